@@ -1,0 +1,51 @@
+# MLIR 19 from Debian: what the rooms that know it need.
+
+find_package(MLIR 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/mlir)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+# AddLLVM.cmake sets output folders and flags of its own; what it needs from there is TableGen.
+set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# The headers that nearly every file of the MLIR rooms includes, compiled once.
+add_library(tpuc_mlir_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
+target_include_directories(tpuc_mlir_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(tpuc_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
+target_precompile_headers(tpuc_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
+
+# tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [LINK lib ...] [DEPENDS t ...])
+#   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
+#   run once per process, so they are compiled without optimization.
+function(tpuc_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_GENERATED})
+  tpuc_use_mlir(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  if(ARG_GENERATED)
+    set_source_files_properties(${ARG_GENERATED} PROPERTIES COMPILE_OPTIONS -O0)
+  endif()
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# tpuc_use_mlir(target): MLIR's headers, the precompiled ones among them, and the shared libMLIR.
+function(tpuc_use_mlir target)
+  target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_precompile_headers(${target} REUSE_FROM tpuc_mlir_pch)
+  target_link_libraries(${target} PUBLIC MLIR LLVM)
+endfunction()
+
+# tpuc_tablegen(target TD file.td DEPENDS_DIR ... OUTPUTS "out.h.inc|-gen-op-decls" ...)
+#   Runs mlir-tblgen on a .td of the calling folder into the mirrored folder of the build tree.
+function(tpuc_tablegen target)
+  cmake_parse_arguments(ARG "" "TD" "OUTPUTS" ${ARGN})
+  set(LLVM_TARGET_DEFINITIONS ${ARG_TD})
+  foreach(output ${ARG_OUTPUTS})
+    string(REPLACE "|" ";" parts "${output}")
+    list(POP_FRONT parts file)
+    mlir_tablegen(${file} ${parts} -I${CMAKE_SOURCE_DIR})
+  endforeach()
+  add_public_tablegen_target(${target})
+endfunction()

@@ -1,0 +1,73 @@
+# How the rooms declare what they build.
+
+# tpuc_add_library(Name SOURCES a.cpp ... [LINK lib ...])
+#   A static library that includes no MLIR header.
+function(tpuc_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
+
+# tpuc_add_tool(name SOURCES a.cpp ... [LINK lib ...])
+#   A program in build/bin, also reachable as name.py, the name that the TPU-MLIR manual uses.
+function(tpuc_add_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  add_custom_command(TARGET ${name} POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py DESTINATION bin)
+endfunction()
+
+# tpuc_add_unittest(NameTests SOURCES a.cpp ... [LINK lib ...])
+#   A GoogleTest program; ctest counts each of its cases.
+function(tpuc_add_unittest name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  find_package(GTest REQUIRED CONFIG)
+  include(GoogleTest)
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS unit)
+endfunction()
+
+# tpuc_add_fuzzer(name SOURCES a.cpp ... [LINK lib ...] [SEEDS dir])
+#   A libFuzzer program in build/fuzz and, as a test, a short run over its seeds and from there.
+function(tpuc_add_fuzzer name)
+  if(NOT TPUC_ENABLE_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "SEEDS" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set(work ${CMAKE_BINARY_DIR}/fuzz/${name}.corpus)
+  file(MAKE_DIRECTORY ${work})
+  add_test(NAME fuzz.${name}
+    COMMAND ${name} -max_total_time=20 -timeout=10 -rss_limit_mb=2048 -verbosity=0
+            ${work} ${ARG_SEEDS})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
+endfunction()
+
+# tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...]): a program in build/bench.
+function(tpuc_add_bench name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(bench_${name} ${ARG_SOURCES})
+  set_target_properties(bench_${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench OUTPUT_NAME ${name})
+  target_link_libraries(bench_${name} PRIVATE ${ARG_LINK})
+endfunction()
+
+# tpuc_add_rooms(): every folder beside the caller's CMakeLists.txt that has one of its own.
+function(tpuc_add_rooms)
+  file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES false
+       ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+  foreach(room ${rooms})
+    cmake_path(GET room PARENT_PATH folder)
+    add_subdirectory(${folder})
+  endforeach()
+endfunction()
