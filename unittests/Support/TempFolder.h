@@ -5,8 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#ifndef TPUC_UNITTESTS_SUPPORT_TEMPFOLDER_H
-#define TPUC_UNITTESTS_SUPPORT_TEMPFOLDER_H
+#ifndef UNITTESTS_SUPPORT_TEMPFOLDER_H
+#define UNITTESTS_SUPPORT_TEMPFOLDER_H
 
 #include <algorithm>
 #include <cstdlib>
@@ -58,4 +58,4 @@ inline void writeAll(const std::string &path, const std::string &text) {
 
 } // namespace tpuc
 
-#endif // TPUC_UNITTESTS_SUPPORT_TEMPFOLDER_H
+#endif // UNITTESTS_SUPPORT_TEMPFOLDER_H
