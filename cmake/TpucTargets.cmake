@@ -53,6 +53,13 @@ function(tpuc_add_fuzzer name)
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()
 
+# tpuc_add_oracle_test(name script.py argument ...)
+#   A Python test that compares with packages of utils/requirements.txt; skipped without them.
+function(tpuc_add_oracle_test name)
+  add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/utils/oracle_python ${TPUC_PYTHON} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
 # tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...])
 #   The program build/bin/bench-name. bench/name/run is what ./dev bench calls.
 function(tpuc_add_bench name)
