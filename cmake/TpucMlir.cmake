@@ -14,20 +14,32 @@ target_include_directories(tpuc_mlir_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LL
 target_compile_definitions(tpuc_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_precompile_headers(tpuc_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
 
-# tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [LINK lib ...] [DEPENDS t ...])
-#   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
-#   run once per process, so they are compiled without optimization.
+# tpuc_add_mlir_library(Name SOURCES a.cpp ... [FAMILIES Ops ...] [LINK lib ...] [DEPENDS t ...])
+#   A static library of an MLIR room. For each family FOps it also compiles FOpsGen.cpp, which holds
+#   what TableGen wrote; that is large and runs once per process, so it is not optimized.
 function(tpuc_add_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;LINK;DEPENDS" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_GENERATED})
+  cmake_parse_arguments(ARG "" "" "SOURCES;FAMILIES;LINK;DEPENDS" ${ARGN})
+  list(TRANSFORM ARG_FAMILIES APPEND Gen.cpp OUTPUT_VARIABLE generated)
+  add_library(${name} STATIC ${ARG_SOURCES} ${generated})
   tpuc_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  if(ARG_GENERATED)
-    set_source_files_properties(${ARG_GENERATED} PROPERTIES COMPILE_OPTIONS -O0)
+  if(generated)
+    set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -O1)
+    list(TRANSFORM ARG_FAMILIES PREPEND ${name} OUTPUT_VARIABLE families)
+    list(TRANSFORM families APPEND IncGen)
+    add_dependencies(${name} ${families})
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# tpuc_op_families(Name FamilyOps ...): FamilyOps.h.inc and .cpp.inc from FamilyOps.td.
+function(tpuc_op_families name)
+  foreach(family ${ARGN})
+    tpuc_tablegen(${name}${family}IncGen TD ${family}.td OUTPUTS
+      "${family}.h.inc|-gen-op-decls" "${family}.cpp.inc|-gen-op-defs")
+  endforeach()
 endfunction()
 
 # tpuc_use_mlir(target): MLIR's headers, the precompiled ones among them, and the shared libMLIR.
@@ -45,7 +57,7 @@ function(tpuc_tablegen target)
   foreach(output ${ARG_OUTPUTS})
     string(REPLACE "|" ";" parts "${output}")
     list(POP_FRONT parts file)
-    mlir_tablegen(${file} ${parts} -I${CMAKE_SOURCE_DIR})
+    mlir_tablegen(${file} ${parts} -I${MLIR_INCLUDE_DIRS})
   endforeach()
   add_public_tablegen_target(${target})
 endfunction()

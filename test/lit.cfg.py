@@ -1,0 +1,28 @@
+"""How lit runs the tests of passes, syntax and programs."""
+
+import os
+
+import lit.formats
+
+config.name = "tpuc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = config.tpuc_source_dir + "/test"
+config.test_exec_root = config.tpuc_binary_dir + "/test"
+
+# Our programs before anything of the same name elsewhere; FileCheck and not from LLVM.
+config.environment["PATH"] = os.pathsep.join(
+    [config.tpuc_binary_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
+for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%tpuc_src", config.tpuc_source_dir))
+config.substitutions.append(("%python", config.python))
+
+if config.enable_mlir:
+    config.available_features.add("mlir")
+if os.path.exists(config.oracle_python):
+    config.available_features.add("oracles")
+    config.substitutions.append(("%oracle_python", config.oracle_python))

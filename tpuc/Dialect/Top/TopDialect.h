@@ -1,0 +1,16 @@
+//===- TopDialect.h - The top dialect ------------------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TOP_TOPDIALECT_H
+#define TPUC_DIALECT_TOP_TOPDIALECT_H
+
+#include "mlir/IR/Dialect.h"
+
+#include "tpuc/Dialect/Top/TopDialect.h.inc"
+
+#endif // TPUC_DIALECT_TOP_TOPDIALECT_H
