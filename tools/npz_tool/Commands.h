@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TOOLS_NPZ_TOOL_COMMANDS_H
-#define TPUC_TOOLS_NPZ_TOOL_COMMANDS_H
+#ifndef TOOLS_NPZ_TOOL_COMMANDS_H
+#define TOOLS_NPZ_TOOL_COMMANDS_H
 
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/Tool/CommandLine.h"
@@ -38,4 +38,4 @@ std::string shownName(const std::string &name);
 
 } // namespace tpuc::npztool
 
-#endif // TPUC_TOOLS_NPZ_TOOL_COMMANDS_H
+#endif // TOOLS_NPZ_TOOL_COMMANDS_H
