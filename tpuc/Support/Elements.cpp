@@ -24,7 +24,7 @@ void loadPlain(const std::byte *bytes, int64_t first, std::span<To> values) {
   for (size_t i = 0; i < values.size(); ++i) {
     From element;
     std::memcpy(&element, bytes + i * sizeof(From), sizeof(From));
-    values[i] = static_cast<To>(element);
+    values[i] = static_cast<To>(element); // NOLINT(bugprone-signed-char-misuse): i8 is a number.
   }
 }
 

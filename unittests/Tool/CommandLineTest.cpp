@@ -199,6 +199,25 @@ TEST(CommandLine, TooManyFiles) {
   EXPECT_EQ(refusal({"a", "b", "c", "d"}), "unexpected arguments 'c', 'd'");
 }
 
+TEST(CommandLine, OnePositionalForAllTheRest) {
+  CommandLine cli("tool", "Does things.");
+  std::string first;
+  std::vector<std::string> rest;
+  bool fast = false;
+  cli.positional("FIRST", first, "");
+  cli.positionals("REST", rest, "");
+  cli.flag("--fast", fast, "");
+  cli.action([]() -> Expected<int> { return 0; });
+  ASSERT_TRUE(cli.run(std::vector<std::string>{"a", "b,c", "--fast", "[d,e]", "f"}));
+  EXPECT_EQ(first, "a");
+  EXPECT_THAT(rest, ElementsAre("b,c", "[d,e]", "f"));
+  EXPECT_TRUE(fast);
+  Expected<int> few = cli.run(std::vector<std::string>{"a"});
+  ASSERT_FALSE(few);
+  EXPECT_EQ(few.error().message(), "missing REST");
+  EXPECT_THAT(cli.helpText(), HasSubstr("Usage: tool [OPTIONS] FIRST REST..."));
+}
+
 TEST(CommandLine, FlagsTakeNoValue) {
   EXPECT_EQ(refusal({"a", "--fast=yes"}), "option '--fast' takes no value, found 'yes'");
 }

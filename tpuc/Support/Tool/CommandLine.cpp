@@ -147,7 +147,7 @@ Option &Command::unavailable(std::string_view names, bool takesValue, std::strin
   return added.unavailable(std::move(reason)).group("");
 }
 
-Option &Command::positionals(std::string name, std::vector<std::string> &variable,
+Option &Command::positionals(std::string_view name, std::vector<std::string> &variable,
                              std::string help) {
   Option &added = add(Option::Kind::Positionals, name, std::move(help));
   added.isList = true;
@@ -209,6 +209,7 @@ std::string CommandLine::versionText() const {
 
 std::string CommandLine::helpText() const {
   std::vector<const Command *> listed;
+  listed.reserve(commands.size());
   for (const auto &command : commands)
     listed.push_back(command.get());
   return HelpText(*this, name(), listed).str();

@@ -117,7 +117,7 @@ public:
   Option &unavailable(std::string_view names, bool takesValue, std::string reason = "");
 
   /// The next argument that is no option.
-  template <typename T> Option &positional(std::string name, T &variable, std::string help) {
+  template <typename T> Option &positional(std::string_view name, T &variable, std::string help) {
     Option &added = add(Option::Kind::Positional, name, std::move(help));
     added.read = [&variable](std::span<const std::string> texts) {
       return readAll(texts, variable);
@@ -125,7 +125,7 @@ public:
     return added;
   }
   /// All remaining arguments that are no options, one or more.
-  Option &positionals(std::string name, std::vector<std::string> &variable, std::string help);
+  Option &positionals(std::string_view name, std::vector<std::string> &variable, std::string help);
 
   /// --num_threads; 0, the default, means all cores. `variable` gets the resolved number.
   Option &numThreads(int &variable);

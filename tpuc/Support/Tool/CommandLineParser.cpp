@@ -44,16 +44,18 @@ bool looksNumeric(std::string_view argument) {
 
 bool isLong(std::string_view name) { return name.starts_with("--"); }
 
-/// A CLI11 option for `option`, without a variable: the texts are fetched with `results()`.
-CLI::Option *declare(CLI::App &app, const Option &option, const std::vector<std::string> &names,
-                     const std::string &help, bool isFlag, bool isPositional, bool manyArguments) {
+/// A CLI11 option, without a variable: the texts are fetched with `results()`.
+/// `numArguments` is how many positionals go to one that takes them all.
+CLI::Option *declare(CLI::App &app, const std::vector<std::string> &names, const std::string &help,
+                     bool isFlag, int numArguments) {
   std::string joined = fmt::format("{}", fmt::join(names, ","));
   CLI::Option *made =
       isFlag ? app.add_flag(joined, help)
              : app.add_option(joined, [](const CLI::results_t &) { return true; }, help);
   made->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  if (isPositional && manyArguments)
-    made->expected(1, CLI::detail::expected_max_vector_size);
+  if (numArguments != 1)
+    made->expected(numArguments);
+  // Otherwise a value in brackets would be split.
   made->allow_extra_args(false);
   return made;
 }
@@ -208,11 +210,16 @@ Expected<void> Parser::distribute() {
   app.set_help_flag();
   app.positionals_at_end(false);
   std::vector<std::pair<Option *, CLI::Option *>> declared;
+  declared.reserve(command.options.size());
+  auto numSingle =
+      std::count_if(command.options.begin(), command.options.end(),
+                    [](const auto &option) { return option->kind == Option::Kind::Positional; });
+  int numRest =
+      std::max(1, static_cast<int>(positionalTokens.size()) - static_cast<int>(numSingle));
   for (const auto &option : command.options)
-    declared.emplace_back(option.get(), declare(app, *option, option->names, "",
-                                                !option->takesValue() && !option->isPositional(),
-                                                option->isPositional(),
-                                                option->kind == Option::Kind::Positionals));
+    declared.emplace_back(option.get(),
+                          declare(app, option->names, "", option->kind == Option::Kind::Flag,
+                                  option->kind == Option::Kind::Positionals ? numRest : 1));
   // CLI11 wants the last argument first. After `--`, everything is positional.
   std::vector<std::string> tokens = optionTokens;
   tokens.emplace_back("--");
@@ -348,9 +355,9 @@ std::string HelpText::str() const {
       text += " [required]";
     if (option->isUnavailable)
       text += " [not available yet]";
-    CLI::Option *made =
-        declare(app, *option, option->names, text, !option->takesValue() && !option->isPositional(),
-                option->isPositional(), option->kind == Option::Kind::Positionals);
+    CLI::Option *made = declare(
+        app, option->names, text, option->kind == Option::Kind::Flag,
+        option->kind == Option::Kind::Positionals ? CLI::detail::expected_max_vector_size : 1);
     made->option_text(option->labelText.empty() ? " " : option->labelText);
     made->required(option->isRequired);
     made->group(option->heading);
