@@ -8,8 +8,9 @@
 
 #include "tpuc/Support/Float.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <random>
 #include <vector>
 

@@ -8,8 +8,9 @@
 
 #include "tpuc/Support/Quantize.h"
 
-#include <cmath>
 #include <gtest/gtest.h>
+
+#include <cmath>
 #include <vector>
 
 using namespace tpuc;
@@ -33,9 +34,11 @@ TEST(Quantize, AsymmetricParameters) {
 }
 
 TEST(Quantize, ZeroIsExactUnderAsymmetricParameters) {
-  for (double min = -3; min <= 1; min += 0.173)
-    for (double max = min; max <= 4; max += 0.219)
+  for (int i = 0; i < 24; ++i)
+    for (int j = 0; j < 20; ++j)
       for (IntegerRange range : {integerRange<int8_t>(), integerRange<uint8_t>()}) {
+        const double min = -3 + 0.173 * i;
+        const double max = min + 0.219 * j;
         const auto params = asymmetricParams(min, max, range);
         ASSERT_TRUE(params);
         ASSERT_EQ(dequantize(quantize(0, *params, range), *params), 0) << min << " " << max;

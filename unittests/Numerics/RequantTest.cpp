@@ -8,9 +8,10 @@
 
 #include "tpuc/Support/Requant.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <random>
 
 using namespace tpuc;
@@ -50,7 +51,8 @@ TEST(Requant, SmallMultipliersAreTheBestOnes) {
   for (const MultiplierLimits &limits :
        {MultiplierLimits::ofBits(8), MultiplierLimits::ofUnsignedBits(8),
         MultiplierLimits::ofUnsignedBits(4)})
-    for (double scale = 0.001; scale < 300; scale *= 1.0123) {
+    for (int step = 0; step < 1000; ++step) {
+      const double scale = 0.001 * std::pow(1.0123, step);
       const MultiplierShift factor = quantized(scale, limits);
       ASSERT_LE(factor.multiplier, limits.maxMultiplier);
       double best = INFINITY;

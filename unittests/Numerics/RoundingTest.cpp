@@ -8,9 +8,10 @@
 
 #include "tpuc/Support/Rounding.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
-#include <gtest/gtest.h>
 #include <vector>
 
 using namespace tpuc;
