@@ -23,9 +23,6 @@ namespace {
 
 using Order = std::vector<size_t>;
 
-/// Work for the first try of each strategy at a height; doubled from round to round.
-constexpr uint64_t kFirstShare = 1 << 17;
-
 /// The strategies that are tried in turn. None solves every problem; they fail on different ones.
 std::vector<SearchStrategy> listStrategies() {
   using enum SectionRule;
@@ -44,16 +41,16 @@ class Allocator {
 public:
   Allocator(const ItemSet &itemSet, const AllocatorOptions &chosen)
       : set(itemSet), options(chosen), placer(itemSet), step(itemSet.granularity()),
-        maxLoad(itemSet.lowerBound()), lowerBound(roundUpToStep(maxLoad)) {}
+        maxLoad(itemSet.maxLoad()), lowerBound(roundUpToStep(itemSet.lowerBound())) {}
 
   Expected<Allocation> run();
 
 private:
   int64_t roundUpToStep(int64_t h) const { return (h + step - 1) / step * step; }
   int64_t heightOf(const std::vector<int64_t> &offsets) const;
-  /// What the search is for: the capacity, or anything lower than what is there.
-  int64_t goal() const { return options.capacity > 0 ? options.capacity : INT64_MAX; }
-  bool isDone() const { return placed && height <= std::max(lowerBound, options.capacity); }
+  bool isDone() const {
+    return placed && (height <= options.capacity || height - lowerBound <= options.tolerance);
+  }
   uint64_t workDone() const { return search ? search->work() + orderWork : orderWork; }
   uint64_t workLeft() const { return options.workLimit - std::min(options.workLimit, workDone()); }
   std::vector<Order> listOrders() const;
@@ -72,6 +69,8 @@ private:
   int64_t step;
   int64_t maxLoad;
   int64_t lowerBound;
+  /// The search has nothing below this; not a bound for all allocations where it is not exact.
+  int64_t searchBound = 0;
   int64_t height = 0;
   bool placed = false;
   std::vector<int64_t> itemOffsets;
@@ -140,49 +139,54 @@ bool Allocator::placeInOrders() {
   return true;
 }
 
-/// Tries every strategy with this much work each. Whether `height` or `lowerBound` has moved past
-/// the capacity.
+/// Tries every strategy with this much work each; whether one has found an allocation.
 bool Allocator::searchAt(int64_t capacity, uint64_t share, uint64_t round) {
   std::vector<SearchStrategy> strategies = listStrategies();
   for (size_t i = 0; i < strategies.size() && workLeft() > 0; ++i) {
     strategies[i].variation = round == 0 ? 0 : round * strategies.size() + i;
     auto outcome = search->run(capacity, strategies[i], std::min(workLeft(), share));
-    if (outcome == SkylineSearch::Outcome::OutOfWork)
-      continue;
+    if (outcome == SkylineSearch::Outcome::Found) {
+      keep(search->offsets(), heightOf(search->offsets()));
+      return true;
+    }
     if (outcome == SkylineSearch::Outcome::Impossible) {
-      if (search->isExact())
-        lowerBound = std::max(lowerBound, roundUpToStep(capacity + 1));
+      searchBound = std::max(searchBound, roundUpToStep(capacity + 1));
       return false;
     }
-    keep(search->offsets(), heightOf(search->offsets()));
-    return true;
   }
   return false;
 }
 
 /// Halves the range between the height that is proven and the one that is found.
 void Allocator::minimizeOnce(uint64_t share, uint64_t round) {
-  int64_t failed = lowerBound / step - 1;
+  int64_t failed = searchBound / step - 1;
   // The lower bound itself first: it is often met, and then all is done.
-  int64_t target = lowerBound / step;
+  int64_t target = failed + 1;
   while (workLeft() > 0 && !isDone() && target * step < height) {
     if (!searchAt(target * step, share, round))
       failed = target;
-    failed = std::max(failed, lowerBound / step - 1);
+    failed = std::max(failed, searchBound / step - 1);
     target = failed + std::max<int64_t>(1, (height / step - failed) / 2);
   }
 }
 
 void Allocator::searchSkyline() {
-  for (uint64_t round = 0; workLeft() > 0 && !isDone() && lowerBound <= goal(); ++round) {
+  searchBound = lowerBound;
+  int64_t goal = options.capacity > 0 ? options.capacity : INT64_MAX;
+  for (uint64_t round = 0; workLeft() > 0 && !isDone(); ++round) {
+    if (searchBound >= height || searchBound > goal)
+      break;
     bool varies = options.heuristics.varyOrders;
-    uint64_t share =
-        round > 0 && !varies ? workLeft() : kFirstShare << std::min<uint64_t>(round, 40);
+    uint64_t share = round > 0 && !varies
+                         ? workLeft()
+                         : search->workOfDescent() << std::min<uint64_t>(round, 30);
     if (options.capacity > 0)
       searchAt(options.capacity, share, varies ? round : 0);
     else
       minimizeOnce(share, varies ? round : 0);
   }
+  if (search->isExact())
+    lowerBound = std::min(searchBound, height);
 }
 
 /// Moves one of the items that hold the peak up to another place in the order, and keeps what does
@@ -195,8 +199,9 @@ void Allocator::improveOrder(uint64_t limit) {
   Order order = bestOrder;
   int64_t current = placer.height();
   std::vector<size_t> peak = placer.itemsUnderThePeak();
-  // A step counts even where no two buffers live at the same time.
-  for (uint64_t steps = 1; orderWork < limit && !isDone() && order.size() > 1; ++steps) {
+  constexpr uint64_t kMaxIdleSteps = 100;
+  uint64_t idleSteps = 0;
+  while (orderWork < limit && !isDone() && ++idleSteps < kMaxIdleSteps * order.size()) {
     Order changed = order;
     auto from = std::find(changed.begin(), changed.end(), peak[random() % peak.size()]);
     auto to = changed.begin() + static_cast<int64_t>(random() % changed.size());
@@ -208,10 +213,12 @@ void Allocator::improveOrder(uint64_t limit) {
       current = placer.height();
       order = std::move(changed);
       peak = placer.itemsUnderThePeak();
-      if (current < height)
+      if (current < height) {
         keep(placer.offsets(), current);
+        idleSteps = 0;
+      }
     }
-    orderWork = placer.work() - start + steps * order.size();
+    orderWork = placer.work() - start;
   }
 }
 
@@ -246,8 +253,10 @@ Expected<Allocation> Allocator::run() {
 
 Expected<Allocation> tpuc::alloc::allocate(const AllocationProblem &problem,
                                            const AllocatorOptions &options) {
-  if (options.capacity < 0)
-    return makeError("capacity", fmt::format("{}", options.capacity), "0 (none) or more");
+  if (options.capacity < 0 || options.tolerance < 0)
+    return makeError(options.capacity < 0 ? "capacity" : "tolerance",
+                     fmt::format("{}", std::min(options.capacity, options.tolerance)),
+                     "a number >= 0");
   auto set = ItemSet::build(problem);
   if (!set)
     return propagate(set);

@@ -46,6 +46,9 @@ struct AllocatorHeuristics {
 struct AllocatorOptions {
   /// Stop at the first allocation of at most this height; 0: make the height as small as possible.
   int64_t capacity = 0;
+  /// When minimizing: a height at most this far above the lower bound is good enough. Where sizes
+  /// are not multiples of their alignments, the lower bound itself is seldom met.
+  int64_t tolerance = 0;
   /// How much the searches may do, in buffers and sections looked at: 10^9 are a few seconds. 0: no
   /// search.
   uint64_t workLimit = 500'000'000;

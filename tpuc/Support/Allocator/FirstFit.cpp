@@ -40,6 +40,7 @@ FirstFit::FirstFit(const ItemSet &items) : set(&items) {
 template <typename F>
 void FirstFit::visitLongLived(size_t node, size_t begin, size_t end, size_t prefix, int64_t time,
                               F &visit) const {
+  ++visits;
   if (begin >= prefix || latestUpper[node] <= time)
     return;
   if (end - begin == 1) {
@@ -61,6 +62,8 @@ void FirstFit::forEachOverlapping(int64_t lower, int64_t upper, F visit) const {
 
 bool FirstFit::placeItem(size_t index) {
   const std::vector<Buffer> &buffers = set->problem().buffers;
+  // What placing an item costs even where it meets no other.
+  visits += 32;
   blocked.clear();
   for (const Part &part : set->items()[index].parts) {
     const Buffer &buffer = buffers[part.buffer];

@@ -201,12 +201,13 @@ int64_t ItemSet::nextOffset(size_t index, int64_t from) const {
   return kNoOffset;
 }
 
-int64_t ItemSet::occupiedBytes(const Item &item, int64_t time) const {
+/// Bytes of the parts that live at this time, their sizes rounded up to multiples of the grain.
+int64_t ItemSet::occupiedBytes(const Item &item, int64_t time, int64_t grain) const {
   std::vector<std::pair<int64_t, int64_t>> ranges;
   for (const Part &part : item.parts) {
     const Buffer &buffer = source->buffers[part.buffer];
     if (buffer.lower <= time && time < buffer.upper)
-      ranges.emplace_back(part.delta, part.delta + buffer.size);
+      ranges.emplace_back(part.delta, part.delta + (buffer.size + grain - 1) / grain * grain);
   }
   std::sort(ranges.begin(), ranges.end());
   int64_t bytes = 0, reached = 0;
@@ -218,6 +219,26 @@ int64_t ItemSet::occupiedBytes(const Item &item, int64_t time) const {
 }
 
 int64_t ItemSet::lowerBound() const {
+  int64_t bound = maxLoad();
+  int64_t grain = 0;
+  for (const Item &item : list) {
+    grain = std::gcd(grain, item.fixedOffset.value_or(item.residue));
+    if (!item.fixedOffset)
+      grain = std::gcd(grain, item.modulus);
+    else
+      bound = std::max(bound, *item.fixedOffset + item.extent);
+    for (const Part &part : item.parts)
+      grain = std::gcd(grain, part.delta);
+  }
+  if (grain <= 1)
+    return bound;
+  int64_t rounding = 0;
+  for (const Buffer &buffer : source->buffers)
+    rounding = std::max(rounding, (grain - buffer.size % grain) % grain);
+  return std::max(bound, loadInGrains(grain) - rounding);
+}
+
+int64_t ItemSet::loadInGrains(int64_t grain) const {
   // Items joined by a group, in one or more steps.
   std::vector<size_t> leader(list.size());
   std::iota(leader.begin(), leader.end(), size_t(0));
@@ -239,8 +260,6 @@ int64_t ItemSet::lowerBound() const {
   std::vector<Change> changes;
   int64_t bound = 0;
   for (size_t i = 0; i < list.size(); ++i) {
-    if (list[i].fixedOffset)
-      bound = std::max(bound, *list[i].fixedOffset + list[i].extent);
     std::vector<int64_t> times;
     for (const Part &part : list[i].parts) {
       times.push_back(source->buffers[part.buffer].lower);
@@ -250,9 +269,7 @@ int64_t ItemSet::lowerBound() const {
     times.erase(std::unique(times.begin(), times.end()), times.end());
     int64_t before = 0;
     for (int64_t time : times) {
-      int64_t bytes = list[i].parts.size() > 1 ? occupiedBytes(list[i], time)
-                      : time == list[i].upper  ? 0
-                                               : list[i].extent;
+      int64_t bytes = occupiedBytes(list[i], time, grain);
       changes.push_back({time, i, before, bytes});
       before = bytes;
     }

@@ -60,9 +60,11 @@ public:
 
   /// The smallest offset >= from >= 0 that the item itself allows, or kNoOffset.
   int64_t nextOffset(size_t item, int64_t from) const;
-  /// What no allocation can do better than: at each moment each item takes the union of its living
-  /// parts, items that may overlap (in one or more steps) together at least the largest of them;
-  /// the largest sum over time, or the end of a fixed buffer.
+  /// The largest load over time: at each moment each item takes the union of its living parts,
+  /// items that may overlap (in one or more steps) together the largest of them.
+  int64_t maxLoad() const { return loadInGrains(1); }
+  /// What no allocation can be lower than: the largest load, that of sizes rounded up to what all
+  /// offsets are multiples of (only the topmost item need not be rounded), the end of a fixed item.
   int64_t lowerBound() const;
   /// The largest number that divides all extents, alignments, banks and fixed offsets: the heights
   /// of packed allocations are multiples of it.
@@ -73,7 +75,8 @@ public:
 private:
   explicit ItemSet(const AllocationProblem &problem) : source(&problem) {}
   Expected<void> mergeConstraints(Item &item) const;
-  int64_t occupiedBytes(const Item &item, int64_t time) const;
+  int64_t loadInGrains(int64_t grain) const;
+  int64_t occupiedBytes(const Item &item, int64_t time, int64_t grain) const;
 
   const AllocationProblem *source;
   std::vector<Item> list;

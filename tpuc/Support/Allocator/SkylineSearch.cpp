@@ -87,6 +87,7 @@ void SkylineSearch::cutIntoSections() {
     rectangle.end = sectionAt(set->items()[rectangle.item].upper);
     lowest[i] = roundUp(static_cast<int>(i), 0);
     unplaced[i / 64] |= uint64_t(1) << (i % 64);
+    memberships += rectangle.end - rectangle.first;
     for (int s = rectangle.first; s < rectangle.end; ++s) {
       members[s * words + i / 64] |= uint64_t(1) << (i % 64);
       Section &section = sections[s];

@@ -95,6 +95,9 @@ public:
   Outcome run(int64_t capacity, const SearchStrategy &strategy, uint64_t workLimit);
   /// One offset per item, after run has found an allocation.
   const std::vector<int64_t> &offsets() const { return itemOffsets; }
+  /// About the work of one walk down to an allocation without a wrong turn, a few times over: less
+  /// makes no sense as a limit.
+  uint64_t workOfDescent() const { return memberships * rectangles.size(); }
   /// Units of work so far: buffers and sections looked at, some nanoseconds each; the same on every
   /// machine.
   uint64_t work() const { return workDone; }
@@ -165,6 +168,8 @@ private:
   /// A row of bits per section: which rectangles live there.
   std::vector<uint64_t> members;
   size_t words = 0;
+  /// Pairs of a section and a rectangle that lives there.
+  uint64_t memberships = 0;
   std::vector<uint64_t> unplaced;
   /// The lowest offset that each rectangle can still have.
   std::vector<int64_t> lowest;
