@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 
@@ -15,7 +16,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, tpuc::top::TopDialect, tpuc::tpu::TpuDialect>();
+  registry.insert<mlir::func::FuncDialect, tpuc::quant::QuantDialect, tpuc::top::TopDialect,
+                  tpuc::tpu::TpuDialect>();
   mlir::registerTransformsPasses();
   return mlir::failed(mlir::MlirOptMain(argc, argv, "tpuc-opt\n", registry));
 }
