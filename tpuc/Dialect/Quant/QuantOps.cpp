@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Quant/QuantOps.h"
+#include "tpuc/Dialect/Quant/QuantInterfaces.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
 #include "tpuc/Dialect/Quant/QuantDialect.cpp.inc"
+#include "tpuc/Dialect/Quant/QuantInterfaces.cpp.inc"
 
 using namespace mlir;
 using namespace tpuc::quant;

@@ -308,10 +308,14 @@ FloatType UniformType::getExpressedType() const {
   return llvm::cast<UniformQuantizedPerAxisType>(*this).getExpressedType();
 }
 
-Type tpuc::quant::stripUniformTypes(Type type) {
-  AttrTypeReplacer replacer;
+void tpuc::quant::addUniformTypeStripping(AttrTypeReplacer &replacer) {
   replacer.addReplacement(
       [](UniformType uniform) -> std::optional<Type> { return uniform.getStorageType(); });
+}
+
+Type tpuc::quant::stripUniformTypes(Type type) {
+  AttrTypeReplacer replacer;
+  addUniformTypeStripping(replacer);
   return replacer.replace(type);
 }
 

@@ -14,6 +14,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/Hashing.h"
 
+namespace mlir {
+class AttrTypeReplacer;
+} // namespace mlir
+
 namespace tpuc::quant {
 
 /// How the stored value lies in memory: its signedness, its width in bits (1 to 32) and the bounds
@@ -79,8 +83,12 @@ public:
   mlir::IntegerType getStorageType() const { return getStorage().getType(getContext()); }
 };
 
-/// `type` with every `!quant.uniform` in it, at any depth (element types, function types, tuples),
-/// replaced by its signless storage integer. `!quant.any` and `!quant.calibrated` stay.
+/// Makes `replacer` replace every `!quant.uniform` that it meets, at any depth (element types,
+/// function types, tuples), by its signless storage integer. `!quant.any` and `!quant.calibrated`
+/// stay.
+void addUniformTypeStripping(mlir::AttrTypeReplacer &replacer);
+
+/// `type` with these replacements.
 mlir::Type stripUniformTypes(mlir::Type type);
 
 } // namespace tpuc::quant
