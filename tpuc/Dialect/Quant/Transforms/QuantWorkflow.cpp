@@ -100,13 +100,27 @@ struct VerifyQuantLoweredPass : tpuc::quant::impl::VerifyQuantLoweredBase<Verify
             return true;
       return false;
     };
+    // A cast is left because of the op on its other side: that one is reported, if there is any.
+    llvm::SmallVector<std::pair<Operation *, Type>> casts;
+    bool failed = false;
+    auto report = [&](Operation *op, Type type) {
+      op->emitOpError("still has the type ")
+          << type << "; expected an integer form of it, or the fallback to floats";
+      failed = true;
+    };
     getOperation()->walk([&](Operation *op) {
-      if (mentionsUniform(op)) {
-        op->emitOpError("still has the type ")
-            << found << "; expected an integer form of it, or the fallback to floats";
-        signalPassFailure();
-      }
+      if (!mentionsUniform(op))
+        return;
+      if (isa<StorageCastOp>(op))
+        casts.emplace_back(op, found);
+      else
+        report(op, found);
     });
+    if (!failed)
+      for (auto [op, type] : casts)
+        report(op, type);
+    if (failed)
+      signalPassFailure();
   }
 };
 
