@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Quant/Transforms/Passes.h"
 
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -28,6 +29,7 @@
 #include "mlir/Dialect/LLVMIR/Transforms/RequestCWrappers.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Shape/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Shape/Transforms/Passes.h"
@@ -68,7 +70,7 @@ void buildPipeline(PassManager &manager, bool saturate) {
   manager.addPass(quant::createStripFuncQuantTypes());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(quant::createVerifyQuantLowered());
-  manager.addPass(createShapeToShapeLowering());
+  manager.addNestedPass<func::FuncOp>(createShapeToShapeLowering());
   manager.addPass(createConvertShapeToStandardPass());
   manager.addPass(createConvertElementwiseToLinalgPass());
   bufferization::OneShotBufferizationOptions options;
@@ -76,6 +78,8 @@ void buildPipeline(PassManager &manager, bool saturate) {
   options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
   manager.addPass(bufferization::createOneShotBufferizePass(options));
   manager.addPass(createConvertLinalgToLoopsPass());
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createLowerAffinePass());
   manager.addPass(createConvertSCFToCFPass());
   manager.addNestedPass<func::FuncOp>(arith::createArithExpandOpsPass());
   manager.addPass(createConvertMathToLLVMPass());
