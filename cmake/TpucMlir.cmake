@@ -108,9 +108,9 @@ function(tpuc_dialect_doc name)
     add_test(NAME docs.${name}.current
       COMMAND ${CMAKE_COMMAND} -E compare_files ${built} ${committed})
     add_test(NAME docs.${name}.examples
-      COMMAND sh -c "\"$1\" \"$2\" \"$3\" | \"$4\" --split-input-file -o /dev/null" sh
-              ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/utils/doc_examples.py ${committed}
-              $<TARGET_FILE:tpuc-opt>)
+      COMMAND sh -c "\"$1\" \"$2\" \"$3\" > \"$4\" && \"$5\" --split-input-file -o /dev/null \"$4\""
+              sh ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/utils/doc_examples.py ${committed}
+              ${parts}/examples.mlir $<TARGET_FILE:tpuc-opt>)
     set_tests_properties(docs.${name}.current docs.${name}.examples PROPERTIES LABELS docs)
   endif()
 endfunction()
