@@ -11,13 +11,20 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Quant/QuantDialect.h"
+#include "tpuc/Dialect/Quant/Transforms/Passes.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Target/Registry.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Shape/IR/Shape.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -37,8 +44,11 @@ constexpr std::string_view kName = "tpuc-opt";
 void registerAll(mlir::DialectRegistry &registry) {
   // Only what is needed: registering everything costs seconds of compile time, and MLIR's own
   // `quant` would take the name of ours.
-  registry.insert<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+                  mlir::math::MathDialect, mlir::shape::ShapeDialect, mlir::tensor::TensorDialect,
+                  quant::QuantDialect, top::TopDialect, tpu::TpuDialect>();
   mlir::registerTransformsPasses();
+  quant::registerQuantTransforms();
 }
 
 /// MLIR sizes its thread pool by the processors that the process may use.
