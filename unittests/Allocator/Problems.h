@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_ALLOCATOR_PROBLEMS_H
-#define TPUC_UNITTESTS_ALLOCATOR_PROBLEMS_H
+#ifndef UNITTESTS_ALLOCATOR_PROBLEMS_H
+#define UNITTESTS_ALLOCATOR_PROBLEMS_H
 
 #include "tpuc/Support/Allocator/AllocationProblem.h"
 
@@ -45,4 +45,4 @@ inline AllocationProblem drawProblem(std::mt19937_64 &random, int64_t count, int
 
 } // namespace tpuc::alloc
 
-#endif // TPUC_UNITTESTS_ALLOCATOR_PROBLEMS_H
+#endif // UNITTESTS_ALLOCATOR_PROBLEMS_H

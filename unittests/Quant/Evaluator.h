@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_QUANT_EVALUATOR_H
-#define TPUC_UNITTESTS_QUANT_EVALUATOR_H
+#ifndef UNITTESTS_QUANT_EVALUATOR_H
+#define UNITTESTS_QUANT_EVALUATOR_H
 
 #include "llvm/ADT/APFloat.h"
 
@@ -41,4 +41,4 @@ int64_t quantizeSaturating(const llvm::APFloat &value, const QuantParams &params
 
 } // namespace tpuc::test
 
-#endif // TPUC_UNITTESTS_QUANT_EVALUATOR_H
+#endif // UNITTESTS_QUANT_EVALUATOR_H

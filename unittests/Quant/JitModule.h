@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_QUANT_JITMODULE_H
-#define TPUC_UNITTESTS_QUANT_JITMODULE_H
+#ifndef UNITTESTS_QUANT_JITMODULE_H
+#define UNITTESTS_QUANT_JITMODULE_H
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -40,4 +40,4 @@ private:
 
 } // namespace tpuc::test
 
-#endif // TPUC_UNITTESTS_QUANT_JITMODULE_H
+#endif // UNITTESTS_QUANT_JITMODULE_H
