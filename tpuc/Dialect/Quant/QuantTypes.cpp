@@ -17,9 +17,6 @@
 
 #include <cmath>
 
-#define GET_TYPEDEF_CLASSES
-#include "tpuc/Dialect/Quant/QuantTypes.cpp.inc"
-
 using namespace mlir;
 using namespace tpuc::quant;
 
@@ -218,8 +215,8 @@ static Type parseUniform(DialectAsmParser &parser, SMLoc loc) {
           [&] { return parseParams(parser, channels.emplace_back()); }) ||
       parser.parseGreater())
     return {};
-  return parser.getChecked<UniformQuantizedPerAxisType>(loc, parser.getContext(), *storage,
-                                                        expressed, axis, channels);
+  return parser.getChecked<UniformQuantizedPerAxisType>(
+      loc, parser.getContext(), *storage, expressed, axis, ArrayRef<AffineParams>(channels));
 }
 
 static Type parseCalibrated(DialectAsmParser &parser, SMLoc loc) {
@@ -317,11 +314,4 @@ Type tpuc::quant::stripUniformTypes(Type type) {
   AttrTypeReplacer replacer;
   addUniformTypeStripping(replacer);
   return replacer.replace(type);
-}
-
-void QuantDialect::registerTypes() {
-  addTypes<
-#define GET_TYPEDEF_LIST
-#include "tpuc/Dialect/Quant/QuantTypes.cpp.inc"
-      >();
 }

@@ -58,9 +58,12 @@ struct FloatRange {
   bool operator==(const FloatRange &other) const;
 };
 
+// LLVM's hashing finds these by their name.
+// NOLINTBEGIN(readability-identifier-naming)
 llvm::hash_code hash_value(const StorageSpec &spec);
 llvm::hash_code hash_value(const AffineParams &params);
 llvm::hash_code hash_value(const FloatRange &range);
+// NOLINTEND(readability-identifier-naming)
 
 } // namespace tpuc::quant
 
