@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/Allocator/AllocationCsv.h"
-#include "Problems.h"
+#include "unittests/Allocator/Problems.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/Allocator/Allocator.h"
-#include "Problems.h"
 #include "tpuc/Support/Allocator/AllocationValidator.h"
+#include "unittests/Allocator/Problems.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <numeric>
 
 using namespace tpuc;

@@ -80,9 +80,8 @@ Expected<Row> parseRow(std::string_view line, const std::vector<Column> &columns
       continue;
     }
     int64_t value = 0;
-    const char *end = fields[i].data() + fields[i].size();
-    auto [stop, code] = std::from_chars(fields[i].data(), end, value);
-    if (code != std::errc() || stop != end)
+    auto [stop, code] = std::from_chars(fields[i].begin(), fields[i].end(), value);
+    if (code != std::errc() || stop != fields[i].end())
       return makeError(where, fmt::format("{} '{}'", kColumnNames[columns[i]], fields[i]),
                        "an integer of 64 bits");
     switch (columns[i]) {

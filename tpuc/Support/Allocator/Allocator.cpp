@@ -32,7 +32,7 @@ std::vector<SearchStrategy> listStrategies() {
       {ValleyNarrowest, {Load, Width, Area}}, {LowestTightest, {Load, Width, Area}},
       {LowestRanked, {Load, Width, Area}},    {LowestFewest, {Load, Width, Area}},
       {ValleyNarrowest, {Width, Area, Load}}, {ValleyFewest, {Width, Area, Load}},
-      {LowestFewest, {Size, Width, Area}},    {ValleyFewest, {Size, Width, Area}},
+      {ValleyFewest, {Size, Area, Width}},    {ValleyFewest, {Area, Size, Width}},
       {LowestTightest, {Load, Area, Width}},  {ValleyFewest, {Load, Area, Width}},
   };
 }
@@ -233,7 +233,7 @@ Expected<Allocation> Allocator::run() {
     search.emplace(set, options.heuristics.search);
   // Where the search sees less than the problem allows, half of the work is for better orders.
   bool exact = search && search->isExact();
-  if (!exact && options.heuristics.improveOrder)
+  if (!isDone() && workLeft() > 0 && !exact && options.heuristics.improveOrder)
     improveOrder(search ? workLeft() / 2 : workLeft());
   if (search)
     searchSkyline();
