@@ -40,11 +40,11 @@ enum class DataType : uint8_t {
 };
 
 inline constexpr std::array kAllDataTypes = {
-    DataType::F64,        DataType::F32,        DataType::F16, DataType::BF16, DataType::F8E4M3FN,
-    DataType::F8E5M2,     DataType::F8E4M3FNUZ, DataType::F8E5M2FNUZ,
-    DataType::I4,         DataType::U4,         DataType::I8,  DataType::U8,   DataType::I16,
-    DataType::U16,        DataType::I32,        DataType::U32, DataType::I64,  DataType::U64,
-    DataType::Bool};
+    DataType::F64,      DataType::F32,    DataType::F16,        DataType::BF16,
+    DataType::F8E4M3FN, DataType::F8E5M2, DataType::F8E4M3FNUZ, DataType::F8E5M2FNUZ,
+    DataType::I4,       DataType::U4,     DataType::I8,         DataType::U8,
+    DataType::I16,      DataType::U16,    DataType::I32,        DataType::U32,
+    DataType::I64,      DataType::U64,    DataType::Bool};
 
 /// Bits that one element takes in memory: 4, 8, 16, 32 or 64.
 unsigned bitWidth(DataType type);

@@ -106,8 +106,7 @@ public:
   }
   std::span<std::byte> mutableBytes() {
     assert(writable && "borrowed elements are read only; clone first");
-    return {static_cast<std::byte *>(const_cast<void *>(address)),
-            static_cast<size_t>(byteSize())};
+    return {static_cast<std::byte *>(const_cast<void *>(address)), static_cast<size_t>(byteSize())};
   }
 
   /// The elements as `T`, which must have the size of an element: float for F32, uint16_t for the

@@ -24,4 +24,6 @@ TEST(Error, MessageIsOneLine) {
             "a\\x0ab: c\\x09d\\x7f; expected \\x1b[0m");
 }
 
-TEST(Error, NonAsciiNamesStayAsTheyAre) { EXPECT_EQ((Error{"größe", "層", ""}.message()), "größe: 層"); }
+TEST(Error, NonAsciiNamesStayAsTheyAre) {
+  EXPECT_EQ((Error{"größe", "層", ""}.message()), "größe: 層");
+}

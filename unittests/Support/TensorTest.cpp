@@ -60,7 +60,8 @@ TEST(Tensor, SizesFromOutsideAreChecked) {
   EXPECT_TRUE(create({2, 3}));
   EXPECT_TRUE(create({}));
   EXPECT_EQ(create({kHuge, 0})->numElements(), 0);
-  EXPECT_EQ(create({-1, 2}).error().message(), "file: tensor 'a': dimension -1; expected 0 or more");
+  EXPECT_EQ(create({-1, 2}).error().message(),
+            "file: tensor 'a': dimension -1; expected 0 or more");
   EXPECT_EQ(create({1, 1, 1, 1, 1, 1, 1, 1, 1}).error().message(),
             "file: tensor 'a': 9 dimensions; expected at most 8");
   EXPECT_FALSE(create({kHuge, 2}));
