@@ -1,1 +1,7 @@
-// Gives the precompiled header a translation unit to be compiled with.
+//===- Pch.cpp - Gives the precompiled header a translation unit ----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//

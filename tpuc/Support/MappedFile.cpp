@@ -1,0 +1,56 @@
+//===- MappedFile.cpp - Files read by mapping them ------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Support/MappedFile.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace tpuc {
+
+namespace {
+
+tl::unexpected<Error> cannotRead(const std::string &path, int error) {
+  return makeError(path, "cannot be read: " + std::generic_category().message(error));
+}
+
+} // namespace
+
+Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &path) {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would wait forever.
+  int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0)
+    return cannotRead(path, errno);
+  auto closer = std::shared_ptr<void>(nullptr, [descriptor](void *) { ::close(descriptor); });
+  struct stat status = {};
+  if (::fstat(descriptor, &status) != 0)
+    return cannotRead(path, errno);
+  if (S_ISDIR(status.st_mode))
+    return makeError(path, "is a directory", "a file");
+  if (!S_ISREG(status.st_mode))
+    return makeError(path, "is not a regular file, which is needed to map it");
+  auto size = static_cast<size_t>(status.st_size);
+  if (size == 0)
+    return std::shared_ptr<const MappedFile>(new MappedFile(nullptr, 0));
+  void *address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (address == MAP_FAILED)
+    return cannotRead(path, errno);
+  return std::shared_ptr<const MappedFile>(
+      new MappedFile(static_cast<const std::byte *>(address), size));
+}
+
+MappedFile::~MappedFile() {
+  if (size > 0)
+    ::munmap(const_cast<std::byte *>(address), size);
+}
+
+} // namespace tpuc
