@@ -16,11 +16,7 @@ using namespace tpuc;
 
 namespace {
 
-const TargetInfo &target(std::string_view name) {
-  const auto found = lookupTarget(name);
-  EXPECT_TRUE(found.has_value()) << name;
-  return **found;
-}
+const TargetInfo &target(std::string_view name) { return *lookupTarget(name).value(); }
 
 constexpr PrecisionSet kAll = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 constexpr QuantizationSet kSymmetric = {Quantization::Symmetric};

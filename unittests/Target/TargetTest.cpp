@@ -17,7 +17,7 @@ using namespace tpuc;
 
 namespace {
 
-const TargetInfo &target(std::string_view name) { return **lookupTarget(name); }
+const TargetInfo &target(std::string_view name) { return *lookupTarget(name).value(); }
 
 std::string precisionError(std::string_view chip, Precision precision) {
   const auto result = checkPrecision(target(chip), precision);

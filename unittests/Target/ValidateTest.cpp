@@ -35,7 +35,7 @@ constexpr std::array<std::string_view, 1> kOwnName = {"null"};
 void expectEach(std::initializer_list<Seed> seeds) {
   for (const Seed &seed : seeds) {
     SCOPED_TRACE(seed.found);
-    TargetInfo target = **lookupTarget(seed.base);
+    TargetInfo target = *lookupTarget(seed.base).value();
     ASSERT_TRUE(validate(target).has_value());
     seed.change(target);
     const auto result = validate(target);
