@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 
 using namespace tpuc;
@@ -261,6 +262,27 @@ TEST(Timing, RefusesWhatHasNoFormula) {
   EXPECT_THAT(message(parse("conv.normal #1 res0=[n65535 c65535 h65535 w65535] opd0=[c65535] "
                             "opd1=[h65535 w65535]")),
               HasSubstr("at most"));
+}
+
+TEST(Timing, AnyBitsAreSafe) {
+  std::mt19937_64 random(1);
+  int numKnown = 0;
+  for (const Operation &operation : allOperations())
+    for (std::optional<Form> form : {std::optional(operation.form), operation.otherForm})
+      for (int i = 0; form && i < 200; ++i) {
+        Command command = Command::make(operation, *form);
+        for (const FieldSpec &spec : command.info().fields)
+          if (spec.field != Field::CmdShort && spec.field != Field::Opcode &&
+              spec.field != Field::SubOpcode && random() % 3 != 0)
+            command.setBitsAt(spec.lsb, spec.width, random() % 2 ? random() : ~uint64_t{0});
+        for (TimingModel model : kTimingModels)
+          if (Expected<CommandCost> cost = commandCost(command, timingParameters(model), "test")) {
+            ++numKnown;
+            EXPECT_GE(cost->cycles, 0);
+            EXPECT_LE(cost->cycles, int64_t{1} << 40);
+          }
+      }
+  EXPECT_GT(numKnown, 1000);
 }
 
 TEST(Timing, EnginesOverlapByIds) {
