@@ -247,6 +247,15 @@ struct TimingInfo {
   uint32_t minBurstBytes = 1;
   /// Global memory is spread over so many channels in pieces of so many bytes.
   uint32_t memoryChannels = 1, channelInterleaveBytes = 1;
+  /// What all channels together move per cycle at most, reads and writes counted together.
+  double peakGlobalBytesPerCycle = 0;
+  /// Cycles that every command takes before its work begins; 0 where the model has no such cost.
+  uint32_t computeStartCycles = 0, transferStartCycles = 0;
+  /// The same for every transfer that reads or writes global memory.
+  uint32_t memoryLatencyCycles = 0;
+  /// Whether tensor transfers that use one row of global memory for all rows (h stride 0) cost
+  /// nothing.
+  bool repeatedRowsAreFree = false;
 };
 
 struct TargetInfo {
@@ -272,7 +281,11 @@ struct TargetInfo {
   GlobalMemoryInfo global;
   LayoutInfo layout;
   PeakMacs peakMacs;
+  /// The vendor's own performance model, where it is known.
   std::optional<TimingInfo> timing;
+  /// A more pessimistic set for the same formulas: what the vendor's model leaves out is charged
+  /// with assumed figures. Reports show both.
+  std::optional<TimingInfo> conservativeTiming;
 
   Container container = Container::None;
   /// The chip's name inside the container; empty where there is no container.

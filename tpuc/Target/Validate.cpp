@@ -237,21 +237,7 @@ Result checkLayout(const TargetInfo &t) {
   return {};
 }
 
-Result checkRates(const TargetInfo &t) {
-  for (Precision precision : kAllPrecisions) {
-    const auto macs = t.peakMacs.of(precision);
-    if (!macs)
-      continue;
-    if (!t.has(precision))
-      return fail(t, fmt::format("a peak rate for {}", precisionName(precision)),
-                  "none for a precision that does not exist");
-    if (*macs == 0 || *macs % t.memory.lanes != 0)
-      return fail(t, fmt::format("a peak of {} {} MACs", *macs, precisionName(precision)),
-                  "a multiple of the lanes");
-  }
-  if (!t.timing)
-    return {};
-  const TimingInfo &timing = *t.timing;
+Result checkTiming(const TargetInfo &t, const TimingInfo &timing) {
   if (!t.tiu.clockHz || !t.dma.clockHz)
     return fail(t, "timing without clocks", "the clocks of both engines");
   for (Precision precision : kAllPrecisions) {
@@ -272,7 +258,7 @@ Result checkRates(const TargetInfo &t) {
   }
   for (double rate :
        {timing.globalToLocal, timing.localToGlobal, timing.globalToGlobal, timing.localToLocal,
-        static_cast<double>(timing.linearBytesPerCycle),
+        static_cast<double>(timing.linearBytesPerCycle), timing.peakGlobalBytesPerCycle,
         static_cast<double>(timing.linearLocalBytesPerCycle),
         static_cast<double>(timing.requantElementsPerCycle), timing.matrixTransposeFactor})
     if (!(rate > 0))
@@ -281,6 +267,27 @@ Result checkRates(const TargetInfo &t) {
       timing.inPlaceFactor == 0 || timing.minBurstBytes == 0 || timing.memoryChannels == 0 ||
       timing.channelInterleaveBytes == 0)
     return fail(t, "a timing factor below 1", "1 at least");
+  return {};
+}
+
+Result checkRates(const TargetInfo &t) {
+  for (Precision precision : kAllPrecisions) {
+    const auto macs = t.peakMacs.of(precision);
+    if (!macs)
+      continue;
+    if (!t.has(precision))
+      return fail(t, fmt::format("a peak rate for {}", precisionName(precision)),
+                  "none for a precision that does not exist");
+    if (*macs == 0 || *macs % t.memory.lanes != 0)
+      return fail(t, fmt::format("a peak of {} {} MACs", *macs, precisionName(precision)),
+                  "a multiple of the lanes");
+  }
+  if (t.conservativeTiming && !t.timing)
+    return fail(t, "conservative timing alone", "the vendor's timing beside it");
+  for (const std::optional<TimingInfo> &timing : {t.timing, t.conservativeTiming})
+    if (timing)
+      if (Result result = checkTiming(t, *timing); !result)
+        return result;
   return {};
 }
 

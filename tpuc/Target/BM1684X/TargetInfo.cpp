@@ -113,7 +113,20 @@ constexpr TargetInfo makeTarget() {
                         .linearLocalBytesPerCycle = 32,
                         .minBurstBytes = 256,
                         .memoryChannels = 4,
-                        .channelInterleaveBytes = 4096};
+                        .channelInterleaveBytes = 4096,
+                        .peakGlobalBytesPerCycle = 64 * 1.073741824,
+                        .repeatedRowsAreFree = true};
+  // Assumed, not measured (docs/bm1684x-timing.md): loads and stores share one path at the rate of
+  // the slower direction, of which a copy inside global memory takes twice as much.
+  t.conservativeTiming = t.timing;
+  t.conservativeTiming->globalToLocal = 44;
+  t.conservativeTiming->globalToGlobal = 22;
+  t.conservativeTiming->linearBytesPerCycle = 22;
+  t.conservativeTiming->linearLocalBytesPerCycle = 22;
+  t.conservativeTiming->computeStartCycles = 50;
+  t.conservativeTiming->transferStartCycles = 50;
+  t.conservativeTiming->memoryLatencyCycles = 200;
+  t.conservativeTiming->repeatedRowsAreFree = false;
   t.container = Container::Bmodel;
   t.containerChip = "BM1684X";
   return t;

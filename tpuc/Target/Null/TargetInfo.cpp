@@ -88,7 +88,8 @@ constexpr TargetInfo makeTarget() {
                         .linearLocalBytesPerCycle = 16,
                         .minBurstBytes = 16,
                         .memoryChannels = 1,
-                        .channelInterleaveBytes = 4096};
+                        .channelInterleaveBytes = 4096,
+                        .peakGlobalBytesPerCycle = 16};
   return t;
 }
 
