@@ -12,12 +12,13 @@
 #include "tpuc/Model/Bmodel/Sha256.h"
 #include "tpuc/Model/Bmodel/Writer.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <bmodel_generated.h>
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
-#include <gmock/gmock.h>
 
 using namespace tpuc;
 using namespace tpuc::bmodel;
