@@ -1,0 +1,153 @@
+//===- Cast.cpp - Conversion between types (AR cast) ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Support/Float.h"
+#include "tpuc/Target/BM1684X/Machine/Exec.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+struct CastPlan {
+  View result;
+  Source source;
+  bool resultSigned;
+  unsigned mode;
+};
+
+template <typename Body> Step castStep(CastPlan plan, Body body) {
+  return [plan, body](Exec &exec) -> std::optional<Error> {
+    Snapshot snapshot;
+    std::array<Located, 2> tensors = {
+        locateLocal(exec, plan.result),
+        snapshot.take(exec, plan.source, mustCopyFor(plan.result, plan.source))};
+    forEachRow(exec, plan.result.shape, tensors,
+               [&](const Rows<2> &row) { body(exec.kernels, plan, row); });
+    return std::nullopt;
+  };
+}
+
+/// To an integral value in one of the modes 0 to 4.
+double toIntegral(double value, unsigned mode) {
+  switch (mode) {
+  case 0:
+    return std::nearbyint(value);
+  case 1:
+    return std::trunc(value + std::copysign(0.5, value));
+  case 2:
+    return std::trunc(value);
+  case 3:
+    return std::floor(value);
+  default:
+    return std::ceil(value);
+  }
+}
+
+void intToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
+  alignas(64) int64_t values[kRow];
+  bool isNarrowing = plan.result.bytes() <= precBytes(plan.source.prec);
+  k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count, values);
+  k.storeInt64(plan.result.prec, plan.resultSigned, isNarrowing, row.at[0], row.stride[0],
+               row.count, values);
+}
+
+void floatToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
+  alignas(64) float values[kRow];
+  alignas(64) int64_t integers[kRow];
+  k.loadFloat(plan.source.prec, row.at[1], row.stride[1], row.count, values);
+  // Beyond these all results are saturated.
+  constexpr double kBound = 8e9;
+  for (int64_t i = 0; i < row.count; ++i) {
+    double value = values[i];
+    value = value != value ? 0 : std::min(std::max(value, -kBound), kBound);
+    integers[i] = static_cast<int64_t>(toIntegral(value, plan.mode));
+  }
+  k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
+               integers);
+}
+
+/// The f32 nearest to an integer of 32 bits in a rounding mode.
+float integerToFloat(int64_t value, RoundingMode mode) {
+  return std::bit_cast<float>(encodeInteger<DataType::F32>(value, mode));
+}
+
+void intToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
+  alignas(64) int64_t integers[kRow];
+  alignas(64) float values[kRow];
+  k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count,
+              integers);
+  if (plan.mode == 0)
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = static_cast<float>(integers[i]);
+  else
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = integerToFloat(integers[i], static_cast<RoundingMode>(plan.mode));
+  k.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, values);
+}
+
+/// f32 to 16 bits in a mode other than to nearest even. Here code 5 takes ties away from zero and
+/// code 6 toward zero.
+template <DataType Type> uint16_t narrow(float value, unsigned mode) {
+  if (value != value)
+    return 0x7fff;
+  bool isNegative = std::signbit(value);
+  RoundingMode rounding = mode == 5   ? RoundingMode::HalfAwayFromZero
+                          : mode == 6 ? (isNegative ? RoundingMode::HalfUp : RoundingMode::HalfDown)
+                                      : static_cast<RoundingMode>(mode);
+  return encodeFloat<Type>(value, rounding);
+}
+
+void floatToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
+  alignas(64) float values[kRow];
+  k.loadFloat(plan.source.prec, row.at[1], row.stride[1], row.count, values);
+  Prec to = plan.result.prec;
+  if (to == plan.source.prec) {
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = static_cast<float>(toIntegral(values[i], plan.mode));
+  } else if (to != Prec::F32 && plan.mode != 0) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      uint16_t bits = to == Prec::F16 ? narrow<DataType::F16>(values[i], plan.mode)
+                                      : narrow<DataType::BF16>(values[i], plan.mode);
+      std::memcpy(row.at[0] + i * row.stride[0] * 2, &bits, 2);
+    }
+    return;
+  }
+  k.storeFloat(to, row.at[0], row.stride[0], row.count, values);
+}
+
+} // namespace
+
+Expected<Step> prepareCast(const Decoded &decoded) {
+  CastPlan plan{};
+  plan.result = decoded.result();
+  plan.source = sourceOf(decoded, Role::Opd0, Field::Opd0Addr, decoded.prec(Field::Opd0Prec),
+                         decoded.flag(Field::Opd0Sign));
+  plan.resultSigned = decoded.flag(Field::Opd2Sign);
+  plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
+  bool fromFloat = isFloatPrec(plan.source.prec);
+  bool toFloat = isFloatPrec(plan.result.prec);
+  if (!fromFloat && !toFloat)
+    return castStep(plan, intToInt);
+  if (plan.mode > 6)
+    return decoded.unsupported("rounding mode 7");
+  if (!fromFloat)
+    return castStep(plan, intToFloat);
+  bool sameType = plan.source.prec == plan.result.prec;
+  if (plan.mode > 4 && (!toFloat || sameType))
+    return decoded.unsupported("rounding modes 5 and 6 to an integer");
+  if (!toFloat)
+    return castStep(plan, floatToInt);
+  if (!sameType && plan.source.prec != Prec::F32 && plan.result.prec != Prec::F32)
+    return decoded.unsupported("a conversion between f16 and bf16");
+  return castStep(plan, floatToFloat);
+}
+
+} // namespace tpuc::bm1684x

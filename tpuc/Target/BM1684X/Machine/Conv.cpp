@@ -1,0 +1,413 @@
+//===- Conv.cpp - Convolution (CONV) --------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Machine/Gemm.h"
+#include "tpuc/Target/BM1684X/Machine/Window.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+struct ConvPlan {
+  unsigned sub;
+  Window window;
+  View result;
+  Source input, weight, extra;
+  Fillers fillers;
+  std::optional<View> old; ///< What the sums are added to.
+  bool rotates;
+  bool resultSigned;
+  int shift;
+};
+
+/// Columns of a tile whose elements lie `step` apart in a channel, or that hold a filler.
+struct Run {
+  int32_t source; ///< Element offset, kPadValue or kInsertValue.
+  int32_t step;
+  int32_t first;
+  int32_t count;
+};
+
+/// What a tile of result pixels sees at each position of the kernel.
+struct ConvTile {
+  int64_t batch;
+  std::vector<std::vector<Run>> runs;
+};
+
+ConvTile makeTile(const ConvPlan &plan, const ColumnTile &tile) {
+  const Window &window = plan.window;
+  const Extents &stride = plan.input.view->stride;
+  ConvTile result{tile.batch, {}};
+  result.runs.resize(static_cast<size_t>(window.kernel[0] * window.kernel[1]));
+  for (int64_t position = 0; position < window.kernel[0] * window.kernel[1]; ++position) {
+    std::vector<Run> &runs = result.runs[static_cast<size_t>(position)];
+    int64_t ky = position / window.kernel[1];
+    int64_t kx = position % window.kernel[1];
+    for (int64_t i = 0; i < tile.count; ++i) {
+      int64_t pixel = tile.first + i;
+      int32_t y = window.source(0, pixel / window.result[1], ky);
+      int32_t x = window.source(1, pixel % window.result[1], kx);
+      // A place that lies in the padding of either axis is padding.
+      int32_t source = y == kPadValue || x == kPadValue ? kPadValue
+                       : y < 0 || x < 0                 ? kInsertValue
+                                        : static_cast<int32_t>(y * stride[2] + x * stride[3]);
+      Run *last = runs.empty() ? nullptr : &runs.back();
+      if (last && source < 0 && last->source == source) {
+        ++last->count;
+        continue;
+      }
+      if (last && source >= 0 && last->source >= 0) {
+        int32_t step = source - (last->source + (last->count - 1) * last->step);
+        if (last->count == 1 || step == last->step) {
+          last->step = step;
+          ++last->count;
+          continue;
+        }
+      }
+      runs.push_back({source, 0, static_cast<int32_t>(i), 1});
+    }
+  }
+  return result;
+}
+
+template <typename T>
+void gatherAs(const std::vector<Run> &runs, const uint8_t *channel, uint32_t pad, uint32_t insert,
+              T *out) {
+  for (const Run &run : runs) {
+    T *to = out + run.first;
+    if (run.source < 0) {
+      auto value = static_cast<T>(run.source == kPadValue ? pad : insert);
+      for (int32_t i = 0; i < run.count; ++i)
+        to[i] = value;
+      continue;
+    }
+    const uint8_t *from = channel + run.source * static_cast<int64_t>(sizeof(T));
+    if (run.step == 1 || run.count == 1) {
+      std::memcpy(to, from, static_cast<size_t>(run.count) * sizeof(T));
+      continue;
+    }
+    for (int32_t i = 0; i < run.count; ++i)
+      std::memcpy(to + i,
+                  from + static_cast<int64_t>(i) * run.step * static_cast<int64_t>(sizeof(T)),
+                  sizeof(T));
+  }
+}
+
+/// What all precisions share.
+template <typename SumsT> struct ConvJob {
+  Exec &exec;
+  const ConvPlan &plan;
+  SumsT sums{};
+  int64_t batches, rows, columns, numSegments;
+  int64_t channels, positions;
+  std::vector<typename SumsT::Weight> weights;
+  std::vector<uint32_t> pads, inserts;
+  Located input, result, extra;
+  std::optional<Located> old;
+  Snapshot snapshots[2];
+
+  ConvJob(Exec &exec, const ConvPlan &plan) : exec(exec), plan(plan) {
+    const Extents &shape = plan.result.shape;
+    batches = shape[0];
+    rows = shape[1];
+    columns = shape[2] * shape[3];
+    channels = plan.input.view->shape[1];
+    positions = plan.window.kernel[0] * plan.window.kernel[1];
+    input = snapshots[0].take(exec, plan.input, mustCopyAlways(plan.result, plan.input));
+    result = locateLocal(exec, plan.result);
+    extra = locate(exec, plan.extra);
+    if (plan.old) {
+      Source source;
+      source.view = plan.old;
+      old = snapshots[1].take(exec, source, mustCopyFor(plan.result, source));
+    }
+    for (int64_t c = 0; c < channels; ++c) {
+      pads.push_back(plan.fillers.pad(exec, c));
+      inserts.push_back(plan.fillers.insert(exec, c));
+    }
+  }
+
+  ConvTile prepare(const ColumnTile &tile) const { return makeTile(plan, tile); }
+
+  /// The tile's elements of a channel at a position of the kernel, as raw bits.
+  template <typename T>
+  void gather(const ConvTile &tile, int64_t c, int64_t position, T *out) const {
+    auto at = static_cast<size_t>(c);
+    gatherAs(tile.runs[static_cast<size_t>(position)], input.channel(tile.batch, c), pads[at],
+             inserts[at], out);
+  }
+  void gatherFloats(const ConvTile &tile, int64_t c, int64_t position, float *out) const {
+    Prec prec = plan.input.prec;
+    alignas(64) uint32_t raw[kTile] = {};
+    if (prec == Prec::F32)
+      gather(tile, c, position, raw);
+    else
+      gather(tile, c, position, reinterpret_cast<uint16_t *>(raw));
+    exec.kernels.loadFloat(prec, reinterpret_cast<const uint8_t *>(raw), 1, kTile, out);
+  }
+
+  /// Fills `weights` from rows of `convert(oc, slot)`, which holds an output channel's weights as
+  /// the chip stores them.
+  template <typename Convert> void packWeights(const Convert &convert) {
+    int64_t block = channelBlock(plan.input.prec);
+    int64_t slot = alignUp(channels, block) * positions;
+    int64_t stride = numSegments * SumsT::kDepth;
+    weights.assign(static_cast<size_t>(rows * stride), 0);
+    exec.pool.parallelFor(rows, std::clamp<int64_t>(32768 / slot, 1, rows),
+                          [&](int64_t begin, int64_t end) {
+                            ScopedFlush flush;
+                            std::vector<typename SumsT::Weight> raw(static_cast<size_t>(slot));
+                            for (int64_t oc = begin; oc < end; ++oc) {
+                              convert(oc, raw);
+                              typename SumsT::Weight *out = weights.data() + oc * stride;
+                              for (int64_t b = 0; b < ceilDiv(channels, block); ++b)
+                                for (int64_t position = 0; position < positions; ++position) {
+                                  int64_t from = plan.rotates ? positions - 1 - position : position;
+                                  std::copy_n(raw.data() + (b * positions + from) * block,
+                                              std::min(block, channels - b * block),
+                                              out + (b * positions + position) * block);
+                                }
+                            }
+                          });
+  }
+
+  void loadWeights(int64_t oc, std::vector<float> &raw) const {
+    const Source &source = plan.weight;
+    Located located = locate(exec, source);
+    exec.kernels.loadFloat(source.prec, located.channel(0, oc), source.view ? 1 : 0,
+                           static_cast<int64_t>(raw.size()), raw.data());
+  }
+
+  /// The bias, and for f32 the second addend.
+  void startFloat(const ColumnTile &tile, int64_t row, float *sum, float *second) const {
+    float bias;
+    exec.kernels.loadFloat(Prec::F32, extra.channel(0, row), 1, 1, &bias);
+    std::fill_n(sum, kTile, bias);
+    if (second)
+      std::fill_n(second, kTile, 0.0f);
+    if (!old)
+      return;
+    const uint8_t *from = old->channel(tile.batch, row) + tile.first * 4;
+    if (second)
+      return exec.kernels.loadFloat(Prec::F32, from, 1, tile.count, second);
+    alignas(64) float before[kTile] = {};
+    exec.kernels.loadFloat(Prec::F32, from, 1, tile.count, before);
+    exec.kernels.arithFloat(RowOp::Add, kTile, sum, before, sum);
+  }
+
+  uint8_t *resultAt(const ColumnTile &tile, int64_t row) const {
+    return result.channel(tile.batch, row) + tile.first * plan.result.bytes();
+  }
+  void finishFloat(const ColumnTile &tile, int64_t row, const float *sum) const {
+    exec.kernels.storeFloat(plan.result.prec, resultAt(tile, row), 1, tile.count, sum);
+  }
+};
+
+struct FloatConv : ConvJob<FloatSums> {
+  FloatConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
+    numSegments = ceilDiv(channels * positions, FloatSums::kDepth);
+    sums.startsOdd = !plan.old;
+    packWeights([&](int64_t oc, std::vector<float> &raw) { loadWeights(oc, raw); });
+  }
+  int64_t depth(int64_t segment) const {
+    return std::min(FloatSums::kDepth, channels * positions - segment * FloatSums::kDepth);
+  }
+  void fill(const ConvTile &tile, int64_t segment, float *x) const {
+    for (int64_t k = 0; k < depth(segment); ++k) {
+      int64_t at = segment * FloatSums::kDepth + k;
+      gatherFloats(tile, at / positions, at % positions, x + k * kTile);
+    }
+  }
+  void start(const ColumnTile &tile, int64_t row, float *even, float *odd) const {
+    startFloat(tile, row, even, odd);
+  }
+  void finish(const ColumnTile &tile, int64_t row, const float *sum) const {
+    finishFloat(tile, row, sum);
+  }
+};
+
+/// The least biased exponent of the numbers, zeros aside; 255 when there is none.
+int leastExponent(const float *values, size_t count) {
+  uint32_t least = 0x7f800000;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t magnitude = std::bit_cast<uint32_t>(values[i]) & 0x7fffffff;
+    least = std::min(least, magnitude == 0 ? 0x7f800000 : magnitude);
+  }
+  return static_cast<int>(least >> 23);
+}
+
+struct BlockConv : ConvJob<BlockSums> {
+  BlockConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
+    numSegments = ceilDiv(channels, kBlock) * positions;
+    packWeights([&](int64_t oc, std::vector<float> &raw) { loadWeights(oc, raw); });
+    if (plan.input.prec == Prec::BF16)
+      sums.mayUnderflow = leastExponent(weights.data(), weights.size()) + leastInput() - 127 < 1;
+  }
+  /// The least exponent of the input and what is put between.
+  int leastInput() const {
+    const View &view = *plan.input.view;
+    int least = 255;
+    std::vector<float> row(static_cast<size_t>(view.shape[3]));
+    ScopedFlush flush;
+    auto update = [&](const uint8_t *at, int64_t stride, size_t count) {
+      exec.kernels.loadFloat(Prec::BF16, at, stride, static_cast<int64_t>(count), row.data());
+      least = std::min(least, leastExponent(row.data(), count));
+    };
+    for (int64_t c = 0; c < channels; ++c) {
+      update(reinterpret_cast<const uint8_t *>(&pads[static_cast<size_t>(c)]), 1, 1);
+      update(reinterpret_cast<const uint8_t *>(&inserts[static_cast<size_t>(c)]), 1, 1);
+      for (int64_t n = 0; n < batches; ++n)
+        for (int64_t h = 0; h < view.shape[2]; ++h)
+          update(input.at(n, c, h, 0), view.stride[3], row.size());
+    }
+    return least;
+  }
+  int64_t depth(int64_t segment) const {
+    return std::min(kBlock, channels - segment / positions * kBlock);
+  }
+  void fill(const ConvTile &tile, int64_t segment, float *x) const {
+    int64_t block = segment / positions;
+    for (int64_t k = 0; k < depth(segment); ++k)
+      gatherFloats(tile, block * kBlock + k, segment % positions, x + k * kTile);
+  }
+  void start(const ColumnTile &tile, int64_t row, float *sum, float *) const {
+    startFloat(tile, row, sum, nullptr);
+  }
+  void finish(const ColumnTile &tile, int64_t row, const float *sum) const {
+    finishFloat(tile, row, sum);
+  }
+};
+
+struct IntConv : ConvJob<IntSums> {
+  IntConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
+    numSegments = ceilDiv(channels, IntSums::kDepth) * positions;
+    packWeights([&](int64_t oc, std::vector<int16_t> &raw) { loadInts(oc, raw); });
+  }
+  /// Weights minus the kernel's zero point, which a requantizing convolution lacks.
+  void loadInts(int64_t oc, std::vector<int16_t> &raw) const {
+    int32_t zeroPoint = 0;
+    if (plan.sub == 0)
+      exec.kernels.loadInt32(Prec::I8, plan.extra.isSigned, extra.channel(0, oc), 1, 1, &zeroPoint);
+    Located located = locate(exec, plan.weight);
+    const uint8_t *from = located.channel(0, oc);
+    bool isTensor = plan.weight.view.has_value();
+    for (size_t i = 0; i < raw.size(); ++i) {
+      uint8_t bits = from[isTensor ? i : 0];
+      int32_t value = plan.weight.isSigned ? static_cast<int8_t>(bits) : bits;
+      raw[i] = static_cast<int16_t>(value - zeroPoint);
+    }
+  }
+  int64_t depth(int64_t segment) const {
+    return std::min(IntSums::kDepth, channels - segment / positions * IntSums::kDepth);
+  }
+  void fill(const ConvTile &tile, int64_t segment, int16_t *x) const {
+    int64_t first = segment / positions * IntSums::kDepth;
+    int64_t count = depth(segment);
+    alignas(64) uint8_t a[kTile] = {};
+    alignas(64) uint8_t b[kTile] = {};
+    for (int64_t k = 0; k < count; k += 2) {
+      gather(tile, first + k, segment % positions, a);
+      if (k + 1 < count)
+        gather(tile, first + k + 1, segment % positions, b);
+      else
+        std::memset(b, 0, sizeof b);
+      exec.kernels.interleave(plan.input.isSigned, a, b, x + k * kTile);
+    }
+  }
+  void start(const ColumnTile &tile, int64_t row, int32_t *sum, int32_t *) const {
+    if (!old) {
+      std::fill_n(sum, kTile, 0);
+      return;
+    }
+    exec.kernels.loadInt32(Prec::I32, true, old->channel(tile.batch, row) + tile.first * 4, 1,
+                           tile.count, sum);
+  }
+  void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
+    const Kernels &k = exec.kernels;
+    uint8_t *to = resultAt(tile, row);
+    if (plan.sub == 0)
+      return k.storeInt32(plan.result.prec, true, true, to, 1, tile.count, sum);
+    int32_t bias;
+    k.loadInt32(Prec::I16, plan.extra.isSigned, extra.channel(0, row), 1, 1, &bias);
+    alignas(64) int64_t values[kTile];
+    for (int64_t i = 0; i < tile.count; ++i) {
+      values[i] = static_cast<int64_t>(sum[i]) + bias;
+      if (plan.sub == 2)
+        values[i] = std::max<int64_t>(values[i], 0);
+    }
+    k.shiftInt64(tile.count, values, -plan.shift, 5);
+    k.storeInt64(plan.result.prec, plan.resultSigned, true, to, 1, tile.count, values);
+  }
+};
+
+template <typename Job> Step convStep(const ConvPlan &plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    ScopedFlush flush;
+    Job job(exec, plan);
+    runGemm(exec, job);
+    return std::nullopt;
+  };
+}
+
+} // namespace
+
+Expected<Step> prepareConv(const Decoded &decoded) {
+  Expected<Window> window = windowOf(decoded);
+  if (!window)
+    return propagate(window);
+  ConvPlan plan{};
+  plan.sub = decoded.sub();
+  plan.window = *window;
+  plan.result = decoded.result();
+  Prec prec = decoded.prec(Field::Opd0Prec);
+  Prec resPrec = plan.result.prec;
+  bool isFloat = isFloatPrec(prec);
+  bool inputSigned = decoded.flag(Field::Opd0Sign);
+  bool weightSigned = decoded.flag(Field::Opd1Sign);
+  bool extraSigned = decoded.flag(Field::Opd2Sign);
+  plan.input = sourceOf(decoded, Role::Opd0, Field::Opd0Addr, prec, inputSigned);
+  plan.weight = sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, weightSigned);
+  plan.fillers = fillersOf(decoded, prec, inputSigned);
+  plan.rotates = decoded.flag(Field::KernelRotate);
+  bool adds = decoded.flag(Field::ResAdd);
+  if (isFloat) {
+    if (resPrec != prec && resPrec != Prec::F32)
+      return decoded.unsupported("a result of another type");
+    // Requantization is for integers: sub-opcodes 1 and 2 mean the same as 0 here.
+    plan.sub = 0;
+    plan.extra = sourceOf(decoded, Role::Opd2, Field::Opd2Addr, Prec::F32, true);
+    if (adds) {
+      const View *old = decoded.operands.find(Role::Res1);
+      plan.old = old ? *old : plan.result;
+    }
+    return prec == Prec::F32 ? convStep<FloatConv>(plan) : convStep<BlockConv>(plan);
+  }
+  if (prec != Prec::I8)
+    return decoded.unsupported("integers of other types than i8");
+  bool isRequant = plan.sub != 0;
+  plan.extra =
+      sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isRequant ? Prec::I16 : Prec::I8, extraSigned);
+  plan.shift = static_cast<int>(decoded.get(Field::Opd3Addr) & 31);
+  plan.resultSigned = plan.sub != 2 && (inputSigned || weightSigned || extraSigned);
+  if (isFloatPrec(resPrec) || (isRequant ? resPrec == Prec::I32 : resPrec == Prec::I8))
+    return decoded.unsupported("a result of this type");
+  if (isRequant && adds)
+    return decoded.unsupported("accumulation with a requantization");
+  if (isRequant) {
+    plan.fillers.source.view.reset();
+    plan.fillers.source.immediate = plan.fillers.insertImmediate = 0;
+  }
+  if (adds && resPrec == Prec::I32)
+    plan.old = plan.result;
+  return convStep<IntConv>(plan);
+}
+
+} // namespace tpuc::bm1684x

@@ -1,0 +1,18 @@
+//===- KernelsGeneric.cpp - The kernels for x86-64 ------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Machine/Kernels.h"
+
+#include <cstddef>
+#include <immintrin.h>
+
+#define TPUC_KERNEL_SPACE generic
+#define TPUC_KERNEL_LEVEL 0
+#define TPUC_KERNEL_NAME "x86-64"
+
+#include "tpuc/Target/BM1684X/Machine/KernelsImpl.h"

@@ -1,0 +1,311 @@
+//===- PoolDepthwise.cpp - Pooling and depthwise convolution (PorD) -------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Machine/Window.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+constexpr unsigned kDepthwise = 0, kAverage = 1, kDepthwiseRelu = 2, kMaximum = 4;
+
+struct PoolPlan {
+  unsigned sub;
+  Window window;
+  View result;
+  Source input, weight, bias;
+  Fillers fillers;
+  bool hasBias;
+  bool rotates;
+  bool resultSigned;
+  int shift;
+  unsigned mode;
+};
+
+/// Buffers that a thread needs for one channel.
+template <typename T> struct Scratch {
+  std::vector<T> raw;    ///< One row of the image.
+  std::vector<T> padded; ///< The rows of the image after inserting and padding of columns.
+  std::vector<T> fill;   ///< A row of padding.
+  std::vector<T> insert;
+  std::vector<T> weights;
+  std::vector<T> sums[2];
+};
+
+/// The columns of the padded image, as `Window::source` of a window of one column.
+std::vector<int32_t> paddedColumns(const Window &window) {
+  Window single = window;
+  single.stride[1] = single.dilation[1] = 1;
+  auto width = static_cast<size_t>((window.image[1] - 1) * (window.insert[1] + 1) + 1 +
+                                   window.padLow[1] + window.padHigh[1]);
+  std::vector<int32_t> columns(width);
+  for (size_t i = 0; i < width; ++i)
+    columns[i] = single.source(1, static_cast<int64_t>(i), 0);
+  return columns;
+}
+
+void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, float *out) {
+  k.loadFloat(source.prec, at, 1, count, out);
+}
+void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, int32_t *out) {
+  k.loadInt32(source.prec, source.isSigned, at, 1, count, out);
+}
+template <typename T> T loadOne(const Kernels &k, const Source &source, const void *at) {
+  T value;
+  load(k, source, static_cast<const uint8_t *>(at), 1, &value);
+  return value;
+}
+
+/// Fills `scratch.padded` from the plane at `plane`, whose rows follow each other.
+template <typename T>
+void padPlane(const Kernels &k, const PoolPlan &plan, const std::vector<int32_t> &columns,
+              const uint8_t *plane, T pad, T insert, Scratch<T> &scratch) {
+  const Window &window = plan.window;
+  size_t width = columns.size();
+  auto imageWidth = static_cast<size_t>(window.image[1]);
+  scratch.raw.resize(imageWidth);
+  scratch.padded.resize(static_cast<size_t>(window.image[0]) * width);
+  scratch.fill.assign(width, pad);
+  // Inserted rows are padded at their sides like all others.
+  scratch.insert.resize(width);
+  for (size_t i = 0; i < width; ++i)
+    scratch.insert[i] = columns[i] == kPadValue ? pad : insert;
+  for (int64_t y = 0; y < window.image[0]; ++y) {
+    load(k, plan.input,
+         plane + y * window.image[1] * static_cast<int64_t>(precBytes(plan.input.prec)),
+         window.image[1], scratch.raw.data());
+    T *row = scratch.padded.data() + static_cast<size_t>(y) * width;
+    for (size_t i = 0; i < width; ++i)
+      row[i] = columns[i] >= 0           ? scratch.raw[static_cast<size_t>(columns[i])]
+               : columns[i] == kPadValue ? pad
+                                         : insert;
+  }
+}
+
+/// The padded row that kernel row `ky` sees for result row `y`.
+template <typename T>
+const T *rowFor(const PoolPlan &plan, const Scratch<T> &scratch, size_t width, int64_t y,
+                int64_t ky) {
+  int32_t source = plan.window.source(0, y, ky);
+  if (source == kPadValue)
+    return scratch.fill.data();
+  if (source == kInsertValue)
+    return scratch.insert.data();
+  return scratch.padded.data() + static_cast<size_t>(source) * width;
+}
+
+/// Calls `body(result, n, c, plane)` for every channel, in parallel.
+template <typename T, typename Body>
+void overChannels(Exec &exec, const PoolPlan &plan, const Body &body) {
+  Snapshot snapshot;
+  Located input = snapshot.take(exec, plan.input, mustCopyAlways(plan.result, plan.input));
+  Located result = locateLocal(exec, plan.result);
+  std::vector<int32_t> columns = paddedColumns(plan.window);
+  const Extents &shape = plan.result.shape;
+  exec.pool.parallelFor(shape[1], 2, [&](int64_t begin, int64_t end) {
+    ScopedFlush flush;
+    Scratch<T> scratch;
+    for (int64_t c = begin; c < end; ++c) {
+      uint32_t padBits = plan.fillers.pad(exec, c);
+      uint32_t insertBits = plan.fillers.insert(exec, c);
+      T pad = loadOne<T>(exec.kernels, plan.input, &padBits);
+      T insert = loadOne<T>(exec.kernels, plan.input, &insertBits);
+      for (int64_t n = 0; n < shape[0]; ++n) {
+        padPlane(exec.kernels, plan, columns, input.channel(n, c), pad, insert, scratch);
+        body(scratch, columns.size(), n, c, result.channel(n, c));
+      }
+    }
+  });
+}
+
+/// The weights of a channel, in the order in which the kernel is walked.
+template <typename T>
+void loadWeights(Exec &exec, const PoolPlan &plan, int64_t c, Scratch<T> &scratch) {
+  auto count = static_cast<size_t>(plan.window.kernel[0] * plan.window.kernel[1]);
+  scratch.weights.resize(count);
+  if (!plan.weight.view) {
+    T value = loadOne<T>(exec.kernels, plan.weight, &plan.weight.immediate);
+    std::ranges::fill(scratch.weights, value);
+    return;
+  }
+  Located weight = locateLocal(exec, *plan.weight.view);
+  load(exec.kernels, plan.weight, weight.channel(0, c), static_cast<int64_t>(count),
+       scratch.weights.data());
+  if (plan.rotates && plan.sub != kAverage)
+    std::ranges::reverse(scratch.weights);
+}
+
+template <typename T> T biasOf(Exec &exec, const PoolPlan &plan, int64_t c) {
+  Located bias = locate(exec, plan.bias);
+  return loadOne<T>(exec.kernels, plan.bias, bias.channel(0, c));
+}
+
+Step maximumStep(const PoolPlan &plan, auto element) {
+  using T = decltype(element);
+  return [plan](Exec &exec) -> std::optional<Error> {
+    const Kernels &k = exec.kernels;
+    overChannels<T>(
+        exec, plan, [&](Scratch<T> &scratch, size_t width, int64_t, int64_t, uint8_t *out) {
+          const Window &window = plan.window;
+          int64_t count = window.result[1];
+          std::vector<T> &most = scratch.sums[0];
+          most.resize(static_cast<size_t>(count));
+          for (int64_t y = 0; y < window.result[0]; ++y) {
+            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+              const T *row = rowFor(plan, scratch, width, y, ky);
+              for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
+                const T *from = row + kx * window.dilation[1];
+                if (ky == 0 && kx == 0)
+                  for (int64_t i = 0; i < count; ++i)
+                    most[static_cast<size_t>(i)] = from[i * window.stride[1]];
+                else if constexpr (std::is_same_v<T, float>)
+                  k.maxFloat(count, from, window.stride[1], most.data());
+                else
+                  k.maxInt32(count, from, window.stride[1], most.data());
+              }
+            }
+            uint8_t *to = out + y * count * static_cast<int64_t>(plan.result.bytes());
+            if constexpr (std::is_same_v<T, float>)
+              k.storeFloat(plan.result.prec, to, 1, count, most.data());
+            else
+              k.storeInt32(plan.result.prec, plan.input.isSigned, false, to, 1, count, most.data());
+          }
+        });
+    return std::nullopt;
+  };
+}
+
+/// The addends go alternately to two sums, everything rounded to the type.
+Step floatSumStep(const PoolPlan &plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    const Kernels &k = exec.kernels;
+    Prec prec = plan.input.prec;
+    overChannels<float>(
+        exec, plan, [&](Scratch<float> &scratch, size_t width, int64_t, int64_t c, uint8_t *out) {
+          const Window &window = plan.window;
+          int64_t count = window.result[1];
+          loadWeights(exec, plan, c, scratch);
+          float bias = plan.hasBias ? biasOf<float>(exec, plan, c) : 0;
+          for (int64_t y = 0; y < window.result[0]; ++y) {
+            for (std::vector<float> &sum : scratch.sums)
+              sum.assign(static_cast<size_t>(count), 0);
+            if (plan.hasBias)
+              for (float &value : scratch.sums[0])
+                value += bias;
+            size_t next = plan.hasBias ? 1 : 0;
+            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+              const float *row = rowFor(plan, scratch, width, y, ky);
+              for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
+                k.macFloat(prec, count, row + kx * window.dilation[1], window.stride[1],
+                           scratch.weights[static_cast<size_t>(ky * window.kernel[1] + kx)],
+                           scratch.sums[next % 2].data());
+                ++next;
+              }
+            }
+            float *sum = scratch.sums[0].data();
+            k.arithFloat(RowOp::Add, count, sum, scratch.sums[1].data(), sum);
+            k.storeFloat(prec, out + y * count * static_cast<int64_t>(plan.result.bytes()), 1,
+                         count, sum);
+          }
+        });
+    return std::nullopt;
+  };
+}
+
+Step intSumStep(const PoolPlan &plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    const Kernels &k = exec.kernels;
+    overChannels<int32_t>(
+        exec, plan, [&](Scratch<int32_t> &scratch, size_t width, int64_t, int64_t c, uint8_t *out) {
+          const Window &window = plan.window;
+          int64_t count = window.result[1];
+          loadWeights(exec, plan, c, scratch);
+          int64_t bias = plan.hasBias ? biasOf<int32_t>(exec, plan, c) : 0;
+          std::vector<int64_t> wide(static_cast<size_t>(count));
+          for (int64_t y = 0; y < window.result[0]; ++y) {
+            scratch.sums[0].assign(static_cast<size_t>(count), 0);
+            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
+              const int32_t *row = rowFor(plan, scratch, width, y, ky);
+              for (int64_t kx = 0; kx < window.kernel[1]; ++kx)
+                k.macInt32(count, row + kx * window.dilation[1], window.stride[1],
+                           scratch.weights[static_cast<size_t>(ky * window.kernel[1] + kx)],
+                           scratch.sums[0].data());
+            }
+            for (size_t i = 0; i < wide.size(); ++i) {
+              wide[i] = scratch.sums[0][i] + bias;
+              if (plan.sub == kDepthwiseRelu)
+                wide[i] = std::max<int64_t>(wide[i], 0);
+            }
+            if (plan.sub != kAverage)
+              k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
+            k.storeInt64(plan.result.prec, plan.resultSigned, true,
+                         out + y * count * static_cast<int64_t>(plan.result.bytes()), 1, count,
+                         wide.data());
+          }
+        });
+    return std::nullopt;
+  };
+}
+
+} // namespace
+
+Expected<Step> preparePorD(const Decoded &decoded) {
+  unsigned sub = decoded.sub();
+  if (sub != kDepthwise && sub != kAverage && sub != kDepthwiseRelu && sub != kMaximum)
+    return decoded.unsupported("the operation");
+  Expected<Window> window = windowOf(decoded);
+  if (!window)
+    return propagate(window);
+  PoolPlan plan{};
+  plan.sub = sub;
+  plan.window = *window;
+  plan.result = decoded.result();
+  Prec prec = decoded.prec(Field::Opd0Prec);
+  bool inputSigned = decoded.flag(Field::Opd0Sign);
+  bool weightSigned = decoded.flag(Field::Opd1Sign);
+  plan.input = sourceOf(decoded, Role::Opd0, Field::Opd0Addr, prec, inputSigned);
+  plan.weight = sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, weightSigned);
+  plan.fillers = fillersOf(decoded, prec, inputSigned);
+  plan.rotates = decoded.flag(Field::KernelRotate);
+  bool isFloat = isFloatPrec(prec);
+  bool isDepthwise = sub == kDepthwise || sub == kDepthwiseRelu;
+  plan.bias = sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isFloat ? prec : Prec::I32, true);
+  plan.hasBias = isDepthwise && (plan.bias.view || plan.bias.immediate != 0);
+  plan.shift = static_cast<int>(decoded.get(Field::Res1Addr) >> 8 & 255);
+  plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
+  Prec resPrec = plan.result.prec;
+  if (isFloat != isFloatPrec(resPrec) || (isFloat && resPrec != prec))
+    return decoded.unsupported("a result of another type");
+  if (!isFloat && isDepthwise && !plan.fillers.source.view)
+    plan.fillers.insertImmediate = 0;
+  if (sub == kMaximum) {
+    if (!isFloat && (prec != resPrec || prec == Prec::I32))
+      return decoded.unsupported("other types than i8 and i16");
+    return isFloat ? maximumStep(plan, float()) : maximumStep(plan, int32_t());
+  }
+  if (isFloat)
+    return sub == kDepthwiseRelu ? decoded.unsupported("floats")
+                                 : Expected<Step>(floatSumStep(plan));
+  if (prec != Prec::I8)
+    return decoded.unsupported("integers of other types than i8");
+  if (sub == kAverage && (decoded.get(Field::Opd2Addr) != 0 || !decoded.flag(Field::Opd2Const)))
+    return decoded.unsupported("an addend");
+  if (isDepthwise && plan.mode > 6)
+    return decoded.unsupported("rounding mode 7");
+  plan.resultSigned = inputSigned || weightSigned;
+  if (isDepthwise)
+    plan.resultSigned = sub == kDepthwise && (plan.resultSigned || decoded.flag(Field::Opd2Sign));
+  if (resPrec == Prec::I32)
+    plan.resultSigned = true;
+  return intSumStep(plan);
+}
+
+} // namespace tpuc::bm1684x
