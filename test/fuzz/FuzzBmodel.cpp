@@ -15,6 +15,7 @@
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Writer.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -23,9 +24,11 @@ using namespace tpuc::bmodel;
 
 namespace {
 
-void require(bool condition) {
-  if (!condition)
-    std::abort();
+void require(bool condition, const char *what) {
+  if (condition)
+    return;
+  std::fprintf(stderr, "violated: %s\n", what);
+  std::abort();
 }
 
 std::string text(const Model &model) {
@@ -40,21 +43,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // With a wrong checksum the rest is still worth a look.
   const auto read = readModel(file, nullptr, "fuzz", {.verifySha256 = false});
   const auto verified = readModel(file, nullptr, "fuzz");
-  require(read || !verified);
+  require(read || !verified, "only the checksum differs");
   if (!verified)
     return 0;
   const std::string before = text(*read);
   const auto again = encodeModel(*verified, "again");
-  require(again.has_value());
+  require(again.has_value(), "what was read can be written");
   const auto reread = readModel(*again, nullptr, "again");
-  require(reread.has_value());
+  require(reread.has_value(), "what was written can be read");
   // A checksum that was missing is added; everything else stays.
   const auto third = encodeModel(*reread, "third");
-  require(third && *third == *again);
+  require(third && *third == *again, "and written again as the same bytes");
   if (before.find("\"sha256\": null") == std::string::npos &&
       before.find("\"sha256\":null") == std::string::npos)
-    require(text(*reread) == before);
+    require(text(*reread) == before, "reading and writing change nothing");
   const Model part = extract(*reread, 0, 0);
-  require(encodeModel(part, "part").has_value());
+  require(encodeModel(part, "part").has_value(), "a stage can be extracted");
   return 0;
 }

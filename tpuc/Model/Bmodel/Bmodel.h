@@ -34,6 +34,7 @@
 #include "tpuc/Support/DataType.h"
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -62,7 +63,7 @@ std::string typeCodeName(uint32_t code);
 
 struct Relocation {
   uint32_t base = 0, offset = 0, command = 0;
-  friend bool operator==(const Relocation &, const Relocation &) = default;
+  friend auto operator<=>(const Relocation &, const Relocation &) = default;
 };
 
 /// Where a tensor is that enters or leaves a net or a sub-net.

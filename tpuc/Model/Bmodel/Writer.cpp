@@ -99,7 +99,8 @@ private:
   Offset<flatbuffers::Vector<const fb::Blob *>> blobs(const std::vector<Bytes> &parts);
   Offset<fb::Merge> merge(const std::vector<std::vector<int32_t>> &sources);
 
-  using GroupKey = std::tuple<const std::byte *, const std::byte *, uint32_t, uint32_t>;
+  using GroupKey = std::tuple<const std::byte *, size_t, const std::byte *, size_t, uint32_t,
+                              uint32_t, std::vector<Relocation>>;
   BlobLayout &layout;
   std::string where;
   std::optional<Error> error;
@@ -132,7 +133,8 @@ Offset<fb::Tensor> Encoder::tensor(const TensorInfo &info) {
 
 Offset<fb::CommandGroup> Encoder::group(const CommandGroup &group) {
   // A stage and its sub-nets name the same groups: one table, as in the vendor's files.
-  const GroupKey key{group.tiu.data(), group.dma.data(), group.numTiu, group.numDma};
+  const GroupKey key{group.tiu.data(), group.tiu.size(), group.dma.data(), group.dma.size(),
+                     group.numTiu,     group.numDma,     group.relocations};
   if (const auto found = groups.find(key); found != groups.end())
     return found->second;
   const fb::Blob tiu = layout.place(group.tiu);
@@ -155,8 +157,8 @@ Offset<fb::Coefficients> Encoder::coefficients(const Coefficients &coefficients)
     error = Error{where, "coefficients that do not have the SHA-256 that is stated of them", ""};
   const fb::Blob data = layout.placeCoefficients(coefficients.data, *digest);
   const auto locations = mapped(coefficients.locations, [&](const WeightLocation &location) {
-    return fb::CreateWeightLocationDirect(builder, location.name.c_str(), location.offset,
-                                          location.size);
+    return fb::CreateWeightLocation(builder, builder.CreateString(location.name), location.offset,
+                                    location.size);
   });
   const auto digestVector =
       builder.CreateVector(reinterpret_cast<const uint8_t *>(digest->data()), digest->size());
@@ -246,16 +248,16 @@ Offset<fb::Stage> Encoder::stage(const Stage &stage) {
 Offset<fb::Net> Encoder::net(const Net &net) {
   const auto name = builder.CreateString(net.name);
   const auto stages = each(net.stages, &Encoder::stage);
-  const auto cascade =
-      net.cascade ? fb::CreateCascadeDirect(builder, net.cascade->device, net.cascade->step,
-                                            net.cascade->mainName.c_str())
-                  : Offset<fb::Cascade>();
+  const auto cascade = net.cascade
+                           ? fb::CreateCascade(builder, net.cascade->device, net.cascade->step,
+                                               builder.CreateString(net.cascade->mainName))
+                           : Offset<fb::Cascade>();
   return fb::CreateNet(builder, name, 0, 0, stages, cascade, net.addressMode);
 }
 
 Offset<fb::Library> Encoder::library(const Library &library) {
   const fb::Blob data = layout.place(library.data);
-  return fb::CreateLibraryDirect(builder, library.fileName.c_str(), &data, library.mode);
+  return fb::CreateLibrary(builder, builder.CreateString(library.fileName), &data, library.mode);
 }
 
 Expected<void> Encoder::encode(const Model &model) {
@@ -286,10 +288,11 @@ void encodeDebugInfo(const DebugInfo &debug, FlatBufferBuilder &builder) {
                                      map.group.group, &tiu, &dma);
   });
   const auto tensors = mapped(debug.tensors, [&](const NamedTensor &tensor) {
-    return fb::CreateNamedTensorDirect(builder, tensor.group.net, tensor.group.stage,
-                                       tensor.group.subNet, tensor.group.group, tensor.name.c_str(),
-                                       tensor.type, &tensor.shape, tensor.address, tensor.afterDma,
-                                       tensor.scale, tensor.zeroPoint);
+    const auto name = builder.CreateString(tensor.name);
+    const auto shape = builder.CreateVector(tensor.shape);
+    return fb::CreateNamedTensor(builder, tensor.group.net, tensor.group.stage, tensor.group.subNet,
+                                 tensor.group.group, name, tensor.type, shape, tensor.address,
+                                 tensor.afterDma, tensor.scale, tensor.zeroPoint);
   });
   const auto layers = builder.CreateVectorOfStrings(debug.layers);
   const auto mapVector = builder.CreateVector(maps);
