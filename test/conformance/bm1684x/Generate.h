@@ -1,0 +1,40 @@
+//===- Generate.h - Random legal commands --------------------- -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H
+#define TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H
+
+#include "test/conformance/bm1684x/Case.h"
+
+namespace tpuc::bm1684x::conformance {
+
+/// Global memory that cases may use, from kGlobalBase.
+inline constexpr uint64_t kGlobalSize = 4 << 20;
+
+/// A kind of case: one operation with its precisions chosen.
+struct Recipe {
+  std::string name;
+  std::function<Case(Random &random)> make;
+};
+
+/// Every operation, precision, layout and form that the simulator supports.
+std::vector<Recipe> allRecipes();
+
+namespace detail {
+/// The same command in the long form, where there is one.
+Command toLong(const Command &command);
+/// Chooses addresses for all operands in local memory that do not overlap, and sets the fields.
+void placeLocal(Case &one, Random &random, bool anyLane);
+void addTiuRecipes(std::vector<Recipe> &recipes);
+void addWindowRecipes(std::vector<Recipe> &recipes);
+void addGdmaRecipes(std::vector<Recipe> &recipes);
+} // namespace detail
+
+} // namespace tpuc::bm1684x::conformance
+
+#endif // TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H

@@ -1,0 +1,226 @@
+//===- GenerateGdma.cpp - Random commands of the GDMA ---------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/bm1684x/Generate.h"
+
+#include <fmt/format.h>
+
+namespace tpuc::bm1684x::conformance::detail {
+
+namespace {
+
+constexpr Prec kAll[] = {Prec::I8, Prec::I16, Prec::I32, Prec::F32, Prec::F16, Prec::BF16};
+
+uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
+
+Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
+  return {role, kind, random.next() >> 40, limit};
+}
+
+Command make(unsigned opcode, unsigned sub, Prec prec) {
+  Command command = Command::make(*findOperation(Engine::Gdma, opcode, sub));
+  command.set(Field::CmdId, 1).set(Field::SrcPrec, prec);
+  return command;
+}
+
+void setSizes(Command &command, bool isSource, const Extents &shape) {
+  constexpr Field kSrc[] = {Field::SrcNsize, Field::SrcCsize, Field::SrcHsize, Field::SrcWsize};
+  constexpr Field kDst[] = {Field::DstNsize, Field::DstCsize, Field::DstHsize, Field::DstWsize};
+  for (size_t i = 0; i < 4; ++i)
+    command.set(isSource ? kSrc[i] : kDst[i], u(shape[i]));
+}
+
+void setStrides(Command &command, bool isSource, const Extents &stride) {
+  constexpr Field kSrc[] = {Field::SrcNstride, Field::SrcCstride, Field::SrcHstride,
+                            Field::SrcWstride};
+  constexpr Field kDst[] = {Field::DstNstride, Field::DstCstride, Field::DstHstride,
+                            Field::DstWstride};
+  for (size_t i = 0; i < 4; ++i)
+    command.set(isSource ? kSrc[i] : kDst[i], u(stride[i]));
+}
+
+/// Where a side lies: sources in the first half of a memory, results in the second.
+uint64_t place(Random &random, bool isLocal, bool isSource, unsigned bytes, int64_t lane) {
+  uint64_t shift = bytes * u(random.range(0, 100));
+  if (!isLocal)
+    return kGlobalBase + (isSource ? 0x1000 : 0x200000) + shift;
+  return kLocalBase + u(lane) * kLaneBytes + (isSource ? 0 : kLaneBytes / 2) + shift;
+}
+
+void setAddress(Command &command, bool isSource, uint64_t address) {
+  command.set(isSource ? Field::SrcAddrL32 : Field::DstAddrL32, address & 0xffffffff);
+  command.set(isSource ? Field::SrcAddrH8 : Field::DstAddrH8, address >> 32);
+}
+
+/// Strides of a tensor without overlap, with gaps.
+Extents spacedStrides(Random &random, bool isLocal, const Extents &shape, int64_t lane,
+                      bool mayStep) {
+  int64_t w = mayStep && random.chance(4) ? random.range(2, 3) : 1;
+  int64_t h = shape[3] * w + random.range(0, 3);
+  int64_t c = shape[2] * h + random.range(0, 7);
+  int64_t slots = isLocal ? ceilDiv(lane + shape[1], kLanes) : shape[1];
+  return {slots * c + random.range(0, 9), c, h, w};
+}
+
+struct Sides {
+  bool from, to;
+};
+constexpr Sides kSides[] = {{false, true}, {true, false}, {true, true}, {false, false}};
+
+Extents resultShapeOf(unsigned opcode, unsigned sub, const Extents &shape) {
+  if (opcode == gdma::kCwTranspose || sub == 2 || sub == 4)
+    return {shape[0], shape[3], shape[2], shape[1]};
+  if (sub == 1)
+    return {shape[1], shape[0], shape[2], shape[3]};
+  return shape;
+}
+
+Case tensorCase(Random &random, unsigned opcode, unsigned sub, Prec prec, Sides sides) {
+  Case one{make(opcode, sub, prec), {}};
+  Command &command = one.command;
+  Extents shape = {random.range(1, 3), random.range(1, 80), random.range(1, 5),
+                   random.range(1, 40)};
+  bool isCopy = opcode == gdma::kTensor && sub == 0;
+  bool isBroadcast = opcode == gdma::kTensor && sub == 3;
+  int64_t fromLane = sides.from && random.chance(2) ? random.range(0, 63) : 0;
+  int64_t toLane = sides.to && random.chance(2) ? random.range(0, 63) : 0;
+  if (isBroadcast) {
+    shape[1] = 1;
+    toLane = random.range(0, 20);
+  }
+  Extents target = resultShapeOf(opcode, sub, shape);
+  if (isBroadcast)
+    target[1] = random.range(1, kLanes - toLane);
+  bool isReshape = isCopy && random.chance(5);
+  if (isReshape)
+    std::swap(target[2], target[random.chance(2) ? 3 : 1]);
+  bool isFill = isCopy && random.chance(5);
+  command.set(Field::NchwCopy, !isBroadcast && !isReshape);
+  setSizes(command, true, shape);
+  setSizes(command, false, target);
+  command.set(Field::StrideEnable, !random.chance(4));
+  setStrides(command, true, spacedStrides(random, sides.from, shape, fromLane, isCopy));
+  setStrides(command, false, spacedStrides(random, sides.to, target, toLane, isCopy));
+  // A source that is broadcast along a dimension.
+  if (isCopy && !isReshape && random.chance(6))
+    command.set(random.chance(2) ? Field::SrcHstride : Field::SrcNstride, 0);
+  setAddress(command, true, place(random, sides.from, true, precBytes(prec), fromLane));
+  setAddress(command, false, place(random, sides.to, false, precBytes(prec), toLane));
+  if (isFill)
+    command.set(Field::FillConstantEn, 1).set(Field::ConstantValue, random.next() >> 32);
+  if (isCopy && sides.to && random.chance(4))
+    command.set(Field::LanesL32, random.next() >> 32).set(Field::LanesH32, random.next() >> 32);
+  one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Res0, Kind::Bits)};
+  return one;
+}
+
+Case generalCase(Random &random, unsigned sub, Prec prec, Sides sides) {
+  Case one{make(gdma::kGeneral, sub, prec), {}};
+  Command &command = one.command;
+  command.set(Field::SrcCstride, u(random.range(1, 3000)));
+  int64_t toLane = random.range(0, 20);
+  if (sub == 1)
+    command.set(Field::DstCsize, u(random.range(1, kLanes - toLane)));
+  setAddress(command, true, place(random, sides.from, true, precBytes(prec), 3));
+  setAddress(command, false, place(random, sides.to, false, precBytes(prec), toLane));
+  if (random.chance(4))
+    command.set(Field::FillConstantEn, 1).set(Field::ConstantValue, random.next() >> 32);
+  one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Res0, Kind::Bits)};
+  return one;
+}
+
+Case matrixCase(Random &random, unsigned sub, Prec prec, bool toLocal) {
+  Case one{make(gdma::kMatrix, sub, prec), {}};
+  Command &command = one.command;
+  int64_t rows = random.range(1, 20);
+  int64_t columns = random.range(1, 200);
+  int64_t width = random.range(1, 32);
+  int64_t lane = random.chance(2) ? random.range(0, 63) : 0;
+  Extents local = {rows, ceilDiv(columns, width), 1, width};
+  Extents global = {0, 0, sub == 0 ? rows : columns, sub == 0 ? columns : rows};
+  Extents stride = layoutStrides(Layout::Aligned, local, precBytes(prec), u(lane) * kLaneBytes);
+  command.set(Field::StrideEnable, 1);
+  setSizes(command, toLocal, global);
+  setSizes(command, !toLocal, local);
+  setStrides(command, toLocal, {0, 0, global[3] + random.range(0, 6), 0});
+  setStrides(command, !toLocal, {stride[0], stride[1], 0, 0});
+  setAddress(command, true, place(random, !toLocal, true, precBytes(prec), lane));
+  setAddress(command, false, place(random, toLocal, false, precBytes(prec), lane));
+  one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Res0, Kind::Bits)};
+  return one;
+}
+
+Case indexedCase(Random &random, bool isGather, Prec prec) {
+  Case one{make(isGather ? gdma::kGather : gdma::kScatter, 0, prec), {}};
+  Command &command = one.command;
+  int64_t c = random.range(1, 12);
+  int64_t w = random.range(1, 40);
+  int64_t count = random.range(1, 20);
+  int64_t table = random.range(20, 50);
+  int64_t from = isGather ? table : count;
+  int64_t to = isGather ? count : table;
+  bool isShared = random.chance(2);
+  command.set(Field::StrideEnable, 1).set(Field::ConstantValue, random.next() >> 32);
+  command.set(Field::SrcCsize, u(c)).set(Field::SrcHsize, u(from)).set(Field::SrcWsize, u(w));
+  command.set(Field::DstCsize, u(c)).set(Field::DstHsize, u(to)).set(Field::DstWsize, u(w));
+  command.set(Field::SrcHstride, u(w)).set(Field::SrcCstride, u(from * w));
+  command.set(Field::DstHstride, u(w)).set(Field::DstCstride, u(to * w));
+  command.set(Field::IndexCsize, isShared ? 1 : u(c)).set(Field::IndexHsize, u(count));
+  command.set(Field::IndexHstride, 1).set(Field::IndexCstride, u(count));
+  setAddress(command, true, kGlobalBase + 0x1000);
+  setAddress(command, false, kGlobalBase + 0x200000);
+  command.set(Field::IndexAddrL32, 0x300000).set(Field::IndexAddrH8, 1);
+  one.fills = {fill(random, Role::Opd0, Kind::Bits),
+               fill(random, Role::Opd1, isGather ? Kind::Index : Kind::Distinct,
+                    static_cast<uint32_t>(isGather && random.chance(3) ? table + 5 : table)),
+               fill(random, Role::Res0, Kind::Bits)};
+  return one;
+}
+
+std::string sidesName(Sides sides) {
+  return fmt::format("{}{}", sides.from ? "l" : "g", sides.to ? "l" : "g");
+}
+
+} // namespace
+
+void addGdmaRecipes(std::vector<Recipe> &recipes) {
+  for (Prec prec : kAll) {
+    for (Sides sides : kSides) {
+      auto add = [&](unsigned opcode, unsigned sub) {
+        recipes.push_back(
+            {fmt::format("{} {} {}", findOperation(Engine::Gdma, opcode, sub)->name, precName(prec),
+                         sidesName(sides)),
+             [=](Random &random) { return tensorCase(random, opcode, sub, prec, sides); }});
+      };
+      add(gdma::kTensor, 0);
+      add(gdma::kTensor, 0);
+      add(gdma::kTensor, 1);
+      add(gdma::kCwTranspose, 0);
+      if (sides.from && !sides.to)
+        add(gdma::kTensor, 2);
+      if (!sides.from && sides.to)
+        add(gdma::kTensor, 4);
+      if (sides.to)
+        add(gdma::kTensor, 3);
+      for (unsigned sub : {0u, 1u})
+        if (sub == 0 || sides.to)
+          recipes.push_back(
+              {fmt::format("dma.general {} {} {}", sub, precName(prec), sidesName(sides)),
+               [=](Random &random) { return generalCase(random, sub, prec, sides); }});
+    }
+    for (bool toLocal : {false, true})
+      for (unsigned sub : {0u, 1u})
+        recipes.push_back({fmt::format("dma.matrix {} {} {}", sub, precName(prec), toLocal),
+                           [=](Random &random) { return matrixCase(random, sub, prec, toLocal); }});
+    for (bool isGather : {false, true})
+      recipes.push_back({fmt::format("dma.{} {}", isGather ? "gather" : "scatter", precName(prec)),
+                         [=](Random &random) { return indexedCase(random, isGather, prec); }});
+  }
+}
+
+} // namespace tpuc::bm1684x::conformance::detail

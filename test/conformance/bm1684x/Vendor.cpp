@@ -1,0 +1,60 @@
+//===- Vendor.cpp - The vendor's functional model -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/bm1684x/Vendor.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+
+namespace tpuc::bm1684x::conformance {
+
+namespace {
+
+/// What get_local_mem returns.
+struct LocalMemory {
+  char *bytes;
+  uint32_t **lanes;
+  int count, size, align, isOwned;
+};
+
+template <typename F> bool find(void *library, const char *name, F &function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  return function != nullptr;
+}
+
+} // namespace
+
+Expected<Vendor> Vendor::load(const std::string &path, int64_t size) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!library)
+    return makeError(path, dlerror(), "the vendor's functional model");
+  Vendor vendor;
+  int (*init)(int, int64_t);
+  LocalMemory *(*localOf)(int);
+  void *(*globalOf)(int);
+  char *(*staticOf)(int);
+  if (!find(library, "cmodel_init", init) || !find(library, "get_local_mem", localOf) ||
+      !find(library, "get_global_memaddr", globalOf) ||
+      !find(library, "get_static_memaddr_by_node", staticOf) ||
+      !find(library, "execute_command", vendor.run))
+    return makeError(path, dlerror(), "the functions of the vendor's functional model");
+  init(0, size);
+  vendor.localBytes = reinterpret_cast<uint8_t *>(localOf(0)->bytes);
+  vendor.globalBytes = static_cast<uint8_t *>(globalOf(0));
+  vendor.staticBytes = reinterpret_cast<uint8_t *>(staticOf(0));
+  return vendor;
+}
+
+int Vendor::execute(const Command &command) {
+  // It reads 128 bytes whatever the command's size.
+  alignas(16) std::array<uint8_t, Command::kMaxBytes> bytes{};
+  std::ranges::copy(command.encoded(), bytes.begin());
+  return run(0, bytes.data(), command.engine() == Engine::Tiu ? 0 : 1);
+}
+
+} // namespace tpuc::bm1684x::conformance
