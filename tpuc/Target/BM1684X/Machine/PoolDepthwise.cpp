@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace tpuc::bm1684x {
 
@@ -148,6 +149,20 @@ template <typename T> T biasOf(Exec &exec, const PoolPlan &plan, int64_t c) {
   return loadOne<T>(exec.kernels, plan.bias, bias.channel(0, c));
 }
 
+/// Where the search for a maximum begins. For floats that is the lowest finite number: the maximum
+/// of nothing but minus infinities is finite.
+template <typename T> T lowestOf(Prec prec) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr float kLowestF16 = -65504;
+    constexpr float kLowestBF16 = -0x1.fep127F;
+    return prec == Prec::F16    ? kLowestF16
+           : prec == Prec::BF16 ? kLowestBF16
+                                : std::numeric_limits<float>::lowest();
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
 Step maximumStep(const PoolPlan &plan, auto element) {
   using T = decltype(element);
   return [plan](Exec &exec) -> std::optional<Error> {
@@ -157,6 +172,7 @@ Step maximumStep(const PoolPlan &plan, auto element) {
           const Window &window = plan.window;
           int64_t count = window.result[1];
           std::vector<T> &most = scratch.sums[0];
+          const T lowest = lowestOf<T>(plan.input.prec);
           most.resize(static_cast<size_t>(count));
           for (int64_t y = 0; y < window.result[0]; ++y) {
             for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
@@ -164,8 +180,10 @@ Step maximumStep(const PoolPlan &plan, auto element) {
               for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
                 const T *from = row + kx * window.dilation[1];
                 if (ky == 0 && kx == 0)
-                  for (int64_t i = 0; i < count; ++i)
-                    most[static_cast<size_t>(i)] = from[i * window.stride[1]];
+                  for (int64_t i = 0; i < count; ++i) {
+                    const T value = from[i * window.stride[1]];
+                    most[static_cast<size_t>(i)] = value < lowest ? lowest : value;
+                  }
                 else if constexpr (std::is_same_v<T, float>)
                   k.maxFloat(count, from, window.stride[1], most.data());
                 else
