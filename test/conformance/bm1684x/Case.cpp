@@ -111,15 +111,17 @@ void fillView(const Fill &fill, const View &view, const ElementAt &at) {
         for (int64_t w = 0; w < view.shape[3]; ++w) {
           uint32_t bits;
           if (fill.kind == Kind::Distinct) {
-            // One permutation per row, or over the channels where rows have one element.
-            bool starts = view.shape[3] == 1 ? c + h == 0 : w == 0;
-            if (starts) {
+            // One permutation along the innermost dimension that has more than one element.
+            bool alongW = view.shape[3] > 1;
+            bool alongH = !alongW && view.shape[2] > 1;
+            int64_t index = alongW ? w : alongH ? h : c;
+            if (index == 0) {
               distinct.resize(fill.limit);
               std::iota(distinct.begin(), distinct.end(), 0u);
-              for (size_t i = distinct.size(); i > 1; --i)
-                std::swap(distinct[i - 1], distinct[random.next() % i]);
+              for (size_t k = distinct.size(); k > 1; --k)
+                std::swap(distinct[k - 1], distinct[random.next() % k]);
             }
-            bits = distinct[static_cast<size_t>(view.shape[3] == 1 ? c + h : w)];
+            bits = distinct[static_cast<size_t>(index) % distinct.size()];
           } else {
             bits = randomElement(random, fill, view.prec, w);
           }

@@ -120,6 +120,22 @@ private:
     return text;
   }
 
+  /// The operands at a place, clamped to their extents.
+  std::string inputs(const OperandList &operands, const Extents &place) const {
+    std::string text;
+    for (const Operand &operand : operands.all()) {
+      if (operand.isWritten)
+        continue;
+      Extents at;
+      for (size_t i = 0; i < 4; ++i)
+        at[i] = std::min(place[i], operand.view.shape[i] - 1);
+      uint32_t bits = 0;
+      std::memcpy(&bits, theirs(operand.view, at[0], at[1], at[2], at[3]), operand.view.bytes());
+      text += fmt::format(" {}={:#x}", roleName(operand.role), bits);
+    }
+    return text;
+  }
+
   std::string firstDifference(const OperandList &operands) const {
     std::string text;
     int64_t count = 0;
@@ -137,8 +153,8 @@ private:
               std::memcpy(&y, theirs(view, n, c, h, w), view.bytes());
               if (x == y || ++count > 4)
                 continue;
-              text += fmt::format("{}[{},{},{},{}] {:#x} for {:#x}; ", roleName(operand.role), n, c,
-                                  h, w, x, y);
+              text += fmt::format("{}[{},{},{},{}] {:#x} for {:#x}{}; ", roleName(operand.role), n,
+                                  c, h, w, x, y, inputs(operands, {n, c, h, w}));
             }
     }
     return fmt::format("{} elements: {}", count, text);

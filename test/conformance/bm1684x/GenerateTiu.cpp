@@ -128,7 +128,7 @@ void addArith(std::vector<Recipe> &recipes) {
         for (Prec result : kInts) {
           ArithTypes types{result, a, b};
           // A product of two unsigned words does not fit in what the vendor computes with.
-          bool isWide = sub == 20 && a == Prec::I32 && b == Prec::I32;
+          bool isWide = (sub == 0 || sub == 20) && a == Prec::I32 && b == Prec::I32;
           add(sub, types, [=](Random &random) {
             bool s0 = isWide || random.chance(2);
             bool s1 = isWide || random.chance(2);
@@ -175,7 +175,7 @@ void addArith(std::vector<Recipe> &recipes) {
   for (unsigned sub : {1u, 19u, 26u, 28u, 29u, 30u})
     for (Prec prec : kAll) {
       bool isInt = !isFloatPrec(prec);
-      if (!isInt && (sub == 1 || sub >= 29))
+      if (isInt ? sub == 28 : sub == 1 || sub >= 29)
         continue;
       add(sub, {prec, prec, prec}, [=](Random &random) {
         return finish(
@@ -437,7 +437,8 @@ void addGathers(std::vector<Recipe> &recipes) {
                Case one{make(tiu::kScatterGather, sub), {}};
                Command &command = one.command;
                bool isScatter = sub == 3 || sub == 6 || sub == 14;
-               int64_t count = random.range(1, 30);
+               // The vendor's model refuses a single index of sub-opcode 14.
+               int64_t count = random.range(sub == 14 ? 2 : 1, 30);
                int64_t table = random.range(30, 60);
                command.set(Field::Res0N, u(random.range(1, 2)))
                    .set(Field::Res0C, u(random.range(1, 80)));

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Support/Rounding.h"
 #include "tpuc/Target/BM1684X/Machine/Exec.h"
 
 #include <bit>
@@ -98,7 +99,10 @@ void intRow(const Kernels &k, const ArithPlan &plan, RowOp op, int shift, const 
   (k.*K::load)(plan.a.prec, plan.a.isSigned, row.at[1], row.stride[1], row.count, a);
   (k.*K::load)(plan.b.prec, plan.b.isSigned, row.at[2], row.stride[2], row.count, b);
   (k.*K::arith)(op, row.count, a, b, a);
-  if (shift != 0)
+  if (shift > 0 && saturates(plan.sub))
+    for (int64_t i = 0; i < row.count; ++i)
+      a[i] = shiftLeftSaturating(a[i], static_cast<unsigned>(shift));
+  else if (shift != 0)
     (k.*K::shift)(row.count, a, shift, plan.mode);
   (k.*K::store)(plan.result.prec, plan.resultSigned, saturates(plan.sub), row.at[0], row.stride[0],
                 row.count, a);
@@ -117,12 +121,60 @@ Step intStep(ArithPlan plan, RowOp op) {
   };
 }
 
+/// Maximum and minimum copy the bits of one operand: NaNs stay as they are, unlike in arithmetic.
+void chooseBits(const ArithPlan &plan, const float *a, const float *b, const Rows<4> &row) {
+  unsigned bytes = plan.result.bytes();
+  for (int64_t i = 0; i < row.count; ++i) {
+    if (a[i] == a[i] && b[i] == b[i])
+      continue;
+    bool takesFirst = plan.sub == kMax ? a[i] > b[i] : !(a[i] >= b[i]);
+    const uint8_t *from =
+        takesFirst ? row.at[1] + i * row.stride[1] * bytes : row.at[2] + i * row.stride[2] * bytes;
+    uint32_t bits = 0;
+    std::memcpy(&bits, from, bytes);
+    uint32_t exponent = plan.a.prec == Prec::F32 ? 0x7f800000 : 0x7f80;
+    if (plan.a.prec != Prec::F16 && (bits & exponent) == 0)
+      bits &= plan.a.prec == Prec::F32 ? 0x80000000 : 0x8000;
+    std::memcpy(row.at[0] + i * row.stride[0] * bytes, &bits, bytes);
+  }
+}
+
+/// Copies the operands of a row aside, as the result may take their place.
+void keepBits(const ArithPlan &plan, Rows<4> &row, uint8_t (&bits)[2][kRow * 4]) {
+  unsigned bytes = plan.result.bytes();
+  for (size_t operand = 0; operand < 2; ++operand) {
+    for (int64_t i = 0; i < row.count; ++i)
+      std::memcpy(bits[operand] + i * bytes,
+                  row.at[operand + 1] + i * row.stride[operand + 1] * bytes, bytes);
+    row.at[operand + 1] = bits[operand];
+    row.stride[operand + 1] = 1;
+  }
+}
+
+bool hasNan(const float *values, int64_t count) {
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i)
+    found |= static_cast<int>(values[i] != values[i]);
+  return found != 0;
+}
+
 Step floatStep(ArithPlan plan, RowOp op) {
   return [plan, op](Exec &exec) -> std::optional<Error> {
     overRows(exec, plan, [&](const Rows<4> &row) {
       alignas(64) float a[kRow], b[kRow];
       exec.kernels.loadFloat(plan.a.prec, row.at[1], row.stride[1], row.count, a);
       exec.kernels.loadFloat(plan.b.prec, row.at[2], row.stride[2], row.count, b);
+      if ((op == RowOp::Max || op == RowOp::Min) &&
+          (hasNan(a, row.count) || hasNan(b, row.count))) {
+        alignas(64) float chosen[kRow];
+        exec.kernels.arithFloat(op, row.count, a, b, chosen);
+        Rows<4> copy = row;
+        alignas(64) uint8_t bits[2][kRow * 4];
+        keepBits(plan, copy, bits);
+        exec.kernels.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, chosen);
+        chooseBits(plan, a, b, copy);
+        return;
+      }
       exec.kernels.arithFloat(op, row.count, a, b, a);
       exec.kernels.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, a);
     });
@@ -228,9 +280,10 @@ Step selectStep(ArithPlan plan) {
     unsigned bytes = plan.result.bytes();
     auto choose = [&](const auto *a, const auto *b, const Rows<4> &row) {
       for (int64_t i = 0; i < row.count; ++i) {
+        // With NaN nothing is greater: "less" is "not greater or equal".
         bool takes = plan.sub == kSelectGt   ? a[i] > b[i]
-                     : plan.sub == kSelectEq ? a[i] == b[i]
-                                             : a[i] < b[i];
+                     : plan.sub == kSelectEq ? !(a[i] > b[i]) && !(a[i] < b[i])
+                                             : !(a[i] >= b[i]);
         uint32_t chosen = 0;
         if (takes)
           std::memcpy(&chosen, row.at[3], bytes);
@@ -307,6 +360,10 @@ Expected<Step> prepareInt(const Decoded &decoded, ArithPlan plan) {
   std::optional<RowOp> op = rowOp(plan.sub);
   if (!op)
     return decoded.unsupported("integer operands");
+  bool areWords = plan.a.prec == Prec::I32 && plan.b.prec == Prec::I32;
+  if (*op == RowOp::Mul && areWords && !plan.a.isSigned && !plan.b.isSigned &&
+      (plan.hasC || saturates(plan.sub)))
+    return decoded.unsupported("a product of unsigned words that is shifted or saturated");
   if ((plan.sub == kMax || plan.sub == kMin) &&
       (plan.a.prec != plan.b.prec || plan.a.isSigned != plan.b.isSigned))
     return decoded.unsupported("operands of different types");
@@ -321,7 +378,10 @@ Expected<Step> prepareUnary(const Decoded &decoded, const ArithPlan &plan) {
   uint32_t sign = 1u << (bits - 1);
   switch (plan.sub) {
   case kCopy:
+    return copyStep(plan);
   case kCopyBroadcastN:
+    if (!isFloatPrec(plan.a.prec))
+      return decoded.unsupported("integers");
     return copyStep(plan);
   case kNot:
     return bitStep(plan, [](uint32_t x) { return ~x; });
@@ -357,6 +417,8 @@ Expected<Step> prepareArith(const Decoded &decoded) {
   plan.a = source(Role::Opd0, Field::Opd0Addr, Field::Opd0Prec, Field::Opd0Sign);
   plan.b = source(Role::Opd1, Field::Opd1Addr, Field::Opd1Prec, Field::Opd1Sign);
   plan.c = source(Role::Opd2, Field::Opd2Addr, Field::Opd2Prec, Field::Opd2Sign);
+  if (sub == kCopyBroadcastN && plan.a.view)
+    plan.a.view->stride[0] = 0;
   // Per channel: one element for all n, h, w.
   if (plan.c.view)
     plan.c.view->stride = {0, plan.c.view->stride[1], 0, 0};

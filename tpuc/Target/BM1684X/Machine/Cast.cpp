@@ -51,22 +51,42 @@ double toIntegral(double value, unsigned mode) {
   }
 }
 
+/// The values of a row, whose denormals are not zero here: rounded up they are 1. Any number
+/// between 0 and 1/2 does for them.
+void widen(const CastPlan &plan, const Rows<2> &row, const float *values, double *out) {
+  for (int64_t i = 0; i < row.count; ++i)
+    out[i] = values[i];
+  if (plan.source.prec == Prec::F16)
+    return;
+  unsigned bytes = precBytes(plan.source.prec);
+  for (int64_t i = 0; i < row.count; ++i) {
+    if (values[i] != 0)
+      continue;
+    uint32_t bits = 0;
+    std::memcpy(&bits, row.at[1] + i * row.stride[1] * bytes, bytes);
+    bits <<= 32 - bytes * 8;
+    if (bits << 1 != 0)
+      out[i] = bits >> 31 != 0 ? -0.25 : 0.25;
+  }
+}
+
 void intToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
   alignas(64) int64_t values[kRow];
-  bool isNarrowing = plan.result.bytes() <= precBytes(plan.source.prec);
   k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count, values);
-  k.storeInt64(plan.result.prec, plan.resultSigned, isNarrowing, row.at[0], row.stride[0],
-               row.count, values);
+  k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
+               values);
 }
 
 void floatToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
   alignas(64) float values[kRow];
   alignas(64) int64_t integers[kRow];
   k.loadFloat(plan.source.prec, row.at[1], row.stride[1], row.count, values);
+  alignas(64) double wide[kRow];
+  widen(plan, row, values, wide);
   // Beyond these all results are saturated.
   constexpr double kBound = 8e9;
   for (int64_t i = 0; i < row.count; ++i) {
-    double value = values[i];
+    double value = wide[i];
     value = value != value ? 0 : std::min(std::max(value, -kBound), kBound);
     integers[i] = static_cast<int64_t>(toIntegral(value, plan.mode));
   }
@@ -77,20 +97,6 @@ void floatToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
 /// The f32 nearest to an integer of 32 bits in a rounding mode.
 float integerToFloat(int64_t value, RoundingMode mode) {
   return std::bit_cast<float>(encodeInteger<DataType::F32>(value, mode));
-}
-
-void intToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
-  alignas(64) int64_t integers[kRow];
-  alignas(64) float values[kRow];
-  k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count,
-              integers);
-  if (plan.mode == 0)
-    for (int64_t i = 0; i < row.count; ++i)
-      values[i] = static_cast<float>(integers[i]);
-  else
-    for (int64_t i = 0; i < row.count; ++i)
-      values[i] = integerToFloat(integers[i], static_cast<RoundingMode>(plan.mode));
-  k.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, values);
 }
 
 /// f32 to 16 bits in a mode other than to nearest even. Here code 5 takes ties away from zero and
@@ -105,22 +111,53 @@ template <DataType Type> uint16_t narrow(float value, unsigned mode) {
   return encodeFloat<Type>(value, rounding);
 }
 
+/// f32 to the type of the result in the command's mode.
+void storeRounded(const Kernels &k, const CastPlan &plan, const Rows<2> &row, const float *values) {
+  Prec to = plan.result.prec;
+  if (to == Prec::F32 || plan.mode == 0)
+    return k.storeFloat(to, row.at[0], row.stride[0], row.count, values);
+  for (int64_t i = 0; i < row.count; ++i) {
+    uint16_t bits = to == Prec::F16 ? narrow<DataType::F16>(values[i], plan.mode)
+                                    : narrow<DataType::BF16>(values[i], plan.mode);
+    std::memcpy(row.at[0] + i * row.stride[0] * 2, &bits, 2);
+  }
+}
+
+void intToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
+  alignas(64) int64_t integers[kRow];
+  alignas(64) float values[kRow];
+  k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count,
+              integers);
+  if (plan.mode == 0)
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = static_cast<float>(integers[i]);
+  else
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = integerToFloat(integers[i], static_cast<RoundingMode>(plan.mode));
+  storeRounded(k, plan, row, values);
+}
+
 void floatToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
   alignas(64) float values[kRow];
   k.loadFloat(plan.source.prec, row.at[1], row.stride[1], row.count, values);
-  Prec to = plan.result.prec;
-  if (to == plan.source.prec) {
+  if (plan.result.prec == plan.source.prec) {
+    alignas(64) double wide[kRow];
+    widen(plan, row, values, wide);
     for (int64_t i = 0; i < row.count; ++i)
-      values[i] = static_cast<float>(toIntegral(values[i], plan.mode));
-  } else if (to != Prec::F32 && plan.mode != 0) {
-    for (int64_t i = 0; i < row.count; ++i) {
-      uint16_t bits = to == Prec::F16 ? narrow<DataType::F16>(values[i], plan.mode)
-                                      : narrow<DataType::BF16>(values[i], plan.mode);
-      std::memcpy(row.at[0] + i * row.stride[0] * 2, &bits, 2);
-    }
-    return;
+      values[i] = static_cast<float>(toIntegral(wide[i], plan.mode));
+    return k.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, values);
   }
-  k.storeFloat(to, row.at[0], row.stride[0], row.count, values);
+  storeRounded(k, plan, row, values);
+}
+
+/// bf16 is the upper half of f32: not even denormals are flushed.
+void widenBrain(const Kernels &, const CastPlan &, const Rows<2> &row) {
+  for (int64_t i = 0; i < row.count; ++i) {
+    uint16_t upper;
+    std::memcpy(&upper, row.at[1] + i * row.stride[1] * 2, 2);
+    uint32_t bits = static_cast<uint32_t>(upper) << 16;
+    std::memcpy(row.at[0] + i * row.stride[0] * 4, &bits, 4);
+  }
 }
 
 } // namespace
@@ -147,6 +184,8 @@ Expected<Step> prepareCast(const Decoded &decoded) {
     return castStep(plan, floatToInt);
   if (!sameType && plan.source.prec != Prec::F32 && plan.result.prec != Prec::F32)
     return decoded.unsupported("a conversion between f16 and bf16");
+  if (plan.source.prec == Prec::BF16 && plan.result.prec == Prec::F32)
+    return castStep(plan, widenBrain);
   return castStep(plan, floatToFloat);
 }
 

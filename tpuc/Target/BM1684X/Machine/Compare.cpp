@@ -23,29 +23,33 @@ struct ComparePlan {
   std::array<Source, 4> inputs;
 };
 
-bool holds(unsigned sub, auto a, auto b) {
-  if (sub == kGtAndSelect || sub == kSelectGt)
-    return a > b;
-  return sub == kSelectEq ? a == b : a < b;
-}
-
-/// Whether the comparison holds, for each element of a row.
+/// Whether the comparison holds, for each element of a row. Equality is that of the bits, and
+/// "less" is "not greater or equal" where the bits differ, so a NaN is less than any other value.
 void compareRow(const Kernels &k, const ComparePlan &plan, const Rows<6> &row, bool *takes) {
   const Source &a = plan.inputs[0];
   const Source &b = plan.inputs[1];
+  alignas(64) int64_t x[kRow], y[kRow];
+  bool greater[kRow], less[kRow];
+  Prec bits = a.prec == Prec::F32 ? Prec::I32 : precBytes(a.prec) == 2 ? Prec::I16 : a.prec;
+  k.loadInt64(bits, a.isSigned, row.at[2], row.stride[2], row.count, x);
+  k.loadInt64(bits, b.isSigned, row.at[3], row.stride[3], row.count, y);
   if (isFloatPrec(a.prec)) {
-    alignas(64) float x[kRow], y[kRow];
-    k.loadFloat(a.prec, row.at[2], row.stride[2], row.count, x);
-    k.loadFloat(b.prec, row.at[3], row.stride[3], row.count, y);
-    for (int64_t i = 0; i < row.count; ++i)
-      takes[i] = holds(plan.sub, x[i], y[i]);
+    alignas(64) float u[kRow], v[kRow];
+    k.loadFloat(a.prec, row.at[2], row.stride[2], row.count, u);
+    k.loadFloat(b.prec, row.at[3], row.stride[3], row.count, v);
+    for (int64_t i = 0; i < row.count; ++i) {
+      greater[i] = u[i] > v[i];
+      less[i] = !(u[i] >= v[i]) && x[i] != y[i];
+    }
   } else {
-    alignas(64) int64_t x[kRow], y[kRow];
-    k.loadInt64(a.prec, a.isSigned, row.at[2], row.stride[2], row.count, x);
-    k.loadInt64(b.prec, b.isSigned, row.at[3], row.stride[3], row.count, y);
-    for (int64_t i = 0; i < row.count; ++i)
-      takes[i] = holds(plan.sub, x[i], y[i]);
+    for (int64_t i = 0; i < row.count; ++i) {
+      greater[i] = x[i] > y[i];
+      less[i] = x[i] < y[i];
+    }
   }
+  bool isGreater = plan.sub == kGtAndSelect || plan.sub == kSelectGt;
+  for (int64_t i = 0; i < row.count; ++i)
+    takes[i] = isGreater ? greater[i] : plan.sub == kSelectEq ? x[i] == y[i] : less[i];
 }
 
 /// Row `to` gets, element by element, a copy from row `yes` or row `no`.
@@ -55,6 +59,20 @@ void chooseRow(const Rows<6> &row, const bool *takes, size_t to, size_t yes, siz
     size_t from = takes[i] ? yes : no;
     std::memcpy(row.at[to] + i * row.stride[to] * bytes,
                 row.at[from] + i * row.stride[from] * bytes, bytes);
+  }
+}
+
+/// Denormals of f32 and bf16 become zeros.
+void flushRow(const Rows<6> &row, size_t to, Prec prec) {
+  unsigned bytes = precBytes(prec);
+  uint32_t exponent = prec == Prec::F32 ? 0x7f800000 : 0x7f80;
+  for (int64_t i = 0; i < row.count; ++i) {
+    uint8_t *at = row.at[to] + i * row.stride[to] * bytes;
+    uint32_t bits = 0;
+    std::memcpy(&bits, at, bytes);
+    if ((bits & exponent) == 0)
+      bits &= prec == Prec::F32 ? 0x80000000 : 0x8000;
+    std::memcpy(at, &bits, bytes);
   }
 }
 
@@ -79,6 +97,8 @@ Step compareStep(const ComparePlan &plan) {
       compareRow(exec.kernels, plan, row, takes);
       if (plan.second) {
         chooseRow(row, takes, 0, 2, 3, compared);
+        if (plan.result.prec == Prec::F32 || plan.result.prec == Prec::BF16)
+          flushRow(row, 0, plan.result.prec);
         chooseRow(row, takes, 1, 4, 5, chosen);
       } else {
         chooseRow(row, takes, 0, 4, 5, chosen);

@@ -191,8 +191,9 @@ void arithFloat(RowOp op, int64_t count, const float *a, const float *b, float *
       out[i] = a[i] >= b[i] ? b[i] : a[i];
     return;
   case RowOp::AbsDiff:
-    for (int64_t i = 0; i < count; ++i)
-      out[i] = floatOf(bitsOf(a[i] - b[i]) & 0x7fffffffu);
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+    }
     return;
   default:
     __builtin_unreachable();

@@ -143,7 +143,7 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
   FloatMatMul(Exec &exec, const MatMulPlan &plan) : Base(exec, plan) {
     this->template packWeights<float>([](float value, int64_t) { return value; });
     if constexpr (SumsT::kHasOdd)
-      this->sums.startsOdd = true;
+      this->sums.startsOdd = !plan.old;
     else
       this->sums.mayUnderflow = plan.left.source.prec == Prec::BF16;
   }
@@ -157,10 +157,10 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
       std::fill_n(odd, kTile, 0.0f);
     const Kernels &k = this->exec.kernels;
     if (this->old)
-      return this->overResult(tile, row, this->oldMatrix(),
-                              [&](const uint8_t *at, int64_t first, int64_t count) {
-                                k.loadFloat(Prec::F32, at, 1, count, sum + first);
-                              });
+      this->overResult(tile, row, this->oldMatrix(),
+                       [&](const uint8_t *at, int64_t first, int64_t count) {
+                         k.loadFloat(Prec::F32, at, 1, count, (odd ? odd : sum) + first);
+                       });
     const MatMulPlan &plan = this->plan;
     if (plan.extraKind != MatMulPlan::Extra::PerColumnChunk)
       return;
@@ -178,33 +178,39 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
 };
 
 struct IntMatMul : MatMulJob<IntSums> {
+  /// Sums of the rows of the left matrix, which zero points of the right one multiply.
+  std::vector<int32_t> rowSums;
+
   IntMatMul(Exec &exec, const MatMulPlan &plan) : MatMulJob(exec, plan) {
     bool isPerRow = plan.extraKind == MatMulPlan::Extra::PerRow;
     packWeights<int32_t>([&](int32_t value, int64_t row) {
-      return static_cast<int16_t>(value - (isPerRow ? zeroPoint(row) : 0));
+      int32_t zero = 0;
+      if (isPerRow)
+        load(exec.kernels, plan.extra, extra.channel(0, row), 1, &zero);
+      return static_cast<int16_t>(value - zero);
     });
-  }
-  int32_t zeroPoint(int64_t index) const {
-    int32_t value = 0;
-    bool isPerRow = plan.extraKind == MatMulPlan::Extra::PerRow;
-    load(exec.kernels, plan.extra, isPerRow ? extra.channel(0, index) : extra.at(0, 0, 0, index), 1,
-         &value);
-    return value;
+    if (plan.extraKind != MatMulPlan::Extra::PerColumn)
+      return;
+    int64_t stride = numSegments * IntSums::kDepth;
+    for (int64_t row = 0; row < rows; ++row) {
+      int32_t sum = 0;
+      for (int64_t k = 0; k < stride; ++k)
+        sum += weights[static_cast<size_t>(row * stride + k)];
+      rowSums.push_back(sum);
+    }
   }
   void fill(const ColumnTile &tile, int64_t segment, int16_t *x) const {
-    alignas(64) int32_t a[kTile], b[kTile], zeros[kTile] = {};
-    if (plan.extraKind == MatMulPlan::Extra::PerColumn)
-      for (int64_t i = 0; i < tile.count; ++i)
-        zeros[i] = zeroPoint(tile.first + i);
+    alignas(64) int32_t a[kTile], b[kTile];
     int64_t count = depth(segment);
     for (int64_t k = 0; k < count; k += 2) {
       rightRow(tile, segment * IntSums::kDepth + k, a);
       if (k + 1 < count)
         rightRow(tile, segment * IntSums::kDepth + k + 1, b);
+      else
+        std::fill_n(b, kTile, 0);
       for (int64_t i = 0; i < kTile; ++i) {
-        x[k * kTile + 2 * i] = static_cast<int16_t>(a[i] - zeros[i]);
-        x[k * kTile + 2 * i + 1] =
-            k + 1 < count ? static_cast<int16_t>(b[i] - zeros[i]) : int16_t{0};
+        x[k * kTile + 2 * i] = static_cast<int16_t>(a[i]);
+        x[k * kTile + 2 * i + 1] = static_cast<int16_t>(b[i]);
       }
     }
   }
@@ -214,6 +220,13 @@ struct IntMatMul : MatMulJob<IntSums> {
       overResult(tile, row, oldMatrix(), [&](const uint8_t *at, int64_t first, int64_t count) {
         exec.kernels.loadInt32(Prec::I32, true, at, 1, count, sum + first);
       });
+    if (rowSums.empty())
+      return;
+    // Every lane has zero points of its own.
+    alignas(64) int32_t zeros[kTile];
+    for (int64_t i = 0; i < tile.count; ++i)
+      load(exec.kernels, plan.extra, extra.at(0, row % kLanes, 0, tile.first + i), 1, zeros + i);
+    exec.kernels.macInt32(tile.count, zeros, 1, -rowSums[static_cast<size_t>(row)], sum);
   }
   void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
     overResult(tile, row, result, [&](uint8_t *at, int64_t first, int64_t count) {
@@ -231,7 +244,7 @@ template <typename Job> Step matMulStep(const MatMulPlan &plan) {
   };
 }
 
-/// 32-bit integers: exact sums of 64 bits, shifted, wrapped.
+/// 32-bit integers: exact sums of 64 bits, shifted, saturated.
 Step wideStep(const MatMulPlan &plan) {
   return [plan](Exec &exec) -> std::optional<Error> {
     Snapshot snapshots[3];
@@ -260,7 +273,7 @@ Step wideStep(const MatMulPlan &plan) {
             sum += value(left, row, i) * value(right, i, column);
           auto total = static_cast<int64_t>(sum);
           k.shiftInt64(1, &total, shift, plan.mode);
-          k.storeInt64(result.source.prec, true, false, result.element(row, column), 1, 1, &total);
+          k.storeInt64(result.source.prec, true, true, result.element(row, column), 1, 1, &total);
         }
     });
     return std::nullopt;

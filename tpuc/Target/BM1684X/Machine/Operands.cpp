@@ -394,13 +394,17 @@ void tiuOperands(Reader &r) {
 
 /// Precision and layout codes that no operand can have, before they are used.
 std::optional<Error> checkCodes(const Command &command, const std::string &where) {
+  unsigned opcode = command.operation().opcode;
+  bool hasWindow =
+      command.engine() == Engine::Tiu && (opcode == tiu::kConv || opcode == tiu::kPorD);
   for (const FieldSpec &spec : command.info().fields) {
     uint64_t value = command.get(spec.field);
     uint64_t most = maxLegalValue(spec.field, spec.width);
-    if (value > most || value < minLegalValue(spec.field))
+    uint64_t least = hasWindow ? minLegalValue(spec.field) : 0;
+    if (value > most || value < least)
       return Error{where,
                    fmt::format("{} {}={}", command.operation().name, fieldName(spec.field), value),
-                   fmt::format("{} to {}", minLegalValue(spec.field), most)};
+                   fmt::format("{} to {}", least, most)};
     if (fieldStyle(spec.field) == FieldStyle::Prec && value == static_cast<uint64_t>(Prec::I4))
       return Error{where, fmt::format("{} {}=i4", command.operation().name, fieldName(spec.field)),
                    "a type of 8, 16 or 32 bits: the meaning of i4 operands is not known"};

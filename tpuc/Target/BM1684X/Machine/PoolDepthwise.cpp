@@ -27,6 +27,7 @@ struct PoolPlan {
   bool hasBias;
   bool rotates;
   bool resultSigned;
+  bool sumSigned;
   int shift;
   unsigned mode;
 };
@@ -213,8 +214,9 @@ Step floatSumStep(const PoolPlan &plan) {
           loadWeights(exec, plan, c, scratch);
           float bias = plan.hasBias ? biasOf<float>(exec, plan, c) : 0;
           for (int64_t y = 0; y < window.result[0]; ++y) {
+            // An average of nothing but -0 is -0: adding to -0 changes no sign.
             for (std::vector<float> &sum : scratch.sums)
-              sum.assign(static_cast<size_t>(count), 0);
+              sum.assign(static_cast<size_t>(count), plan.sub == kAverage ? -0.0f : 0.0f);
             if (plan.hasBias)
               for (float &value : scratch.sums[0])
                 value += bias;
@@ -258,7 +260,9 @@ Step intSumStep(const PoolPlan &plan) {
                            scratch.sums[0].data());
             }
             for (size_t i = 0; i < wide.size(); ++i) {
-              wide[i] = scratch.sums[0][i] + bias;
+              // The sum wraps in 32 bits, and is unsigned when everything is.
+              auto sum = static_cast<uint32_t>(scratch.sums[0][i]) + static_cast<uint32_t>(bias);
+              wide[i] = plan.sumSigned ? static_cast<int32_t>(sum) : int64_t{sum};
               if (plan.sub == kDepthwiseRelu)
                 wide[i] = std::max<int64_t>(wide[i], 0);
             }
@@ -290,12 +294,15 @@ Expected<Step> preparePorD(const Decoded &decoded) {
   bool inputSigned = decoded.flag(Field::Opd0Sign);
   bool weightSigned = decoded.flag(Field::Opd1Sign);
   plan.input = sourceOf(decoded, Role::Opd0, Field::Opd0Addr, prec, inputSigned);
-  plan.weight = sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, weightSigned);
+  // The factor of an average has no sign.
+  plan.weight =
+      sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, weightSigned && sub != kAverage);
   plan.fillers = fillersOf(decoded, prec, inputSigned);
   plan.rotates = decoded.flag(Field::KernelRotate);
   bool isFloat = isFloatPrec(prec);
   bool isDepthwise = sub == kDepthwise || sub == kDepthwiseRelu;
-  plan.bias = sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isFloat ? prec : Prec::I32, true);
+  plan.bias = sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isFloat ? prec : Prec::I32,
+                       isFloat || decoded.flag(Field::Opd2Sign));
   plan.hasBias = isDepthwise && (plan.bias.view || plan.bias.immediate != 0);
   plan.shift = static_cast<int>(decoded.get(Field::Res1Addr) >> 8 & 255);
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
@@ -318,6 +325,8 @@ Expected<Step> preparePorD(const Decoded &decoded) {
     return decoded.unsupported("an addend");
   if (isDepthwise && plan.mode > 6)
     return decoded.unsupported("rounding mode 7");
+  plan.sumSigned =
+      inputSigned || plan.weight.isSigned || (isDepthwise && decoded.flag(Field::Opd2Sign));
   plan.resultSigned = inputSigned || weightSigned;
   if (isDepthwise)
     plan.resultSigned = sub == kDepthwise && (plan.resultSigned || decoded.flag(Field::Opd2Sign));

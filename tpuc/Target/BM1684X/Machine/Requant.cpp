@@ -66,7 +66,7 @@ Parameters parametersOf(unsigned sub, const RequantPlan &plan, const uint8_t *te
   default:
     p.zeroPoint = zeroPointOf(words[0], plan.source.isSigned);
     p.multiplier = static_cast<int32_t>(words[1]);
-    p.shift = static_cast<int8_t>(fromTensor ? words[2] : words[0] >> 16);
+    p.shift = fromTensor ? static_cast<int8_t>(words[2]) : static_cast<int16_t>(words[0] >> 16);
     break;
   }
   return p;
@@ -170,6 +170,8 @@ Expected<Step> prepareRequant(const Decoded &decoded) {
   plan.result = decoded.result();
   plan.source = sourceOf(decoded, Role::Opd0, Field::Opd0Addr, decoded.prec(Field::Opd0Prec),
                          decoded.flag(Field::Opd0Sign));
+  // Words of 32 bits are signed whatever the command says.
+  plan.source.isSigned |= plan.source.prec == Prec::I32;
   if (const View *view = decoded.operands.find(Role::Opd1))
     plan.parameters = *view;
   plan.first = static_cast<uint32_t>(decoded.get(Field::Opd1Addr));

@@ -1,0 +1,242 @@
+//===- SimulatorTest.cpp - The functional simulator -----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Machine/Simulator.h"
+#include "test/conformance/bm1684x/Case.h"
+
+#include <cstring>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+using namespace tpuc::bm1684x;
+using namespace tpuc::bm1684x::conformance;
+using testing::HasSubstr;
+
+namespace {
+
+Command command(const char *text) {
+  Expected<Command> assembled = assemble(text, "test");
+  if (!assembled)
+    ADD_FAILURE() << assembled.error().message();
+  return *assembled;
+}
+
+std::string prepareMessage(const char *text) {
+  Expected<PreparedCommand> prepared = prepare(command(text), "test");
+  return prepared ? "prepared" : prepared.error().message();
+}
+
+/// A machine with 4 MiB of global memory.
+struct Fixture {
+  Memory memory;
+  std::vector<uint8_t> global = std::vector<uint8_t>(4 << 20);
+  ElementAt at = elementsOf(memory.local().data(), global.data());
+
+  Fixture() {
+    if (!memory.mapGlobal(kGlobalBase, global))
+      ADD_FAILURE() << "global memory";
+  }
+};
+
+struct Vectors {
+  std::vector<std::string> cases;
+  std::vector<uint64_t> hashes;
+};
+
+Vectors readVectors() {
+  std::ifstream file(TPUC_GOLDEN_DIR "/vectors.txt");
+  Vectors vectors;
+  for (std::string line; std::getline(file, line);) {
+    size_t equals = line.rfind(" = ");
+    if (line.starts_with('#') || equals == std::string::npos)
+      continue;
+    vectors.cases.push_back(line.substr(0, equals));
+    vectors.hashes.push_back(std::stoull(line.substr(equals + 3), nullptr, 16));
+  }
+  return vectors;
+}
+
+/// Replays every n-th vector that the vendor's functional model left, on `threads` threads.
+void replay(SimdLevel level, unsigned threads, size_t step) {
+  Vectors vectors = readVectors();
+  ASSERT_GE(vectors.cases.size(), 2000u);
+  Fixture fixture;
+  ThreadPool pool(threads);
+  int numFailed = 0;
+  for (size_t i = 0; i < vectors.cases.size() && numFailed < 5; i += step) {
+    Expected<Case> one = parseCase(vectors.cases[i], "vectors.txt");
+    ASSERT_TRUE(one) << one.error().message();
+    Expected<PreparedCommand> prepared = prepare(one->command, "vectors.txt");
+    ASSERT_TRUE(prepared) << prepared.error().message();
+    fillOperands(*one, prepared->operands, fixture.at);
+    Exec exec{fixture.memory, pool, kernelsFor(level)};
+    std::optional<Error> error = prepared->step(exec);
+    ASSERT_FALSE(error) << error->message();
+    bool same = hashResults(prepared->operands, fixture.at) == vectors.hashes[i];
+    EXPECT_TRUE(same) << vectors.cases[i];
+    numFailed += same ? 0 : 1;
+  }
+}
+
+TEST(Golden, BestInstructionSetTwoThreads) { replay(bestSimdLevel(), 2, 1); }
+TEST(Golden, PlainX86OneThread) { replay(SimdLevel::Generic, 1, 1); }
+TEST(Golden, Avx2) {
+  if (bestSimdLevel() < SimdLevel::Avx2)
+    GTEST_SKIP() << "this processor has no AVX2";
+  replay(SimdLevel::Avx2, 1, 1);
+}
+
+TEST(Check, MisalignedAndOutOfRangeOperands) {
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n1 c1 h1 w1] res0_prec=f32 opd0_prec=f32 "
+                             "res0_addr=0x2 opd0_addr=0x40"),
+              HasSubstr("res0 at 0x2; expected a multiple of 4 bytes"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n1 c64 h1 w64] res0_prec=f32 "
+                             "opd0_prec=f32 res0_addr=0x3ffc0 opd0_addr=0x0"),
+              HasSubstr("reaches byte 0x400c0 of its lanes; expected at most 0x40000"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n1 c1 h1 w1] res0_addr=0x1000000"),
+              HasSubstr("below 0x1000000"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n0 c1 h1 w1]"),
+              HasSubstr("extents of at least 1"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n1 c1 h1 w1] opd0_prec=7"),
+              HasSubstr("opd0_prec=7"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0=[n1 c1 h1 w1] opd0_prec=i4"),
+              HasSubstr("opd0_prec=i4"));
+}
+
+TEST(Check, UnknownFormsAreRefusedByName) {
+  EXPECT_THAT(prepareMessage("ar.clamp #1 opd_num=3 res0=[n1 c1 h1 w1]"), HasSubstr("ar.clamp"));
+  EXPECT_THAT(prepareMessage("lar.mul"), HasSubstr("lar.mul: the operation"));
+  EXPECT_THAT(prepareMessage("sgl.gather #1"), HasSubstr("sgl.gather: the operation"));
+  EXPECT_THAT(prepareMessage("dma.nonzero #1"), HasSubstr("dma.nonzero: the operation"));
+  EXPECT_THAT(prepareMessage("sys.spb #1"), HasSubstr("sys.spb: the operation"));
+}
+
+Command withIds(const char *name, uint32_t id, uint32_t dependency) {
+  return command(name).set(Field::CmdId, id).set(Field::CmdIdDep, dependency);
+}
+
+TEST(Order, TiuRunsAsSoonAsItMay) {
+  std::vector<Command> tiu = {withIds("sys.nop", 1, 0), withIds("sys.nop", 2, 2),
+                              withIds("sys.nop", 3, 0)};
+  std::vector<Command> gdma = {withIds("dma.nop", 1, 0), withIds("dma.nop", 2, 1)};
+  Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, "test");
+  ASSERT_TRUE(order) << order.error().message();
+  std::string text;
+  for (ScheduledCommand one : *order)
+    text += (one.engine == Engine::Tiu ? "t" : "g") + std::to_string(one.index + 1);
+  EXPECT_EQ(text, "t1g1g2t2t3");
+}
+
+TEST(Order, RefusesDeadlocksAndWrongIds) {
+  auto message = [](std::vector<Command> tiu, std::vector<Command> gdma) {
+    Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, "test");
+    return order ? "ordered" : order.error().message();
+  };
+  EXPECT_THAT(message({withIds("sys.nop", 1, 1)}, {withIds("dma.nop", 1, 1)}),
+              HasSubstr("TIU command 0: waits for GDMA id 1, and GDMA command 0 for TIU id 1"));
+  EXPECT_THAT(message({withIds("sys.nop", 1, 5)}, {}), HasSubstr("waits for GDMA id 5"));
+  EXPECT_THAT(message({}, {withIds("dma.nop", 1, 1)}), HasSubstr("waits for TIU id 1"));
+  EXPECT_THAT(message({withIds("sys.nop", 2, 0)}, {}), HasSubstr("id 2; expected 1"));
+}
+
+TEST(Program, LoadsAddsAndStores) {
+  Fixture fixture;
+  for (int i = 0; i < 64; ++i) {
+    auto value = static_cast<float>(i);
+    std::memcpy(&fixture.global[static_cast<size_t>(i) * 4], &value, 4);
+  }
+  std::vector<Command> gdma = {
+      command("dma.copy #1 nchw_copy=1 src_prec=f32 src=[n1 c8 h2 w4] src_addr=0x100000000 "
+              "dst_addr=0x8000000"),
+      command("dma.copy #2 <-1 nchw_copy=1 src_prec=f32 src=[n1 c8 h2 w4] src_addr=0x8001000 "
+              "dst_addr=0x100001000"),
+      command("dma.end #3")};
+  std::vector<Command> tiu = {
+      command("ar.add #1 <-1 opd_num=2 opd1_const=1 res0_prec=f32 opd0_prec=f32 opd1_prec=f32 "
+              "res0=[n1 c8 h2 w4] res0_addr=0x1000 opd1_addr=0x40200000"),
+      command("sys.end #2")};
+  Expected<Program> program = Program::create(tiu, gdma, "test");
+  ASSERT_TRUE(program) << program.error().message();
+  ThreadPool pool(1);
+  std::vector<std::string_view> seen;
+  Expected<void> done =
+      program->run(fixture.memory, pool, [&](const PreparedCommand &one, bool isDone) {
+        if (isDone)
+          seen.push_back(one.command.operation().name);
+      });
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_THAT(seen, testing::ElementsAre("dma.copy", "ar.add", "sys.end", "dma.copy", "dma.end"));
+  for (int i = 0; i < 64; ++i) {
+    float value;
+    std::memcpy(&value, &fixture.global[0x1000 + static_cast<size_t>(i) * 4], 4);
+    EXPECT_EQ(value, static_cast<float>(i) + 2.5f);
+  }
+}
+
+TEST(Program, SaysWhichAddressIsNotThere) {
+  Fixture fixture;
+  std::vector<uint8_t> weights(4096);
+  ASSERT_TRUE(fixture.memory.mapGlobalReadOnly(kGlobalBase + (8 << 20), weights));
+  EXPECT_FALSE(fixture.memory.mapGlobal(kGlobalBase + 100, weights));
+  EXPECT_FALSE(fixture.memory.mapGlobal(100, weights));
+  ThreadPool pool(1);
+  auto run = [&](const char *text) {
+    std::vector<Command> gdma = {command(text)};
+    Expected<Program> program = Program::create({}, gdma, "test");
+    if (!program)
+      return program.error().message();
+    Expected<void> done = program->run(fixture.memory, pool);
+    return done ? std::string("ran") : done.error().message();
+  };
+  EXPECT_THAT(run("dma.copy #1 nchw_copy=1 src=[n1 c1 h1 w64] src_addr=0x1003fffff "
+                  "dst_addr=0x8000000"),
+              HasSubstr("64 bytes at 0x1003fffff; expected an address of memory"));
+  EXPECT_THAT(run("dma.copy #1 nchw_copy=1 src=[n1 c1 h1 w64] src_addr=0x8000000 "
+                  "dst_addr=0x100800000"),
+              HasSubstr("may be written"));
+  EXPECT_EQ(run("dma.copy #1 nchw_copy=1 src=[n1 c1 h1 w64] src_addr=0x100800000 "
+                "dst_addr=0x8000000"),
+            "ran");
+}
+
+TEST(ScatterGather, RefusesIndicesOutOfRange) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  std::memset(fixture.memory.local().data(), 200, 4096);
+  std::vector<Command> tiu = {
+      command("sg.pl_gather #1 res0=[n1 c1 h1 w4] opd0=[h1 w16] opd1=[c4 w1] res0_addr=0x1000 "
+              "opd1_addr=0x100")};
+  Expected<Program> program = Program::create(tiu, {}, "test");
+  ASSERT_TRUE(program) << program.error().message();
+  Expected<void> done = program->run(fixture.memory, pool);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(), HasSubstr("an index out of range"));
+}
+
+/// The values that the chip's documentation and firmware tables agree on.
+TEST(StaticMemory, HoldsTheTables) {
+  Memory memory;
+  auto word = [&](size_t index) {
+    uint32_t value;
+    std::memcpy(&value, &memory.staticMemory()[index * 4], 4);
+    return value;
+  };
+  EXPECT_EQ(word(103), 0x3f800000u);     // exp(0)
+  EXPECT_EQ(word(104), 0x402df854u);     // exp(1)
+  EXPECT_EQ(word(256 + 2), 0x3f000000u); // 1 / 2!
+  EXPECT_EQ(word(288 + 2), 0xbf000000u); // -1 / 2
+  EXPECT_EQ(word(368 + 63), 63u);
+  EXPECT_EQ(word(432), 0x40c90fdbu);     // 2 pi
+  EXPECT_EQ(word(496 + 1), 0x3e2aaaabu); // 1 / 6
+  EXPECT_EQ(word(592 + 2), 0x3800u);     // f16 1 / 2
+  EXPECT_EQ(word(608 + 2), 0x3f00u);     // bf16 1 / 2
+}
+
+} // namespace
