@@ -266,8 +266,7 @@ Step intSumStep(const PoolPlan &plan) {
               if (plan.sub == kDepthwiseRelu)
                 wide[i] = std::max<int64_t>(wide[i], 0);
             }
-            if (plan.sub != kAverage)
-              k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
+            k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
             k.storeInt64(plan.result.prec, plan.resultSigned, true,
                          out + y * count * static_cast<int64_t>(plan.result.bytes()), 1, count,
                          wide.data());
@@ -306,6 +305,14 @@ Expected<Step> preparePorD(const Decoded &decoded) {
   plan.hasBias = isDepthwise && (plan.bias.view || plan.bias.immediate != 0);
   plan.shift = static_cast<int>(decoded.get(Field::Res1Addr) >> 8 & 255);
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
+  if (sub == kAverage) {
+    // The second operand's address is the shift itself, whether or not it is called a constant,
+    // and always rounds half up. From 32 on nothing is left (seen on the vendor's model).
+    constexpr unsigned kHalfUp = 5;
+    constexpr uint64_t kNothingLeft = 62;
+    plan.shift = static_cast<int>(std::min(decoded.get(Field::Opd2Addr), kNothingLeft));
+    plan.mode = kHalfUp;
+  }
   Prec resPrec = plan.result.prec;
   if (isFloat != isFloatPrec(resPrec) || (isFloat && resPrec != prec))
     return decoded.unsupported("a result of another type");
@@ -321,8 +328,6 @@ Expected<Step> preparePorD(const Decoded &decoded) {
                                  : Expected<Step>(floatSumStep(plan));
   if (prec != Prec::I8)
     return decoded.unsupported("integers of other types than i8");
-  if (sub == kAverage && (decoded.get(Field::Opd2Addr) != 0 || !decoded.flag(Field::Opd2Const)))
-    return decoded.unsupported("an addend");
   if (isDepthwise && plan.mode > 6)
     return decoded.unsupported("rounding mode 7");
   plan.sumSigned =
