@@ -80,6 +80,10 @@ struct TableWriter {
   std::span<uint8_t> bytes;
 
   void word(size_t index, uint32_t value) { std::memcpy(&bytes[index * 4], &value, 4); }
+  /// Half words follow each other without gaps, as commands read them.
+  void half(size_t index, size_t number, uint16_t value) {
+    std::memcpy(&bytes[index * 4 + number * 2], &value, 2);
+  }
   void number(size_t index, double value) { word(index, encodeFloat<DataType::F32>(value)); }
 };
 
@@ -115,12 +119,12 @@ void fillStaticTables(std::span<uint8_t> bytes) {
     }
     if (k < 10) {
       table.number(352 + k, kErf[k]);
-      table.word(592 + k, encodeFloat<DataType::F16>(1 / factorial[k]));
-      table.word(608 + k, encodeFloat<DataType::BF16>(1 / factorial[k]));
+      table.half(592, k, encodeFloat<DataType::F16>(1 / factorial[k]));
+      table.half(608, k, encodeFloat<DataType::BF16>(1 / factorial[k]));
     }
     if (k < 16) {
-      table.word(624 + k, encodeFloat<DataType::F16>(log));
-      table.word(640 + k, encodeFloat<DataType::BF16>(log));
+      table.half(624, k, encodeFloat<DataType::F16>(log));
+      table.half(640, k, encodeFloat<DataType::BF16>(log));
     }
   }
 }

@@ -10,6 +10,7 @@
 
 #include <bit>
 #include <cstring>
+#include <limits>
 
 namespace tpuc::bm1684x {
 
@@ -149,6 +150,20 @@ template <typename T> T biasOf(Exec &exec, const PoolPlan &plan, int64_t c) {
   return loadOne<T>(exec.kernels, plan.bias, bias.channel(0, c));
 }
 
+/// Where the search for a maximum begins. For floats that is the lowest finite number: the maximum
+/// of nothing but minus infinities is finite.
+template <typename T> T lowestOf(Prec prec) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr float kLowestF16 = -65504;
+    constexpr float kLowestBF16 = -0x1.fep127F;
+    return prec == Prec::F16    ? kLowestF16
+           : prec == Prec::BF16 ? kLowestBF16
+                                : std::numeric_limits<float>::lowest();
+  } else {
+    return std::numeric_limits<T>::lowest();
+  }
+}
+
 Step maximumStep(const PoolPlan &plan, auto element) {
   using T = decltype(element);
   return [plan](Exec &exec) -> std::optional<Error> {
@@ -158,6 +173,7 @@ Step maximumStep(const PoolPlan &plan, auto element) {
           const Window &window = plan.window;
           int64_t count = window.result[1];
           std::vector<T> &most = scratch.sums[0];
+          const T lowest = lowestOf<T>(plan.input.prec);
           most.resize(static_cast<size_t>(count));
           for (int64_t y = 0; y < window.result[0]; ++y) {
             for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
@@ -165,8 +181,10 @@ Step maximumStep(const PoolPlan &plan, auto element) {
               for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
                 const T *from = row + kx * window.dilation[1];
                 if (ky == 0 && kx == 0)
-                  for (int64_t i = 0; i < count; ++i)
-                    most[static_cast<size_t>(i)] = from[i * window.stride[1]];
+                  for (int64_t i = 0; i < count; ++i) {
+                    const T value = from[i * window.stride[1]];
+                    most[static_cast<size_t>(i)] = value < lowest ? lowest : value;
+                  }
                 else if constexpr (std::is_same_v<T, float>)
                   k.maxFloat(count, from, window.stride[1], most.data());
                 else
@@ -248,8 +266,7 @@ Step intSumStep(const PoolPlan &plan) {
               if (plan.sub == kDepthwiseRelu)
                 wide[i] = std::max<int64_t>(wide[i], 0);
             }
-            if (plan.sub != kAverage)
-              k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
+            k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
             k.storeInt64(plan.result.prec, plan.resultSigned, true,
                          out + y * count * static_cast<int64_t>(plan.result.bytes()), 1, count,
                          wide.data());
@@ -288,6 +305,14 @@ Expected<Step> preparePorD(const Decoded &decoded) {
   plan.hasBias = isDepthwise && (plan.bias.view || plan.bias.immediate != 0);
   plan.shift = static_cast<int>(decoded.get(Field::Res1Addr) >> 8 & 255);
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
+  if (sub == kAverage) {
+    // The second operand's address is the shift itself, whether or not it is called a constant,
+    // and always rounds half up. From 32 on nothing is left (seen on the vendor's model).
+    constexpr unsigned kHalfUp = 5;
+    constexpr uint64_t kNothingLeft = 62;
+    plan.shift = static_cast<int>(std::min(decoded.get(Field::Opd2Addr), kNothingLeft));
+    plan.mode = kHalfUp;
+  }
   Prec resPrec = plan.result.prec;
   if (isFloat != isFloatPrec(resPrec) || (isFloat && resPrec != prec))
     return decoded.unsupported("a result of another type");
@@ -303,8 +328,6 @@ Expected<Step> preparePorD(const Decoded &decoded) {
                                  : Expected<Step>(floatSumStep(plan));
   if (prec != Prec::I8)
     return decoded.unsupported("integers of other types than i8");
-  if (sub == kAverage && (decoded.get(Field::Opd2Addr) != 0 || !decoded.flag(Field::Opd2Const)))
-    return decoded.unsupported("an addend");
   if (isDepthwise && plan.mode > 6)
     return decoded.unsupported("rounding mode 7");
   plan.sumSigned =

@@ -1,0 +1,196 @@
+//===- BM1684X.cpp - Stages on the simulated BM1684X ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Chips.h"
+#include "tpuc/Support/ThreadPool.h"
+#include "tpuc/Target/BM1684X/Machine/Simulator.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/format.h>
+
+namespace tpuc::runtime {
+
+namespace {
+
+namespace machine = tpuc::bm1684x;
+
+std::span<const uint8_t> octets(bmodel::Bytes bytes) {
+  return {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
+}
+
+struct Streams {
+  std::vector<machine::Command> tiu, dma;
+};
+
+/// Both streams of a group, whose commands are as many as the file says.
+Expected<Streams> parseGroup(const bmodel::CommandGroup &group, const std::string &where) {
+  Streams streams;
+  const auto parse = [&](machine::Engine engine, bmodel::Bytes bytes, uint32_t count,
+                         const char *name,
+                         std::vector<machine::Command> &commands) -> Expected<void> {
+    if (bytes.empty())
+      return {};
+    auto parsed = machine::parseStream(engine, octets(bytes), where);
+    if (!parsed)
+      return propagate(parsed);
+    if (parsed->size() != count)
+      return makeError(where, fmt::format("{} {} commands", parsed->size(), name),
+                       fmt::format("{}, which the file states", count));
+    commands = std::move(*parsed);
+    return {};
+  };
+  if (auto ok = parse(machine::Engine::Tiu, group.tiu, group.numTiu, "TIU", streams.tiu); !ok)
+    return propagate(ok);
+  if (auto ok = parse(machine::Engine::Gdma, group.dma, group.numDma, "DMA", streams.dma); !ok)
+    return propagate(ok);
+  return streams;
+}
+
+class BM1684XProgram : public Program {
+public:
+  struct Group {
+    uint32_t subNet, group;
+    machine::Program program;
+  };
+
+  Expected<std::unique_ptr<Device>> createDevice(unsigned numThreads) const override;
+
+  std::vector<Group> groups;
+  uint64_t contextAddress = 0, contextSize = 0;
+  uint64_t coefficientAddress = 0;
+  bmodel::Bytes coefficients;
+};
+
+class BM1684XDevice : public Device {
+public:
+  BM1684XDevice(const BM1684XProgram &program, unsigned numThreads)
+      : program(program), pool(numThreads) {}
+
+  Expected<void> map() {
+    // Pages that no command touches take no memory, whatever a damaged file asks for.
+    storage.reset(static_cast<uint8_t *>(std::calloc(program.contextSize, 1)));
+    if (!storage && program.contextSize > 0)
+      return makeError("device",
+                       fmt::format("no memory for {} bytes of activations", program.contextSize));
+    context = {storage.get(), program.contextSize};
+    if (!program.coefficients.empty())
+      if (auto ok =
+              memory.mapGlobalReadOnly(program.coefficientAddress, octets(program.coefficients));
+          !ok)
+        return ok;
+    if (!context.empty())
+      return memory.mapGlobal(program.contextAddress, context);
+    return {};
+  }
+
+  std::span<std::byte> contextBytes(uint64_t address, uint64_t size) override {
+    const uint64_t offset = address - program.contextAddress;
+    if (address < program.contextAddress || offset > context.size() ||
+        size > context.size() - offset)
+      return {};
+    return std::as_writable_bytes(context).subspan(offset, size);
+  }
+
+  Expected<void> run(const RunHooks &hooks) override {
+    for (const BM1684XProgram::Group &group : program.groups) {
+      std::array<uint32_t, 2> done{};
+      const auto hook = [&](const machine::PreparedCommand &prepared, bool isDone) {
+        const auto &call = isDone ? hooks.after : hooks.before;
+        const size_t engine = prepared.command.engine() == machine::Engine::Tiu ? 0 : 1;
+        if (call)
+          call({group.subNet, group.group, engine == 0 ? Engine::Tiu : Engine::Dma, done[engine],
+                prepared.command.operation().name});
+        if (isDone)
+          ++done[engine];
+      };
+      const bool isHooked = hooks.before || hooks.after;
+      if (auto ok =
+              group.program.run(memory, pool, isHooked ? machine::Program::Hook(hook) : nullptr);
+          !ok)
+        return ok;
+    }
+    return {};
+  }
+
+private:
+  const BM1684XProgram &program;
+  struct Free {
+    void operator()(uint8_t *bytes) const { std::free(bytes); }
+  };
+  std::unique_ptr<uint8_t, Free> storage;
+  std::span<uint8_t> context;
+  machine::Memory memory;
+  ThreadPool pool;
+};
+
+Expected<std::unique_ptr<Device>> BM1684XProgram::createDevice(unsigned numThreads) const {
+  auto device = std::make_unique<BM1684XDevice>(*this, numThreads);
+  if (auto ok = device->map(); !ok)
+    return propagate(ok);
+  return device;
+}
+
+class BM1684X : public Chip {
+public:
+  std::string_view name() const override { return "BM1684X"; }
+
+  Expected<Listing> disassemble(const bmodel::CommandGroup &group,
+                                const std::string &where) const override {
+    const auto streams = parseGroup(group, where);
+    if (!streams)
+      return tl::unexpected(streams.error());
+    Listing listing;
+    for (const machine::Command &command : streams->tiu)
+      listing.tiu.push_back(machine::disassemble(command));
+    for (const machine::Command &command : streams->dma)
+      listing.dma.push_back(machine::disassemble(command));
+    return listing;
+  }
+
+  Expected<std::shared_ptr<const Program>> load(const bmodel::Stage &stage,
+                                                std::span<const uint32_t> path,
+                                                const std::string &where) const override {
+    auto program = std::make_shared<BM1684XProgram>();
+    program->contextAddress = stage.contextAddress;
+    program->contextSize = stage.contextSize;
+    for (uint64_t total = 0; const uint64_t size : stage.contextSizes)
+      program->contextSize = std::max(program->contextSize, total += size);
+    // The commands can only be right for memory that fits behind the chip's 40-bit addresses.
+    constexpr uint64_t kGlobalEnd = uint64_t{1} << 40;
+    if (program->contextSize > kGlobalEnd || stage.contextAddress > kGlobalEnd)
+      return makeError(where,
+                       fmt::format("{} bytes of activations at 0x{:X}", program->contextSize,
+                                   stage.contextAddress),
+                       "memory below 2^40");
+    if (stage.coefficients) {
+      program->coefficientAddress = stage.coefficients->address;
+      program->coefficients = stage.coefficients->data;
+    }
+    for (const uint32_t subNet : path)
+      for (uint32_t i = 0; i < stage.subNets[subNet].groups.size(); ++i) {
+        const auto streams = parseGroup(stage.subNets[subNet].groups[i], where);
+        if (!streams)
+          return tl::unexpected(streams.error());
+        auto created = machine::Program::create(streams->tiu, streams->dma, where);
+        if (!created)
+          return propagate(created);
+        program->groups.push_back({subNet, i, std::move(*created)});
+      }
+    return program;
+  }
+};
+
+} // namespace
+
+const Chip &chipBM1684X() {
+  static const BM1684X chip;
+  return chip;
+}
+
+} // namespace tpuc::runtime

@@ -1,0 +1,248 @@
+//===- CApi.cpp - The runtime as C sees it --------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Elements.h"
+#include "runtime/Session.h"
+#include "runtime/tpuc_runtime.h"
+#include "tpuc/Support/Convert.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <new>
+
+using namespace tpuc;
+using namespace tpuc::runtime;
+
+struct tpuc_model {
+  std::shared_ptr<const LoadedModel> loaded;
+};
+
+struct tpuc_session {
+  std::unique_ptr<Session> session;
+};
+
+namespace {
+
+tpuc_status report(tpuc_error *error, tpuc_status status, std::string_view message) {
+  if (error) {
+    error->status = status;
+    const size_t length = std::min(message.size(), sizeof(error->message) - 1);
+    std::memcpy(error->message, message.data(), length);
+    error->message[length] = '\0';
+  }
+  return status;
+}
+
+/// Runs `body`, which gives an Expected<void>; its error is reported as `status`.
+template <typename Body> tpuc_status guarded(tpuc_error *error, tpuc_status status, Body body) {
+  try {
+    const Expected<void> done = body();
+    return done ? report(error, TPUC_OK, "") : report(error, status, done.error().message());
+  } catch (const std::bad_alloc &) {
+    return report(error, TPUC_OUT_OF_MEMORY, "not enough memory");
+  } catch (const std::exception &exception) {
+    return report(error, TPUC_INTERNAL, exception.what());
+  } catch (...) {
+    return report(error, TPUC_INTERNAL, "an unknown exception");
+  }
+}
+
+tpuc_status badArgument(tpuc_error *error, std::string_view what) {
+  return report(error, TPUC_BAD_ARGUMENT, what);
+}
+
+const bmodel::Stage *findStage(const tpuc_model *model, size_t net, size_t stage) {
+  if (!model || net >= model->loaded->model().nets.size())
+    return nullptr;
+  const auto &stages = model->loaded->model().nets[net].stages;
+  return stage < stages.size() ? &stages[stage] : nullptr;
+}
+
+tpuc_status describe(const std::vector<bmodel::TensorInfo> *tensors, size_t index,
+                     tpuc_tensor_info *info, tpuc_error *error) {
+  if (!tensors || index >= tensors->size())
+    return badArgument(error, "no such net, stage or tensor");
+  if (!info)
+    return badArgument(error, "info is null");
+  return guarded(error, TPUC_UNSUPPORTED, [&]() -> Expected<void> {
+    const bmodel::TensorInfo &tensor = (*tensors)[index];
+    const std::optional<DataType> type = bmodel::dataTypeOfCode(tensor.type);
+    if (!type)
+      return makeError(tensor.name, bmodel::typeCodeName(tensor.type), "a type that tpuc has");
+    const auto &shape = tensor.shapes.front();
+    const auto checked = checkedShape(shape, *type, tensor.name);
+    if (!checked)
+      return tl::unexpected(checked.error());
+    *info = {tensor.name.c_str(),
+             static_cast<tpuc_type>(tensor.type),
+             shape.size(),
+             shape.data(),
+             static_cast<size_t>(checked->numElements()),
+             static_cast<size_t>(byteSize(*type, checked->numElements())),
+             tensor.scale,
+             tensor.zeroPoint};
+    return {};
+  });
+}
+
+/// The shape of input or output `index`, or nothing, with the error told.
+const bmodel::TensorInfo *findTensor(const tpuc_session *session,
+                                     std::vector<bmodel::TensorInfo> bmodel::Stage::*list,
+                                     size_t index, const void *data, tpuc_error *error) {
+  if (!session || !data) {
+    badArgument(error, session ? "the data is null" : "the session is null");
+    return nullptr;
+  }
+  const auto &tensors = session->session->stage().*list;
+  if (index < tensors.size())
+    return &tensors[index];
+  badArgument(error, fmt::format("tensor {} of {}", index, tensors.size()));
+  return nullptr;
+}
+
+Expected<void> copyOut(const Tensor &tensor, void *data, size_t numBytes) {
+  const std::span<const std::byte> bytes = tensor.rawBytes();
+  if (numBytes != bytes.size())
+    return makeError("output", fmt::format("room for {} bytes", numBytes),
+                     fmt::format("{}", bytes.size()));
+  std::memcpy(data, bytes.data(), bytes.size());
+  return {};
+}
+
+} // namespace
+
+const char *tpuc_version(void) { return TPUC_VERSION; }
+
+tpuc_status tpuc_model_load(const char *path, tpuc_model **model, tpuc_error *error) {
+  if (!path || !model)
+    return badArgument(error, path ? "model is null" : "path is null");
+  *model = nullptr;
+  return guarded(error, TPUC_BAD_FILE, [&]() -> Expected<void> {
+    auto loaded = LoadedModel::load(path);
+    if (!loaded)
+      return propagate(loaded);
+    *model = new tpuc_model{std::move(*loaded)};
+    return {};
+  });
+}
+
+void tpuc_model_free(tpuc_model *model) { delete model; }
+
+const char *tpuc_model_chip(const tpuc_model *model) {
+  return model ? model->loaded->model().chip.c_str() : nullptr;
+}
+
+size_t tpuc_model_num_nets(const tpuc_model *model) {
+  return model ? model->loaded->model().nets.size() : 0;
+}
+
+const char *tpuc_model_net_name(const tpuc_model *model, size_t net) {
+  return net < tpuc_model_num_nets(model) ? model->loaded->model().nets[net].name.c_str() : nullptr;
+}
+
+size_t tpuc_model_num_stages(const tpuc_model *model, size_t net) {
+  return net < tpuc_model_num_nets(model) ? model->loaded->model().nets[net].stages.size() : 0;
+}
+
+size_t tpuc_model_num_inputs(const tpuc_model *model, size_t net, size_t stage) {
+  const bmodel::Stage *found = findStage(model, net, stage);
+  return found ? found->inputs.size() : 0;
+}
+
+size_t tpuc_model_num_outputs(const tpuc_model *model, size_t net, size_t stage) {
+  const bmodel::Stage *found = findStage(model, net, stage);
+  return found ? found->outputs.size() : 0;
+}
+
+tpuc_status tpuc_model_input(const tpuc_model *model, size_t net, size_t stage, size_t index,
+                             tpuc_tensor_info *info, tpuc_error *error) {
+  const bmodel::Stage *found = findStage(model, net, stage);
+  return describe(found ? &found->inputs : nullptr, index, info, error);
+}
+
+tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage, size_t index,
+                              tpuc_tensor_info *info, tpuc_error *error) {
+  const bmodel::Stage *found = findStage(model, net, stage);
+  return describe(found ? &found->outputs : nullptr, index, info, error);
+}
+
+tpuc_status tpuc_session_create(const tpuc_model *model, size_t net, size_t stage,
+                                unsigned num_threads, tpuc_session **session, tpuc_error *error) {
+  if (!session)
+    return badArgument(error, "session is null");
+  *session = nullptr;
+  if (!findStage(model, net, stage))
+    return badArgument(error, "no such net or stage");
+  return guarded(error, TPUC_UNSUPPORTED, [&]() -> Expected<void> {
+    const StageRef ref{static_cast<uint32_t>(net), static_cast<uint32_t>(stage)};
+    auto created = Session::create(model->loaded, ref, num_threads);
+    if (!created)
+      return propagate(created);
+    *session = new tpuc_session{std::move(*created)};
+    return {};
+  });
+}
+
+void tpuc_session_free(tpuc_session *session) { delete session; }
+
+tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const void *data,
+                                   size_t num_bytes, tpuc_error *error) {
+  if (!findTensor(session, &bmodel::Stage::inputs, index, data, error))
+    return TPUC_BAD_ARGUMENT;
+  return guarded(error, TPUC_BAD_ARGUMENT, [&] {
+    return session->session->setInputBytes(index,
+                                           {static_cast<const std::byte *>(data), num_bytes});
+  });
+}
+
+tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t index, const float *values,
+                                       size_t num_elements, tpuc_error *error) {
+  if (!findTensor(session, &bmodel::Stage::inputs, index, values, error))
+    return TPUC_BAD_ARGUMENT;
+  if (num_elements > SIZE_MAX / 16)
+    return badArgument(error, fmt::format("{} elements", num_elements));
+  return guarded(error, TPUC_BAD_ARGUMENT, [&] {
+    const auto count = static_cast<int64_t>(num_elements);
+    // The session converts, which copies, before it keeps anything.
+    const Tensor borrowed = Tensor::borrow(DataType::F32, Shape{count}, values, nullptr);
+    return session->session->setInput(index, borrowed.clone());
+  });
+}
+
+tpuc_status tpuc_session_run(tpuc_session *session, tpuc_error *error) {
+  if (!session)
+    return badArgument(error, "the session is null");
+  return guarded(error, TPUC_RUN_FAILED, [&] { return session->session->run(); });
+}
+
+tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, void *data,
+                                    size_t num_bytes, tpuc_error *error) {
+  if (!findTensor(session, &bmodel::Stage::outputs, index, data, error))
+    return TPUC_BAD_ARGUMENT;
+  return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
+    const auto tensor = session->session->output(index);
+    return tensor ? copyOut(*tensor, data, num_bytes) : tl::unexpected(tensor.error());
+  });
+}
+
+tpuc_status tpuc_session_get_output_f32(const tpuc_session *session, size_t index, float *values,
+                                        size_t num_elements, tpuc_error *error) {
+  const auto *info = findTensor(session, &bmodel::Stage::outputs, index, values, error);
+  if (!info)
+    return TPUC_BAD_ARGUMENT;
+  if (num_elements > SIZE_MAX / 16)
+    return badArgument(error, fmt::format("room for {} elements", num_elements));
+  return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
+    const auto tensor = session->session->output(index);
+    if (!tensor)
+      return tl::unexpected(tensor.error());
+    const Tensor real = fromStored(*tensor, info->scale, info->zeroPoint, false);
+    return copyOut(convert(real, DataType::F32), values, num_elements * sizeof(float));
+  });
+}

@@ -1,0 +1,97 @@
+//===- Session.h - Model files, loaded and run ------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_RUNTIME_SESSION_H
+#define TPUC_RUNTIME_SESSION_H
+
+#include "runtime/Chip.h"
+#include "tpuc/Support/Tensor.h"
+
+#include <mutex>
+#include <optional>
+
+namespace tpuc::runtime {
+
+/// A stage of a net: indices into `Model::nets` and `Net::stages`.
+struct StageRef {
+  uint32_t net = 0, stage = 0;
+  friend auto operator<=>(const StageRef &, const StageRef &) = default;
+};
+
+/// A model file and the programs of the stages that were asked for. For any number of threads.
+class LoadedModel {
+public:
+  /// Maps the file `path`. Errors: those of bmodel::readModel, a chip that nothing here simulates.
+  static Expected<std::shared_ptr<const LoadedModel>> load(const std::string &path);
+  /// The same for a model in memory; `where` names it in errors.
+  static Expected<std::shared_ptr<const LoadedModel>> create(bmodel::Model model,
+                                                             std::string where);
+
+  const bmodel::Model &model() const { return contents; }
+  const Chip &chip() const { return *chipValue; }
+  const std::string &where() const { return place; }
+  const bmodel::Stage &stage(StageRef ref) const {
+    return contents.nets[ref.net].stages[ref.stage];
+  }
+  /// `m.bmodel: net 'n', stage 0`.
+  std::string placeOf(StageRef ref) const;
+
+  /// The index of the net of that name; an empty name: of the only net. Errors say which there are.
+  Expected<uint32_t> findNet(std::string_view name) const;
+
+  /// Checked and decoded on first use. Errors: commands that are not legal, and what this runtime
+  /// cannot do: dynamic nets, sub-nets on the CPU, branches, several cores, encryption.
+  Expected<std::shared_ptr<const Program>> program(StageRef ref) const;
+
+private:
+  LoadedModel() = default;
+
+  bmodel::Model contents;
+  const Chip *chipValue = nullptr;
+  std::string place;
+  mutable std::mutex mutex;
+  mutable std::vector<std::pair<StageRef, std::shared_ptr<const Program>>> programs;
+};
+
+/// One stage on a simulated device of its own. Not for two threads at once.
+class Session {
+public:
+  /// `numThreads` 0: all cores.
+  static Expected<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedModel> model,
+                                                   StageRef ref, unsigned numThreads);
+
+  const bmodel::Stage &stage() const { return loaded->stage(ref); }
+
+  /// Converts (`toStored`) and keeps the input. `index` must exist.
+  Expected<void> setInput(size_t index, const Tensor &tensor);
+  /// The input as the net stores it. Errors: another number of bytes than the shape takes.
+  Expected<void> setInputBytes(size_t index, std::span<const std::byte> bytes);
+  /// Runs the net. Errors: inputs that were never set, what only the data can show.
+  Expected<void> run(const RunHooks &hooks = {});
+  /// A copy of the output of the last run as the net stores it. `index` must exist.
+  Expected<Tensor> output(size_t index) const;
+  /// A copy of any tensor of the context, as it is now.
+  Expected<Tensor> read(uint32_t type, std::span<const uint64_t> shape, uint64_t address,
+                        const std::string &name) const;
+
+private:
+  Session(std::shared_ptr<const LoadedModel> model, StageRef ref)
+      : loaded(std::move(model)), ref(ref) {}
+
+  std::shared_ptr<const LoadedModel> loaded;
+  StageRef ref;
+  std::shared_ptr<const Program> program;
+  std::unique_ptr<Device> device;
+  /// Copied to the device before each run, whose commands may use their place for something else.
+  std::vector<std::optional<Tensor>> inputs;
+  bool hasRun = false;
+};
+
+} // namespace tpuc::runtime
+
+#endif // TPUC_RUNTIME_SESSION_H

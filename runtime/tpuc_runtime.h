@@ -1,0 +1,148 @@
+/*===- tpuc_runtime.h - Runs model files, from C -------------------*- C -*-===*\
+|*                                                                            *|
+|* Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.          *|
+|* See LICENSE for license information.                                       *|
+|* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception                    *|
+|*                                                                            *|
+\*===----------------------------------------------------------------------===*/
+/*
+ * Loads a .bmodel file and runs its nets on a simulated device.
+ *
+ *   tpuc_error error;
+ *   tpuc_model *model;
+ *   tpuc_session *session;
+ *   if (tpuc_model_load("net.bmodel", &model, &error) ||
+ *       tpuc_session_create(model, 0, 0, 0, &session, &error) ||
+ *       tpuc_session_set_input_f32(session, 0, pixels, num_pixels, &error) ||
+ *       tpuc_session_run(session, &error) ||
+ *       tpuc_session_get_output_f32(session, 0, scores, num_scores, &error))
+ *     puts(error.message);
+ *
+ * - Every function that can fail returns a tpuc_status and, unless `error` is null, says more
+ * there. What it should have made is null or untouched then. Nothing is thrown.
+ * - A model can be used by several threads at once, and for several sessions. A session has
+ * memories of its own and serves one thread at a time; different sessions are independent.
+ * - Sessions keep their model alive: the order of the free functions does not matter. Pointers in a
+ *   tpuc_tensor_info live as long as the model or one of its sessions.
+ * - The file is mapped: weights are not copied, and it must not be shortened while it is in use.
+ */
+
+#ifndef TPUC_RUNTIME_H
+#define TPUC_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(TPUC_RUNTIME_BUILD)
+#define TPUC_API __attribute__((visibility("default")))
+#else
+#define TPUC_API
+#endif
+
+typedef enum tpuc_status {
+  TPUC_OK = 0,
+  /* A null pointer, an index that does not exist, a size that does not fit. */
+  TPUC_BAD_ARGUMENT = 1,
+  /* The file cannot be read, or is damaged. */
+  TPUC_BAD_FILE = 2,
+  /* The file is in order, but holds something that this runtime cannot run. */
+  TPUC_UNSUPPORTED = 3,
+  TPUC_OUT_OF_MEMORY = 4,
+  /* The net cannot run: an input was not set, an index in the data is out of range. */
+  TPUC_RUN_FAILED = 5,
+  /* A mistake in the runtime itself. */
+  TPUC_INTERNAL = 6
+} tpuc_status;
+
+typedef struct tpuc_error {
+  tpuc_status status;
+  /* One line: where, what was found, what was expected. Ends in a zero, cut off if need be. */
+  char message[1020];
+} tpuc_error;
+
+/* Element types, under the numbers that a .bmodel file has for them. I4 and U4 hold two elements
+ * per byte, the first in the low half. */
+typedef enum tpuc_type {
+  TPUC_F32 = 0,
+  TPUC_F16 = 1,
+  TPUC_I8 = 2,
+  TPUC_U8 = 3,
+  TPUC_I16 = 4,
+  TPUC_U16 = 5,
+  TPUC_I32 = 6,
+  TPUC_U32 = 7,
+  TPUC_BF16 = 8,
+  TPUC_I4 = 9,
+  TPUC_U4 = 10
+} tpuc_type;
+
+typedef struct tpuc_model tpuc_model;
+typedef struct tpuc_session tpuc_session;
+
+typedef struct tpuc_tensor_info {
+  const char *name;
+  tpuc_type type;
+  size_t rank;
+  const uint64_t *shape;
+  /* Of the elements, and what they take in the stored type. */
+  size_t num_elements;
+  size_t num_bytes;
+  /* Inputs: stored = round(real * scale) + zero_point; outputs: real = (stored - zero_point) *
+   * scale. For 4- and 8-bit integers; else 1 and 0. */
+  float scale;
+  int32_t zero_point;
+} tpuc_tensor_info;
+
+/* "0.1.0". */
+TPUC_API const char *tpuc_version(void);
+
+TPUC_API tpuc_status tpuc_model_load(const char *path, tpuc_model **model, tpuc_error *error);
+/* Null is allowed. */
+TPUC_API void tpuc_model_free(tpuc_model *model);
+
+/* "BM1684X", for instance. */
+TPUC_API const char *tpuc_model_chip(const tpuc_model *model);
+TPUC_API size_t tpuc_model_num_nets(const tpuc_model *model);
+/* Null if there is no such net. */
+TPUC_API const char *tpuc_model_net_name(const tpuc_model *model, size_t net);
+/* A stage is the net for one set of input shapes. The numbers are 0 if there is no such net. */
+TPUC_API size_t tpuc_model_num_stages(const tpuc_model *model, size_t net);
+TPUC_API size_t tpuc_model_num_inputs(const tpuc_model *model, size_t net, size_t stage);
+TPUC_API size_t tpuc_model_num_outputs(const tpuc_model *model, size_t net, size_t stage);
+TPUC_API tpuc_status tpuc_model_input(const tpuc_model *model, size_t net, size_t stage,
+                                      size_t index, tpuc_tensor_info *info, tpuc_error *error);
+TPUC_API tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage,
+                                       size_t index, tpuc_tensor_info *info, tpuc_error *error);
+
+/* num_threads 0: all cores. The first session of a stage checks and decodes its commands. */
+TPUC_API tpuc_status tpuc_session_create(const tpuc_model *model, size_t net, size_t stage,
+                                         unsigned num_threads, tpuc_session **session,
+                                         tpuc_error *error);
+/* Null is allowed. */
+TPUC_API void tpuc_session_free(tpuc_session *session);
+
+/* Inputs are copied, and stay for later runs. `num_bytes` is that of the tensor_info. */
+TPUC_API tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const void *data,
+                                            size_t num_bytes, tpuc_error *error);
+/* The same for real values, which are converted to the stored type. */
+TPUC_API tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t index,
+                                                const float *values, size_t num_elements,
+                                                tpuc_error *error);
+TPUC_API tpuc_status tpuc_session_run(tpuc_session *session, tpuc_error *error);
+/* After a run. `num_bytes` is that of the tensor_info. */
+TPUC_API tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, void *data,
+                                             size_t num_bytes, tpuc_error *error);
+/* The same as real values. */
+TPUC_API tpuc_status tpuc_session_get_output_f32(const tpuc_session *session, size_t index,
+                                                 float *values, size_t num_elements,
+                                                 tpuc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,225 @@
+//===- BmodelBackend.cpp - Runs .bmodel files on the simulated device -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Elements.h"
+#include "runtime/Session.h"
+#include "tools/model_runner/ModelBackend.h"
+#include "tools/model_runner/Profile.h"
+#include "tpuc/Model/Bmodel/Dump.h"
+#include "tpuc/Model/Bmodel/Reader.h"
+#include "tpuc/Support/OutputFile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tpuc::modelrunner {
+
+namespace {
+
+using runtime::LoadedModel;
+using runtime::Session;
+using runtime::StageRef;
+
+class BmodelRun {
+public:
+  explicit BmodelRun(const Request &request) : request(request) {}
+  Expected<void> run();
+
+private:
+  Expected<void> readInputs();
+  Expected<void> chooseStage();
+  bool fits(const bmodel::Stage &stage, bool byShape) const;
+  Expected<void> findTensors();
+  /// Keeps the tensors that are complete after that command.
+  void keep(const runtime::CommandEvent &event);
+  Expected<void> writeOutputs() const;
+  Expected<void> writeProfile() const;
+
+  const Request &request;
+  std::shared_ptr<const LoadedModel> model;
+  StageRef ref;
+  std::vector<Tensor> inputs;
+  std::unique_ptr<Session> session;
+  Profile profile;
+  /// Those of the stage, in the order of the file; what was read of them, and the first error.
+  std::vector<const bmodel::NamedTensor *> wanted;
+  std::vector<std::optional<Tensor>> kept;
+  std::optional<Error> keepError;
+};
+
+Expected<void> BmodelRun::readInputs() {
+  const auto npz = NpzReader::open(request.input);
+  if (!npz)
+    return tl::unexpected(npz.error());
+  const auto &first = model->stage(ref).inputs;
+  for (const bmodel::TensorInfo &info : first) {
+    auto tensor = findInput(*npz, info.name, first.size());
+    if (!tensor)
+      return propagate(tensor);
+    inputs.push_back(std::move(*tensor));
+  }
+  return {};
+}
+
+bool BmodelRun::fits(const bmodel::Stage &stage, bool byShape) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto &shape = stage.inputs[i].shapes.front();
+    const Shape &given = inputs[i].shape();
+    uint64_t count = 1;
+    for (const uint64_t extent : shape)
+      count *= extent;
+    if (byShape ? !std::equal(shape.begin(), shape.end(), given.begin(), given.end(),
+                              [](uint64_t a, int64_t b) { return a == static_cast<uint64_t>(b); })
+                : count != static_cast<uint64_t>(given.numElements()))
+      return false;
+  }
+  return true;
+}
+
+Expected<void> BmodelRun::chooseStage() {
+  const auto &stages = model->model().nets[ref.net].stages;
+  for (const bool byShape : {true, false})
+    for (uint32_t i = 0; i < stages.size(); ++i)
+      if (stages[i].inputs.size() == inputs.size() && fits(stages[i], byShape)) {
+        ref.stage = i;
+        return {};
+      }
+  std::string found;
+  for (const Tensor &tensor : inputs)
+    found += (found.empty() ? "" : ", ") + tensor.shape().str();
+  std::string expected;
+  for (const bmodel::Stage &stage : stages)
+    for (const bmodel::TensorInfo &info : stage.inputs)
+      expected += (expected.empty() ? "" : ", ") + bmodel::formatShape(info.shapes.front());
+  return makeError(request.input, fmt::format("inputs of {}", found), expected);
+}
+
+Expected<void> BmodelRun::findTensors() {
+  if (!request.dumpAllTensors)
+    return {};
+  for (const bmodel::NamedTensor &tensor : model->model().debug.tensors)
+    if (tensor.group.net == ref.net && tensor.group.stage == ref.stage)
+      wanted.push_back(&tensor);
+  if (wanted.empty())
+    return makeError("--dump_all_tensors",
+                     fmt::format("{} does not tell where its inner tensors are", request.model),
+                     "a file with debug information");
+  kept.resize(wanted.size());
+  return {};
+}
+
+void BmodelRun::keep(const runtime::CommandEvent &event) {
+  if (event.engine != runtime::Engine::Dma)
+    return;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const bmodel::NamedTensor &tensor = *wanted[i];
+    if (tensor.group.subNet != event.subNet || tensor.group.group != event.group ||
+        tensor.afterDma != event.index + 1)
+      continue;
+    auto read = session->read(tensor.type, tensor.shape, tensor.address, tensor.name);
+    if (read)
+      kept[i] = runtime::fromStored(*read, tensor.scale, tensor.zeroPoint, request.outFixed);
+    else if (!keepError)
+      keepError = read.error();
+  }
+}
+
+Expected<void> BmodelRun::writeOutputs() const {
+  auto npz = NpzWriter::create(request.output);
+  if (!npz)
+    return propagate(npz);
+  const auto &outputs = session->stage().outputs;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const auto stored = session->output(i);
+    if (!stored)
+      return tl::unexpected(stored.error());
+    const Tensor shown =
+        runtime::fromStored(*stored, outputs[i].scale, outputs[i].zeroPoint, request.outFixed);
+    if (auto ok = npz->add(outputs[i].name, shown); !ok)
+      return ok;
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const bool isOutput =
+        std::ranges::find(outputs, wanted[i]->name, &bmodel::TensorInfo::name) != outputs.end();
+    if (kept[i] && !isOutput)
+      if (auto ok = npz->add(wanted[i]->name, *kept[i]); !ok)
+        return ok;
+  }
+  return npz->close();
+}
+
+Expected<void> BmodelRun::writeProfile() const {
+  if (request.profile && request.json != "-")
+    std::fputs(profile.str().c_str(), stdout);
+  if (request.json.empty())
+    return {};
+  return writeFile(request.json == "-" ? "/dev/stdout" : request.json,
+                   profile.toJson().dump(2) + "\n");
+}
+
+Expected<void> BmodelRun::run() {
+  auto loaded = LoadedModel::load(request.model);
+  if (!loaded)
+    return propagate(loaded);
+  model = std::move(*loaded);
+  const auto net = model->findNet(request.net);
+  if (!net)
+    return tl::unexpected(net.error());
+  ref.net = *net;
+  if (auto ok = readInputs(); !ok)
+    return ok;
+  if (auto ok = chooseStage(); !ok)
+    return ok;
+  if (auto ok = findTensors(); !ok)
+    return ok;
+  auto created = Session::create(model, ref, static_cast<unsigned>(request.numThreads));
+  if (!created)
+    return propagate(created);
+  session = std::move(*created);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (auto ok = session->setInput(i, inputs[i]); !ok)
+      return ok;
+
+  runtime::RunHooks hooks;
+  const bool isProfiled = request.profile || !request.json.empty();
+  if (isProfiled)
+    hooks.before = [this](const runtime::CommandEvent &) { profile.before(); };
+  if (isProfiled || !wanted.empty())
+    hooks.after = [&](const runtime::CommandEvent &event) {
+      if (isProfiled)
+        profile.after(event);
+      keep(event);
+    };
+  if (auto ok = session->run(hooks); !ok)
+    return ok;
+  if (keepError)
+    return tl::unexpected(*keepError);
+  if (auto ok = writeOutputs(); !ok)
+    return ok;
+  return writeProfile();
+}
+
+class BmodelBackend : public ModelBackend {
+public:
+  std::string_view description() const override { return "a .bmodel file"; }
+  bool accepts(std::span<const std::byte> beginning) const override {
+    return bmodel::hasMagic(beginning);
+  }
+  Expected<void> run(const Request &request) const override { return BmodelRun(request).run(); }
+};
+
+} // namespace
+
+const ModelBackend &bmodelBackend() {
+  static const BmodelBackend backend;
+  return backend;
+}
+
+} // namespace tpuc::modelrunner

@@ -1,0 +1,54 @@
+//===- Main.cpp - Runs model files ----------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Support/Tool/CommandLine.h"
+#include "tpuc/Support/Tool/ToolMain.h"
+
+using namespace tpuc;
+using namespace tpuc::modelrunner;
+
+namespace {
+
+Expected<int> runTheModel(std::span<const std::string> arguments) {
+  Request request;
+  CommandLine cli(std::string(kToolName), "Runs a model on the arrays of an npz file.");
+  cli.option("--model", request.model, "The model file: .bmodel.").label("FILE").required();
+  cli.option("--input", request.input,
+             "An npz file with an array for each input, under its name. Arrays are converted to "
+             "the type that the net stores.")
+      .label("FILE")
+      .required();
+  cli.option("--output", request.output, "The npz file to write.").label("FILE");
+  cli.option("--net", request.net, "Which net to run, where the file holds several.").label("NAME");
+  cli.flag("--dump_all_tensors", request.dumpAllTensors,
+           "Write the inner tensors as well, where the file names them.");
+  cli.flag("--out_fixed", request.outFixed,
+           "Keep 8-bit integers instead of making floats of them.");
+  cli.flag("--profile", request.profile,
+           "Print how long the simulation of each kind of command takes here.");
+  cli.json(request.json);
+  cli.numThreads(request.numThreads);
+  cli.unavailable("--trace", true, "it needs the timing simulator");
+  cli.unavailable("--weight", true, "it belongs to Caffe models");
+  cli.unavailable("--decrypt_lib", true);
+  cli.unavailable("--cuda", false);
+  cli.action([&]() -> Expected<int> {
+    const auto backend = chooseBackend(request.model);
+    if (!backend)
+      return tl::unexpected(backend.error());
+    if (auto ok = (*backend)->run(request); !ok)
+      return tl::unexpected(ok.error());
+    return 0;
+  });
+  return cli.run(arguments);
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool(argc, argv, kToolName, runTheModel); }

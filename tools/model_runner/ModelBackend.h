@@ -1,0 +1,61 @@
+//===- ModelBackend.h - What runs which model file --------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H
+#define TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H
+
+#include "tpuc/Support/Error.h"
+#include "tpuc/Support/Npz.h"
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace tpuc::modelrunner {
+
+inline constexpr std::string_view kToolName = "model_runner";
+
+/// What the command line asks for.
+struct Request {
+  std::string model;
+  std::string input;
+  std::string output = "_output.npz";
+  /// The net to run where the file holds several.
+  std::string net;
+  bool dumpAllTensors = false;
+  bool outFixed = false;
+  bool profile = false;
+  /// Where the profile goes as JSON; empty: nowhere.
+  std::string json;
+  int numThreads = 0;
+};
+
+/// One kind of model file. The back ends of this program link no MLIR; one that does belongs into a
+/// library that is opened when such a file is met.
+class ModelBackend {
+public:
+  virtual ~ModelBackend() = default;
+  /// What the files are, for the error about other ones: `a .bmodel file`.
+  virtual std::string_view description() const = 0;
+  /// Whether a file that begins with these bytes (up to 4096) is one of its own.
+  virtual bool accepts(std::span<const std::byte> beginning) const = 0;
+  /// Runs the model and writes the output.
+  virtual Expected<void> run(const Request &request) const = 0;
+};
+
+const ModelBackend &bmodelBackend();
+
+/// The back end for the file `path`, by its contents, not its name.
+Expected<const ModelBackend *> chooseBackend(const std::string &path);
+
+/// The array for the input `name`: the one of that name, or, for the only input, the only array.
+Expected<Tensor> findInput(const NpzReader &npz, const std::string &name, size_t numInputs);
+
+} // namespace tpuc::modelrunner
+
+#endif // TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H

@@ -1,0 +1,41 @@
+//===- Commands.h - What model_tool can do ----------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TOOLS_MODEL_TOOL_COMMANDS_H
+#define TPUC_TOOLS_MODEL_TOOL_COMMANDS_H
+
+#include "tpuc/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace tpuc::modeltool {
+
+inline constexpr std::string_view kToolName = "model_tool";
+
+struct Request {
+  std::vector<std::string> files;
+  /// A file, or for `extract` a folder; empty: stdout, or the current folder.
+  std::string output;
+  /// Print JSON instead of text.
+  bool asJson = false;
+};
+
+Expected<void> showInfo(const Request &request);
+/// Every field, as JSON.
+Expected<void> printModel(const Request &request);
+/// Where each weight is, or, with an output, the coefficients of the first stage as they are.
+Expected<void> showWeights(const Request &request);
+Expected<void> dumpCommands(const Request &request);
+/// One file per stage: bm_net0_stage0.bmodel and so on.
+Expected<void> extractStages(const Request &request);
+Expected<void> combineModels(const Request &request);
+
+} // namespace tpuc::modeltool
+
+#endif // TPUC_TOOLS_MODEL_TOOL_COMMANDS_H

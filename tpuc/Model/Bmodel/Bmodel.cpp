@@ -1,0 +1,53 @@
+//===- Bmodel.cpp - What a .bmodel file says ------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Model/Bmodel/Bmodel.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tpuc::bmodel {
+
+namespace {
+
+/// The element type of each code. Codes from 11 on belong to types that no chip of ours computes
+/// in.
+constexpr std::array kTypes = {DataType::F32,  DataType::F16, DataType::I8,  DataType::U8,
+                               DataType::I16,  DataType::U16, DataType::I32, DataType::U32,
+                               DataType::BF16, DataType::I4,  DataType::U4};
+
+} // namespace
+
+std::optional<DataType> dataTypeOfCode(uint32_t code) {
+  if (code >= kTypes.size())
+    return std::nullopt;
+  return kTypes[code];
+}
+
+std::optional<uint32_t> codeOfDataType(DataType type) {
+  const auto *found = std::find(kTypes.begin(), kTypes.end(), type);
+  if (found == kTypes.end())
+    return std::nullopt;
+  return static_cast<uint32_t>(found - kTypes.begin());
+}
+
+std::string typeCodeName(uint32_t code) {
+  const std::optional<DataType> type = dataTypeOfCode(code);
+  return type ? std::string(dataTypeName(*type)) : fmt::format("type {}", code);
+}
+
+std::optional<uint32_t> layerOfCommand(std::span<const LayerRun> runs, uint32_t command) {
+  const auto after =
+      std::upper_bound(runs.begin(), runs.end(), command,
+                       [](uint32_t number, const LayerRun &run) { return number < run.first; });
+  if (after == runs.begin())
+    return std::nullopt;
+  return std::prev(after)->layer;
+}
+
+} // namespace tpuc::bmodel

@@ -1,0 +1,40 @@
+//===- Header.h - The first 64 bytes of a .bmodel file ----------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_MODEL_BMODEL_HEADER_H
+#define TPUC_MODEL_BMODEL_HEADER_H
+
+#include "tpuc/Model/Bmodel/Bmodel.h"
+
+#include <bit>
+
+namespace tpuc::bmodel {
+
+/// "TPDI" in the first reserved word: the words after it name the debug information.
+inline constexpr uint32_t kDebugTag = 0x49445054;
+inline constexpr uint32_t kDebugVersion = 1;
+
+/// As it lies in the file.
+struct Header {
+  uint32_t magic = kMagic;
+  uint32_t headerBytes = kHeaderBytes;
+  uint32_t tableBytes = 0;
+  uint32_t blobBytes = 0;
+  uint32_t debugTag = 0;
+  uint32_t debugVersion = 0;
+  uint64_t debugStart = 0;
+  uint64_t debugBytes = 0;
+  std::array<uint32_t, 6> reserved{};
+};
+static_assert(sizeof(Header) == kHeaderBytes);
+static_assert(std::endian::native == std::endian::little,
+              "the header, the commands and the coefficients are little endian");
+
+} // namespace tpuc::bmodel
+
+#endif // TPUC_MODEL_BMODEL_HEADER_H

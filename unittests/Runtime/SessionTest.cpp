@@ -1,0 +1,198 @@
+//===- SessionTest.cpp - Nets on the simulated device ---------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Session.h"
+#include "AddModel.h"
+#include "runtime/Elements.h"
+#include "tpuc/Model/Bmodel/Reader.h"
+#include "tpuc/Model/Bmodel/Writer.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <thread>
+
+using namespace tpuc;
+using namespace tpuc::runtime;
+using testing::HasSubstr;
+
+namespace {
+
+std::shared_ptr<const LoadedModel> loadedAdd() {
+  auto model = LoadedModel::create(addModel(), "add.bmodel");
+  EXPECT_TRUE(model) << model.error().message();
+  return *model;
+}
+
+Tensor ramp(float first) {
+  Tensor tensor(DataType::F32, {1, 3, 4, 5});
+  for (float &value : tensor.mutableData<float>())
+    value = first++;
+  return tensor;
+}
+
+TEST(Session, RunsAgainAndAgain) {
+  auto session = Session::create(loadedAdd(), {}, 1);
+  ASSERT_TRUE(session) << session.error().message();
+  EXPECT_THAT((*session)->output(0).error().message(), HasSubstr("output 'y' before a run"));
+  EXPECT_THAT((*session)->run().error().message(), HasSubstr("input 'x' was not set"));
+  for (const float first : {0.0F, -100.0F}) {
+    ASSERT_TRUE((*session)->setInput(0, ramp(first)));
+    const auto ok = (*session)->run();
+    ASSERT_TRUE(ok) << ok.error().message();
+    const auto output = (*session)->output(0);
+    ASSERT_TRUE(output);
+    for (size_t i = 0; i < 60; ++i)
+      ASSERT_EQ(output->data<float>()[i], first + static_cast<float>(i) + 1.5F);
+  }
+}
+
+TEST(Session, OneModelOnSeveralThreads) {
+  const auto model = loadedAdd();
+  std::vector<std::thread> threads;
+  std::array<int, 4> right{};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      auto session = Session::create(model, {}, 1);
+      for (int i = 0; i < 20; ++i) {
+        const auto first = static_cast<float>(1000 * t + i);
+        if (session && (*session)->setInput(0, ramp(first)) && (*session)->run() &&
+            (*session)->output(0)->data<float>()[59] == first + 59 + 1.5F)
+          ++right[static_cast<size_t>(t)];
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_THAT(right, testing::Each(20));
+}
+
+TEST(Session, HooksSeeEveryCommandInOrder) {
+  auto session = Session::create(loadedAdd(), {}, 1);
+  ASSERT_TRUE(session && (*session)->setInput(0, ramp(0)));
+  std::vector<std::string> seen;
+  RunHooks hooks;
+  hooks.after = [&](const CommandEvent &event) {
+    seen.push_back((event.engine == Engine::Tiu ? "tiu " : "dma ") + std::to_string(event.index) +
+                   " " + std::string(event.operation));
+  };
+  ASSERT_TRUE((*session)->run(hooks));
+  EXPECT_THAT(seen, testing::ElementsAre("dma 0 dma.copy", "tiu 0 ar.add", "tiu 1 sys.end",
+                                         "dma 1 dma.copy", "dma 2 dma.end"));
+}
+
+TEST(Session, InputsOfAnotherSize) {
+  auto session = Session::create(loadedAdd(), {}, 1);
+  ASSERT_TRUE(session);
+  EXPECT_THAT((*session)->setInput(0, Tensor(DataType::F32, {61})).error().message(),
+              HasSubstr("add.bmodel: net 'add', stage 0: x: f32 [61]; expected f32 [1, 3, 4, 5]"));
+  EXPECT_THAT((*session)->setInputBytes(0, std::vector<std::byte>(239)).error().message(),
+              HasSubstr("239 bytes; expected 240"));
+}
+
+struct Refusal {
+  std::string name;
+  std::function<void(bmodel::Model &)> change;
+  std::string message;
+};
+
+class Unsupported : public testing::TestWithParam<Refusal> {};
+
+TEST_P(Unsupported, IsRefusedByName) {
+  bmodel::Model model = addModel();
+  GetParam().change(model);
+  auto loaded = LoadedModel::create(model, "m");
+  std::string message;
+  if (!loaded)
+    message = loaded.error().message();
+  else if (auto session = Session::create(*loaded, {}, 1); !session)
+    message = session.error().message();
+  EXPECT_THAT(message, HasSubstr(GetParam().message));
+}
+
+bmodel::Stage &stage(bmodel::Model &model) { return model.nets[0].stages[0]; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Session, Unsupported,
+    testing::Values(
+        Refusal{"Chip", [](auto &m) { m.chip = "BM1880"; },
+                "a model for BM1880, which this runtime cannot simulate; expected BM1684X"},
+        Refusal{"Devices", [](auto &m) { m.numDevices = 2; }, "several devices"},
+        Refusal{"AddressMode", [](auto &m) { m.nets[0].addressMode = 3; }, "address mode 3"},
+        Refusal{"Dynamic", [](auto &m) { stage(m).isDynamic = true; }, "a dynamic net"},
+        Refusal{"DynamicSubNet", [](auto &m) { stage(m).subNets[0].isDynamic = true; },
+                "sub-net 0: a dynamic sub-net"},
+        Refusal{"Cpu", [](auto &m) { stage(m).subNets[0].mode = 1; },
+                "sub-net 0: a sub-net of the CPU; expected one of the TPU"},
+        Refusal{"UnknownMode", [](auto &m) { stage(m).subNets[0].mode = -7; },
+                "a sub-net of mode -7"},
+        Refusal{"Loop", [](auto &m) { stage(m).subNets[0].next = {0}; }, "a loop"},
+        Refusal{"Branch", [](auto &m) { stage(m).subNets[0].next = {0, -1}; },
+                "followed by one of 2 sub-nets"},
+        Refusal{"Cores", [](auto &m) { stage(m).numCores = 2; }, "a net for 2 cores"},
+        Refusal{"Encrypted",
+                [](auto &m) {
+                  stage(m).coefficients.emplace();
+                  stage(m).coefficients->encryption = 1;
+                },
+                "encrypted coefficients"},
+        Refusal{"Type", [](auto &m) { stage(m).outputs[0].type = 13; }, "y: type 13"},
+        Refusal{"StoreMode", [](auto &m) { stage(m).inputs[0].storeMode = 1; }, "x: store mode 1"},
+        Refusal{"CommandCount", [](auto &m) { stage(m).subNets[0].groups[0].numTiu = 3; },
+                "2 TIU commands; expected 3, which the file states"}),
+    [](const auto &info) { return info.param.name; });
+
+// A damaged command is an error or runs somehow; it never leaves the simulated memories.
+TEST(Session, EveryFlippedCommandByte) {
+  const bmodel::Model model = addModel();
+  size_t refused = 0;
+  for (const bool isTiu : {true, false}) {
+    const bmodel::CommandGroup group = model.nets[0].stages[0].groups[0];
+    const bmodel::Bytes bytes = isTiu ? group.tiu : group.dma;
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      constexpr std::array kMasks = {0x01U, 0x10U, 0xFFU};
+      std::vector<std::byte> damaged(bytes.begin(), bytes.end());
+      damaged[at] ^= std::byte(kMasks[at % kMasks.size()]);
+      bmodel::Model copy = model;
+      auto &target = stage(copy).subNets[0].groups[0];
+      (isTiu ? target.tiu : target.dma) = damaged;
+      const auto loaded = LoadedModel::create(copy, "m");
+      auto session = Session::create(*loaded, {}, 1);
+      if (!session) {
+        ++refused;
+        continue;
+      }
+      ASSERT_TRUE((*session)->setInput(0, ramp(0)));
+      if (!(*session)->run())
+        ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+TEST(Elements, VendorsConversions) {
+  bmodel::TensorInfo info;
+  info.type = *bmodel::codeOfDataType(DataType::I8);
+  info.scale = 2;
+  info.zeroPoint = 1;
+  const std::vector<uint64_t> shape = {6};
+  const Tensor values = Tensor::of<float>({6}, {0.25F, -0.75F, -1.0F, 100, -100, 0.74F});
+  const auto stored = toStored(values, info, shape, "x");
+  ASSERT_TRUE(stored);
+  // 1.5 -> 2, -0.5 -> -1 (ties away from zero), -1, saturated, saturated, 2.48 -> 2.
+  EXPECT_THAT(stored->data<int8_t>(), testing::ElementsAre(2, -1, -1, 127, -128, 2));
+  const Tensor real = fromStored(*stored, 0.5F, 1, false);
+  EXPECT_THAT(real.data<float>(), testing::ElementsAre(0.5F, -1.0F, -1.0F, 63, -64.5F, 0.5F));
+  EXPECT_EQ(fromStored(*stored, 0.5F, 1, true).type(), DataType::I8);
+
+  info.type = *bmodel::codeOfDataType(DataType::BF16);
+  const auto cut = toStored(Tensor::of<float>({1}, {0x1.01fffep0F}), info, {{1}}, "x");
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->data<uint16_t>()[0], 0x3F80);
+}
+
+} // namespace
