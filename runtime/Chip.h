@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_RUNTIME_CHIP_H
-#define TPUC_RUNTIME_CHIP_H
+#ifndef RUNTIME_CHIP_H
+#define RUNTIME_CHIP_H
 
 #include "tpuc/Model/Bmodel/Bmodel.h"
 #include "tpuc/Support/Error.h"
@@ -85,4 +85,4 @@ Expected<const Chip *> findChip(std::string_view name, const std::string &where)
 
 } // namespace tpuc::runtime
 
-#endif // TPUC_RUNTIME_CHIP_H
+#endif // RUNTIME_CHIP_H

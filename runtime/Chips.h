@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_RUNTIME_CHIPS_H
-#define TPUC_RUNTIME_CHIPS_H
+#ifndef RUNTIME_CHIPS_H
+#define RUNTIME_CHIPS_H
 
 #include "runtime/Chip.h"
 
@@ -17,4 +17,4 @@ const Chip &chipBM1684X();
 
 } // namespace tpuc::runtime
 
-#endif // TPUC_RUNTIME_CHIPS_H
+#endif // RUNTIME_CHIPS_H

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_RUNTIME_ELEMENTS_H
-#define TPUC_RUNTIME_ELEMENTS_H
+#ifndef RUNTIME_ELEMENTS_H
+#define RUNTIME_ELEMENTS_H
 
 #include "tpuc/Model/Bmodel/Bmodel.h"
 #include "tpuc/Support/Error.h"
@@ -40,4 +40,4 @@ Expected<Shape> checkedShape(std::span<const uint64_t> shape, DataType type,
 
 } // namespace tpuc::runtime
 
-#endif // TPUC_RUNTIME_ELEMENTS_H
+#endif // RUNTIME_ELEMENTS_H

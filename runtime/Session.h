@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_RUNTIME_SESSION_H
-#define TPUC_RUNTIME_SESSION_H
+#ifndef RUNTIME_SESSION_H
+#define RUNTIME_SESSION_H
 
 #include "runtime/Chip.h"
 #include "tpuc/Support/Tensor.h"
@@ -94,4 +94,4 @@ private:
 
 } // namespace tpuc::runtime
 
-#endif // TPUC_RUNTIME_SESSION_H
+#endif // RUNTIME_SESSION_H

@@ -27,8 +27,8 @@
  * - The file is mapped: weights are not copied, and it must not be shortened while it is in use.
  */
 
-#ifndef TPUC_RUNTIME_H
-#define TPUC_RUNTIME_H
+#ifndef RUNTIME_TPUC_RUNTIME_H
+#define RUNTIME_TPUC_RUNTIME_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H
-#define TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H
+#ifndef TOOLS_MODEL_RUNNER_MODELBACKEND_H
+#define TOOLS_MODEL_RUNNER_MODELBACKEND_H
 
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Npz.h"
@@ -58,4 +58,4 @@ Expected<Tensor> findInput(const NpzReader &npz, const std::string &name, size_t
 
 } // namespace tpuc::modelrunner
 
-#endif // TPUC_TOOLS_MODEL_RUNNER_MODELBACKEND_H
+#endif // TOOLS_MODEL_RUNNER_MODELBACKEND_H

@@ -28,7 +28,7 @@ void Profile::after(const runtime::CommandEvent &event) {
 std::vector<std::pair<std::string, Profile::Row>> Profile::sorted() const {
   std::vector<std::pair<std::string, Row>> result(rows.begin(), rows.end());
   std::ranges::sort(result, std::greater<>(),
-                           [](const auto &entry) { return entry.second.seconds; });
+                    [](const auto &entry) { return entry.second.seconds; });
   return result;
 }
 

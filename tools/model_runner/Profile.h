@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TOOLS_MODEL_RUNNER_PROFILE_H
-#define TPUC_TOOLS_MODEL_RUNNER_PROFILE_H
+#ifndef TOOLS_MODEL_RUNNER_PROFILE_H
+#define TOOLS_MODEL_RUNNER_PROFILE_H
 
 #include "runtime/Chip.h"
 
@@ -42,4 +42,4 @@ private:
 
 } // namespace tpuc::modelrunner
 
-#endif // TPUC_TOOLS_MODEL_RUNNER_PROFILE_H
+#endif // TOOLS_MODEL_RUNNER_PROFILE_H

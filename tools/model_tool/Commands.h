@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TOOLS_MODEL_TOOL_COMMANDS_H
-#define TPUC_TOOLS_MODEL_TOOL_COMMANDS_H
+#ifndef TOOLS_MODEL_TOOL_COMMANDS_H
+#define TOOLS_MODEL_TOOL_COMMANDS_H
 
 #include "tpuc/Support/Error.h"
 
@@ -38,4 +38,4 @@ Expected<void> combineModels(const Request &request);
 
 } // namespace tpuc::modeltool
 
-#endif // TPUC_TOOLS_MODEL_TOOL_COMMANDS_H
+#endif // TOOLS_MODEL_TOOL_COMMANDS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_BMODEL_EXAMPLEMODEL_H
-#define TPUC_UNITTESTS_BMODEL_EXAMPLEMODEL_H
+#ifndef UNITTESTS_BMODEL_EXAMPLEMODEL_H
+#define UNITTESTS_BMODEL_EXAMPLEMODEL_H
 
 #include "tpuc/Model/Bmodel/Bmodel.h"
 
@@ -20,4 +20,4 @@ Model exampleModel();
 
 } // namespace tpuc::bmodel
 
-#endif // TPUC_UNITTESTS_BMODEL_EXAMPLEMODEL_H
+#endif // UNITTESTS_BMODEL_EXAMPLEMODEL_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_RUNTIME_ADDMODEL_H
-#define TPUC_UNITTESTS_RUNTIME_ADDMODEL_H
+#ifndef UNITTESTS_RUNTIME_ADDMODEL_H
+#define UNITTESTS_RUNTIME_ADDMODEL_H
 
 #include "tpuc/Model/Bmodel/Bmodel.h"
 
@@ -22,4 +22,4 @@ bool writeAddModel(const char *path);
 
 } // namespace tpuc::runtime
 
-#endif // TPUC_UNITTESTS_RUNTIME_ADDMODEL_H
+#endif // UNITTESTS_RUNTIME_ADDMODEL_H
