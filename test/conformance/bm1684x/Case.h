@@ -16,8 +16,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TEST_CONFORMANCE_BM1684X_CASE_H
-#define TPUC_TEST_CONFORMANCE_BM1684X_CASE_H
+#ifndef TEST_CONFORMANCE_BM1684X_CASE_H
+#define TEST_CONFORMANCE_BM1684X_CASE_H
 
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
 
@@ -88,4 +88,4 @@ Expected<Case> parseCase(std::string_view text, const std::string &where);
 
 } // namespace tpuc::bm1684x::conformance
 
-#endif // TPUC_TEST_CONFORMANCE_BM1684X_CASE_H
+#endif // TEST_CONFORMANCE_BM1684X_CASE_H

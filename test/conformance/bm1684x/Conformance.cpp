@@ -69,7 +69,7 @@ bool sameResult(const View &view, const ElementAt &a, const ElementAt &b) {
 
 class Machines {
 public:
-  Machines(Vendor vendorModel) : vendor(vendorModel), global(kGlobalSize), pool(2) {
+  Machines(Vendor vendorModel) : vendor(vendorModel), global(kGlobalSize), pool(1) {
     std::memcpy(memory.local().data(), vendor.local(), kLocalBytes);
     std::memset(vendor.global(), 0, kGlobalSize);
     std::memcpy(vendor.staticMemory(), memory.staticMemory().data(), kStaticBytes);

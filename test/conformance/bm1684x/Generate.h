@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H
-#define TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H
+#ifndef TEST_CONFORMANCE_BM1684X_GENERATE_H
+#define TEST_CONFORMANCE_BM1684X_GENERATE_H
 
 #include "test/conformance/bm1684x/Case.h"
 
@@ -37,4 +37,4 @@ void addGdmaRecipes(std::vector<Recipe> &recipes);
 
 } // namespace tpuc::bm1684x::conformance
 
-#endif // TPUC_TEST_CONFORMANCE_BM1684X_GENERATE_H
+#endif // TEST_CONFORMANCE_BM1684X_GENERATE_H

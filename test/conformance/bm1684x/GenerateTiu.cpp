@@ -246,8 +246,7 @@ void addRequants(std::vector<Recipe> &recipes) {
                               : types.sub == 1 ? multiplier
                               : types.sub == 3
                                   ? zero
-                                  : zero | (static_cast<uint32_t>(random.range(-12, 3)) & 0xff)
-                                               << 16;
+                                  : zero | static_cast<uint32_t>(random.range(-12, 3)) << 16;
              uint32_t second = types.sub == 0   ? 0x40900000
                                : types.sub == 1 ? shift | zero << 16
                                : types.sub == 3 ? 0x3dcccccd

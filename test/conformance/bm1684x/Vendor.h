@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TEST_CONFORMANCE_BM1684X_VENDOR_H
-#define TPUC_TEST_CONFORMANCE_BM1684X_VENDOR_H
+#ifndef TEST_CONFORMANCE_BM1684X_VENDOR_H
+#define TEST_CONFORMANCE_BM1684X_VENDOR_H
 
 #include "tpuc/Target/BM1684X/Machine/Command.h"
 
@@ -35,4 +35,4 @@ private:
 
 } // namespace tpuc::bm1684x::conformance
 
-#endif // TPUC_TEST_CONFORMANCE_BM1684X_VENDOR_H
+#endif // TEST_CONFORMANCE_BM1684X_VENDOR_H

@@ -21,7 +21,7 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,f16c")
 #endif
-#include "tpuc/Target/BM1684X/Machine/KernelsImpl.h"
+#include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #else

@@ -15,4 +15,4 @@
 #define TPUC_KERNEL_LEVEL 0
 #define TPUC_KERNEL_NAME "x86-64"
 
-#include "tpuc/Target/BM1684X/Machine/KernelsImpl.h"
+#include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"

@@ -178,9 +178,6 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
 };
 
 struct IntMatMul : MatMulJob<IntSums> {
-  /// Sums of the rows of the left matrix, which zero points of the right one multiply.
-  std::vector<int32_t> rowSums;
-
   IntMatMul(Exec &exec, const MatMulPlan &plan) : MatMulJob(exec, plan) {
     bool isPerRow = plan.extraKind == MatMulPlan::Extra::PerRow;
     packWeights<int32_t>([&](int32_t value, int64_t row) {
@@ -189,24 +186,32 @@ struct IntMatMul : MatMulJob<IntSums> {
         load(exec.kernels, plan.extra, extra.channel(0, row), 1, &zero);
       return static_cast<int16_t>(value - zero);
     });
+  }
+  /// The zero points of a row of the tile. Each element of the right matrix takes that of its own
+  /// lane: the one of its row in NN, of its column in NT.
+  void subtractZeros(const ColumnTile &tile, int64_t k, int32_t *values) const {
     if (plan.extraKind != MatMulPlan::Extra::PerColumn)
       return;
-    int64_t stride = numSegments * IntSums::kDepth;
-    for (int64_t row = 0; row < rows; ++row) {
-      int32_t sum = 0;
-      for (int64_t k = 0; k < stride; ++k)
-        sum += weights[static_cast<size_t>(row * stride + k)];
-      rowSums.push_back(sum);
+    bool isNN = !plan.right.isTransposed;
+    for (int64_t i = 0; i < tile.count; ++i) {
+      int64_t column = tile.first + i;
+      int32_t zero;
+      load(exec.kernels, plan.extra, extra.at(0, (isNN ? k : column) % kLanes, 0, column), 1,
+           &zero);
+      values[i] -= zero;
     }
   }
   void fill(const ColumnTile &tile, int64_t segment, int16_t *x) const {
     alignas(64) int32_t a[kTile], b[kTile];
     int64_t count = depth(segment);
     for (int64_t k = 0; k < count; k += 2) {
-      rightRow(tile, segment * IntSums::kDepth + k, a);
-      if (k + 1 < count)
-        rightRow(tile, segment * IntSums::kDepth + k + 1, b);
-      else
+      int64_t row = segment * IntSums::kDepth + k;
+      rightRow(tile, row, a);
+      subtractZeros(tile, row, a);
+      if (k + 1 < count) {
+        rightRow(tile, row + 1, b);
+        subtractZeros(tile, row + 1, b);
+      } else
         std::fill_n(b, kTile, 0);
       for (int64_t i = 0; i < kTile; ++i) {
         x[k * kTile + 2 * i] = static_cast<int16_t>(a[i]);
@@ -220,13 +225,6 @@ struct IntMatMul : MatMulJob<IntSums> {
       overResult(tile, row, oldMatrix(), [&](const uint8_t *at, int64_t first, int64_t count) {
         exec.kernels.loadInt32(Prec::I32, true, at, 1, count, sum + first);
       });
-    if (rowSums.empty())
-      return;
-    // Every lane has zero points of its own.
-    alignas(64) int32_t zeros[kTile];
-    for (int64_t i = 0; i < tile.count; ++i)
-      load(exec.kernels, plan.extra, extra.at(0, row % kLanes, 0, tile.first + i), 1, zeros + i);
-    exec.kernels.macInt32(tile.count, zeros, 1, -rowSums[static_cast<size_t>(row)], sum);
   }
   void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
     overResult(tile, row, result, [&](uint8_t *at, int64_t first, int64_t count) {

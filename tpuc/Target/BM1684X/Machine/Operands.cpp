@@ -189,9 +189,14 @@ void matMul2Operands(Reader &r) {
     r.list.add(Role::Opd0, r.view(Field::Opd0Addr, prec, left));
   if (!r.isImmediate(Field::Opd1Const))
     r.list.add(Role::Opd1, r.view(Field::Opd1Addr, prec, {1, rightC, 1, rightW}));
-  if (prec == Prec::I8 && !r.isImmediate(Field::Opd2Const))
-    r.list.add(Role::Opd2, isTT ? r.view(Field::Opd2Addr, prec, {1, columns, 1, 1}, Layout::Compact)
-                                : r.view(Field::Opd2Addr, prec, {1, kLanes, 1, columns}));
+  if (prec == Prec::I8 && !r.isImmediate(Field::Opd2Const)) {
+    View zeros = isTT ? r.view(Field::Opd2Addr, prec, {1, columns, 1, 1}, Layout::Compact)
+                      : r.view(Field::Opd2Addr, prec, {1, kLanes, 1, columns});
+    // A row at the same place of every lane.
+    if (!isTT)
+      zeros.stride = {0, 0, 0, 1};
+    r.list.add(Role::Opd2, zeros);
+  }
   bool adds = command.get(Field::ResAdd) != 0;
   if (adds && isFloatPrec(prec) && resPrec != Prec::F32)
     r.list.add(Role::Res1, r.view(Field::Res0Addr, Prec::F32, {1, resC, 1, resW}));

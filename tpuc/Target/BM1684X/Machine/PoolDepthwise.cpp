@@ -309,11 +309,11 @@ Expected<Step> preparePorD(const Decoded &decoded) {
     return decoded.unsupported("rounding mode 7");
   plan.sumSigned =
       inputSigned || plan.weight.isSigned || (isDepthwise && decoded.flag(Field::Opd2Sign));
-  plan.resultSigned = inputSigned || weightSigned;
+  plan.resultSigned = inputSigned || plan.weight.isSigned;
   if (isDepthwise)
     plan.resultSigned = sub == kDepthwise && (plan.resultSigned || decoded.flag(Field::Opd2Sign));
   if (resPrec == Prec::I32)
-    plan.resultSigned = true;
+    plan.resultSigned = plan.sumSigned;
   return intSumStep(plan);
 }
 

@@ -118,7 +118,11 @@ void scaleRow(const Kernels &k, const RequantPlan &plan, const Parameters &p, bo
     k.loadInt32(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count, x);
     k.scaleInt64(row.count, x, before, p.multiplier, values);
   }
-  k.shiftInt64(row.count, values, p.shift, plan.round & 7);
+  if (p.shift > 0)
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = shiftLeftSaturating(values[i], static_cast<unsigned>(p.shift));
+  else
+    k.shiftInt64(row.count, values, p.shift, plan.round & 7);
   if (!isDequant)
     for (int64_t i = 0; i < row.count; ++i)
       values[i] += p.zeroPoint;
@@ -176,7 +180,7 @@ Expected<Step> prepareRequant(const Decoded &decoded) {
     plan.parameters = *view;
   plan.first = static_cast<uint32_t>(decoded.get(Field::Opd1Addr));
   plan.second = static_cast<uint32_t>(decoded.get(Field::Opd2Addr));
-  plan.resultSigned = decoded.flag(Field::Opd2Sign);
+  plan.resultSigned = decoded.flag(Field::Opd2Sign) || plan.result.prec == Prec::I32;
   plan.round = static_cast<unsigned>(decoded.get(Field::Round)) & 63;
   Prec from = plan.source.prec;
   Prec to = plan.result.prec;
