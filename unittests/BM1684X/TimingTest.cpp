@@ -171,6 +171,11 @@ TEST(Timing, TensorTransfers) {
   EXPECT_EQ(cycles("dma.copy #1 src_prec=i8 src=[n1 c1 h64 w1024] dst=[n1 c1 h64 w1024] "
                    "src_addr=0x8000000 dst_addr=0x100000000"),
             1599);
+  // The c stride of a stored transpose counts n: eight rows of 1 KiB, two of four channels.
+  EXPECT_EQ(cycles("dma.nc_transpose #1 stride_enable=1 src_prec=i8 src=[n8 c1 h1 w1024] "
+                   "dst=[n1 c8 h1 w1024] src_stride=[n1024 c1024 h1024 w1] "
+                   "dst_stride=[n100000 c1024 h1024 w1] src_addr=0x8000000 dst_addr=0x100000000"),
+            399);
   EXPECT_EQ(cycles("dma.copy #1 src_prec=i8 src=[n1 c1 h64 w1024] dst=[n1 c1 h64 w1024] "
                    "src_addr=0x200000000 dst_addr=0x100000000"),
             2513);

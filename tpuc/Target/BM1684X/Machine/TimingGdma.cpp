@@ -129,7 +129,7 @@ GdmaCost::GdmaCost(const Command &command, const TimingInfo &timing)
   if (hasStrides)
     return;
   int64_t plane = source[2] * source[3];
-  sourceStride = {source[1] * plane, plane, source[3], 1};
+  sourceStride = {product({source[1], plane}), plane, source[3], 1};
   destinationStride = {ceilDiv(source[1], kLanes) * plane, plane, source[3], 1};
 }
 
