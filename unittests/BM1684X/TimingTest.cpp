@@ -6,8 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Machine/Timing.h"
-
 #include "tpuc/Target/BM1684X/Machine/TimingReport.h"
 
 #include <charconv>
@@ -307,6 +305,7 @@ TEST(Timing, EnginesOverlapByIds) {
   ASSERT_TRUE(report) << report.error().message();
   auto starts = [](const std::vector<TimedCommand> &commands) {
     std::vector<int64_t> result;
+    result.reserve(commands.size());
     for (const TimedCommand &command : commands)
       result.push_back(command.start);
     return result;
