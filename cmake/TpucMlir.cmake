@@ -84,3 +84,53 @@ function(tpuc_tablegen target)
   endforeach()
   add_public_tablegen_target(${target})
 endfunction()
+
+# tpuc_dialect_doc(name TDS Ops.td ... [PASSES Passes.td])
+#   Builds docs/dialects/NAME.md of the build tree from the definitions in the calling folder's .td
+#   files (all families of the dialect NAME) and, behind them, the passes of PASSES. The target
+#   docs-NAME, part of the target docs, copies it into the source tree, where it is committed; the
+#   test docs.NAME.current fails when the committed page is another one, and docs.NAME.examples when
+#   tpuc-opt rejects an example in it.
+function(tpuc_dialect_doc name)
+  cmake_parse_arguments(ARG "" "PASSES" "TDS" ${ARGN})
+  set(parts ${CMAKE_CURRENT_BINARY_DIR}/${name}-doc)
+  set(umbrella "")
+  foreach(td ${ARG_TDS})
+    string(APPEND umbrella "include \"${CMAKE_CURRENT_SOURCE_DIR}/${td}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${parts}/${name}.td CONTENT "${umbrella}" @ONLY)
+  list(TRANSFORM ARG_TDS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
+  file(GLOB definitions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.td)
+  set(tblgen ${MLIR_TABLEGEN_EXE} -I ${MLIR_INCLUDE_DIRS} -I ${CMAKE_SOURCE_DIR})
+  set(commands COMMAND ${tblgen} -gen-dialect-doc -dialect=${name} ${parts}/${name}.td
+                       -o ${parts}/dialect.md)
+  set(pages ${parts}/dialect.md)
+  if(ARG_PASSES)
+    list(APPEND definitions ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_PASSES})
+    list(APPEND commands COMMAND ${tblgen} -gen-pass-doc ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_PASSES}
+                                 -o ${parts}/passes.md)
+    list(APPEND pages ${parts}/passes.md)
+  endif()
+  set(join ${CMAKE_SOURCE_DIR}/cmake/JoinPages.cmake)
+  set(built ${CMAKE_BINARY_DIR}/docs/dialects/${name}.md)
+  set(committed ${CMAKE_SOURCE_DIR}/docs/dialects/${name}.md)
+  add_custom_command(OUTPUT ${built}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/docs/dialects
+    ${commands}
+    COMMAND ${CMAKE_COMMAND} -DOUTPUT=${built} "-DPAGES=${pages}" -P ${join}
+    DEPENDS ${definitions} ${join} VERBATIM)
+  add_custom_target(docs-${name}-page ALL DEPENDS ${built})
+  add_custom_target(docs-${name}
+    COMMAND ${CMAKE_COMMAND} -E copy ${built} ${committed} DEPENDS ${built})
+  add_dependencies(docs docs-${name})
+  if(TPUC_ENABLE_TESTS)
+    find_package(Python3 REQUIRED COMPONENTS Interpreter)
+    add_test(NAME docs.${name}.current
+      COMMAND ${CMAKE_COMMAND} -E compare_files ${built} ${committed})
+    add_test(NAME docs.${name}.examples
+      COMMAND sh -c "\"$1\" \"$2\" \"$3\" > \"$4\" && \"$5\" --split-input-file -o /dev/null \"$4\""
+              sh ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/utils/doc_examples.py ${committed}
+              ${parts}/examples.mlir $<TARGET_FILE:tpuc-opt>)
+    set_tests_properties(docs.${name}.current docs.${name}.examples PROPERTIES LABELS docs)
+  endif()
+endfunction()

@@ -12,8 +12,9 @@ config.test_source_root = config.tpuc_source_dir + "/test"
 config.test_exec_root = config.tpuc_binary_dir + "/test"
 
 # Our programs before anything of the same name elsewhere; FileCheck and not from LLVM.
-config.environment["PATH"] = os.pathsep.join(
-    [config.tpuc_binary_dir + "/bin", config.llvm_tools_dir, os.environ["PATH"]])
+config.environment["PATH"] = os.pathsep.join([
+    config.tpuc_binary_dir + "/bin", config.tpuc_binary_dir + "/unittests",
+    config.llvm_tools_dir, os.environ["PATH"]])
 for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -1,0 +1,144 @@
+//===- FirstFit.cpp - Placing items in a given order ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Support/Allocator/FirstFit.h"
+
+#include <algorithm>
+
+using namespace tpuc;
+using namespace tpuc::alloc;
+
+FirstFit::FirstFit(const ItemSet &items) : set(&items) {
+  const std::vector<Buffer> &buffers = set->problem().buffers;
+  deltas.resize(buffers.size());
+  for (const Item &item : set->items())
+    for (const Part &part : item.parts)
+      deltas[part.buffer] = part.delta;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].size > 0)
+      byLower.push_back(i);
+  std::sort(byLower.begin(), byLower.end(), [&](size_t a, size_t b) {
+    return std::pair(buffers[a].lower, a) < std::pair(buffers[b].lower, b);
+  });
+  while (leaves < byLower.size())
+    leaves *= 2;
+  latestUpper.assign(2 * leaves, INT64_MIN);
+  for (size_t i = 0; i < byLower.size(); ++i) {
+    lowers.push_back(buffers[byLower[i]].lower);
+    latestUpper[leaves + i] = buffers[byLower[i]].upper;
+  }
+  for (size_t node = leaves - 1; node > 0; --node)
+    latestUpper[node] = std::max(latestUpper[2 * node], latestUpper[2 * node + 1]);
+}
+
+/// Visits the first `prefix` buffers that live beyond `time`; the node spans [begin, end).
+template <typename F>
+void FirstFit::visitLongLived(size_t node, size_t begin, size_t end, size_t prefix, int64_t time,
+                              F &visit) const {
+  ++visits;
+  if (begin >= prefix || latestUpper[node] <= time)
+    return;
+  if (end - begin == 1) {
+    visit(byLower[begin]);
+    return;
+  }
+  size_t middle = begin + (end - begin) / 2;
+  visitLongLived(2 * node, begin, middle, prefix, time, visit);
+  visitLongLived(2 * node + 1, middle, end, prefix, time, visit);
+}
+
+template <typename F>
+void FirstFit::forEachOverlapping(int64_t lower, int64_t upper, F visit) const {
+  size_t first = std::lower_bound(lowers.begin(), lowers.end(), lower) - lowers.begin();
+  visitLongLived(1, 0, leaves, first, lower, visit);
+  for (size_t i = first; i < lowers.size() && lowers[i] < upper; ++i)
+    visit(byLower[i]);
+}
+
+bool FirstFit::placeItem(size_t index) {
+  const std::vector<Buffer> &buffers = set->problem().buffers;
+  // What placing an item costs even where it meets no other.
+  visits += 32;
+  blocked.clear();
+  for (const Part &part : set->items()[index].parts) {
+    const Buffer &buffer = buffers[part.buffer];
+    if (buffer.size == 0)
+      continue;
+    forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
+      ++visits;
+      size_t owner = set->itemOf(other);
+      if (itemOffsets[owner] == kNoOffset || owner == index || set->mayOverlap(part.buffer, other))
+        return;
+      int64_t offset = itemOffsets[owner] + deltas[other];
+      blocked.emplace_back(offset - part.delta - buffer.size,
+                           offset + buffers[other].size - part.delta);
+    });
+  }
+  // Offsets strictly between the two numbers of a pair are taken.
+  std::sort(blocked.begin(), blocked.end());
+  int64_t offset = set->nextOffset(index, 0);
+  for (auto [before, after] : blocked) {
+    if (offset == kNoOffset || offset <= before)
+      break;
+    if (offset < after)
+      offset = set->nextOffset(index, after);
+  }
+  itemOffsets[index] = offset;
+  return offset != kNoOffset;
+}
+
+bool FirstFit::place(const std::vector<size_t> &order) {
+  itemOffsets.assign(set->items().size(), kNoOffset);
+  for (bool fixedOnes : {true, false})
+    for (size_t item : order)
+      if (set->items()[item].fixedOffset.has_value() == fixedOnes && !placeItem(item)) {
+        failed = item;
+        return false;
+      }
+  return true;
+}
+
+int64_t FirstFit::height() const {
+  int64_t height = 0;
+  for (size_t i = 0; i < itemOffsets.size(); ++i)
+    height = std::max(height, itemOffsets[i] + set->items()[i].extent);
+  return height;
+}
+
+std::vector<size_t> FirstFit::itemsUnderThePeak() const {
+  const std::vector<Item> &items = set->items();
+  const std::vector<Buffer> &buffers = set->problem().buffers;
+  std::vector<size_t> found;
+  std::vector<char> known(items.size(), 0);
+  int64_t top = height();
+  for (size_t i = 0; i < items.size(); ++i)
+    if (itemOffsets[i] + items[i].extent == top) {
+      known[i] = 1;
+      found.push_back(i);
+    }
+  for (size_t next = 0; next < found.size(); ++next) {
+    size_t index = found[next];
+    for (const Part &part : items[index].parts) {
+      const Buffer &buffer = buffers[part.buffer];
+      int64_t bottom = itemOffsets[index] + part.delta;
+      forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
+        ++visits;
+        size_t owner = set->itemOf(other);
+        int64_t end = itemOffsets[owner] + deltas[other] + buffers[other].size;
+        bool holds = end >= part.delta && end <= bottom &&
+                     set->nextOffset(index, end - part.delta) == itemOffsets[index];
+        if (holds && !known[owner]) {
+          known[owner] = 1;
+          found.push_back(owner);
+        }
+      });
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
