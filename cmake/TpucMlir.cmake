@@ -14,11 +14,17 @@ target_include_directories(tpuc_mlir_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LL
 target_compile_definitions(tpuc_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_precompile_headers(tpuc_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
 
-# tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [LINK lib ...] [DEPENDS t ...])
+# tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
+#                       [DEPENDS t ...])
 #   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
-#   run once per process, so they are hardly optimized.
+#   run once per process, so they are hardly optimized. For each family FOps of tpuc_op_families it
+#   also compiles FOpsGen.cpp of the calling folder.
 function(tpuc_add_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;FAMILIES;LINK;DEPENDS" ${ARGN})
+  foreach(family ${ARG_FAMILIES})
+    list(APPEND ARG_GENERATED ${family}Gen.cpp)
+    list(APPEND ARG_DEPENDS ${name}${family}IncGen)
+  endforeach()
   add_library(${name} STATIC ${ARG_SOURCES} ${ARG_GENERATED})
   tpuc_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
@@ -28,6 +34,14 @@ function(tpuc_add_mlir_library name)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
+endfunction()
+
+# tpuc_op_families(Name FamilyOps ...): FamilyOps.h.inc and .cpp.inc from FamilyOps.td.
+function(tpuc_op_families name)
+  foreach(family ${ARGN})
+    tpuc_tablegen(${name}${family}IncGen TD ${family}.td OUTPUTS
+      "${family}.h.inc|-gen-op-decls" "${family}.cpp.inc|-gen-op-defs")
+  endforeach()
 endfunction()
 
 # tpuc_add_dialect(DIALECT Top NAMESPACE top LIBRARY TpucTop FAMILIES XOps ... LINK ... SOURCES ...)
