@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ControlOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/EvaluateShapes.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace tpuc;
 using namespace tpuc::top;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/EvaluateShapes.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
@@ -427,7 +428,7 @@ static Expected<void> evaluateCenterCropPad(CenterCropPadOp op, EvalContext &con
 
 static Expected<void> evaluateDepth2Space(Depth2SpaceOp op, EvalContext &context) {
   kernels::BlockParams params{static_cast<int64_t>(op.getBlockH()),
-                              static_cast<int64_t>(op.getBlockW()), op.getIsCRD()};
+                              static_cast<int64_t>(op.getBlockW()), op.getIs_CRD()};
   EvalDims dims = dimsOf(context, 0);
   bool toDepth = op.getIsInversed();
   int64_t block = params.blockH * params.blockW;
