@@ -14,20 +14,22 @@ target_include_directories(tpuc_mlir_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LL
 target_compile_definitions(tpuc_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
 target_precompile_headers(tpuc_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
 
-# tpuc_add_mlir_library(Name SOURCES a.cpp ... [FAMILIES Ops ...] [LINK lib ...] [DEPENDS t ...])
-#   A static library of an MLIR room. For each family FOps it also compiles FOpsGen.cpp, which holds
-#   what TableGen wrote; that is large and runs once per process, so it is not optimized.
+# tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
+#                       [DEPENDS t ...])
+#   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
+#   run once per process, so they are hardly optimized. For each family FOps of tpuc_op_families it
+#   also compiles FOpsGen.cpp of the calling folder.
 function(tpuc_add_mlir_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;FAMILIES;LINK;DEPENDS" ${ARGN})
-  list(TRANSFORM ARG_FAMILIES APPEND Gen.cpp OUTPUT_VARIABLE generated)
-  add_library(${name} STATIC ${ARG_SOURCES} ${generated})
+  cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;FAMILIES;LINK;DEPENDS" ${ARGN})
+  foreach(family ${ARG_FAMILIES})
+    list(APPEND ARG_GENERATED ${family}Gen.cpp)
+    list(APPEND ARG_DEPENDS ${name}${family}IncGen)
+  endforeach()
+  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_GENERATED})
   tpuc_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  if(generated)
-    set_source_files_properties(${generated} PROPERTIES COMPILE_OPTIONS -O1)
-    list(TRANSFORM ARG_FAMILIES PREPEND ${name} OUTPUT_VARIABLE families)
-    list(TRANSFORM families APPEND IncGen)
-    add_dependencies(${name} ${families})
+  if(ARG_GENERATED)
+    set_source_files_properties(${ARG_GENERATED} PROPERTIES COMPILE_OPTIONS -O1)
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
@@ -40,6 +42,41 @@ function(tpuc_op_families name)
     tpuc_tablegen(${name}${family}IncGen TD ${family}.td OUTPUTS
       "${family}.h.inc|-gen-op-decls" "${family}.cpp.inc|-gen-op-defs")
   endforeach()
+endfunction()
+
+# tpuc_add_dialect(DIALECT Top NAMESPACE top LIBRARY TpucTop FAMILIES XOps ... LINK ... SOURCES ...)
+#   The library of a dialect in the calling folder: TopBase.td defines the dialect, each XOps.td a
+#   family of ops. A family has one generated header, XOps.h, so that a file includes only those it
+#   uses; XOps.cpp, where it exists, holds verifiers and shape inference. TopDialect.cpp includes
+#   TopFamilies.inc, which registers all families.
+function(tpuc_add_dialect)
+  cmake_parse_arguments(ARG "" "DIALECT;NAMESPACE;LIBRARY" "FAMILIES;SOURCES;LINK;DEPENDS" ${ARGN})
+  tpuc_tablegen(${ARG_LIBRARY}DialectIncGen TD ${ARG_DIALECT}Base.td OUTPUTS
+    "${ARG_DIALECT}Dialect.h.inc|-gen-dialect-decls|-dialect=${ARG_NAMESPACE}"
+    "${ARG_DIALECT}Dialect.cpp.inc|-gen-dialect-defs|-dialect=${ARG_NAMESPACE}")
+  set(depends ${ARG_LIBRARY}DialectIncGen ${ARG_DEPENDS})
+  set(sources ${ARG_SOURCES})
+  set(DIALECT ${ARG_DIALECT})
+  set(NAMESPACE ${ARG_NAMESPACE})
+  set(includes "")
+  set(calls "")
+  foreach(FAMILY ${ARG_FAMILIES})
+    tpuc_tablegen(${ARG_LIBRARY}${FAMILY}IncGen TD ${FAMILY}.td OUTPUTS
+      "${FAMILY}.h.inc|-gen-op-decls" "${FAMILY}.cpp.inc|-gen-op-defs")
+    list(APPEND depends ${ARG_LIBRARY}${FAMILY}IncGen)
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/OpFamily.h.in ${FAMILY}.h @ONLY)
+    configure_file(${CMAKE_SOURCE_DIR}/cmake/OpFamily.cpp.in ${FAMILY}Gen.cpp @ONLY)
+    list(APPEND generated ${CMAKE_CURRENT_BINARY_DIR}/${FAMILY}Gen.cpp)
+    string(APPEND includes "#include \"tpuc/Dialect/${DIALECT}/${FAMILY}.h\"\n")
+    string(APPEND calls "  add${FAMILY}(*this);\n")
+    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${FAMILY}.cpp)
+      list(APPEND sources ${FAMILY}.cpp)
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${DIALECT}Families.inc @ONLY CONTENT
+    "${includes}\nvoid tpuc::${NAMESPACE}::${DIALECT}Dialect::initialize() {\n${calls}}\n")
+  tpuc_add_mlir_library(${ARG_LIBRARY} SOURCES ${sources} GENERATED ${generated}
+    LINK ${ARG_LINK} DEPENDS ${depends})
 endfunction()
 
 # tpuc_use_mlir(target): MLIR's headers, the precompiled ones among them, and the shared libMLIR.

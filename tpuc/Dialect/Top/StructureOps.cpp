@@ -7,16 +7,102 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Support/Convert.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
 
 using namespace mlir;
+using namespace tpuc;
 using namespace tpuc::top;
 
 LogicalResult WeightOp::verify() {
   if (!cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
-    return emitOpError("result type ") << getOutput().getType()
-                                       << " is dynamic; expected the "
+    return emitOpError("result type ") << getOutput().getType() << " is dynamic; expected the "
                                           "static shape of the tensor in the weight file";
   return success();
+}
+
+std::string WeightOp::name() {
+  if (auto location = getLoc()->findInstanceOf<NameLoc>())
+    return location.getName().str();
+  return "";
+}
+
+static Expected<std::shared_ptr<WeightStore>> storeOf(WeightOp op) {
+  auto *dialect = op->getContext()->getLoadedDialect<TopDialect>();
+  return dialect->weights(op->getParentOfType<ModuleOp>());
+}
+
+Expected<Tensor> WeightOp::read() {
+  Expected<std::shared_ptr<WeightStore>> store = storeOf(*this);
+  if (!store)
+    return propagate(store);
+  Expected<Tensor> tensor = (*store)->read(name());
+  if (!tensor)
+    return tensor;
+  auto type = cast<RankedTensorType>(getOutput().getType());
+  if (tensor->shape().dims().size() != static_cast<size_t>(type.getRank()) ||
+      !std::equal(type.getShape().begin(), type.getShape().end(), tensor->shape().begin()))
+    return makeError("weight '" + name() + "'", "shape " + tensor->shape().str() + " in the file",
+                     Shape(type.getShape()).str());
+  // Files hold bf16 and 8-bit floats as f32, and 4-bit integers as 8-bit ones.
+  std::optional<DataType> stored = storageDataType(type);
+  if (stored && *stored != tensor->type())
+    return convert(*tensor, *stored);
+  return tensor;
+}
+
+Expected<std::vector<float>> WeightOp::read_as_float() {
+  Expected<Tensor> tensor = read();
+  if (!tensor)
+    return propagate(tensor);
+  Tensor floats = convert(*tensor, DataType::F32);
+  auto values = floats.data<float>();
+  return std::vector<float>(values.begin(), values.end());
+}
+
+Expected<std::vector<uint8_t>> WeightOp::read_as_byte() {
+  Expected<Tensor> tensor = read();
+  if (!tensor)
+    return propagate(tensor);
+  auto bytes = tensor->rawBytes();
+  const auto *begin = reinterpret_cast<const uint8_t *>(bytes.data());
+  return std::vector<uint8_t>(begin, begin + bytes.size());
+}
+
+WeightOp WeightOp::create(OpBuilder &builder, ModuleOp module, StringRef name, Tensor tensor) {
+  MLIRContext *context = builder.getContext();
+  auto store = context->getLoadedDialect<TopDialect>()->weights(module);
+  std::string unique = name.str();
+  RankedTensorType type = tensorType(context, tensor.type(), tensor.shape());
+  if (store) {
+    unique = (*store)->freeName(name);
+    (*store)->set(unique, std::move(tensor));
+  }
+  return builder.create<WeightOp>(NameLoc::get(builder.getStringAttr(unique)), type, ArrayAttr());
+}
+
+static Expected<WeightOp> cloneAs(WeightOp op, OpBuilder &builder, DataType to, StringRef suffix) {
+  Expected<Tensor> tensor = op.read();
+  if (!tensor)
+    return propagate(tensor);
+  Expected<std::shared_ptr<WeightStore>> store = storeOf(op);
+  if (!store)
+    return propagate(store);
+  std::string name = op.name() + suffix.str();
+  if (!(*store)->contains(name))
+    (*store)->set(name, convert(*tensor, to));
+  return builder.create<WeightOp>(NameLoc::get(builder.getStringAttr(name)),
+                                  tensorType(builder.getContext(), to, tensor->shape()),
+                                  op.getWeightScaleAttr());
+}
+
+Expected<WeightOp> WeightOp::clone_f16(OpBuilder &builder) {
+  return cloneAs(*this, builder, DataType::F16, "_f16");
+}
+
+Expected<WeightOp> WeightOp::clone_bf16(OpBuilder &builder) {
+  return cloneAs(*this, builder, DataType::BF16, "_bf16");
 }

@@ -10,7 +10,6 @@
 #define TPUC_DIALECT_TOP_STRUCTUREOPS
 
 include "tpuc/Dialect/Top/TopBase.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Top_NoneOp : Top_Op<"None", [Pure]> {
   let summary = "An operand that is left out";
@@ -38,8 +37,55 @@ def Top_WeightOp : Top_Op<"Weight", [Pure]> {
     %0 = "top.Weight"() : () -> tensor<32x16x3x3xf32> loc("filter")
     ```
   }];
+  let arguments = (ins OptionalAttr<F64ArrayAttr>:$weight_scale);
   let results = (outs AnyRankedTensor:$output);
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The name in the op's location.
+    ::std::string name();
+    /// The tensor, as a view into the weight file where that is possible.
+    ::tpuc::Expected<::tpuc::Tensor> read();
+    /// The elements as f32.
+    ::tpuc::Expected<::std::vector<float>> read_as_float();
+    /// The bytes of the elements.
+    ::tpuc::Expected<::std::vector<uint8_t>> read_as_byte();
+    /// A new weight `name` that holds `tensor`, created at the builder's insertion point. A name
+    /// that is taken gets a number behind it.
+    static WeightOp create(::mlir::OpBuilder &builder, ::mlir::ModuleOp module,
+                           ::llvm::StringRef name, ::tpuc::Tensor tensor);
+    /// A new weight with the elements rounded to f16 or bf16, named like this one with `_f16` or
+    /// `_bf16` behind it; the one that there is if it was made before.
+    ::tpuc::Expected<WeightOp> clone_f16(::mlir::OpBuilder &builder);
+    ::tpuc::Expected<WeightOp> clone_bf16(::mlir::OpBuilder &builder);
+  }];
+}
+
+def Top_InputOp : Top_Op<"Input", [Pure, AllTypesMatch<["input", "output"]>]> {
+  let summary = "An input of the network, and how pictures become it";
+  let description = [{
+    Marks an argument of `main`. The attributes say how a picture is turned into the tensor: scaled
+    to `resize_dims` (with `keep_aspect_ratio`: padded with `pad_value`, `pad_type` "center" or
+    "normal"), cut to the input's size around its centre, in the order of `pixel_format`, as
+    (x - mean) * scale. Without `do_preprocess` there is no such rule.
+
+    Example:
+
+    ```mlir
+    %1 = "top.Input"(%0) : (tensor<1x3x173x141xf32>) -> tensor<1x3x173x141xf32> loc("data")
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       Top_False:$do_preprocess,
+                       OptionalAttr<StrAttr>:$pixel_format,
+                       OptionalAttr<StrAttr>:$channel_format,
+                       OptionalAttr<I64ArrayAttr>:$resize_dims,
+                       OptionalAttr<BoolAttr>:$keep_aspect_ratio,
+                       OptionalAttr<StrAttr>:$keep_ratio_mode,
+                       OptionalAttr<I64Attr>:$pad_value,
+                       OptionalAttr<StrAttr>:$pad_type,
+                       OptionalAttr<F64ArrayAttr>:$scale,
+                       OptionalAttr<F64ArrayAttr>:$mean);
+  let results = (outs AnyTensor:$output);
 }
 
 #endif // TPUC_DIALECT_TOP_STRUCTUREOPS

@@ -11,6 +11,9 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "tpuc/Dialect/Top/TopInterfaces.td"
 
 def Top_Dialect : Dialect {
   let name = "top";
@@ -36,12 +39,43 @@ def Top_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Registers the ops of one family; each family's generated code calls it.
     template <typename... Ops> void addFamily() { addOperations<Ops...>(); }
+
+    /// The weights that the ops of `module` name; opened on first use from the file in its
+    /// attribute `module.weight_file`, empty where it has none. Thread safe.
+    ::tpuc::Expected<::std::shared_ptr<::tpuc::top::WeightStore>> weights(::mlir::ModuleOp module);
+    /// Makes `store` the weights of every module whose `module.weight_file` is `file`.
+    void setWeights(::llvm::StringRef file, ::std::shared_ptr<::tpuc::top::WeightStore> store);
+    /// Where relative weight files are looked for: the folder of the module's file. The working
+    /// folder comes next.
+    void setWeightFolder(::llvm::StringRef folder);
+
+  private:
+    ::std::mutex mutex;
+    ::std::string weightFolder;
+    ::llvm::StringMap<::std::shared_ptr<::tpuc::top::WeightStore>> stores;
+
+  public:
   }];
 }
 
 class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemonic, traits>;
 
-/// An operand that may be left out.
-def Top_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType]>;
+/// An op that computes tensors from tensors: no side effects, shapes by inference.
+class Top_ComputeOp<string mnemonic, list<Trait> traits = []>
+    : Top_Op<mnemonic, !listconcat(traits, [
+        Pure,
+        DeclareOpInterfaceMethods<Top_InferShapeInterface>,
+        DeclareOpInterfaceMethods<Top_FlopsInterface>])>;
+
+/// An operand or result that may be left out.
+def Top_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType], "tensor of any type, or none">;
+
+// Attributes with the defaults that the manual states.
+class Top_DefaultI64<int value> : DefaultValuedAttr<I64Attr, !cast<string>(value)>;
+class Top_DefaultF64<string value> : DefaultValuedAttr<F64Attr, value>;
+def Top_False : DefaultValuedAttr<BoolAttr, "false">;
+def Top_True : DefaultValuedAttr<BoolAttr, "true">;
+/// Upper limit of a fused ReLU; negative: none.
+def Top_ReluLimit : Top_DefaultF64<"-1.0">;
 
 #endif // TPUC_DIALECT_TOP_TOPBASE

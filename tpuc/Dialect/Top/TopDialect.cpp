@@ -7,8 +7,51 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/TopDialect.h"
-#include "tpuc/Dialect/Top/StructureOps.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 #include "tpuc/Dialect/Top/TopDialect.cpp.inc"
+#include "tpuc/Dialect/Top/TopFamilies.inc"
 
-void tpuc::top::TopDialect::initialize() { addStructureOps(*this); }
+using namespace tpuc;
+using namespace tpuc::top;
+
+Expected<std::shared_ptr<WeightStore>> TopDialect::weights(mlir::ModuleOp module) {
+  // A module may lie in another, as sub-networks do: the outermost that names a file counts.
+  mlir::StringAttr file;
+  for (mlir::Operation *op = module; op; op = op->getParentOp())
+    if (auto attribute = op->getAttrOfType<mlir::StringAttr>("module.weight_file"))
+      file = attribute;
+  llvm::StringRef name = file ? file.getValue() : "";
+  std::lock_guard lock(mutex);
+  std::shared_ptr<WeightStore> &store = stores[name];
+  if (store)
+    return store;
+  if (name.empty()) {
+    store = std::make_shared<WeightStore>();
+    return store;
+  }
+  llvm::SmallString<256> path(name);
+  if (llvm::sys::path::is_relative(name) && !weightFolder.empty()) {
+    llvm::SmallString<256> beside(weightFolder);
+    llvm::sys::path::append(beside, name);
+    if (llvm::sys::fs::exists(beside))
+      path = beside;
+  }
+  Expected<std::shared_ptr<WeightStore>> opened = WeightStore::open(path.str().str());
+  if (!opened)
+    return propagate(opened);
+  store = *opened;
+  return store;
+}
+
+void TopDialect::setWeights(llvm::StringRef file, std::shared_ptr<WeightStore> store) {
+  std::lock_guard lock(mutex);
+  stores[file] = std::move(store);
+}
+
+void TopDialect::setWeightFolder(llvm::StringRef folder) {
+  std::lock_guard lock(mutex);
+  weightFolder = folder.str();
+}

@@ -9,7 +9,13 @@
 #ifndef TPUC_DIALECT_TOP_TOPDIALECT_H
 #define TPUC_DIALECT_TOP_TOPDIALECT_H
 
+#include "tpuc/Dialect/Top/TopInterfaces.h"
+#include "tpuc/Dialect/Top/WeightStore.h"
+
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
+#include "llvm/ADT/StringMap.h"
+#include <mutex>
 
 #include "tpuc/Dialect/Top/TopDialect.h.inc"
 

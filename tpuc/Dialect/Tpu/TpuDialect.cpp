@@ -7,8 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
-#include "tpuc/Dialect/Tpu/CastOps.h"
 
 #include "tpuc/Dialect/Tpu/TpuDialect.cpp.inc"
-
-void tpuc::tpu::TpuDialect::initialize() { addCastOps(*this); }
+#include "tpuc/Dialect/Tpu/TpuFamilies.inc"

@@ -1,0 +1,49 @@
+//===- WeightStore.h - The constant tensors of a module --------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TOP_WEIGHTSTORE_H
+#define TPUC_DIALECT_TOP_WEIGHTSTORE_H
+
+#include "tpuc/Support/Npz.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringRef.h"
+#include <mutex>
+#include <optional>
+
+namespace tpuc::top {
+
+/// The constant tensors of a module, by name: those of its weight file, mapped when they are first
+/// read, and on top of them those that passes have made. Thread safe.
+class WeightStore {
+public:
+  WeightStore() = default;
+  /// Errors: as NpzReader::open.
+  static Expected<std::shared_ptr<WeightStore>> open(const std::string &path);
+
+  bool contains(llvm::StringRef name) const;
+  /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged file.
+  Expected<Tensor> read(llvm::StringRef name) const;
+  /// Adds `tensor`, or puts it in the place of the one that there is.
+  void set(llvm::StringRef name, Tensor tensor);
+  /// `wanted`, or with the first number behind it that makes it new.
+  std::string freeName(llvm::StringRef wanted) const;
+
+  /// Writes the tensors `names`, in that order, to the npz `path`. Errors: as NpzWriter; a name that
+  /// there is not.
+  Expected<void> save(const std::string &path, const std::vector<std::string> &names) const;
+
+private:
+  mutable std::mutex mutex;
+  std::optional<NpzReader> file;
+  llvm::StringMap<Tensor> made;
+};
+
+} // namespace tpuc::top
+
+#endif // TPUC_DIALECT_TOP_WEIGHTSTORE_H
