@@ -95,7 +95,7 @@ TEST_F(NetworkShapesTest, TransposedConvolution) {
             "tensor<1x3x7xf32> 144 [1, 0]");
   EXPECT_EQ(conv("tensor<1x2x3xf32>", "tensor<2x3x1xf32>",
                  "kernel_shape = [1], strides = [2], auto_pad = \"SAME_UPPER\"", "Deconv"),
-            "tensor<1x3x6xf32> 36 [0, -1]");
+            "tensor<1x3x5xf32> 36 [0, 0]");
 }
 
 TEST_F(NetworkShapesTest, PoolsRoundUpButNotIntoThePadding) {

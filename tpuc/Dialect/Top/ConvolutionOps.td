@@ -57,10 +57,10 @@ def Top_DeconvOp : Top_ComputeOp<"Deconv"> {
 
         stride * (input - 1) + output_padding + (kernel - 1) * dilation + 1 - both pads
 
-    unless `output_shape` (the spatial extents) states them, or `auto_pad` asks for input * stride;
-    the pads follow from these then, with the odd element in front unless `auto_pad` is SAME_UPPER.
-    They are negative at the end where the stated output is larger than what the windows reach. With
-    `do_relu` the result is max(result, 0), and at most `relu_limit` unless that is negative.
+    unless `output_shape` (the spatial extents) states them, or `auto_pad` asks for at most
+    input * stride; the pads follow from these then, with the odd element in front unless `auto_pad`
+    is SAME_UPPER. They are negative at the end where the stated output is larger than what the
+    windows reach. With `do_relu` the result is max(result, 0), and at most `relu_limit` unless that is negative.
 
     Example:
 

@@ -237,7 +237,10 @@ Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
     int64_t full = window.strides[axis] * (extent - 1) + outputPadding[axis] + reach(window, axis);
     bool same = attributes.autoPad.starts_with("SAME");
     if (outputShape || same) {
-      int64_t out = outputShape ? (*outputShape)[axis] : extent * window.strides[axis];
+      // A window shorter than the stride does not reach the end: there is no padding then, as
+      // ONNX's own shape inference has it.
+      int64_t out =
+          outputShape ? (*outputShape)[axis] : std::min(full, extent * window.strides[axis]);
       int64_t total = full - out;
       // ONNX puts the odd element in front unless auto_pad is SAME_UPPER. Where the window does not
       // reach the end of the wanted output there is only the bias.

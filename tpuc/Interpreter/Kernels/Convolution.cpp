@@ -167,9 +167,9 @@ void deformLoops(const Tensor &input, const Tensor &filter, const Tensor &offset
           int64_t field = (n * offsetGroup + c / perOffset) * g.kernelSize + tap;
           for (int64_t ox = 0; ox < g.small[2]; ++ox) {
             int64_t at = oy * g.small[2] + ox;
-            T y =
-                static_cast<T>(oy * g.strides[1] + tap / g.kernel[2] * g.dilations[1] - g.pads[1]) +
-                moves[2 * field * g.smallSize + at];
+            int64_t tapRow = tap / g.kernel[2];
+            T y = static_cast<T>(oy * g.strides[1] + tapRow * g.dilations[1] - g.pads[1]) +
+                  moves[2 * field * g.smallSize + at];
             T x =
                 static_cast<T>(ox * g.strides[2] + tap % g.kernel[2] * g.dilations[2] - g.pads[2]) +
                 moves[(2 * field + 1) * g.smallSize + at];

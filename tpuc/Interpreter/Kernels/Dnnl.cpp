@@ -11,10 +11,12 @@
 #include <oneapi/dnnl/dnnl.h>
 
 // Debian builds oneDNN on GNU's OpenMP, whose header clang does not find.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int);
 }
+// NOLINTEND(readability-identifier-naming)
 
 using namespace tpuc;
 using namespace tpuc::kernels;

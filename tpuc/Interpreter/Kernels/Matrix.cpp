@@ -274,6 +274,7 @@ void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias
 void kernels::einsum(const std::vector<Tensor> &operands, const EinsumParams &params,
                      Tensor &output, ThreadPool &threads) {
   std::vector<Tensor> sources;
+  sources.reserve(operands.size());
   for (const Tensor &operand : operands)
     sources.push_back(toCompute(operand));
   size_t numIndices = params.extents.size();
@@ -306,6 +307,7 @@ void kernels::einsum(const std::vector<Tensor> &operands, const EinsumParams &pa
     using Sum = Accumulator<T>;
     T *to = result.mutableData<T>().data();
     std::vector<const T *> from;
+    from.reserve(sources.size());
     for (const Tensor &source : sources)
       from.push_back(source.data<T>().data());
     threads.parallelFor(output.numElements(),

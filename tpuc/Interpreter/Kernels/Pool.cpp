@@ -262,7 +262,8 @@ void alignRegion(const Tensor &input, int64_t image, const Region<T> &region, bo
     std::vector<Sample<T>> samples;
     for (int64_t sy = 0; sy < region.samplesY; ++sy)
       for (int64_t sx = 0; sx < region.samplesX; ++sx) {
-        auto row = static_cast<T>(bin / shape[3]);
+        int64_t binRow = bin / shape[3];
+        auto row = static_cast<T>(binRow);
         auto column = static_cast<T>(bin % shape[3]);
         T y = region.y + row * region.binHeight +
               (static_cast<T>(sy) + T(0.5)) * region.binHeight / static_cast<T>(region.samplesY);
