@@ -1,21 +1,101 @@
-//===- tpuc-opt.cpp - Runs passes over a module, one at a time if you like --===//
+//===- tpuc-opt.cpp - Runs passes over a module, one at a time if you like ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// What mlir-opt is to MLIR. The options for pipelines, crash reproducers, statistics and printing
+// are MLIR's; a few that all programs of tpuc have are added.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <sched.h>
+
+using namespace tpuc;
+
+namespace {
+
+constexpr std::string_view kName = "tpuc-opt";
+
+void registerAll(mlir::DialectRegistry &registry) {
+  // Only what is needed: registering everything costs seconds of compile time, and MLIR's own
+  // `quant` would take the name of ours.
+  registry.insert<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  mlir::registerTransformsPasses();
+}
+
+/// MLIR sizes its thread pool by the processors that the process may use.
+void limitThreads(unsigned count) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+    return;
+  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed))
+      continue;
+    if (count == 0)
+      CPU_CLR(cpu, &allowed);
+    else
+      --count;
+  }
+  sched_setaffinity(0, sizeof(allowed), &allowed);
+}
+
+int fail(const Error &error) {
+  reportError(kName, error);
+  return 1;
+}
+
+int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &registry) {
+  std::string why;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
+  if (!file)
+    return fail({"", why, ""});
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  auto config = mlir::MlirOptMainConfig::createFromCLOptions();
+  if (mlir::failed(mlir::MlirOptMain(stream, std::move(file), registry, config)))
+    return 1;
+  Expected<void> written = writeFile(output == "-" ? "/dev/stdout" : output.str(), result);
+  return written ? 0 : fail(written.error());
+}
+
+} // namespace
 
 int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::cl::opt<bool> listTargets("list-targets", llvm::cl::desc("Show the chips and end"));
+  llvm::cl::opt<unsigned> numThreads("num_threads",
+                                     llvm::cl::desc("Threads to use; 0: one for each processor"),
+                                     llvm::cl::init(0), llvm::cl::value_desc("count"));
+  llvm::cl::SetVersionPrinter(
+      [](llvm::raw_ostream &out) { out << "tpuc-opt " << TPUC_VERSION << '\n'; });
+
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, tpuc::top::TopDialect, tpuc::tpu::TpuDialect>();
-  mlir::registerTransformsPasses();
-  return mlir::failed(mlir::MlirOptMain(argc, argv, "tpuc-opt\n", registry));
+  registerAll(registry);
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "tpuc-opt: runs passes over a module\n", registry);
+  if (listTargets) {
+    llvm::outs() << formatTargetTable();
+    return 0;
+  }
+  if (numThreads > 0)
+    limitThreads(numThreads);
+  return run(input, output, registry);
 }

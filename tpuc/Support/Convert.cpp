@@ -22,6 +22,7 @@ constexpr size_t kBlock = 512;
 
 template <typename T, typename Wide> void loadAs(const std::byte *raw, std::span<Wide> to) {
   for (size_t i = 0; i < to.size(); ++i)
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8_t is a number here.
     to[i] = static_cast<Wide>(loadElement<T>(raw, i));
 }
 
@@ -73,6 +74,14 @@ To toIntegerAs(From value, const ConvertOptions &options) {
 
 template <typename To, typename Wide>
 void storeAs(std::span<const Wide> from, std::byte *raw, const ConvertOptions &options) {
+  if constexpr (std::is_floating_point_v<Wide>) {
+    // The common case, with a constant that the compiler specializes it for.
+    if (options.integerRounding == RoundingMode::TowardZero) {
+      for (size_t i = 0; i < from.size(); ++i)
+        storeElement(raw, i, toInteger<To>(from[i], RoundingMode::TowardZero));
+      return;
+    }
+  }
   for (size_t i = 0; i < from.size(); ++i)
     storeElement(raw, i, toIntegerAs<To>(from[i], options));
 }

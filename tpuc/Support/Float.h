@@ -159,6 +159,37 @@ constexpr uint64_t encodeDouble(const FloatFormat &format, double value, Roundin
   return packRounded(format, isNegative, significand, std::max(field, 1) - 1075, mode, overflow);
 }
 
+/// `encodeDouble` to the nearest, ties to even, for formats below f64; free of branches, so that
+/// loops over it vectorize.
+constexpr uint64_t encodeNearest(const FloatFormat &format, double value, Overflow overflow) {
+  constexpr uint64_t kInfinity = 0x7FF0000000000000;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const uint64_t magnitude = bits & ~(uint64_t(1) << 63);
+  const uint64_t sign = (bits >> 63) << format.signShift();
+  const unsigned dropped = 52 - format.mantissaBits;
+  const uint64_t rebias = static_cast<uint64_t>(1023 - format.bias) << 52;
+  const uint64_t normal =
+      (magnitude - rebias + ((uint64_t(1) << (dropped - 1)) - 1) + ((magnitude >> dropped) & 1)) >>
+      dropped;
+  // Adding this to a number puts the last place of the format's subnormal numbers into the last
+  // place of the sum.
+  const auto magic = static_cast<uint64_t>(1023 + format.minExponent() + static_cast<int>(dropped))
+                     << 52;
+  const uint64_t subnormal =
+      std::bit_cast<uint64_t>(std::bit_cast<double>(magnitude) + std::bit_cast<double>(magic)) -
+      magic;
+  const auto firstNormal = static_cast<uint64_t>(1023 + format.minExponent()) << 52;
+  const uint64_t code = magnitude < firstNormal ? subnormal : normal;
+  const uint64_t finite = sign | code;
+  const uint64_t zero = format.isUnsignedZero ? 0 : sign;
+  const uint64_t infinite = overflowCode(format, sign, RoundingMode::HalfToEven, overflow);
+  const uint64_t payload = format.isIeee ? (magnitude & ~kInfinity) >> dropped : 0;
+  const uint64_t nan = (format.isUnsignedZero ? 0 : sign) | format.nanCode | payload;
+  uint64_t result = code == 0 ? zero : finite;
+  result = code > format.largestCode ? infinite : result;
+  return magnitude > kInfinity ? nan : result;
+}
+
 constexpr double decodeToDouble(const FloatFormat &format, uint64_t code) {
   const bool isNegative = ((code >> format.signShift()) & 1) != 0;
   const uint64_t sign = isNegative ? uint64_t(1) << 63 : 0;
@@ -197,7 +228,9 @@ constexpr FloatBits<Type> encodeFloat(double value, RoundingMode mode = Rounding
     return bits - 1;
   } else {
     return static_cast<FloatBits<Type>>(
-        detail::encodeDouble(floatFormat(Type), value, mode, overflow));
+        mode == RoundingMode::HalfToEven
+            ? detail::encodeNearest(floatFormat(Type), value, overflow)
+            : detail::encodeDouble(floatFormat(Type), value, mode, overflow));
   }
 }
 

@@ -205,6 +205,7 @@ template <std::integral To, typename From> constexpr To saturateCast(From value)
   constexpr auto kMin = std::numeric_limits<To>::min();
   constexpr auto kMax = std::numeric_limits<To>::max();
   if constexpr (sizeof(From) < 8 || (sizeof(From) == 8 && From(-1) < From(0))) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8_t is a number here.
     const auto wide = static_cast<int64_t>(value);
     if constexpr (sizeof(To) == 8)
       return std::is_unsigned_v<To> && wide < 0 ? To(0) : static_cast<To>(wide);
@@ -269,14 +270,21 @@ template <std::integral To>
 constexpr To toInteger(double value, RoundingMode mode = RoundingMode::TowardZero) {
   constexpr auto kMin = std::numeric_limits<To>::min();
   constexpr auto kMax = std::numeric_limits<To>::max();
-  // The first value above the range, exact as a double.
-  constexpr double kEnd = 2.0 * static_cast<double>((uint64_t(kMax) >> 1) + 1);
-  if (value != value)
-    return 0;
-  const double rounded = roundToIntegral(value, mode);
-  if (rounded < static_cast<double>(kMin))
-    return kMin;
-  return rounded >= kEnd ? kMax : static_cast<To>(rounded);
+  const double number = value != value ? 0.0 : value;
+  // The cast truncates; without branches, loops vectorize.
+  const double rounded = mode == RoundingMode::TowardZero ? number : roundToIntegral(number, mode);
+  if constexpr (sizeof(To) <= 4) {
+    const double above = rounded < double(kMin) ? double(kMin) : rounded;
+    const double clamped = above > double(kMax) ? double(kMax) : above;
+    using Wide = std::conditional_t<std::same_as<To, uint32_t>, int64_t, int32_t>;
+    return static_cast<To>(static_cast<Wide>(clamped));
+  } else {
+    // The first value above the range, exact as a double where kMax is not.
+    constexpr double kEnd = 2.0 * static_cast<double>((uint64_t(kMax) >> 1) + 1);
+    if (rounded < static_cast<double>(kMin))
+      return kMin;
+    return rounded >= kEnd ? kMax : static_cast<To>(rounded);
+  }
 }
 
 /// The same for a range that no C++ type has, such as four bits. Ranges start at 0 or below.

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""write_status.py BUILD [--check]: the table of what works, in README.md, from what is built.
+
+The programs say what they are (the first line of --help), the dialects how many ops they have, the
+registry which chips it knows. With --check nothing is written; a stale table is an error.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BEGIN = "<!-- status:begin (written by ./dev docs) -->\n"
+END = "<!-- status:end -->"
+
+
+def output(*command):
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def programs(folder):
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK) and not os.path.islink(path) \
+                and not name.startswith("bench-"):
+            first = next(line for line in output(path, "--help").splitlines() if line.strip())
+            first = re.sub(r"^OVERVIEW: ", "", first)
+            yield name, re.sub(rf"^{re.escape(name)}\s*[:-]+\s*", "", first).strip()
+
+
+def ops():
+    """How many ops each dialect defines, from its .td files."""
+    base = os.path.join(ROOT, "tpuc", "Dialect")
+    for dialect in sorted(os.listdir(base)):
+        folder = os.path.join(base, dialect)
+        if os.path.isdir(folder):
+            count = 0
+            for name in os.listdir(folder):
+                if name.endswith(".td"):
+                    with open(os.path.join(folder, name), encoding="utf-8") as f:
+                        count += len(re.findall(r"^def \w+Op\s*:", f.read(), re.M))
+            yield dialect.lower(), count
+
+
+def table(build):
+    folder = os.path.join(build, "bin")
+    lines = ["| program | what it does |", "| --- | --- |"]
+    lines += [f"| `{name}` | {what} |" for name, what in programs(folder)]
+    lines += ["", "| dialect | ops |", "| --- | --- |"]
+    lines += [f"| `{name}` | {count} |" for name, count in ops()]
+    lines += ["", "Chips that are described (`tpuc-opt --list-targets`):", "", "```"]
+    lines += [line.rstrip() for line in output(os.path.join(folder, "tpuc-opt"), "--list-targets").splitlines()]
+    lines += ["```", ""]
+    return "\n".join(lines)
+
+
+def main():
+    build = sys.argv[1]
+    path = os.path.join(ROOT, "README.md")
+    with open(path, encoding="utf-8") as f:
+        old = f.read()
+    head, rest = old.split(BEGIN)
+    new = head + BEGIN + table(build) + END + rest.split(END, 1)[1]
+    if "--check" in sys.argv[2:]:
+        if new != old:
+            print("README.md: the table of what works is stale; ./dev docs writes it")
+            return 1
+        return 0
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(new)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
