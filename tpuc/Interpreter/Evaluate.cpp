@@ -18,8 +18,8 @@ using namespace tpuc;
 
 EvalContext::EvalContext(mlir::Operation *op, llvm::ArrayRef<std::optional<Tensor>> operands,
                          Allocate allocate, RunRegion runRegion, ThreadPool &threads)
-    : operation(op), inputs(operands), outputs(op->getNumResults()),
-      allocator(std::move(allocate)), regionRunner(std::move(runRegion)), pool(threads) {}
+    : operation(op), inputs(operands), outputs(op->getNumResults()), allocator(std::move(allocate)),
+      regionRunner(std::move(runRegion)), pool(threads) {}
 
 bool EvalContext::wants(unsigned index) const {
   return top::isPresent(operation->getResult(index));
