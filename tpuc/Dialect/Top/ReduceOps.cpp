@@ -75,7 +75,8 @@ LogicalResult ArgOp::inferShape() {
     if (failed(axis))
       return failure();
     if ((*dims)[*axis] == 0)
-      return emitOpError("searches axis ") << getAxis() << " of extent 0; expected an element";
+      return emitOpError("searches axis ")
+             << static_cast<int64_t>(getAxis()) << " of extent 0; expected an element";
     reduceAxis(*dims, *axis, getKeepdims());
   }
   if (failed(setResult(*this, 0, indexElement(*this), dims)))
@@ -113,8 +114,9 @@ LogicalResult TopKOp::inferShape() {
     }
     int64_t extent = (*dims)[*axis];
     if (size != kDynamic && extent != kDynamic && size > extent)
-      return emitOpError("takes ") << size << " elements of axis " << getAxis()
-                                   << "; expected at most its extent, " << extent;
+      return emitOpError("takes ")
+             << size << " elements of axis " << static_cast<int64_t>(getAxis())
+             << "; expected at most its extent, " << extent;
     (*dims)[*axis] = size;
   }
   if (failed(setResult(*this, 0, elementTypeOf(getInput()), dims)))

@@ -154,13 +154,14 @@ template <typename T> void runActivation(UnaryOp op, const UnaryParams &params, 
   case UnaryOp::Swish:
     return loop.run<T>(kVectorCost, [a](T x) { return x * sigmoid(a * x); });
   case UnaryOp::GeluErf:
-    return loop.run<T>(kCallCost, [](T x) {
-      return T(0.5) * x * (T(1) + std::erf(x * T(std::numbers::sqrt2 / 2)));
-    });
+    // 1 + erf(u) = erfc(-u), which keeps its digits where u is negative.
+    return loop.run<T>(kCallCost,
+                       [](T x) { return T(0.5) * x * std::erfc(-x * T(std::numbers::sqrt2 / 2)); });
   case UnaryOp::GeluTanh:
+    // (1 + tanh(u)) / 2 = sigmoid(2 u), for the same reason.
     return loop.run<T>(kVectorCost, [](T x) {
-      constexpr T kFactor = T(0.79788456080286535588); // sqrt(2 / pi)
-      return T(0.5) * x * (T(1) + vectorTanh(kFactor * (x + T(0.044715) * x * x * x)));
+      constexpr T kFactor = T(2 * 0.79788456080286535588); // 2 sqrt(2 / pi)
+      return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
     });
   default:
     return runTrigonometric<T>(op, loop);
