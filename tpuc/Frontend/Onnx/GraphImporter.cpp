@@ -46,7 +46,7 @@ public:
         }) {}
 
   std::string text;
-  Location place = UnknownLoc();
+  std::optional<Location> place;
 
 private:
   ScopedDiagnosticHandler handler;
@@ -95,7 +95,7 @@ Expected<OwningOpRef<ModuleOp>> GraphImporter::run() {
   ErrorCatcher catcher(context());
   if (failed(verify(module))) {
     std::string layer;
-    if (auto loc = catcher.place->findInstanceOf<NameLoc>())
+    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc())
       layer = ": tensor '" + loc.getName().str() + "'";
     return makeError(onnxModel.where() + layer, catcher.text);
   }

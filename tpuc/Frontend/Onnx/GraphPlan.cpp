@@ -95,6 +95,12 @@ std::string tpuc::onnx::describe(const proto::Node &node) {
   return fmt::format("node without a name ({})", node.op_type());
 }
 
+std::set<std::string> tpuc::onnx::usedNames(const proto::Node &node) {
+  std::set<std::string> names;
+  usesOf(node, names);
+  return names;
+}
+
 std::string_view tpuc::onnx::normalDomain(std::string_view domain) {
   return domain == "ai.onnx" ? std::string_view() : domain;
 }
@@ -217,8 +223,7 @@ Expected<void> GraphPlan::planBody(const Body &given, std::vector<const Names *>
     return std::ranges::any_of(outer, [&](const Names *names) { return names->contains(name); });
   };
   for (const proto::Node &node : *body.nodes) {
-    std::set<std::string> uses;
-    usesOf(node, uses);
+    std::set<std::string> uses = usedNames(node);
     body.uses.emplace_back(uses.begin(), uses.end());
   }
   for (const std::string &output : body.outputs)
@@ -231,8 +236,7 @@ Expected<void> GraphPlan::planBody(const Body &given, std::vector<const Names *>
   if (body.isMain)
     used.insert(body.outputs.begin(), body.outputs.end());
   for (const proto::Node *node : *sorted) {
-    std::set<std::string> uses;
-    usesOf(*node, uses);
+    std::set<std::string> uses = usedNames(*node);
     for (const std::string &name : uses)
       if (!isKnown(name))
         return makeError(model.where() + ": " + describe(*node),

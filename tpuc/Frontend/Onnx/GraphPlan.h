@@ -30,6 +30,9 @@ std::string describe(const proto::Node &node);
 /// "" for the standard domain under both of its names.
 std::string_view normalDomain(std::string_view domain);
 
+/// The tensors that `node` uses, those that graphs inside it take from outside included.
+std::set<std::string> usedNames(const proto::Node &node);
+
 /// The nodes that a model's outputs need, in an order in which each comes after those it uses: of
 /// the graph, of the graphs inside it and of the functions that it calls.
 class GraphPlan {
