@@ -53,13 +53,19 @@ function(tpuc_add_fuzzer name)
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()
 
-# tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...]): a program in build/bench.
+# tpuc_add_oracle_test(name script.py argument ...)
+#   A Python test that compares with packages of utils/requirements.txt; skipped without them.
+function(tpuc_add_oracle_test name)
+  add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/utils/oracle_python ${TPUC_PYTHON} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS oracle SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
+# tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...])
+#   The program build/bin/bench-name. bench/name/run is what ./dev bench calls.
 function(tpuc_add_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(bench_${name} ${ARG_SOURCES})
-  set_target_properties(bench_${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench OUTPUT_NAME ${name})
-  target_link_libraries(bench_${name} PRIVATE ${ARG_LINK})
+  add_executable(bench-${name} ${ARG_SOURCES})
+  target_link_libraries(bench-${name} PRIVATE ${ARG_LINK})
 endfunction()
 
 # tpuc_add_rooms(): every folder beside the caller's CMakeLists.txt that has one of its own.

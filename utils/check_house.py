@@ -13,7 +13,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Rooms that serve every chip: they ask the target, they never name one.
-CHIP_FREE = re.compile(r"tpuc/(Support|Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|Codegen|"
+CHIP_FREE = re.compile(r"tpuc/(Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|Codegen|"
                        r"Driver)/|tpuc/Target/[^/]+$")
 CHIP_NAME = re.compile(r"bm ?16[0-9]{2}x?|cv18[0-9x]|cv18xx|sophgo|dnnweaver", re.I)
 

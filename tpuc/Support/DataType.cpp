@@ -22,24 +22,12 @@ struct Description {
 
 /// Indexed by DataType.
 constexpr std::array<Description, kAllDataTypes.size()> kDescriptions = {{
-    {"f64", 64, Kind::Float},
-    {"f32", 32, Kind::Float},
-    {"f16", 16, Kind::Float},
-    {"bf16", 16, Kind::Float},
-    {"f8E4M3FN", 8, Kind::Float},
-    {"f8E5M2", 8, Kind::Float},
-    {"f8E4M3FNUZ", 8, Kind::Float},
-    {"f8E5M2FNUZ", 8, Kind::Float},
-    {"i4", 4, Kind::Signed},
-    {"u4", 4, Kind::Unsigned},
-    {"i8", 8, Kind::Signed},
-    {"u8", 8, Kind::Unsigned},
-    {"i16", 16, Kind::Signed},
-    {"u16", 16, Kind::Unsigned},
-    {"i32", 32, Kind::Signed},
-    {"u32", 32, Kind::Unsigned},
-    {"i64", 64, Kind::Signed},
-    {"u64", 64, Kind::Unsigned},
+    {"f64", 64, Kind::Float},       {"f32", 32, Kind::Float},       {"f16", 16, Kind::Float},
+    {"bf16", 16, Kind::Float},      {"f8E4M3FN", 8, Kind::Float},   {"f8E5M2", 8, Kind::Float},
+    {"f8E4M3FNUZ", 8, Kind::Float}, {"f8E5M2FNUZ", 8, Kind::Float}, {"i4", 4, Kind::Signed},
+    {"u4", 4, Kind::Unsigned},      {"i8", 8, Kind::Signed},        {"u8", 8, Kind::Unsigned},
+    {"i16", 16, Kind::Signed},      {"u16", 16, Kind::Unsigned},    {"i32", 32, Kind::Signed},
+    {"u32", 32, Kind::Unsigned},    {"i64", 64, Kind::Signed},      {"u64", 64, Kind::Unsigned},
     {"bool", 8, Kind::Bool},
 }};
 

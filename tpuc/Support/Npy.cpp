@@ -5,17 +5,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-#include "tpuc/Support/Npy.h"
 
+#include "tpuc/Support/Npy.h"
+#include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/OutputFile.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
-#include <limits>
 #include <new>
 
 namespace tpuc {
@@ -24,74 +23,6 @@ static_assert(std::endian::native == std::endian::little,
               "elements are written as they lie in memory");
 
 namespace {
-
-/// How an 8-bit float is laid out: one sign bit, then the exponent, then the mantissa.
-struct Float8 {
-  int exponentBits;
-  int bias;
-  /// Where the special values are: as in IEEE 754; only at all ones; only at negative zero.
-  enum Specials : uint8_t { Ieee, AllOnes, NegativeZero } specials;
-};
-
-/// Source of the formats: OCP 8-bit Floating Point Specification 1.0 (FN and E5M2); arXiv
-/// 2206.02915 (FNUZ).
-Float8 layoutOf(DataType type) {
-  switch (type) {
-  case DataType::F8E4M3FN:
-    return {4, 7, Float8::AllOnes};
-  case DataType::F8E5M2:
-    return {5, 15, Float8::Ieee};
-  case DataType::F8E4M3FNUZ:
-    return {4, 8, Float8::NegativeZero};
-  default:
-    assert(type == DataType::F8E5M2FNUZ);
-    return {5, 16, Float8::NegativeZero};
-  }
-}
-
-float decodeFloat8(uint8_t bits, const Float8 &layout) {
-  int mantissaBits = 7 - layout.exponentBits;
-  int mantissa = bits & ((1 << mantissaBits) - 1);
-  int exponent = (bits & 0x7f) >> mantissaBits;
-  int topExponent = (1 << layout.exponentBits) - 1;
-  float sign = (bits & 0x80) ? -1.f : 1.f;
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-  if (layout.specials == Float8::NegativeZero && bits == 0x80)
-    return kNan;
-  if (layout.specials == Float8::AllOnes && (bits & 0x7f) == 0x7f)
-    return std::copysign(kNan, sign);
-  if (layout.specials == Float8::Ieee && exponent == topExponent)
-    return std::copysign(mantissa ? kNan : std::numeric_limits<float>::infinity(), sign);
-  int implicit = exponent > 0 ? 1 << mantissaBits : 0;
-  int scale = std::max(exponent, 1) - layout.bias - mantissaBits;
-  return sign * std::ldexp(static_cast<float>(implicit | mantissa), scale);
-}
-
-void widenFloats(const Tensor &from, std::span<float> to) {
-  if (from.type() == DataType::BF16) {
-    std::span<const uint16_t> bits = from.data<uint16_t>();
-    for (size_t i = 0; i < to.size(); ++i)
-      to[i] = std::bit_cast<float>(static_cast<uint32_t>(bits[i]) << 16);
-    return;
-  }
-  Float8 layout = layoutOf(from.type());
-  std::array<float, 256> table = {};
-  for (size_t bits = 0; bits < table.size(); ++bits)
-    table[bits] = decodeFloat8(static_cast<uint8_t>(bits), layout);
-  std::span<const uint8_t> bits = from.data<uint8_t>();
-  for (size_t i = 0; i < to.size(); ++i)
-    to[i] = table[bits[i]];
-}
-
-void widenNibbles(const Tensor &from, std::span<std::byte> to) {
-  std::span<const std::byte> packed = from.rawBytes();
-  for (size_t i = 0; i < to.size(); ++i) {
-    unsigned nibble = (std::to_integer<unsigned>(packed[i / 2]) >> (i % 2 * 4)) & 0xf;
-    if (from.type() == DataType::I4)
-      nibble = (nibble ^ 8) - 8;
-    to[i] = static_cast<std::byte>(nibble);
-  }
-}
 
 template <typename T> void swapBytes(std::span<std::byte> bytes) {
   for (size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T))
@@ -160,14 +91,7 @@ bool holdsOnlyBools(std::span<const std::byte> bytes) {
 
 Tensor widenForNpz(const Tensor &tensor) {
   DataType type = npyType(tensor.type());
-  if (type == tensor.type())
-    return tensor;
-  Tensor wide(type, tensor.shape());
-  if (type == DataType::F32)
-    widenFloats(tensor, wide.mutableData<float>());
-  else
-    widenNibbles(tensor, wide.mutableBytes());
-  return wide;
+  return type == tensor.type() ? tensor : convert(tensor, type);
 }
 
 bool isBorrowable(const NpyHeader &header, const std::byte *data) {

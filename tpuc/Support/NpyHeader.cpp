@@ -230,9 +230,10 @@ Expected<void> applyDescr(std::string_view descr, NpyHeader &header, const std::
     return makeError(where,
                      fmt::format("has numpy type '{}' ({}), which tpuc cannot read", descr,
                                  describeForeign(kind, size)),
-                     kind == 'V' ? "a number type; numpy saves bfloat16, float8 and int4 as raw "
-                                   "bytes: save array.astype(numpy.float32)"
-                                 : "a float, integer or bool type");
+                     kind == 'V' || (kind == 'f' && size == 1)
+                         ? "a number type; numpy cannot save bfloat16, float8 and int4: "
+                           "save array.astype(numpy.float32)"
+                         : "a float, integer or bool type");
   header.type = *type;
   header.bigEndian = order == '>' && size > 1;
   return {};

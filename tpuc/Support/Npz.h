@@ -19,6 +19,8 @@
 
 namespace tpuc {
 
+struct ZipEntry;
+
 /// What is known of a tensor in an npz file without reading its elements.
 struct NpzEntry {
   DataType type = DataType::F32;
@@ -78,8 +80,7 @@ private:
 
   NpzReader() = default;
   Expected<void> readDirectory();
-  Expected<void> addEntry(std::string name, const Entry &entry);
-  Expected<void> checkPlaces() const;
+  Expected<void> addEntry(const ZipEntry &entry);
   Expected<const Entry *> find(std::string_view name) const;
   std::string placeOf(std::string_view name) const;
   std::span<const std::byte> rawBytes(const Entry &entry) const;
@@ -102,7 +103,8 @@ private:
 /// sizes need it. The bytes depend on nothing but the calls (no time stamps). The file appears when
 /// `close` succeeds, or not at all (OutputFile.h). numpy.load reads it.
 ///
-/// Needs a file that can be written out of order: not a pipe.
+/// Tensors that come in pieces need a file that can be written out of order, not a pipe, because
+/// their CRC stands before them.
 class NpzWriter {
 public:
   static Expected<NpzWriter> create(const std::string &path);
@@ -113,7 +115,7 @@ public:
   ~NpzWriter();
 
   /// Writes `widenForNpz(tensor)` as entry `name` + ".npy". Names are UTF-8 without zero bytes,
-  /// neither empty nor ending in '/', at most 65,000 bytes, and each is used once.
+  /// neither empty nor ending in '/', at most 64,996 bytes, and each is used once.
   Expected<void> add(const std::string &name, const Tensor &tensor);
 
   /// For elements that come in pieces: begin, append until the shape is filled, end. `type` must be

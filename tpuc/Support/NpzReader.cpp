@@ -8,12 +8,12 @@
 #include "tpuc/Support/Inflater.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Support/ZipDirectory.h"
 
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <minizip/unzip.h>
 #include <new>
 #include <numeric>
 #include <zlib.h>
@@ -22,50 +22,8 @@ namespace tpuc {
 
 namespace {
 
-constexpr size_t kCentralHeaderSize = 46;
-constexpr size_t kLocalHeaderSize = 30;
 constexpr unsigned kStored = 0;
 constexpr unsigned kDeflated = 8;
-constexpr unsigned kFlagEncrypted = 1;
-
-/// minizip's view of bytes in memory.
-struct MemoryFile {
-  std::span<const std::byte> bytes;
-  uint64_t position = 0;
-};
-
-MemoryFile &memoryFile(void *opaque) { return *static_cast<MemoryFile *>(opaque); }
-
-zlib_filefunc64_def memoryFunctions(MemoryFile &file) {
-  zlib_filefunc64_def functions = {};
-  functions.opaque = &file;
-  functions.zopen64_file = [](void *opaque, const void *, int) { return opaque; };
-  functions.zread_file = [](void *, void *stream, void *buffer, uLong size) -> uLong {
-    MemoryFile &file = memoryFile(stream);
-    uLong count = std::min<uLong>(size, file.bytes.size() - file.position);
-    if (count > 0)
-      std::memcpy(buffer, file.bytes.data() + file.position, count);
-    file.position += count;
-    return count;
-  };
-  functions.ztell64_file = [](void *, void *stream) -> ZPOS64_T {
-    return memoryFile(stream).position;
-  };
-  functions.zseek64_file = [](void *, void *stream, ZPOS64_T offset, int origin) -> long {
-    MemoryFile &file = memoryFile(stream);
-    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                    : origin == ZLIB_FILEFUNC_SEEK_CUR ? file.position
-                                                       : file.bytes.size();
-    uint64_t target = 0;
-    if (__builtin_add_overflow(base, offset, &target) || target > file.bytes.size())
-      return -1;
-    file.position = target;
-    return 0;
-  };
-  functions.zclose_file = [](void *, void *) { return 0; };
-  functions.zerror_file = [](void *, void *) { return 0; };
-  return functions;
-}
 
 bool startsWith(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
@@ -73,7 +31,6 @@ bool startsWith(std::span<const std::byte> bytes, std::string_view magic) {
 
 constexpr std::string_view kLocalHeader = "PK\x03\x04";
 constexpr std::string_view kEndOfDirectory = "PK\x05\x06";
-constexpr std::string_view kEndOfDirectory64 = "PK\x06\x06";
 
 /// Says what the file is instead, where that is easily seen.
 Expected<void> checkBeginning(std::span<const std::byte> bytes, const std::string &place) {
@@ -155,93 +112,43 @@ Expected<NpzReader> NpzReader::fromMemory(std::span<const std::byte> bytes,
     reader.owner = std::move(owner);
     if (Expected<void> read = reader.readDirectory(); !read)
       return propagate(read);
-    if (Expected<void> checked = reader.checkPlaces(); !checked)
-      return propagate(checked);
     return reader;
   } catch (const std::bad_alloc &) {
     return makeError(where, "not enough memory to read the directory of the archive");
   }
 }
 
-/// minizip finds and walks the directory, resolves zip64 and gives where each entry's data begins.
-/// It trusts what it reads in several ways, so from there on everything is checked here, and the
-/// entries are read from the mapped bytes without it: it would copy stored data, it has one
-/// position for all threads, and it looks entries up by names cut at 256 bytes.
 Expected<void> NpzReader::readDirectory() {
   if (Expected<void> checked = checkBeginning(bytes, place); !checked)
     return checked;
-  MemoryFile file{bytes};
-  zlib_filefunc64_def functions = memoryFunctions(file);
-  std::unique_ptr<void, int (*)(unzFile)> zip(unzOpen2_64(place.c_str(), &functions), unzClose);
-  const auto damaged = [this](std::string_view what) {
-    return makeError(place, fmt::format("the zip archive is truncated or damaged: {}", what));
-  };
-  unz_global_info64 global = {};
-  if (!zip || unzGetGlobalInfo64(zip.get(), &global) != UNZ_OK)
-    return damaged("it has no directory at its end");
-
-  std::vector<char> nameBuffer(size_t(1) << 16);
-  uint64_t directoryBegin = 0;
-  uint64_t directoryEnd = 0;
-  for (uint64_t i = 0; i < global.number_entry; ++i) {
-    int status = i == 0 ? unzGoToFirstFile(zip.get()) : unzGoToNextFile(zip.get());
-    unz_file_info64 info = {};
-    unz64_file_pos position = {};
-    if (status != UNZ_OK ||
-        unzGetCurrentFileInfo64(zip.get(), &info, nameBuffer.data(), nameBuffer.size(), nullptr, 0,
-                                nullptr, 0) != UNZ_OK ||
-        unzGetFilePos64(zip.get(), &position) != UNZ_OK)
-      return damaged(fmt::format("its directory has no entry {} of {}", i, global.number_entry));
-    std::string name(nameBuffer.data(), info.size_filename);
-    std::string entryPlace = placeOf(name);
-    if (i == 0)
-      directoryBegin = position.pos_in_zip_directory;
-    directoryEnd = position.pos_in_zip_directory + kCentralHeaderSize + info.size_filename +
-                   info.size_file_extra + info.size_file_comment;
-    if (name.ends_with('/'))
-      return makeError(entryPlace, "is a directory in the archive", "nothing but .npy files");
-    if (info.flag & kFlagEncrypted)
-      return makeError(entryPlace, "is encrypted", "an archive without a password");
-    if (info.compression_method != kStored && info.compression_method != kDeflated)
-      return makeError(entryPlace,
-                       fmt::format("has compression method {}", info.compression_method),
-                       "0 (stored) or 8 (deflated)");
-    constexpr int kRaw = 1;
-    int method = 0;
-    int level = 0;
-    if (unzOpenCurrentFile2(zip.get(), &method, &level, kRaw) != UNZ_OK)
-      return damaged(fmt::format("'{}' is not where its directory says", name));
-    Entry entry;
-    entry.dataOffset = unzGetCurrentFileZStreamPos64(zip.get());
-    unzCloseCurrentFile(zip.get());
-    entry.compressedSize = info.compressed_size;
-    entry.uncompressedSize = info.uncompressed_size;
-    entry.crc = static_cast<uint32_t>(info.crc);
-    entry.compressed = info.compression_method == kDeflated;
-    if (entry.dataOffset > directoryBegin ||
-        entry.compressedSize > directoryBegin - entry.dataOffset)
-      return damaged(fmt::format("'{}' reaches beyond its end", name));
-    if (Expected<void> added = addEntry(std::move(name), entry); !added)
+  Expected<std::vector<ZipEntry>> directory = readZipDirectory(bytes, place);
+  if (!directory)
+    return propagate(directory);
+  for (const ZipEntry &entry : *directory)
+    if (Expected<void> added = addEntry(entry); !added)
       return added;
-  }
-  // An archive that says it has fewer entries than it has would hide some.
-  auto end = bytes.subspan(std::min<uint64_t>(directoryEnd, bytes.size()));
-  if (global.number_entry > 0 && !startsWith(end, kEndOfDirectory) &&
-      !startsWith(end, kEndOfDirectory64))
-    return damaged(fmt::format("its directory goes on after {} entries", global.number_entry));
   return {};
 }
 
-Expected<void> NpzReader::addEntry(std::string name, const Entry &entry) {
+Expected<void> NpzReader::addEntry(const ZipEntry &entry) {
   constexpr std::string_view kSuffix = ".npy";
+  std::string name = entry.name;
   std::string entryPlace = placeOf(name);
+  if (name.ends_with('/'))
+    return makeError(entryPlace, "is a directory in the archive", "nothing but .npy files");
   if (name.find('\0') != std::string::npos)
     return makeError(entryPlace, "has a zero byte in its name");
-  if (!entry.compressed && entry.compressedSize != entry.uncompressedSize)
+  if (entry.encrypted)
+    return makeError(entryPlace, "is encrypted", "an archive without a password");
+  if (entry.method != kStored && entry.method != kDeflated)
+    return makeError(entryPlace, fmt::format("has compression method {}", entry.method),
+                     "0 (stored) or 8 (deflated)");
+  bool compressed = entry.method == kDeflated;
+  if (!compressed && entry.compressedSize != entry.uncompressedSize)
     return makeError(entryPlace, fmt::format("is stored, but its sizes differ: {} and {}",
                                              entry.compressedSize, entry.uncompressedSize));
   // The compressed size is one of real bytes, so this bounds all that is allocated later.
-  if (entry.compressed && entry.uncompressedSize / kMostInflatedPerByte > entry.compressedSize)
+  if (compressed && entry.uncompressedSize / kMostInflatedPerByte > entry.compressedSize)
     return makeError(entryPlace,
                      fmt::format("claims to inflate {} bytes to {}", entry.compressedSize,
                                  entry.uncompressedSize),
@@ -251,28 +158,8 @@ Expected<void> NpzReader::addEntry(std::string name, const Entry &entry) {
   if (!indexOf.emplace(name, entries.size()).second)
     return makeError(placeOf(name), "is in the archive twice");
   nameList.push_back(std::move(name));
-  entries.push_back(entry);
-  return {};
-}
-
-/// No two entries share bytes: overlaps are how small archives unpack to endless ones.
-Expected<void> NpzReader::checkPlaces() const {
-  std::vector<size_t> order(entries.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(),
-            [this](size_t a, size_t b) { return entries[a].dataOffset < entries[b].dataOffset; });
-  uint64_t end = 0;
-  for (size_t i = 0; i < order.size(); ++i) {
-    const Entry &entry = entries[order[i]];
-    // The local header, with the name, stands before the data.
-    uint64_t header = kLocalHeaderSize + nameList[order[i]].size();
-    if (entry.dataOffset < end + header)
-      return makeError(placeOf(nameList[order[i]]),
-                       i == 0
-                           ? "lies before the beginning of the archive"
-                           : fmt::format("overlaps '{}' in the archive", nameList[order[i - 1]]));
-    end = entry.dataOffset + entry.compressedSize;
-  }
+  entries.push_back(
+      {entry.dataOffset, entry.compressedSize, entry.uncompressedSize, entry.crc, compressed});
   return {};
 }
 

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/ZipDirectory.h"
 
 #include <algorithm>
 #include <cassert>
 #include <fmt/format.h>
-#include <minizip/zip.h>
 #include <new>
 #include <unordered_set>
 #include <zlib.h>
@@ -20,70 +20,14 @@ namespace tpuc {
 
 namespace {
 
-/// minizip's view of an OutputFile. The first error stays in the file and is fetched from there.
-struct ZipOutput {
-  OutputFile file;
-  uint64_t position = 0;
+constexpr std::string_view kSuffix = ".npy";
 
-  uLong write(std::span<const std::byte> bytes) {
-    uint64_t end = file.size();
-    auto inside = bytes.first(std::min<uint64_t>(bytes.size(), end - position));
-    if (!inside.empty() && !file.overwrite(position, inside))
-      return 0;
-    if (!file.write(bytes.subspan(inside.size())))
-      return 0;
-    position += bytes.size();
-    return static_cast<uLong>(bytes.size());
-  }
-};
-
-ZipOutput &zipOutput(void *stream) { return *static_cast<ZipOutput *>(stream); }
-
-zlib_filefunc64_def outputFunctions(ZipOutput &output) {
-  zlib_filefunc64_def functions = {};
-  functions.opaque = &output;
-  functions.zopen64_file = [](void *opaque, const void *, int) { return opaque; };
-  functions.zread_file = [](void *, void *, void *, uLong) -> uLong { return 0; };
-  functions.zwrite_file = [](void *, void *stream, const void *bytes, uLong size) -> uLong {
-    return zipOutput(stream).write({static_cast<const std::byte *>(bytes), size});
-  };
-  functions.ztell64_file = [](void *, void *stream) -> ZPOS64_T {
-    return zipOutput(stream).position;
-  };
-  functions.zseek64_file = [](void *, void *stream, ZPOS64_T offset, int origin) -> long {
-    ZipOutput &output = zipOutput(stream);
-    uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
-                    : origin == ZLIB_FILEFUNC_SEEK_CUR ? output.position
-                                                       : output.file.size();
-    if (base + offset > output.file.size())
-      return -1;
-    output.position = base + offset;
-    return 0;
-  };
-  functions.zclose_file = [](void *, void *) { return 0; };
-  functions.zerror_file = [](void *, void *) { return 0; };
-  return functions;
-}
-
-constexpr size_t kAlignment = 64;
-constexpr size_t kLocalHeaderSize = 30;
-/// Identifier, length, and two sizes of 8 bytes: what minizip puts behind our own extra field.
-constexpr size_t kZip64FieldSize = 20;
-constexpr uint64_t kZip64From = 0xffffffff;
-constexpr size_t kLongestName = 65000;
-
-/// A local extra field so that data follows at a multiple of kAlignment. `offset` is where data
-/// would begin without it. The field's identifier and layout are those of Android's zipalign:
-/// 0xD935, length, alignment, zeros; all of 2 bytes but the zeros.
-std::string alignmentField(uint64_t offset) {
-  constexpr size_t kSmallest = 6;
-  size_t size = kSmallest + (kAlignment - (offset + kSmallest) % kAlignment) % kAlignment;
-  std::string field(size, '\0');
-  field[0] = '\x35';
-  field[1] = '\xd9';
-  field[2] = static_cast<char>(size - 4);
-  field[4] = static_cast<char>(kAlignment);
-  return field;
+uint32_t addToCrc(uint32_t crc, std::span<const std::byte> bytes) {
+  // zlib starts anew where the address of no bytes is null.
+  if (bytes.empty())
+    return crc;
+  return static_cast<uint32_t>(
+      crc32_z(crc, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
 }
 
 /// Bytes that the UTF-8 character at the beginning of `text` takes; 0 where there is none.
@@ -119,60 +63,37 @@ bool isUtf8(std::string_view text) {
 } // namespace
 
 struct NpzWriter::State {
-  explicit State(OutputFile file) : output{std::move(file)} {}
-  State(const State &) = delete;
-  State &operator=(const State &) = delete;
-  ~State() {
-    if (zip)
-      zipClose(zip, nullptr);
-  }
+  explicit State(OutputFile file) : file(std::move(file)) {}
 
   std::string placeOf(const std::string &name) const {
-    return fmt::format("{}: '{}'", output.file.path(), name);
-  }
-  /// What minizip met: nearly always an error of the file, which the file still has.
-  Expected<void> failure() {
-    if (Expected<void> written = output.file.write(std::span<const std::byte>()); !written)
-      return written;
-    return makeError(output.file.path(), "the zip archive cannot be written");
+    constexpr size_t kShown = 200;
+    return fmt::format("{}: '{}'", file.path(), name.substr(0, kShown));
   }
   Expected<void> checkName(const std::string &name) const;
-  Expected<void> writeEntry(std::span<const std::byte> bytes);
+  Expected<void> begin(const std::string &name, DataType type, const Shape &shape,
+                       std::span<const std::byte> elements);
 
-  ZipOutput output;
-  zipFile zip = nullptr;
+  OutputFile file;
+  std::vector<ZipEntry> entries;
   std::unordered_set<std::string> names;
+  /// Between beginTensor and endTensor: the last of `entries` is not complete.
   bool open = false;
   std::string current;
   uint64_t remaining = 0;
-  uint64_t entrySize = 0;
   uint32_t crc = 0;
 };
 
 Expected<void> NpzWriter::State::checkName(const std::string &name) const {
-  std::string place = placeOf(name.substr(0, 200));
+  std::string place = placeOf(name);
   if (name.empty() || name.ends_with('/'))
     return makeError(place, "is no name for a tensor", "a name that does not end in '/'");
-  if (name.size() > kLongestName)
+  if (name.size() > kLongestZipName - kSuffix.size())
     return makeError(place, fmt::format("has a name of {} bytes", name.size()),
-                     fmt::format("at most {}", kLongestName));
+                     fmt::format("at most {}", kLongestZipName - kSuffix.size()));
   if (name.find('\0') != std::string::npos || !isUtf8(name))
     return makeError(place, "has a name that is not text", "UTF-8 without zero bytes");
   if (names.contains(name))
     return makeError(place, "is written twice", "each name once");
-  return {};
-}
-
-Expected<void> NpzWriter::State::writeEntry(std::span<const std::byte> bytes) {
-  constexpr size_t kPiece = size_t(1) << 20; // minizip takes 32-bit lengths
-  crc = static_cast<uint32_t>(
-      crc32_z(crc, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
-  while (!bytes.empty()) {
-    auto piece = bytes.first(std::min(bytes.size(), kPiece));
-    if (zipWriteInFileInZip(zip, piece.data(), static_cast<unsigned>(piece.size())) != ZIP_OK)
-      return failure();
-    bytes = bytes.subspan(piece.size());
-  }
   return {};
 }
 
@@ -185,84 +106,84 @@ Expected<NpzWriter> NpzWriter::create(const std::string &path) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return propagate(file);
-  auto state = std::make_unique<State>(std::move(*file));
-  zlib_filefunc64_def functions = outputFunctions(state->output);
-  state->zip = zipOpen2_64(path.c_str(), APPEND_STATUS_CREATE, nullptr, &functions);
-  if (!state->zip)
-    return makeError(path, "not enough memory to write a zip archive");
-  return NpzWriter(std::move(state));
+  return NpzWriter(std::make_unique<State>(std::move(*file)));
 }
 
-Expected<void> NpzWriter::beginTensor(const std::string &name, DataType type, const Shape &shape) {
-  if (state->open)
-    return makeError(state->placeOf(name), "begins",
-                     fmt::format("'{}' to be ended before", state->current));
-  if (Expected<void> checked = state->checkName(name); !checked)
+/// `elements`, where they are known already, so that the header can be written with their CRC.
+Expected<void> NpzWriter::State::begin(const std::string &name, DataType type, const Shape &shape,
+                                       std::span<const std::byte> elements) {
+  if (open)
+    return makeError(placeOf(name), "begins", fmt::format("'{}' to be ended before", current));
+  if (Expected<void> checked = checkName(name); !checked)
     return checked;
   if (npyType(type) != type)
-    return makeError(state->placeOf(name), fmt::format("numpy has no type {}", dataTypeName(type)),
+    return makeError(placeOf(name), fmt::format("numpy has no type {}", dataTypeName(type)),
                      std::string(dataTypeName(npyType(type))));
-  Expected<int64_t> count = checkedNumElements(shape.dims(), type, state->placeOf(name));
+  Expected<int64_t> count = checkedNumElements(shape.dims(), type, placeOf(name));
   if (!count)
     return propagate(count);
 
   std::string header = npyHeader(type, shape);
-  state->remaining = static_cast<uint64_t>(byteSize(type, *count));
-  state->entrySize = state->remaining + header.size();
-  bool zip64 = state->entrySize >= kZip64From;
-  std::string fileName = name + ".npy";
-  std::string padding = alignmentField(state->output.position + kLocalHeaderSize + fileName.size() +
-                                       (zip64 ? kZip64FieldSize : 0));
-  zip_fileinfo info = {};
-  info.dosDate = ((1U << 5) | 1U) << 16; // 1980-01-01, the first day that zip knows
-  constexpr int kStored = 0;
-  constexpr int kRaw = 1;
-  constexpr unsigned kUtf8Name = 1U << 11;
-  int status = zipOpenNewFileInZip4_64(state->zip, fileName.c_str(), &info, padding.data(),
-                                       static_cast<uInt>(padding.size()), nullptr, 0, nullptr,
-                                       kStored, 0, kRaw, -MAX_WBITS, DEF_MEM_LEVEL,
-                                       Z_DEFAULT_STRATEGY, nullptr, 0, 0, kUtf8Name, zip64 ? 1 : 0);
-  if (status != ZIP_OK)
-    return state->failure();
-  assert(state->output.position % kAlignment == 0);
-  state->names.insert(name);
-  state->open = true;
-  state->current = name;
-  state->crc = 0;
-  return state->writeEntry(std::as_bytes(std::span(header)));
+  uint32_t headerCrc = addToCrc(0, std::as_bytes(std::span(header)));
+  remaining = static_cast<uint64_t>(byteSize(type, *count));
+  ZipEntry entry;
+  entry.name = name + std::string(kSuffix);
+  entry.headerOffset = file.size();
+  entry.compressedSize = entry.uncompressedSize = remaining + header.size();
+  entry.crc = addToCrc(headerCrc, elements);
+  if (Expected<void> written = file.write(zipLocalHeader(entry)); !written)
+    return written;
+  if (Expected<void> written = file.write(header); !written)
+    return written;
+  names.insert(name);
+  entries.push_back(std::move(entry));
+  open = true;
+  current = name;
+  crc = headerCrc;
+  return {};
+}
+
+Expected<void> NpzWriter::beginTensor(const std::string &name, DataType type, const Shape &shape) {
+  return state->begin(name, type, shape, {});
 }
 
 Expected<void> NpzWriter::append(std::span<const std::byte> bytes) {
   if (!state->open)
-    return makeError(state->output.file.path(), "elements without a tensor that they belong to");
+    return makeError(state->file.path(), "elements without a tensor that they belong to");
   if (bytes.size() > state->remaining)
     return makeError(
         state->placeOf(state->current),
         fmt::format("{} bytes more than its shape takes", bytes.size() - state->remaining));
   state->remaining -= bytes.size();
-  return state->writeEntry(bytes);
+  state->crc = addToCrc(state->crc, bytes);
+  return state->file.write(bytes);
 }
 
 Expected<void> NpzWriter::endTensor() {
   if (!state->open)
-    return makeError(state->output.file.path(), "the end of a tensor that was not begun");
+    return makeError(state->file.path(), "the end of a tensor that was not begun");
   if (state->remaining > 0)
     return makeError(state->placeOf(state->current),
                      fmt::format("{} bytes less than its shape takes", state->remaining));
   state->open = false;
-  if (zipCloseFileInZipRaw64(state->zip, state->entrySize, state->crc) != ZIP_OK)
-    return state->failure();
-  return {};
+  ZipEntry &entry = state->entries.back();
+  if (entry.crc == state->crc)
+    return {};
+  entry.crc = state->crc;
+  return state->file.overwrite(entry.headerOffset + kZipCrcOffset,
+                               std::as_bytes(std::span(&entry.crc, 1)));
 }
 
 Expected<void> NpzWriter::add(const std::string &name, const Tensor &tensor) {
   try {
     Tensor wide = widenForNpz(tensor);
-    if (Expected<void> begun = beginTensor(name, wide.type(), wide.shape()); !begun)
+    std::span<const std::byte> elements = wide.rawBytes();
+    if (Expected<void> begun = state->begin(name, wide.type(), wide.shape(), elements); !begun)
       return begun;
-    if (Expected<void> appended = append(wide.rawBytes()); !appended)
-      return appended;
-    return endTensor();
+    if (Expected<void> written = state->file.write(elements); !written)
+      return written;
+    state->open = false;
+    return {};
   } catch (const std::bad_alloc &) {
     return makeError(state->placeOf(name), "not enough memory to write the tensor");
   }
@@ -271,9 +192,10 @@ Expected<void> NpzWriter::add(const std::string &name, const Tensor &tensor) {
 Expected<void> NpzWriter::close() {
   if (state->open)
     return makeError(state->placeOf(state->current), "is not ended when the file is closed");
-  if (zipClose(std::exchange(state->zip, nullptr), nullptr) != ZIP_OK)
-    return state->failure();
-  return state->output.file.commit();
+  std::string directory = zipDirectory(state->entries, state->file.size());
+  if (Expected<void> written = state->file.write(directory); !written)
+    return written;
+  return state->file.commit();
 }
 
 } // namespace tpuc

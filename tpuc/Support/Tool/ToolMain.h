@@ -1,0 +1,32 @@
+//===- ToolMain.h - The main function of every program ----------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_SUPPORT_TOOL_TOOLMAIN_H
+#define TPUC_SUPPORT_TOOL_TOOLMAIN_H
+
+#include "tpuc/Support/Error.h"
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace tpuc {
+
+/// What `body` of runTool does: takes the arguments without the name of the program, gives the exit
+/// status.
+using ToolBody = std::function<Expected<int>(std::span<const std::string> arguments)>;
+
+/// Runs `body` and returns the exit status of the program: that of `body`, or 1 after an Error, an
+/// exception (std::bad_alloc: "not enough memory") or a failure to write stdout (a full disk), each
+/// told in one line `tool: error: ...` on stderr. When the reader of stdout went away, as in
+/// `tool | head`, the status is 1 without a word. Ignores SIGPIPE.
+int runTool(int argc, char **argv, std::string_view tool, const ToolBody &body);
+
+} // namespace tpuc
+
+#endif // TPUC_SUPPORT_TOOL_TOOLMAIN_H

@@ -1,0 +1,108 @@
+//===- TargetInfo.cpp - BM1684 --------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// [V] was verified on the vendor's functional model, [R] read in public sources; nothing here was
+// measured on silicon.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/Target.h"
+
+namespace tpuc::BM1684 {
+
+namespace {
+
+// [V] float32 and the integers of 8 and 16 bits; [R] of 32 bits.
+constexpr DataTypeSet kTypes = {DataType::F32, DataType::I8,  DataType::U8, DataType::I16,
+                                DataType::U16, DataType::I32, DataType::U32};
+
+constexpr TargetInfo makeTarget() {
+  TargetInfo t;
+  t.name = "bm1684";
+  t.vendor = "Sophgo";
+  t.family = "BM168x";
+  t.summary = "Server chip with 64 lanes, float32 and INT8 with one shift per convolution.";
+  t.precisions = {Precision::F32, Precision::INT8};
+
+  // [V] An int8 convolution adds an int16 bias and shifts once, half up, for all its channels.
+  // There is neither a multiplier nor a zero point, so scales are powers of two times what was
+  // folded into the weights, and only the symmetric kind exists.
+  t.requant.strategy = RequantStrategy::SharedShift;
+  t.requant.quantizations = {Quantization::Symmetric};
+  t.requant.perChannel = false;
+  t.requant.multiplierBits = 0;
+  t.requant.roundings = {RoundingMode::HalfUp};
+  t.requant.rounding = RoundingMode::HalfUp;
+  // [V] for the shift command; how a multiply-and-accumulate's shift rounds was not written down.
+  t.requant.shiftRounding = RoundingMode::Down;
+  t.requant.biasType = DataType::I16;
+  t.floatBiasType = DataType::F32;
+  t.floatSumRounding = RoundingMode::HalfToEven;
+
+  // [V] sizes and the profile's clock. The c extents have 12 bits in the TIU.
+  t.tiu = {.types = kTypes,
+           .clockHz = 550'000'000,
+           .minCommandBytes = 128,
+           .maxCommandBytes = 128,
+           .commandIdBits = 16,
+           .maxExtent = {65535, 4095, 65535, 65535}};
+  t.dma = {.types = kTypes,
+           .clockHz = 550'000'000,
+           .minCommandBytes = 128,
+           .maxCommandBytes = 128,
+           .commandIdBits = 16,
+           .maxExtent = {65535, 65535, 65535, 65535}};
+  t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
+  // [V] Widths of the command's fields.
+  t.window = {.maxStrideH = 15, .maxStrideW = 15, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
+
+  // [V] but for the banks, [R]. Look-up tables lie in the L2 memory; no static memory is known.
+  t.memory = {.lanes = 64,
+              .euBytes = 128,
+              .localBytesPerLane = 512 << 10,
+              .banks = 8,
+              .bankBytes = 64 << 10,
+              .localBase = 0x0800'0000,
+              .staticBase = std::nullopt,
+              .staticBytes = std::nullopt,
+              .sharedBase = 0x1000'0000,
+              .sharedBytes = 4 << 20};
+  // [V] The compiler's area begins above the runtime's. Transfer alignment, size and bandwidth of
+  // the memory are not known.
+  t.global.addressing = GlobalAddressing::Absolute;
+  t.global.base = 0x1'0000'0000;
+  t.global.modelBase = 0x1'0510'0000;
+  t.global.alignment = 0x1000;
+
+  // [V] Words of 4 batch items (int8) or 2 (int16); the operands of a matrix product are dense
+  // bytes.
+  t.layout.strideUnit = StrideUnit::Word32;
+  t.layout.operandAddressing = OperandAddressing::Absolute;
+  t.layout.int8BatchPerWord = 4;
+  t.layout.int16BatchPerWord = 2;
+  t.layout.int8MatrixBatchPerWord = 1;
+  t.layout.convWeightOrder = ConvWeightOrder::KernelFirst;
+  t.layout.convChannelBlock8 = 4;
+  t.layout.convChannelBlock16 = 0; // An int16 convolution was never run.
+  t.layout.convChannelBlock32 = 2;
+
+  // Peak rates and formulas of the timing are not known: there are samples of the vendor's time
+  // line (a short transfer takes about 138 cycles plus one per 52 bytes), but no rule was derived.
+  t.container = Container::Bmodel;
+  t.containerChip = "BM1684";
+  return t;
+}
+
+constexpr std::array kTargets = {makeTarget()};
+
+} // namespace
+
+std::span<const TargetInfo> describeTargets() { return kTargets; }
+
+} // namespace tpuc::BM1684

@@ -1,0 +1,101 @@
+//===- TargetInfo.cpp - A chip that does not exist ------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// A target for tests: every precision, every kind of quantization, round numbers. It is small, so
+// that small networks already need slicing, and its figures are chosen, not measured.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/Target.h"
+
+namespace tpuc::Null {
+
+namespace {
+
+constexpr DataTypeSet kTypes = {DataType::F32, DataType::F16, DataType::BF16,
+                                DataType::I8,  DataType::U8,  DataType::I16,
+                                DataType::U16, DataType::I32, DataType::U32};
+
+constexpr TargetInfo makeTarget() {
+  TargetInfo t;
+  t.name = "null";
+  t.vendor = "tpuc";
+  t.family = "null";
+  t.summary = "No chip: runs every phase but the last, for tests.";
+  t.precisions = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
+
+  t.requant.strategy = RequantStrategy::OwnCommand;
+  t.requant.quantizations = {Quantization::Symmetric, Quantization::Asymmetric};
+  t.requant.perChannel = true;
+  t.requant.multiplierBits = 32;
+  t.requant.roundings = {RoundingMode::HalfUp, RoundingMode::HalfAwayFromZero};
+  t.requant.rounding = RoundingMode::HalfUp;
+  t.requant.shiftRounding = RoundingMode::HalfUp;
+  t.requant.biasType = DataType::I32;
+  t.floatBiasType = DataType::F32;
+  t.floatSumRounding = RoundingMode::HalfToEven;
+
+  t.tiu = {.types = kTypes,
+           .clockHz = 1'000'000'000,
+           .minCommandBytes = 64,
+           .maxCommandBytes = 64,
+           .commandIdBits = 32,
+           .maxExtent = {65535, 65535, 65535, 65535}};
+  t.dma = t.tiu;
+  t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
+  t.window = {.maxStrideH = 15, .maxStrideW = 15, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
+
+  t.memory = {.lanes = 4,
+              .euBytes = 16,
+              .localBytesPerLane = 16 << 10,
+              .banks = 4,
+              .bankBytes = 4 << 10,
+              .localBase = std::nullopt,
+              .staticBase = std::nullopt,
+              .staticBytes = std::nullopt,
+              .sharedBase = std::nullopt,
+              .sharedBytes = std::nullopt};
+  t.global.alignment = 64;
+  t.global.transferAlignment = 64;
+  t.global.sizeBytes = uint64_t{1} << 30;
+  t.global.bytesPerSecond = 16'000'000'000;
+
+  t.layout.convWeightOrder = ConvWeightOrder::KernelFirst;
+  t.layout.convChannelBlock8 = 1;
+  t.layout.convChannelBlock16 = 1;
+  t.layout.convChannelBlock32 = 1;
+
+  t.peakMacs = {.f32 = 16, .f16 = 32, .bf16 = 32, .int8 = 64};
+  t.timing = TimingInfo{.conv8 = {.pixels = 16, .channels = 1},
+                        .conv16 = {.pixels = 8, .channels = 1},
+                        .conv32 = {.pixels = 4, .channels = 1},
+                        .requantElementsPerCycle = 4,
+                        .stridedPoolFactor = 1,
+                        .inPlaceFactor = 1,
+                        .globalToLocal = 16,
+                        .localToGlobal = 16,
+                        .globalToGlobal = 8,
+                        .localToLocal = 16,
+                        .transferDivisor = 1,
+                        .matrixTransposeFactor = 1,
+                        .linearBytesPerCycle = 16,
+                        .linearLocalBytesPerCycle = 16,
+                        .minBurstBytes = 16,
+                        .memoryChannels = 1,
+                        .channelInterleaveBytes = 4096};
+  return t;
+}
+
+constexpr std::array kTargets = {makeTarget()};
+
+} // namespace
+
+std::span<const TargetInfo> describeTargets() { return kTargets; }
+
+} // namespace tpuc::Null

@@ -1,0 +1,306 @@
+//===- Validate.cpp - Whether a chip's description agrees with itself -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/Target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+namespace tpuc {
+
+namespace {
+
+using Result = Expected<void>;
+
+Result fail(const TargetInfo &target, std::string found, std::string expected) {
+  return makeError(fmt::format("target {}", target.name), std::move(found), std::move(expected));
+}
+
+bool isName(std::string_view name) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+Result checkNames(const TargetInfo &t) {
+  if (!isName(t.name))
+    return fail(t, fmt::format("name '{}'", t.name), "lower-case letters, digits, underscores");
+  for (size_t i = 0; i < t.aliases.size(); ++i) {
+    const std::string_view alias = t.aliases[i];
+    if (!isName(alias))
+      return fail(t, fmt::format("alias '{}'", alias), "lower-case letters, digits, underscores");
+    const auto others = t.aliases.subspan(i + 1);
+    if (alias == t.name || std::ranges::find(others, alias) != others.end())
+      return fail(t, fmt::format("alias '{}' twice", alias), "each name once");
+  }
+  if (t.vendor.empty() || t.family.empty() || t.summary.empty())
+    return fail(t, "no vendor, family or summary", "all three");
+  return {};
+}
+
+Result checkPrecisions(const TargetInfo &t) {
+  if (t.precisions.empty())
+    return fail(t, "no precision", "one at least");
+  bool hasFloat = false;
+  for (Precision precision : kAllPrecisions) {
+    if (!t.has(precision))
+      continue;
+    const DataType type = storageType(precision);
+    hasFloat = hasFloat || isFloat(type);
+    if (!t.tiu.takes(type) || !t.dma.takes(type))
+      return fail(t, fmt::format("an engine that does not take {}", dataTypeName(type)),
+                  fmt::format("both to take it, as {} exists", precisionName(precision)));
+    if (!t.convChannelBlock(type))
+      return fail(t, fmt::format("no channel block for {}", dataTypeName(type)),
+                  fmt::format("one, as {} exists", precisionName(precision)));
+  }
+  if (hasFloat != t.floatBiasType.has_value() || hasFloat != t.floatSumRounding.has_value())
+    return fail(t, "floatBiasType and floatSumRounding do not go with the precisions",
+                hasFloat ? "both" : "neither without a floating-point precision");
+  if (t.floatBiasType && !isFloat(*t.floatBiasType))
+    return fail(t, fmt::format("floatBiasType {}", dataTypeName(*t.floatBiasType)),
+                "a floating-point type");
+  return {};
+}
+
+Result checkRequant(const TargetInfo &t) {
+  const RequantInfo &r = t.requant;
+  if (!t.has(Precision::INT8)) {
+    if (r.strategy != RequantStrategy::None || !r.quantizations.empty() || !r.roundings.empty() ||
+        r.rounding || r.shiftRounding || r.biasType || r.multiplierBits != 0 || r.perChannel)
+      return fail(t, "requantization without INT8", "none");
+    return {};
+  }
+  if (r.strategy == RequantStrategy::None || r.quantizations.empty())
+    return fail(t, "INT8 without a requantization strategy or kind of quantization", "both");
+  if (!r.rounding || !r.shiftRounding || !r.biasType)
+    return fail(t, "INT8 without rounding, shiftRounding or biasType", "all three");
+  if (!r.roundings.contains(*r.rounding))
+    return fail(t, "a requantization rounding that is not among those offered", "one of them");
+  if (!isInteger(*r.biasType) || !isSigned(*r.biasType))
+    return fail(t, fmt::format("INT8 bias type {}", dataTypeName(*r.biasType)), "a signed integer");
+  const bool onlyShift = r.strategy == RequantStrategy::SharedShift;
+  if (onlyShift ? r.multiplierBits != 0 : r.multiplierBits != 8 && r.multiplierBits != 32)
+    return fail(t, fmt::format("multiplier of {} bits", r.multiplierBits),
+                onlyShift ? "none with a shared shift" : "8 or 32");
+  if (onlyShift && r.perChannel)
+    return fail(t, "requantization per channel with a shared shift", "per tensor");
+  if (r.strategy != RequantStrategy::InConvolution && r.firstShiftBits != 0)
+    return fail(t, "a shift in two steps outside the convolution", "firstShiftBits 0");
+  if (t.has(Quantization::Asymmetric) && r.strategy != RequantStrategy::OwnCommand)
+    return fail(t, "asymmetric INT8 without a requantization command", "symmetric only");
+  return {};
+}
+
+Result checkEngine(const TargetInfo &t, std::string_view name, const EngineInfo &engine) {
+  const auto at = [&](std::string_view what) { return fmt::format("{}: {}", name, what); };
+  if (engine.minCommandBytes == 0 || engine.minCommandBytes > engine.maxCommandBytes ||
+      engine.minCommandBytes % 4 != 0 || engine.maxCommandBytes % 4 != 0)
+    return fail(t,
+                at(fmt::format("commands of {} to {} bytes", engine.minCommandBytes,
+                               engine.maxCommandBytes)),
+                "whole 32-bit words, smallest first");
+  if (engine.commandIdBits == 0 || engine.commandIdBits > 32)
+    return fail(t, at(fmt::format("command ids of {} bits", engine.commandIdBits)), "1 to 32");
+  const Extents &e = engine.maxExtent;
+  if (e.n == 0 || e.c == 0 || e.h == 0 || e.w == 0)
+    return fail(t, at("a largest extent of 0"), "1 at least");
+  if (engine.clockHz && *engine.clockHz == 0)
+    return fail(t, at("a clock of 0 Hz"), "a frequency, or none where it is not known");
+  return {};
+}
+
+Result checkCommands(const TargetInfo &t) {
+  if (auto tiu = checkEngine(t, "tiu", t.tiu); !tiu)
+    return tiu;
+  if (auto dma = checkEngine(t, "dma", t.dma); !dma)
+    return dma;
+  if (t.stream.streams != 1 && t.stream.streams != 2)
+    return fail(t, fmt::format("{} command streams", t.stream.streams), "1 or 2");
+  if (t.stream.streams == 1 && t.stream.headerBytes == 0)
+    return fail(t, "one stream for both engines without headers",
+                "headers that tell the engines apart");
+  if (!std::has_single_bit(t.stream.paddingBytes))
+    return fail(t, fmt::format("streams padded to {} bytes", t.stream.paddingBytes),
+                "a power of two");
+  const WindowLimits &w = t.window;
+  if (w.maxStrideH == 0 || w.maxStrideW == 0 || w.maxDilation == 0)
+    return fail(t, "a largest window stride or dilation of 0", "1 at least");
+  return {};
+}
+
+/// A part of the address space of the DMA engine.
+struct Region {
+  std::string_view name;
+  uint64_t begin = 0, size = 0;
+};
+
+Result checkRegions(const TargetInfo &t) {
+  const MemoryInfo &m = t.memory;
+  if (m.staticBase.has_value() != m.staticBytes.has_value() ||
+      m.sharedBase.has_value() != m.sharedBytes.has_value())
+    return fail(t, "a static or shared memory with a base or a size alone", "both or neither");
+  std::vector<Region> regions;
+  if (m.localBase)
+    regions.push_back({"local", *m.localBase, t.localBytes()});
+  if (m.staticBase && m.staticBytes)
+    regions.push_back({"static", *m.staticBase, *m.staticBytes});
+  if (m.sharedBase && m.sharedBytes)
+    regions.push_back({"shared", *m.sharedBase, *m.sharedBytes});
+  // Global memory reaches to the end of the address space where its size is not known.
+  const uint64_t rest = ~uint64_t{0} - t.global.base;
+  if (!regions.empty())
+    regions.push_back({"global", t.global.base, t.global.sizeBytes.value_or(rest)});
+  std::ranges::sort(regions, {}, &Region::begin);
+  for (size_t i = 1; i < regions.size(); ++i)
+    if (regions[i].begin - regions[i - 1].begin < regions[i - 1].size)
+      return fail(t, fmt::format("{} and {} memory overlap", regions[i - 1].name, regions[i].name),
+                  "memories apart from each other");
+  return {};
+}
+
+Result checkMemory(const TargetInfo &t) {
+  const MemoryInfo &m = t.memory;
+  if (!std::has_single_bit(m.lanes))
+    return fail(t, fmt::format("{} lanes", m.lanes), "a power of two");
+  if (!std::has_single_bit(m.euBytes) || m.euBytes < 4)
+    return fail(t, fmt::format("{} EU bytes", m.euBytes), "a power of two, 4 at least");
+  if (!std::has_single_bit(m.localBytesPerLane) || m.localBytesPerLane < m.euBytes)
+    return fail(t, fmt::format("{} bytes of local memory per lane", m.localBytesPerLane),
+                "a power of two, not less than the EU bytes");
+  if (uint64_t{m.banks} * m.bankBytes != m.localBytesPerLane)
+    return fail(t, fmt::format("{} banks of {} bytes", m.banks, m.bankBytes),
+                fmt::format("the {} bytes of a lane together", m.localBytesPerLane));
+  if (t.layout.operandAddressing == OperandAddressing::Absolute && !m.localBase)
+    return fail(t, "absolute operand addresses without a base of local memory", "localBase");
+  if (m.localBase && *m.localBase % m.localBytesPerLane != 0)
+    return fail(t, fmt::format("local memory at {:#x}", *m.localBase),
+                "a multiple of the size of a lane");
+  return checkRegions(t);
+}
+
+Result checkGlobal(const TargetInfo &t) {
+  const GlobalMemoryInfo &g = t.global;
+  const bool tagged = g.addressing == GlobalAddressing::TaggedBase;
+  if (tagged ? g.tagShift == 0 || g.tagShift >= 64 : g.tagShift != 0)
+    return fail(t, fmt::format("a tag shift of {}", g.tagShift),
+                tagged ? "1 to 63" : "0 with absolute addresses");
+  for (const auto &alignment : {g.alignment, g.transferAlignment})
+    if (alignment && !std::has_single_bit(*alignment))
+      return fail(t, fmt::format("a global alignment of {}", *alignment), "a power of two");
+  if (!std::has_single_bit(g.granularityBytes))
+    return fail(t, fmt::format("addresses in units of {} bytes", g.granularityBytes),
+                "a power of two");
+  if (g.modelBase < g.base || (g.alignment && g.modelBase % *g.alignment != 0))
+    return fail(t, fmt::format("models at {:#x}", g.modelBase),
+                fmt::format("an aligned address from {:#x}", g.base));
+  if ((g.sizeBytes && *g.sizeBytes == 0) || (g.bytesPerSecond && *g.bytesPerSecond == 0))
+    return fail(t, "a global memory of size or bandwidth 0", "a figure, or none if not known");
+  return {};
+}
+
+Result checkLayout(const TargetInfo &t) {
+  const LayoutInfo &l = t.layout;
+  if (l.secondOperandAddressBits > 32 ||
+      (uint64_t{1} << l.secondOperandAddressBits) < t.memory.localBytesPerLane)
+    return fail(t, fmt::format("second operands with {} address bits", l.secondOperandAddressBits),
+                "enough for a lane, at most 32");
+  const bool words = l.strideUnit == StrideUnit::Word32;
+  if (words ? l.int8BatchPerWord != 4 || l.int16BatchPerWord != 2
+            : l.int8BatchPerWord != 1 || l.int16BatchPerWord != 1)
+    return fail(t,
+                fmt::format("{} int8 and {} int16 batch items per word", l.int8BatchPerWord,
+                            l.int16BatchPerWord),
+                words ? "4 and 2, as strides count words" : "1, as strides do not count words");
+  if (l.int8MatrixBatchPerWord != 1 && l.int8MatrixBatchPerWord != l.int8BatchPerWord)
+    return fail(t, fmt::format("{} int8 matrices per word", l.int8MatrixBatchPerWord),
+                "1, or as many as of other tensors");
+  for (uint32_t block : {l.convChannelBlock8, l.convChannelBlock16, l.convChannelBlock32})
+    if (block != 0 && !std::has_single_bit(block))
+      return fail(t, fmt::format("blocks of {} input channels", block), "a power of two");
+  const bool wide = t.tiu.takes(DataType::I16) || t.tiu.takes(DataType::I32);
+  const bool planes = l.wideIntegers == WideIntegers::BytePlanes;
+  if (planes && wide)
+    return fail(t, "byte planes beside 16- or 32-bit integer types", "one of the two");
+  if (!planes && t.requant.biasType && !t.tiu.takes(*t.requant.biasType))
+    return fail(t, fmt::format("an INT8 bias of type {}", dataTypeName(*t.requant.biasType)),
+                "a type that the TIU takes");
+  return {};
+}
+
+Result checkRates(const TargetInfo &t) {
+  for (Precision precision : kAllPrecisions) {
+    const auto macs = t.peakMacs.of(precision);
+    if (!macs)
+      continue;
+    if (!t.has(precision))
+      return fail(t, fmt::format("a peak rate for {}", precisionName(precision)),
+                  "none for a precision that does not exist");
+    if (*macs == 0 || *macs % t.memory.lanes != 0)
+      return fail(t, fmt::format("a peak of {} {} MACs", *macs, precisionName(precision)),
+                  "a multiple of the lanes");
+  }
+  if (!t.timing)
+    return {};
+  const TimingInfo &timing = *t.timing;
+  if (!t.tiu.clockHz || !t.dma.clockHz)
+    return fail(t, "timing without clocks", "the clocks of both engines");
+  for (Precision precision : kAllPrecisions) {
+    if (!t.has(precision))
+      continue;
+    const DataType type = storageType(precision);
+    const ConvThroughput &conv = bitWidth(type) == 8    ? timing.conv8
+                                 : bitWidth(type) == 16 ? timing.conv16
+                                                        : timing.conv32;
+    if (t.peakMacs.of(precision) != uint64_t{t.memory.lanes} * conv.pixels * conv.channels)
+      return fail(t,
+                  fmt::format("{} convolutions of {} pixels by {} channels",
+                              precisionName(precision), conv.pixels, conv.channels),
+                  "the peak rate, over all lanes");
+    if (conv.channels != t.convChannelBlock(type))
+      return fail(t, fmt::format("{} input channels per cycle", conv.channels),
+                  "the channel block of the weights");
+  }
+  for (double rate :
+       {timing.globalToLocal, timing.localToGlobal, timing.globalToGlobal, timing.localToLocal,
+        static_cast<double>(timing.linearBytesPerCycle),
+        static_cast<double>(timing.linearLocalBytesPerCycle),
+        static_cast<double>(timing.requantElementsPerCycle), timing.matrixTransposeFactor})
+    if (!(rate > 0))
+      return fail(t, fmt::format("a rate of {}", rate), "more than 0");
+  if (!(timing.transferDivisor >= 1) || timing.stridedPoolFactor == 0 ||
+      timing.inPlaceFactor == 0 || timing.minBurstBytes == 0 || timing.memoryChannels == 0 ||
+      timing.channelInterleaveBytes == 0)
+    return fail(t, "a timing factor below 1", "1 at least");
+  return {};
+}
+
+Result checkContainer(const TargetInfo &t) {
+  if ((t.container == Container::None) != t.containerChip.empty())
+    return fail(t, fmt::format("chip name '{}' in the container", t.containerChip),
+                "one exactly where there is a container");
+  if (t.hasCodeGenerator && t.container == Container::None)
+    return fail(t, "a code generator without a container", "the file that it writes");
+  return {};
+}
+
+} // namespace
+
+Expected<void> validate(const TargetInfo &target) {
+  for (auto check : {checkNames, checkPrecisions, checkRequant, checkCommands, checkMemory,
+                     checkGlobal, checkLayout, checkRates, checkContainer})
+    if (Result result = check(target); !result)
+      return result;
+  return {};
+}
+
+} // namespace tpuc
