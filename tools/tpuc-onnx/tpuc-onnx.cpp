@@ -65,7 +65,7 @@ Expected<void> run(const OnnxImportOptions &options, const std::string &optimize
   if (!module)
     return propagate(module);
   mlir::OpPrintingFlags flags;
-  (*module)->print(llvm::outs(), flags.enableDebugInfo(true, true));
+  (*module)->print(llvm::outs(), flags.enableDebugInfo());
   return {};
 }
 
