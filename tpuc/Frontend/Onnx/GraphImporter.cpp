@@ -481,7 +481,10 @@ bool GraphImporter::fold(Operation *op, SmallVectorImpl<Value> &results) {
   for (Value operand : op->getOperands()) {
     std::optional<Tensor> tensor;
     if (top::isPresent(operand)) {
-      if (!isSmall(operand) || !(tensor = top::constantTensor(operand)))
+      if (!isSmall(operand))
+        return false;
+      tensor = top::constantTensor(operand);
+      if (!tensor)
         return false;
     }
     operands.push_back(std::move(tensor));

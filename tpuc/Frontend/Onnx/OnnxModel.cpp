@@ -238,8 +238,11 @@ OnnxModel::externalBytes(const proto::Tensor &tensor, const std::string &place,
       location = entry.value();
     else if (entry.key() == "offset")
       offset = parseNumber(entry.value());
-    else if (entry.key() == "length" && !(length = parseNumber(entry.value())))
-      return makeError(place, "length '" + entry.value() + "' of the external data is no number");
+    else if (entry.key() == "length") {
+      length = parseNumber(entry.value());
+      if (!length)
+        return makeError(place, "length '" + entry.value() + "' of the external data is no number");
+    }
   }
   if (!offset)
     return makeError(place, "the offset of the external data is no number");
