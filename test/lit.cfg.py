@@ -21,6 +21,9 @@ for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
 
 config.substitutions.append(("%tpuc_src", config.tpuc_source_dir))
 config.substitutions.append(("%python", config.python))
+# An ONNX model in protobuf's text form, as a test may hold it, in the form of files.
+config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Model "
+                             f"--proto_path={config.tpuc_source_dir}/tpuc/Frontend/Onnx Onnx.proto"))
 
 if config.enable_mlir:
     config.available_features.add("mlir")
