@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/Convert.h"
 
 #include "mlir/IR/Location.h"
@@ -18,8 +19,8 @@ using namespace tpuc;
 
 EvalContext::EvalContext(mlir::Operation *op, llvm::ArrayRef<std::optional<Tensor>> operands,
                          Allocate allocate, RunRegion runRegion, ThreadPool &threads)
-    : operation(op), inputs(operands), outputs(op->getNumResults()),
-      allocator(std::move(allocate)), regionRunner(std::move(runRegion)), pool(threads) {}
+    : operation(op), inputs(operands), outputs(op->getNumResults()), allocator(std::move(allocate)),
+      regionRunner(std::move(runRegion)), pool(threads) {}
 
 bool EvalContext::wants(unsigned index) const {
   return top::isPresent(operation->getResult(index));
@@ -31,6 +32,10 @@ Expected<Tensor *> EvalContext::allocate(unsigned index, DataType type, const Sh
     return propagate(tensor);
   outputs[index] = std::move(*tensor);
   return &outputs[index];
+}
+
+kernels::KernelCache *EvalContext::cacheFor(unsigned constant) const {
+  return operation->getOperand(constant).getDefiningOp<top::WeightOp>() ? kept : nullptr;
 }
 
 std::optional<llvm::SmallVector<int64_t>>

@@ -9,6 +9,7 @@
 #ifndef TPUC_INTERPRETER_EVALUATE_H
 #define TPUC_INTERPRETER_EVALUATE_H
 
+#include "tpuc/Interpreter/Kernels/KernelCache.h"
 #include "tpuc/Support/Tensor.h"
 #include "tpuc/Support/ThreadPool.h"
 
@@ -51,6 +52,11 @@ public:
   }
   ThreadPool &threads() { return pool; }
 
+  /// Lends the op what its kernel kept from earlier runs, and keeps for later ones.
+  void setCache(kernels::KernelCache *cache) { kept = cache; }
+  /// Null unless one was lent and operand `constant` is a weight, the same in every run.
+  kernels::KernelCache *cacheFor(unsigned constant) const;
+
   /// The integers of an attribute, or of the operand that stands in for it; none if neither is.
   std::optional<llvm::SmallVector<int64_t>> ints(std::optional<mlir::ArrayAttr> attribute,
                                                  unsigned operandIndex) const;
@@ -65,6 +71,7 @@ private:
   Allocate allocator;
   RunRegion regionRunner;
   ThreadPool &pool;
+  kernels::KernelCache *kept = nullptr;
 };
 
 /// The name of the tensor that an op makes (its first result): the name in its location, else the

@@ -1,4 +1,4 @@
-//===- ConvolutionOps.cpp ----------------------------------------------------===//
+//===- ConvolutionOps.cpp - Convolutions ----------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,17 +7,144 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/WindowAttributes.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult ConvOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t ConvOp::flops() { return 0; }
-LogicalResult DeconvOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DeconvOp::flops() { return 0; }
-LogicalResult DeformConv2DOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DeformConv2DOp::flops() { return 0; }
-LogicalResult Col2ImOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t Col2ImOp::flops() { return 0; }
+/// Sets the result of a convolution; what it adds beside its products is a bias.
+static LogicalResult setFrom(Operation *op, const Expected<Window> &window) {
+  if (!window)
+    return emit(op, window.error());
+  return setResult(op, 0, elementTypeOf(op->getOperand(0)), window->output);
+}
+
+static LogicalResult setUnranked(Operation *op) {
+  return setResult(op, 0, elementTypeOf(op->getOperand(0)), std::nullopt);
+}
+
+/// Writes what `auto_pad` comes to into `pads`, once all spatial extents are known.
+template <typename Op> static void resolvePads(Op op, const Window &window) {
+  if (op.getAutoPad() == "NOTSET" || llvm::is_contained(window.output, kDynamic))
+    return;
+  setPads(op, window);
+}
+
+LogicalResult ConvOp::verify() {
+  if (failed(verifyWindow(*this, toInts(getKernelShape()).size())))
+    return failure();
+  return verifyConvolution(*this);
+}
+
+LogicalResult ConvOp::inferShape() {
+  std::optional<Dims> input = dimsOf(getInput());
+  std::optional<Dims> filter = dimsOf(getFilter());
+  if (!input || !filter)
+    return setUnranked(*this);
+  Expected<Window> window = windowOf(*this, *input, *filter);
+  if (window)
+    resolvePads(*this, *window);
+  return setFrom(*this, window);
+}
+
+int64_t ConvOp::flops() {
+  std::optional<Dims> filter = dimsOf(getFilter());
+  if (!filter || llvm::is_contained(*filter, kDynamic))
+    return 0;
+  int64_t perOutput = 1;
+  for (int64_t extent : ArrayRef(*filter).drop_front())
+    perOutput *= extent;
+  return staticElements(getOutput()) * (2 * perOutput + (isPresent(getBias()) ? 1 : 0));
+}
+
+LogicalResult DeconvOp::verify() {
+  size_t spatial = toInts(getKernelShape()).size();
+  if (failed(verifyWindow(*this, spatial, /*negativePads=*/true)) ||
+      failed(verifyInts(*this, "output_padding", getOutputPadding(), spatial, 0)))
+    return failure();
+  if (getOutputShape()) {
+    size_t size = getOutputShape()->size();
+    if (size != spatial && size != spatial + 2)
+      return emitOpError("output_shape has ") << size << " entries; expected " << spatial;
+  }
+  return verifyConvolution(*this);
+}
+
+LogicalResult DeconvOp::inferShape() {
+  std::optional<Dims> input = dimsOf(getInput());
+  std::optional<Dims> filter = dimsOf(getFilter());
+  if (!input || !filter)
+    return setUnranked(*this);
+  Expected<Window> window = windowOf(*this, *input, *filter);
+  if (window && !llvm::is_contained(window->output, kDynamic) &&
+      (getAutoPad() != "NOTSET" || getOutputShape())) {
+    setPads(*this, *window);
+    removeOutputShapeAttr();
+  }
+  return setFrom(*this, window);
+}
+
+int64_t DeconvOp::flops() {
+  std::optional<Dims> filter = dimsOf(getFilter());
+  if (!filter || llvm::is_contained(*filter, kDynamic))
+    return 0;
+  int64_t perInput = 1;
+  for (int64_t extent : ArrayRef(*filter).drop_front())
+    perInput *= extent;
+  return staticElements(getInput()) * 2 * perInput +
+         (isPresent(getBias()) ? staticElements(getOutput()) : 0);
+}
+
+LogicalResult DeformConv2DOp::verify() {
+  if (getKernelShape().size() != 2)
+    return emitOpError("kernel_shape has ") << getKernelShape().size() << " entries; expected 2";
+  if (failed(verifyWindow(*this, 2)) ||
+      failed(verifyAtLeast(*this, "offset_group", getOffsetGroup(), 1)))
+    return failure();
+  return verifyAtLeast(*this, "group", getGroup(), 1);
+}
+
+LogicalResult DeformConv2DOp::inferShape() {
+  std::optional<Dims> input = dimsOf(getInput());
+  std::optional<Dims> filter = dimsOf(getFilter());
+  std::optional<Dims> offset = dimsOf(getOffset());
+  if (!input || !filter || !offset)
+    return setUnranked(*this);
+  return setFrom(*this, windowOf(*this, *input, *filter, *offset));
+}
+
+int64_t DeformConv2DOp::flops() {
+  std::optional<Dims> filter = dimsOf(getFilter());
+  if (!filter || llvm::is_contained(*filter, kDynamic))
+    return 0;
+  // The four neighbours of each sample: 4 products, 3 sums; then as a convolution.
+  int64_t taps = (*filter)[1] * (*filter)[2] * (*filter)[3];
+  std::optional<Dims> output = dimsOf(getOutput());
+  if (!output || staticElements(getOutput()) == 0)
+    return 0;
+  int64_t samples =
+      (*output)[0] * (*output)[2] * (*output)[3] * taps * static_cast<int64_t>(getGroup());
+  return samples * 7 + staticElements(getOutput()) * (2 * taps + (isPresent(getBias()) ? 1 : 0));
+}
+
+LogicalResult Col2ImOp::verify() {
+  if (failed(verifyPositive(*this, "strides", getStrides())) ||
+      failed(verifyPositive(*this, "dilations", getDilations())))
+    return failure();
+  return success();
+}
+
+LogicalResult Col2ImOp::inferShape() {
+  std::optional<Dims> input = dimsOf(getInput());
+  if (!input)
+    return setUnranked(*this);
+  Expected<Window> window =
+      windowOf(*this, *input, constantInts(getImageShape()), constantInts(getBlockShape()));
+  if (window && window->output.empty())
+    return setUnranked(*this);
+  return setFrom(*this, window);
+}
+
+int64_t Col2ImOp::flops() { return staticElements(getInput()); }

@@ -26,6 +26,7 @@ def Top_ConvOp : Top_ComputeOp<"Conv"> {
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_DeconvOp : Top_ComputeOp<"Deconv"> {
@@ -45,6 +46,7 @@ def Top_DeconvOp : Top_ComputeOp<"Deconv"> {
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_DeformConv2DOp : Top_ComputeOp<"DeformConv2D"> {
@@ -61,6 +63,7 @@ def Top_DeformConv2DOp : Top_ComputeOp<"DeformConv2D"> {
                        Top_DefaultI64<1>:$offset_group,
                        OptionalAttr<I64ArrayAttr>:$dilations);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_Col2ImOp : Top_ComputeOp<"Col2Im"> {
@@ -72,6 +75,7 @@ def Top_Col2ImOp : Top_ComputeOp<"Col2Im"> {
                        OptionalAttr<I64ArrayAttr>:$pads,
                        OptionalAttr<I64ArrayAttr>:$dilations);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_CONVOLUTIONOPS

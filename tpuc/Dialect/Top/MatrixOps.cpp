@@ -1,4 +1,4 @@
-//===- MatrixOps.cpp ----------------------------------------------------===//
+//===- MatrixOps.cpp - Matrix products ------------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,13 +7,70 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/MatrixOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/MatrixShapes.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult MatMulOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MatMulOp::flops() { return 0; }
-LogicalResult EinsumOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t EinsumOp::flops() { return 0; }
+LogicalResult MatMulOp::inferShape() {
+  std::optional<Dims> left = dimsOf(getInput());
+  std::optional<Dims> right = dimsOf(getRight());
+  if (!left || !right)
+    return setResult(*this, 0, elementTypeOf(getInput()), std::nullopt);
+  Expected<Dims> shape = matMulShape(*left, *right, getLeftTranspose(), getRightTranspose());
+  if (!shape)
+    return emit(*this, shape.error());
+  return setResult(*this, 0, elementTypeOf(getInput()), *shape);
+}
+
+int64_t MatMulOp::flops() {
+  std::optional<Dims> left = dimsOf(getInput());
+  if (!left || left->empty())
+    return 0;
+  bool swapped = getLeftTranspose() && left->size() > 1;
+  int64_t inner = swapped ? (*left)[left->size() - 2] : left->back();
+  if (inner == kDynamic)
+    return 0;
+  return staticElements(getOutput()) * (2 * inner + (isPresent(getBias()) ? 1 : 0));
+}
+
+LogicalResult EinsumOp::inferShape() {
+  SmallVector<Dims> operands;
+  for (Value input : getInputs()) {
+    std::optional<Dims> dims = dimsOf(input);
+    if (!dims)
+      return setResult(*this, 0, elementTypeOf(getInputs()[0]), std::nullopt);
+    operands.push_back(*dims);
+  }
+  Expected<EinsumIndices> indices = parseEinsum(getMode(), operands);
+  if (!indices)
+    return emit(*this, indices.error());
+  Dims shape;
+  for (int64_t number : indices->result)
+    shape.push_back(indices->extents[number]);
+  return setResult(*this, 0, elementTypeOf(getInputs()[0]), shape);
+}
+
+LogicalResult EinsumOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("has no operand; expected at least one");
+  return success();
+}
+
+int64_t EinsumOp::flops() {
+  SmallVector<Dims> operands;
+  for (Value input : getInputs()) {
+    if (staticElements(input) == 0)
+      return 0;
+    operands.push_back(*dimsOf(input));
+  }
+  Expected<EinsumIndices> indices = parseEinsum(getMode(), operands);
+  if (!indices)
+    return 0;
+  int64_t products = 1;
+  for (int64_t extent : indices->extents)
+    products *= extent;
+  return products * static_cast<int64_t>(operands.size());
+}

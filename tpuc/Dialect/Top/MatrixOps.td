@@ -28,6 +28,7 @@ def Top_EinsumOp : Top_ComputeOp<"Einsum"> {
   let arguments = (ins Variadic<AnyTensor>:$inputs,
                        StrAttr:$mode);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_MATRIXOPS

@@ -1,4 +1,4 @@
-//===- NormOps.cpp ----------------------------------------------------===//
+//===- NormOps.cpp - Normalization ----------------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -8,34 +8,149 @@
 
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult BatchNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t BatchNormOp::flops() { return 0; }
-LogicalResult BatchNormTrainOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t BatchNormTrainOp::flops() { return 0; }
-LogicalResult ScaleOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t ScaleOp::flops() { return 0; }
-LogicalResult LayerNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t LayerNormOp::flops() { return 0; }
-LogicalResult InstanceNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t InstanceNormOp::flops() { return 0; }
-LogicalResult GroupNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t GroupNormOp::flops() { return 0; }
-LogicalResult RMSNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t RMSNormOp::flops() { return 0; }
-LogicalResult PixelNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t PixelNormOp::flops() { return 0; }
-LogicalResult NormalizeOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t NormalizeOp::flops() { return 0; }
-LogicalResult MeanVarianceNormOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MeanVarianceNormOp::flops() { return 0; }
-LogicalResult LRNOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t LRNOp::flops() { return 0; }
-LogicalResult SoftmaxOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t SoftmaxOp::flops() { return 0; }
-LogicalResult HardmaxOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t HardmaxOp::flops() { return 0; }
+/// The first result is like the input.
+static LogicalResult likeInput(Operation *op) {
+  Value input = op->getOperand(0);
+  return setResult(op, 0, elementTypeOf(input), dimsOf(input));
+}
+
+/// `parameter` has one element for each channel of `input`, axis 1.
+static LogicalResult checkPerChannel(Operation *op, Value input, Value parameter, StringRef name) {
+  std::optional<Dims> dims = dimsOf(input);
+  if (!dims || !isPresent(parameter))
+    return success();
+  if (dims->empty())
+    return op->emitOpError("input is a scalar; expected channels");
+  // A vector is one batch of channels without spatial dimensions.
+  int64_t channels = dims->size() > 1 ? (*dims)[1] : 1;
+  int64_t elements = staticElements(parameter);
+  if (elements != 0 && channels != kDynamic && elements != channels)
+    return op->emitOpError(name) << " has " << elements << " elements; expected " << channels
+                                 << ", one per channel";
+  return success();
+}
+
+static LogicalResult likeInputPerChannel(Operation *op) {
+  static constexpr StringRef kNames[] = {"second operand", "third operand", "fourth operand",
+                                         "fifth operand"};
+  for (unsigned i = 1; i < op->getNumOperands(); ++i)
+    if (failed(checkPerChannel(op, op->getOperand(0), op->getOperand(i), kNames[i - 1])))
+      return failure();
+  return likeInput(op);
+}
+
+/// Like the input, along an axis that it has.
+static LogicalResult likeInputAlong(Operation *op, int64_t axis) {
+  if (std::optional<Dims> dims = dimsOf(op->getOperand(0)))
+    if (failed(normalizeAxis(op, axis, static_cast<int64_t>(dims->size()))))
+      return failure();
+  return likeInput(op);
+}
+
+/// `perElement` operations for each element of the input.
+static int64_t perElement(Operation *op, int64_t operations) {
+  return staticElements(op->getOperand(0)) * operations;
+}
+
+LogicalResult BatchNormOp::inferShape() { return likeInputPerChannel(*this); }
+int64_t BatchNormOp::flops() { return perElement(*this, 2); }
+
+LogicalResult BatchNormTrainOp::inferShape() {
+  if (failed(likeInputPerChannel(*this)) ||
+      failed(setResult(*this, 1, elementTypeOf(getMean()), dimsOf(getMean()))))
+    return failure();
+  return setResult(*this, 2, elementTypeOf(getVariance()), dimsOf(getVariance()));
+}
+int64_t BatchNormTrainOp::flops() { return perElement(*this, 6); }
+
+LogicalResult ScaleOp::inferShape() { return likeInputPerChannel(*this); }
+int64_t ScaleOp::flops() { return perElement(*this, 2); }
+
+LogicalResult LayerNormOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  std::optional<Dims> statistics;
+  if (dims) {
+    FailureOr<int64_t> axis = normalizeAxis(*this, getAxis(), static_cast<int64_t>(dims->size()));
+    if (failed(axis))
+      return failure();
+    statistics = dims;
+    std::fill(statistics->begin() + *axis, statistics->end(), 1);
+  }
+  Type f32 = Float32Type::get(getContext());
+  for (unsigned i = 1; i < 3; ++i)
+    if (isPresent(getResult(i)) && failed(setResult(*this, i, f32, statistics)))
+      return failure();
+  return likeInput(*this);
+}
+int64_t LayerNormOp::flops() { return perElement(*this, 8); }
+
+LogicalResult InstanceNormOp::inferShape() { return likeInputPerChannel(*this); }
+int64_t InstanceNormOp::flops() { return perElement(*this, 8); }
+
+LogicalResult GroupNormOp::verify() {
+  auto groups = static_cast<int64_t>(getNumGroups());
+  if (groups < 1)
+    return emitOpError("num_groups is ") << groups << "; expected at least 1";
+  return success();
+}
+LogicalResult GroupNormOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  auto groups = static_cast<int64_t>(getNumGroups());
+  if (dims && dims->size() < 2)
+    return emitOpError("input has shape ") << dimsText(*dims) << "; expected batch and channels";
+  if (dims && (*dims)[1] != kDynamic && (*dims)[1] % groups != 0)
+    return emitOpError("input has ")
+           << (*dims)[1] << " channels; expected a multiple of the " << groups << " groups";
+  return likeInputPerChannel(*this);
+}
+int64_t GroupNormOp::flops() { return perElement(*this, 8); }
+
+LogicalResult RMSNormOp::inferShape() { return likeInputAlong(*this, getAxis()); }
+int64_t RMSNormOp::flops() { return perElement(*this, 4); }
+
+LogicalResult PixelNormOp::inferShape() { return likeInputPerChannel(*this); }
+int64_t PixelNormOp::flops() { return perElement(*this, 8); }
+
+LogicalResult NormalizeOp::verify() {
+  auto p = static_cast<int64_t>(getP());
+  if (p != 1 && p != 2)
+    return emitOpError("p is ") << p << "; expected 1 or 2";
+  return success();
+}
+LogicalResult NormalizeOp::inferShape() { return likeInputAlong(*this, getAxis()); }
+int64_t NormalizeOp::flops() { return perElement(*this, 3); }
+
+LogicalResult MeanVarianceNormOp::inferShape() {
+  if (std::optional<Dims> dims = dimsOf(getInput()))
+    for (int64_t axis : toInts(getAxes()))
+      if (failed(normalizeAxis(*this, axis, static_cast<int64_t>(dims->size()))))
+        return failure();
+  return likeInput(*this);
+}
+int64_t MeanVarianceNormOp::flops() { return perElement(*this, 6); }
+
+LogicalResult LRNOp::verify() {
+  auto size = static_cast<int64_t>(getSize());
+  if (size < 1)
+    return emitOpError("size is ") << size << "; expected at least 1";
+  return success();
+}
+LogicalResult LRNOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  if (dims && dims->size() < 2)
+    return emitOpError("input has shape ") << dimsText(*dims) << "; expected batch and channels";
+  return likeInput(*this);
+}
+int64_t LRNOp::flops() { return perElement(*this, 2 * static_cast<int64_t>(getSize()) + 3); }
+
+LogicalResult SoftmaxOp::inferShape() { return likeInputAlong(*this, getAxis()); }
+int64_t SoftmaxOp::flops() { return perElement(*this, 5); }
+
+LogicalResult HardmaxOp::inferShape() { return likeInputAlong(*this, getAxis()); }
+int64_t HardmaxOp::flops() { return perElement(*this, 1); }

@@ -73,6 +73,7 @@ def Top_GroupNormOp : Top_ComputeOp<"GroupNorm"> {
                        I64Attr:$num_groups,
                        Top_DefaultF64<"1e-05">:$eps);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_RMSNormOp : Top_ComputeOp<"RMSNorm"> {
@@ -99,6 +100,7 @@ def Top_NormalizeOp : Top_ComputeOp<"Normalize"> {
                        Top_DefaultI64<-1>:$axis,
                        Top_DefaultI64<2>:$p);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_MeanVarianceNormOp : Top_ComputeOp<"MeanVarianceNorm"> {
@@ -117,6 +119,7 @@ def Top_LRNOp : Top_ComputeOp<"LRN"> {
                        Top_DefaultF64<"0.75">:$beta,
                        Top_DefaultF64<"1.0">:$bias);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_SoftmaxOp : Top_ComputeOp<"Softmax"> {

@@ -25,6 +25,7 @@ def Top_AvgPoolOp : Top_ComputeOp<"AvgPool"> {
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_MaxPoolOp : Top_ComputeOp<"MaxPool"> {
@@ -41,6 +42,7 @@ def Top_MaxPoolOp : Top_ComputeOp<"MaxPool"> {
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask"> {
@@ -54,6 +56,7 @@ def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask"> {
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
                        Top_DefaultI64<0>:$storage_order);
   let results = (outs AnyTensor:$output, AnyTensor:$mask);
+  let hasVerifier = 1;
 }
 
 def Top_MaxUnpoolOp : Top_ComputeOp<"MaxUnpool"> {
@@ -65,6 +68,7 @@ def Top_MaxUnpoolOp : Top_ComputeOp<"MaxUnpool"> {
                        OptionalAttr<I64ArrayAttr>:$strides,
                        OptionalAttr<I64ArrayAttr>:$pads);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_LpPoolOp : Top_ComputeOp<"LpPool"> {
@@ -78,6 +82,7 @@ def Top_LpPoolOp : Top_ComputeOp<"LpPool"> {
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
                        Top_DefaultI64<2>:$p);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_RoiAlignOp : Top_ComputeOp<"RoiAlign"> {
@@ -92,6 +97,7 @@ def Top_RoiAlignOp : Top_ComputeOp<"RoiAlign"> {
                        Top_DefaultF64<"1.0">:$spatial_scale,
                        Top_True:$align_corners);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_POOLOPS

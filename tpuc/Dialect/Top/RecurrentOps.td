@@ -30,6 +30,7 @@ def Top_LSTMOp : Top_ComputeOp<"LSTM"> {
                        OptionalAttr<F64Attr>:$clip,
                        Top_False:$input_forget);
   let results = (outs Top_OptionalTensor:$Y, Top_OptionalTensor:$Y_h, Top_OptionalTensor:$Y_c);
+  let hasVerifier = 1;
 }
 
 def Top_GRUOp : Top_ComputeOp<"GRU"> {
@@ -49,6 +50,7 @@ def Top_GRUOp : Top_ComputeOp<"GRU"> {
                        OptionalAttr<F64Attr>:$clip,
                        Top_False:$linear_before_reset);
   let results = (outs Top_OptionalTensor:$Y, Top_OptionalTensor:$Y_h);
+  let hasVerifier = 1;
 }
 
 def Top_RNNOp : Top_ComputeOp<"RNN"> {
@@ -67,6 +69,7 @@ def Top_RNNOp : Top_ComputeOp<"RNN"> {
                        OptionalAttr<F64ArrayAttr>:$activation_beta,
                        OptionalAttr<F64Attr>:$clip);
   let results = (outs Top_OptionalTensor:$Y, Top_OptionalTensor:$Y_h);
+  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_RECURRENTOPS

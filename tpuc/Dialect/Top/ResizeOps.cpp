@@ -1,4 +1,4 @@
-//===- ResizeOps.cpp ----------------------------------------------------===//
+//===- ResizeOps.cpp - Resampling -----------------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,17 +7,236 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ResizeOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/ResizeShapes.h"
+#include "tpuc/Dialect/Top/WindowAttributes.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
+#include <fmt/format.h>
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult InterpOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t InterpOp::flops() { return 0; }
-LogicalResult UpsampleOp::inferShape() { return emitOpError("PLACEHOLDER"); }
+std::vector<double> tpuc::top::toDoubles(std::optional<ArrayAttr> attribute) {
+  std::vector<double> result;
+  if (attribute)
+    for (Attribute value : *attribute)
+      result.push_back(cast<FloatAttr>(value).getValueAsDouble());
+  return result;
+}
+
+Expected<Dims> tpuc::top::resizeAxes(InterpOp op, int64_t rank) {
+  Dims axes;
+  if (!op.getAxes()) {
+    for (int64_t axis = 0; axis < rank; ++axis)
+      axes.push_back(axis);
+    return axes;
+  }
+  for (int64_t axis : toInts(*op.getAxes())) {
+    int64_t front = axis < 0 ? axis + rank : axis;
+    if (front < 0 || front >= rank || llvm::is_contained(axes, front))
+      return makeError("", fmt::format("axes name {}", axis),
+                       fmt::format("each of the input's {} axes at most once", rank));
+    axes.push_back(front);
+  }
+  return axes;
+}
+
+Expected<ResizeShape> tpuc::top::resizeShape(InterpOp op, ArrayRef<int64_t> input,
+                                             ArrayRef<double> scales, ArrayRef<int64_t> sizes) {
+  Expected<Dims> axes = resizeAxes(op, static_cast<int64_t>(input.size()));
+  if (!axes)
+    return propagate(axes);
+  ResizeShape shape{Dims(input), std::vector<double>(input.size(), 1.0)};
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (scales.empty() && sizes.empty()) {
+    for (int64_t axis : *axes) {
+      shape.output[axis] = kDynamic;
+      shape.scales[axis] = kUnknown;
+    }
+    return shape;
+  }
+  size_t given = scales.empty() ? sizes.size() : scales.size();
+  if (given != axes->size() || (!scales.empty() && !sizes.empty()))
+    return makeError("", fmt::format("{} scales and {} sizes", scales.size(), sizes.size()),
+                     fmt::format("either of them for {} axes", axes->size()));
+  double common = kUnknown;
+  for (auto [i, axis] : llvm::enumerate(*axes)) {
+    int64_t extent = input[axis];
+    if (!scales.empty()) {
+      if (!(scales[i] > 0) || scales[i] > 1e9)
+        return makeError("", fmt::format("scale {}", scales[i]), "a positive number up to 1e9");
+      shape.scales[axis] = scales[i];
+      if (extent != kDynamic)
+        shape.output[axis] =
+            static_cast<int64_t>(std::floor(static_cast<double>(extent) * scales[i]));
+      continue;
+    }
+    if (sizes[i] < 0)
+      return makeError("", fmt::format("size {}", sizes[i]), "at least 0");
+    shape.output[axis] = sizes[i];
+    shape.scales[axis] = extent == kDynamic ? kUnknown
+                         : extent == 0
+                             ? 1.0
+                             : static_cast<double>(sizes[i]) / static_cast<double>(extent);
+    bool isFirst = i == 0;
+    if (std::isnan(shape.scales[axis]) || (!isFirst && std::isnan(common)))
+      common = kUnknown;
+    else if (isFirst)
+      common = shape.scales[axis];
+    else
+      common = op.getKeepAspectRatioPolicy() == "not_larger" ? std::min(common, shape.scales[axis])
+                                                             : std::max(common, shape.scales[axis]);
+  }
+  if (sizes.empty() || op.getKeepAspectRatioPolicy() == "stretch")
+    return shape;
+  for (int64_t axis : *axes) {
+    shape.scales[axis] = common;
+    bool isKnown = !std::isnan(common) && input[axis] != kDynamic;
+    shape.output[axis] =
+        isKnown ? static_cast<int64_t>(std::floor(common * static_cast<double>(input[axis]) + 0.5))
+                : kDynamic;
+  }
+  return shape;
+}
+
+static LogicalResult verifyOneOf(Operation *op, StringRef name, StringRef value,
+                                 ArrayRef<StringRef> known) {
+  if (llvm::is_contained(known, value))
+    return success();
+  InFlightDiagnostic error = op->emitOpError(name) << " is '" << value << "'; expected one of";
+  for (StringRef each : known)
+    error << ' ' << each;
+  return error;
+}
+
+LogicalResult InterpOp::verify() {
+  if (failed(verifyOneOf(*this, "mode", getMode(), {"nearest", "linear", "cubic"})) ||
+      failed(verifyOneOf(*this, "coord_mode", getCoordMode(),
+                         {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                          "align_corners", "asymmetric", "tf_crop_and_resize"})) ||
+      failed(verifyOneOf(*this, "nearest_mode", getNearestMode(),
+                         {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) ||
+      failed(verifyOneOf(*this, "keep_aspect_ratio_policy", getKeepAspectRatioPolicy(),
+                         {"stretch", "not_larger", "not_smaller"})))
+    return failure();
+  if (getAntialias() && getMode() == "nearest")
+    return emitOpError("has antialias in mode 'nearest'; expected linear or cubic");
+  if (getCoordMode() == "tf_crop_and_resize" && !isPresent(getRoi()))
+    return emitOpError("has coord_mode 'tf_crop_and_resize' without roi; expected a region");
+  return success();
+}
+
+LogicalResult InterpOp::inferShape() {
+  Type element = elementTypeOf(getInput());
+  std::optional<Dims> input = dimsOf(getInput());
+  if (!input)
+    return setResult(*this, 0, element, std::nullopt);
+  std::vector<double> scales = toDoubles(getScales());
+  if (isPresent(getScalesTensor())) {
+    scales.clear();
+    if (std::optional<Tensor> tensor = constantTensor(getScalesTensor())) {
+      Tensor wide = convert(*tensor, DataType::F64);
+      scales.assign(wide.data<double>().begin(), wide.data<double>().end());
+    }
+  }
+  Dims sizes = intsOf(getSizes(), getSizesTensor()).value_or(Dims());
+  Expected<ResizeShape> shape = resizeShape(*this, *input, scales, sizes);
+  if (!shape)
+    return emit(*this, shape.error());
+  return setResult(*this, 0, element, shape->output);
+}
+
+int64_t InterpOp::flops() {
+  // Per resampled axis the taps of a kernel: a product and a sum each.
+  int64_t perAxis = getMode() == "nearest" ? 0 : getMode() == "linear" ? 4 : 8;
+  return staticElements(getOutput()) * perAxis * 2;
+}
+
+LogicalResult UpsampleOp::verify() {
+  if (failed(verifyAtLeast(*this, "scale_h", getScaleH(), 1)))
+    return failure();
+  return verifyAtLeast(*this, "scale_w", getScaleW(), 1);
+}
+
+LogicalResult UpsampleOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  if (dims) {
+    if (dims->size() != 4)
+      return emitOpError("input has shape ") << dimsText(*dims) << "; expected 4 dimensions";
+    if ((*dims)[2] != kDynamic)
+      (*dims)[2] *= static_cast<int64_t>(getScaleH());
+    if ((*dims)[3] != kDynamic)
+      (*dims)[3] *= static_cast<int64_t>(getScaleW());
+  }
+  return setResult(*this, 0, elementTypeOf(getInput()), dims);
+}
+
 int64_t UpsampleOp::flops() { return 0; }
-LogicalResult GridSamplerOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t GridSamplerOp::flops() { return 0; }
-LogicalResult AffineGridOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t AffineGridOp::flops() { return 0; }
+
+LogicalResult GridSamplerOp::verify() {
+  if (failed(verifyOneOf(*this, "mode", getMode(),
+                         {"linear", "bilinear", "nearest", "cubic", "bicubic"})))
+    return failure();
+  return verifyOneOf(*this, "padding_mode", getPaddingMode(), {"zeros", "border", "reflection"});
+}
+
+LogicalResult GridSamplerOp::inferShape() {
+  Type element = elementTypeOf(getInput());
+  std::optional<Dims> input = dimsOf(getInput());
+  std::optional<Dims> grid = dimsOf(getGrid());
+  if (!input || !grid)
+    return setResult(*this, 0, element, std::nullopt);
+  auto spatial = static_cast<int64_t>(input->size()) - 2;
+  if (spatial < 1 || spatial > static_cast<int64_t>(kMaxSpatial) || grid->size() != input->size() ||
+      (grid->back() != kDynamic && grid->back() != spatial))
+    return emitOpError("input has shape ")
+           << dimsText(*input) << ", grid " << dimsText(*grid)
+           << "; expected as many dimensions each, and a coordinate for each spatial one";
+  if ((*input)[0] != kDynamic && (*grid)[0] != kDynamic && (*input)[0] != (*grid)[0])
+    return emitOpError("input has ")
+           << (*input)[0] << " samples, grid " << (*grid)[0] << "; expected as many";
+  Dims output = {(*input)[0] == kDynamic ? (*grid)[0] : (*input)[0], (*input)[1]};
+  output.append(grid->begin() + 1, grid->end() - 1);
+  return setResult(*this, 0, element, output);
+}
+
+int64_t GridSamplerOp::flops() {
+  std::optional<Dims> input = dimsOf(getInput());
+  if (!input)
+    return 0;
+  StringRef mode = getMode();
+  int64_t taps = mode == "nearest" ? 1 : mode.contains("cubic") ? 4 : 2;
+  int64_t all = 1;
+  for (size_t axis = 2; axis < input->size(); ++axis)
+    all *= taps;
+  return staticElements(getOutput()) * 2 * all;
+}
+
+LogicalResult AffineGridOp::inferShape() {
+  std::optional<Dims> theta = dimsOf(getTheta());
+  if (theta &&
+      (theta->size() != 3 || ((*theta)[1] != kDynamic && (*theta)[1] != 2 && (*theta)[1] != 3)))
+    return emitOpError("theta has shape ")
+           << dimsText(*theta) << "; expected [N, 2, 3] or [N, 3, 4]";
+  std::optional<Dims> size = constantInts(getSize());
+  std::optional<Dims> output;
+  if (size && (size->size() == 4 || size->size() == 5)) {
+    output = Dims{(*size)[0]};
+    output->append(size->begin() + 2, size->end());
+    output->push_back(static_cast<int64_t>(size->size()) - 2);
+  } else if (size) {
+    return emitOpError("size has ") << size->size() << " entries; expected 4 or 5";
+  } else if (theta && (*theta)[1] != kDynamic) {
+    output = Dims((*theta)[1] + 2, kDynamic);
+    output->front() = (*theta)[0];
+    output->back() = (*theta)[1];
+  }
+  return setResult(*this, 0, elementTypeOf(getTheta()), output);
+}
+
+int64_t AffineGridOp::flops() {
+  std::optional<Dims> output = dimsOf(getOutput());
+  return output ? staticElements(getOutput()) * 2 * output->back() : 0;
+}

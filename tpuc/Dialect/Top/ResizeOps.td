@@ -29,6 +29,7 @@ def Top_InterpOp : Top_ComputeOp<"Interp"> {
                        OptionalAttr<F64ArrayAttr>:$scales,
                        OptionalAttr<I64ArrayAttr>:$sizes);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_UpsampleOp : Top_ComputeOp<"Upsample"> {
@@ -39,6 +40,7 @@ def Top_UpsampleOp : Top_ComputeOp<"Upsample"> {
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_GridSamplerOp : Top_ComputeOp<"GridSampler"> {
@@ -49,6 +51,7 @@ def Top_GridSamplerOp : Top_ComputeOp<"GridSampler"> {
                        DefaultValuedStrAttr<StrAttr, "zeros">:$padding_mode,
                        Top_False:$align_corners);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_AffineGridOp : Top_ComputeOp<"AffineGrid"> {

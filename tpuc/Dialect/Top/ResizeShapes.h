@@ -1,0 +1,41 @@
+//===- ResizeShapes.h - Shapes of resampling --------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TOP_RESIZESHAPES_H
+#define TPUC_DIALECT_TOP_RESIZESHAPES_H
+
+#include "tpuc/Dialect/Top/ResizeOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Support/Error.h"
+
+namespace tpuc::top {
+
+/// What a resampling comes to, one entry for each axis of the input.
+struct ResizeShape {
+  Dims output;
+  std::vector<double> scales; ///< 1 for axes that stay; NaN where the extent is not known.
+};
+
+/// The result of `op` for an input of these extents. At most one of `scales` and `sizes` may hold
+/// entries, one for each of the op's axes; with neither the result is dynamic along these.
+/// From scales: output = floor(input * scale). From sizes: the scale that gives it, or with a
+/// policy the smallest (not_larger) or largest (not_smaller) of all of them, and then output =
+/// floor(input * scale + 1/2). Errors (without `where`): entries that do not fit the axes; scales
+/// that are not positive.
+Expected<ResizeShape> resizeShape(InterpOp op, llvm::ArrayRef<int64_t> input,
+                                  llvm::ArrayRef<double> scales, llvm::ArrayRef<int64_t> sizes);
+
+/// The axes that `op` resamples, counted from the front of `rank` ones.
+Expected<Dims> resizeAxes(InterpOp op, int64_t rank);
+
+/// The elements of an attribute of floats.
+std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute);
+
+} // namespace tpuc::top
+
+#endif // TPUC_DIALECT_TOP_RESIZESHAPES_H

@@ -1,0 +1,331 @@
+//===- Matrix.cpp - Products of matrices ----------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/Matrix.h"
+#include "tpuc/Interpreter/Kernels/Gemm.h"
+#include "tpuc/Interpreter/Kernels/Parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+
+using namespace tpuc;
+using namespace tpuc::kernels;
+
+namespace {
+
+/// The matrices of one operand: their extents as stored, and where each of a batch begins.
+struct Matrices {
+  std::vector<int64_t> batch;
+  int64_t rows, columns;
+
+  Matrices(const Shape &shape, bool isLeft) {
+    std::vector<int64_t> dims = shape.vec();
+    if (dims.size() == 1)
+      dims.insert(isLeft ? dims.begin() : dims.end(), 1);
+    rows = dims[dims.size() - 2];
+    columns = dims[dims.size() - 1];
+    batch.assign(dims.begin(), dims.end() - 2);
+  }
+
+  /// The number of the matrix that meets matrix `index` of the batch `whole`.
+  int64_t matrixFor(int64_t index, std::span<const int64_t> whole) const {
+    int64_t result = 0;
+    int64_t stride = 1;
+    for (size_t back = 1; back <= whole.size(); ++back) {
+      int64_t extent = whole[whole.size() - back];
+      if (back <= batch.size()) {
+        int64_t own = batch[batch.size() - back];
+        result += own == 1 ? 0 : index % extent * stride;
+        stride *= own;
+      }
+      index /= extent;
+    }
+    return result;
+  }
+  int64_t count() const {
+    return std::accumulate(batch.begin(), batch.end(), int64_t(1), std::multiplies<>());
+  }
+};
+
+struct Product {
+  Matrices left, right;
+  bool transposeLeft, transposeRight;
+  std::vector<int64_t> batch;
+  int64_t m, n, k, count;
+
+  Product(const Tensor &a, const Tensor &b, const MatMulParams &params)
+      : left(a.shape(), true), right(b.shape(), false),
+        transposeLeft(params.transposeLeft && a.shape().rank() > 1),
+        transposeRight(params.transposeRight && b.shape().rank() > 1) {
+    m = transposeLeft ? left.columns : left.rows;
+    k = transposeLeft ? left.rows : left.columns;
+    n = transposeRight ? right.rows : right.columns;
+    const auto &longer = left.batch.size() >= right.batch.size() ? left.batch : right.batch;
+    const auto &shorter = left.batch.size() >= right.batch.size() ? right.batch : left.batch;
+    batch = longer;
+    for (size_t back = 1; back <= shorter.size(); ++back)
+      if (int64_t &extent = batch[batch.size() - back]; extent == 1)
+        extent = shorter[shorter.size() - back];
+    // One matrix on the right: the batch on the left is but more rows.
+    if (right.count() == 1 && !transposeLeft) {
+      m *= left.count();
+      left.rows = m;
+      left.batch.clear();
+      right.batch.clear();
+      batch.clear();
+    }
+    count = std::accumulate(batch.begin(), batch.end(), int64_t(1), std::multiplies<>());
+  }
+};
+
+/// A compiled product of `rows` rows with the right operand in the layout that oneDNN asks for.
+struct CompiledProduct {
+  Shape left, right;
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  struct Piece {
+    int64_t rows = 0;
+    dnnl::primitive primitive;
+    dnnl::memory::desc source, result, scratchpad;
+  };
+  /// All pieces but the last one, and the last.
+  std::array<Piece, 2> pieces;
+  dnnl::memory weights, bias;
+};
+
+constexpr int64_t kRowsPerPiece = 128;
+
+std::shared_ptr<CompiledProduct> compileProduct(const Tensor &left, const Tensor &right,
+                                                const Tensor *bias, const Product &product,
+                                                const MatMulParams &params) {
+  using dnnl::memory;
+  auto compiled = std::make_shared<CompiledProduct>();
+  compiled->left = left.shape();
+  compiled->right = right.shape();
+  memory::desc plainRight =
+      product.transposeRight
+          ? memory::desc({product.k, product.n}, memory::data_type::f32, memory::dims{1, product.k})
+          : plainDesc({product.k, product.n});
+  memory::desc anyRight({product.k, product.n}, memory::data_type::f32, memory::format_tag::any);
+  memory::desc biasDesc;
+  if (bias) {
+    biasDesc = plainDesc({1, product.n});
+    compiled->bias = memory(biasDesc, compiled->engine);
+    auto *to = static_cast<float *>(compiled->bias.get_data_handle());
+    auto from = bias->data<float>();
+    for (int64_t i = 0; i < product.n; ++i)
+      to[i] = from[from.size() == 1 ? 0 : i];
+  }
+  int64_t whole = std::min(product.m, kRowsPerPiece);
+  int64_t rest = product.m % whole;
+  for (size_t i = 0; i < (rest ? 2 : 1); ++i) {
+    CompiledProduct::Piece &piece = compiled->pieces[i];
+    piece.rows = i == 0 ? whole : rest;
+    piece.source = plainDesc({piece.rows, product.k});
+    piece.result = plainDesc({piece.rows, product.n});
+    // The rest takes the weights in the layout that the whole pieces chose.
+    dnnl::matmul::desc desc(piece.source, i == 0 ? anyRight : compiled->weights.get_desc(),
+                            biasDesc, piece.result);
+    dnnl::matmul::primitive_desc primitive(desc, dnnlAttributes(params.doRelu, params.reluLimit),
+                                           compiled->engine);
+    piece.primitive = dnnl::matmul(primitive);
+    piece.scratchpad = primitive.scratchpad_desc();
+    if (i == 0) {
+      memory from = wrap(plainRight, compiled->engine, right.data<float>().data());
+      compiled->weights = memory(primitive.weights_desc(), compiled->engine);
+      dnnl::stream stream(compiled->engine);
+      dnnl::reorder(from, compiled->weights).execute(stream, from, compiled->weights);
+      stream.wait();
+    }
+  }
+  return compiled;
+}
+
+/// A single right matrix in f32. False if oneDNN has no primitive for it.
+bool multiplyPacked(const Tensor &left, const Tensor &right, const Tensor *bias,
+                    const Product &product, const MatMulParams &params, Tensor &output,
+                    ThreadPool &threads, KernelCache &cache) {
+  try {
+    SingleDnnlThread single;
+    auto compiled = cache.get<CompiledProduct>(
+        [&](const CompiledProduct &kept) {
+          return kept.left == left.shape() && kept.right == right.shape();
+        },
+        [&] { return compileProduct(left, right, bias, product, params); });
+    const float *from = left.data<float>().data();
+    float *to = output.mutableData<float>().data();
+    std::atomic<bool> failed = false;
+    threads.parallelFor(product.m, kRowsPerPiece, [&](int64_t begin, int64_t end) {
+      try {
+        SingleDnnlThread singleToo;
+        const auto &piece = compiled->pieces[end - begin == compiled->pieces[0].rows ? 0 : 1];
+        std::unordered_map<int, dnnl::memory> arguments = {
+            {DNNL_ARG_SRC, wrap(piece.source, compiled->engine, from + begin * product.k)},
+            {DNNL_ARG_WEIGHTS, compiled->weights},
+            {DNNL_ARG_DST, wrap(piece.result, compiled->engine, to + begin * product.n)}};
+        if (compiled->bias)
+          arguments.emplace(DNNL_ARG_BIAS, compiled->bias);
+        runDnnl(piece.primitive, piece.scratchpad, compiled->engine, arguments);
+      } catch (const dnnl::error &) {
+        failed = true;
+      }
+    });
+    return !failed;
+  } catch (const dnnl::error &) {
+    return false;
+  }
+}
+
+template <typename T>
+void multiply(const Tensor &left, const Tensor &right, const Tensor *bias, const Product &product,
+              const MatMulParams &params, Tensor &output, ThreadPool &threads) {
+  using Sum = Accumulator<T>;
+  const T *a = left.data<T>().data();
+  const T *b = right.data<T>().data();
+  T *c = output.mutableData<T>().data();
+  // Pieces of rows of each product.
+  int64_t grain = std::min(product.m, std::max(grainFor(2 * product.n * product.k), int64_t(32)));
+  int64_t pieces = (product.m + grain - 1) / grain;
+  threads.parallelFor(product.count * pieces, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      int64_t index = piece / pieces;
+      int64_t row = piece % pieces * grain;
+      int64_t rows = std::min(grain, product.m - row);
+      int64_t fromLeft = product.left.matrixFor(index, product.batch);
+      int64_t fromRight = product.right.matrixFor(index, product.batch);
+      T *result = c + (index * product.m + row) * product.n;
+      gemm<T>(product.transposeLeft, product.transposeRight, rows, product.n, product.k,
+              a + fromLeft * product.m * product.k + row * (product.transposeLeft ? 1 : product.k),
+              product.left.columns, b + fromRight * product.n * product.k, product.right.columns,
+              false, result, product.n);
+      for (int64_t i = 0; bias && i < rows * product.n; ++i) {
+        auto values = bias->data<T>();
+        result[i] =
+            static_cast<T>(static_cast<Sum>(result[i]) +
+                           static_cast<Sum>(values[values.size() == 1 ? 0 : i % product.n]));
+      }
+      for (int64_t i = 0; params.doRelu && i < rows * product.n; ++i)
+        result[i] = relu(result[i], params.reluLimit);
+    }
+  });
+}
+
+/// Walks `extents` in row-major order, keeping an offset per operand.
+class Odometer {
+public:
+  Odometer(std::vector<int64_t> extents, std::vector<std::vector<int64_t>> strides)
+      : extents(std::move(extents)), strides(std::move(strides)), index(this->extents.size(), 0) {}
+
+  int64_t size() const {
+    return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
+  }
+  void seek(int64_t position, std::vector<int64_t> &offsets) {
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      index[axis] = position % extents[axis];
+      position /= extents[axis];
+      for (size_t i = 0; i < strides.size(); ++i)
+        offsets[i] += index[axis] * strides[i][axis];
+    }
+  }
+  void next(std::vector<int64_t> &offsets) {
+    for (size_t axis = extents.size(); axis-- > 0;) {
+      bool wraps = ++index[axis] == extents[axis];
+      for (size_t i = 0; i < strides.size(); ++i)
+        offsets[i] += wraps ? -(extents[axis] - 1) * strides[i][axis] : strides[i][axis];
+      if (!wraps)
+        return;
+      index[axis] = 0;
+    }
+  }
+
+private:
+  std::vector<int64_t> extents;
+  std::vector<std::vector<int64_t>> strides;
+  std::vector<int64_t> index;
+};
+
+} // namespace
+
+void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias,
+                     const MatMulParams &params, Tensor &output, ThreadPool &threads,
+                     KernelCache *cache) {
+  if (output.numElements() == 0)
+    return;
+  Tensor a = toCompute(left);
+  Tensor b = toCompute(right);
+  Tensor added = bias ? toCompute(*bias) : Tensor();
+  const Tensor *summand = bias ? &added : nullptr;
+  Product product(a, b, params);
+  computeInto(output, [&](auto zero, Tensor &result) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, float>)
+      if (cache && product.count == 1 && !product.transposeLeft && product.k > 0 &&
+          multiplyPacked(a, b, summand, product, params, result, threads, *cache))
+        return;
+    multiply<T>(a, b, summand, product, params, result, threads);
+  });
+}
+
+void kernels::einsum(const std::vector<Tensor> &operands, const EinsumParams &params,
+                     Tensor &output, ThreadPool &threads) {
+  std::vector<Tensor> sources;
+  for (const Tensor &operand : operands)
+    sources.push_back(toCompute(operand));
+  size_t numIndices = params.extents.size();
+  // How far an operand moves with each index: axes under the same index move together.
+  std::vector<std::vector<int64_t>> steps(operands.size(), std::vector<int64_t>(numIndices, 0));
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Shape strides = operands[i].shape().strides();
+    for (size_t axis = 0; axis < strides.rank(); ++axis)
+      if (operands[i].shape()[axis] != 1)
+        steps[i][params.operands[i][axis]] += strides[axis];
+  }
+  std::vector<int64_t> summed;
+  for (size_t index = 0; index < numIndices; ++index)
+    if (std::find(params.result.begin(), params.result.end(), static_cast<int64_t>(index)) ==
+        params.result.end())
+      summed.push_back(static_cast<int64_t>(index));
+  auto walker = [&](const std::vector<int64_t> &indices) {
+    std::vector<int64_t> extents;
+    std::vector<std::vector<int64_t>> strides(operands.size());
+    for (int64_t index : indices) {
+      extents.push_back(params.extents[index]);
+      for (size_t i = 0; i < operands.size(); ++i)
+        strides[i].push_back(steps[i][index]);
+    }
+    return Odometer(extents, strides);
+  };
+  int64_t sumSize = walker(summed).size();
+  computeInto(output, [&](auto zero, Tensor &result) {
+    using T = decltype(zero);
+    using Sum = Accumulator<T>;
+    T *to = result.mutableData<T>().data();
+    std::vector<const T *> from;
+    for (const Tensor &source : sources)
+      from.push_back(source.data<T>().data());
+    threads.parallelFor(output.numElements(),
+                        grainFor(sumSize * static_cast<int64_t>(2 * operands.size())),
+                        [&](int64_t begin, int64_t end) {
+                          Odometer outer = walker(params.result);
+                          std::vector<int64_t> offsets(operands.size(), 0);
+                          outer.seek(begin, offsets);
+                          for (int64_t at = begin; at < end; ++at, outer.next(offsets)) {
+                            Odometer inner = walker(summed);
+                            std::vector<int64_t> inside = offsets;
+                            Sum sum = 0;
+                            for (int64_t i = 0; i < sumSize; ++i, inner.next(inside)) {
+                              Sum factor = 1;
+                              for (size_t operand = 0; operand < from.size(); ++operand)
+                                factor *= static_cast<Sum>(from[operand][inside[operand]]);
+                              sum += factor;
+                            }
+                            to[at] = static_cast<T>(sum);
+                          }
+                        });
+  });
+}
