@@ -1,4 +1,4 @@
-//===- BinaryOps.cpp ----------------------------------------------------===//
+//===- BinaryOps.cpp - Element by element, several operands ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,51 +13,65 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult AddOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t AddOp::flops() { return 0; }
-LogicalResult SubOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t SubOp::flops() { return 0; }
-LogicalResult MulOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MulOp::flops() { return 0; }
-LogicalResult DivOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DivOp::flops() { return 0; }
-LogicalResult MinOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MinOp::flops() { return 0; }
-LogicalResult MaxOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MaxOp::flops() { return 0; }
-LogicalResult MeanOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MeanOp::flops() { return 0; }
-LogicalResult PowOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t PowOp::flops() { return 0; }
-LogicalResult ModOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t ModOp::flops() { return 0; }
-LogicalResult AddConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t AddConstOp::flops() { return 0; }
-LogicalResult SubConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t SubConstOp::flops() { return 0; }
-LogicalResult MulConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MulConstOp::flops() { return 0; }
-LogicalResult DivConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DivConstOp::flops() { return 0; }
-LogicalResult MinConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MinConstOp::flops() { return 0; }
-LogicalResult MaxConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MaxConstOp::flops() { return 0; }
-LogicalResult PowConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t PowConstOp::flops() { return 0; }
-LogicalResult Pow2Op::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t Pow2Op::flops() { return 0; }
-LogicalResult CompareOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t CompareOp::flops() { return 0; }
-LogicalResult CompareConstOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t CompareConstOp::flops() { return 0; }
-LogicalResult LogicalBinaryOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t LogicalBinaryOp::flops() { return 0; }
-LogicalResult BitwiseBinaryOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t BitwiseBinaryOp::flops() { return 0; }
-LogicalResult BitShiftOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t BitShiftOp::flops() { return 0; }
-LogicalResult WhereOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t WhereOp::flops() { return 0; }
-LogicalResult PReluOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t PReluOp::flops() { return 0; }
+static LogicalResult verifyInputs(Operation *op) {
+  if (op->getNumOperands() == 0)
+    return op->emitOpError("has no operand; expected at least one");
+  return verifySameElements(op, SmallVector<Value>(op->getOperands()));
+}
+
+static LogicalResult verifyCoefficients(Operation *op, std::optional<ArrayAttr> coeff) {
+  if (coeff && coeff->size() != op->getNumOperands())
+    return op->emitOpError("attribute 'coeff' has ")
+           << coeff->size() << " elements; expected one per operand: " << op->getNumOperands();
+  return verifyInputs(op);
+}
+
+static LogicalResult verifyScaling(Operation *op, int64_t multiplier, int64_t rshift) {
+  if (failed(verifyInputs(op)))
+    return failure();
+  if (isa<IntegerType>(elementTypeOf(op->getOperand(0))) && (multiplier != 1 || rshift != 0))
+    return op->emitOpError("scales integers by ")
+           << multiplier << " / 2^" << rshift << "; expected multiplier 1 and rshift 0";
+  return success();
+}
+
+static LogicalResult verifyComparison(Operation *op, StringRef mode) {
+  return verifyMode(op, "mode", mode,
+                    {"Equal", "NotEqual", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
+}
+
+LogicalResult AddOp::verify() { return verifyCoefficients(*this, getCoeff()); }
+LogicalResult SubOp::verify() { return verifyCoefficients(*this, getCoeff()); }
+LogicalResult MulOp::verify() { return verifyScaling(*this, getMultiplier(), getRshift()); }
+LogicalResult DivOp::verify() { return verifyScaling(*this, getMultiplier(), getRshift()); }
+LogicalResult MinOp::verify() { return verifyInputs(*this); }
+LogicalResult MaxOp::verify() { return verifyInputs(*this); }
+LogicalResult MeanOp::verify() { return verifyInputs(*this); }
+LogicalResult ModOp::verify() { return verifyInputs(*this); }
+
+LogicalResult CompareOp::verify() {
+  if (failed(verifyComparison(*this, getMode())))
+    return failure();
+  return verifyInputs(*this);
+}
+
+LogicalResult CompareConstOp::verify() { return verifyComparison(*this, getMode()); }
+
+LogicalResult LogicalBinaryOp::verify() {
+  return verifyMode(*this, "mode", getMode(), {"And", "Or", "Xor"});
+}
+
+LogicalResult BitwiseBinaryOp::verify() {
+  if (failed(verifyMode(*this, "mode", getMode(), {"And", "Or", "Xor"})))
+    return failure();
+  return verifyInputs(*this);
+}
+
+LogicalResult BitShiftOp::verify() {
+  if (failed(verifyMode(*this, "direction", getDirection(), {"LEFT", "RIGHT"})))
+    return failure();
+  return verifyInputs(*this);
+}
+
+LogicalResult WhereOp::verify() { return verifySameElements(*this, {getX(), getY()}); }
+LogicalResult PReluOp::verify() { return verifyInputs(*this); }

@@ -9,6 +9,7 @@
 #ifndef TPUC_DIALECT_TOP_TOPDIALECT_H
 #define TPUC_DIALECT_TOP_TOPDIALECT_H
 
+#include "tpuc/Dialect/Top/ElementwiseShape.h"
 #include "tpuc/Dialect/Top/TopInterfaces.h"
 #include "tpuc/Dialect/Top/WeightStore.h"
 
