@@ -48,6 +48,18 @@ Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &
       new MappedFile(static_cast<const std::byte *>(address), size));
 }
 
+void MappedFile::release(std::span<const std::byte> part) const {
+  if (part.data() < address || part.data() + part.size() > address + size)
+    return;
+  auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  size_t begin = (static_cast<size_t>(part.data() - address) + page - 1) / page * page;
+  size_t end = static_cast<size_t>(part.data() - address) + part.size();
+  end = end == size ? end : end / page * page;
+  // The pages are those of the file, unchanged: losing them loses nothing.
+  if (begin < end)
+    ::madvise(const_cast<std::byte *>(address) + begin, end - begin, MADV_DONTNEED);
+}
+
 MappedFile::~MappedFile() {
   if (size > 0)
     ::munmap(const_cast<std::byte *>(address), size);

@@ -35,6 +35,10 @@ public:
 
   std::span<const std::byte> bytes() const { return {address, size}; }
 
+  /// Lets the pages that lie wholly in `part` leave the memory; touching them reads them again. For
+  /// whoever has copied something out. A `part` outside the mapping is left alone.
+  void release(std::span<const std::byte> part) const;
+
 private:
   MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
 
