@@ -57,7 +57,8 @@ Expected<int64_t> checkedNumElements(std::span<const int64_t> dims, DataType typ
   int64_t bits = 0;
   for (int64_t extent : dims)
     if (__builtin_mul_overflow(count, extent, &count))
-      return makeError(where, fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
+      return makeError(where,
+                       fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
                        "at most 2^63 - 1 bytes");
   if (__builtin_mul_overflow(count, static_cast<int64_t>(bitWidth(type)), &bits))
     return makeError(where, fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
@@ -95,10 +96,9 @@ Expected<Tensor> Tensor::create(DataType type, std::span<const int64_t> dims,
   try {
     return Tensor(type, Shape(dims));
   } catch (const std::bad_alloc &) {
-    return makeError(where,
-                     fmt::format("not enough memory for shape [{}] of {} ({} bytes)",
-                                 fmt::join(dims, ", "), dataTypeName(type),
-                                 tpuc::byteSize(type, *count)));
+    return makeError(where, fmt::format("not enough memory for shape [{}] of {} ({} bytes)",
+                                        fmt::join(dims, ", "), dataTypeName(type),
+                                        tpuc::byteSize(type, *count)));
   }
 }
 
@@ -109,6 +109,12 @@ Tensor Tensor::borrow(DataType type, Shape shape, const void *data,
   tensor.shapeValue = shape;
   tensor.address = data;
   tensor.owner = std::move(owner);
+  return tensor;
+}
+
+Tensor Tensor::within(DataType type, Shape shape, void *data, std::shared_ptr<const void> owner) {
+  Tensor tensor = borrow(type, shape, data, std::move(owner));
+  tensor.writable = true;
   return tensor;
 }
 

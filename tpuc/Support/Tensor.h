@@ -89,6 +89,9 @@ public:
   /// `byteSize()` bytes; it may be unaligned only when the elements are read with `rawBytes`.
   static Tensor borrow(DataType type, Shape shape, const void *data,
                        std::shared_ptr<const void> owner);
+  /// Writable elements at `data`, a part of memory that `owner` keeps alive, such as a block that
+  /// several tensors share. `data` must hold `byteSize()` bytes, aligned for the elements.
+  static Tensor within(DataType type, Shape shape, void *data, std::shared_ptr<const void> owner);
   /// Owned, copied from `values`; `values.size()` must be `shape.numElements()`.
   template <typename T> static Tensor of(Shape shape, std::span<const T> values);
   template <typename T> static Tensor of(Shape shape, std::initializer_list<T> values) {
@@ -106,8 +109,7 @@ public:
   }
   std::span<std::byte> mutableBytes() {
     assert(writable && "borrowed elements are read only; clone first");
-    return {static_cast<std::byte *>(const_cast<void *>(address)),
-            static_cast<size_t>(byteSize())};
+    return {static_cast<std::byte *>(const_cast<void *>(address)), static_cast<size_t>(byteSize())};
   }
 
   /// The elements as `T`, which must have the size of an element: float for F32, uint16_t for the
