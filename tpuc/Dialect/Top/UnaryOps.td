@@ -449,6 +449,7 @@ def Top_CastOp : Top_ComputeOp<"Cast"> {
       in a type without one. An 8-bit float becomes the largest number instead, of an infinity too,
       with `saturate`;
     - a float to an integer, truncated, the nearest end of the range where it is outside, NaN 0;
+      to a 4-bit one, the low bits of the truncated value;
     - an integer to an integer, the low bits;
     - to bool, whether it is not 0; a bool is 0 or 1.
 

@@ -307,7 +307,10 @@ void cast(const Tensor &input, bool saturate, Tensor &output, ThreadPool &thread
       const int64_t first = piece * kPiece;
       const Tensor part = Tensor::borrow(input.type(), Shape{std::min(kPiece, count - first)},
                                          input.rawBytes().data() + first * inBits / 8, nullptr);
-      const Tensor converted = convert(part, output.type(), options);
+      // Floats become 4-bit integers by the low bits of the truncated value.
+      const bool takesLowBits = outBits == 4 && isFloat(input.type());
+      const Tensor converted =
+          convert(takesLowBits ? convert(part, DataType::I64) : part, output.type(), options);
       std::memcpy(output.mutableBytes().data() + first * outBits / 8, converted.rawBytes().data(),
                   converted.rawBytes().size());
     }

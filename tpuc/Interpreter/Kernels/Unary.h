@@ -87,7 +87,8 @@ void isInf(const Tensor &input, bool negative, bool positive, Tensor &output, Th
 
 /// The elements in the type of `output`: floats are rounded to nearest even; what is too large
 /// becomes an infinity or NaN, or the largest number if the target is an 8-bit float and
-/// `saturate`. Floats become integers by truncation, saturated, NaN 0; integers lose high bits.
+/// `saturate`. Floats become integers by truncation, saturated, NaN 0 (4-bit ones: the low bits of
+/// the truncated value); integers lose high bits.
 void cast(const Tensor &input, bool saturate, Tensor &output, ThreadPool &threads);
 
 /// The determinants of the matrices input[..., n, n], by elimination with partial pivoting in f64.
