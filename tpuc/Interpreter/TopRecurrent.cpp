@@ -48,9 +48,9 @@ static kernels::RecurrentParams recurrentParams(Op op, kernels::CellKind kind,
   } else {
     params.reversed = {direction == "reverse"};
   }
-  if (op.getActivations()) {
+  if (mlir::ArrayAttr names = op.getActivationsAttr()) {
     activations.clear();
-    for (mlir::Attribute name : *op.getActivations())
+    for (mlir::Attribute name : names)
       activations.push_back(mlir::cast<mlir::StringAttr>(name).str());
   }
   auto parsed = kernels::parseActivations(activations, toDoubles(op.getActivationAlpha()),

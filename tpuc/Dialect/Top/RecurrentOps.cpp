@@ -132,13 +132,13 @@ template <typename Op> static LogicalResult verifyCell(Op op, size_t activations
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     return op.emitOpError("direction is '")
            << direction << "'; expected forward, reverse or bidirectional";
-  if (!op.getActivations())
+  ArrayAttr activations = op.getActivationsAttr();
+  if (!activations)
     return success();
   size_t wanted = activationsPerDirection * (direction == "bidirectional" ? 2 : 1);
-  if (op.getActivations()->size() != wanted)
-    return op.emitOpError("has ") << op.getActivations()->size() << " activations; expected "
-                                  << wanted;
-  for (Attribute name : *op.getActivations())
+  if (activations.size() != wanted)
+    return op.emitOpError("has ") << activations.size() << " activations; expected " << wanted;
+  for (Attribute name : activations)
     if (!llvm::is_contained(kKnown, cast<StringAttr>(name).getValue().lower()))
       return op.emitOpError("activation is ") << name << "; expected one of ONNX's";
   return success();

@@ -13,6 +13,29 @@ include "tpuc/Dialect/Top/TopBase.td"
 
 def Top_LSTMOp : Top_ComputeOp<"LSTM"> {
   let summary = "Long short-term memory";
+  let description = [{
+    `input` is [S, N, I] for S steps of N samples, `filter` [D, G*H, I], `recurrence` [D, G*H, H]
+    and `bias` [D, 2*G*H] (of the filter, then of the recurrence) for D directions and hidden size
+    H, with G = 4 gates i o f c; `sequence_lens` [N], `initial_h` [D, N, H]. With `batch_first`
+    these are [N, S, I] and [N, D, H]. Y is [S, D, N, H] (batch first: [N, S, D, H]) and 0 beyond
+    the length of a sequence, Y_h [D, N, H] the last state. A reversed direction begins at the end
+    of each sequence. `activations` names the functions of each direction, with parameters taken in
+    order from `activation_alpha` and `activation_beta`; what they are applied to is limited to
+    -clip .. clip.
+
+        i = f(X Wi + H Ri + Pi * C + bi)    f = f(X Wf + H Rf + Pf * C + bf), or 1 - i with input_forget
+        C' = f * C + i * g(X Wc + H Rc + bc)
+        H' = f(X Wo + H Ro + Po * C' + bo) * h(C')
+
+    `peephole` is [D, 3*H] for i o f, `initial_c` and Y_c are like `initial_h`. f g h are Sigmoid,
+    Tanh and Tanh unless `activations` says otherwise.
+
+    Example:
+
+    ```mlir
+    %1, %2, %3 = "top.LSTM"(%0, %w, %r, %b, %none, %none, %none, %none) {hidden_size = 4 : i64} : (tensor<5x1x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x32xf32>, none, none, none, none) -> (tensor<5x1x1x4xf32>, none, none)
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        AnyTensor:$recurrence,
@@ -35,6 +58,28 @@ def Top_LSTMOp : Top_ComputeOp<"LSTM"> {
 
 def Top_GRUOp : Top_ComputeOp<"GRU"> {
   let summary = "Gated recurrent unit";
+  let description = [{
+    `input` is [S, N, I] for S steps of N samples, `filter` [D, G*H, I], `recurrence` [D, G*H, H]
+    and `bias` [D, 2*G*H] (of the filter, then of the recurrence) for D directions and hidden size
+    H, with G = 3 gates z r h; `sequence_lens` [N], `initial_h` [D, N, H]. With `batch_first` these
+    are [N, S, I] and [N, D, H]. Y is [S, D, N, H] (batch first: [N, S, D, H]) and 0 beyond the
+    length of a sequence, Y_h [D, N, H] the last state. A reversed direction begins at the end of
+    each sequence. `activations` names the functions of each direction, with parameters taken in
+    order from `activation_alpha` and `activation_beta`; what they are applied to is limited to
+    -clip .. clip.
+
+        z = f(X Wz + H Rz + bz)    r = f(X Wr + H Rr + br)
+        h = g(X Wh + (r * H) Rh + bh), with linear_before_reset g(X Wh + r * (H Rh + Rbh) + Wbh)
+        H' = (1 - z) * h + z * H
+
+    f g are Sigmoid and Tanh unless `activations` says otherwise.
+
+    Example:
+
+    ```mlir
+    %1, %2 = "top.GRU"(%0, %w, %r, %b, %none, %none) {hidden_size = 4 : i64} : (tensor<5x1x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x24xf32>, none, none) -> (tensor<5x1x1x4xf32>, none)
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        AnyTensor:$recurrence,
@@ -55,6 +100,25 @@ def Top_GRUOp : Top_ComputeOp<"GRU"> {
 
 def Top_RNNOp : Top_ComputeOp<"RNN"> {
   let summary = "Simple recurrent cell";
+  let description = [{
+    `input` is [S, N, I] for S steps of N samples, `filter` [D, G*H, I], `recurrence` [D, G*H, H]
+    and `bias` [D, 2*G*H] (of the filter, then of the recurrence) for D directions and hidden size
+    H, with G = 1; `sequence_lens` [N], `initial_h` [D, N, H]. With `batch_first` these are [N, S,
+    I] and [N, D, H]. Y is [S, D, N, H] (batch first: [N, S, D, H]) and 0 beyond the length of a
+    sequence, Y_h [D, N, H] the last state. A reversed direction begins at the end of each sequence.
+    `activations` names the functions of each direction, with parameters taken in order from
+    `activation_alpha` and `activation_beta`; what they are applied to is limited to -clip .. clip.
+
+        H' = f(X W + H R + b)
+
+    f is Tanh unless `activations` says otherwise.
+
+    Example:
+
+    ```mlir
+    %1, %2 = "top.RNN"(%0, %w, %r, %b, %none, %none) {hidden_size = 4 : i64} : (tensor<5x1x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>, tensor<1x8xf32>, none, none) -> (tensor<5x1x1x4xf32>, none)
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        AnyTensor:$recurrence,

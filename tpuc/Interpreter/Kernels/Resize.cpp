@@ -278,7 +278,8 @@ template <typename T> struct AxisTaps {
     if (mode == ResampleMode::Nearest)
       x = std::nearbyint(x);
     if (x < low || x > high) {
-      if (padding == GridPadding::Border)
+      // As PyTorch and ONNX Runtime have it, a cubic kernel stays where it is and its taps move.
+      if (padding == GridPadding::Border && mode != ResampleMode::Cubic)
         x = std::clamp(x, T(0), size - 1);
       else if (padding == GridPadding::Reflection)
         x = reflect(x, low, high);

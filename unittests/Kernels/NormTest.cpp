@@ -1,0 +1,139 @@
+//===- NormTest.cpp - Normalization ---------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/Norm.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+
+using namespace tpuc;
+using namespace tpuc::kernels;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::FloatEq;
+
+namespace {
+
+/// Two samples, two channels, two positions: mean 2 and variance 1 or 4 in each channel.
+const std::vector<double> kInput = {1, 3, 0, 4, 3, 1, 4, 0};
+
+Tensor input() { return Tensor::of<double>({2, 2, 2}, std::span<const double>(kInput)); }
+
+std::vector<double> doubles(const Tensor &tensor) {
+  Tensor wide = convert(tensor, DataType::F64);
+  return {wide.data<double>().begin(), wide.data<double>().end()};
+}
+
+TEST(NormTest, BatchStatisticsAndRunningOnes) {
+  ThreadPool threads(2);
+  Tensor mean = Tensor::of<double>({2}, {10, 20});
+  Tensor variance = Tensor::of<double>({2}, {1, 1});
+  Tensor gamma = Tensor::of<double>({2}, {1, 2});
+  Tensor beta = Tensor::of<double>({2}, {0, 5});
+  Tensor output(DataType::F64, {2, 2, 2}), meanOut(DataType::F64, {2}),
+      varianceOut(DataType::F64, {2});
+  batchNormTrain(input(), mean, variance, &gamma, &beta, 0, 0.5, output, meanOut, varianceOut,
+                 threads);
+  EXPECT_THAT(doubles(output), ElementsAre(-1, 1, 3, 7, 1, -1, 7, 3));
+  EXPECT_THAT(doubles(meanOut), ElementsAre(6, 11));
+  EXPECT_THAT(doubles(varianceOut), ElementsAre(1, 2.5));
+  // Inference with the batch's own statistics is the same.
+  Tensor again(DataType::F64, {2, 2, 2});
+  batchNorm(input(), Tensor::of<double>({2}, {2, 2}), Tensor::of<double>({2}, {1, 4}), &gamma,
+            &beta, 0, false, -1, again, threads);
+  EXPECT_EQ(doubles(again), doubles(output));
+}
+
+TEST(NormTest, GroupsInstancesAndPixels) {
+  ThreadPool threads(1);
+  Tensor output(DataType::F64, {2, 2, 2});
+  groupNorm(input(), nullptr, nullptr, 2, 0, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(-1, 1, -1, 1, 1, -1, 1, -1));
+  groupNorm(input(), nullptr, nullptr, 1, 0, output, threads);
+  double s = std::sqrt(2.5);
+  EXPECT_THAT(doubles(output),
+              ElementsAre(-1 / s, 1 / s, -2 / s, 2 / s, 1 / s, -1 / s, 2 / s, -2 / s));
+  Tensor weight = Tensor::of<double>({2}, {1, 3});
+  pixelNorm(input(), &weight, nullptr, 0, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1, -1, -3, 3, -1, 1, 3, -3));
+}
+
+TEST(NormTest, LayersGiveTheirStatistics) {
+  ThreadPool threads(2);
+  Tensor output(DataType::F16, {2, 4});
+  Tensor mean(DataType::F32, {2, 1}), rstd(DataType::F32, {2, 1});
+  Tensor source = convert(Tensor::of<float>({2, 4}, {1, 3, 1, 3, 0, 4, 0, 4}), DataType::F16);
+  Tensor weight = convert(Tensor::of<float>({4}, {1, 1, 2, 2}), DataType::F16);
+  Tensor bias = convert(Tensor::of<float>({1}, {10}), DataType::F16);
+  layerNorm(source, &weight, &bias, 1, 0, output, &mean, &rstd, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(9, 11, 8, 12, 9, 11, 8, 12));
+  EXPECT_THAT(mean.data<float>(), ElementsAre(2, 2));
+  EXPECT_THAT(rstd.data<float>(), ElementsAre(1, 0.5F));
+}
+
+TEST(NormTest, ParametersBroadcastToTheNormalizedAxes) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<double>({2, 2}, {1, -1, 1, -1});
+  Tensor column = Tensor::of<double>({2, 1}, {3, 5});
+  Tensor output(DataType::F64, {2, 2});
+  rmsNorm(source, &column, 0, 0, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(3, -3, 5, -5));
+}
+
+TEST(NormTest, MeanAndVarianceOverScatteredAxes) {
+  ThreadPool threads(1);
+  Tensor output(DataType::F64, {2, 2, 2});
+  meanVarianceNorm(input(), {0, 2}, 1, output, threads);
+  EXPECT_THAT(doubles(output),
+              ElementsAre(-0.5, 0.5, DoubleNear(-2.0 / 3, 1e-15), DoubleNear(2.0 / 3, 1e-15), 0.5,
+                          -0.5, DoubleNear(2.0 / 3, 1e-15), DoubleNear(-2.0 / 3, 1e-15)));
+}
+
+TEST(NormTest, NormsAlongAnAxis) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<double>({2, 2}, {3, 1, -4, 1});
+  Tensor output(DataType::F64, {2, 2});
+  normalize(source, 0, 1, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(3.0 / 7, 0.5, -4.0 / 7, 0.5));
+  normalize(source, 0, 2, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(0.6, 1 / std::sqrt(2.0), -0.8, 1 / std::sqrt(2.0)));
+}
+
+TEST(NormTest, NeighbouringChannels) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<double>({1, 4, 1}, {1, 2, 3, 4});
+  Tensor output(DataType::F64, {1, 4, 1});
+  // Two channels: the own one and the next.
+  localResponseNorm(source, 2, 2, 1, 1, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1.0 / 6, 2.0 / 14, 3.0 / 26, 4.0 / 17));
+}
+
+TEST(NormTest, SoftmaxOfLargeNumbersAndItsLogarithm) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<float>({2, 2}, {10000, 10001, 10000, 10000});
+  Tensor output(DataType::F32, {2, 2});
+  softmax(source, 0, 1, false, output, threads);
+  float e = std::exp(1.0F);
+  EXPECT_THAT(output.data<float>(),
+              ElementsAre(0.5F, FloatEq(e / (1 + e)), 0.5F, FloatEq(1 / (1 + e))));
+  softmax(source, 1, 1, true, output, threads);
+  EXPECT_THAT(output.data<float>()[3], FloatEq(-std::log(2.0F)));
+  EXPECT_THAT(output.data<float>()[0], FloatEq(-std::log(1 + e)));
+}
+
+TEST(NormTest, HardmaxTakesTheFirst) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<float>({2, 3}, {1, 3, 3, 2, 0, 1});
+  Tensor output(DataType::F32, {2, 3});
+  hardmax(source, 1, output, threads);
+  EXPECT_THAT(output.data<float>(), ElementsAre(0, 1, 0, 1, 0, 0));
+}
+
+} // namespace
