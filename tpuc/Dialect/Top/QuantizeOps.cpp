@@ -1,4 +1,4 @@
-//===- QuantizeOps.cpp ----------------------------------------------------===//
+//===- QuantizeOps.cpp - Quantized networks ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,23 +7,152 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/QuantizeOps.h"
+#include "tpuc/Dialect/Top/MatrixShapes.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/WindowAttributes.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult QuantizeLinearOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t QuantizeLinearOp::flops() { return 0; }
-LogicalResult DequantizeLinearOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DequantizeLinearOp::flops() { return 0; }
-LogicalResult DynamicQuantizeLinearOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t DynamicQuantizeLinearOp::flops() { return 0; }
-LogicalResult QLinearConvOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t QLinearConvOp::flops() { return 0; }
-LogicalResult QLinearMatMulOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t QLinearMatMulOp::flops() { return 0; }
-LogicalResult ConvIntegerOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t ConvIntegerOp::flops() { return 0; }
-LogicalResult MatMulIntegerOp::inferShape() { return emitOpError("PLACEHOLDER"); }
-int64_t MatMulIntegerOp::flops() { return 0; }
+static LogicalResult verifyBlocks(Operation *op, int64_t blockSize, std::optional<Type> to) {
+  if (blockSize < 0)
+    return op->emitOpError("attribute 'block_size' is ") << blockSize << "; expected at least 0";
+  if (to && !storageDataType(*to))
+    return op->emitOpError("attribute 'to' is ") << *to << "; expected an element type of tensors";
+  return success();
+}
+
+/// `scale` and `zeroPoint` fit the input where the extents are known.
+static LogicalResult checkParameters(Operation *op, Value input, Value parameters, int64_t axis,
+                                     int64_t blockSize) {
+  std::optional<Dims> dims = dimsOf(input);
+  if (!isPresent(parameters) || !dims)
+    return success();
+  std::optional<Dims> own = dimsOf(parameters);
+  if (!own || staticElements(parameters) == 1)
+    return success();
+  FailureOr<int64_t> normal = normalizeAxis(op, axis, dims->size());
+  if (failed(normal))
+    return failure();
+  Dims wanted;
+  if (blockSize == 0) {
+    wanted = {(*dims)[*normal]};
+  } else {
+    wanted = *dims;
+    if (wanted[*normal] != kDynamic)
+      wanted[*normal] = (wanted[*normal] + blockSize - 1) / blockSize;
+  }
+  bool fits = own->size() == wanted.size();
+  for (size_t i = 0; fits && i < wanted.size(); ++i)
+    fits = (*own)[i] == wanted[i] || (*own)[i] == kDynamic || wanted[i] == kDynamic;
+  if (!fits)
+    return op->emitOpError("scale or zero point has shape ")
+           << dimsText(*own) << "; expected one element or " << dimsText(wanted);
+  return success();
+}
+
+LogicalResult QuantizeLinearOp::verify() { return verifyBlocks(*this, getBlockSize(), getTo()); }
+
+LogicalResult QuantizeLinearOp::inferShape() {
+  for (Value parameters : {Value(getScale()), getZeroPoint()})
+    if (failed(checkParameters(*this, getInput(), parameters, getAxis(), getBlockSize())))
+      return failure();
+  Type element = IntegerType::get(getContext(), 8, IntegerType::Unsigned);
+  if (getTo())
+    element = *getTo();
+  else if (isPresent(getZeroPoint()))
+    element = elementTypeOf(getZeroPoint());
+  return setResult(*this, 0, element, dimsOf(getInput()));
+}
+
+int64_t QuantizeLinearOp::flops() { return 2 * staticElements(getInput()); }
+
+LogicalResult DequantizeLinearOp::verify() { return verifyBlocks(*this, getBlockSize(), getTo()); }
+
+LogicalResult DequantizeLinearOp::inferShape() {
+  for (Value parameters : {Value(getScale()), getZeroPoint()})
+    if (failed(checkParameters(*this, getInput(), parameters, getAxis(), getBlockSize())))
+      return failure();
+  return setResult(*this, 0, getTo() ? *getTo() : elementTypeOf(getScale()), dimsOf(getInput()));
+}
+
+int64_t DequantizeLinearOp::flops() { return 2 * staticElements(getInput()); }
+
+LogicalResult DynamicQuantizeLinearOp::inferShape() {
+  Type quantized = IntegerType::get(getContext(), 8, IntegerType::Unsigned);
+  if (failed(setResult(*this, 0, quantized, dimsOf(getInput()))) ||
+      failed(setResult(*this, 1, Float32Type::get(getContext()), Dims())))
+    return failure();
+  return setResult(*this, 2, quantized, Dims());
+}
+
+int64_t DynamicQuantizeLinearOp::flops() { return 4 * staticElements(getInput()); }
+
+template <typename Op> static LogicalResult verifyIntegerConvolution(Op op) {
+  if (failed(verifyWindow(op, op.getKernelShape().size())))
+    return failure();
+  return verifyAtLeast(op, "group", op.getGroup(), 1);
+}
+
+template <typename Op> static LogicalResult inferConvolution(Op op, Type element) {
+  std::optional<Dims> input = dimsOf(op.getInput());
+  std::optional<Dims> filter = dimsOf(op.getFilter());
+  if (!input || !filter)
+    return setResult(op, 0, element, std::nullopt);
+  Expected<Window> window = windowOf(op, *input, *filter);
+  if (!window)
+    return emit(op, window.error());
+  return setResult(op, 0, element, window->output);
+}
+
+/// Two for each product.
+template <typename Op> static int64_t convolutionFlops(Op op) {
+  int64_t outputs = staticElements(op.getOutput());
+  std::optional<Dims> filter = dimsOf(op.getFilter());
+  if (!filter || filter->empty() || staticElements(op.getFilter()) == 0)
+    return 0;
+  return 2 * outputs * (staticElements(op.getFilter()) / filter->front());
+}
+
+LogicalResult QLinearConvOp::verify() { return verifyIntegerConvolution(*this); }
+LogicalResult QLinearConvOp::inferShape() {
+  return inferConvolution(*this, elementTypeOf(getOutputZeroPoint()));
+}
+int64_t QLinearConvOp::flops() { return convolutionFlops(*this); }
+
+LogicalResult ConvIntegerOp::verify() { return verifyIntegerConvolution(*this); }
+LogicalResult ConvIntegerOp::inferShape() {
+  return inferConvolution(*this, IntegerType::get(getContext(), 32));
+}
+int64_t ConvIntegerOp::flops() { return convolutionFlops(*this); }
+
+static LogicalResult inferProduct(Operation *op, Value a, Value b, Type element) {
+  std::optional<Dims> left = dimsOf(a);
+  std::optional<Dims> right = dimsOf(b);
+  if (!left || !right)
+    return setResult(op, 0, element, std::nullopt);
+  Expected<Dims> shape = matMulShape(*left, *right, false, false);
+  if (!shape)
+    return emit(op, shape.error());
+  return setResult(op, 0, element, *shape);
+}
+
+static int64_t productFlops(Value a, Value output) {
+  std::optional<Dims> left = dimsOf(a);
+  return left && !left->empty() && left->back() != kDynamic
+             ? 2 * staticElements(output) * left->back()
+             : 0;
+}
+
+LogicalResult QLinearMatMulOp::inferShape() {
+  return inferProduct(*this, getA(), getB(), elementTypeOf(getOutputZeroPoint()));
+}
+int64_t QLinearMatMulOp::flops() { return productFlops(getA(), getOutput()); }
+
+LogicalResult MatMulIntegerOp::inferShape() {
+  return inferProduct(*this, getA(), getB(), IntegerType::get(getContext(), 32));
+}
+int64_t MatMulIntegerOp::flops() { return productFlops(getA(), getOutput()); }

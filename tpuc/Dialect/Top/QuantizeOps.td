@@ -13,6 +13,20 @@ include "tpuc/Dialect/Top/TopBase.td"
 
 def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear"> {
   let summary = "Floats as integers with a scale and a zero point";
+  let description = [{
+    `output = saturate(round(input / scale) + zero_point)`, ties to even; for 8-bit floats
+    `input / scale` rounded, with what is too large the largest number if `saturate`. The element type
+    is `to`, else that of `zero_point`, else ui8.
+    `scale` and `zero_point` (0 if none) hold one element; or one for each position along `axis`; or,
+    with `block_size`, one for each block of so many positions along `axis`, in the rank of `input`.
+
+    Example:
+
+    ```mlir
+    %3 = "top.QuantizeLinear"(%0, %1, %2) {axis = 1} :
+             (tensor<1x3x4xf32>, tensor<3xf32>, tensor<3xui8>) -> tensor<1x3x4xui8> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$scale,
                        Top_OptionalTensor:$zero_point,
@@ -21,26 +35,67 @@ def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear"> {
                        OptionalAttr<TypeAttr>:$to,
                        Top_True:$saturate);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_DequantizeLinearOp : Top_ComputeOp<"DequantizeLinear"> {
   let summary = "Integers with a scale and a zero point as floats";
+  let description = [{
+    `output = (input - zero_point) * scale` in type `to`, else that of `scale`.
+    `scale` and `zero_point` (0 if none) hold one element; or one for each position along `axis`; or,
+    with `block_size`, one for each block of so many positions along `axis`, in the rank of `input`.
+
+    Example:
+
+    ```mlir
+    %3 = "top.DequantizeLinear"(%0, %1, %2) {axis = 1} :
+             (tensor<1x3x4xui8>, tensor<3xf32>, tensor<3xui8>) -> tensor<1x3x4xf32> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$scale,
                        Top_OptionalTensor:$zero_point,
                        Top_DefaultI64<1>:$axis,
-                       Top_DefaultI64<0>:$block_size);
+                       Top_DefaultI64<0>:$block_size,
+                       OptionalAttr<TypeAttr>:$to);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_DynamicQuantizeLinearOp : Top_ComputeOp<"DynamicQuantizeLinear"> {
   let summary = "Floats as u8 with the scale and zero point of their range";
+  let description = [{
+    With `low = min(0, min input)` and `high = max(0, max input)`: `scale = (high - low) / 255` (1 if that
+    is 0), `zero_point = saturate(round(-low / scale))`, `output = saturate(round(input / scale) +
+    zero_point)`, ties to even, as ui8.
+
+    Example:
+
+    ```mlir
+    %1, %2, %3 = "top.DynamicQuantizeLinear"(%0) :
+             (tensor<2x3xf32>) -> (tensor<2x3xui8>, tensor<f32>, tensor<ui8>) loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$input);
   let results = (outs AnyTensor:$output, AnyTensor:$scale, AnyTensor:$zero_point);
 }
 
 def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv"> {
   let summary = "Convolution of quantized tensors";
+  let description = [{
+    `output = saturate(round(sums * input_scale * filter_scale / output_scale) + output_zero_point)`,
+    ties to even, where `sums` is the convolution of `input - input_zero_point` with `filter -
+    filter_zero_point` plus `bias`, in i32. `filter_scale` and `filter_zero_point` hold one element or
+    one per output channel. Window attributes as in `top.Conv`.
+
+    Example:
+
+    ```mlir
+    %9 = "top.QLinearConv"(%0, %1, %2, %3, %4, %5, %6, %7, %8) {kernel_shape = [3, 3]} :
+             (tensor<1x3x8x8xui8>, tensor<f32>, tensor<ui8>, tensor<4x3x3x3xi8>, tensor<4xf32>,
+              tensor<4xi8>, tensor<f32>, tensor<ui8>, none) -> tensor<1x4x6x6xui8> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$input_scale,
                        AnyTensor:$input_zero_point,
@@ -57,10 +112,25 @@ def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv"> {
                        OptionalAttr<I64ArrayAttr>:$dilations,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_QLinearMatMulOp : Top_ComputeOp<"QLinearMatMul"> {
   let summary = "Matrix product of quantized tensors";
+  let description = [{
+    `output = saturate(round(sums * a_scale * b_scale / output_scale) + output_zero_point)`, ties to
+    even, where `sums` is the matrix product of `a - a_zero_point` and `b - b_zero_point` in i32, with
+    numpy's rules for ranks. The scale and zero point of `a` hold one element or one per row, those of
+    `b` one or one per column; those of the output one.
+
+    Example:
+
+    ```mlir
+    %8 = "top.QLinearMatMul"(%0, %1, %2, %3, %4, %5, %6, %7) :
+             (tensor<2x4xui8>, tensor<f32>, tensor<ui8>, tensor<4x3xui8>, tensor<f32>, tensor<ui8>,
+              tensor<f32>, tensor<ui8>) -> tensor<2x3xui8> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$a,
                        AnyTensor:$a_scale,
                        AnyTensor:$a_zero_point,
@@ -74,6 +144,18 @@ def Top_QLinearMatMulOp : Top_ComputeOp<"QLinearMatMul"> {
 
 def Top_ConvIntegerOp : Top_ComputeOp<"ConvInteger"> {
   let summary = "Convolution of integers into i32";
+  let description = [{
+    The convolution of `input - input_zero_point` with `filter - filter_zero_point` as i32, modulo
+    2^32; zero points of type none are 0. That of the filter holds one element or one per output
+    channel. Window attributes as in `top.Conv`.
+
+    Example:
+
+    ```mlir
+    %4 = "top.ConvInteger"(%0, %1, %2, %3) {kernel_shape = [3, 3]} :
+             (tensor<1x3x8x8xui8>, tensor<4x3x3x3xui8>, tensor<ui8>, none) -> tensor<1x4x6x6xi32> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        Top_OptionalTensor:$input_zero_point,
@@ -85,10 +167,23 @@ def Top_ConvIntegerOp : Top_ComputeOp<"ConvInteger"> {
                        OptionalAttr<I64ArrayAttr>:$dilations,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 def Top_MatMulIntegerOp : Top_ComputeOp<"MatMulInteger"> {
   let summary = "Matrix product of integers into i32";
+  let description = [{
+    The matrix product of `a - a_zero_point` and `b - b_zero_point` as i32, modulo 2^32, with numpy's
+    rules for ranks; zero points of type none are 0. That of `a` holds one element or one per row, that
+    of `b` one or one per column.
+
+    Example:
+
+    ```mlir
+    %4 = "top.MatMulInteger"(%0, %1, %2, %3) :
+             (tensor<2x4xui8>, tensor<4x3xui8>, tensor<ui8>, none) -> tensor<2x3xi32> loc("y")
+    ```
+  }];
   let arguments = (ins AnyTensor:$a,
                        AnyTensor:$b,
                        Top_OptionalTensor:$a_zero_point,

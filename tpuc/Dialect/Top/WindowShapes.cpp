@@ -172,9 +172,9 @@ Dims insertZeros(ArrayRef<int64_t> input, std::optional<ArrayAttr> inserts) {
   return result;
 }
 
-} // namespace
-
-Expected<Window> tpuc::top::windowOf(ConvOp op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter) {
+template <typename Op>
+Expected<Window> convolutionWindow(Op op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
+                                   std::optional<ArrayAttr> inserts) {
   Attributes attributes = attributesOf(op);
   Window window = explicitWindow(attributes);
   if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
@@ -182,11 +182,26 @@ Expected<Window> tpuc::top::windowOf(ConvOp op, ArrayRef<int64_t> input, ArrayRe
   if (Expected<void> checked = checkFilter(input, filter, window, op.getGroup(), false); !checked)
     return propagate(checked);
   window.output = {input[0], filter[0]};
-  Expected<void> slid =
-      slide(window, attributes.autoPad, false, insertZeros(input, op.getInserts()));
+  Expected<void> slid = slide(window, attributes.autoPad, false, insertZeros(input, inserts));
   if (!slid)
     return propagate(slid);
   return window;
+}
+
+} // namespace
+
+Expected<Window> tpuc::top::windowOf(ConvOp op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter) {
+  return convolutionWindow(op, input, filter, op.getInserts());
+}
+
+Expected<Window> tpuc::top::windowOf(ConvIntegerOp op, ArrayRef<int64_t> input,
+                                     ArrayRef<int64_t> filter) {
+  return convolutionWindow(op, input, filter, std::nullopt);
+}
+
+Expected<Window> tpuc::top::windowOf(QLinearConvOp op, ArrayRef<int64_t> input,
+                                     ArrayRef<int64_t> filter) {
+  return convolutionWindow(op, input, filter, std::nullopt);
 }
 
 Expected<Window> tpuc::top::windowOf(DeformConv2DOp op, ArrayRef<int64_t> input,

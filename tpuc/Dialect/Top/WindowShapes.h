@@ -11,6 +11,7 @@
 
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Support/Error.h"
 
@@ -33,6 +34,10 @@ struct Window {
 // are static. The same functions serve shape inference and evaluation, which knows more extents.
 // Errors (without `where`): operands that do not fit each other or the attributes.
 Expected<Window> windowOf(ConvOp op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> filter);
+Expected<Window> windowOf(ConvIntegerOp op, llvm::ArrayRef<int64_t> input,
+                          llvm::ArrayRef<int64_t> filter);
+Expected<Window> windowOf(QLinearConvOp op, llvm::ArrayRef<int64_t> input,
+                          llvm::ArrayRef<int64_t> filter);
 Expected<Window> windowOf(DeconvOp op, llvm::ArrayRef<int64_t> input,
                           llvm::ArrayRef<int64_t> filter);
 Expected<Window> windowOf(DeformConv2DOp op, llvm::ArrayRef<int64_t> input,
