@@ -241,4 +241,30 @@ TEST_F(InterpreterTest, NamesTheLayerWhoseTypeIsWrong) {
                                        "as the module states");
 }
 
+// The branches read what is around them.
+TEST_F(InterpreterTest, RunsBranches) {
+  auto interpreter = make(R"(
+    func.func @main(%0: tensor<i1>, %1: tensor<2xf32>) -> tensor<2xf32> {
+      %2 = "top.Neg"(%1) : (tensor<2xf32>) -> tensor<2xf32> loc("n")
+      %3 = "top.If"(%0) ({
+        %4 = "top.Add"(%1, %1) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("t")
+        "top.Yield"(%4) : (tensor<2xf32>) -> ()
+      }, {
+        "top.Yield"(%2) : (tensor<2xf32>) -> ()
+      }) : (tensor<i1>) -> tensor<2xf32> loc("y")
+      return %3 : tensor<2xf32>
+    })");
+  ASSERT_TRUE(interpreter) << interpreter.error().message();
+  for (bool condition : {true, false}) {
+    std::vector<Tensor> inputs = {Tensor(DataType::Bool, {}), Tensor::of<float>({2}, {1, 2})};
+    inputs[0].mutableData<uint8_t>()[0] = condition;
+    auto results = (*interpreter)->run(inputs);
+    ASSERT_TRUE(results) << results.error().message();
+    if (condition)
+      EXPECT_THAT(floats(results->at("y")), ElementsAre(2, 4));
+    else
+      EXPECT_THAT(floats(results->at("y")), ElementsAre(-1, -2));
+  }
+}
+
 } // namespace

@@ -1,0 +1,105 @@
+//===- OpChecks.cpp - What verifiers of several ops share -----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Dialect/Top/OpChecks.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::top;
+
+LogicalResult tpuc::top::verifyForms(Operation *op, StringRef name, Value operand, Forms forms) {
+  bool asOperand = isPresent(operand);
+  bool asAttribute = op->hasAttr(name);
+  if (asOperand && asAttribute)
+    return op->emitOpError("has '")
+           << name << "' as an operand and as an attribute; expected one of them";
+  if (forms == Forms::One && !asOperand && !asAttribute)
+    return op->emitOpError("has no '") << name << "'; expected an operand or an attribute";
+  return success();
+}
+
+LogicalResult tpuc::top::verifyIndexType(Operation *op, StringRef name, Value value) {
+  if (!isPresent(value))
+    return success();
+  std::optional<DataType> type = storageDataType(value.getType());
+  if (type == DataType::I32 || type == DataType::I64)
+    return success();
+  return op->emitOpError("operand '")
+         << name << "' has type " << value.getType() << "; expected elements i32 or i64";
+}
+
+LogicalResult tpuc::top::verifySameStorage(Operation *op, ValueRange values) {
+  for (Value value : values)
+    if (storageDataType(value.getType()) != storageDataType(values.front().getType()))
+      return op->emitOpError("has operands of types ")
+             << values.front().getType() << " and " << value.getType()
+             << "; expected one element type";
+  return success();
+}
+
+LogicalResult tpuc::top::verifyChoice(Operation *op, StringRef name, StringRef found,
+                                      ArrayRef<StringRef> allowed) {
+  if (llvm::is_contained(allowed, found))
+    return success();
+  InFlightDiagnostic error = op->emitOpError("attribute '")
+                             << name << "' is \"" << found << "\"; expected one of";
+  for (StringRef each : allowed)
+    error << " \"" << each << '"';
+  return error;
+}
+
+LogicalResult tpuc::top::verifyRank(Operation *op, StringRef name, Value value, int64_t rank) {
+  std::optional<Dims> dims = isPresent(value) ? dimsOf(value) : std::nullopt;
+  if (!dims || static_cast<int64_t>(dims->size()) == rank)
+    return success();
+  return op->emitOpError("operand '")
+         << name << "' has type " << value.getType() << "; expected rank " << rank;
+}
+
+std::optional<int64_t> tpuc::top::vectorLength(Value value) {
+  if (!isPresent(value))
+    return std::nullopt;
+  std::optional<Dims> dims = dimsOf(value);
+  if (!dims || dims->size() != 1 || dims->front() == kDynamic)
+    return std::nullopt;
+  return dims->front();
+}
+
+bool tpuc::top::mergeExtent(int64_t &extent, int64_t other) {
+  if (extent == kDynamic)
+    extent = other;
+  return other == kDynamic || extent == other;
+}
+
+int64_t tpuc::top::productOf(ArrayRef<int64_t> dims) {
+  if (llvm::is_contained(dims, 0))
+    return 0;
+  int64_t product = 1;
+  for (int64_t extent : dims) {
+    // A product beyond 63 bits belongs to no tensor that could be made.
+    if (extent == kDynamic || llvm::MulOverflow(product, extent, product))
+      return kDynamic;
+  }
+  return product;
+}
+
+FailureOr<Dims> tpuc::top::normalizeAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank) {
+  Dims result;
+  for (int64_t each : axes) {
+    FailureOr<int64_t> axis = normalizeAxis(op, each, rank);
+    if (failed(axis))
+      return failure();
+    if (llvm::is_contained(result, *axis)) {
+      op->emitOpError("names axis ") << each << " twice";
+      return failure();
+    }
+    result.push_back(*axis);
+  }
+  return result;
+}

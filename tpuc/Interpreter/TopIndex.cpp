@@ -1,0 +1,192 @@
+//===- TopIndex.cpp - What the ops of IndexOps.td compute --------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Dialect/Top/IndexOps.h"
+#include "tpuc/Interpreter/Attach.h"
+#include "tpuc/Interpreter/EvaluateShapes.h"
+#include "tpuc/Interpreter/Kernels/Index.h"
+
+#include <numeric>
+
+using namespace tpuc;
+using namespace tpuc::top;
+using kernels::Reduction;
+
+static Expected<void> evaluateGather(GatherOp op, EvalContext &context) {
+  const Tensor &input = context.operand(0);
+  EvalDims dims = dimsOf(context, 0);
+  EvalDims indices = dimsOf(context, 1);
+  Expected<size_t> axis = frontAxis(context, static_cast<int64_t>(op.getAxis()), dims.size());
+  if (!axis)
+    return propagate(axis);
+  dims.erase(dims.begin() + *axis);
+  dims.insert(dims.begin() + *axis, indices.begin(), indices.end());
+  Expected<Tensor *> output = allocateDims(context, 0, input.type(), dims);
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context,
+                    kernels::gather(input, context.operand(1), *axis, **output, context.threads()));
+}
+
+/// The axis along which elements are named, if indices and input fit.
+static Expected<size_t> elementsAxis(EvalContext &context, int64_t given) {
+  EvalDims dims = dimsOf(context, 0);
+  EvalDims indices = dimsOf(context, 1);
+  Expected<size_t> axis = frontAxis(context, given, dims.size());
+  if (!axis)
+    return axis;
+  bool fits = indices.size() == dims.size();
+  for (size_t dim = 0; fits && dim < dims.size(); ++dim)
+    fits = dim == *axis || indices[dim] <= dims[dim];
+  if (!fits)
+    return context.error("indices of shape " + context.operand(1).shape().str(),
+                         "at most " + context.operand(0).shape().str() + " but for dimension " +
+                             std::to_string(*axis));
+  return axis;
+}
+
+static Expected<void> evaluateGatherElements(GatherElementsOp op, EvalContext &context) {
+  Expected<size_t> axis = elementsAxis(context, static_cast<int64_t>(op.getAxis()));
+  if (!axis)
+    return propagate(axis);
+  const Tensor &input = context.operand(0);
+  Expected<Tensor *> output = context.allocate(0, input.type(), context.operand(1).shape());
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context, kernels::gatherElements(input, context.operand(1), *axis, **output,
+                                                     context.threads()));
+}
+
+/// The shape of what tuples of indices name behind `batch` shared dimensions.
+static Expected<EvalDims> namedSlices(EvalContext &context, size_t batch) {
+  EvalDims dims = dimsOf(context, 0);
+  EvalDims indices = dimsOf(context, 1);
+  bool fits = indices.size() > batch && dims.size() >= batch &&
+              indices.back() <= static_cast<int64_t>(dims.size() - batch);
+  for (size_t axis = 0; fits && axis < batch; ++axis)
+    fits = dims[axis] == indices[axis];
+  if (!fits)
+    return context.error("indices of shape " + context.operand(1).shape().str() +
+                             " for an input of shape " + context.operand(0).shape().str(),
+                         "tuples in the last dimension, and the same " + std::to_string(batch) +
+                             " batch dimensions");
+  EvalDims result(llvm::ArrayRef(indices).drop_back());
+  llvm::append_range(result,
+                     llvm::ArrayRef(dims).drop_front(batch + static_cast<size_t>(indices.back())));
+  return result;
+}
+
+static Expected<void> evaluateGatherND(GatherNDOp op, EvalContext &context) {
+  auto batch = static_cast<size_t>(op.getBatchDims());
+  Expected<EvalDims> dims = namedSlices(context, batch);
+  if (!dims)
+    return propagate(dims);
+  Expected<Tensor *> output = allocateDims(context, 0, context.operand(0).type(), *dims);
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context, kernels::gatherND(context.operand(0), context.operand(1), batch,
+                                               **output, context.threads()));
+}
+
+static Reduction reductionOf(llvm::StringRef name) {
+  if (name == "add")
+    return Reduction::Add;
+  if (name == "mul")
+    return Reduction::Mul;
+  if (name == "max")
+    return Reduction::Max;
+  return name == "min" ? Reduction::Min : Reduction::None;
+}
+
+static Expected<Tensor *> allocateScatter(EvalContext &context, const Shape &updates) {
+  const Tensor &input = context.operand(0);
+  if (context.operand(2).shape() != updates || context.operand(2).type() != input.type())
+    return context.error("updates of shape " + context.operand(2).shape().str(),
+                         "shape " + updates.str() + " and the type of the input");
+  return context.allocate(0, input.type(), input.shape());
+}
+
+static Expected<void> evaluateScatterElements(ScatterElementsOp op, EvalContext &context) {
+  Expected<size_t> axis = elementsAxis(context, static_cast<int64_t>(op.getAxis()));
+  if (!axis)
+    return propagate(axis);
+  Expected<Tensor *> output = allocateScatter(context, context.operand(1).shape());
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context, kernels::scatterElements(context.operand(0), context.operand(1),
+                                                      context.operand(2), *axis,
+                                                      reductionOf(op.getReduction()), **output));
+}
+
+static Expected<void> evaluateScatterND(ScatterNDOp op, EvalContext &context) {
+  Expected<EvalDims> dims = namedSlices(context, 0);
+  if (!dims)
+    return propagate(dims);
+  Expected<Shape> updates = checkedShape(context, *dims, context.operand(0).type());
+  if (!updates)
+    return propagate(updates);
+  Expected<Tensor *> output = allocateScatter(context, *updates);
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context,
+                    kernels::scatterND(context.operand(0), context.operand(1), context.operand(2),
+                                       reductionOf(op.getReduction()), **output));
+}
+
+static Expected<void> evaluateOneHot(OneHotOp op, EvalContext &context) {
+  EvalDims dims = dimsOf(context, 0);
+  Expected<size_t> axis = frontAxis(context, static_cast<int64_t>(op.getAxis()), dims.size() + 1);
+  if (!axis)
+    return propagate(axis);
+  EvalDims depth = *context.ints(std::nullopt, 1);
+  const Tensor &values = context.operand(2);
+  if (depth.size() != 1 || values.numElements() != 2)
+    return context.error(std::to_string(depth.size()) + " depths and " +
+                             std::to_string(values.numElements()) + " values",
+                         "1 and 2");
+  dims.insert(dims.begin() + *axis, depth.front());
+  Expected<Tensor *> output = allocateDims(context, 0, values.type(), dims);
+  if (!output)
+    return propagate(output);
+  kernels::oneHot(context.operand(0), values, *axis, **output, context.threads());
+  return {};
+}
+
+static Expected<void> evaluateCompress(CompressOp op, EvalContext &context) {
+  Tensor input = context.operand(0);
+  if (!op.getAxis())
+    input = input.reshaped({input.numElements()});
+  Expected<size_t> axis = frontAxis(context, op.getAxis() ? static_cast<int64_t>(*op.getAxis()) : 0,
+                                    input.shape().rank());
+  if (!axis)
+    return propagate(axis);
+  std::vector<int64_t> kept;
+  for (auto [index, holds] : llvm::enumerate(context.operand(1).data<uint8_t>()))
+    if (holds)
+      kept.push_back(static_cast<int64_t>(index));
+  Shape shape = input.shape();
+  if (!kept.empty() && kept.back() >= shape[*axis])
+    return context.error("a condition that holds for slice " + std::to_string(kept.back()),
+                         "at most " + std::to_string(shape[*axis]) + " slices");
+  shape[*axis] = static_cast<int64_t>(kept.size());
+  Expected<Tensor *> output = context.allocate(0, input.type(), shape);
+  if (!output)
+    return propagate(output);
+  kernels::takeSlices(input, kept, *axis, **output, context.threads());
+  return {};
+}
+
+void tpuc::attachIndex(mlir::MLIRContext *context) {
+  attachEvaluate<GatherOp, evaluateGather>(context);
+  attachEvaluate<GatherElementsOp, evaluateGatherElements>(context);
+  attachEvaluate<GatherNDOp, evaluateGatherND>(context);
+  attachEvaluate<ScatterElementsOp, evaluateScatterElements>(context);
+  attachEvaluate<ScatterNDOp, evaluateScatterND>(context);
+  attachEvaluate<OneHotOp, evaluateOneHot>(context);
+  attachEvaluate<CompressOp, evaluateCompress>(context);
+}
