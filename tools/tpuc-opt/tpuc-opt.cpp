@@ -18,6 +18,7 @@
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Target/Registry.h"
+#include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -49,6 +50,7 @@ void registerAll(mlir::DialectRegistry &registry) {
                   quant::QuantDialect, top::TopDialect, tpu::TpuDialect>();
   mlir::registerTransformsPasses();
   quant::registerQuantTransforms();
+  registerTransforms(registry);
 }
 
 /// MLIR sizes its thread pool by the processors that the process may use.

@@ -77,6 +77,8 @@ private:
 /// The name of the tensor that an op makes (its first result): the name in its location, else the
 /// op's own name.
 std::string layerName(mlir::Operation *op);
+/// The names of all tensors that an op makes: those in its location, one per result.
+llvm::SmallVector<std::string> tensorNames(mlir::Operation *op);
 
 } // namespace tpuc
 

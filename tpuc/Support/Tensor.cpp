@@ -112,6 +112,12 @@ Tensor Tensor::borrow(DataType type, Shape shape, const void *data,
   return tensor;
 }
 
+Tensor Tensor::within(DataType type, Shape shape, void *data, std::shared_ptr<const void> owner) {
+  Tensor tensor = borrow(type, shape, data, std::move(owner));
+  tensor.writable = true;
+  return tensor;
+}
+
 Tensor Tensor::clone() const {
   Tensor copy(typeValue, shapeValue);
   if (byteSize() > 0)

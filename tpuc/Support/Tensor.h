@@ -89,6 +89,9 @@ public:
   /// `byteSize()` bytes; it may be unaligned only when the elements are read with `rawBytes`.
   static Tensor borrow(DataType type, Shape shape, const void *data,
                        std::shared_ptr<const void> owner);
+  /// Writable elements at `data`, a part of memory that `owner` keeps alive, such as a block that
+  /// several tensors share. `data` must hold `byteSize()` bytes, aligned for the elements.
+  static Tensor within(DataType type, Shape shape, void *data, std::shared_ptr<const void> owner);
   /// Owned, copied from `values`; `values.size()` must be `shape.numElements()`.
   template <typename T> static Tensor of(Shape shape, std::span<const T> values);
   template <typename T> static Tensor of(Shape shape, std::initializer_list<T> values) {

@@ -1,0 +1,356 @@
+//===- Interpreter.cpp - Runs a network over tensors -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Interpreter/Attach.h"
+#include "tpuc/Interpreter/Program.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <mutex>
+#include <new>
+
+using namespace tpuc;
+
+void tpuc::registerEvaluators(mlir::MLIRContext &contextRef) {
+  mlir::MLIRContext *context = &contextRef;
+  context->loadDialect<top::TopDialect>();
+#include "tpuc/Interpreter/AttachAll.inc"
+}
+
+namespace {
+
+/// Blocks of memory of one size. Each run takes one; it comes back when the last tensor in it dies.
+class BlockPool : public std::enable_shared_from_this<BlockPool> {
+public:
+  explicit BlockPool(int64_t bytes) : bytes(bytes) {}
+
+  Expected<std::shared_ptr<Tensor>> take() {
+    Tensor block;
+    {
+      std::lock_guard lock(mutex);
+      if (!free.empty()) {
+        block = std::move(free.back());
+        free.pop_back();
+        return share(std::move(block));
+      }
+    }
+    Expected<Tensor> made = Tensor::create(DataType::U8, {&bytes, 1}, "memory of the network");
+    if (!made)
+      return propagate(made);
+    return share(std::move(*made));
+  }
+
+private:
+  std::shared_ptr<Tensor> share(Tensor block) {
+    auto giveBack = [pool = weak_from_this()](Tensor *returned) {
+      std::unique_ptr<Tensor> owned(returned);
+      if (auto alive = pool.lock()) {
+        std::lock_guard lock(alive->mutex);
+        alive->free.push_back(std::move(*owned));
+      }
+    };
+    return {std::make_unique<Tensor>(std::move(block)).release(), giveBack};
+  }
+
+  int64_t bytes;
+  std::mutex mutex;
+  std::vector<Tensor> free;
+};
+
+/// `[1, ?, 3] f32`
+std::string describe(const TensorInfo &info) {
+  std::string text(dataTypeName(info.dataType));
+  if (!info.type.hasRank())
+    return "any shape of " + text;
+  std::vector<std::string> dims;
+  for (int64_t extent : info.type.getShape())
+    dims.push_back(mlir::ShapedType::isDynamic(extent) ? "?" : std::to_string(extent));
+  return fmt::format("[{}] {}", fmt::join(dims, ", "), text);
+}
+
+bool fits(const Tensor &tensor, mlir::TensorType type) {
+  if (storageDataType(type) != tensor.type())
+    return false;
+  if (!type.hasRank())
+    return true;
+  llvm::ArrayRef<int64_t> dims = type.getShape();
+  return dims.size() == tensor.shape().rank() &&
+         std::equal(dims.begin(), dims.end(), tensor.shape().begin(), [](int64_t want, int64_t is) {
+           return want == is || mlir::ShapedType::isDynamic(want);
+         });
+}
+
+std::string describe(const Tensor &tensor) {
+  return tensor.shape().str() + " " + std::string(dataTypeName(tensor.type()));
+}
+
+Expected<TensorInfo> infoOf(std::string name, mlir::Type type) {
+  auto tensorType = mlir::dyn_cast<mlir::TensorType>(type);
+  std::optional<DataType> dataType = tensorType ? storageDataType(tensorType) : std::nullopt;
+  if (!dataType) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return makeError("tensor '" + name + "'", "has type " + text, "a tensor of numbers");
+  }
+  return TensorInfo{std::move(name), tensorType, *dataType};
+}
+
+std::string inputName(mlir::BlockArgument argument) {
+  for (mlir::Operation *user : argument.getUsers())
+    if (mlir::isa<top::InputOp>(user))
+      return layerName(user);
+  if (auto name = argument.getLoc()->findInstanceOf<mlir::NameLoc>())
+    return name.getName().str();
+  return fmt::format("input_{}", argument.getArgNumber());
+}
+
+std::string outputName(mlir::Value value) {
+  if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+    return tensorNames(result.getOwner())[result.getResultNumber()];
+  return inputName(mlir::cast<mlir::BlockArgument>(value));
+}
+
+} // namespace
+
+struct Interpreter::State {
+  State(InterpreterOptions given) : options(std::move(given)), threads(options.numThreads) {}
+
+  InterpreterOptions options;
+  mutable ThreadPool threads;
+  mlir::Region *body = nullptr;
+  Program program;
+  std::vector<TensorInfo> inputs;
+  std::vector<TensorInfo> outputs;
+  std::shared_ptr<BlockPool> pool;
+};
+
+/// The tensors of one run.
+class Interpreter::Frame {
+public:
+  explicit Frame(const State &state) : state(state), slots(state.program.constants) {}
+
+  Expected<TensorMap> run(std::span<const Tensor> inputs);
+
+private:
+  /// What lies in the block of memory, as long as a handle to it is alive.
+  struct Tenant {
+    Room room;
+    std::weak_ptr<const void> handle;
+  };
+
+  Expected<llvm::SmallVector<Tensor>> runBlock(mlir::Region &region,
+                                               llvm::ArrayRef<Tensor> arguments);
+  Expected<void> runStep(const Step &step);
+  Expected<Tensor> allocate(const Step &step, unsigned slot, DataType type, const Shape &shape);
+  Expected<void> take(const Step &step, unsigned index, Tensor tensor);
+
+  const State &state;
+  std::vector<std::optional<Tensor>> slots;
+  std::shared_ptr<Tensor> memory;
+  llvm::SmallVector<Tenant> tenants;
+  TensorMap kept;
+};
+
+Expected<TensorMap> Interpreter::Frame::run(std::span<const Tensor> inputs) {
+  if (state.program.plannedBytes > 0) {
+    Expected<std::shared_ptr<Tensor>> block = state.pool->take();
+    if (!block)
+      return propagate(block);
+    memory = std::move(*block);
+  }
+  auto results = runBlock(*state.body, {inputs.data(), inputs.size()});
+  if (!results)
+    return propagate(results);
+  for (auto [info, tensor] : llvm::zip_equal(state.outputs, *results))
+    kept.insert_or_assign(info.name, std::move(tensor));
+  return std::move(kept);
+}
+
+Expected<llvm::SmallVector<Tensor>> Interpreter::Frame::runBlock(mlir::Region &region,
+                                                                 llvm::ArrayRef<Tensor> arguments) {
+  const BlockProgram &block = state.program.block(region);
+  if (arguments.size() != block.arguments.size())
+    return makeError("layer '" + layerName(region.getParentOp()) + "'",
+                     fmt::format("{} tensors for its body", arguments.size()),
+                     fmt::format("{}", block.arguments.size()));
+  for (auto [slot, tensor] : llvm::zip_equal(block.arguments, arguments))
+    slots[slot] = tensor;
+  for (const Step &step : block.steps)
+    if (Expected<void> done = runStep(step); !done)
+      return propagate(done);
+  llvm::SmallVector<Tensor> results;
+  for (unsigned slot : block.yielded) {
+    assert(slots[slot] && "only tensors are yielded");
+    results.push_back(*slots[slot]);
+  }
+  return results;
+}
+
+Expected<void> Interpreter::Frame::runStep(const Step &step) {
+  if (!step.evaluator) {
+    if (Expected<void> done = take(step, 0, *slots[step.operands[0]]); !done)
+      return done;
+  } else {
+    llvm::SmallVector<std::optional<Tensor>> operands;
+    for (unsigned slot : step.operands)
+      operands.push_back(slots[slot]);
+    EvalContext context(
+        step.op, operands,
+        [&](unsigned index, DataType type, const Shape &shape) {
+          return allocate(step, step.firstResult + index, type, shape);
+        },
+        [&](mlir::Region &region, llvm::ArrayRef<Tensor> arguments) {
+          return runBlock(region, arguments);
+        },
+        state.threads);
+    context.setCache(step.cache.get());
+    try {
+      EvaluateInterface evaluator = step.evaluator;
+      if (Expected<void> done = evaluator.evaluate(context); !done)
+        return done;
+    } catch (const std::bad_alloc &) {
+      return context.error("not enough memory");
+    }
+    for (unsigned index = 0; index < step.op->getNumResults(); ++index)
+      if (context.wants(index))
+        if (Expected<void> done = take(step, index, std::move(context.results()[index])); !done)
+          return done;
+  }
+  for (unsigned slot : step.dead)
+    slots[slot].reset();
+  return {};
+}
+
+Expected<void> Interpreter::Frame::take(const Step &step, unsigned index, Tensor tensor) {
+  auto type = mlir::cast<mlir::TensorType>(step.op->getResult(index).getType());
+  const std::string &name = step.names[index];
+  if (!fits(tensor, type)) {
+    Expected<TensorInfo> info = infoOf(name, type);
+    return makeError("layer '" + name + "' (" + step.op->getName().getStringRef().str() + ")",
+                     "computes " + describe(tensor),
+                     (info ? describe(*info) : info.error().found) + ", as the module states");
+  }
+  if (step.op->getParentRegion() == state.body) {
+    if (state.options.probe)
+      if (Expected<void> told = state.options.probe(name, tensor); !told)
+        return told;
+    if (state.options.keepAll)
+      kept.insert_or_assign(name, tensor);
+  }
+  slots[step.firstResult + index] = std::move(tensor);
+  return {};
+}
+
+Expected<Tensor> Interpreter::Frame::allocate(const Step &step, unsigned slot, DataType type,
+                                              const Shape &shape) {
+  Expected<int64_t> count = checkedNumElements(shape.dims(), type, "layer '" + step.names[0] + "'");
+  if (!count)
+    return propagate(count);
+  int64_t bytes = byteSize(type, *count);
+  const Room &room = state.program.rooms[slot];
+  if (bytes > 0 && bytes <= room.bytes) {
+    llvm::erase_if(tenants, [](const Tenant &tenant) { return tenant.handle.expired(); });
+    // A view that outlives what the plan knows (of a kernel, or in the hands of a probe) keeps its
+    // place.
+    bool isFree = llvm::none_of(tenants, [&](const Tenant &tenant) {
+      return tenant.room.offset < room.offset + room.bytes &&
+             room.offset < tenant.room.offset + tenant.room.bytes;
+    });
+    if (isFree) {
+      auto handle = std::make_shared<std::shared_ptr<Tensor>>(memory);
+      tenants.push_back({room, handle});
+      return Tensor::within(type, shape, memory->mutableBytes().data() + room.offset, handle);
+    }
+  }
+  return Tensor::create(type, shape.dims(), "layer '" + step.names[0] + "'");
+}
+
+Interpreter::Interpreter(std::unique_ptr<State> state) : state(std::move(state)) {}
+Interpreter::~Interpreter() = default;
+
+Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module,
+                                                           InterpreterOptions options) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return makeError("module", "has no function 'main'");
+  auto state = std::make_unique<State>(std::move(options));
+  state->body = &main.getBody();
+  Expected<Program> program = Program::make(main.getBody());
+  if (!program)
+    return propagate(program);
+  state->program = std::move(*program);
+  if (!state->options.keepAll)
+    if (Expected<void> planned = state->program.planMemory(main.getBody()); !planned)
+      return propagate(planned);
+  state->pool = std::make_shared<BlockPool>(state->program.plannedBytes);
+  for (mlir::BlockArgument argument : main.getArguments()) {
+    Expected<TensorInfo> info = infoOf(inputName(argument), argument.getType());
+    if (!info)
+      return propagate(info);
+    state->inputs.push_back(std::move(*info));
+  }
+  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
+    Expected<TensorInfo> info = infoOf(outputName(value), value.getType());
+    if (!info)
+      return propagate(info);
+    state->outputs.push_back(std::move(*info));
+  }
+  return std::unique_ptr<Interpreter>(new Interpreter(std::move(state)));
+}
+
+const std::vector<TensorInfo> &Interpreter::inputs() const { return state->inputs; }
+const std::vector<TensorInfo> &Interpreter::outputs() const { return state->outputs; }
+int64_t Interpreter::plannedBytes() const { return state->program.plannedBytes; }
+
+Expected<TensorMap> Interpreter::run(const TensorMap &inputs) const {
+  std::vector<std::string> given;
+  std::vector<std::string> wanted;
+  std::vector<Tensor> ordered;
+  for (const auto &[name, tensor] : inputs)
+    given.push_back(name);
+  for (const TensorInfo &info : state->inputs) {
+    wanted.push_back(info.name);
+    if (auto found = inputs.find(info.name); found != inputs.end())
+      ordered.push_back(found->second);
+  }
+  if (ordered.size() != wanted.size() || given.size() != wanted.size())
+    return makeError("inputs", given.empty() ? "none" : fmt::format("{}", fmt::join(given, ", ")),
+                     wanted.empty() ? "none" : fmt::format("{}", fmt::join(wanted, ", ")));
+  return run(ordered);
+}
+
+Expected<TensorMap> Interpreter::run(std::span<const Tensor> inputs) const {
+  if (inputs.size() != state->inputs.size())
+    return makeError("inputs", fmt::format("{} tensors", inputs.size()),
+                     fmt::format("{}", state->inputs.size()));
+  for (size_t index = 0; index < inputs.size(); ++index)
+    if (const TensorInfo &info = state->inputs[index]; !fits(inputs[index], info.type))
+      return makeError("input '" + info.name + "'", describe(inputs[index]), describe(info));
+  return Frame(*state).run(inputs);
+}
+
+Expected<std::vector<TensorMap>> Interpreter::runSamples(std::span<const TensorMap> samples) const {
+  std::vector<Expected<TensorMap>> results(samples.size());
+  state->threads.parallelFor(
+      static_cast<int64_t>(samples.size()), 1, [&](int64_t begin, int64_t end) {
+        for (int64_t sample = begin; sample < end; ++sample)
+          results[static_cast<size_t>(sample)] = run(samples[static_cast<size_t>(sample)]);
+      });
+  std::vector<TensorMap> tensors;
+  for (Expected<TensorMap> &result : results) {
+    if (!result)
+      return propagate(result);
+    tensors.push_back(std::move(*result));
+  }
+  return tensors;
+}

@@ -1,0 +1,85 @@
+//===- Interpreter.h - Runs a network over tensors -----------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_INTERPRETER_INTERPRETER_H
+#define TPUC_INTERPRETER_INTERPRETER_H
+
+#include "tpuc/Support/Tensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include <functional>
+#include <map>
+
+namespace tpuc {
+
+using TensorMap = std::map<std::string, Tensor>;
+
+/// Told of every tensor that an op of `main` makes, in the order of the ops, while it is there. An
+/// Error ends the run. Called from several threads at once if several samples run at once.
+using TensorProbe = std::function<Expected<void>(const std::string &name, const Tensor &tensor)>;
+
+struct InterpreterOptions {
+  /// Threads in all; 0: one for each processor.
+  unsigned numThreads = 0;
+  /// Give all tensors that ops of `main` make, not only the outputs. What the bodies of branches
+  /// and loops make is not among them.
+  bool keepAll = false;
+  TensorProbe probe;
+};
+
+/// One input or output of `main`.
+struct TensorInfo {
+  std::string name;
+  /// As the module states it: ranked or not, extents possibly dynamic.
+  mlir::TensorType type;
+  DataType dataType;
+};
+
+/// Attaches what all ops compute; needed once per context, before `Interpreter::create`.
+void registerEvaluators(mlir::MLIRContext &context);
+
+/// Runs the function `main` of a module.
+///
+/// Weights are views of the weight file. Tensors of static shape share one block of memory, planned
+/// when the interpreter is made; others are allocated as they come and freed after their last use.
+///
+/// All `run` functions may be called from several threads at once, and give the same bits with any
+/// number of threads.
+class Interpreter {
+public:
+  /// `module` must outlive the interpreter and stay as it is. Errors: no `main`, an op without a
+  /// meaning, a weight that cannot be read.
+  static Expected<std::unique_ptr<Interpreter>> create(mlir::ModuleOp module,
+                                                       InterpreterOptions options = {});
+  ~Interpreter();
+
+  /// In the order of the function's signature. An input is called as its `top.Input`, an output as
+  /// the tensor it is.
+  const std::vector<TensorInfo> &inputs() const;
+  const std::vector<TensorInfo> &outputs() const;
+  /// The size of the shared block of memory.
+  int64_t plannedBytes() const;
+
+  /// The outputs by name (with keepAll: all tensors). Errors: inputs that are missing, that there
+  /// are not, or that have another type or shape; what an op says of its operands.
+  Expected<TensorMap> run(const TensorMap &inputs) const;
+  /// The same with the inputs in their order.
+  Expected<TensorMap> run(std::span<const Tensor> inputs) const;
+  /// One result per sample, several at once. Errors: the first in the order of the samples.
+  Expected<std::vector<TensorMap>> runSamples(std::span<const TensorMap> samples) const;
+
+private:
+  struct State;
+  class Frame;
+  explicit Interpreter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace tpuc
+
+#endif // TPUC_INTERPRETER_INTERPRETER_H
