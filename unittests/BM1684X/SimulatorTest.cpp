@@ -235,8 +235,9 @@ TEST(StaticMemory, HoldsTheTables) {
   EXPECT_EQ(word(368 + 63), 63u);
   EXPECT_EQ(word(432), 0x40c90fdbu);     // 2 pi
   EXPECT_EQ(word(496 + 1), 0x3e2aaaabu); // 1 / 6
-  EXPECT_EQ(word(592 + 2), 0x3800u);     // f16 1 / 2
-  EXPECT_EQ(word(608 + 2), 0x3f00u);     // bf16 1 / 2
+  // Two half words to a word: 1 / 2! below 1 / 3!.
+  EXPECT_EQ(word(592 + 1), 0x31553800u); // f16
+  EXPECT_EQ(word(608 + 1), 0x3e2b3f00u); // bf16
 }
 
 } // namespace
