@@ -52,6 +52,21 @@ Expected<Streams> parseGroup(const bmodel::CommandGroup &group, const std::strin
   return streams;
 }
 
+/// Each command as text from which the same bits come back.
+Expected<void> addLines(std::span<const machine::Command> commands, const std::string &where,
+                        std::vector<std::string> &lines) {
+  for (const machine::Command &command : commands) {
+    std::string line = machine::disassemble(command);
+    const auto again = machine::assemble(line, where);
+    if (!again)
+      return tl::unexpected(again.error());
+    if (!std::ranges::equal(again->encoded(), command.encoded()))
+      return makeError(where, fmt::format("'{}' gives other bits than it came from", line));
+    lines.push_back(std::move(line));
+  }
+  return {};
+}
+
 class BM1684XProgram : public Program {
 public:
   struct Group {
@@ -146,10 +161,10 @@ public:
     if (!streams)
       return tl::unexpected(streams.error());
     Listing listing;
-    for (const machine::Command &command : streams->tiu)
-      listing.tiu.push_back(machine::disassemble(command));
-    for (const machine::Command &command : streams->dma)
-      listing.dma.push_back(machine::disassemble(command));
+    if (auto ok = addLines(streams->tiu, where, listing.tiu); !ok)
+      return propagate(ok);
+    if (auto ok = addLines(streams->dma, where, listing.dma); !ok)
+      return propagate(ok);
     return listing;
   }
 

@@ -63,7 +63,7 @@ Expected<Tensor> toStored(const Tensor &tensor, const bmodel::TensorInfo &info,
   if (tensor.numElements() != storedShape->numElements())
     return makeError(where, fmt::format("{} {}", dataTypeName(tensor.type()), tensor.shape().str()),
                      fmt::format("{} {}", dataTypeName(*type), storedShape->str()));
-  const Tensor shaped = tensor.reshaped(*storedShape);
+  Tensor shaped = tensor.reshaped(*storedShape);
   if (shaped.type() == *type)
     return shaped;
   if (isNarrowInteger(*type))

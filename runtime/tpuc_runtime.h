@@ -43,6 +43,8 @@ extern "C" {
 #define TPUC_API
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): names as C has them. */
+
 typedef enum tpuc_status {
   TPUC_OK = 0,
   /* A null pointer, an index that does not exist, a size that does not fit. */
@@ -140,6 +142,8 @@ TPUC_API tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t
 TPUC_API tpuc_status tpuc_session_get_output_f32(const tpuc_session *session, size_t index,
                                                  float *values, size_t num_elements,
                                                  tpuc_error *error);
+
+/* NOLINTEND(readability-identifier-naming) */
 
 #ifdef __cplusplus
 }

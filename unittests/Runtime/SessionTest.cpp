@@ -55,6 +55,7 @@ TEST(Session, RunsAgainAndAgain) {
 TEST(Session, OneModelOnSeveralThreads) {
   const auto model = loadedAdd();
   std::vector<std::thread> threads;
+  threads.reserve(4);
   std::array<int, 4> right{};
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
