@@ -188,7 +188,8 @@ TEST(Container, LayerOfCommand) {
 
 TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {
   const std::vector<std::byte> file = encoded(exampleModel());
-  const Bytes weights = decoded(file)->nets[0].stages[0].coefficients->data;
+  const auto whole = decoded(file);
+  const Bytes weights = whole->nets[0].stages[0].coefficients->data;
   const std::vector<std::byte> weightCopy(weights.begin(), weights.end());
   const size_t weightStart =
       std::search(file.begin(), file.end(), weightCopy.begin(), weightCopy.end()) - file.begin();

@@ -68,8 +68,10 @@ void appendGroup(std::string &out, const Command &command, const FieldGroup &gro
       continue;
     uint64_t value = command.get(member.field);
     isDefault &= value == defaultValue(member.field, spec->width);
-    whole |= value << shift;
-    shift += spec->width;
+    if (group.concatenated) {
+      whole |= value << shift;
+      shift += spec->width;
+    }
     inner += fmt::format("{}{}{}", inner.empty() ? "" : " ", member.tag, value);
   }
   if (isDefault)

@@ -104,7 +104,7 @@ Expected<std::vector<Command>> parseStream(Engine engine, std::span<const uint8_
     if (!command)
       return propagate(command);
     at += command->info().bytes;
-    commands.push_back(std::move(*command));
+    commands.push_back(*command);
     if (commands.back().isEnd())
       break;
   }

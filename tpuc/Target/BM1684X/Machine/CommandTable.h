@@ -212,12 +212,16 @@ inline constexpr size_t kNumFields = static_cast<size_t>(Field::RegValue) + 1;
 std::string_view fieldName(Field field);
 
 /// Where a field lies in a form.
+// In the order in which the tables are written.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct FieldSpec {
   Field field;
   uint16_t lsb;
   uint8_t width;
 };
 
+// In the order in which the tables are written.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct FormInfo {
   Form form;
   std::string_view name;
@@ -257,6 +261,8 @@ struct FieldGroup {
 std::span<const FieldGroup> fieldGroups();
 
 /// One operation of an engine, identified by opcode and sub-opcode.
+// In the order in which the tables are written.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct Operation {
   Engine engine;
   uint8_t opcode;

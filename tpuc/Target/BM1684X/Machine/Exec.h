@@ -88,6 +88,11 @@ struct Located {
   }
 };
 
+/// The low byte of `bits` as a signed number.
+constexpr int signedByte(uint64_t bits) {
+  return static_cast<int>(static_cast<int64_t>(bits << 56) >> 56);
+}
+
 /// An operand that is either in local memory or an immediate, which stands for all elements.
 struct Source {
   std::optional<View> view;

@@ -14,13 +14,13 @@ namespace tpuc::bm1684x {
 
 namespace generic {
 extern const Kernels kKernels;
-}
+} // namespace generic
 namespace avx2 {
 extern const Kernels kKernels;
-}
+} // namespace avx2
 namespace avx512 {
 extern const Kernels kKernels;
-}
+} // namespace avx512
 
 SimdLevel bestSimdLevel() {
   bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");

@@ -256,7 +256,7 @@ Step wideStep(const MatMulPlan &plan) {
     const Kernels &k = exec.kernels;
     int shift = plan.shift;
     if (plan.extra.view)
-      shift = static_cast<int8_t>(*locate(exec, plan.extra).at(0, 0, 0, 0));
+      shift = signedByte(*locate(exec, plan.extra).at(0, 0, 0, 0));
     auto value = [&](const Matrix &matrix, int64_t row, int64_t column) {
       int64_t element;
       k.loadInt64(matrix.source.prec, matrix.source.isSigned, matrix.element(row, column), 1, 1,
@@ -341,7 +341,7 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
   plan.rows = result.shape[0];
   plan.columns = result.shape[1] * result.shape[3];
   plan.inner = decoded.operands.find(Role::Opd1)->shape[0];
-  plan.shift = static_cast<int8_t>(decoded.get(Field::Opd2Addr));
+  plan.shift = signedByte(decoded.get(Field::Opd2Addr));
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
   if (!plan.left.source.view)
     return decoded.unsupported("a constant left matrix");

@@ -56,7 +56,7 @@ Parameters parametersOf(unsigned sub, const RequantPlan &plan, const uint8_t *te
     break;
   case kRqInt:
     p.multiplier = static_cast<int32_t>(words[0]);
-    p.shift = static_cast<int8_t>(words[1]);
+    p.shift = signedByte(words[1]);
     p.zeroPoint = zeroPointOf(fromTensor ? words[2] : words[1] >> 16, plan.resultSigned);
     break;
   case kDqFloat:
@@ -66,7 +66,7 @@ Parameters parametersOf(unsigned sub, const RequantPlan &plan, const uint8_t *te
   default:
     p.zeroPoint = zeroPointOf(words[0], plan.source.isSigned);
     p.multiplier = static_cast<int32_t>(words[1]);
-    p.shift = fromTensor ? static_cast<int8_t>(words[2]) : static_cast<int16_t>(words[0] >> 16);
+    p.shift = fromTensor ? signedByte(words[2]) : static_cast<int16_t>(words[0] >> 16);
     break;
   }
   return p;
