@@ -43,6 +43,7 @@ void loadNibbles(const Tensor &tensor, int64_t first, std::span<T> to) {
     const size_t size = std::min(values.size(), to.size() - start);
     unpack4(std::span(raw + start / 2, (size + 1) / 2), std::span(values.data(), size));
     for (size_t i = 0; i < size; ++i)
+      // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8_t is a number here.
       to[start + i] = static_cast<T>(values[i]);
   }
 }
