@@ -14,14 +14,14 @@
 // Layout of the file: a header of 64 bytes, a FlatBuffer (bmodel.fbs), and the blob, which holds
 // the weights, the commands and everything else that is large:
 //
-//   u32 magic 0xFF55AAEE   u32 header size 64   u32 FlatBuffer bytes   u32 blob bytes
-//   u32 reserved[12]
+//   u32 magic 0xFF55AAEE   u32 header size 64   u32 FlatBuffer bytes   u64 blob bytes
+//   u32 reserved[11]
 //
 // The reserved words are zero in the files of the vendor's compiler, whose reader does not look at
 // them. tpuc's own files use them to point to a section of the blob that nothing else names, a
 // second FlatBuffer (debuginfo.fbs), which tells what `DebugInfo` holds:
 //
-//   [0] "TPDI"   [1] version 1   [2,3] u64 start in the blob   [4,5] u64 bytes
+//   [0] "TPDI"   [1,2] u64 start in the blob   [3,4] u64 bytes   [5] version 1
 //
 // Source of the format: the public schema of the vendor's runtime (field ids), and files of the
 // vendor's compiler (what it writes into the fields).

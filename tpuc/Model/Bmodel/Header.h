@@ -24,14 +24,21 @@ struct Header {
   uint32_t magic = kMagic;
   uint32_t headerBytes = kHeaderBytes;
   uint32_t tableBytes = 0;
-  uint32_t blobBytes = 0;
+  // 64 bits; two words, because it lies at offset 12.
+  uint32_t blobBytesLow = 0, blobBytesHigh = 0;
   uint32_t debugTag = 0;
-  uint32_t debugVersion = 0;
   uint64_t debugStart = 0;
   uint64_t debugBytes = 0;
-  std::array<uint32_t, 6> reserved{};
+  uint32_t debugVersion = 0;
+  std::array<uint32_t, 5> reserved{};
+
+  uint64_t blobBytes() const { return uint64_t{blobBytesHigh} << 32U | blobBytesLow; }
+  void setBlobBytes(uint64_t bytes) {
+    blobBytesLow = static_cast<uint32_t>(bytes);
+    blobBytesHigh = static_cast<uint32_t>(bytes >> 32U);
+  }
 };
-static_assert(sizeof(Header) == kHeaderBytes);
+static_assert(sizeof(Header) == kHeaderBytes && offsetof(Header, debugStart) == 24);
 static_assert(std::endian::native == std::endian::little,
               "the header, the commands and the coefficients are little endian");
 

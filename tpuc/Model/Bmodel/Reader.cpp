@@ -398,8 +398,9 @@ Expected<Header> readHeader(Bytes file, const std::string &where) {
                      "0xFF55AAEE, as a .bmodel file does");
   if (header.headerBytes != kHeaderBytes)
     return makeError(where, fmt::format("a header of {} bytes", header.headerBytes), "64 bytes");
-  const uint64_t stated = kHeaderBytes + uint64_t{header.tableBytes} + header.blobBytes;
-  if (stated != file.size())
+  const uint64_t rest = file.size() - kHeaderBytes;
+  const uint64_t stated = kHeaderBytes + uint64_t{header.tableBytes} + header.blobBytes();
+  if (header.tableBytes > rest || header.blobBytes() != rest - header.tableBytes)
     return makeError(
         where, fmt::format("a file of {} bytes whose header tells of {}", file.size(), stated),
         file.size() < stated ? "the rest of the file" : "nothing more");

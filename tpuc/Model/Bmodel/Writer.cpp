@@ -326,11 +326,8 @@ Expected<void> produce(const Model &model, const std::string &where,
 
   const Bytes tables = bytesOf(encoder.builder);
   const uint64_t tableBytes = alignUp(tables.size(), kHeaderBytes);
-  if (layout.end > UINT32_MAX || tableBytes > UINT32_MAX)
-    return makeError(where, fmt::format("{} bytes of weights and commands", layout.end),
-                     "less than 4 GiB, which is what the header can tell of");
   header.tableBytes = static_cast<uint32_t>(tableBytes);
-  header.blobBytes = static_cast<uint32_t>(layout.end);
+  header.setBlobBytes(layout.end);
   if (auto ok = write(std::as_bytes(std::span(&header, 1))); !ok)
     return ok;
 

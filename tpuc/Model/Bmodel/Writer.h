@@ -19,8 +19,8 @@ namespace tpuc::bmodel {
 /// (the batch variants of one network); checksums that are missing are computed. The file appears
 /// when it is complete (OutputFile.h).
 ///
-/// Errors: those of `checkModel`, a checksum that the coefficients do not have, more than 4 GiB,
-/// and those of the file system.
+/// Errors: those of `checkModel`, a checksum that the coefficients do not have, and those of the
+/// file system.
 Expected<void> writeModel(const Model &model, const std::string &path);
 
 /// The bytes of that file. `where` names the model in errors.
