@@ -22,8 +22,8 @@ def output(*command):
 def programs(folder):
     for name in sorted(os.listdir(folder)):
         path = os.path.join(folder, name)
-        if os.path.isfile(path) and os.access(path, os.X_OK) and not os.path.islink(path) \
-                and not name.startswith("bench-"):
+        # A tool also goes by its name in the manual; tests and benchmarks do not.
+        if os.path.exists(path + ".py"):
             first = next(line for line in output(path, "--help").splitlines() if line.strip())
             first = re.sub(r"^OVERVIEW: ", "", first)
             yield name, re.sub(rf"^{re.escape(name)}\s*[:-]+\s*", "", first).strip()

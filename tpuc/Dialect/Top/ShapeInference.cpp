@@ -116,8 +116,8 @@ std::optional<Dims> tpuc::top::intsOf(std::optional<ArrayAttr> attribute, Value 
 
 FailureOr<int64_t> tpuc::top::normalizeAxis(Operation *op, int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
-    return op->emitOpError("axis ") << axis << " does not exist; expected -" << rank << " to "
-                                    << rank - 1;
+    return op->emitOpError("axis ")
+           << axis << " does not exist; expected -" << rank << " to " << rank - 1;
   return axis < 0 ? axis + rank : axis;
 }
 

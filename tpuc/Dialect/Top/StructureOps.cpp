@@ -19,7 +19,8 @@ using namespace tpuc::top;
 
 LogicalResult WeightOp::verify() {
   if (!cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
-    return emitOpError("result type ") << getOutput().getType() << " is dynamic; expected the "
+    return emitOpError("result type ") << getOutput().getType()
+                                       << " is dynamic; expected the "
                                           "static shape of the tensor in the weight file";
   return success();
 }

@@ -27,15 +27,16 @@ public:
   static Expected<std::shared_ptr<WeightStore>> open(const std::string &path);
 
   bool contains(llvm::StringRef name) const;
-  /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged file.
+  /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged
+  /// file.
   Expected<Tensor> read(llvm::StringRef name) const;
   /// Adds `tensor`, or puts it in the place of the one that there is.
   void set(llvm::StringRef name, Tensor tensor);
   /// `wanted`, or with the first number behind it that makes it new.
   std::string freeName(llvm::StringRef wanted) const;
 
-  /// Writes the tensors `names`, in that order, to the npz `path`. Errors: as NpzWriter; a name that
-  /// there is not.
+  /// Writes the tensors `names`, in that order, to the npz `path`. Errors: as NpzWriter; a name
+  /// that there is not.
   Expected<void> save(const std::string &path, const std::vector<std::string> &names) const;
 
 private:
