@@ -113,7 +113,6 @@ function(tpuc_dialect_doc name)
     string(APPEND umbrella "include \"${CMAKE_CURRENT_SOURCE_DIR}/${td}\"\n")
   endforeach()
   file(CONFIGURE OUTPUT ${parts}/${name}.td CONTENT "${umbrella}" @ONLY)
-  list(TRANSFORM ARG_TDS PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ OUTPUT_VARIABLE sources)
   file(GLOB definitions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.td)
   set(tblgen ${MLIR_TABLEGEN_EXE} -I ${MLIR_INCLUDE_DIRS} -I ${CMAKE_SOURCE_DIR})
   set(commands COMMAND ${tblgen} -gen-dialect-doc -dialect=${name} ${parts}/${name}.td

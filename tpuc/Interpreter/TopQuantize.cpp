@@ -180,38 +180,52 @@ static Expected<kernels::ConvParams> convolutionParams(Op op, EvalContext &conte
   return params;
 }
 
-static Expected<void> evaluateQLinearConv(QLinearConvOp op, EvalContext &context) {
-  Expected<Tensor> input = centered(context, 0, 2, 1);
-  if (!input)
-    return propagate(input);
-  Expected<Tensor> filter = centered(context, 3, 5, 0);
-  if (!filter)
-    return propagate(filter);
+/// The operands of an integer convolution without their zero points, and what else it takes.
+struct CenteredConvolution {
+  Tensor input;
+  Tensor filter;
+  kernels::ConvParams params;
   Shape shape;
-  Expected<kernels::ConvParams> params = convolutionParams(op, context, *input, *filter, shape);
+};
+
+/// For the input and the filter at the given operands, with zero points at the others.
+template <typename Op>
+static Expected<CenteredConvolution>
+centeredConvolution(Op op, EvalContext &context, unsigned input, unsigned inputZeroPoint,
+                    unsigned filter, unsigned filterZeroPoint) {
+  Expected<Tensor> centeredInput = centered(context, input, inputZeroPoint, 1);
+  if (!centeredInput)
+    return propagate(centeredInput);
+  Expected<Tensor> centeredFilter = centered(context, filter, filterZeroPoint, 0);
+  if (!centeredFilter)
+    return propagate(centeredFilter);
+  Shape shape;
+  Expected<kernels::ConvParams> params =
+      convolutionParams(op, context, *centeredInput, *centeredFilter, shape);
   if (!params)
     return propagate(params);
-  Tensor sums(DataType::I32, shape);
-  kernels::convolve(*input, *filter, context.optional(8), *params, sums, context.threads(),
-                    nullptr);
+  return CenteredConvolution{*centeredInput, *centeredFilter, *params, shape};
+}
+
+static Expected<void> evaluateQLinearConv(QLinearConvOp op, EvalContext &context) {
+  Expected<CenteredConvolution> conv = centeredConvolution(op, context, 0, 2, 3, 5);
+  if (!conv)
+    return propagate(conv);
+  Tensor sums(DataType::I32, conv->shape);
+  kernels::convolve(conv->input, conv->filter, context.optional(8), conv->params, sums,
+                    context.threads(), nullptr);
   return requantize(context, sums, {1, 1, 4, 1, 6});
 }
 
 static Expected<void> evaluateConvInteger(ConvIntegerOp op, EvalContext &context) {
-  Expected<Tensor> input = centered(context, 0, 2, 1);
-  if (!input)
-    return propagate(input);
-  Expected<Tensor> filter = centered(context, 1, 3, 0);
-  if (!filter)
-    return propagate(filter);
-  Shape shape;
-  Expected<kernels::ConvParams> params = convolutionParams(op, context, *input, *filter, shape);
-  if (!params)
-    return propagate(params);
-  Expected<Tensor *> output = context.allocate(0, DataType::I32, shape);
+  Expected<CenteredConvolution> conv = centeredConvolution(op, context, 0, 2, 1, 3);
+  if (!conv)
+    return propagate(conv);
+  Expected<Tensor *> output = context.allocate(0, DataType::I32, conv->shape);
   if (!output)
     return propagate(output);
-  kernels::convolve(*input, *filter, nullptr, *params, **output, context.threads(), nullptr);
+  kernels::convolve(conv->input, conv->filter, nullptr, conv->params, **output, context.threads(),
+                    nullptr);
   return {};
 }
 
