@@ -240,28 +240,25 @@ std::optional<std::vector<std::string>> NodeBuilder::getStrings(StringRef name) 
   return std::vector<std::string>(found->strings().begin(), found->strings().end());
 }
 
+std::optional<Tensor> NodeBuilder::orFail(Expected<Tensor> tensor) {
+  if (tensor)
+    return *tensor;
+  failWith(std::move(tensor.error()));
+  return std::nullopt;
+}
+
 std::optional<Tensor> NodeBuilder::getTensor(StringRef name) {
   const proto::Attribute *found = find(name, AttrTensor, "a tensor");
   if (!found)
     return std::nullopt;
-  Expected<Tensor> tensor = importer.model().read(found->t(), baseName());
-  if (!tensor) {
-    failWith(std::move(tensor.error()));
-    return std::nullopt;
-  }
-  return *tensor;
+  return orFail(importer.model().read(found->t(), baseName()));
 }
 
 std::optional<Tensor> NodeBuilder::getSparseTensor(StringRef name) {
   const proto::Attribute *found = find(name, AttrSparse, "a sparse tensor");
   if (!found)
     return std::nullopt;
-  Expected<Tensor> tensor = importer.model().read(found->sparse_tensor(), baseName());
-  if (!tensor) {
-    failWith(std::move(tensor.error()));
-    return std::nullopt;
-  }
-  return *tensor;
+  return orFail(importer.model().read(found->sparse_tensor(), baseName()));
 }
 
 const proto::Graph *NodeBuilder::needGraph(StringRef name) {

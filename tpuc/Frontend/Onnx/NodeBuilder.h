@@ -184,6 +184,8 @@ private:
   const proto::Attribute *find(llvm::StringRef name);
   const proto::Attribute *find(llvm::StringRef name, int64_t type, llvm::StringRef typeName);
   void failWith(Error inner);
+  /// The tensor; none, and the error kept, where there is none.
+  std::optional<Tensor> orFail(Expected<Tensor> tensor);
   std::string baseName() const;
   mlir::Value makeOutput(unsigned index, llvm::StringRef op, mlir::ValueRange operands,
                          const Attrs &attributes);
