@@ -46,8 +46,8 @@ std::string WeightStore::freeName(llvm::StringRef wanted) const {
   return name;
 }
 
-Expected<void> WeightStore::save(const std::string &path,
-                                 const std::vector<std::string> &names) const {
+Expected<OutputFile> WeightStore::save(const std::string &path,
+                                       const std::vector<std::string> &names) const {
   Expected<NpzWriter> writer = NpzWriter::create(path);
   if (!writer)
     return propagate(writer);
@@ -56,7 +56,7 @@ Expected<void> WeightStore::save(const std::string &path,
     if (!tensor)
       return propagate(tensor);
     if (Expected<void> added = writer->add(name, *tensor); !added)
-      return added;
+      return propagate(added);
   }
-  return writer->close();
+  return writer->finish();
 }

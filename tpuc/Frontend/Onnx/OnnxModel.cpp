@@ -39,6 +39,18 @@ const proto::Model &OnnxModel::message() const { return state->message; }
 const std::string &OnnxModel::where() const { return state->where; }
 int64_t OnnxModel::opset() const { return state->opset; }
 
+std::vector<std::string> OnnxModel::innerTensors() const {
+  std::set<std::string> outputs;
+  for (const proto::ValueInfo &output : message().graph().output())
+    outputs.insert(output.name());
+  std::vector<std::string> names;
+  for (const proto::Node &node : message().graph().node())
+    for (const std::string &name : node.output())
+      if (!name.empty() && !outputs.contains(name))
+        names.push_back(name);
+  return names;
+}
+
 Expected<OnnxModel> OnnxModel::open(const std::string &path) {
   auto file = MappedFile::open(path);
   if (!file)

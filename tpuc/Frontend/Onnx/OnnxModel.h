@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tpuc::onnx {
 
@@ -48,6 +49,9 @@ public:
   const std::string &where() const;
   /// The version of the standard operator set that the model asks for.
   int64_t opset() const;
+
+  /// What nodes of the main graph make and what is no output of it.
+  std::vector<std::string> innerTensors() const;
 
   /// The elements of `tensor`: a view into the file where they lie aligned in it, else a copy
   /// (the pages that it was made from are given back). `name` stands for it in errors. Errors:

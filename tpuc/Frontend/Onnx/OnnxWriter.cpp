@@ -9,7 +9,6 @@
 #include "tpuc/Frontend/Onnx/OnnxWriter.h"
 #include "tpuc/Frontend/Onnx/GraphPlan.h"
 #include "tpuc/Frontend/Onnx/Onnx.pb.h"
-#include "tpuc/Support/OutputFile.h"
 
 #include <filesystem>
 #include <google/protobuf/text_format.h>
@@ -108,26 +107,34 @@ public:
   Writer(const OnnxModel &model, const GraphPlan &plan, const ConstantLookup &constants)
       : model(model), plan(plan), constants(constants) {}
 
-  Expected<void> write(const std::string &path) {
+  Expected<std::vector<OutputFile>> write(const std::string &path) {
     select();
     uint64_t elements = 0;
     for (const Weight &weight : weights)
       elements += bytesOf(weight);
     if (elements > kMaxMessage)
       if (Expected<void> moved = writeExternal(path + ".data"); !moved)
-        return moved;
+        return propagate(moved);
     if (Expected<void> text = writeText(path + ".prototxt"); !text)
-      return text;
+      return propagate(text);
     auto fill = [&](proto::Tensor &tensor) { return fillElements(tensor); };
     if (Expected<void> done = forEachTensor(*result.mutable_graph()->mutable_node(), fill); !done)
-      return done;
+      return propagate(done);
     for (proto::Function &function : *result.mutable_functions())
       if (Expected<void> done = forEachTensor(*function.mutable_node(), fill); !done)
-        return done;
-    return writeMessage(path);
+        return propagate(done);
+    if (Expected<void> message = writeMessage(path); !message)
+      return propagate(message);
+    return std::move(files);
   }
 
 private:
+  Expected<void> keep(OutputFile file) {
+    Expected<void> finished = file.finish();
+    files.push_back(std::move(file));
+    return finished;
+  }
+
   /// Fills `result` and `weights` with what the outputs need.
   void select() {
     const proto::Model &source = model.message();
@@ -310,10 +317,10 @@ private:
       add("length", std::to_string(value->rawBytes().size()));
       weight.header.set_data_location(1);
     }
-    return file->commit();
+    return keep(std::move(*file));
   }
 
-  Expected<void> writeText(const std::string &path) const {
+  Expected<void> writeText(const std::string &path) {
     proto::Model shown = result;
     for (const Weight &weight : weights)
       *shown.mutable_graph()->add_initializer() = weight.header;
@@ -328,7 +335,12 @@ private:
     std::string text;
     if (!google::protobuf::TextFormat::PrintToString(shown, &text))
       return makeError(path, "cannot be written as text");
-    return writeFile(path, text);
+    Expected<OutputFile> file = OutputFile::create(path);
+    if (!file)
+      return propagate(file);
+    if (Expected<void> written = file->write(text); !written)
+      return written;
+    return keep(std::move(*file));
   }
 
   /// The message with the weights as the last fields of its graph, which comes last itself.
@@ -364,7 +376,7 @@ private:
       if (Expected<void> done = file->write(value->rawBytes()); !done)
         return done;
     }
-    return file->commit();
+    return keep(std::move(*file));
   }
 
   static uint64_t tensorSize(const Weight &weight) {
@@ -386,14 +398,14 @@ private:
   const ConstantLookup &constants;
   proto::Model result;
   std::vector<Weight> weights;
+  std::vector<OutputFile> files;
 };
 
 } // namespace
 
-Expected<void> tpuc::onnx::writeOptimizedOnnx(const OnnxModel &model,
-                                              const std::vector<std::string> &outputs,
-                                              const std::string &path,
-                                              const ConstantLookup &constants) {
+Expected<std::vector<OutputFile>>
+tpuc::onnx::writeOptimizedOnnx(const OnnxModel &model, const std::vector<std::string> &outputs,
+                               const std::string &path, const ConstantLookup &constants) {
   try {
     Expected<GraphPlan> plan = GraphPlan::make(model, outputs);
     if (!plan)
