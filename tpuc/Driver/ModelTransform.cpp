@@ -162,6 +162,7 @@ Expected<void> ModelTransform::keep(Expected<std::vector<OutputFile>> made) {
 }
 
 Expected<void> ModelTransform::writeOrigin() {
+  size_t weights = files.size();
   if (auto kept = keep(writeModule(*module, paths->originModule())); !kept)
     return kept;
   // What the import has computed is constant in the model, too.
@@ -180,10 +181,17 @@ Expected<void> ModelTransform::writeOrigin() {
           onnx::writeOptimizedOnnx(*model, options.outputNames, paths->optimizedOnnx(), lookup));
       !kept)
     return kept;
+  // From here on the weights are those of the new file, which is mapped.
+  if (Expected<std::shared_ptr<top::WeightStore>> mapped =
+          top::WeightStore::open(files[weights].temporaryPath()))
+    *store = *mapped;
+  else
+    return propagate(mapped);
   if (!inputs.empty())
     origin = (*module).clone();
   // The same weights from here on, and those that passes make, under the name of the next file.
-  context->getLoadedDialect<top::TopDialect>()->setWeights(paths->topWeights(), *store);
+  for (const std::string &file : {paths->originWeights(), paths->topWeights()})
+    context->getLoadedDialect<top::TopDialect>()->setWeights(file, *store);
   (*module)->setAttr("module.weight_file", StringAttr::get(context.get(), paths->topWeights()));
   return {};
 }

@@ -30,7 +30,8 @@ Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext &contex
                                                        const std::string &path);
 
 /// Writes the text of `module` to `path`, and the weights that its ops name to the file
-/// `module.weight_file` beside it. Gives the complete files, to be committed by the caller.
+/// `module.weight_file` beside it. Gives the complete files, the weights first, to be committed by
+/// the caller.
 Expected<std::vector<OutputFile>> writeModule(mlir::ModuleOp module, const std::string &path);
 
 /// Runs the passes that `addPasses` adds over `module`. Errors: what the passes say.

@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
 #include "tpuc/Support/TensorText.h"
 
@@ -100,6 +101,7 @@ Expected<OutputFile> tpuc::validate(mlir::ModuleOp module, const TensorMap &inpu
       return propagate(expected);
     report.add(name, compareTensors(tensor, *expected,
                                     static_cast<int>(std::max(1U, options.numThreads))));
+    releaseMapped(expected->rawBytes());
     return {};
   };
   Expected<OutputFile> file = runInto(module, inputs, path, options.numThreads, look);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/WeightStore.h"
+#include "tpuc/Support/MappedFile.h"
 
 using namespace tpuc;
 using namespace tpuc::top;
@@ -57,6 +58,7 @@ Expected<OutputFile> WeightStore::save(const std::string &path,
       return propagate(tensor);
     if (Expected<void> added = writer->add(name, *tensor); !added)
       return propagate(added);
+    releaseMapped(tensor->rawBytes());
   }
   return writer->finish();
 }

@@ -115,6 +115,9 @@ Expected<void> OnnxModel::parse(std::span<const std::byte> bytes) {
 
 namespace {
 
+/// Bytes that are copied before their source is released: a multiple of all page sizes.
+constexpr size_t kPiece = size_t(4) << 20;
+
 struct TypeRow {
   int64_t number;
   std::string_view name;
@@ -194,12 +197,17 @@ Expected<Tensor> fromBytes(std::span<const std::byte> bytes, DataType type, cons
   Expected<Tensor> tensor = Tensor::create(type, shape.dims(), place);
   if (!tensor)
     return tensor;
-  std::ranges::copy(bytes, tensor->mutableBytes().begin());
+  // In pieces, so that the elements are not in memory twice.
+  std::span<std::byte> copy = tensor->mutableBytes();
+  for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    std::ranges::copy(piece, copy.subspan(begin).begin());
+    if (file)
+      file->release(piece);
+  }
   if (!normal)
-    for (std::byte &byte : tensor->mutableBytes())
+    for (std::byte &byte : copy)
       byte = byte == std::byte(0) ? byte : std::byte(1);
-  if (file)
-    file->release(bytes);
   return tensor;
 }
 
@@ -285,6 +293,16 @@ OnnxModel::externalBytes(const proto::Tensor &tensor, const std::string &place,
   } catch (const fs::filesystem_error &error) {
     return makeError(place, "external data '" + location + "': " + error.code().message());
   }
+}
+
+std::optional<std::span<const std::byte>>
+OnnxModel::mappedBytes(const proto::Tensor &tensor) const {
+  bool isRaw = tensor.has_mapped_length() && tensor.data_location() == 0 &&
+               tensor.mapped_field() == proto::Tensor::kRawDataFieldNumber &&
+               dataTypeOfOnnx(tensor.data_type()) != DataType::Bool;
+  if (!isRaw)
+    return std::nullopt;
+  return state->bytes.subspan(tensor.mapped_offset(), tensor.mapped_length());
 }
 
 Expected<Tensor> OnnxModel::read(const proto::Tensor &tensor, const std::string &name) const {

@@ -59,6 +59,9 @@ public:
   /// dimensions that do not fit; external data that is missing, too short or outside the folder of
   /// the model.
   Expected<Tensor> read(const proto::Tensor &tensor, const std::string &name) const;
+  /// The bytes of the elements of `tensor` where they lie in the model as the tensor has them,
+  /// aligned or not, so many as there are.
+  std::optional<std::span<const std::byte>> mappedBytes(const proto::Tensor &tensor) const;
   /// A sparse tensor as a dense one. Errors: the same; indices that are out of range.
   Expected<Tensor> read(const proto::SparseTensor &tensor, const std::string &name) const;
 

@@ -38,6 +38,30 @@ struct Weight {
   }
 };
 
+/// Writes the elements of `weight`, in pieces whose pages do not stay in memory.
+Expected<void> writeElements(OutputFile &file, const Weight &weight, uint64_t wanted,
+                             const OnnxModel &model) {
+  std::optional<std::span<const std::byte>> bytes;
+  if (weight.source && !weight.value)
+    bytes = model.mappedBytes(*weight.source);
+  std::optional<Tensor> owner;
+  if (!bytes || bytes->size() != wanted) {
+    Expected<Tensor> value = weight.read(model);
+    if (!value)
+      return propagate(value);
+    owner = std::move(*value);
+    bytes = owner->rawBytes();
+  }
+  constexpr size_t kPiece = size_t(4) << 20;
+  for (size_t begin = 0; begin < bytes->size(); begin += kPiece) {
+    auto piece = bytes->subspan(begin, std::min(kPiece, bytes->size() - begin));
+    if (Expected<void> written = file.write(piece); !written)
+      return written;
+    releaseMapped(piece);
+  }
+  return {};
+}
+
 void clearElements(proto::Tensor &tensor) {
   tensor.clear_float_data();
   tensor.clear_int32_data();
@@ -298,14 +322,11 @@ private:
       return propagate(file);
     std::string location = std::filesystem::path(path).filename().string();
     for (Weight &weight : weights) {
-      Expected<Tensor> value = weight.read(model);
-      if (!value)
-        return propagate(value);
       uint64_t offset = (file->size() + kAlignment - 1) / kAlignment * kAlignment;
       std::vector<std::byte> padding(offset - file->size());
       if (Expected<void> done = file->write(std::span<const std::byte>(padding)); !done)
         return done;
-      if (Expected<void> done = file->write(value->rawBytes()); !done)
+      if (Expected<void> done = writeElements(*file, weight, bytesOf(weight), model); !done)
         return done;
       auto add = [&](const char *key, const std::string &text) {
         proto::StringStringEntry &entry = *weight.header.add_external_data();
@@ -314,7 +335,7 @@ private:
       };
       add("location", location);
       add("offset", std::to_string(offset));
-      add("length", std::to_string(value->rawBytes().size()));
+      add("length", std::to_string(bytesOf(weight)));
       weight.header.set_data_location(1);
     }
     return keep(std::move(*file));
@@ -370,10 +391,7 @@ private:
         return done;
       if (weight.header.data_location() != 0)
         continue;
-      Expected<Tensor> value = weight.read(model);
-      if (!value)
-        return propagate(value);
-      if (Expected<void> done = file->write(value->rawBytes()); !done)
+      if (Expected<void> done = writeElements(*file, weight, bytesOf(weight), model); !done)
         return done;
     }
     return keep(std::move(*file));
