@@ -31,7 +31,7 @@ namespace {
 // What test/golden/preprocess/make_vectors.py calls the same.
 const std::string kGolden = TPUC_GOLDEN_DIR "/";
 constexpr int64_t kHeight = 5;
-constexpr int64_t kWidth = 8;
+constexpr int64_t kWidth = 7;
 const std::vector<std::vector<int64_t>> kResizeDims = {{}, {9, 11}, {12, 8}};
 const std::vector<double> kMean = {123.675, 116.28, 103.53, 17.5};
 const std::vector<double> kScale = {0.0171, 0.0175, 0.0174, 0.5};

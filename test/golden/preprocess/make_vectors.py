@@ -16,7 +16,7 @@ import os
 import cv2
 import numpy as np
 
-NET = (5, 8)
+NET = (5, 7)
 MODES = ("stretch", "letterbox", "short_side_scale")
 PAD_TYPES = ("center", "normal")
 RESIZE_DIMS = (NET, (9, 11), (12, 8))
