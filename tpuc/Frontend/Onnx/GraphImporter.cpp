@@ -95,8 +95,14 @@ Expected<OwningOpRef<ModuleOp>> GraphImporter::run() {
   ErrorCatcher catcher(context());
   if (failed(verify(module))) {
     std::string layer;
-    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc())
-      layer = ": tensor '" + loc.getName().str() + "'";
+    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc()) {
+      std::string name = loc.getName().str();
+      layer = ": tensor '" + name + "'";
+      plan.forEachNode([&](const proto::Node &node, int64_t) {
+        if (llvm::is_contained(node.output(), name))
+          layer = ": " + describe(node);
+      });
+    }
     return makeError(onnxModel.where() + layer, catcher.text);
   }
   return owner;

@@ -99,9 +99,9 @@ Expected<void> OnnxModel::parse(std::span<const std::byte> bytes) {
   stream.SetRecursionLimit(1000);
   if (!state->message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
     return makeError(where,
-                     "is damaged or no ONNX model: a field has not the form that ONNX gives it");
+                     "is corrupt or not an ONNX model: a field has not the form that ONNX gives it");
   if (!state->message.has_graph())
-    return makeError(where, "is no ONNX model: it holds no graph");
+    return makeError(where, "is not an ONNX model: it holds no graph");
   for (const proto::OperatorSetId &import : state->message.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx")
       state->opset = std::max(state->opset, import.version());
