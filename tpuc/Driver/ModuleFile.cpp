@@ -46,9 +46,13 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
   sources->AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   DiagnosticCollector diagnostics(context);
   auto module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-  if (!module)
-    return diagnostics.error(path, "is no module", "MLIR text as model_transform writes it");
-  return module;
+  if (module)
+    return module;
+  Error error =
+      diagnostics.error(path, "is no module", "MLIR text as model_transform writes it").value();
+  if (!error.where.starts_with(path))
+    error.where = path + ": " + error.where;
+  return tl::unexpected<Error>(std::move(error));
 }
 
 /// The names of the weights that ops read, each once, in the order of the ops.
