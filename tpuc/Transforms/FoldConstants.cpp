@@ -1,61 +1,133 @@
-//===- FoldConvolution.cpp - Constants into the weights of other ops ---------===//
+//===- FoldConstants.cpp - Constants into the weights of other ops -----------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// x * scale[c] + shift[c], in whichever op it comes, goes into the op that makes x. All constants
+// are computed in f64 and rounded once.
+//
+//===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Transforms/Fusions.h"
+#include "tpuc/Transforms/Matching.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-using Doubles = std::vector<double>;
+//===----------------------------------------------------------------------===//
+// x * scale[c] + shift[c]
+//===----------------------------------------------------------------------===//
 
-/// The elements of a constant f32 tensor, `count` of them (any number if it is negative).
-static std::optional<Doubles> constantFloats(Value value, int64_t count) {
-  std::optional<Tensor> tensor = constantTensor(value);
-  if (!tensor || tensor->type() != DataType::F32 || (count >= 0 && tensor->numElements() != count))
+namespace {
+
+struct Affine {
+  Doubles scale;
+  Doubles shift;
+
+  bool isShift() const {
+    return llvm::all_of(scale, [](double factor) { return factor == 1; });
+  }
+};
+
+} // namespace
+
+static Doubles repeat(int64_t count, double value) {
+  return Doubles(static_cast<size_t>(count), value);
+}
+
+/// The index of the operand that varies, the others are constants; none if there are more than one
+/// besides it, or if the result has another shape.
+static std::optional<unsigned> variableOperand(Operation *op) {
+  if (!isa<ScaleOp>(op) && op->getNumOperands() > 2)
     return std::nullopt;
-  auto data = tensor->data<float>();
-  return Doubles(data.begin(), data.end());
+  unsigned index = op->getNumOperands() == 2 && op->getOperand(0).getDefiningOp<WeightOp>() ? 1 : 0;
+  Value variable = op->getOperand(index);
+  if (!dimsOf(variable) || dimsOf(variable) != dimsOf(op->getResult(0)))
+    return std::nullopt;
+  return index;
 }
 
-/// The same for an operand that may be left out: then `count` times `otherwise`.
-static std::optional<Doubles> constantFloats(Value value, int64_t count, double otherwise) {
-  if (!isPresent(value))
-    return Doubles(static_cast<size_t>(count), otherwise);
-  return constantFloats(value, count);
+static double coefficient(std::optional<ArrayAttr> coefficients, unsigned index) {
+  return coefficients ? cast<FloatAttr>((*coefficients)[index]).getValueAsDouble() : 1;
 }
 
-static Value makeWeight(PatternRewriter &rewriter, Operation *op, StringRef suffix,
-                        const Shape &shape, const Doubles &values) {
-  Tensor tensor(DataType::F32, shape);
-  std::ranges::transform(values, tensor.mutableData<float>().begin(),
-                         [](double value) { return static_cast<float>(value); });
-  return WeightOp::create(rewriter, op->getParentOfType<ModuleOp>(), layerName(op) + suffix.str(),
-                          std::move(tensor))
-      .getOutput();
+/// Add and Sub: each operand but the first counts `sign` times.
+template <typename Op>
+static std::optional<Affine> affineSum(Op op, unsigned variable, const Doubles &constant,
+                                       double sign) {
+  auto factor = [&](unsigned index) {
+    return coefficient(op.getCoeff(), index) * (index == 0 ? 1 : sign);
+  };
+  Affine affine{Doubles(constant.size(), factor(variable)), constant};
+  for (double &value : affine.shift)
+    value *= factor(1 - variable);
+  return affine;
 }
 
-static Shape vectorOf(int64_t count) { return Shape({count}); }
+static int64_t intOr(Operation *op, StringRef name, int64_t otherwise) {
+  auto attribute = op->getAttrOfType<IntegerAttr>(name);
+  return attribute ? attribute.getInt() : otherwise;
+}
+
+/// What `op` makes of its operand `variable` with `count` channels along `axis` of `rank`.
+static std::optional<Affine> affineOf(Operation *op, unsigned variable, int64_t axis, int64_t rank,
+                                      int64_t count) {
+  if (auto sum = dyn_cast<AddConstOp>(op))
+    return Affine{repeat(count, 1), repeat(count, sum.getConstVal().convertToDouble())};
+  if (auto difference = dyn_cast<SubConstOp>(op)) {
+    double sign = difference.getIsReverse() ? -1 : 1;
+    return Affine{repeat(count, sign),
+                  repeat(count, -sign * difference.getConstVal().convertToDouble())};
+  }
+  if (auto product = dyn_cast<MulConstOp>(op))
+    return Affine{repeat(count, product.getConstVal().convertToDouble()), repeat(count, 0)};
+  if (auto quotient = dyn_cast<DivConstOp>(op)) {
+    if (quotient.getIsReverse())
+      return std::nullopt;
+    return Affine{repeat(count, 1 / quotient.getConstVal().convertToDouble()), repeat(count, 0)};
+  }
+  if (auto scale = dyn_cast<ScaleOp>(op)) {
+    std::optional<Doubles> factors = constantFloats(scale.getScale(), count);
+    std::optional<Doubles> shifts = constantFloats(scale.getBias(), count, 0);
+    // The channels of a vector are no axis of it.
+    if (axis != 1 || !factors || !shifts)
+      return std::nullopt;
+    return Affine{*factors, *shifts};
+  }
+  std::optional<Doubles> constant = constantAlong(op->getOperand(1 - variable), axis, rank, count);
+  if (!constant)
+    return std::nullopt;
+  if (auto sum = dyn_cast<AddOp>(op))
+    return affineSum(sum, variable, *constant, 1);
+  if (auto difference = dyn_cast<SubOp>(op))
+    return affineSum(difference, variable, *constant, -1);
+  if (!isa<MulOp, DivOp>(op) || (isa<DivOp>(op) && variable != 0))
+    return std::nullopt;
+  double extra = std::ldexp(static_cast<double>(intOr(op, "multiplier", 1)),
+                            -static_cast<int>(intOr(op, "rshift", 0)));
+  for (double &value : *constant)
+    value = (isa<DivOp>(op) ? 1 / value : value) * extra;
+  return Affine{*constant, repeat(count, 0)};
+}
 
 /// BatchNorm(x, mean, variance, gamma, beta) -> Scale(x, s, beta - mean * s),
 /// s = gamma / sqrt(variance + epsilon)
 static LogicalResult batchNormToScale(BatchNormOp norm, PatternRewriter &rewriter) {
-  std::optional<Doubles> mean = constantFloats(norm.getMean(), -1);
-  if (!mean || !elementTypeOf(norm.getOutput()).isF32())
+  std::optional<Doubles> mean = constantFloats(norm.getMean());
+  if (!mean || !isF32(norm.getOutput()))
     return failure();
   auto channels = static_cast<int64_t>(mean->size());
   std::optional<Doubles> variance = constantFloats(norm.getVariance(), channels);
@@ -68,145 +140,328 @@ static LogicalResult batchNormToScale(BatchNormOp norm, PatternRewriter &rewrite
     (*scale)[channel] /= std::sqrt((*variance)[channel] + epsilon);
     (*bias)[channel] -= (*mean)[channel] * (*scale)[channel];
   }
-  Value scaleWeight = makeWeight(rewriter, norm, "_scale", vectorOf(channels), *scale);
-  Value biasWeight = makeWeight(rewriter, norm, "_bias", vectorOf(channels), *bias);
+  Value scaleWeight = makeWeight(rewriter, norm, "_scale", *scale);
+  Value biasWeight = makeWeight(rewriter, norm, "_bias", *bias);
   rewriter.replaceOpWithNewOp<ScaleOp>(norm, norm.getType(), norm.getInput(), scaleWeight,
                                        biasWeight, norm.getDoReluAttr(), norm.getReluLimitAttr());
   return success();
 }
 
-/// The convolution that makes `value`, if it has no activation and nobody else reads it.
-static ConvOp plainConv(Value value, Operation *reader) {
-  auto conv = value.getDefiningOp<ConvOp>();
-  if (!conv || !value.hasOneUse() || conv.getDoRelu() || conv->getBlock() != reader->getBlock() ||
-      !elementTypeOf(value).isF32())
-    return {};
-  return conv;
+//===----------------------------------------------------------------------===//
+// Into the op before
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Where the weights of an op stand and how they lie along the channels that it makes.
+struct Channels {
+  int64_t axis;
+  int64_t rank;
+  int64_t count;
+  /// The operand to scale, and the channel of each of its elements.
+  unsigned weight;
+  std::function<int64_t(int64_t)> channelOf;
+  unsigned bias;
+};
+
+} // namespace
+
+static int64_t productFrom(ArrayRef<int64_t> dims, size_t axis) {
+  int64_t product = 1;
+  for (int64_t extent : dims.drop_front(axis))
+    product *= extent;
+  return product;
 }
 
-/// Puts `conv` with other constants in the place of `last`, whose name and activation it gets.
-template <typename Op>
-static void replaceByConv(Op last, ConvOp conv, Value filter, Value bias,
-                          PatternRewriter &rewriter) {
-  auto fused = cast<ConvOp>(rewriter.clone(*conv));
+/// The filter is [M, C/group, kernel...].
+static std::optional<Channels> channelsOf(ConvOp conv) {
+  std::optional<Dims> filter = dimsOf(conv.getFilter());
+  if (!filter || filter->size() < 3 || staticElements(conv.getFilter()) == 0)
+    return std::nullopt;
+  int64_t each = productFrom(*filter, 1);
+  return Channels{1, static_cast<int64_t>(filter->size()),           (*filter)[0],
+                  1, [each](int64_t index) { return index / each; }, 2};
+}
+
+/// The filter is [C, M/group, kernel...].
+static std::optional<Channels> channelsOf(DeconvOp deconv) {
+  std::optional<Dims> filter = dimsOf(deconv.getFilter());
+  auto group = static_cast<int64_t>(deconv.getGroup());
+  if (!filter || filter->size() < 3 || staticElements(deconv.getFilter()) == 0 ||
+      (*filter)[0] % group != 0)
+    return std::nullopt;
+  int64_t each = productFrom(*filter, 2);
+  int64_t made = (*filter)[1];
+  int64_t read = (*filter)[0] / group;
+  return Channels{1,
+                  static_cast<int64_t>(filter->size()),
+                  made * group,
+                  1,
+                  [=](int64_t index) {
+                    int64_t input = index / (each * made);
+                    return input / read * made + index / each % made;
+                  },
+                  2};
+}
+
+/// The columns of the right operand; a vector there has none.
+static std::optional<Channels> channelsOf(MatMulOp product) {
+  std::optional<Dims> output = dimsOf(product.getOutput());
+  std::optional<Dims> right = dimsOf(product.getRight());
+  if (!output || output->empty() || !right || right->size() < 2 || output->back() == kDynamic ||
+      output->back() == 0)
+    return std::nullopt;
+  auto rank = static_cast<int64_t>(output->size());
+  int64_t columns = output->back();
+  int64_t rows = product.getRightTranspose() ? right->back() : 1;
+  return Channels{rank - 1, rank, columns, 1, [=](int64_t index) { return index / rows % columns; },
+                  2};
+}
+
+static std::optional<Channels> channelsOf(ScaleOp scale) {
+  std::optional<Dims> dims = dimsOf(scale.getOutput());
+  int64_t count = staticElements(scale.getScale());
+  if (!dims || dims->size() < 2 || count == 0)
+    return std::nullopt;
+  return Channels{1, static_cast<int64_t>(dims->size()),  count,
+                  1, [](int64_t index) { return index; }, 2};
+}
+
+static bool areFinite(const Doubles &values) {
+  return llvm::all_of(values, [](double value) {
+    return std::abs(value) <= static_cast<double>(std::numeric_limits<float>::max());
+  });
+}
+
+/// last(producer(x, weight, bias)) -> producer(x, weight * scale, bias * scale + shift), which gets
+/// the name and the activation of `last`.
+template <typename Producer, typename Last>
+static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
+  std::optional<unsigned> variable = variableOperand(last);
+  if (!variable || !isF32(last.getOutput()))
+    return failure();
+  auto producer = producerFor<Producer>(last->getOperand(*variable), last);
+  std::optional<Channels> channels = producer ? channelsOf(producer) : std::nullopt;
+  if (!channels || !isF32(producer.getOutput()))
+    return failure();
+  std::optional<Affine> affine =
+      affineOf(last, *variable, channels->axis, channels->rank, channels->count);
+  if (!affine)
+    return failure();
+
+  Value weight = producer->getOperand(channels->weight);
+  Value bias = producer->getOperand(channels->bias);
+  if (!affine->isShift()) {
+    std::optional<Doubles> elements = constantFloats(weight);
+    if (!elements)
+      return failure();
+    for (auto [index, element] : llvm::enumerate(*elements))
+      element *= affine->scale[channels->channelOf(static_cast<int64_t>(index))];
+    if (!areFinite(*elements))
+      return failure();
+    weight = makeWeight(rewriter, last, "_weight", *dimsOf(weight), *elements);
+  }
+  std::optional<Doubles> summands =
+      isPresent(bias) ? constantAlong(bias, 0, 1, channels->count) : repeat(channels->count, 0);
+  if (!summands)
+    return failure();
+  for (size_t channel = 0; channel < summands->size(); ++channel)
+    (*summands)[channel] = (*summands)[channel] * affine->scale[channel] + affine->shift[channel];
+  if (!areFinite(*summands))
+    return failure();
+  if (isPresent(bias) || llvm::any_of(*summands, [](double value) { return value != 0; }))
+    bias = makeWeight(rewriter, last, "_bias", *summands);
+
+  auto fused = cast<Producer>(rewriter.clone(*producer));
   rewriter.modifyOpInPlace(fused, [&] {
-    fused.getFilterMutable().assign(filter);
-    fused.getBiasMutable().assign(bias);
+    fused->setOperand(channels->weight, weight);
+    fused->setOperand(channels->bias, bias);
     fused.setDoReluAttr(last.getDoReluAttr());
     fused.setReluLimitAttr(last.getReluLimitAttr());
     fused->setLoc(last.getLoc());
   });
   rewriter.replaceOp(last, fused->getResults());
+  return success();
 }
 
-/// Scale(Conv(x, filter, bias), scale, shift) -> Conv(x, filter * scale, bias * scale + shift)
-static LogicalResult scaleIntoConv(ScaleOp op, PatternRewriter &rewriter) {
-  ConvOp conv = plainConv(op.getInput(), op);
-  if (!conv)
-    return failure();
-  std::optional<Doubles> filter = constantFloats(conv.getFilter(), -1);
+//===----------------------------------------------------------------------===//
+// Into the op behind
+//===----------------------------------------------------------------------===//
+
+/// Conv(Scale(x, scale, shift), filter, bias) -> Conv(x, filter * scale, bias + filter * shift),
+/// where no window reaches beyond the input, which is 0 and not `shift` there.
+static LogicalResult scaleIntoNextConv(ConvOp conv, PatternRewriter &rewriter) {
+  auto scale = producerFor<ScaleOp>(conv.getInput(), conv);
   std::optional<Dims> dims = dimsOf(conv.getFilter());
-  if (!filter || !dims || dims->empty() || (*dims)[0] < 1)
+  if (!scale || !isF32(conv.getOutput()) || !dims || dims->size() < 3 ||
+      conv.getAutoPad() != "NOTSET" || conv.getInserts())
     return failure();
-  int64_t channels = (*dims)[0];
-  std::optional<Doubles> bias = constantFloats(conv.getBias(), channels, 0);
-  std::optional<Doubles> scale = constantFloats(op.getScale(), channels);
-  std::optional<Doubles> shift = constantFloats(op.getBias(), channels, 0);
-  if (!bias || !scale || !shift)
+  auto group = static_cast<int64_t>(conv.getGroup());
+  int64_t outputs = (*dims)[0];
+  int64_t inputs = (*dims)[1];
+  std::optional<Doubles> filter = constantFloats(conv.getFilter());
+  std::optional<Doubles> factors = constantFloats(scale.getScale(), inputs * group);
+  std::optional<Doubles> shifts = constantFloats(scale.getBias(), inputs * group, 0);
+  std::optional<Doubles> bias = constantFloats(conv.getBias(), outputs, 0);
+  if (!filter || filter->empty() || !factors || !shifts || !bias || outputs % group != 0)
     return failure();
-  size_t perChannel = filter->size() / static_cast<size_t>(channels);
-  for (size_t index = 0; index < filter->size(); ++index)
-    (*filter)[index] *= (*scale)[index / perChannel];
-  for (size_t channel = 0; channel < bias->size(); ++channel)
-    (*bias)[channel] = (*bias)[channel] * (*scale)[channel] + (*shift)[channel];
-  Value newFilter =
-      makeWeight(rewriter, op, "_filter", Shape(std::span(dims->data(), dims->size())), *filter);
-  Value newBias = makeWeight(rewriter, op, "_bias", vectorOf(channels), *bias);
-  replaceByConv(op, conv, newFilter, newBias, rewriter);
-  return success();
-}
-
-/// The elements of the constant f32 operand of a sum of two tensors, of which the other one, which
-/// `other` is set to, has the shape of the sum.
-static std::optional<Doubles> addedPerChannel(AddOp op, Value &other) {
-  if (op.getInputs().size() != 2 || op.getCoeff() || !elementTypeOf(op.getOutput()).isF32())
-    return std::nullopt;
-  unsigned index = op.getInputs()[0].getDefiningOp<WeightOp>() ? 0 : 1;
-  other = op.getInputs()[1 - index];
-  if (dimsOf(other) != dimsOf(op.getOutput()))
-    return std::nullopt;
-  return constantFloats(op.getInputs()[index], -1);
-}
-
-/// Whether `constant` broadcasts along the dimension `axis` of `rank` only, and has `count`
-/// elements there.
-static bool isAlong(Value constant, int64_t axis, int64_t rank, int64_t count) {
-  std::optional<Dims> dims = dimsOf(constant);
-  if (!dims)
-    return false;
-  auto missing = rank - static_cast<int64_t>(dims->size());
-  if (missing < 0 || axis < missing)
-    return false;
-  for (auto [index, extent] : llvm::enumerate(*dims))
-    if (extent != (missing + static_cast<int64_t>(index) == axis ? count : 1))
-      return false;
-  return true;
-}
-
-static Value constantOperand(AddOp op) {
-  return op.getInputs()[op.getInputs()[0].getDefiningOp<WeightOp>() ? 0 : 1];
-}
-
-/// Add(Conv(x, filter, bias), c) -> Conv(x, filter, bias + c)
-static LogicalResult addIntoConv(AddOp op, PatternRewriter &rewriter) {
-  Value other;
-  std::optional<Doubles> added = addedPerChannel(op, other);
-  ConvOp conv = added ? plainConv(other, op) : ConvOp();
-  std::optional<Dims> dims = conv ? dimsOf(other) : std::nullopt;
-  if (!dims || dims->size() < 3 || (*dims)[1] == kDynamic ||
-      !isAlong(constantOperand(op), 1, static_cast<int64_t>(dims->size()), (*dims)[1]))
+  bool hasPads =
+      conv.getPads() && llvm::any_of(toInts(*conv.getPads()), [](int64_t pad) { return pad != 0; });
+  if (hasPads && llvm::any_of(*shifts, [](double shift) { return shift != 0; }))
     return failure();
-  std::optional<Doubles> bias = constantFloats(conv.getBias(), (*dims)[1], 0);
-  if (!bias)
+  int64_t each = productFrom(*dims, 2);
+  for (auto [index, element] : llvm::enumerate(*filter)) {
+    auto position = static_cast<int64_t>(index);
+    int64_t output = position / (each * inputs);
+    int64_t input = output / (outputs / group) * inputs + position / each % inputs;
+    (*bias)[output] += element * (*shifts)[input];
+    element *= (*factors)[input];
+  }
+  if (!areFinite(*filter) || !areFinite(*bias))
     return failure();
-  for (size_t channel = 0; channel < bias->size(); ++channel)
-    (*bias)[channel] += (*added)[channel];
-  Value newBias = makeWeight(rewriter, op, "_bias", vectorOf((*dims)[1]), *bias);
-  replaceByConv(op, conv, conv.getFilter(), newBias, rewriter);
-  return success();
-}
-
-/// Add(MatMul(x, y), c) -> MatMul(x, y, c)
-static LogicalResult addIntoMatMul(AddOp op, PatternRewriter &rewriter) {
-  Value other;
-  std::optional<Doubles> added = addedPerChannel(op, other);
-  auto product = added ? other.getDefiningOp<MatMulOp>() : MatMulOp();
-  if (!product || !other.hasOneUse() || isPresent(product.getBias()) || product.getDoRelu() ||
-      product->getBlock() != op->getBlock())
-    return failure();
-  // A vector on the right leaves out the columns.
-  std::optional<Dims> dims = dimsOf(other);
-  std::optional<Dims> right = dimsOf(product.getRight());
-  if (!dims || dims->empty() || !right || right->size() < 2 || dims->back() == kDynamic)
-    return failure();
-  auto rank = static_cast<int64_t>(dims->size());
-  if (!isAlong(constantOperand(op), rank - 1, rank, dims->back()))
-    return failure();
-  Value bias = makeWeight(rewriter, op, "_bias", vectorOf(dims->back()), *added);
-  auto fused = cast<MatMulOp>(rewriter.clone(*product));
-  rewriter.modifyOpInPlace(fused, [&] {
-    fused.getBiasMutable().assign(bias);
-    fused.setDoReluAttr(op.getDoReluAttr());
-    fused.setReluLimitAttr(op.getReluLimitAttr());
-    fused->setLoc(op.getLoc());
+  Value newFilter = makeWeight(rewriter, conv, "_weight", *dims, *filter);
+  Value newBias = makeWeight(rewriter, conv, "_bias", *bias);
+  rewriter.modifyOpInPlace(conv, [&] {
+    conv.getInputMutable().assign(scale.getInput());
+    conv.getFilterMutable().assign(newFilter);
+    conv.getBiasMutable().assign(newBias);
   });
-  rewriter.replaceOp(op, fused->getResults());
   return success();
 }
 
-void tpuc::addConvolutionFusions(RewritePatternSet &patterns) {
-  addFusion(patterns, "batchnorm-to-scale", batchNormToScale);
-  addFusion(patterns, "scale-into-conv", scaleIntoConv);
-  addFusion(patterns, "add-into-conv", addIntoConv);
-  addFusion(patterns, "add-into-matmul", addIntoMatMul);
+/// Scale(x, scale, shift) -> Conv(x, scale, shift) with a group and a filter of one element for
+/// each channel
+static LogicalResult scaleToDepthwise(ScaleOp scale, PatternRewriter &rewriter) {
+  std::optional<Dims> dims = dimsOf(scale.getInput());
+  if (!isF32(scale.getOutput()) || !dims || dims->size() < 3 || dims->size() > 5 ||
+      (*dims)[1] == kDynamic || (*dims)[1] == 0)
+    return failure();
+  int64_t channels = (*dims)[1];
+  std::optional<Doubles> factors = constantFloats(scale.getScale(), channels);
+  std::optional<Doubles> shifts = constantFloats(scale.getBias(), channels, 0);
+  if (!factors || !shifts)
+    return failure();
+  SmallVector<int64_t> filterDims(dims->size(), 1);
+  filterDims[0] = channels;
+  SmallVector<int64_t> kernel(dims->size() - 2, 1);
+  Value filter = makeWeight(rewriter, scale, "_weight", filterDims, *factors);
+  Value bias = makeWeight(rewriter, scale, "_bias", *shifts);
+  OperationState state(scale.getLoc(), ConvOp::getOperationName());
+  state.addOperands({scale.getInput(), filter, bias});
+  state.addTypes(scale.getType());
+  state.addAttribute("kernel_shape", rewriter.getI64ArrayAttr(kernel));
+  state.addAttribute("group", rewriter.getI64IntegerAttr(channels));
+  state.addAttribute("do_relu", scale.getDoReluAttr());
+  state.addAttribute("relu_limit", scale.getReluLimitAttr());
+  rewriter.replaceOp(scale, rewriter.create(state)->getResults());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Matrix products
+//===----------------------------------------------------------------------===//
+
+/// Whether `order` swaps the last two dimensions and nothing else.
+static bool swapsLastTwo(ArrayRef<int64_t> order) {
+  if (order.size() < 2)
+    return false;
+  Dims wanted = llvm::to_vector(llvm::seq<int64_t>(0, static_cast<int64_t>(order.size())));
+  std::swap(wanted[wanted.size() - 1], wanted[wanted.size() - 2]);
+  return ArrayRef<int64_t>(wanted) == order;
+}
+
+/// MatMul(Permute(x), y) -> MatMul(x, y) with the other `left_transpose`; the same on the right
+static LogicalResult permuteIntoMatMul(MatMulOp product, PatternRewriter &rewriter) {
+  for (unsigned index : {0U, 1U}) {
+    auto permute = producerFor<PermuteOp>(product->getOperand(index), product);
+    if (!permute || !swapsLastTwo(toInts(permute.getOrder())))
+      continue;
+    rewriter.modifyOpInPlace(product, [&] {
+      product->setOperand(index, permute.getInput());
+      if (index == 0)
+        product.setLeftTranspose(!product.getLeftTranspose());
+      else
+        product.setRightTranspose(!product.getRightTranspose());
+    });
+    return success();
+  }
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+/// Op(x, c) -> OpConst(x) where c has one element
+template <typename Op, typename OpConst>
+static LogicalResult scalarToConst(Op op, PatternRewriter &rewriter) {
+  std::optional<unsigned> variable = variableOperand(op);
+  Type element = elementTypeOf(op.getOutput());
+  if (!variable || op->getNumOperands() != 2 || !element.isF32() || op->hasAttr("coeff") ||
+      intOr(op, "multiplier", 1) != 1 || intOr(op, "rshift", 0) != 0)
+    return failure();
+  std::optional<double> scalar = constantScalar(op->getOperand(1 - *variable));
+  constexpr bool canReverse = requires(OpConst other) { other.getIsReverse(); };
+  if (!scalar || (std::is_same_v<OpConst, PowConstOp> && *variable == 1))
+    return failure();
+  OperationState state(op.getLoc(), OpConst::getOperationName());
+  state.addOperands(op->getOperand(*variable));
+  state.addTypes(op.getType());
+  state.addAttribute("const_val", rewriter.getF64FloatAttr(*scalar));
+  if (canReverse && *variable == 1)
+    state.addAttribute("is_reverse", rewriter.getBoolAttr(true));
+  for (StringRef name : {"do_relu", "relu_limit"})
+    if (Attribute attribute = op->getAttr(name))
+      state.addAttribute(name, attribute);
+  rewriter.replaceOp(op, rewriter.create(state)->getResults());
+  return success();
+}
+
+ArrayRef<Fusion> tpuc::constantFusions() {
+  static constexpr Fusion kFusions[] = {
+      fusion<batchNormToScale>("batchnorm-to-scale"),
+      fusion<intoProducer<ConvOp, ScaleOp>>("scale-into-conv"),
+      fusion<intoProducer<DeconvOp, ScaleOp>>("scale-into-deconv"),
+      fusion<intoProducer<MatMulOp, ScaleOp>>("scale-into-matmul"),
+      fusion<intoProducer<ScaleOp, ScaleOp>>("scale-into-scale"),
+      fusion<intoProducer<ConvOp, MulOp>>("mul-into-conv"),
+      fusion<intoProducer<ConvOp, MulConstOp>>("mul-into-conv"),
+      fusion<intoProducer<ConvOp, DivOp>>("mul-into-conv"),
+      fusion<intoProducer<ConvOp, DivConstOp>>("mul-into-conv"),
+      fusion<intoProducer<DeconvOp, MulOp>>("mul-into-deconv"),
+      fusion<intoProducer<DeconvOp, MulConstOp>>("mul-into-deconv"),
+      fusion<intoProducer<DeconvOp, DivOp>>("mul-into-deconv"),
+      fusion<intoProducer<DeconvOp, DivConstOp>>("mul-into-deconv"),
+      fusion<intoProducer<MatMulOp, MulOp>>("mul-into-matmul"),
+      fusion<intoProducer<MatMulOp, MulConstOp>>("mul-into-matmul"),
+      fusion<intoProducer<MatMulOp, DivOp>>("mul-into-matmul"),
+      fusion<intoProducer<MatMulOp, DivConstOp>>("mul-into-matmul"),
+      fusion<intoProducer<ScaleOp, MulOp>>("mul-into-scale"),
+      fusion<intoProducer<ScaleOp, MulConstOp>>("mul-into-scale"),
+      fusion<intoProducer<ConvOp, AddOp>>("add-into-conv"),
+      fusion<intoProducer<ConvOp, AddConstOp>>("add-into-conv"),
+      fusion<intoProducer<ConvOp, SubOp>>("add-into-conv"),
+      fusion<intoProducer<ConvOp, SubConstOp>>("add-into-conv"),
+      fusion<intoProducer<DeconvOp, AddOp>>("add-into-deconv"),
+      fusion<intoProducer<DeconvOp, AddConstOp>>("add-into-deconv"),
+      fusion<intoProducer<DeconvOp, SubOp>>("add-into-deconv"),
+      fusion<intoProducer<DeconvOp, SubConstOp>>("add-into-deconv"),
+      fusion<intoProducer<MatMulOp, AddOp>>("add-into-matmul"),
+      fusion<intoProducer<MatMulOp, AddConstOp>>("add-into-matmul"),
+      fusion<intoProducer<MatMulOp, SubOp>>("add-into-matmul"),
+      fusion<intoProducer<MatMulOp, SubConstOp>>("add-into-matmul"),
+      fusion<intoProducer<ScaleOp, AddOp>>("add-into-scale"),
+      fusion<intoProducer<ScaleOp, AddConstOp>>("add-into-scale"),
+      fusion<scaleIntoNextConv>("scale-into-next-conv"),
+      fusion<permuteIntoMatMul>("permute-into-matmul"),
+      fusion<scaleToDepthwise>("scale-to-depthwise", FusionStage::Finish),
+      fusion<scalarToConst<AddOp, AddConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<SubOp, SubConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<MulOp, MulConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<DivOp, DivConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<MinOp, MinConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<MaxOp, MaxConstOp>>("scalar-to-const", FusionStage::Finish),
+      fusion<scalarToConst<PowOp, PowConstOp>>("scalar-to-const", FusionStage::Finish),
+  };
+  return kFusions;
 }
