@@ -29,8 +29,13 @@ struct Request {
   std::string net;
   bool dumpAllTensors = false;
   bool outFixed = false;
+  /// Print what the chip's timing model says about the run.
   bool profile = false;
-  /// Where the profile goes as JSON; empty: nowhere.
+  /// Print how long the simulation takes here.
+  bool profileHost = false;
+  /// Where the time line goes, for chrome://tracing; empty: nowhere.
+  std::string trace;
+  /// Where both profiles go as JSON; empty: nowhere.
   std::string json;
   int numThreads = 0;
 };
