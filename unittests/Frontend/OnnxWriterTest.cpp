@@ -57,8 +57,10 @@ TEST_F(OnnxWriterTest, CutsFoldsAndKeepsTheWeights) {
       return Tensor::of<float>({2}, {-1, -2});
     return std::nullopt;
   };
-  Expected<void> written = writeOptimizedOnnx(*model, {"b"}, path, known);
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {"b"}, path, known);
   ASSERT_TRUE(written) << written.error().message();
+  EXPECT_FALSE(std::filesystem::exists(path)) << "before it is committed";
+  ASSERT_TRUE(commitAll(std::move(*written)));
 
   Expected<OnnxModel> made = OnnxModel::open(path);
   ASSERT_TRUE(made) << made.error().message();
@@ -97,7 +99,7 @@ TEST_F(OnnxWriterTest, LeavesNothingBehindWhenAWeightIsBroken) {
   message.mutable_graph()->mutable_initializer(0)->set_dims(0, 3);
   Expected<OnnxModel> model = parse(message);
   std::string path = (folder / "out.onnx").string();
-  Expected<void> written = writeOptimizedOnnx(*model, {}, path, nullptr);
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {}, path, nullptr);
   ASSERT_FALSE(written);
   EXPECT_THAT(written.error().message(), HasSubstr("tensor 'w'"));
   EXPECT_FALSE(std::filesystem::exists(path));
