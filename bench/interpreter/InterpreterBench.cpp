@@ -36,6 +36,7 @@ struct Request {
   std::string model;
   std::string inputs;
   unsigned numThreads = 1;
+  int profileRuns = 0;
 };
 
 /// The number behind `key` in /proc/self/status, in KiB.
@@ -98,6 +99,42 @@ Expected<void> save(const Interpreter &interpreter, const TensorMap &outputs,
   return writer->close();
 }
 
+/// Prints how long each step took, the mean over `runs` runs, and what the ops took together.
+Expected<void> profile(mlir::ModuleOp module, const Request &request,
+                       std::span<const Tensor> inputs) {
+  struct Line {
+    std::string name, op;
+    double milliseconds = 0;
+  };
+  std::vector<Line> lines;
+  size_t next = 0;
+  InterpreterOptions options;
+  options.numThreads = request.numThreads;
+  options.timer = [&](const std::string &name, const std::string &op, double milliseconds) {
+    if (next == lines.size())
+      lines.push_back({name, op});
+    lines[next++].milliseconds += milliseconds / request.profileRuns;
+  };
+  auto interpreter = Interpreter::create(module, options);
+  if (!interpreter)
+    return propagate(interpreter);
+  for (int run = -1; run < request.profileRuns; ++run) {
+    next = 0;
+    if (run == 0)
+      lines.clear();
+    if (auto results = (*interpreter)->run(inputs); !results)
+      return propagate(results);
+  }
+  std::map<std::string, double> sums;
+  for (const Line &line : lines) {
+    fmt::print("{:9.4f}  {:16} {}\n", line.milliseconds, line.op, line.name);
+    sums[line.op] += line.milliseconds;
+  }
+  for (const auto &[op, milliseconds] : sums)
+    fmt::print("{:9.4f}  all {}\n", milliseconds, op);
+  return {};
+}
+
 Expected<void> serve(const Request &request) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   registerEvaluators(context);
@@ -108,8 +145,11 @@ Expected<void> serve(const Request &request) {
   auto module = load(context, request.model, *inputs);
   if (!module)
     return propagate(module);
+  if (request.profileRuns > 0)
+    return profile(**module, request, *inputs);
   auto interpreter = Interpreter::create(
-      **module, {.numThreads = request.numThreads, .keepAll = false, .probe = nullptr});
+      **module,
+      {.numThreads = request.numThreads, .keepAll = false, .probe = nullptr, .timer = nullptr});
   if (!interpreter)
     return propagate(interpreter);
   TensorMap outputs;
@@ -146,6 +186,7 @@ int main(int argc, char **argv) {
   app.add_option("model", request.model, "the .onnx file")->required();
   app.add_option("inputs", request.inputs, "an npz with one tensor per input")->required();
   app.add_option("--threads", request.numThreads, "threads in all");
+  app.add_option("--profile", request.profileRuns, "print the time of each step over so many runs");
   CLI11_PARSE(app, argc, argv);
   if (Expected<void> done = serve(request); !done) {
     fmt::print("error: {}\n", done.error().message());
