@@ -86,7 +86,9 @@ TEST_F(OnnxWriterTest, CutsFoldsAndKeepsTheWeights) {
 TEST_F(OnnxWriterTest, WithoutCuttingItIsTheSameNetwork) {
   Expected<OnnxModel> model = parse(network());
   std::string path = (folder / "out.onnx").string();
-  ASSERT_TRUE(writeOptimizedOnnx(*model, {}, path, nullptr));
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {}, path, nullptr);
+  ASSERT_TRUE(written) << written.error().message();
+  ASSERT_TRUE(commitAll(std::move(*written)));
   Expected<OnnxModel> made = OnnxModel::open(path);
   ASSERT_TRUE(made);
   EXPECT_THAT(ops(*made), ElementsAre("Neg", "Add", "Mul", "Sub"));
