@@ -59,6 +59,7 @@ Expected<ComparisonReport> compareFiles(const CompareOptions &options) {
   warnOfUnknownExcepts(options, *target, *reference);
 
   ComparisonReport report(options.tolerance);
+  ThreadPool threads(static_cast<unsigned>(options.numThreads));
   Progress progress("comparing", static_cast<int64_t>(reference->names().size()));
   for (const std::string &name : reference->names()) {
     progress.setLabel(shownName(name));
@@ -73,7 +74,7 @@ Expected<ComparisonReport> compareFiles(const CompareOptions &options) {
       Expected<Tensor> wanted = reference->read(name);
       if (!wanted)
         return propagate(wanted);
-      report.add(name, compareTensors(*found, *wanted, options.numThreads));
+      report.add(name, compareTensors(*found, *wanted, &threads));
     }
     progress.advance();
   }

@@ -87,6 +87,7 @@ Expected<OutputFile> tpuc::validate(mlir::ModuleOp module, const TensorMap &inpu
                                     const std::string &path, ComparisonReport &report) {
   std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
   std::set<std::string> names;
+  ThreadPool threads(options.numThreads);
   auto look = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
     names.insert(name);
     if (excepts.contains(name)) {
@@ -99,8 +100,7 @@ Expected<OutputFile> tpuc::validate(mlir::ModuleOp module, const TensorMap &inpu
     Expected<Tensor> expected = reference.read(name);
     if (!expected)
       return propagate(expected);
-    report.add(name, compareTensors(tensor, *expected,
-                                    static_cast<int>(std::max(1U, options.numThreads))));
+    report.add(name, compareTensors(tensor, *expected, &threads));
     releaseMapped(expected->rawBytes());
     return {};
   };

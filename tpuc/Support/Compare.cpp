@@ -14,7 +14,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <thread>
 #include <vector>
 
 namespace tpuc {
@@ -107,25 +106,21 @@ public:
            std::max(bitWidth(target.type()), bitWidth(reference.type())) == 64;
   }
 
-  /// All sums of products of `scale * element`, on `numThreads` threads.
-  Partial run(double scale, int numThreads) const {
+  /// All sums of products of `scale * element`, on `threads` where there are some.
+  Partial run(double scale, ThreadPool *threads) const {
     int64_t blocks = (count + kBlock - 1) / kBlock;
     std::vector<Partial> partials(static_cast<size_t>(blocks));
-    // Below this a thread costs more than it saves.
-    constexpr int64_t kLeastBlocksPerThread = 64;
-    int64_t threads =
-        std::clamp<int64_t>(blocks / kLeastBlocksPerThread, 1, std::max(1, numThreads));
-    auto work = [&](int64_t thread) {
+    auto work = [&](int64_t begin, int64_t end) {
       Scratch scratch;
-      for (int64_t i = blocks * thread / threads; i < blocks * (thread + 1) / threads; ++i)
+      for (int64_t i = begin; i < end; ++i)
         partials[static_cast<size_t>(i)] = compareBlock(i * kBlock, scale, scratch);
     };
-    {
-      std::vector<std::jthread> others;
-      for (int64_t thread = 1; thread < threads; ++thread)
-        others.emplace_back(work, thread);
-      work(0);
-    }
+    // In smaller pieces a thread costs more than it saves.
+    constexpr int64_t kBlocksPerPiece = 64;
+    if (threads)
+      threads->parallelFor(blocks, kBlocksPerPiece, work);
+    else
+      work(0, blocks);
     return reduce(partials);
   }
 
@@ -281,7 +276,8 @@ std::string indexText(const Shape &shape, int64_t index) {
   return position.str();
 }
 
-TensorComparison compareTensors(const Tensor &target, const Tensor &reference, int numThreads) {
+TensorComparison compareTensors(const Tensor &target, const Tensor &reference,
+                                ThreadPool *threads) {
   TensorComparison result;
   result.targetType = target.type();
   result.referenceType = reference.type();
@@ -292,13 +288,13 @@ TensorComparison compareTensors(const Tensor &target, const Tensor &reference, i
     return result;
 
   Comparer comparer(target, reference);
-  Partial sums = comparer.run(1, numThreads);
+  Partial sums = comparer.run(1, threads);
   // Only f64 goes where squares leave the range of doubles; then once more, scaled by a power of 2.
   constexpr double kLeast = 1e-100;
   constexpr double kMost = 1e140;
   if (sums.largest > kMost || (sums.largest > 0 && sums.largest < kLeast)) {
     int exponent = std::clamp(std::ilogb(sums.largest), -1000, 1000);
-    sums = comparer.run(std::ldexp(1.0, -exponent), numThreads);
+    sums = comparer.run(std::ldexp(1.0, -exponent), threads);
   }
   setFigures(result, sums);
   result.isEqual = sums.maxDifference == 0 && sums.nonFinite == 0;

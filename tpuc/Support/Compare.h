@@ -10,6 +10,7 @@
 #define TPUC_SUPPORT_COMPARE_H
 
 #include "tpuc/Support/Tensor.h"
+#include "tpuc/Support/ThreadPool.h"
 
 #include <cstdint>
 #include <string>
@@ -77,9 +78,10 @@ struct TensorComparison {
 };
 
 /// Compares element by element in one pass, converting a block at a time. With a shape mismatch
-/// only types, shapes and `relation` are set. The result does not depend on `numThreads`: sums are
+/// only types, shapes and `relation` are set. The result does not depend on `threads`: sums are
 /// taken in blocks of fixed size, and those of the blocks pairwise.
-TensorComparison compareTensors(const Tensor &target, const Tensor &reference, int numThreads = 1);
+TensorComparison compareTensors(const Tensor &target, const Tensor &reference,
+                                ThreadPool *threads = nullptr);
 
 /// A similarity with six digits, rounded down, so that a figure below a tolerance never looks like
 /// it.

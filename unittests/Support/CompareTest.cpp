@@ -179,9 +179,10 @@ TEST(Compare, DoesNotDependOnTheNumberOfThreads) {
   constexpr int64_t kCount = 1'000'003;
   Tensor x = randomTensor(kCount, 1);
   Tensor y = randomTensor(kCount, 2);
-  TensorComparison one = compareTensors(x, y, 1);
-  for (int threads : {2, 3, 8}) {
-    TensorComparison many = compareTensors(x, y, threads);
+  TensorComparison one = compareTensors(x, y);
+  for (unsigned numThreads : {1, 2, 3, 8}) {
+    ThreadPool threads(numThreads);
+    TensorComparison many = compareTensors(x, y, &threads);
     EXPECT_EQ(one.cosine, many.cosine);
     EXPECT_EQ(one.euclid, many.euclid);
     EXPECT_EQ(one.snr, many.snr);
@@ -197,7 +198,7 @@ TEST(Compare, LongSumsKeepTheirPrecision) {
     value = 0.1F;
   Tensor y = x.clone();
   y.mutableData<float>()[kCount - 1] = 0.2F;
-  TensorComparison c = compareTensors(x, y, 2);
+  TensorComparison c = compareTensors(x, y);
   double a = 0.1F;
   double b = 0.2F;
   double n = kCount;
