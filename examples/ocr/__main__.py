@@ -124,10 +124,10 @@ def print_lines(readings, turned):
 
 
 def print_networks(records):
-    print("\nnetwork       runs  model_runner  ONNX Runtime  least cosine of outputs")
+    print("\nnetwork     inputs  model_runner  ONNX Runtime  least cosine of outputs")
     for name, record in records.items():
         ours, reference = record.mean_times()
-        print(f"{name:<12}  {len(record.times):>4}  {ours:>9.1f} ms  {reference:>9.1f} ms  "
+        print(f"{name:<11} {len(record.times):>6}  {ours:>9.1f} ms  {reference:>9.1f} ms  "
               f"{min(record.cosines):.8f}")
 
 
