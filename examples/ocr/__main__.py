@@ -108,7 +108,7 @@ class Reader:
 
 def draw(picture, boxes, turned, path):
     for number, (box, is_turned) in enumerate(zip(boxes, turned), 1):
-        colour = (0, 0, 220) if is_turned else (0, 140, 0)
+        colour = (0, 0, 220) if is_turned else (60, 180, 0)
         cv2.polylines(picture, [np.rint(box).astype(np.int32)], True, colour, 2, cv2.LINE_AA)
         x, y = np.rint(box[1]).astype(int)
         cv2.putText(picture, str(number), (int(x) + 6, int(y) + 14), cv2.FONT_HERSHEY_SIMPLEX, 0.6,
