@@ -108,7 +108,7 @@ class Reader:
 
 def draw(picture, boxes, turned, path):
     for number, (box, is_turned) in enumerate(zip(boxes, turned), 1):
-        colour = (0, 0, 220) if is_turned else (0, 140, 0)
+        colour = (0, 0, 220) if is_turned else (60, 180, 0)
         cv2.polylines(picture, [np.rint(box).astype(np.int32)], True, colour, 2, cv2.LINE_AA)
         x, y = np.rint(box[1]).astype(int)
         cv2.putText(picture, str(number), (int(x) + 6, int(y) + 14), cv2.FONT_HERSHEY_SIMPLEX, 0.6,
@@ -124,10 +124,10 @@ def print_lines(readings, turned):
 
 
 def print_networks(records):
-    print("\nnetwork       runs  model_runner  ONNX Runtime  least cosine of outputs")
+    print("\nnetwork     inputs  model_runner  ONNX Runtime  least cosine of outputs")
     for name, record in records.items():
         ours, reference = record.mean_times()
-        print(f"{name:<12}  {len(record.times):>4}  {ours:>9.1f} ms  {reference:>9.1f} ms  "
+        print(f"{name:<11} {len(record.times):>6}  {ours:>9.1f} ms  {reference:>9.1f} ms  "
               f"{min(record.cosines):.8f}")
 
 

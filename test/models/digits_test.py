@@ -62,6 +62,8 @@ class Digits(unittest.TestCase):
                 self.assertGreater(tensor["euclid"], 0.99999, tensor["name"])
 
     def test_bias_and_relu_are_fused(self):
+        self.assertEqual(self.transform["patterns"],
+                         {"add-into-conv": 2, "add-into-matmul": 1, "relu-into-producer": 2})
         module = (self.folder / "digits.mlir").read_text(encoding="utf-8")
         self.assertEqual(module.count("do_relu = true"), 2)
         self.assertNotIn('"top.Add"', module)
