@@ -21,9 +21,10 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.option("--model", request.model, "The model: .mlir of any phase, .onnx, .bmodel.")
       .label("FILE")
       .required();
-  cli.option("--input", request.input,
-             "An npz file with an array for each input, under its name. Arrays are converted to "
-             "the type that the net stores.")
+  cli.option(
+         "--input", request.input,
+         "An npz file with an array for each input, under its name; for a module that says how, "
+         "also a picture. Arrays are converted to the type that the net stores.")
       .label("FILE")
       .required();
   cli.option("--output", request.output, "The npz file to write.").label("FILE");

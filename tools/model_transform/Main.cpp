@@ -78,8 +78,9 @@ std::optional<PreprocessOptions> PreprocessArguments::read() {
 std::string bytesText(int64_t bytes) { return fmt::format("{:.1f} MB", double(bytes) / 1e6); }
 
 void print(const ModelTransformOptions &options, const ModelTransformSummary &summary) {
-  fmt::print("{}: {} ops, {:.3f} GFLOPs, {} of weights\n", options.mlir, summary.numOps,
-             double(summary.flops) / 1e9, bytesText(summary.weightBytes));
+  std::string flops = fmt::format("{:.3f} GFLOPs", double(summary.flops) / 1e9);
+  fmt::print("{}: {} ops, {}, {} of weights\n", options.mlir, summary.numOps,
+             summary.hasOpenShapes ? "open shapes" : flops, bytesText(summary.weightBytes));
   if (!summary.report)
     return;
   const ComparisonReport &report = *summary.report;
@@ -130,6 +131,10 @@ Expected<int> transform(std::span<const std::string> arguments) {
              "What the tensors should be. Without it ONNX Runtime computes that, where python3 has "
              "it, else the network before optimization.")
       .label("FILE.npz")
+      .group(validation);
+  cli.option("--python", options.python, "The Python that is asked for ONNX Runtime.")
+      .label("FILE")
+      .shownDefault("python3 on the path, or .venv of the source tree")
       .group(validation);
   cli.option("--tolerance", options.validation.tolerance,
              "The least cosine and euclidean similarity of a tensor.")

@@ -62,6 +62,7 @@ private:
   Expected<void> optimize();
   Expected<void> writeOptimized();
   Expected<void> compare();
+  Expected<void> commit();
   Expected<void> keep(Expected<std::vector<OutputFile>> made);
   /// What to compare with, and its name in `summary`.
   Expected<NpzReader> reference(std::optional<OutputFile> &owner);
@@ -207,6 +208,9 @@ void ModelTransform::count() {
     summary.flops = flops.getInt();
   for (auto main : (*module).getOps<func::FuncOp>())
     main.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasStaticShape())
+          summary.hasOpenShapes = true;
       if (!isa<top::WeightOp, top::NoneOp, top::InputOp, func::FuncOp, func::ReturnOp>(op))
         ++summary.numOps;
     });
@@ -216,12 +220,10 @@ Expected<void> ModelTransform::writeOptimized() {
   count();
   if (auto kept = keep(writeModule(*module, options.mlir)); !kept)
     return kept;
-  for (const OutputFile &file : files) {
-    summary.files.push_back(file.path());
+  for (const OutputFile &file : files)
     if (std::filesystem::path(file.path()).filename() == paths->topWeights())
       summary.weightBytes = static_cast<int64_t>(file.size());
-  }
-  return commitAll(std::move(files));
+  return {};
 }
 
 /// The tensors that `module` makes and numpy has a type for.
@@ -242,6 +244,7 @@ Expected<OutputFile> ModelTransform::fromOnnxRuntime() {
   OnnxRuntimeRequest request;
   request.model = options.modelDef;
   request.inputs = inputs;
+  request.python = options.python;
   request.numThreads = std::max(1U, options.validation.numThreads);
   std::set<std::string> made = comparableTensors(*module);
   for (const std::string &tensor : model->innerTensors())
@@ -283,15 +286,21 @@ Expected<void> ModelTransform::compare() {
       validate(*module, inputs, *expected, options.validation, path, *summary.report);
   if (!result)
     return propagate(result);
-  summary.files.push_back(path);
-  return result->commit();
+  files.push_back(std::move(*result));
+  return {};
+}
+
+Expected<void> ModelTransform::commit() {
+  for (const OutputFile &file : files)
+    summary.files.push_back(file.path());
+  return commitAll(std::move(files));
 }
 
 Expected<ModelTransformSummary> ModelTransform::run() {
   Expected<void> (ModelTransform::*const steps[])() = {
       &ModelTransform::checkOptions, &ModelTransform::importModel, &ModelTransform::readTestInput,
       &ModelTransform::writeOrigin,  &ModelTransform::optimize,    &ModelTransform::writeOptimized,
-      &ModelTransform::compare};
+      &ModelTransform::compare,      &ModelTransform::commit};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);

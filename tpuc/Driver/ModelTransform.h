@@ -32,12 +32,16 @@ struct ModelTransformOptions {
   std::string testReference;
   std::vector<std::string> disabledPatterns;
   ValidationOptions validation;
+  /// The Python whose ONNX Runtime computes the reference; empty: see OnnxRuntimeRequest.
+  std::string python;
 };
 
 /// What it did.
 struct ModelTransformSummary {
   int64_t numOps = 0;
+  /// Of the ops whose shapes are known.
   int64_t flops = 0;
+  bool hasOpenShapes = false;
   int64_t weightBytes = 0;
   /// How often each pattern fired, those that did.
   std::map<std::string, int64_t> patterns;
@@ -53,9 +57,8 @@ struct ModelTransformSummary {
 };
 
 /// Imports an ONNX model, optimizes it, writes the files of the phases import and optimize, and
-/// compares the result with the source where there is test input. Files appear together once all
-/// are complete; those of the validation follow. A comparison below the tolerance is not an error
-/// here.
+/// compares the result with the source where there is test input. All files appear together once
+/// everything has run. A comparison below the tolerance is not an error here.
 /// Errors: options that do not fit together, and what the phases say.
 Expected<ModelTransformSummary> transformModel(const ModelTransformOptions &options);
 

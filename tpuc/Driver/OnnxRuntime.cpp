@@ -26,6 +26,22 @@ constexpr const char *kScript =
 /// What the script gives back where the package is not there.
 constexpr int kNoPackage = 77;
 
+/// The Pythons that may have ONNX Runtime: the one that was asked for, or else that of the path and
+/// that of a source tree which this program was built in.
+std::vector<std::string> pythons(const std::string &wanted) {
+  if (!wanted.empty())
+    return {wanted};
+  std::vector<std::string> found;
+  if (llvm::ErrorOr<std::string> onPath = llvm::sys::findProgramByName("python3"))
+    found.push_back(*onPath);
+  std::error_code error;
+  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::filesystem::path ofTree = program.parent_path() / "../../.venv/bin/python3";
+  if (!error && std::filesystem::exists(ofTree, error))
+    found.push_back(ofTree.lexically_normal().string());
+  return found;
+}
+
 std::string lastLine(const std::string &path) {
   std::ifstream file(path);
   std::string line;
@@ -70,9 +86,6 @@ Expected<OutputFile> writeText(const std::string &path, const std::string &text)
 
 Expected<OutputFile> tpuc::runOnnxRuntime(const OnnxRuntimeRequest &request,
                                           const std::string &scratch) {
-  llvm::ErrorOr<std::string> python = llvm::sys::findProgramByName("python3");
-  if (!python)
-    return makeError("ONNX Runtime", "there is no python3 on the path");
   Expected<OutputFile> inputs = writeInputs(request, scratch + ".inputs");
   if (!inputs)
     return inputs;
@@ -93,13 +106,20 @@ Expected<OutputFile> tpuc::runOnnxRuntime(const OnnxRuntimeRequest &request,
   const std::optional<llvm::StringRef> redirects[] = {"/dev/null", "/dev/null",
                                                       messages->temporaryPath()};
   std::string problem;
-  int status = llvm::sys::ExecuteAndWait(
-      *python, {*python, "-c", kScript, orderFile->temporaryPath()}, std::nullopt, redirects,
-      /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  int status = kNoPackage;
+  for (const std::string &python : pythons(request.python)) {
+    status = llvm::sys::ExecuteAndWait(python, {python, "-c", kScript, orderFile->temporaryPath()},
+                                       std::nullopt, redirects,
+                                       /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+    if (status != kNoPackage)
+      break;
+  }
   if (status == 0)
     return outputs;
   if (status == kNoPackage)
-    return makeError("ONNX Runtime", "is not installed for " + *python,
+    return makeError("ONNX Runtime",
+                     request.python.empty() ? "no python3 on the path has it"
+                                            : request.python + " has not got it",
                      "the package onnxruntime of PyPI");
   std::string said = problem.empty() ? lastLine(messages->temporaryPath()) : problem;
   return makeError("ONNX Runtime", said.empty() ? "ended without a word" : said);

@@ -23,10 +23,13 @@ struct OnnxRuntimeRequest {
   /// The inner tensors to compute; the outputs of the model come in any case.
   std::vector<std::string> tensors;
   unsigned numThreads = 1;
+  /// The Python to ask; empty: the one on the path, or else that of the source tree that this
+  /// program was built in.
+  std::string python;
 };
 
-/// Runs a model with the ONNX Runtime of the `python3` on the path, in a process of its own, and
-/// gives an npz of the tensors: a finished file beside `scratch` that goes when it is dropped.
+/// Runs a model with the ONNX Runtime of a Python, in a process of its own, and gives an npz of the
+/// tensors: a finished file beside `scratch` that goes when it is dropped.
 /// Errors: no Python, no ONNX Runtime, or what ONNX Runtime says of the model.
 Expected<OutputFile> runOnnxRuntime(const OnnxRuntimeRequest &request, const std::string &scratch);
 

@@ -36,7 +36,8 @@ Expected<std::shared_ptr<WeightStore>> TopDialect::weights(mlir::ModuleOp module
   if (llvm::sys::path::is_relative(name) && !weightFolder.empty()) {
     llvm::SmallString<256> beside(weightFolder);
     llvm::sys::path::append(beside, name);
-    if (llvm::sys::fs::exists(beside))
+    // Where there is neither, the one beside the module is what is missing.
+    if (llvm::sys::fs::exists(beside) || !llvm::sys::fs::exists(name))
       path = beside;
   }
   Expected<std::shared_ptr<WeightStore>> opened = WeightStore::open(path.str().str());
