@@ -39,29 +39,34 @@ void multiplyRows(const float *left, const PackedGroup &group, int64_t first, in
   std::array<float *, kMaxTile> outputs;
   for (int64_t at = 0; at < termBlocks; at += chunk) {
     const int64_t end = std::min(at + chunk, termBlocks);
-    const TileArgs args{.sources = sources.data(),
-                        .steps = steps.data(),
-                        .stepsPerTap = 0,
-                        .taps = 1,
-                        .blocks = end - at,
-                        .lastTerms = std::min(terms - (end - 1) * kBlock, kBlock),
-                        .weights = group.factors + at * kBlock * blocks * kBlock,
-                        .bias = at == 0 ? group.bias + firstColumn : nullptr,
-                        .outputs = outputs.data(),
-                        .outputStep = kBlock,
-                        .lastColumns =
-                            std::min(columns - firstColumn - (blocks - 1) * kBlock, kBlock),
-                        .clamp = end == termBlocks && clamp.isOn,
-                        .low = clamp.low,
-                        .high = clamp.high};
+    TileArgs args{.sources = sources.data(),
+                  .steps = steps.data(),
+                  .stepsPerTap = 0,
+                  .taps = 1,
+                  .blocks = end - at,
+                  .lastTerms = std::min(terms - (end - 1) * kBlock, kBlock),
+                  .weights = group.factors + at * kBlock * blocks * kBlock,
+                  .bias = at == 0 ? group.bias + firstColumn : nullptr,
+                  .outputs = outputs.data(),
+                  .outputStep = kBlock,
+                  .lastColumns = std::min(columns - firstColumn - (blocks - 1) * kBlock, kBlock),
+                  .clamp = end == termBlocks && clamp.isOn,
+                  .low = clamp.low,
+                  .high = clamp.high};
+    PrefetchPlan next(args, blocks,
+                      (last - first) / simd.maxPixels[static_cast<size_t>(blocks - 1)]);
     for (int64_t row = first; row < last;) {
       const int64_t size = tileOf(simd, blocks, last - row);
       for (int64_t p = 0; p < size; ++p) {
         sources[static_cast<size_t>(p)] = left + (row + p) * terms + at * kBlock;
         outputs[static_cast<size_t>(p)] = result + (row + p) * columns + firstColumn;
       }
+      args.repeats = (last - row) / size;
+      args.sourceAdvance = size * terms;
+      args.outputAdvance = size * columns;
+      next.advance(args);
       simd.tile[static_cast<size_t>(blocks - 1)][static_cast<size_t>(size - 1)](args);
-      row += size;
+      row += size * args.repeats;
     }
   }
 }
@@ -76,7 +81,11 @@ public:
                  columnStep = transposeRight ? terms : 1](int64_t column, int64_t, int64_t term) {
                   return from[term * rowStep + column * columnStep];
                 }),
-        strip(stripOf(rows, terms * weights.columnGroups().front().blocks * kBlock, 24, 192)) {}
+        strip(stripOf(
+            rows, static_cast<int64_t>(weights.columnGroups().size()),
+            terms * weights.columnGroups().front().blocks * kBlock,
+            simdKernels().maxPixels[static_cast<size_t>(weights.columnGroups().front().blocks - 1)],
+            384)) {}
 
   void run(std::span<const float *const> operands, float *result,
            ThreadPool &threads) const override {
@@ -160,7 +169,9 @@ void kernels::multiplyBatch(const BatchedProduct &product, float *result, Thread
                       });
   const std::vector<float> zeros(static_cast<size_t>(blocks * kBlock), 0.0F);
   const Clamp none({});
-  const int64_t strip = stripOf(product.rows, product.terms * product.columns, 24, 192);
+  const int64_t strip =
+      stripOf(product.rows, product.count, product.terms * product.columns,
+              simdKernels().maxPixels[static_cast<size_t>(groups[0].blocks - 1)], 384);
   const int64_t strips = (product.rows + strip - 1) / strip;
   threads.parallelFor(
       product.count * strips, grainFor(strip * product.terms * product.columns / 16),
