@@ -13,6 +13,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace tpuc {
 #define GEN_PASS_DEF_EXTRAOPTIMIZE
@@ -47,4 +48,14 @@ void tpuc::registerTransforms(DialectRegistry &registry) {
   registerTpucPasses();
   registry.addExtension(
       +[](MLIRContext *context, top::TopDialect *) { registerEvaluators(*context); });
+}
+
+void tpuc::addTopOptimization(OpPassManager &manager, std::vector<std::string> disabledPatterns,
+                              std::map<std::string, int64_t> *fired) {
+  (void)fired;
+  manager.addPass(createShapeInfer());
+  TopFuseOptions fuse;
+  fuse.disabled = llvm::SmallVector<std::string>(disabledPatterns.begin(), disabledPatterns.end());
+  manager.addPass(createTopFuse(fuse));
+  manager.addPass(createExtraOptimize());
 }

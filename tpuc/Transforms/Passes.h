@@ -12,6 +12,9 @@
 #include "tpuc/Dialect/Top/TopDialect.h"
 
 #include "mlir/Pass/Pass.h"
+#include <map>
+#include <string>
+#include <vector>
 
 namespace tpuc {
 
@@ -21,6 +24,13 @@ namespace tpuc {
 /// Registers the passes, and with them the evaluators that they need in every context of
 /// `registry`.
 void registerTransforms(mlir::DialectRegistry &registry);
+
+/// The optimizations of Top, in their order: shapes, fusions but those of `disabledPatterns` (names
+/// of `--top-fuse`), what is unused. Adds to `fired` how often each pattern did something; it must
+/// outlive the run.
+void addTopOptimization(mlir::OpPassManager &manager,
+                        std::vector<std::string> disabledPatterns = {},
+                        std::map<std::string, int64_t> *fired = nullptr);
 
 } // namespace tpuc
 
