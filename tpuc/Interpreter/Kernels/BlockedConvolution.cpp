@@ -53,7 +53,8 @@ public:
     const std::vector<PostOp> rest = clamp.rest(postOps);
     const int64_t strips = (out.pixels + strip - 1) / strip;
     const int64_t perSample = strips * groups * groupsOfColumns;
-    const int64_t cost = strip * taps * termsPerGroup * kBlock / 16;
+    const int64_t cost = std::min(strip, out.pixels) * taps * termsPerGroup *
+                         weights.front().columnGroups().front().blocks;
     threads.parallelFor(out.batch * perSample, grainFor(cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t inSample = i % perSample;
