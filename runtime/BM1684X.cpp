@@ -9,10 +9,12 @@
 #include "runtime/Chips.h"
 #include "tpuc/Support/ThreadPool.h"
 #include "tpuc/Target/BM1684X/Machine/Simulator.h"
+#include "tpuc/Target/BM1684X/Machine/TimingReport.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace tpuc::runtime {
 
@@ -151,6 +153,58 @@ Expected<std::unique_ptr<Device>> BM1684XProgram::createDevice(unsigned numThrea
   return device;
 }
 
+class BM1684XTimeLine : public TimeLine {
+public:
+  TimeEstimate estimate() const override {
+    const machine::TimingReport &report = reports.vendor;
+    const auto seconds = [](int64_t cycles) { return static_cast<double>(cycles) * 1e-9; };
+    const auto bytes = [&](machine::Direction direction) {
+      return static_cast<uint64_t>(report.bytes[static_cast<size_t>(direction)]);
+    };
+    const uint64_t inside = bytes(machine::Direction::SystemToSystem);
+    return {.seconds = seconds(report.totalCycles),
+            .conservativeSeconds = seconds(reports.conservative.totalCycles),
+            .computeBusy = report.tiuShare(),
+            .transferBusy = report.gdmaShare(),
+            .macUtilisation = report.macUtilisation(),
+            .bytesRead = bytes(machine::Direction::SystemToLocal) + inside,
+            .bytesWritten = bytes(machine::Direction::LocalToSystem) + inside};
+  }
+  std::string trace() const override { return machine::timingTrace(reports, layers); }
+  std::string csv() const override { return machine::timingCsv(reports, layers); }
+  std::string summary() const override { return machine::timingSummary(reports, layers); }
+  nlohmann::ordered_json json() const override { return machine::timingJson(reports, layers); }
+
+  /// Adds a command group, which begins when all before it have ended.
+  Expected<void> add(const bmodel::CommandGroup &group, uint32_t subNet, uint32_t index,
+                     const LayerNames &names, const std::string &where);
+
+private:
+  machine::TimingReports reports;
+  machine::CommandLayers layers;
+};
+
+Expected<void> BM1684XTimeLine::add(const bmodel::CommandGroup &group, uint32_t subNet,
+                                    uint32_t index, const LayerNames &names,
+                                    const std::string &where) {
+  const auto streams = parseGroup(group, where);
+  if (!streams)
+    return tl::unexpected(streams.error());
+  const auto next =
+      machine::simulateTimings(std::span<const machine::Command>(streams->tiu),
+                               std::span<const machine::Command>(streams->dma), where);
+  if (!next)
+    return tl::unexpected(next.error());
+  reports.append(*next);
+  const auto addNames = [&](std::vector<std::string> &list, Engine engine, size_t count) {
+    for (uint32_t i = 0; i < count; ++i)
+      list.emplace_back(names(subNet, index, engine, i));
+  };
+  addNames(layers.tiu, Engine::Tiu, streams->tiu.size());
+  addNames(layers.gdma, Engine::Dma, streams->dma.size());
+  return {};
+}
+
 class BM1684X : public Chip {
 public:
   std::string_view name() const override { return "BM1684X"; }
@@ -198,6 +252,18 @@ public:
         program->groups.push_back({subNet, i, std::move(*created)});
       }
     return program;
+  }
+
+  Expected<std::unique_ptr<const TimeLine>> time(const bmodel::Stage &stage,
+                                                 std::span<const uint32_t> path,
+                                                 const LayerNames &layers,
+                                                 const std::string &where) const override {
+    auto line = std::make_unique<BM1684XTimeLine>();
+    for (const uint32_t subNet : path)
+      for (uint32_t i = 0; i < stage.subNets[subNet].groups.size(); ++i)
+        if (auto ok = line->add(stage.subNets[subNet].groups[i], subNet, i, layers, where); !ok)
+          return propagate(ok);
+    return line;
   }
 };
 

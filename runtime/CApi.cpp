@@ -172,6 +172,24 @@ tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage,
   return describe(found ? &found->outputs : nullptr, index, info, error);
 }
 
+tpuc_status tpuc_model_estimate_time(const tpuc_model *model, size_t net, size_t stage,
+                                     tpuc_time_estimate *estimate, tpuc_error *error) {
+  if (!findStage(model, net, stage))
+    return badArgument(error, "no such net or stage");
+  if (!estimate)
+    return badArgument(error, "estimate is null");
+  return guarded(error, TPUC_UNSUPPORTED, [&]() -> Expected<void> {
+    const auto line = model->loaded->timeLine({static_cast<uint32_t>(net), //
+                                               static_cast<uint32_t>(stage)});
+    if (!line)
+      return tl::unexpected(line.error());
+    const TimeEstimate told = (*line)->estimate();
+    *estimate = {told.seconds,        told.conservativeSeconds, told.computeBusy, told.transferBusy,
+                 told.macUtilisation, told.bytesRead,           told.bytesWritten};
+    return {};
+  });
+}
+
 tpuc_status tpuc_session_create(const tpuc_model *model, size_t net, size_t stage,
                                 unsigned num_threads, tpuc_session **session, tpuc_error *error) {
   if (!session)

@@ -25,4 +25,10 @@ Expected<const Chip *> findChip(std::string_view name, const std::string &where)
                    known);
 }
 
+Expected<std::unique_ptr<const TimeLine>> Chip::time(const bmodel::Stage &,
+                                                     std::span<const uint32_t>, const LayerNames &,
+                                                     const std::string &where) const {
+  return makeError(where, fmt::format("a model for {}", name()), "a chip with a timing model");
+}
+
 } // namespace tpuc::runtime

@@ -19,6 +19,7 @@
 
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,6 +62,35 @@ public:
   virtual Expected<std::unique_ptr<Device>> createDevice(unsigned numThreads) const = 0;
 };
 
+/// The name of the layer that a command belongs to; empty where nobody knows.
+using LayerNames =
+    std::function<std::string_view(uint32_t subNet, uint32_t group, Engine engine, uint32_t index)>;
+
+/// What the chip's timing model says about a run. There are two sets of parameters: the chip
+/// vendor's own, and one that charges what that one leaves out.
+struct TimeEstimate {
+  double seconds = 0, conservativeSeconds = 0;
+  /// The rest is said of the vendor's set. Shares of the time in which the engines are busy, and
+  /// in which the multipliers, all of them working, would have done all products: 0 to 1.
+  double computeBusy = 0, transferBusy = 0, macUtilisation = 0;
+  /// Bytes that leave and enter global memory; a copy inside it counts as both.
+  uint64_t bytesRead = 0, bytesWritten = 0;
+};
+
+/// The time line of one run of a stage; nothing is run for it.
+class TimeLine {
+public:
+  virtual ~TimeLine() = default;
+  virtual TimeEstimate estimate() const = 0;
+  /// For chrome://tracing and ui.perfetto.dev.
+  virtual std::string trace() const = 0;
+  /// A line per command.
+  virtual std::string csv() const = 0;
+  /// The totals, and the time of each kind of command and of each layer, for a terminal.
+  virtual std::string summary() const = 0;
+  virtual nlohmann::ordered_json json() const = 0;
+};
+
 /// Both streams of a command group as text, a line per command.
 struct Listing {
   std::vector<std::string> tiu, dma;
@@ -78,6 +108,12 @@ public:
   virtual Expected<std::shared_ptr<const Program>> load(const bmodel::Stage &stage,
                                                         std::span<const uint32_t> path,
                                                         const std::string &where) const = 0;
+  /// Does not need that `load` knows what the commands compute. Errors name `where`: commands that
+  /// are not legal, or of which nobody knows the time; chips without a timing model.
+  virtual Expected<std::unique_ptr<const TimeLine>> time(const bmodel::Stage &stage,
+                                                         std::span<const uint32_t> path,
+                                                         const LayerNames &layers,
+                                                         const std::string &where) const;
 };
 
 /// The chip of that name. The error names `where` and the chips that there are.

@@ -83,6 +83,14 @@ Expected<std::vector<uint32_t>> findPath(const bmodel::Stage &stage, const std::
   }
 }
 
+/// The sub-nets of a stage that this runtime can run, in order.
+Expected<std::vector<uint32_t>> staticPath(const bmodel::Model &model, const bmodel::Net &net,
+                                           const bmodel::Stage &stage, const std::string &where) {
+  if (auto ok = checkSupported(model, net, stage, where); !ok)
+    return propagate(ok);
+  return findPath(stage, where);
+}
+
 } // namespace
 
 Expected<std::shared_ptr<const LoadedModel>> LoadedModel::load(const std::string &path) {
@@ -129,15 +137,30 @@ Expected<std::shared_ptr<const Program>> LoadedModel::program(StageRef ref) cons
       return program;
   const std::string where = placeOf(ref);
   const bmodel::Stage &part = stage(ref);
-  if (auto ok = checkSupported(contents, contents.nets[ref.net], part, where); !ok)
-    return propagate(ok);
-  const auto path = findPath(part, where);
+  const auto path = staticPath(contents, contents.nets[ref.net], part, where);
   if (!path)
     return tl::unexpected(path.error());
   auto made = chip().load(part, *path, where);
   if (made)
     programs.emplace_back(ref, *made);
   return made;
+}
+
+Expected<std::unique_ptr<const TimeLine>> LoadedModel::timeLine(StageRef ref) const {
+  const std::string where = placeOf(ref);
+  const bmodel::Stage &part = stage(ref);
+  const auto path = staticPath(contents, contents.nets[ref.net], part, where);
+  if (!path)
+    return tl::unexpected(path.error());
+  const auto layers = [&](uint32_t subNet, uint32_t group, Engine engine, uint32_t index) {
+    const bmodel::GroupRef place{ref.net, ref.stage, subNet, group};
+    const auto map = std::ranges::find(contents.debug.groups, place, &bmodel::GroupLayers::group);
+    if (map == contents.debug.groups.end())
+      return std::string_view();
+    const auto layer = bmodel::layerOfCommand(engine == Engine::Tiu ? map->tiu : map->dma, index);
+    return layer ? std::string_view(contents.debug.layers[*layer]) : std::string_view();
+  };
+  return chip().time(part, *path, layers, where);
 }
 
 Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedModel> model,

@@ -48,6 +48,10 @@ public:
   /// cannot do: dynamic nets, sub-nets on the CPU, branches, several cores, encryption.
   Expected<std::shared_ptr<const Program>> program(StageRef ref) const;
 
+  /// When each command of a run takes place, by the chip's timing model; with the layers, where the
+  /// file names them. Errors: as `program`, and those of `Chip::time`.
+  Expected<std::unique_ptr<const TimeLine>> timeLine(StageRef ref) const;
+
 private:
   LoadedModel() = default;
 

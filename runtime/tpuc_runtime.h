@@ -120,6 +120,25 @@ TPUC_API tpuc_status tpuc_model_input(const tpuc_model *model, size_t net, size_
 TPUC_API tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage,
                                        size_t index, tpuc_tensor_info *info, tpuc_error *error);
 
+/* What the chip's timing model says about one run of a stage; nothing is run for it. */
+typedef struct tpuc_time_estimate {
+  /* With the parameters of the chip vendor's own model, and with parameters that charge what that
+   * one leaves out. Neither is a measurement. */
+  double seconds;
+  double conservative_seconds;
+  /* The rest is said of the vendor's parameters. Shares of the time in which the computing and the
+   * transferring engine are busy, and in which all multipliers together would have done all
+   * products: 0 to 1. */
+  double compute_busy;
+  double transfer_busy;
+  double mac_utilisation;
+  /* From and to global memory. */
+  uint64_t bytes_read;
+  uint64_t bytes_written;
+} tpuc_time_estimate;
+TPUC_API tpuc_status tpuc_model_estimate_time(const tpuc_model *model, size_t net, size_t stage,
+                                              tpuc_time_estimate *estimate, tpuc_error *error);
+
 /* num_threads 0: all cores. The first session of a stage checks and decodes its commands. */
 TPUC_API tpuc_status tpuc_session_create(const tpuc_model *model, size_t net, size_t stage,
                                          unsigned num_threads, tpuc_session **session,

@@ -156,12 +156,26 @@ Expected<void> BmodelRun::writeOutputs() const {
 }
 
 Expected<void> BmodelRun::writeProfile() const {
-  if (request.profile && request.json != "-")
+  nlohmann::ordered_json report;
+  if (request.profile || !request.trace.empty() || !request.json.empty()) {
+    const auto line = model->timeLine(ref);
+    if (!line)
+      return tl::unexpected(line.error());
+    if (request.profile && request.json != "-")
+      std::fputs((*line)->summary().c_str(), stdout);
+    if (!request.trace.empty())
+      if (auto ok = writeFile(request.trace, (*line)->trace()); !ok)
+        return ok;
+    report["chip"] = (*line)->json();
+  }
+  if (request.profileHost && request.json != "-")
     std::fputs(profile.str().c_str(), stdout);
   if (request.json.empty())
     return {};
+  if (request.profileHost)
+    report["host"] = profile.toJson();
   return writeFile(request.json == "-" ? "/dev/stdout" : request.json,
-                   profile.toJson().dump(2) + "\n");
+                   report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Expected<void> BmodelRun::run() {
@@ -188,12 +202,11 @@ Expected<void> BmodelRun::run() {
       return ok;
 
   runtime::RunHooks hooks;
-  const bool isProfiled = request.profile || !request.json.empty();
-  if (isProfiled)
+  if (request.profileHost)
     hooks.before = [this](const runtime::CommandEvent &) { profile.before(); };
-  if (isProfiled || !wanted.empty())
+  if (request.profileHost || !wanted.empty())
     hooks.after = [&](const runtime::CommandEvent &event) {
-      if (isProfiled)
+      if (request.profileHost)
         profile.after(event);
       keep(event);
     };

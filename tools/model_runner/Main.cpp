@@ -38,10 +38,16 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
       .range(1, 1'000'000)
       .shownDefault("no");
   cli.flag("--profile", request.profile,
-           "Print how long the simulation of each kind of command takes here.");
+           "Print how long the chip takes for each kind of command and each layer, by its timing "
+           "model.");
+  cli.option("--trace", request.trace,
+             "Write the time line of the chip's engines, by its timing model, for chrome://tracing "
+             "or ui.perfetto.dev.")
+      .label("FILE");
+  cli.flag("--profile_host", request.profileHost,
+           "Print how long the simulation of each kind of command takes on this machine.");
   cli.json(request.json);
   cli.numThreads(request.numThreads);
-  cli.unavailable("--trace", true, "it needs the timing simulator");
   cli.unavailable("--weight", true, "it belongs to Caffe models");
   cli.unavailable("--decrypt_lib", true);
   cli.unavailable("--cuda", false);

@@ -31,8 +31,13 @@ struct Request {
   bool outFixed = false;
   /// How often the model is run to tell the time of one inference; 0: once, and nothing is told.
   int timedRuns = 0;
+  /// Print what the chip's timing model says about the run.
   bool profile = false;
-  /// Where the profile goes as JSON; empty: nowhere.
+  /// Print how long the simulation takes here.
+  bool profileHost = false;
+  /// Where the time line goes, for chrome://tracing; empty: nowhere.
+  std::string trace;
+  /// Where both profiles go as JSON; empty: nowhere.
   std::string json;
   int numThreads = 0;
 };

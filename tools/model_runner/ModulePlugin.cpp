@@ -48,7 +48,9 @@ private:
 Expected<void> ModuleRun::checkRequest() const {
   const std::pair<const char *, bool> ofModelFiles[] = {{"--net", !request.net.empty()},
                                                         {"--out_fixed", request.outFixed},
-                                                        {"--profile", request.profile}};
+                                                        {"--profile", request.profile},
+                                                        {"--profile_host", request.profileHost},
+                                                        {"--trace", !request.trace.empty()}};
   for (auto [option, given] : ofModelFiles)
     if (given)
       return makeError(option, "is of no use for " + request.model, "a model file of a chip");

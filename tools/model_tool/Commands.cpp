@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/model_tool/Commands.h"
-#include "runtime/Chip.h"
+#include "runtime/Session.h"
 #include "tpuc/Model/Bmodel/Combine.h"
 #include "tpuc/Model/Bmodel/Dump.h"
 #include "tpuc/Model/Bmodel/Reader.h"
@@ -154,6 +154,64 @@ Expected<void> dumpCommands(const Request &request) {
   if (!text)
     return tl::unexpected(text.error());
   return emit(request, *text);
+}
+
+namespace {
+
+/// The stages that the request names; at least one.
+Expected<std::vector<runtime::StageRef>> chosenStages(const runtime::LoadedModel &model,
+                                                      const Request &request) {
+  const auto &nets = model.model().nets;
+  std::optional<uint32_t> only;
+  if (!request.net.empty()) {
+    const auto found = model.findNet(request.net);
+    if (!found)
+      return tl::unexpected(found.error());
+    only = *found;
+  }
+  std::vector<runtime::StageRef> stages;
+  for (uint32_t n = 0; n < nets.size(); ++n)
+    for (uint32_t s = 0; s < nets[n].stages.size(); ++s)
+      if (n == only.value_or(n) && (request.stage < 0 || s == static_cast<uint32_t>(request.stage)))
+        stages.push_back({n, s});
+  if (stages.empty())
+    return makeError("--stage", fmt::format("no stage {}", request.stage), "one that there is");
+  if (stages.size() > 1 && !(request.trace.empty() && request.csv.empty()))
+    return makeError(request.trace.empty() ? "--csv" : "--trace",
+                     fmt::format("{} stages", stages.size()), "one: --net NAME --stage N");
+  return stages;
+}
+
+} // namespace
+
+Expected<void> profile(const Request &request) {
+  if (request.files.size() != 1)
+    return makeError("FILE", fmt::format("{} files", request.files.size()), "one");
+  const auto model = runtime::LoadedModel::load(request.files.front());
+  if (!model)
+    return tl::unexpected(model.error());
+  const auto stages = chosenStages(**model, request);
+  if (!stages)
+    return tl::unexpected(stages.error());
+  std::string text;
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const runtime::StageRef ref : *stages) {
+    const auto line = (*model)->timeLine(ref);
+    if (!line)
+      return tl::unexpected(line.error());
+    const std::string &net = (*model)->model().nets[ref.net].name;
+    text += fmt::format("{}net {}, stage {}\n{}", text.empty() ? "" : "\n", net, ref.stage,
+                        (*line)->summary());
+    json.push_back({{"net", net}, {"stage", ref.stage}});
+    json.back().update((*line)->json());
+    if (!request.trace.empty())
+      if (auto ok = writeFile(request.trace, (*line)->trace()); !ok)
+        return ok;
+    if (!request.csv.empty())
+      if (auto ok = writeFile(request.csv, (*line)->csv()); !ok)
+        return ok;
+  }
+  return emit(request, request.asJson ? jsonText(json) : text);
 }
 
 Expected<void> extractStages(const Request &request) {

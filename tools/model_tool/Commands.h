@@ -24,6 +24,11 @@ struct Request {
   std::string output;
   /// Print JSON instead of text.
   bool asJson = false;
+  /// Of `profile`: the net and stage to look at; empty and -1: all.
+  std::string net;
+  int stage = -1;
+  /// Of `profile`, for a single stage: where the time line goes; empty: nowhere.
+  std::string trace, csv;
 };
 
 Expected<void> showInfo(const Request &request);
@@ -32,6 +37,8 @@ Expected<void> printModel(const Request &request);
 /// Where each weight is, or, with an output, the coefficients of the first stage as they are.
 Expected<void> showWeights(const Request &request);
 Expected<void> dumpCommands(const Request &request);
+/// How long the nets take by the chip's timing model.
+Expected<void> profile(const Request &request);
 /// One file per stage: bm_net0_stage0.bmodel and so on.
 Expected<void> extractStages(const Request &request);
 Expected<void> combineModels(const Request &request);

@@ -30,6 +30,10 @@ constexpr std::array kModes = {
          "List the weights; with --output, write the coefficients of the first stage there.",
          showWeights},
     Mode{"--dump_commands", "Print the commands of the chip, one per line.", dumpCommands},
+    Mode{"--profile",
+         "Show how long the nets take on the chip, by its timing model: in all, each kind of "
+         "command, each layer.",
+         profile},
     Mode{"--extract", "Write each stage of each net to a file of its own.", extractStages},
     Mode{"--combine",
          "Write the nets of all files to one. Nets of one name become variants of one net, chosen "
@@ -48,7 +52,18 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
   cli.option("--output,-o", request.output,
              "Where the result goes: a file, or with --extract a folder.")
       .label("PATH");
-  cli.flag("--json", request.asJson, "With --info: print JSON.");
+  cli.flag("--json", request.asJson, "With --info and --profile: print JSON.");
+  cli.option("--net", request.net, "With --profile: look at this net only.").label("NAME");
+  cli.option("--stage", request.stage, "With --profile: look at this stage of it only, from 0.")
+      .label("N")
+      .range(0, 1 << 20)
+      .shownDefault("all");
+  cli.option("--trace", request.trace,
+             "With --profile, for one stage: write the time line for chrome://tracing or "
+             "ui.perfetto.dev.")
+      .label("FILE");
+  cli.option("--csv", request.csv, "With --profile, for one stage: write a line per command.")
+      .label("FILE");
   cli.numThreads(numThreads);
   cli.unavailable("--encrypt", false);
   cli.unavailable("--decrypt", false);
@@ -64,8 +79,9 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
       mode = &kModes[i];
     }
     if (!mode)
-      return makeError(std::string(kToolName), "nothing to do",
-                       "--info, --print, --weight, --dump-commands, --extract or --combine");
+      return makeError(
+          std::string(kToolName), "nothing to do",
+          "--info, --print, --weight, --dump-commands, --profile, --extract or --combine");
     if (auto ok = mode->run(request); !ok)
       return tl::unexpected(ok.error());
     return 0;

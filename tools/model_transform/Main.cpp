@@ -11,11 +11,10 @@
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Support/Tool/CommandLine.h"
 #include "tpuc/Support/Tool/ToolMain.h"
-#include "tpuc/Transforms/Fusions.h"
+#include "tpuc/Transforms/Passes.h"
 
 #include <cstdio>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 using namespace tpuc;
@@ -137,12 +136,8 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .group(validation);
   cli.option("--excepts", options.validation.excepts, "Tensors that are not compared.")
       .group(validation);
-  std::vector<std::string> patterns;
-  for (llvm::StringRef name : fusionNames())
-    patterns.push_back(name.str());
-  cli.option("--disable_patterns", options.disabledPatterns,
-             "Optimizations to leave out: " + fmt::format("{}", fmt::join(patterns, ", ")) + ".")
-      .choices(patterns);
+  cli.option("--disable_patterns", options.disabledPatterns, "Optimizations to leave out.")
+      .choices(fusionNames());
   cli.json(json);
   cli.numThreads(numThreads);
   cli.unavailable("--model_data", true, "it belongs to Caffe models");

@@ -46,16 +46,10 @@ struct ExtraOptimizePass : tpuc::impl::ExtraOptimizeBase<ExtraOptimizePass> {
 
 void tpuc::registerTransforms(DialectRegistry &registry) {
   registerTpucPasses();
+  PassPipelineRegistration<>("top-optimization",
+                             "What model_transform does to an imported module: shape-infer, "
+                             "canonicalize, top-fuse, both again, extra-optimize",
+                             [](OpPassManager &manager) { addTopOptimization(manager); });
   registry.addExtension(
       +[](MLIRContext *context, top::TopDialect *) { registerEvaluators(*context); });
-}
-
-void tpuc::addTopOptimization(OpPassManager &manager, std::vector<std::string> disabledPatterns,
-                              std::map<std::string, int64_t> *fired) {
-  (void)fired;
-  manager.addPass(createShapeInfer());
-  TopFuseOptions fuse;
-  fuse.disabled = llvm::SmallVector<std::string>(disabledPatterns.begin(), disabledPatterns.end());
-  manager.addPass(createTopFuse(fuse));
-  manager.addPass(createExtraOptimize());
 }

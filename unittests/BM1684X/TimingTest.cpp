@@ -22,6 +22,7 @@ using namespace tpuc;
 using namespace tpuc::bm1684x;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -402,6 +403,47 @@ TEST(TimingReport, Summary) {
   EXPECT_THAT(text, HasSubstr("S2L 65536 bytes"));
   EXPECT_THAT(text,
               HasSubstr("CONV                                1024            1074         1"));
+}
+
+TEST(TimingReport, ByLayer) {
+  const TimingReports reports = twoCommands();
+  EXPECT_TRUE(timingByLayer(reports, {}).empty());
+  EXPECT_THAT(timingSummary(reports), Not(HasSubstr("layer")));
+  // The transfer begins first; what has no name comes last.
+  CommandLayers layers{{"conv"}, {"load"}};
+  std::vector<LayerTime> times = timingByLayer(reports, layers);
+  ASSERT_EQ(times.size(), 2);
+  EXPECT_EQ(times[0].name, "load");
+  EXPECT_EQ(times[0].vendor.gdma, 1213);
+  EXPECT_EQ(times[0].conservative.gdma, 1849);
+  EXPECT_EQ(times[0].bytes, 65536);
+  EXPECT_EQ(times[1].numTiu, 1);
+  EXPECT_EQ(times[1].vendor.tiu, 1024);
+  EXPECT_EQ(times[1].macs, 1048576);
+  times = timingByLayer(reports, {{"conv"}, {}});
+  ASSERT_EQ(times.size(), 2);
+  EXPECT_EQ(times[0].name, "conv");
+  EXPECT_EQ(times[1].name, "");
+  EXPECT_EQ(times[1].vendor.gdma, 1213);
+  // Both engines work for one layer.
+  times = timingByLayer(reports, {{"a"}, {"a"}});
+  ASSERT_EQ(times.size(), 1);
+  EXPECT_EQ(times[0].vendor.tiu + times[0].vendor.gdma, 1024 + 1213);
+  EXPECT_THAT(timingSummary(reports, layers),
+              HasSubstr("        1024           0        1074           0       1048576"
+                        "           0  conv\n"));
+}
+
+TEST(TimingReport, Json) {
+  const nlohmann::ordered_json json = timingJson(twoCommands(), {{"conv"}, {}});
+  EXPECT_EQ(json["vendor"]["cycles"], 1213 + 1024);
+  EXPECT_DOUBLE_EQ(json["conservative"]["seconds"], (1849 + 1074) * 1e-9);
+  EXPECT_EQ(json["vendor"]["bytes"]["S2L"], 65536);
+  EXPECT_EQ(json["vendor"]["bound"], "DDR");
+  EXPECT_EQ(json["kinds"][0]["kind"], "GDMA_TENSOR");
+  EXPECT_EQ(json["kinds"][1]["conservative_cycles"], 1074);
+  EXPECT_EQ(json["layers"][0]["name"], "conv");
+  EXPECT_EQ(json["layers"][0]["vendor"]["tiu_cycles"], 1024);
 }
 
 TEST(TimingReport, OfNothing) {

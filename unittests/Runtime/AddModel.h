@@ -13,12 +13,13 @@
 
 namespace tpuc::runtime {
 
-/// Net `add` for BM1684X: output y = input x + 1.5, f32 [1, 3, 4, 5]; its commands are assembled
-/// from text. Its debug information names the layer `sum` and the tensor `y`.
-bmodel::Model addModel();
+/// A net for BM1684X: output y = input x + 1.5, f32 [batch, 3, 4, 5]; the addend is a weight, the
+/// commands are assembled from text. `batch` is 1 to 128. Its debug information names the layer
+/// `sum` and the tensor `inner`, which is y.
+bmodel::Model addModel(const std::string &name = "add", uint64_t batch = 1);
 
-/// Writes it to a file for the C test; false when that fails.
-bool writeAddModel(const char *path);
+/// Writes it to a file; false when that fails.
+bool writeAddModel(const char *path, const std::string &name, uint64_t batch);
 
 } // namespace tpuc::runtime
 

@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
   tpuc_session *session = NULL;
   tpuc_session *other = NULL;
   tpuc_tensor_info info;
+  tpuc_time_estimate time;
   float x[60];
   float y[60];
   size_t i;
@@ -51,6 +52,13 @@ int main(int argc, char **argv) {
   CHECK(strcmp(info.name, "y") == 0 && info.scale == 1.0f && info.zero_point == 0);
   CHECK(tpuc_model_output(model, 0, 1, 0, &info, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_model_output(model, 0, 0, 1, &info, &error) == TPUC_BAD_ARGUMENT);
+
+  CHECK(tpuc_model_estimate_time(model, 0, 0, &time, &error) == TPUC_OK);
+  CHECK(time.seconds > 0 && time.conservative_seconds > time.seconds);
+  CHECK(time.transfer_busy > 0 && time.transfer_busy < 1 && time.bytes_read == 480);
+  CHECK(tpuc_model_estimate_time(model, 0, 1, &time, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_model_estimate_time(model, 0, 0, NULL, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_model_estimate_time(NULL, 0, 0, &time, NULL) == TPUC_BAD_ARGUMENT);
 
   CHECK(tpuc_session_create(model, 0, 1, 1, &session, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_session_create(model, 0, 0, 1, &session, &error) == TPUC_OK);

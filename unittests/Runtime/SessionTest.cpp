@@ -15,6 +15,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 using namespace tpuc;
@@ -28,6 +29,8 @@ std::shared_ptr<const LoadedModel> loadedAdd() {
   EXPECT_TRUE(model) << model.error().message();
   return *model;
 }
+
+bmodel::Stage &stage(bmodel::Model &model) { return model.nets[0].stages[0]; }
 
 Tensor ramp(float first) {
   Tensor tensor(DataType::F32, {1, 3, 4, 5});
@@ -82,8 +85,38 @@ TEST(Session, HooksSeeEveryCommandInOrder) {
                    " " + std::string(event.operation));
   };
   ASSERT_TRUE((*session)->run(hooks));
-  EXPECT_THAT(seen, testing::ElementsAre("dma 0 dma.copy", "tiu 0 ar.add", "tiu 1 sys.end",
-                                         "dma 1 dma.copy", "dma 2 dma.end"));
+  EXPECT_THAT(seen, testing::ElementsAre("dma 0 dma.copy", "dma 1 dma.copy", "tiu 0 ar.add",
+                                         "tiu 1 sys.end", "dma 2 dma.copy", "dma 3 dma.end"));
+}
+
+TEST(Session, TimeLine) {
+  bmodel::Model model = addModel();
+  auto line = (*LoadedModel::create(model, "m"))->timeLine({});
+  ASSERT_TRUE(line) << line.error().message();
+  // 3 rows of 80 bytes, which pay for 256, at 58 / 1.073741824 (load) and 44 / 1.073741824 (store)
+  // bytes per cycle, four times that because they touch one page of four; 20 elements in 2 cycles.
+  const TimeEstimate one = (*line)->estimate();
+  EXPECT_DOUBLE_EQ(one.seconds, (56 + 56 + 2 + 74) * 1e-9);
+  EXPECT_GT(one.conservativeSeconds, one.seconds + 3 * 250e-9);
+  EXPECT_EQ(one.bytesRead, 480);
+  EXPECT_EQ(one.bytesWritten, 240);
+  EXPECT_DOUBLE_EQ(one.computeBusy, 2.0 / 188);
+  EXPECT_EQ((*line)->json()["layers"][0]["name"], "sum");
+
+  // Sub-nets and groups follow each other.
+  stage(model).subNets.push_back(stage(model).subNets.front());
+  stage(model).subNets[1].id = 1;
+  stage(model).subNets[0].next = {1};
+  stage(model).subNets[1].groups.push_back(stage(model).groups.front());
+  line = (*LoadedModel::create(model, "m"))->timeLine({});
+  ASSERT_TRUE(line) << line.error().message();
+  EXPECT_DOUBLE_EQ((*line)->estimate().seconds, 3 * one.seconds);
+  // Two of the three belong to no layer.
+  EXPECT_EQ((*line)->json()["layers"].size(), 2);
+
+  stage(model).isDynamic = true;
+  line = (*LoadedModel::create(model, "m"))->timeLine({});
+  EXPECT_THAT(line.error().message(), HasSubstr("m: net 'add', stage 0: a dynamic net"));
 }
 
 TEST(Session, InputsOfAnotherSize) {
@@ -114,8 +147,6 @@ TEST_P(Unsupported, IsRefusedByName) {
     message = session.error().message();
   EXPECT_THAT(message, HasSubstr(GetParam().message));
 }
-
-bmodel::Stage &stage(bmodel::Model &model) { return model.nets[0].stages[0]; }
 
 INSTANTIATE_TEST_SUITE_P(
     Session, Unsupported,

@@ -12,7 +12,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Fold.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -479,49 +479,14 @@ Expected<Operation *> GraphImporter::makeOp(Scope &scope, OperationState &state,
 }
 
 bool GraphImporter::fold(Operation *op, SmallVectorImpl<Value> &results) {
-  auto evaluator = dyn_cast<EvaluateInterface>(op);
-  if (!evaluator || op->getNumRegions() > 0 || op->getNumOperands() == 0)
+  std::optional<SmallVector<Tensor>> tensors =
+      foldConstant(op, {.maxElements = kFoldedElements}, threads);
+  if (!tensors)
     return false;
-  std::vector<std::optional<Tensor>> operands;
-  auto isSmall = [](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape() && type.getNumElements() <= kFoldedElements;
-  };
-  for (Value operand : op->getOperands()) {
-    std::optional<Tensor> tensor;
-    if (top::isPresent(operand)) {
-      if (!isSmall(operand))
-        return false;
-      tensor = top::constantTensor(operand);
-      if (!tensor)
-        return false;
-    }
-    operands.push_back(std::move(tensor));
-  }
-  for (Value result : op->getResults())
-    if (auto type = dyn_cast<RankedTensorType>(result.getType());
-        type && type.hasStaticShape() && type.getNumElements() > kFoldedElements)
-      return false;
-  auto allocate = [&](unsigned, DataType type, const Shape &shape) {
-    return Tensor::create(type, shape.dims(), layerName(op));
-  };
-  auto noRegions = [](Region &, ArrayRef<Tensor>) -> Expected<SmallVector<Tensor>> {
-    return makeError("", "has no regions");
-  };
-  EvalContext evalContext(op, operands, allocate, noRegions, threads);
-  if (!evaluator.evaluate(evalContext))
-    return false;
-  std::vector<std::string> parts;
-  if (auto fused = dyn_cast<FusedLoc>(op->getLoc())) {
-    for (Location each : fused.getLocations())
-      parts.push_back(cast<NameLoc>(each).getName().str());
-  } else {
-    parts.push_back(cast<NameLoc>(op->getLoc()).getName().str());
-  }
+  SmallVector<std::string> parts = tensorNames(op);
   for (auto [index, result] : llvm::enumerate(op->getResults()))
-    results.push_back(top::isPresent(result)
-                          ? makeWeight(parts[index], evalContext.results()[index])
-                          : noneValue);
+    results.push_back(top::isPresent(result) ? makeWeight(parts[index], (*tensors)[index])
+                                             : noneValue);
   return true;
 }
 

@@ -98,8 +98,8 @@ Expected<void> OnnxModel::parse(std::span<const std::byte> bytes) {
   // Deeper nesting was refused by the skeleton.
   stream.SetRecursionLimit(1000);
   if (!state->message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return makeError(where,
-                     "is corrupt or not an ONNX model: a field has not the form that ONNX gives it");
+    return makeError(
+        where, "is corrupt or not an ONNX model: a field has not the form that ONNX gives it");
   if (!state->message.has_graph())
     return makeError(where, "is not an ONNX model: it holds no graph");
   for (const proto::OperatorSetId &import : state->message.opset_import())

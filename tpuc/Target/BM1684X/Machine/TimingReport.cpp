@@ -117,7 +117,8 @@ void addKinds(std::map<std::string_view, KindSum> &kinds, const std::vector<Time
   }
 }
 
-std::string kindTable(const TimingReports &reports) {
+/// The kinds of commands, the longest first.
+std::vector<std::pair<std::string_view, KindSum>> kindSums(const TimingReports &reports) {
   std::map<std::string_view, KindSum> kinds;
   addKinds(kinds, reports.vendor.tiu, reports.conservative.tiu);
   addKinds(kinds, reports.vendor.gdma, reports.conservative.gdma);
@@ -127,12 +128,79 @@ std::string kindTable(const TimingReports &reports) {
     return a.second.vendor != b.second.vendor ? a.second.vendor > b.second.vendor
                                               : a.first < b.first;
   });
+  return rows;
+}
+
+std::string kindTable(const TimingReports &reports) {
   std::string text =
       fmt::format("{:<24}{:>16}{:>16}{:>10}\n", "command", "vendor", "conservative", "count");
-  for (const auto &[kind, sum] : rows)
+  for (const auto &[kind, sum] : kindSums(reports))
     fmt::format_to(std::back_inserter(text), "{:<24}{:>16}{:>16}{:>10}\n", kind, sum.vendor,
                    sum.conservative, sum.count);
   return text;
+}
+
+/// The engines' cycles of each layer under both sets; empty without layers.
+std::string layerTable(const std::vector<LayerTime> &layers) {
+  if (layers.empty())
+    return {};
+  std::string text = fmt::format("\n{:>12}{:>12}{:>12}{:>12}{:>14}{:>12}  {}\n", "TIU", "GDMA",
+                                 "TIU cons.", "GDMA cons.", "MACs", "bytes", "layer");
+  for (const LayerTime &layer : layers)
+    fmt::format_to(std::back_inserter(text), "{:>12}{:>12}{:>12}{:>12}{:>14}{:>12}  {}\n",
+                   layer.vendor.tiu, layer.vendor.gdma, layer.conservative.tiu,
+                   layer.conservative.gdma, layer.macs, layer.bytes,
+                   layer.name.empty() ? "(no layer)" : layer.name);
+  return text;
+}
+
+/// Adds the commands of one engine to the layers, which begin in the order of time.
+class LayerSums {
+public:
+  void add(const std::vector<TimedCommand> &vendor, const std::vector<TimedCommand> &conservative,
+           const std::vector<std::string> &names, bool isTiu);
+  std::vector<LayerTime> sorted();
+
+private:
+  struct Sum {
+    LayerTime time;
+    int64_t start = 0;
+  };
+  std::map<std::string_view, size_t> places;
+  std::vector<Sum> sums;
+};
+
+void LayerSums::add(const std::vector<TimedCommand> &vendor,
+                    const std::vector<TimedCommand> &conservative,
+                    const std::vector<std::string> &names, bool isTiu) {
+  for (size_t i = 0; i < vendor.size(); ++i) {
+    const std::string_view name = layerOf(names, i);
+    const auto [place, isNew] = places.emplace(name, sums.size());
+    if (isNew)
+      sums.push_back({{.name = std::string(name)}, vendor[i].start});
+    Sum &sum = sums[place->second];
+    sum.start = std::min(sum.start, vendor[i].start);
+    const CommandCost &cost = vendor[i].cost;
+    ++(isTiu ? sum.time.numTiu : sum.time.numGdma);
+    (isTiu ? sum.time.vendor.tiu : sum.time.vendor.gdma) += cost.cycles;
+    (isTiu ? sum.time.conservative.tiu : sum.time.conservative.gdma) += conservative[i].cost.cycles;
+    sum.time.macs += cost.macs;
+    sum.time.bytes += cost.bytes;
+  }
+}
+
+std::vector<LayerTime> LayerSums::sorted() {
+  std::ranges::stable_sort(sums, {}, &Sum::start);
+  std::vector<LayerTime> named;
+  std::optional<LayerTime> others;
+  for (Sum &sum : sums)
+    if (!sum.time.name.empty())
+      named.push_back(std::move(sum.time));
+    else if (sum.time.vendor.tiu + sum.time.vendor.gdma > 0)
+      others = std::move(sum.time);
+  if (!named.empty() && others)
+    named.push_back(*std::move(others));
+  return named;
 }
 
 std::string boundText(const TimingReport &report) {
@@ -180,7 +248,14 @@ std::string timingCsv(const TimingReports &reports, const CommandLayers &layers)
   return csv;
 }
 
-std::string timingSummary(const TimingReports &reports) {
+std::vector<LayerTime> timingByLayer(const TimingReports &reports, const CommandLayers &layers) {
+  LayerSums sums;
+  sums.add(reports.vendor.tiu, reports.conservative.tiu, layers.tiu, true);
+  sums.add(reports.vendor.gdma, reports.conservative.gdma, layers.gdma, false);
+  return sums.sorted();
+}
+
+std::string timingSummary(const TimingReports &reports, const CommandLayers &layers) {
   std::string text = fmt::format("{:<24}{:>16}{:>16}\n", "", "vendor", "conservative");
   auto row = [&](std::string_view name, auto &&value) {
     fmt::format_to(std::back_inserter(text), "{:<24}{:>16}{:>16}\n", name, value(reports.vendor),
@@ -209,7 +284,49 @@ std::string timingSummary(const TimingReports &reports) {
     fmt::format_to(std::back_inserter(text), "{} {} bytes, ",
                    directionName(static_cast<Direction>(i)), report.bytes[i]);
   fmt::format_to(std::back_inserter(text), "filled {} bytes\n\n", report.filledBytes);
-  return text + kindTable(reports);
+  return text + kindTable(reports) + layerTable(timingByLayer(reports, layers));
+}
+
+Json timingJson(const TimingReports &reports, const CommandLayers &layers) {
+  const auto totals = [](const TimingReport &report) {
+    Json bytes;
+    for (size_t i = 0; i < kNumDirections; ++i)
+      bytes[directionName(static_cast<Direction>(i))] = report.bytes[i];
+    bytes["filled"] = report.filledBytes;
+    return Json{{"cycles", report.totalCycles},
+                {"seconds", milliseconds(report.totalCycles) / 1e3},
+                {"tiu_cycles", report.tiuCycles},
+                {"gdma_cycles", report.gdmaCycles},
+                {"overlap", report.overlap()},
+                {"mac_utilisation", report.macUtilisation()},
+                {"ddr_utilisation", report.globalUtilisation()},
+                {"bound", boundText(report)},
+                {"roofline", rooflineText(report)},
+                {"roofline_cycles", report.rooflineBound()},
+                {"macs", report.macs},
+                {"ddr_bytes", report.globalBytes},
+                {"bytes", std::move(bytes)}};
+  };
+  Json json = {{"vendor", totals(reports.vendor)}, {"conservative", totals(reports.conservative)}};
+  json["kinds"] = Json::array();
+  for (const auto &[kind, sum] : kindSums(reports))
+    json["kinds"].push_back({{"kind", kind},
+                             {"commands", sum.count},
+                             {"vendor_cycles", sum.vendor},
+                             {"conservative_cycles", sum.conservative}});
+  const auto cycles = [](const LayerTime::Cycles &sum) {
+    return Json{{"tiu_cycles", sum.tiu}, {"gdma_cycles", sum.gdma}};
+  };
+  json["layers"] = Json::array();
+  for (const LayerTime &layer : timingByLayer(reports, layers))
+    json["layers"].push_back({{"name", layer.name},
+                              {"tiu_commands", layer.numTiu},
+                              {"gdma_commands", layer.numGdma},
+                              {"vendor", cycles(layer.vendor)},
+                              {"conservative", cycles(layer.conservative)},
+                              {"macs", layer.macs},
+                              {"bytes", layer.bytes}});
+  return json;
 }
 
 } // namespace tpuc::bm1684x
