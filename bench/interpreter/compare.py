@@ -38,7 +38,7 @@ class Worker:
         line = self.process.stdout.readline().strip()
         if line.startswith("error:") or not line:
             raise RuntimeError(line or "the process ended")
-        return line.split()[-1]
+        return line.split()
 
     def close(self):
         self.process.stdin.close()
@@ -67,9 +67,10 @@ def serve(model, inputs, threads):
         command, *rest = line.split()
         if command == "run":
             outputs = []
-            start = time.perf_counter()
+            start = time.perf_counter(), time.process_time()
             outputs = session.run(None, feed)
-            print("ms", (time.perf_counter() - start) * 1e3, flush=True)
+            end = time.perf_counter(), time.process_time()
+            print("ms", (end[1] - start[1]) * 1e3, (end[0] - start[0]) * 1e3, flush=True)
         elif command == "save":
             np.savez(rest[0], **{str(i): value for i, value in enumerate(outputs)})
             print("saved", flush=True)
@@ -119,10 +120,10 @@ def compare(bench, model, shape, threads, options, folder):
         for worker in workers:
             for _ in range(2):
                 worker.ask("run")
-        times = [[float(worker.ask("run")) for worker in workers] for _ in range(options.runs)]
+        times = [[float(worker.ask("run")[1 if options.cpu else 2]) for worker in workers] for _ in range(options.runs)]
         for worker, path in zip(workers, (ours, theirs)):
             worker.ask("save " + path)
-        memory = [int(worker.ask("memory")) / 1024 for worker in workers]
+        memory = [int(worker.ask("memory")[-1]) / 1024 for worker in workers]
     finally:
         for worker in workers:
             worker.close()
@@ -137,6 +138,7 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--best", action="store_true", help="the shortest times, on a machine with other work")
+    parser.add_argument("--cpu", action="store_true", help="processor time, of all threads together")
     parser.add_argument("--shape", action="append", default=[], help="the first input of the model NAME")
     parser.add_argument("bench")
     parser.add_argument("models", nargs="+")

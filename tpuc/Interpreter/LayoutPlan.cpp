@@ -10,11 +10,10 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/CompileOps.h"
 #include "tpuc/Interpreter/Kernels/Blocked.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <list>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace tpuc;
@@ -66,18 +65,6 @@ private:
   llvm::DenseMap<Value, unsigned> blockedSlots;
   llvm::DenseSet<Value> blockedOnly;
 };
-
-/// Tells the system that the pages under `tensor` are not needed soon: those of a mapped file leave
-/// memory, and come back when they are read.
-void leaveMemory(const Tensor &tensor) {
-  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto bytes = tensor.rawBytes();
-  const auto start = reinterpret_cast<uintptr_t>(bytes.data());
-  const uintptr_t first = (start + page - 1) / page * page;
-  const uintptr_t last = (start + bytes.size()) / page * page;
-  if (last > first)
-    madvise(reinterpret_cast<void *>(first), last - first, MADV_PAGEOUT);
-}
 
 void Planner::run() {
   std::vector<Step> steps = std::move(block.steps);
@@ -137,7 +124,7 @@ void Planner::addKernel(Operation *op, CompiledOp compiled) {
   Value result = op->getResult(0);
   for (Value operand : op->getOperands())
     if (const Tensor *packed = constant(operand))
-      leaveMemory(*packed);
+      releaseMapped(packed->rawBytes());
   for (const KernelOperand &read : compiled.operands)
     slotIn(read.value, read.isBlocked);
   const bool isBlocked = compiled.isBlocked;

@@ -29,8 +29,10 @@ public:
                      const Tensor *bias, const ConvParams &params)
       : in(input), out(output), window(params.window), groups(params.group),
         termsPerGroup(in.channels / groups), columnsPerGroup(out.channels / groups),
-        taps(window.kernel[0] * window.kernel[1]), zeros(kBlock, 0.0F),
-        offsets(paddedBias(bias, out.channels)) {
+        taps(window.kernel[0] * window.kernel[1]),
+        isPointwise(taps == 1 && window.strides[0] == 1 && window.strides[1] == 1 &&
+                    in.height == out.height && in.width == out.width),
+        zeros(kBlock, 0.0F), offsets(paddedBias(bias, out.channels)) {
     const float *factors = filter.data<float>().data();
     for (int64_t group = 0; group < groups; ++group)
       weights.emplace_back(
@@ -40,7 +42,9 @@ public:
           });
     groupsOfColumns = static_cast<int64_t>(weights.front().columnGroups().size());
     const int64_t largest = weights.front().columnGroups().front().blocks;
-    strip = stripOf(out.pixels, taps * termsPerGroup * largest * kBlock, 24, 384);
+    const int64_t tile = simdKernels().maxPixels[static_cast<size_t>(largest - 1)];
+    strip = stripOf(out.pixels, groups * groupsOfColumns, taps * termsPerGroup * largest * kBlock,
+                    tile, 384);
   }
 
   void run(std::span<const float *const> operands, float *result,
@@ -49,7 +53,8 @@ public:
     const std::vector<PostOp> rest = clamp.rest(postOps);
     const int64_t strips = (out.pixels + strip - 1) / strip;
     const int64_t perSample = strips * groups * groupsOfColumns;
-    const int64_t cost = strip * taps * termsPerGroup * kBlock / 16;
+    const int64_t cost = std::min(strip, out.pixels) * taps * termsPerGroup *
+                         weights.front().columnGroups().front().blocks;
     threads.parallelFor(out.batch * perSample, grainFor(cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t inSample = i % perSample;
@@ -101,6 +106,8 @@ private:
     const bool isLast = chunk.tapEnd == taps && chunk.blockEnd == termBlocks;
     std::array<const float *, kMaxTaps * kMaxTile> sources;
     std::array<int64_t, kMaxTaps * kMaxTile> steps;
+    std::array<int64_t, kMaxTile> wholeSteps;
+    wholeSteps.fill(in.pixels * kBlock);
     std::array<float *, kMaxTile> outputs;
     TileArgs args{.sources = sources.data(),
                   .steps = steps.data(),
@@ -118,43 +125,70 @@ private:
                   .clamp = isLast && clamp.isOn,
                   .low = clamp.low,
                   .high = clamp.high};
+    PrefetchPlan next(args, own.blocks,
+                      (last - first) / simd.maxPixels[static_cast<size_t>(own.blocks - 1)]);
     const float *start = from + chunk.block * in.pixels * kBlock;
     for (int64_t pixel = first; pixel < last;) {
       const int64_t size = tileOf(simd, own.blocks, last - pixel);
       for (int64_t p = 0; p < size; ++p)
         outputs[static_cast<size_t>(p)] = to + (pixel + p) * kBlock;
-      args.stepsPerTap = lookUp(start, chunk, pixel, size, sources.data(), steps.data());
+      const int64_t whole = std::min(wholePixels(pixel), last - pixel);
+      if (whole >= size) {
+        lookUpWhole(start, chunk, pixel, size, sources.data());
+        args.steps = wholeSteps.data();
+        args.stepsPerTap = 0;
+        args.repeats = whole / size;
+        args.sourceAdvance = size * window.strides[1] * kBlock;
+        args.outputAdvance = size * kBlock;
+      } else {
+        lookUp(start, chunk, pixel, size, sources.data(), steps.data());
+        args.steps = steps.data();
+        args.stepsPerTap = size;
+        args.repeats = 1;
+      }
+      next.advance(args);
       simd.tile[static_cast<size_t>(own.blocks - 1)][static_cast<size_t>(size - 1)](args);
-      pixel += size;
+      pixel += size * args.repeats;
     }
   }
 
-  /// Where the taps of `size` output pixels lie. Gives TileArgs::stepsPerTap.
-  int64_t lookUp(const float *from, const Chunk &chunk, int64_t pixel, int64_t size,
-                 const float **sources, int64_t *steps) const {
-    const int64_t step = in.pixels * kBlock;
+  /// How many pixels from `pixel` on have all taps in the input, one stride apart.
+  int64_t wholePixels(int64_t pixel) const {
+    if (isPointwise)
+      return out.pixels - pixel;
     const int64_t y = pixel / out.width;
     const int64_t x = pixel % out.width;
     const int64_t top = y * window.strides[0] - window.pads[0];
     const int64_t left = x * window.strides[1] - window.pads[1];
     const int64_t bottom = top + (window.kernel[0] - 1) * window.dilations[0];
-    const int64_t right =
-        left + (size - 1) * window.strides[1] + (window.kernel[1] - 1) * window.dilations[1];
-    if (x + size <= out.width && top >= 0 && left >= 0 && bottom < in.height && right < in.width) {
-      std::fill_n(steps, size, step);
-      for (int64_t tap = chunk.tap; tap < chunk.tapEnd; ++tap) {
-        const float *base =
-            from + ((top + tap / window.kernel[1] * window.dilations[0]) * in.width + left +
-                    tap % window.kernel[1] * window.dilations[1]) *
-                       kBlock;
-        for (int64_t p = 0; p < size; ++p)
-          *sources++ = base + p * window.strides[1] * kBlock;
-      }
+    if (top < 0 || left < 0 || bottom >= in.height)
       return 0;
+    const int64_t room = in.width - 1 - left - (window.kernel[1] - 1) * window.dilations[1];
+    return room < 0 ? 0 : std::min(room / window.strides[1] + 1, out.width - x);
+  }
+
+  /// Where the taps of `size` such pixels lie.
+  void lookUpWhole(const float *from, const Chunk &chunk, int64_t pixel, int64_t size,
+                   const float **sources) const {
+    const int64_t top = pixel / out.width * window.strides[0] - window.pads[0];
+    const int64_t left = pixel % out.width * window.strides[1] - window.pads[1];
+    for (int64_t tap = chunk.tap; tap < chunk.tapEnd; ++tap) {
+      const float *base = from + ((top + tap / window.kernel[1] * window.dilations[0]) * in.width +
+                                  left + tap % window.kernel[1] * window.dilations[1]) *
+                                     kBlock;
+      for (int64_t p = 0; p < size; ++p)
+        *sources++ = base + p * window.strides[1] * kBlock;
     }
+  }
+
+  /// The same for any pixels; taps in the padding read zeros.
+  void lookUp(const float *from, const Chunk &chunk, int64_t pixel, int64_t size,
+              const float **sources, int64_t *steps) const {
     std::array<int64_t, kMaxTile> tops;
     std::array<int64_t, kMaxTile> lefts;
-    for (int64_t p = 0, row = top, column = x; p < size; ++p, ++column) {
+    int64_t row = pixel / out.width * window.strides[0] - window.pads[0];
+    int64_t column = pixel % out.width;
+    for (int64_t p = 0; p < size; ++p, ++column) {
       if (column == out.width) {
         column = 0;
         row += window.strides[0];
@@ -170,15 +204,16 @@ private:
         const int64_t atX = lefts[static_cast<size_t>(p)] + across;
         const bool isInside = atY >= 0 && atY < in.height && atX >= 0 && atX < in.width;
         *sources++ = isInside ? from + (atY * in.width + atX) * kBlock : zeros.data();
-        *steps++ = isInside ? step : 0;
+        *steps++ = isInside ? in.pixels * kBlock : 0;
       }
     }
-    return size;
   }
 
   BlockedDims in, out;
   PlaneWindow window;
   int64_t groups, termsPerGroup, columnsPerGroup, taps;
+  /// One tap, no padding, no strides: output pixels lie as input pixels do.
+  bool isPointwise;
   std::vector<float> zeros;
   std::vector<float> offsets;
   std::vector<PackedWeights> weights;
@@ -203,7 +238,7 @@ public:
                              term / in.channels];
             }),
         offsets(paddedBias(bias, out.channels)) {
-    strip = stripOf(out.height, out.width * rowTerms * window.kernel[0] * out.blocks * kBlock, 1,
+    strip = stripOf(out.height, 1, out.width * rowTerms * window.kernel[0] * out.blocks * kBlock, 1,
                     std::max<int64_t>(1, 16384 / (paddedWidth * in.channels * window.strides[0])));
   }
 
@@ -290,8 +325,11 @@ private:
           sources[static_cast<size_t>(tap * size + p)] =
               from + tap * window.dilations[0] * paddedWidth * in.channels +
               (x + p) * window.strides[1] * in.channels;
+      args.repeats = (out.width - x) / size;
+      args.sourceAdvance = size * window.strides[1] * in.channels;
+      args.outputAdvance = size * kBlock;
       simd.tile[static_cast<size_t>(group.blocks - 1)][static_cast<size_t>(size - 1)](args);
-      x += size;
+      x += size * args.repeats;
     }
   }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Interpreter/Kernels/PackedWeights.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/TileLoop.h"
+#include "tpuc/Support/MappedFile.h"
 
 using namespace tpuc;
 using namespace tpuc::kernels;
@@ -39,59 +40,98 @@ void multiplyRows(const float *left, const PackedGroup &group, int64_t first, in
   std::array<float *, kMaxTile> outputs;
   for (int64_t at = 0; at < termBlocks; at += chunk) {
     const int64_t end = std::min(at + chunk, termBlocks);
-    const TileArgs args{.sources = sources.data(),
-                        .steps = steps.data(),
-                        .stepsPerTap = 0,
-                        .taps = 1,
-                        .blocks = end - at,
-                        .lastTerms = std::min(terms - (end - 1) * kBlock, kBlock),
-                        .weights = group.factors + at * kBlock * blocks * kBlock,
-                        .bias = at == 0 ? group.bias + firstColumn : nullptr,
-                        .outputs = outputs.data(),
-                        .outputStep = kBlock,
-                        .lastColumns =
-                            std::min(columns - firstColumn - (blocks - 1) * kBlock, kBlock),
-                        .clamp = end == termBlocks && clamp.isOn,
-                        .low = clamp.low,
-                        .high = clamp.high};
+    TileArgs args{.sources = sources.data(),
+                  .steps = steps.data(),
+                  .stepsPerTap = 0,
+                  .taps = 1,
+                  .blocks = end - at,
+                  .lastTerms = std::min(terms - (end - 1) * kBlock, kBlock),
+                  .weights = group.factors + at * kBlock * blocks * kBlock,
+                  .bias = at == 0 ? group.bias + firstColumn : nullptr,
+                  .outputs = outputs.data(),
+                  .outputStep = kBlock,
+                  .lastColumns = std::min(columns - firstColumn - (blocks - 1) * kBlock, kBlock),
+                  .clamp = end == termBlocks && clamp.isOn,
+                  .low = clamp.low,
+                  .high = clamp.high};
+    PrefetchPlan next(args, blocks,
+                      (last - first) / simd.maxPixels[static_cast<size_t>(blocks - 1)]);
     for (int64_t row = first; row < last;) {
       const int64_t size = tileOf(simd, blocks, last - row);
       for (int64_t p = 0; p < size; ++p) {
         sources[static_cast<size_t>(p)] = left + (row + p) * terms + at * kBlock;
         outputs[static_cast<size_t>(p)] = result + (row + p) * columns + firstColumn;
       }
+      args.repeats = (last - row) / size;
+      args.sourceAdvance = size * terms;
+      args.outputAdvance = size * columns;
+      next.advance(args);
       simd.tile[static_cast<size_t>(blocks - 1)][static_cast<size_t>(size - 1)](args);
-      row += size;
+      row += size * args.repeats;
     }
   }
 }
 
+/// A right matrix, [terms, columns] or [columns, terms].
+struct RightMatrix {
+  const float *elements;
+  int64_t terms, columns;
+  bool isTransposed;
+};
+
+/// Terms [first, last) of a group of columns as tiles read them; `to` is the group's beginning.
+/// `first` must be a multiple of 16.
+void packTerms(const RightMatrix &matrix, const ColumnGroup &group, int64_t first, int64_t last,
+               float *to) {
+  const int64_t width = group.blocks * kBlock;
+  const int64_t column = group.firstBlock * kBlock;
+  const int64_t present = std::min(width, matrix.columns - column);
+  if (!matrix.isTransposed) {
+    for (int64_t term = first; term < last; ++term) {
+      std::copy_n(matrix.elements + term * matrix.columns + column, present, to + term * width);
+      std::fill_n(to + term * width + present, width - present, 0.0F);
+    }
+    return;
+  }
+  const SimdKernels &simd = simdKernels();
+  const int64_t whole = first + (last - first) / kBlock * kBlock;
+  const auto rowAt = [&](int64_t i) { return matrix.elements + (column + i) * matrix.terms; };
+  for (int64_t i = 0; i < width; i += kBlock)
+    for (int64_t term = first; term < whole; term += kBlock)
+      simd.transpose(rowAt(i) + term, matrix.terms, std::clamp<int64_t>(present - i, 0, kBlock),
+                     to + term * width + i, width, kBlock);
+  for (int64_t i = 0; i < width; ++i)
+    for (int64_t term = whole; term < last; ++term)
+      to[term * width + i] = i < present ? rowAt(i)[term] : 0.0F;
+}
+
 class MatMul : public CompiledKernel {
 public:
-  MatMul(int64_t rows, int64_t terms, int64_t columns, const Tensor &right, bool transposeRight,
-         const Tensor *bias)
-      : rows(rows), terms(terms), columns(columns), offsets(paddedBias(bias, columns)),
-        weights(columns, 1, terms,
-                [from = right.data<float>().data(), rowStep = transposeRight ? 1 : columns,
-                 columnStep = transposeRight ? terms : 1](int64_t column, int64_t, int64_t term) {
-                  return from[term * rowStep + column * columnStep];
-                }),
-        strip(stripOf(rows, terms * weights.columnGroups().front().blocks * kBlock, 24, 192)) {}
+  MatMul(int64_t rows, const RightMatrix &right, const Tensor *bias)
+      : rows(rows), terms(right.terms), columns(right.columns),
+        groups(groupColumns((columns + kBlock - 1) / kBlock, simdKernels().maxBlocks)),
+        packed((columns + kBlock - 1) / kBlock * kBlock * terms),
+        offsets(paddedBias(bias, columns)),
+        strip(stripOf(
+            rows, static_cast<int64_t>(groups.size()), terms * groups.front().blocks * kBlock,
+            simdKernels().maxPixels[static_cast<size_t>(groups.front().blocks - 1)], 384)) {
+    pack(right);
+  }
 
   void run(std::span<const float *const> operands, float *result,
            ThreadPool &threads) const override {
     const Clamp clamp(postOps);
     const std::vector<PostOp> rest = clamp.rest(postOps);
-    const auto groups = static_cast<int64_t>(weights.columnGroups().size());
+    const auto groupCount = static_cast<int64_t>(groups.size());
     const int64_t strips = (rows + strip - 1) / strip;
-    const int64_t cost = strip * terms * kBlock / 16;
-    threads.parallelFor(strips * groups, grainFor(cost), [&](int64_t begin, int64_t end) {
+    const int64_t cost = std::min(strip, rows) * terms * groups.front().blocks;
+    threads.parallelFor(strips * groupCount, grainFor(cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const ColumnGroup &group = weights.columnGroups()[static_cast<size_t>(i % groups)];
-        const int64_t first = i / groups * strip;
+        const ColumnGroup &group = groups[static_cast<size_t>(i % groupCount)];
+        const int64_t first = i / groupCount * strip;
         const int64_t last = std::min(first + strip, rows);
-        multiplyRows(operands[0], {weights.at(group, 0, 0), group, offsets.data()}, first, last,
-                     terms, columns, clamp, result);
+        multiplyRows(operands[0], {room(group), group, offsets.data()}, first, last, terms, columns,
+                     clamp, result);
         const int64_t column = group.firstBlock * kBlock;
         const int64_t width = std::min(group.blocks * kBlock, columns - column);
         for (int64_t row = first; !rest.empty() && row < last; ++row)
@@ -102,43 +142,45 @@ public:
   }
 
 private:
+  float *room(const ColumnGroup &group) const {
+    return packed.data() + group.firstBlock * kBlock * terms;
+  }
+
+  /// In the order in which the matrix lies, so that pages of a mapped file need not stay.
+  void pack(const RightMatrix &right) {
+    constexpr int64_t kTermsAtOnce = 256;
+    const auto release = [&](int64_t first, int64_t count) {
+      releaseMapped(std::as_bytes(std::span(right.elements + first, static_cast<size_t>(count))));
+    };
+    if (right.isTransposed)
+      for (const ColumnGroup &group : groups) {
+        packTerms(right, group, 0, terms, room(group));
+        const int64_t first = group.firstBlock * kBlock;
+        release(first * terms, std::min(group.blocks * kBlock, columns - first) * terms);
+      }
+    else
+      for (int64_t first = 0; first < terms; first += kTermsAtOnce) {
+        const int64_t last = std::min(first + kTermsAtOnce, terms);
+        for (const ColumnGroup &group : groups)
+          packTerms(right, group, first, last, room(group));
+        release(first * columns, (last - first) * columns);
+      }
+  }
+
   int64_t rows, terms, columns;
+  std::vector<ColumnGroup> groups;
+  AlignedFloats packed;
   std::vector<float> offsets;
-  PackedWeights weights;
   int64_t strip;
 };
-
-/// One group of a matrix as tiles read it.
-void packGroup(const float *from, const BatchedProduct &product, const ColumnGroup &group,
-               float *to) {
-  const int64_t width = group.blocks * kBlock;
-  const int64_t first = group.firstBlock * kBlock;
-  const int64_t present = std::min(width, product.columns - first);
-  if (product.transposeRight) {
-    const SimdKernels &simd = simdKernels();
-    const int64_t whole = product.terms / kBlock * kBlock;
-    for (int64_t i = 0; i < width; i += kBlock)
-      for (int64_t term = 0; term < whole; term += kBlock)
-        simd.transpose(from + (first + i) * product.terms + term, product.terms,
-                       std::clamp<int64_t>(present - i, 0, kBlock), to + term * width + i, width,
-                       kBlock);
-    for (int64_t i = 0; i < width; ++i)
-      for (int64_t term = whole; term < product.terms; ++term)
-        to[term * width + i] = i < present ? from[(first + i) * product.terms + term] : 0.0F;
-    return;
-  }
-  for (int64_t term = 0; term < product.terms; ++term, to += width) {
-    std::copy_n(from + term * product.columns + first, present, to);
-    std::fill_n(to + present, width - present, 0.0F);
-  }
-}
 
 } // namespace
 
 std::unique_ptr<CompiledKernel> kernels::makeMatMul(int64_t rows, int64_t terms, int64_t columns,
                                                     const Tensor &right, bool transposeRight,
                                                     const Tensor *bias) {
-  return std::make_unique<MatMul>(rows, terms, columns, right, transposeRight, bias);
+  return std::make_unique<MatMul>(
+      rows, RightMatrix{right.data<float>().data(), terms, columns, transposeRight}, bias);
 }
 
 void kernels::multiplyBatch(const BatchedProduct &product, float *result, ThreadPool &threads) {
@@ -154,13 +196,16 @@ void kernels::multiplyBatch(const BatchedProduct &product, float *result, Thread
                       [&](int64_t begin, int64_t end) {
                         for (int64_t i = begin; i < end; ++i) {
                           const ColumnGroup &group = groups[static_cast<size_t>(i % groupCount)];
-                          packGroup(product.right(i / groupCount), product, group,
-                                    room(i / groupCount, group));
+                          packTerms({product.right(i / groupCount), product.terms, product.columns,
+                                     product.transposeRight},
+                                    group, 0, product.terms, room(i / groupCount, group));
                         }
                       });
   const std::vector<float> zeros(static_cast<size_t>(blocks * kBlock), 0.0F);
   const Clamp none({});
-  const int64_t strip = stripOf(product.rows, product.terms * product.columns, 24, 192);
+  const int64_t strip =
+      stripOf(product.rows, product.count, product.terms * product.columns,
+              simdKernels().maxPixels[static_cast<size_t>(groups[0].blocks - 1)], 384);
   const int64_t strips = (product.rows + strip - 1) / strip;
   threads.parallelFor(
       product.count * strips, grainFor(strip * product.terms * product.columns / 16),

@@ -45,6 +45,13 @@ struct TileArgs {
   int64_t lastColumns; ///< Columns of the last block of the output, 1 to 16.
   bool clamp;
   float low, high;
+  /// So many tiles one after the other, whose sources and outputs lie so many floats further on.
+  int64_t repeats = 1;
+  int64_t sourceAdvance = 0;
+  int64_t outputAdvance = 0;
+  /// What will be read next: brought into the cache meanwhile, `prefetchStep` bytes for each term.
+  const char *prefetch = nullptr;
+  int64_t prefetchStep = 0;
 };
 using TileFunction = void (*)(const TileArgs &);
 

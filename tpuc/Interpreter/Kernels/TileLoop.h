@@ -50,13 +50,40 @@ inline int64_t tileOf(const SimdKernels &simd, int64_t columnBlocks, int64_t pix
   return size;
 }
 
-/// How many of `units` rows or pixels make a strip: enough work for a piece of a parallel loop,
-/// between `least` and `most`, all strips of about one size.
-inline int64_t stripOf(int64_t units, int64_t costPerUnit, int64_t least, int64_t most) {
-  constexpr int64_t kPieceCost = 1 << 20;
-  const int64_t wanted = std::clamp(kPieceCost / std::max<int64_t>(costPerUnit, 1), least, most);
-  const int64_t strips = (units + wanted - 1) / wanted;
-  return (units + strips - 1) / strips;
+/// Brings the factors behind those of `args` into the cache while about `tiles` tiles are computed:
+/// these are what the next tiles read.
+class PrefetchPlan {
+public:
+  PrefetchPlan(TileArgs &args, int64_t columnBlocks, int64_t tiles) {
+    terms = args.taps * ((args.blocks - 1) * kBlock + args.lastTerms);
+    const int64_t bytes = terms * columnBlocks * kBlock * static_cast<int64_t>(sizeof(float));
+    next = reinterpret_cast<const char *>(args.weights) + bytes;
+    args.prefetchStep = bytes / (terms * std::max<int64_t>(tiles, 1));
+  }
+  /// To be called for each call of a tile.
+  void advance(TileArgs &args) {
+    args.prefetch = next;
+    next += args.prefetchStep * terms * args.repeats;
+  }
+
+private:
+  int64_t terms;
+  const char *next;
+};
+
+/// How many of `units` rows or pixels make a strip, when each strip is `groups` pieces of a
+/// parallel loop that cost `costPerUnit` for each unit: few strips, as each reads all factors
+/// again, but pieces enough to share and at most `most` units; all of about one size, a multiple of
+/// `tile`.
+inline int64_t stripOf(int64_t units, int64_t groups, int64_t costPerUnit, int64_t tile,
+                       int64_t most) {
+  constexpr int64_t kPieces = 8;
+  constexpr int64_t kPieceCost = 1 << 18;
+  const int64_t worthwhile = units * groups * costPerUnit / kPieceCost;
+  const int64_t wanted = (std::min(kPieces, worthwhile) + groups - 1) / groups;
+  const int64_t strips = std::max({int64_t(1), wanted, (units + most - 1) / most});
+  const int64_t size = (units + strips - 1) / strips;
+  return (size + tile - 1) / tile * tile;
 }
 
 } // namespace tpuc::kernels
