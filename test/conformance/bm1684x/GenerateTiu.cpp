@@ -412,15 +412,16 @@ void addTransposes(std::vector<Recipe> &recipes) {
              }
              return finish(one, random, sub == 2);
            }});
-  recipes.push_back({"seg.eu", [](Random &random) {
-                       Case one{make(tiu::kArith, 24), {}};
-                       one.command.set(Field::Res0C, u(random.range(1, 80)));
-                       one.command.set(Field::Res0W, u(random.range(1, 300)));
-                       one.command.set(Field::Res0Prec, random.pick(kInts));
-                       one.fills = {fill(random, Role::Res0, Kind::Bits)};
-                       placeLocal(one, random, false);
-                       return one;
-                     }});
+  for (unsigned sub : {24u, 25u})
+    recipes.push_back({sub == 24 ? "seg.eu" : "seg.lane", [=](Random &random) {
+                         Case one{make(tiu::kArith, sub), {}};
+                         one.command.set(Field::Res0C, u(random.range(1, sub == 24 ? 80 : 300)));
+                         one.command.set(Field::Res0W, u(random.range(1, sub == 24 ? 300 : 1)));
+                         one.command.set(Field::Res0Prec, random.pick(kInts));
+                         one.fills = {fill(random, Role::Res0, Kind::Bits)};
+                         placeLocal(one, random, false);
+                         return one;
+                       }});
 }
 
 void addGathers(std::vector<Recipe> &recipes) {

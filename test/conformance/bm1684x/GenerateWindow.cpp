@@ -227,10 +227,11 @@ Case matMul2Case(Random &random, unsigned sub, Prec prec, Prec result) {
   return one;
 }
 
-Case matMulCase(Random &random, Prec prec) {
-  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, 1)), {}};
+Case matMulCase(Random &random, unsigned sub, Prec prec) {
+  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, sub)), {}};
   Command &command = one.command;
   bool isFloat = prec == Prec::F32;
+  bool isRequant = sub != 1;
   int64_t width = random.range(1, 20);
   int64_t chunks = random.range(1, 5);
   command.set(Field::CmdId, 1)
@@ -243,9 +244,17 @@ Case matMulCase(Random &random, Prec prec) {
   command.set(Field::Res0C, u(random.range(1, 5))).set(Field::Res0W, u(random.range(1, 40)));
   command.set(Field::Opd0Sign, isFloat || random.chance(2))
       .set(Field::Opd1Sign, isFloat || random.chance(2));
-  command.set(Field::Opd2Sign, 1);
-  bool hasBias = isFloat && random.chance(2);
-  command.set(Field::Opd2Const, !hasBias);
+  command.set(Field::Opd2Sign, !isRequant || random.chance(2));
+  bool hasBias = (isFloat || isRequant) && random.chance(2);
+  // Products of 8-bit integers have no addend, wherever it would be.
+  command.set(Field::Opd2Const, !hasBias && (prec != Prec::I8 || random.chance(2)));
+  if (isRequant) {
+    command.set(Field::Res0Prec, random.chance(2) ? Prec::I8 : Prec::I16);
+    command.set(Field::Opd3Addr, u(random.range(0, 0xffff)))
+        .set(Field::Round, u(random.range(0, 6)));
+    if (!hasBias)
+      command.set(Field::Opd2Const, 1).set(Field::Opd2Addr, u(random.range(0, 0xffff)));
+  }
   if (prec == Prec::I32) {
     command.set(Field::Opd2Addr, static_cast<uint8_t>(random.range(-20, 0)));
     command.set(Field::Round, u(random.range(0, 6)));
@@ -254,7 +263,8 @@ Case matMulCase(Random &random, Prec prec) {
   one.fills = {
       fill(random, Role::Opd0, prec == Prec::I32 ? Kind::Small : valuesOf(prec), 100000 * !isFloat),
       fill(random, Role::Opd1, prec == Prec::I32 ? Kind::Small : valuesOf(prec), 100000 * !isFloat),
-      fill(random, Role::Opd2, Kind::Float), fill(random, Role::Res0, Kind::Bits)};
+      fill(random, Role::Opd2, isFloat ? Kind::Float : Kind::Bits),
+      fill(random, Role::Res0, Kind::Bits)};
   if (isFloat && random.chance(3)) {
     command.set(Field::ResAdd, 1);
     one.fills.back().kind = Kind::Float;
@@ -279,10 +289,17 @@ void addMatMuls(std::vector<Recipe> &recipes) {
              [=](Random &random) {
                return finish(matMul2Case(random, sub, types.prec, types.result), random);
              }});
-  for (Prec prec : {Prec::F32, Prec::I8, Prec::I32})
+  auto addMatMul = [&](unsigned sub, Prec prec) {
     for (int repeat = 0; repeat < 8; ++repeat)
-      recipes.push_back({fmt::format("mm.normal {}", precName(prec)),
-                         [=](Random &random) { return finish(matMulCase(random, prec), random); }});
+      recipes.push_back(
+          {fmt::format("{} {}", findOperation(Engine::Tiu, tiu::kMatMul, sub)->name,
+                       precName(prec)),
+           [=](Random &random) { return finish(matMulCase(random, sub, prec), random); }});
+  };
+  for (Prec prec : {Prec::F32, Prec::I8, Prec::I32})
+    addMatMul(1, prec);
+  addMatMul(2, Prec::I8);
+  addMatMul(3, Prec::I8);
 }
 
 } // namespace

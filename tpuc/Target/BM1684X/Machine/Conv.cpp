@@ -161,22 +161,21 @@ template <typename SumsT> struct ConvJob {
     int64_t slot = alignUp(channels, block) * positions;
     int64_t stride = numSegments * SumsT::kDepth;
     weights.assign(static_cast<size_t>(rows * stride), 0);
-    exec.pool.parallelFor(rows, std::clamp<int64_t>(32768 / slot, 1, rows),
-                          [&](int64_t begin, int64_t end) {
-                            ScopedFlush flush;
-                            std::vector<typename SumsT::Weight> raw(static_cast<size_t>(slot));
-                            for (int64_t oc = begin; oc < end; ++oc) {
-                              convert(oc, raw);
-                              typename SumsT::Weight *out = weights.data() + oc * stride;
-                              for (int64_t b = 0; b < ceilDiv(channels, block); ++b)
-                                for (int64_t position = 0; position < positions; ++position) {
-                                  int64_t from = plan.rotates ? positions - 1 - position : position;
-                                  std::copy_n(raw.data() + (b * positions + from) * block,
-                                              std::min(block, channels - b * block),
-                                              out + (b * positions + position) * block);
-                                }
-                            }
-                          });
+    overIndices(exec, rows, slot, [&](int64_t begin, int64_t end) {
+      ScopedFlush flush;
+      std::vector<typename SumsT::Weight> raw(static_cast<size_t>(slot));
+      for (int64_t oc = begin; oc < end; ++oc) {
+        convert(oc, raw);
+        typename SumsT::Weight *out = weights.data() + oc * stride;
+        for (int64_t b = 0; b < ceilDiv(channels, block); ++b)
+          for (int64_t position = 0; position < positions; ++position) {
+            int64_t from = plan.rotates ? positions - 1 - position : position;
+            std::copy_n(raw.data() + (b * positions + from) * block,
+                        std::min(block, channels - b * block),
+                        out + (b * positions + position) * block);
+          }
+      }
+    });
   }
 
   void loadWeights(int64_t oc, std::vector<float> &raw) const {

@@ -116,12 +116,10 @@ void moveTensor(Exec &exec, const TensorPlan &plan, const Located &to, const Loc
         }
       }
   };
-  constexpr int64_t kPiece = 1 << 18;
-  int64_t perChannel = std::max<int64_t>(shape[0] * shape[2] * shape[3] * bytes, 1);
-  int64_t grain = std::clamp<int64_t>(kPiece / perChannel, 1, shape[1]);
-  if (grain >= shape[1])
-    return channels(0, shape[1]);
-  exec.pool.parallelFor(shape[1], grain, channels);
+  // Whole rows are copied at several bytes per nanosecond, single elements at one per nanosecond.
+  bool areRows = !crossesLanes && plan.to.stride[3] == 1 && widthStride == 1 && length > 8;
+  overIndices(exec, shape[1], shape[0] * shape[2] * shape[3] * bytes / (areRows ? 8 : bytes),
+              channels);
 }
 
 /// Elements in the order n, c, h, w on both sides, whose shapes differ.
@@ -215,21 +213,22 @@ Step matrixStep(const TensorPlan &plan, bool isTransposed) {
     int64_t acrossStride = isTransposed ? global.stride[2] : 1;
     int64_t downStride = isTransposed ? 1 : global.stride[2];
     unsigned bytes = plan.to.bytes();
-    exec.pool.parallelFor(local.shape[1], 4, [&](int64_t begin, int64_t end) {
-      for (int64_t row = 0; row < local.shape[0]; ++row)
-        for (int64_t chunk = begin; chunk < end; ++chunk) {
-          if (toLocal && !isKept(plan, *to, chunk))
-            continue;
-          int64_t count = std::min(width, columns - chunk * width);
-          const Located &matrix = toLocal ? *from : *to;
-          uint8_t *outside =
-              matrix.base + (row * downStride + chunk * width * acrossStride) * bytes;
-          if (toLocal)
-            copyRow(bytes, to->channel(row, chunk), 1, outside, acrossStride, count);
-          else
-            copyRow(bytes, outside, acrossStride, from->channel(row, chunk), 1, count);
-        }
-    });
+    overIndices(exec, local.shape[1], local.shape[0] * width * bytes / 4,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t row = 0; row < local.shape[0]; ++row)
+                    for (int64_t chunk = begin; chunk < end; ++chunk) {
+                      if (toLocal && !isKept(plan, *to, chunk))
+                        continue;
+                      int64_t count = std::min(width, columns - chunk * width);
+                      const Located &matrix = toLocal ? *from : *to;
+                      uint8_t *outside =
+                          matrix.base + (row * downStride + chunk * width * acrossStride) * bytes;
+                      if (toLocal)
+                        copyRow(bytes, to->channel(row, chunk), 1, outside, acrossStride, count);
+                      else
+                        copyRow(bytes, outside, acrossStride, from->channel(row, chunk), 1, count);
+                    }
+                });
     return std::nullopt;
   };
 }

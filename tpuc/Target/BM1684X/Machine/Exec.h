@@ -128,6 +128,19 @@ bool mustCopyFor(const View &result, const Source &source);
 /// The same for commands that read elements in another order than they write them.
 bool mustCopyAlways(const View &result, const Source &source);
 
+/// Calls `body(begin, end)` for pieces of [0, count), in parallel where that is worth waking a
+/// thread. `work` is about what one index takes, in nanoseconds: one for each element moved or
+/// calculated.
+template <typename Body>
+void overIndices(Exec &exec, int64_t count, int64_t work, const Body &body) {
+  constexpr int64_t kLeastPiece = 50'000;
+  int64_t grain =
+      std::clamp<int64_t>(kLeastPiece / std::max<int64_t>(work, 1), 1, std::max<int64_t>(count, 1));
+  if (grain * 2 > count)
+    return body(int64_t{0}, count);
+  exec.pool.parallelFor(count, grain, body);
+}
+
 /// Elements that the row loops handle at a time.
 inline constexpr int64_t kRow = 512;
 
@@ -185,12 +198,7 @@ void forEachRow(Exec &exec, const Extents &shape, const std::array<Located, N> &
           }
       }
   };
-  constexpr int64_t kPiece = 16384;
-  int64_t perChannel = shape[0] * shape[2] * shape[3];
-  int64_t grain = std::clamp<int64_t>(kPiece / perChannel, 1, shape[1]);
-  if (grain == shape[1])
-    return channels(0, shape[1]);
-  exec.pool.parallelFor(shape[1], grain, channels);
+  overIndices(exec, shape[1], shape[0] * shape[2] * shape[3], channels);
 }
 
 } // namespace tpuc::bm1684x

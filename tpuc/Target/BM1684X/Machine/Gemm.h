@@ -116,7 +116,8 @@ template <typename Job> void runGemm(Exec &exec, const Job &job) {
         job.finish(tile, firstRow + r, &sums[static_cast<size_t>(r * kTile)]);
     }
   };
-  exec.pool.parallelFor(tiles * groups, 1, task);
+  // About ten products per nanosecond, and a nanosecond for each element of a column.
+  overIndices(exec, tiles * groups, wStride * kTile * (groupRows / 10 + 1), task);
 }
 
 } // namespace tpuc::bm1684x

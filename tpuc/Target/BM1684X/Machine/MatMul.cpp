@@ -46,6 +46,9 @@ struct MatMulPlan {
   std::optional<View> old;
   int shift;
   unsigned mode;
+  /// MM 2 and 3: what becomes of the sums of 8-bit integers.
+  enum class Requant : uint8_t { None, Shift, ReluShift } requant;
+  bool resultSigned;
 };
 
 void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, float *out) {
@@ -103,17 +106,16 @@ template <typename SumsT> struct MatMulJob {
   template <typename T> void packWeights(const auto &convert) {
     int64_t stride = numSegments * SumsT::kDepth;
     weights.assign(static_cast<size_t>(rows * stride), 0);
-    exec.pool.parallelFor(rows, std::clamp<int64_t>(32768 / stride, 1, rows),
-                          [&](int64_t begin, int64_t end) {
-                            ScopedFlush flush;
-                            std::vector<T> raw(static_cast<size_t>(plan.inner));
-                            for (int64_t row = begin; row < end; ++row) {
-                              loadColumns(exec.kernels, left, row, 0, plan.inner, raw.data());
-                              for (int64_t k = 0; k < plan.inner; ++k)
-                                weights[static_cast<size_t>(row * stride + k)] =
-                                    convert(raw[static_cast<size_t>(k)], row);
-                            }
-                          });
+    overIndices(exec, rows, stride, [&](int64_t begin, int64_t end) {
+      ScopedFlush flush;
+      std::vector<T> raw(static_cast<size_t>(plan.inner));
+      for (int64_t row = begin; row < end; ++row) {
+        loadColumns(exec.kernels, left, row, 0, plan.inner, raw.data());
+        for (int64_t k = 0; k < plan.inner; ++k)
+          weights[static_cast<size_t>(row * stride + k)] =
+              convert(raw[static_cast<size_t>(k)], row);
+      }
+    });
   }
 
   /// The tile's columns of one row of the right matrix, zeros beyond.
@@ -227,8 +229,29 @@ struct IntMatMul : MatMulJob<IntSums> {
       });
   }
   void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
+    if (plan.requant != MatMulPlan::Requant::None)
+      return finishRequant(tile, row, sum);
     overResult(tile, row, result, [&](uint8_t *at, int64_t first, int64_t count) {
       exec.kernels.storeInt32(plan.result.source.prec, true, false, at, 1, count, sum + first);
+    });
+  }
+  /// saturate((sum + bias) >> shift), half up; after a relu the result has no sign.
+  void finishRequant(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
+    constexpr unsigned kHalfUp = 5;
+    alignas(64) int64_t values[kTile];
+    const int64_t width = plan.result.width;
+    for (int64_t i = 0; i < tile.count; ++i) {
+      const int64_t column = tile.first + i;
+      int32_t bias;
+      load(exec.kernels, plan.extra, extra.at(0, column / width, 0, column % width), 1, &bias);
+      values[i] = int64_t{sum[i]} + bias;
+      if (plan.requant == MatMulPlan::Requant::ReluShift)
+        values[i] = std::max<int64_t>(values[i], 0);
+    }
+    exec.kernels.shiftInt64(tile.count, values, -plan.shift, kHalfUp);
+    overResult(tile, row, result, [&](uint8_t *at, int64_t first, int64_t count) {
+      exec.kernels.storeInt64(plan.result.source.prec, plan.resultSigned, true, at, 1, count,
+                              values + first);
     });
   }
 };
@@ -263,7 +286,7 @@ Step wideStep(const MatMulPlan &plan) {
                   &element);
       return static_cast<uint64_t>(element);
     };
-    exec.pool.parallelFor(plan.rows, 1, [&](int64_t begin, int64_t end) {
+    overIndices(exec, plan.rows, plan.columns * plan.inner * 8, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row)
         for (int64_t column = 0; column < plan.columns; ++column) {
           uint64_t sum = 0;
@@ -276,6 +299,28 @@ Step wideStep(const MatMulPlan &plan) {
     });
     return std::nullopt;
   };
+}
+
+/// MM 2 and 3, whose sums of 8-bit integers get a bias, a relu and a shift.
+Expected<Step> prepareRequantMatMul(const Decoded &decoded, MatMulPlan plan) {
+  const Prec prec = decoded.prec(Field::Opd0Prec);
+  const Prec to = plan.result.source.prec;
+  if (prec != Prec::I8 || isFloatPrec(to) || to == Prec::I32)
+    return decoded.unsupported("other types than i8 to i8 or i16");
+  if (decoded.flag(Field::ResAdd))
+    return decoded.unsupported("accumulation with a requantization");
+  // Five bits count; when these are zero and others are not, nothing is left of the sum.
+  constexpr int kShifts = 32, kNothingLeft = 62;
+  const int shift = static_cast<int>(decoded.get(Field::Opd3Addr) >> 8 & 0xFF);
+  const bool hasRelu = decoded.sub() == 3;
+  plan.requant = hasRelu ? MatMulPlan::Requant::ReluShift : MatMulPlan::Requant::Shift;
+  plan.extraKind = MatMulPlan::Extra::PerColumnChunk;
+  plan.extra =
+      sourceOf(decoded, Role::Opd2, Field::Opd2Addr, Prec::I16, decoded.flag(Field::Opd2Sign));
+  plan.shift = shift > 0 && shift % kShifts == 0 ? kNothingLeft : shift % kShifts;
+  plan.resultSigned =
+      !hasRelu && (plan.left.source.isSigned || plan.right.source.isSigned || plan.extra.isSigned);
+  return matMulStep<IntMatMul>(plan);
 }
 
 } // namespace
@@ -321,8 +366,6 @@ Expected<Step> prepareMatMul2(const Decoded &decoded) {
 }
 
 Expected<Step> prepareMatMul(const Decoded &decoded) {
-  if (decoded.sub() != 1)
-    return decoded.unsupported("the operation");
   MatMulPlan plan{};
   Prec prec = decoded.prec(Field::Opd0Prec);
   const View &result = decoded.result();
@@ -345,6 +388,8 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
   if (!plan.left.source.view)
     return decoded.unsupported("a constant left matrix");
+  if (decoded.sub() != 1)
+    return prepareRequantMatMul(decoded, plan);
   bool adds = decoded.flag(Field::ResAdd);
   if (prec == Prec::F32) {
     if (result.prec != Prec::F32)
@@ -355,18 +400,16 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
       plan.old = result;
     return matMulStep<FloatMatMul<FloatSums>>(plan);
   }
-  if (adds)
-    return decoded.unsupported("accumulation of integers");
   if (result.prec != Prec::I32 || plan.mode > 6)
     return decoded.unsupported("a result of less than 32 bits, or rounding mode 7");
+  if (adds)
+    return decoded.unsupported("accumulation of integers");
   if (prec == Prec::I32) {
     plan.extra = sourceOf(decoded, Role::Opd2, Field::Opd2Addr, Prec::I8, true);
     return wideStep(plan);
   }
   if (prec != Prec::I8)
     return decoded.unsupported("16-bit types");
-  if (!decoded.flag(Field::Opd2Const) || decoded.get(Field::Opd2Addr) != 0)
-    return decoded.unsupported("an addend of integers");
   plan.extraKind = MatMulPlan::Extra::PerColumnChunk;
   return matMulStep<IntMatMul>(plan);
 }

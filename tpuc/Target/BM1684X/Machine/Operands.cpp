@@ -162,11 +162,15 @@ void matMulOperands(Reader &r) {
   if (!r.isImmediate(Field::Opd0Const))
     r.list.add(Role::Opd0, r.view(Field::Opd0Addr, prec, {leftRows, leftC, 1, leftW}));
   r.list.add(Role::Opd1, r.view(Field::Opd1Addr, prec, {inner, rightC, 1, rightW}));
-  if (!r.isImmediate(Field::Opd2Const))
-    r.list.add(Role::Opd2, prec == Prec::I32
-                               ? r.view(Field::Opd2Addr, Prec::I8, {1, 1, 1, 1})
-                               : r.view(Field::Opd2Addr, prec == Prec::F32 ? Prec::F32 : Prec::I32,
-                                        {1, rightC, 1, rightW}));
+  bool isRequant = command.operation().sub != 1;
+  if (r.isImmediate(Field::Opd2Const)) {
+  } else if (prec == Prec::I32) {
+    r.list.add(Role::Opd2, r.view(Field::Opd2Addr, Prec::I8, {1, 1, 1, 1}));
+  } else if (prec == Prec::F32 || isRequant) {
+    // Other products of integers have no addend, whatever the operand's address says.
+    Prec addend = isRequant ? Prec::I16 : Prec::F32;
+    r.list.add(Role::Opd2, r.view(Field::Opd2Addr, addend, {1, rightC, 1, rightW}));
+  }
   r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), {rows, rightC, 1, rightW}),
            command.get(Field::ResAdd) != 0);
 }

@@ -112,20 +112,23 @@ void overChannels(Exec &exec, const PoolPlan &plan, const Body &body) {
   Located result = locateLocal(exec, plan.result);
   std::vector<int32_t> columns = paddedColumns(plan.window);
   const Extents &shape = plan.result.shape;
-  exec.pool.parallelFor(shape[1], 2, [&](int64_t begin, int64_t end) {
-    ScopedFlush flush;
-    Scratch<T> scratch;
-    for (int64_t c = begin; c < end; ++c) {
-      uint32_t padBits = plan.fillers.pad(exec, c);
-      uint32_t insertBits = plan.fillers.insert(exec, c);
-      T pad = loadOne<T>(exec.kernels, plan.input, &padBits);
-      T insert = loadOne<T>(exec.kernels, plan.input, &insertBits);
-      for (int64_t n = 0; n < shape[0]; ++n) {
-        padPlane(exec.kernels, plan, columns, input.channel(n, c), pad, insert, scratch);
-        body(scratch, columns.size(), n, c, result.channel(n, c));
-      }
-    }
-  });
+  const int64_t taps = plan.window.kernel[0] * plan.window.kernel[1];
+  overIndices(exec, shape[1], shape[0] * shape[2] * shape[3] * (taps + 2) / 2,
+              [&](int64_t begin, int64_t end) {
+                ScopedFlush flush;
+                Scratch<T> scratch;
+                for (int64_t c = begin; c < end; ++c) {
+                  uint32_t padBits = plan.fillers.pad(exec, c);
+                  uint32_t insertBits = plan.fillers.insert(exec, c);
+                  T pad = loadOne<T>(exec.kernels, plan.input, &padBits);
+                  T insert = loadOne<T>(exec.kernels, plan.input, &insertBits);
+                  for (int64_t n = 0; n < shape[0]; ++n) {
+                    padPlane(exec.kernels, plan, columns, input.channel(n, c), pad, insert,
+                             scratch);
+                    body(scratch, columns.size(), n, c, result.channel(n, c));
+                  }
+                }
+              });
 }
 
 /// The weights of a channel, in the order in which the kernel is walked.

@@ -95,7 +95,7 @@ Step gatherStep(const GatherPlan &plan) {
         return error;
     unsigned bytes = plan.result.bytes();
     std::atomic<bool> failed = false;
-    exec.pool.parallelFor(shape[1], 16, [&](int64_t begin, int64_t end) {
+    overIndices(exec, shape[1], shape[0] * shape[2] * shape[3], [&](int64_t begin, int64_t end) {
       std::vector<int32_t> own;
       for (int64_t n = 0; n < shape[0]; ++n)
         for (int64_t c = begin; c < end; ++c) {

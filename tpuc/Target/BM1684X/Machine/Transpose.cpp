@@ -25,13 +25,14 @@ Step transposeStep(const View &result, const Source &source) {
     Located to = locateLocal(exec, result);
     const Extents &shape = result.shape;
     unsigned bytes = result.bytes();
-    exec.pool.parallelFor(shape[1], 8, [&](int64_t begin, int64_t end) {
-      for (int64_t n = 0; n < shape[0]; ++n)
-        for (int64_t h = 0; h < shape[2]; ++h)
-          for (int64_t w = 0; w < shape[3]; ++w)
-            for (int64_t c = begin; c < end; ++c)
-              std::memcpy(to.at(n, c, h, w), from.at(n, w, h, c), bytes);
-    });
+    overIndices(exec, shape[1], shape[0] * shape[2] * shape[3] * 4,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t n = 0; n < shape[0]; ++n)
+                    for (int64_t h = 0; h < shape[2]; ++h)
+                      for (int64_t w = 0; w < shape[3]; ++w)
+                        for (int64_t c = begin; c < end; ++c)
+                          std::memcpy(to.at(n, c, h, w), from.at(n, w, h, c), bytes);
+                });
     return std::nullopt;
   };
 }
@@ -45,12 +46,14 @@ Step laneStep(const View &result, const Source &source) {
     unsigned bytes = result.bytes();
     const Extents &shape = result.shape;
     auto rowBytes = static_cast<size_t>(shape[2] * shape[3] * bytes);
-    exec.pool.parallelFor(shape[1], 16, [&](int64_t begin, int64_t end) {
-      for (int64_t n = 0; n < shape[0]; ++n)
-        for (int64_t c = begin; c < end; ++c)
-          std::memcpy(tensors[0].channel(n, c),
-                      tensors[1].channel(n, source.view->shape[1] == 1 ? 0 : c), rowBytes);
-    });
+    overIndices(exec, shape[1], shape[0] * static_cast<int64_t>(rowBytes) / 8,
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t n = 0; n < shape[0]; ++n)
+                    for (int64_t c = begin; c < end; ++c)
+                      std::memcpy(tensors[0].channel(n, c),
+                                  tensors[1].channel(n, source.view->shape[1] == 1 ? 0 : c),
+                                  rowBytes);
+                });
     return std::nullopt;
   };
 }
@@ -98,13 +101,17 @@ Expected<Step> prepareTranspose(const Decoded &decoded) {
 
 Expected<Step> prepareSegment(const Decoded &decoded) {
   View result = decoded.result();
-  if (decoded.sub() != 24 || isFloatPrec(result.prec))
-    return decoded.unsupported("the operation, or a float result");
-  return Step([result](Exec &exec) -> std::optional<Error> {
+  constexpr unsigned kAlongChannels = 25;
+  bool alongChannels = decoded.sub() == kAlongChannels;
+  if (isFloatPrec(result.prec))
+    return decoded.unsupported("a float result");
+  if (alongChannels && result.shape[3] != 1)
+    return decoded.unsupported("more than one element of a channel");
+  return Step([result, alongChannels](Exec &exec) -> std::optional<Error> {
     Located to = locateLocal(exec, result);
     for (int64_t c = 0; c < result.shape[1]; ++c)
       for (int64_t w = 0; w < result.shape[3]; ++w) {
-        auto value = static_cast<uint32_t>(w);
+        auto value = static_cast<uint32_t>(alongChannels ? c : w);
         std::memcpy(to.at(0, c, 0, w), &value, result.bytes());
       }
     return std::nullopt;
