@@ -178,8 +178,8 @@ Expected<void> ModelTransform::writeOrigin() {
     Expected<Tensor> value = (*store)->read(tensor);
     return value ? std::optional(std::move(*value)) : std::nullopt;
   };
-  if (auto kept = keep(
-          onnx::writeOptimizedOnnx(*model, options.outputNames, paths->optimizedOnnx(), lookup));
+  if (auto kept = keep(onnx::writeOptimizedOnnx(*model, options.outputNames, paths->optimizedOnnx(),
+                                                lookup, options.inputShapes));
       !kept)
     return kept;
   // From here on the weights are those of the new file, which is mapped.
@@ -243,6 +243,11 @@ std::set<std::string> comparableTensors(ModuleOp module) {
 Expected<OutputFile> ModelTransform::fromOnnxRuntime() {
   OnnxRuntimeRequest request;
   request.model = options.modelDef;
+  // ONNX Runtime takes no shapes that contradict the model.
+  if (!options.inputShapes.empty())
+    for (const OutputFile &file : files)
+      if (file.path() == paths->optimizedOnnx())
+        request.model = file.temporaryPath();
   request.inputs = inputs;
   request.python = options.python;
   request.numThreads = std::max(1U, options.validation.numThreads);

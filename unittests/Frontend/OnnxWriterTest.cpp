@@ -96,6 +96,24 @@ TEST_F(OnnxWriterTest, WithoutCuttingItIsTheSameNetwork) {
   EXPECT_EQ(made->message().graph().initializer_size(), 2);
 }
 
+TEST_F(OnnxWriterTest, TakesOtherShapesForTheInputs) {
+  Expected<OnnxModel> model = parse(network());
+  std::string path = (folder / "out.onnx").string();
+  Expected<std::vector<OutputFile>> written =
+      writeOptimizedOnnx(*model, {}, path, nullptr, {{7, 2}, {1}});
+  ASSERT_TRUE(written) << written.error().message();
+  ASSERT_TRUE(commitAll(std::move(*written)));
+  Expected<OnnxModel> made = OnnxModel::open(path);
+  ASSERT_TRUE(made);
+  const proto::Graph &graph = made->message().graph();
+  ASSERT_EQ(graph.input_size(), 2);
+  const proto::TensorShape &first = graph.input(0).type().tensor_type().shape();
+  ASSERT_EQ(first.dim_size(), 2);
+  EXPECT_EQ(first.dim(0).dim_value(), 7);
+  for (const proto::ValueInfo &output : graph.output())
+    EXPECT_FALSE(output.type().tensor_type().has_shape());
+}
+
 TEST_F(OnnxWriterTest, LeavesNothingBehindWhenAWeightIsBroken) {
   proto::Model message = network();
   message.mutable_graph()->mutable_initializer(0)->set_dims(0, 3);

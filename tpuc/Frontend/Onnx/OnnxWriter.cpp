@@ -128,8 +128,9 @@ Expected<void> forEachTensor(Nodes &nodes, const Visit &visit) {
 
 class Writer {
 public:
-  Writer(const OnnxModel &model, const GraphPlan &plan, const ConstantLookup &constants)
-      : model(model), plan(plan), constants(constants) {}
+  Writer(const OnnxModel &model, const GraphPlan &plan, const ConstantLookup &constants,
+         const std::vector<std::vector<int64_t>> &inputShapes)
+      : model(model), plan(plan), constants(constants), inputShapes(inputShapes) {}
 
   Expected<std::vector<OutputFile>> write(const std::string &path) {
     select();
@@ -268,19 +269,46 @@ private:
     for (const auto *list : {&graph.value_info(), &graph.input(), &graph.output()})
       for (const proto::ValueInfo &info : *list)
         infos[info.name()] = &info;
-    for (const proto::ValueInfo &info : graph.input())
-      if (tensors.contains(info.name()) && !constantNames.contains(info.name()))
-        *made.add_input() = info;
+    addInputs(graph, tensors, constantNames);
     for (const std::string &name : plan.outputs()) {
       proto::ValueInfo &info = *made.add_output();
       if (auto known = infos.find(name); known != infos.end())
         info = *known->second;
       info.set_name(name);
+      if (!inputShapes.empty() && info.type().has_tensor_type())
+        info.mutable_type()->mutable_tensor_type()->clear_shape();
     }
+    if (!inputShapes.empty())
+      return;
     std::set<std::string> outputs(plan.outputs().begin(), plan.outputs().end());
     for (const proto::ValueInfo &info : graph.value_info())
       if (tensors.contains(info.name()) && !outputs.contains(info.name()))
         *made.add_value_info() = info;
+  }
+
+  void addInputs(const proto::Graph &graph, const std::set<std::string> &tensors,
+                 const std::set<std::string> &constantNames) {
+    std::set<std::string> initializers;
+    for (const proto::Tensor &tensor : graph.initializer())
+      initializers.insert(tensor.name());
+    for (const proto::SparseTensor &tensor : graph.sparse_initializer())
+      initializers.insert(tensor.values().name());
+    size_t index = 0;
+    for (const proto::ValueInfo &info : graph.input()) {
+      bool isInput = !initializers.contains(info.name());
+      size_t place = index;
+      index += isInput ? 1 : 0;
+      if (!tensors.contains(info.name()) || constantNames.contains(info.name()))
+        continue;
+      proto::ValueInfo &added = *result.mutable_graph()->add_input();
+      added = info;
+      if (!isInput || place >= inputShapes.size())
+        continue;
+      proto::TensorShape &shape = *added.mutable_type()->mutable_tensor_type()->mutable_shape();
+      shape.clear_dim();
+      for (int64_t extent : inputShapes[place])
+        shape.add_dim()->set_dim_value(extent);
+    }
   }
 
   void addFunctions(const proto::Model &source, const std::vector<const proto::Node *> &kept) {
@@ -414,6 +442,7 @@ private:
   const OnnxModel &model;
   const GraphPlan &plan;
   const ConstantLookup &constants;
+  const std::vector<std::vector<int64_t>> &inputShapes;
   proto::Model result;
   std::vector<Weight> weights;
   std::vector<OutputFile> files;
@@ -423,12 +452,13 @@ private:
 
 Expected<std::vector<OutputFile>>
 tpuc::onnx::writeOptimizedOnnx(const OnnxModel &model, const std::vector<std::string> &outputs,
-                               const std::string &path, const ConstantLookup &constants) {
+                               const std::string &path, const ConstantLookup &constants,
+                               const std::vector<std::vector<int64_t>> &inputShapes) {
   try {
     Expected<GraphPlan> plan = GraphPlan::make(model, outputs);
     if (!plan)
       return propagate(plan);
-    return Writer(model, *plan, constants).write(path);
+    return Writer(model, *plan, constants, inputShapes).write(path);
   } catch (const std::bad_alloc &) {
     return makeError(path, "takes more memory than there is");
   }
