@@ -16,6 +16,7 @@ class MLIRContext;
 namespace tpuc {
 
 // Each attaches what the ops of one family of the top dialect compute. The dialect must be loaded.
+void attachAttention(mlir::MLIRContext *context);
 void attachBinary(mlir::MLIRContext *context);
 void attachControl(mlir::MLIRContext *context);
 void attachConvolution(mlir::MLIRContext *context);
@@ -29,6 +30,7 @@ void attachRecurrent(mlir::MLIRContext *context);
 void attachReduce(mlir::MLIRContext *context);
 void attachResize(mlir::MLIRContext *context);
 void attachShape(mlir::MLIRContext *context);
+void attachSignal(mlir::MLIRContext *context);
 void attachUnary(mlir::MLIRContext *context);
 
 } // namespace tpuc

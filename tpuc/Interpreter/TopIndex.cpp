@@ -138,6 +138,32 @@ static Expected<void> evaluateScatterND(ScatterNDOp op, EvalContext &context) {
                                        reductionOf(op.getReduction()), **output));
 }
 
+static Expected<void> evaluateTensorScatter(TensorScatterOp op, EvalContext &context) {
+  EvalDims dims = dimsOf(context, 0);
+  EvalDims updates = dimsOf(context, 1);
+  Expected<size_t> axis = frontAxis(context, static_cast<int64_t>(op.getAxis()), dims.size());
+  if (!axis)
+    return propagate(axis);
+  bool fits = *axis > 0 && updates.size() == dims.size() && updates[*axis] <= dims[*axis] &&
+              context.operand(1).type() == context.operand(0).type();
+  for (size_t dim = 0; fits && dim < dims.size(); ++dim)
+    fits = dim == *axis || updates[dim] == dims[dim];
+  if (!fits)
+    return context.error("updates of shape " + context.operand(1).shape().str(),
+                         "shape " + context.operand(0).shape().str() +
+                             ", at most that along axis " + std::to_string(*axis) +
+                             ", and the type of the input");
+  if (context.has(2) && context.operand(2).numElements() != dims[0])
+    return context.error(std::to_string(context.operand(2).numElements()) + " starts",
+                         "one for each of the " + std::to_string(dims[0]) + " samples");
+  const Tensor &input = context.operand(0);
+  Expected<Tensor *> output = context.allocate(0, input.type(), input.shape());
+  if (!output)
+    return propagate(output);
+  return aboutLayer(context, kernels::tensorScatter(input, context.operand(1), context.optional(2),
+                                                    *axis, op.getMode() == "circular", **output));
+}
+
 static Expected<void> evaluateOneHot(OneHotOp op, EvalContext &context) {
   EvalDims dims = dimsOf(context, 0);
   Expected<size_t> axis = frontAxis(context, static_cast<int64_t>(op.getAxis()), dims.size() + 1);
@@ -187,6 +213,7 @@ void tpuc::attachIndex(mlir::MLIRContext *context) {
   attachEvaluate<GatherNDOp, evaluateGatherND>(context);
   attachEvaluate<ScatterElementsOp, evaluateScatterElements>(context);
   attachEvaluate<ScatterNDOp, evaluateScatterND>(context);
+  attachEvaluate<TensorScatterOp, evaluateTensorScatter>(context);
   attachEvaluate<OneHotOp, evaluateOneHot>(context);
   attachEvaluate<CompressOp, evaluateCompress>(context);
 }

@@ -142,7 +142,8 @@ static Expected<void> evaluateTopK(TopKOp op, EvalContext &context) {
   return {};
 }
 
-static Expected<void> evaluateCumSum(CumSumOp op, EvalContext &context) {
+template <typename Op>
+static Expected<void> evaluateCumulative(Op op, EvalContext &context, kernels::Cumulative kind) {
   const Tensor &input = context.operand(0);
   Expected<int64_t> given = integerOf(context, op.getAxis(), 1, 0);
   if (!given)
@@ -153,9 +154,17 @@ static Expected<void> evaluateCumSum(CumSumOp op, EvalContext &context) {
   Expected<Tensor *> output = context.allocate(0, input.type(), input.shape());
   if (!output)
     return propagate(output);
-  kernels::cumulativeSum(input, *axis, op.getExclusive(), op.getReverse(), **output,
-                         context.threads());
+  kernels::cumulative(kind, input, *axis, op.getExclusive(), op.getReverse(), **output,
+                      context.threads());
   return {};
+}
+
+static Expected<void> evaluateCumSum(CumSumOp op, EvalContext &context) {
+  return evaluateCumulative(op, context, kernels::Cumulative::Sum);
+}
+
+static Expected<void> evaluateCumProd(CumProdOp op, EvalContext &context) {
+  return evaluateCumulative(op, context, kernels::Cumulative::Product);
 }
 
 static Expected<void> evaluateNonZero(NonZeroOp, EvalContext &context) {
@@ -213,6 +222,7 @@ void tpuc::attachReduce(mlir::MLIRContext *context) {
   attachEvaluate<ArgOp, evaluateArg>(context);
   attachEvaluate<TopKOp, evaluateTopK>(context);
   attachEvaluate<CumSumOp, evaluateCumSum>(context);
+  attachEvaluate<CumProdOp, evaluateCumProd>(context);
   attachEvaluate<NonZeroOp, evaluateNonZero>(context);
   attachEvaluate<UniqueOp, evaluateUnique>(context);
   attachEvaluate<NmsOp, evaluateNms>(context);

@@ -127,6 +127,24 @@ static Expected<void> evaluateCast(CastOp op, EvalContext &context) {
   return {};
 }
 
+static Expected<void> evaluateBitCast(BitCastOp op, EvalContext &context) {
+  const Tensor &input = context.operand(0);
+  // The verifier saw that tensors can hold the type.
+  const DataType to = *storageDataType(op.getTo());
+  if (bitWidth(to) != bitWidth(input.type()))
+    return context.error("reads " + std::string(dataTypeName(input.type())) + " as " +
+                             std::string(dataTypeName(to)),
+                         "types of as many bits");
+  // Null memory of an empty tensor is nothing that can be borrowed.
+  if (input.numElements() == 0) {
+    context.set(0, Tensor(to, input.shape()));
+    return {};
+  }
+  context.set(0, Tensor::borrow(to, input.shape(), input.rawBytes().data(),
+                                std::make_shared<Tensor>(input)));
+  return {};
+}
+
 static Expected<void> evaluateCopy(CopyOp, EvalContext &context) {
   context.set(0, context.operand(0));
   return {};
@@ -199,6 +217,7 @@ void tpuc::attachUnary(mlir::MLIRContext *context) {
   attachEvaluate<ClipOp, evaluateClip>(context);
   attachEvaluate<ClipTensorOp, evaluateClipTensor>(context);
   attachEvaluate<CastOp, evaluateCast>(context);
+  attachEvaluate<BitCastOp, evaluateBitCast>(context);
   attachEvaluate<CopyOp, evaluateCopy>(context);
   attachEvaluate<DetOp, evaluateDet>(context);
 }

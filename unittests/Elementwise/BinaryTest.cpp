@@ -222,6 +222,15 @@ TEST(BinaryTest, BitsAndBooleans) {
   EXPECT_EQ(run("BitShift", "direction = \"RIGHT\"",
                 {Tensor::of<uint64_t>({2}, {UINT64_MAX, 8}), Tensor::of<uint64_t>({2}, {63, 64})}),
             "2xu64: 1 0");
+  // Signed: the sign fills from the left; an amount out of range takes all bits.
+  EXPECT_EQ(run("BitShift", "direction = \"RIGHT\"",
+                {Tensor::of<int8_t>({5}, {-8, 7, -8, 7, -1}),
+                 Tensor::of<int8_t>({5}, {1, 1, 8, 100, -1})}),
+            "5xi8: -4 3 -1 0 -1");
+  EXPECT_EQ(
+      run("BitShift", "direction = \"LEFT\"",
+          {Tensor::of<int32_t>({4}, {3, 1, -1, 1}), Tensor::of<int32_t>({4}, {30, 31, 32, -1})}),
+      "4xi32: -1073741824 -2147483648 0 0");
 }
 
 TEST(BinaryTest, WhereChoosesElementsOfAnyType) {

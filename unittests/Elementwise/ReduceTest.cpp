@@ -181,6 +181,21 @@ TEST(ReduceTest, RunningSums) {
   EXPECT_EQ(run("CumSum", "", {x, Tensor::of<int32_t>({}, {0})}), "2x3xi32: 1 2 3 5 7 9");
 }
 
+TEST(ReduceTest, RunningProducts) {
+  OpRunner run;
+  const Tensor x = Tensor::of<int8_t>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto product = [&](const char *attributes) {
+    return run("CumProd", attributes, {x, std::nullopt});
+  };
+  // 4 * 5 * 6 = 120; 120 * 4 is beyond int8.
+  EXPECT_EQ(product("axis = 1 : i64"), "2x3xi8: 1 2 6 4 20 120");
+  EXPECT_EQ(product("axis = -1 : i64, exclusive = true, reverse = true"), "2x3xi8: 6 3 1 30 6 1");
+  EXPECT_EQ(run("CumProd", "", {Tensor::of<int8_t>({2}, {120, 4}), Tensor::of<int64_t>({}, {0})}),
+            "2xi8: 120 -32");
+  EXPECT_EQ(run("CumProd", "axis = 0 : i64", {f32({3}, {0.5, -4, 3}), std::nullopt}),
+            "3xf32: 0.5 -2 -6");
+}
+
 TEST(ReduceTest, NonZeroGivesCoordinates) {
   OpRunner run;
   EXPECT_EQ(run("NonZero", "", {tensor(DataType::Bool, {2, 2}, {1, 0, 1, 1})}),

@@ -207,6 +207,16 @@ TEST(UnaryTest, CastsBetweenAllTypes) {
             "'top.Cast' op attribute 'to' is 'complex<f32>'; expected an element type of tensors");
 }
 
+TEST(UnaryTest, ReadsBitsAsAnotherType) {
+  OpRunner run;
+  EXPECT_EQ(run("BitCast", "to = i32", {f32({2}, {1, -0.0})}), "2xi32: 1065353216 -2147483648");
+  EXPECT_EQ(run("BitCast", "to = f32", {Tensor::of<int32_t>({1}, {1065353216})}), "1xf32: 1");
+  EXPECT_EQ(run("BitCast", "to = ui8", {Tensor::of<int8_t>({}, {-1})}), "u8: 255");
+  EXPECT_EQ(run("BitCast", "to = i64", {tensor(DataType::F64, {0}, {})}), "0xi64:");
+  EXPECT_EQ(run("BitCast", "to = i16", {f32({1}, {1})}),
+            "'top.BitCast' op reads 'f32' as 'i16'; expected types of as many bits");
+}
+
 TEST(UnaryTest, Determinants) {
   OpRunner run;
   EXPECT_EQ(run("Det", "", {f32({2, 2, 2}, {0, 2, 3, 4, 1, 2, 2, 4})}), "2xf32: -6 0");

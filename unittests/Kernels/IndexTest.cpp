@@ -99,6 +99,24 @@ TEST_F(Index, ScattersByTuples) {
   EXPECT_THAT(floats(output), ElementsAre(31, 42, 3, 4, 15, 26, 7, 8));
 }
 
+TEST_F(Index, WritesRunsOfEachSample) {
+  Tensor input = Tensor::of<float>({2, 1, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  Tensor updates = Tensor::of<float>({2, 1, 2, 2}, {-1, -2, -3, -4, -5, -6, -7, -8});
+  Tensor starts = Tensor::of<int64_t>({2}, {1, 0});
+  Tensor output(DataType::F32, {2, 1, 3, 2});
+  ASSERT_TRUE(tensorScatter(input, updates, &starts, 2, false, output));
+  EXPECT_THAT(floats(output), ElementsAre(1, 2, -1, -2, -3, -4, -5, -6, -7, -8, 11, 12));
+  ASSERT_TRUE(tensorScatter(input, updates, nullptr, 2, false, output));
+  EXPECT_THAT(floats(output), ElementsAre(-1, -2, -3, -4, 5, 6, -5, -6, -7, -8, 11, 12));
+  Tensor late = Tensor::of<int64_t>({2}, {2, 4});
+  ASSERT_TRUE(tensorScatter(input, updates, &late, 2, true, output));
+  EXPECT_THAT(floats(output), ElementsAre(-3, -4, 3, 4, -1, -2, 7, 8, -5, -6, -7, -8));
+  Expected<void> beyond = tensorScatter(input, updates, &late, 2, false, output);
+  ASSERT_FALSE(beyond);
+  EXPECT_EQ(beyond.error().message(),
+            "writes slices 2 to before 4 of sample 0; expected 0 to before 3");
+}
+
 TEST_F(Index, CombinesSmallTypesOnceAndExactly) {
   // 2048 + 1 + 1 is 2050 in f16; rounded after each step it would stay 2048.
   Tensor input = convert(Tensor::of<float>({1}, {2048}), DataType::F16);

@@ -104,6 +104,9 @@ TEST(NormTest, NormsAlongAnAxis) {
   EXPECT_THAT(doubles(output), ElementsAre(3.0 / 7, 0.5, -4.0 / 7, 0.5));
   normalize(source, 0, 2, output, threads);
   EXPECT_THAT(doubles(output), ElementsAre(0.6, 1 / std::sqrt(2.0), -0.8, 1 / std::sqrt(2.0)));
+  Tensor nothing(DataType::F64, {2, 2});
+  normalize(nothing, 0, 2, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(0, 0, 0, 0));
 }
 
 TEST(NormTest, NeighbouringChannels) {

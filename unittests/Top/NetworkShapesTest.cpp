@@ -188,4 +188,83 @@ TEST_F(NetworkShapesTest, StatisticsOfLayers) {
             "'top.InstanceNorm' op second operand has 5 elements; expected 6, one per channel");
 }
 
+TEST_F(NetworkShapesTest, Attention) {
+  auto attention = [&](const std::string &query, const std::string &key,
+                       const std::string &attributes, const std::string &mask = "none") {
+    return infer("%q: " + query + ", %k: " + key + ", %m: " + mask,
+                 "%0:4 = \"top.ScaleDotProductAttention\"(%q, %k, %k, %m, %none, %none, %none) {" +
+                     attributes + "} : (" + query + ", " + key + ", " + key + ", " + mask +
+                     ", none, none, none) -> (tensor<*xf32>, tensor<*xf32>, none, tensor<*xf32>)");
+  };
+  // Two products of 512 scores with 16 elements each, 5 operations for the softmax.
+  EXPECT_EQ(attention("tensor<2x4x8x16xf32>", "tensor<2x2x8x16xf32>", ""),
+            "tensor<2x4x8x16xf32> tensor<2x2x8x16xf32> none tensor<2x4x8x8xf32> 35328");
+  EXPECT_EQ(attention("tensor<2x?x64xf32>", "tensor<?x8x32xf32>",
+                      "q_num_heads = 4 : i64, kv_num_heads = 2 : i64"),
+            "tensor<2x?x64xf32> tensor<2x2x8x16xf32> none tensor<2x4x?x8xf32> 0");
+  EXPECT_EQ(
+      attention("tensor<2x4x8x16xf32>", "tensor<2x3x8x16xf32>", ""),
+      "'top.ScaleDotProductAttention' op has 4 heads of queries; expected a multiple of the 3 "
+      "heads of keys");
+  EXPECT_EQ(
+      attention("tensor<2x4x8x16xf32>", "tensor<2x4x8x15xf32>", ""),
+      "'top.ScaleDotProductAttention' op key has shape [2, 4, 8, 15]; expected [2, 4, 8, 16]");
+  EXPECT_EQ(attention("tensor<2x4x8x16xf32>", "tensor<2x4x9x16xf32>", "", "tensor<4x8x10xi1>"),
+            "'top.ScaleDotProductAttention' op mask has shape [4, 8, 10]; expected one that "
+            "broadcasts to [2, 4, 8, 9]");
+}
+
+TEST_F(NetworkShapesTest, Rope) {
+  auto rope = [&](const std::string &cos, const std::string &attributes) {
+    return infer("%x: tensor<2x3x24xf32>, %c: " + cos,
+                 "%0 = \"top.Rope\"(%x, %c, %c, %none) {" + attributes +
+                     "} : (tensor<2x3x24xf32>, " + cos + ", " + cos + ", none) -> tensor<*xf32>");
+  };
+  EXPECT_EQ(rope("tensor<2x3x4xf32>", "num_heads = 3 : i64"), "tensor<2x3x24xf32> 432");
+  EXPECT_EQ(rope("tensor<2x3x4xf32>", ""),
+            "'top.Rope' op input has rank 3 and num_heads is 0; expected at least 1");
+  EXPECT_EQ(rope("tensor<2x3x4xf32>", "num_heads = 3 : i64, rotary_dim = 6 : i64"),
+            "'top.Rope' op cos has shape [2, 3, 4]; expected [2, 3, 3]");
+  EXPECT_EQ(rope("tensor<2x3x4xf32>", "num_heads = 3 : i64, rotary_dim = 10 : i64"),
+            "'top.Rope' op turns 10 of 8 elements; expected an even number, at most all of them");
+}
+
+TEST_F(NetworkShapesTest, Recurrences) {
+  EXPECT_EQ(infer("%q: tensor<1x?x8xf16>, %k: tensor<1x3x4xf16>, %b: tensor<1x3x1xf16>",
+                  "%0:2 = \"top.LinearAttention\"(%q, %k, %k, %none, %none, %b) {q_num_heads = 2 : "
+                  "i64, kv_num_heads = 1 : i64, update_rule = \"delta\"} : (tensor<1x?x8xf16>, "
+                  "tensor<1x3x4xf16>, tensor<1x3x4xf16>, none, none, tensor<1x3x1xf16>) -> "
+                  "(tensor<*xf32>, tensor<*xf32>)"),
+            "tensor<1x3x8xf16> tensor<1x1x4x4xf16> 480");
+  EXPECT_EQ(infer("%x: tensor<2x3x8xf32>, %w: tensor<3x1x4xf32>, %s: tensor<2x3x4xf32>",
+                  "%0:2 = \"top.CausalConv\"(%x, %w, %none, %s) : (tensor<2x3x8xf32>, "
+                  "tensor<3x1x4xf32>, none, tensor<2x3x4xf32>) -> (tensor<*xf32>, tensor<*xf32>)"),
+            "'top.CausalConv' op past_state has shape [2, 3, 4]; expected [2, 3, 3]");
+}
+
+TEST_F(NetworkShapesTest, Spectra) {
+  auto dft = [&](const std::string &input, const std::string &attributes) {
+    return infer("%x: " + input, "%0 = \"top.DFT\"(%x, %none, %none) {" + attributes + "} : (" +
+                                     input + ", none, none) -> tensor<*xf32>");
+  };
+  // 5 * log2(10), rounded up, for each complex number.
+  EXPECT_EQ(dft("tensor<2x10x1xf32>", ""), "tensor<2x10x2xf32> 340");
+  EXPECT_EQ(dft("tensor<2x?x1xf32>", "onesided = true, axis = 0 : i64"), "tensor<2x?x2xf32> 0");
+  EXPECT_EQ(dft("tensor<2x6x2xf32>", "onesided = true, inverse = true"), "tensor<2x10x1xf32> 170");
+  EXPECT_EQ(
+      dft("tensor<2x6x3xf32>", ""),
+      "'top.DFT' op input has shape [2, 6, 3]; expected rank 2 at least and a last extent of 1 "
+      "or 2");
+  EXPECT_EQ(dft("tensor<2x6x2xf32>", "axis = 2 : i64"),
+            "'top.DFT' op axis 2; expected one of the 2 before the last");
+  EXPECT_EQ(infer("%x: tensor<1x128x1xf32>, %n: tensor<i64>, %w: tensor<16xf32>",
+                  "%0 = \"top.STFT\"(%x, %n, %w, %none) : (tensor<1x128x1xf32>, tensor<i64>, "
+                  "tensor<16xf32>, none) -> tensor<*xf32>"),
+            "tensor<1x?x9x2xf32> 0");
+  EXPECT_EQ(infer("%x: tensor<1x8x1xf32>, %n: tensor<i64>, %w: tensor<16xf32>",
+                  "%0 = \"top.STFT\"(%x, %n, %w, %none) : (tensor<1x8x1xf32>, tensor<i64>, "
+                  "tensor<16xf32>, none) -> tensor<*xf32>"),
+            "'top.STFT' op frames have 16 elements; expected 1 to 8, those of the signal");
+}
+
 } // namespace

@@ -9,9 +9,9 @@ func.func @float_only(%x: tensor<2xi32>) {
 
 // -----
 
-func.func @unsigned_only(%x: tensor<2xi32>) {
-  // expected-error @+1 {{operand #0 must be tensor of unsigned integer values, but got 'tensor<2xi32>'}}
-  %0 = "top.BitShift"(%x, %x) {direction = "LEFT"} : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+func.func @integers_only(%x: tensor<2xi1>) {
+  // expected-error @+1 {{operand #0 must be tensor of integer values, but got 'tensor<2xi1>'}}
+  %0 = "top.BitShift"(%x, %x) {direction = "LEFT"} : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
   return
 }
 

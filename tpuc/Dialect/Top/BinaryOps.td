@@ -426,10 +426,12 @@ def Top_BitwiseBinaryOp : Top_ElementwiseOp<"BitwiseBinary", "inferBroadcast"> {
 }
 
 def Top_BitShiftOp : Top_ElementwiseOp<"BitShift", "inferBroadcast"> {
-  let summary = "Shifts unsigned integers";
+  let summary = "Shifts integers";
   let description = [{
-    `output = input * 2^amount` modulo 2^n, or `input / 2^amount` truncated. `direction`: "LEFT" or
-    "RIGHT". The operands have one element type and are broadcast as numpy does.
+    `output = input * 2^amount` modulo 2^n, or `floor(input / 2^amount)`. `direction`: "LEFT" or
+    "RIGHT". An amount that is negative, or n or more, counts as n: what is left is 0, or -1 of a
+    negative input that is shifted right. The operands have one element type and are broadcast as
+    numpy does.
 
     Example:
 
@@ -438,8 +440,8 @@ def Top_BitShiftOp : Top_ElementwiseOp<"BitShift", "inferBroadcast"> {
          (tensor<2x3xui8>, tensor<3xui8>) -> tensor<2x3xui8> loc("y")
     ```
   }];
-  let arguments = (ins Top_UnsignedTensor:$input,
-                       Top_UnsignedTensor:$amount,
+  let arguments = (ins Top_IntegerTensor:$input,
+                       Top_IntegerTensor:$amount,
                        StrAttr:$direction);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;

@@ -19,15 +19,12 @@ def Top_FloatElement : Type<Or<[CPred<"::llvm::isa<::mlir::FloatType>($_self)">,
 def Top_IntegerElement
     : Type<Or<[CPred<"::llvm::isa<::mlir::IntegerType>($_self) && !$_self.isInteger(1)">,
                Top_IsForeign]>, "integer">;
-def Top_UnsignedElement
-    : Type<CPred<"$_self.isUnsignedInteger() && !$_self.isInteger(1)">, "unsigned integer">;
 def Top_BoolElement : Type<CPred<"$_self.isInteger(1)">, "bool (i1)">;
 def Top_NumberElement
     : Type<Or<[Top_FloatElement.predicate, Top_IntegerElement.predicate]>, "number">;
 
 def Top_FloatTensor : TensorOf<[Top_FloatElement]>;
 def Top_IntegerTensor : TensorOf<[Top_IntegerElement]>;
-def Top_UnsignedTensor : TensorOf<[Top_UnsignedElement]>;
 def Top_BoolTensor : TensorOf<[Top_BoolElement]>;
 def Top_NumberTensor : TensorOf<[Top_NumberElement]>;
 def Top_BitsTensor : TensorOf<[Top_IntegerElement, Top_BoolElement]>;

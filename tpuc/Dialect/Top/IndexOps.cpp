@@ -158,6 +158,35 @@ LogicalResult ScatterNDOp::inferShape() {
   return setResult(*this, 0, elementTypeOf(getInput()), dims);
 }
 
+LogicalResult TensorScatterOp::verify() {
+  if (failed(verifyChoice(*this, "mode", getMode(), {"linear", "circular"})) ||
+      failed(verifyIndexType(*this, "starts", getStarts())))
+    return failure();
+  return verifySameStorage(*this, {getInput(), getUpdates()});
+}
+
+LogicalResult TensorScatterOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  std::optional<Dims> updates = dimsOf(getUpdates());
+  if (dims) {
+    FailureOr<int64_t> axis =
+        normalizeAxis(*this, static_cast<int64_t>(getAxis()), static_cast<int64_t>(dims->size()));
+    if (failed(axis))
+      return failure();
+    if (*axis == 0)
+      return emitOpError("axis is 0, the samples; expected another");
+    Dims wanted = *dims;
+    wanted[*axis] = kDynamic;
+    if (updates && !fits(wanted, *updates))
+      return emitOpError("updates have type ")
+             << getUpdates().getType() << "; expected "
+             << RankedTensorType::get(wanted, elementTypeOf(getInput()));
+  }
+  return setResult(*this, 0, elementTypeOf(getInput()), dims);
+}
+
+int64_t TensorScatterOp::flops() { return 0; }
+
 LogicalResult OneHotOp::verify() {
   if (std::optional<int64_t> count = vectorLength(getValues()); count && *count != 2)
     return emitOpError("has ") << *count << " values; expected 2, for off and on";

@@ -111,6 +111,29 @@ def Top_ScatterNDOp : Top_ComputeOp<"ScatterND"> {
   let hasVerifier = 1;
 }
 
+def Top_TensorScatterOp : Top_ComputeOp<"TensorScatter"> {
+  let summary = "Writes a run of slices into each sample of a cache";
+  let description = [{
+    The input, in which the slices from `starts[n]` on along `axis` of sample n become those of
+    `updates[n]`, which has the input's extents but for the one of `axis`, at most as long. Without
+    `starts` the runs begin at 0. `mode` "circular" wraps around at the end of `axis`, "linear" must
+    not reach it. `axis` is not 0, the samples.
+
+    Example:
+
+    ```mlir
+    %0 = "top.TensorScatter"(%cache, %u, %starts) : (tensor<2x8x4xf32>, tensor<2x3x4xf32>, tensor<2xi64>) -> tensor<2x8x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       AnyTensor:$updates,
+                       Top_OptionalTensor:$starts,
+                       Top_DefaultI64<-2>:$axis,
+                       DefaultValuedStrAttr<StrAttr, "linear">:$mode);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
 def Top_OneHotOp : Top_ComputeOp<"OneHot"> {
   let summary = "Ones where indices say";
   let description = [{

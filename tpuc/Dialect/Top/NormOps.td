@@ -179,7 +179,7 @@ def Top_PixelNormOp : Top_ComputeOp<"PixelNorm"> {
 def Top_NormalizeOp : Top_ComputeOp<"Normalize"> {
   let summary = "Divides by the p-norm along an axis";
   let description = [{
-    x / (sum of |x|^p)^(1/p) along `axis`; `p` is 1 or 2. Where all are 0 the result is NaN.
+    x / (sum of |x|^p)^(1/p) along `axis`; `p` is 1 or 2. Where all are 0 the result is 0.
 
     Example:
 

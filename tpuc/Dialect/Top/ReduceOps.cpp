@@ -129,15 +129,19 @@ LogicalResult TopKOp::inferShape() {
 
 int64_t TopKOp::flops() { return staticElements(getInput()); }
 
-LogicalResult CumSumOp::inferShape() {
-  std::optional<Dims> dims = dimsOf(getInput());
-  if (dims && getAxis() &&
-      failed(normalizeAxis(*this, static_cast<int64_t>(*getAxis()), dims->size())))
+template <typename Op> static LogicalResult inferCumulative(Op op) {
+  std::optional<Dims> dims = dimsOf(op.getInput());
+  if (dims && op.getAxis() &&
+      failed(normalizeAxis(op, static_cast<int64_t>(*op.getAxis()), dims->size())))
     return failure();
-  return setResult(*this, 0, elementTypeOf(getInput()), dims);
+  return setResult(op, 0, elementTypeOf(op.getInput()), dims);
 }
 
+LogicalResult CumSumOp::inferShape() { return inferCumulative(*this); }
 int64_t CumSumOp::flops() { return staticElements(getInput()); }
+
+LogicalResult CumProdOp::inferShape() { return inferCumulative(*this); }
+int64_t CumProdOp::flops() { return staticElements(getInput()); }
 
 LogicalResult NonZeroOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());

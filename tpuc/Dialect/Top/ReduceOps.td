@@ -111,6 +111,27 @@ def Top_CumSumOp : Top_ComputeOp<"CumSum"> {
   let results = (outs AnyTensor:$output);
 }
 
+def Top_CumProdOp : Top_ComputeOp<"CumProd"> {
+  let summary = "Running product along an axis";
+  let description = [{
+    `output[i] = input[0] * ... * input[i]` along `axis` (or `axis_tensor`); without the last factor
+    with `exclusive`, from the end with `reverse`. Integers wrap around.
+
+    Example:
+
+    ```mlir
+    %2 = "top.CumProd"(%0, %1) {axis = 1, exclusive = false, reverse = false} :
+             (tensor<2x3xf32>, none) -> tensor<2x3xf32> loc("y")
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       Top_OptionalTensor:$axis_tensor,
+                       OptionalAttr<I64Attr>:$axis,
+                       Top_False:$exclusive,
+                       Top_False:$reverse);
+  let results = (outs AnyTensor:$output);
+}
+
 def Top_NonZeroOp : Top_ComputeOp<"NonZero"> {
   let summary = "The coordinates of elements that are not zero";
   let description = [{

@@ -46,6 +46,20 @@ LogicalResult CastOp::verify() {
 LogicalResult CastOp::inferShape() { return setResult(*this, 0, getTo(), dimsOf(getInput())); }
 int64_t CastOp::flops() { return 0; }
 
+LogicalResult BitCastOp::verify() {
+  std::optional<DataType> from = storageDataType(getInput().getType());
+  std::optional<DataType> to = storageDataType(getTo());
+  if (!to)
+    return emitOpError("attribute 'to' is ") << getTo() << "; expected an element type of tensors";
+  if (!from || bitWidth(*from) != bitWidth(*to))
+    return emitOpError("reads ") << elementTypeOf(getInput()) << " as " << getTo()
+                                 << "; expected types of as many bits";
+  return success();
+}
+
+LogicalResult BitCastOp::inferShape() { return setResult(*this, 0, getTo(), dimsOf(getInput())); }
+int64_t BitCastOp::flops() { return 0; }
+
 LogicalResult CopyOp::inferShape() { return inferLikeFirst(*this); }
 int64_t CopyOp::flops() { return 0; }
 

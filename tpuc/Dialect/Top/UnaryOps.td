@@ -466,6 +466,23 @@ def Top_CastOp : Top_ComputeOp<"Cast"> {
   let hasVerifier = 1;
 }
 
+def Top_BitCastOp : Top_ComputeOp<"BitCast"> {
+  let summary = "The bits of each element as another type";
+  let description = [{
+    The bits of each element of `input` as an element of type `to`, which has as many bits.
+
+    Example:
+
+    ```mlir
+    %1 = "top.BitCast"(%0) {to = i32} : (tensor<4xf32>) -> tensor<4xi32> loc("y")
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       TypeAttr:$to);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
 def Top_DetOp : Top_ComputeOp<"Det"> {
   let summary = "The determinant of the innermost matrices";
   let description = [{

@@ -216,6 +216,12 @@ void cast(NodeBuilder &node) {
 
 void castLike(NodeBuilder &node) { emitCast(node, NodeBuilder::elementType(node.in(1))); }
 
+void bitCast(NodeBuilder &node) {
+  if (!node.hasAttribute("to"))
+    return node.fail("attribute 'to' is missing");
+  node.emit<top::BitCastOp>(node.in(0), node.attrs().setType("to", node.getType("to", {})));
+}
+
 /// Nothing is dropped in inference: the input, and a mask that keeps all of it.
 void dropout(NodeBuilder &node) {
   node.ignore({kOldAttribute, "seed", "ratio"});
@@ -248,6 +254,7 @@ constexpr OpRow kRows[] = {
     {"Asinh", 9, 1, 1, unary<top::ArcsinhOp>, "Arcsinh"},
     {"Atan", 7, 1, 1, unary<top::ArctanOp>, "Arctan"},
     {"Atanh", 9, 1, 1, unary<top::ArctanhOp>, "Arctanh"},
+    {"BitCast", 26, 1, 1, bitCast, "BitCast"},
     {"BitShift", 11, 2, 2, bitShift, "BitShift"},
     {"BitwiseAnd", 18, 2, 2, bitwise, "BitwiseBinary"},
     {"BitwiseNot", 18, 1, 1, unary<top::BitwiseNotOp>, "BitwiseNot"},

@@ -54,6 +54,14 @@ void compress(NodeBuilder &node) {
   node.emit<top::CompressOp>({node.in(0), node.in(1)}, attributes);
 }
 
+void tensorScatter(NodeBuilder &node) {
+  node.emit<top::TensorScatterOp>(
+      {node.in(0), node.in(1), node.in(2)},
+      node.attrs()
+          .setInt("axis", node.getInt("axis", -2))
+          .setString("mode", node.getChoice("mode", "linear", {"linear", "circular"})));
+}
+
 constexpr OpRow kRows[] = {
     {"Compress", 9, 2, 2, compress, "Compress"},
     {"Gather", 1, 2, 2, gather<top::GatherOp>, "Gather"},
@@ -63,6 +71,7 @@ constexpr OpRow kRows[] = {
     {"Scatter", 9, 3, 3, scatterElements, "ScatterElements"},
     {"ScatterElements", 11, 3, 3, scatterElements, "ScatterElements"},
     {"ScatterND", 11, 3, 3, scatterND, "ScatterND"},
+    {"TensorScatter", 24, 2, 3, tensorScatter, "TensorScatter"},
 };
 
 } // namespace

@@ -69,7 +69,7 @@ void topK(NodeBuilder &node) {
   node.emitAll<top::TopKOp>(2, 2, {node.in(0), k.tensor}, attributes);
 }
 
-void cumSum(NodeBuilder &node) {
+template <typename Op> void cumulative(NodeBuilder &node) {
   IntsOrTensor axis = node.intsOrTensor(1);
   if (axis.ints && axis.ints->size() != 1)
     return node.fail(fmt::format("axis has {} elements", axis.ints->size()), "one");
@@ -78,7 +78,7 @@ void cumSum(NodeBuilder &node) {
                          .setBool("reverse", node.getInt("reverse", 0) != 0);
   if (axis.ints)
     attributes.setInt("axis", (*axis.ints)[0]);
-  node.emit<top::CumSumOp>({node.in(0), axis.tensor}, attributes);
+  node.emit<Op>({node.in(0), axis.tensor}, attributes);
 }
 
 void nonZero(NodeBuilder &node) { node.emit<top::NonZeroOp>(node.in(0)); }
@@ -101,7 +101,8 @@ void nonMaxSuppression(NodeBuilder &node) {
 constexpr OpRow kRows[] = {
     {"ArgMax", 1, 1, 1, arg, "Arg"},
     {"ArgMin", 1, 1, 1, arg, "Arg"},
-    {"CumSum", 11, 2, 2, cumSum, "CumSum"},
+    {"CumProd", 26, 2, 2, cumulative<top::CumProdOp>, "CumProd"},
+    {"CumSum", 11, 2, 2, cumulative<top::CumSumOp>, "CumSum"},
     {"NonMaxSuppression", 10, 2, 5, nonMaxSuppression, "Nms"},
     {"NonZero", 9, 1, 1, nonZero, "NonZero"},
     {"ReduceL1", 1, 1, 1, reduceAttributes, "Reduce"},

@@ -227,6 +227,9 @@ llvm::ArrayRef<OpRow> normRows();
 llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> quantizeRows();
 llvm::ArrayRef<OpRow> controlRows();
+llvm::ArrayRef<OpRow> attentionRows();
+llvm::ArrayRef<OpRow> signalRows();
+llvm::ArrayRef<OpRow> lossRows();
 
 } // namespace tpuc::onnx
 

@@ -21,8 +21,9 @@ using namespace tpuc::onnx;
 /// All rows, those of one op beside each other, the oldest first.
 static std::vector<OpRow> sortedRows() {
   std::vector<OpRow> rows;
-  for (ArrayRef<OpRow> family : {elementwiseRows(), movementRows(), indexRows(), networkRows(),
-                                 normRows(), reduceRows(), quantizeRows(), controlRows()})
+  for (ArrayRef<OpRow> family :
+       {elementwiseRows(), movementRows(), indexRows(), networkRows(), normRows(), reduceRows(),
+        quantizeRows(), controlRows(), attentionRows(), signalRows(), lossRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   std::ranges::sort(rows, [](const OpRow &a, const OpRow &b) {
     return std::tie(a.name, a.since) < std::tie(b.name, b.since);

@@ -179,8 +179,8 @@ template <typename T> void runInteger(BinaryOp op, const Fold<T> &fold) {
     });
   case BinaryOp::ShiftRight:
     return fold.run(1, [](T a, T b) {
-      return static_cast<uint64_t>(b) > 63 ? T(0)
-                                           : static_cast<T>(static_cast<uint64_t>(a) >> (b & 63));
+      T sign = a < T(0) ? static_cast<T>(-1) : T(0);
+      return static_cast<uint64_t>(b) > 63 ? sign : static_cast<T>(a >> (b & 63));
     });
   default:
     assert(false && "not an operation on bits");

@@ -34,7 +34,8 @@ enum class BinaryOp : uint8_t {
   And,
   Or,
   Xor,
-  // Unsigned integers; a shift by the width or more gives 0.
+  // A shift by the width or more, or by a negative amount, leaves 0, or -1 of a negative number
+  // shifted right.
   ShiftLeft,
   ShiftRight,
 };

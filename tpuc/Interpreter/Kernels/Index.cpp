@@ -350,3 +350,33 @@ Expected<void> kernels::scatterND(const Tensor &input, const Tensor &indices, co
           output);
   return {};
 }
+
+Expected<void> kernels::tensorScatter(const Tensor &input, const Tensor &updates,
+                                      const Tensor *starts, size_t axis, bool circular,
+                                      Tensor &output) {
+  auto extents = input.shape().dims();
+  int64_t length = extents[axis];
+  int64_t run = updates.shape()[axis];
+  int64_t inner = product(extents.subspan(axis + 1));
+  int64_t rowsPerSample = product(extents.subspan(1, axis - 1));
+  std::vector<int64_t> begins(static_cast<size_t>(extents[0]));
+  if (starts) {
+    Tensor wide = convert(*starts, DataType::I64);
+    std::ranges::copy(wide.data<int64_t>(), begins.begin());
+  }
+  std::vector<int64_t> slices;
+  slices.reserve(static_cast<size_t>(extents[0] * rowsPerSample * run));
+  for (int64_t sample = 0; sample < extents[0]; ++sample) {
+    int64_t begin = begins[static_cast<size_t>(sample)];
+    if (begin < 0 || (!circular && begin > length - run))
+      return makeError("",
+                       "writes slices " + std::to_string(begin) + " to before " +
+                           std::to_string(begin + run) + " of sample " + std::to_string(sample),
+                       "0 to before " + std::to_string(length));
+    for (int64_t row = sample * rowsPerSample; row < (sample + 1) * rowsPerSample; ++row)
+      for (int64_t step = 0; step < run; ++step)
+        slices.push_back((row * length + (begin + step) % length) * inner);
+  }
+  scatter(input, updates, Reduction::None, {slices, inner}, output);
+  return {};
+}

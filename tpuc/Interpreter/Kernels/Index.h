@@ -47,6 +47,13 @@ Expected<void> scatterElements(const Tensor &input, const Tensor &indices, const
 Expected<void> scatterND(const Tensor &input, const Tensor &indices, const Tensor &updates,
                          Reduction reduction, Tensor &output);
 
+/// `output` is `input`, in which the slices from `starts[n]` (null: 0) on along `axis`, not 0, of
+/// sample n are those of `updates`, whose other extents are the input's. `circular` wraps around at
+/// the end of the axis. Errors: a run that begins before the axis, or ends beyond it and is not
+/// circular.
+Expected<void> tensorScatter(const Tensor &input, const Tensor &updates, const Tensor *starts,
+                             size_t axis, bool circular, Tensor &output);
+
 /// `output[o, d, i]` is `values[1]` where d is `indices[o, i]`, else `values[0]`; `axis` is the
 /// dimension of d, its extent the depth. Indices beyond the ends name no element; numbers that are
 /// no integers are cut.

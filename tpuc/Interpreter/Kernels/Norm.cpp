@@ -343,7 +343,7 @@ void kernels::normalize(const Tensor &input, size_t axis, int64_t p, Tensor &out
             });
             auto norm = static_cast<T>(p == 1 ? sum : std::sqrt(sum));
             for (int64_t i = at; i < at + axes.size * axes.inner; i += axes.inner)
-              to[i] = from[i] / norm;
+              to[i] = norm == 0 ? T(0) : from[i] / norm;
           }
         });
   });

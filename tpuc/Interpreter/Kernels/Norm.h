@@ -53,7 +53,7 @@ void groupNorm(const Tensor &input, const Tensor *weight, const Tensor *bias, in
 void pixelNorm(const Tensor &input, const Tensor *weight, const Tensor *bias, double epsilon,
                Tensor &output, ThreadPool &threads);
 
-/// x / (sum of |x|^p)^(1/p) along `axis`, p 1 or 2; NaN where all are 0.
+/// x / (sum of |x|^p)^(1/p) along `axis`, p 1 or 2; 0 where all are 0.
 void normalize(const Tensor &input, size_t axis, int64_t p, Tensor &output, ThreadPool &threads);
 
 /// (x - mean) / (sqrt(variance) + epsilon) over `axes`.

@@ -293,32 +293,34 @@ void reduce(ReduceOp op, const Tensor &input, std::span<const int64_t> axes, Ten
   });
 }
 
-void cumulativeSum(const Tensor &input, int64_t axis, bool exclusive, bool reverse, Tensor &output,
-                   ThreadPool &threads) {
+void cumulative(Cumulative kind, const Tensor &input, int64_t axis, bool exclusive, bool reverse,
+                Tensor &output, ThreadPool &threads) {
   const Shape &shape = input.shape();
   const int64_t length = shape[static_cast<size_t>(axis)];
   const int64_t inner = shape.strides()[static_cast<size_t>(axis)];
+  const bool isProduct = kind == Cumulative::Product;
   if (input.numElements() == 0)
     return;
   dispatchWorking(workingType(input.type()), [&]<typename T>(T) {
     using Acc = Accumulator<T>;
     const Tensor working = toWorking<T>(input);
     const T *from = working.data<T>().data();
-    std::vector<Acc> sums(static_cast<size_t>(input.numElements()));
+    std::vector<Acc> results(static_cast<size_t>(input.numElements()));
     threads.parallelFor(
         input.numElements() / length, grainFor(length), [&](int64_t begin, int64_t end) {
           for (int64_t line = begin; line < end; ++line) {
             const int64_t start = line / inner * length * inner + line % inner;
-            Acc sum = 0;
+            Acc running = isProduct ? Acc(1) : Acc(0);
             for (int64_t step = 0; step < length; ++step) {
               const int64_t i = start + (reverse ? length - 1 - step : step) * inner;
-              const Acc next = sum + static_cast<Acc>(from[i]);
-              sums[static_cast<size_t>(i)] = exclusive ? sum : next;
-              sum = next;
+              const auto term = static_cast<Acc>(from[i]);
+              const Acc next = isProduct ? running * term : running + term;
+              results[static_cast<size_t>(i)] = exclusive ? running : next;
+              running = next;
             }
           }
         });
-    storeBlock<Acc>(sums, output, 0);
+    storeBlock<Acc>(results, output, 0);
   });
 }
 

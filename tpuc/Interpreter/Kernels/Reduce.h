@@ -30,10 +30,13 @@ Shape reducedShape(const Shape &shape, std::span<const int64_t> axes, bool keepD
 void reduce(ReduceOp op, const Tensor &input, std::span<const int64_t> axes, Tensor &output,
             ThreadPool &threads);
 
-/// output[i] = input[0] + ... + input[i] along `axis`; without the last term with `exclusive`; from
-/// the end with `reverse`. Floats are accumulated in f64, integers modulo 2^64.
-void cumulativeSum(const Tensor &input, int64_t axis, bool exclusive, bool reverse, Tensor &output,
-                   ThreadPool &threads);
+enum class Cumulative : uint8_t { Sum, Product };
+
+/// output[i] = input[0] + ... + input[i] along `axis`, or the product of these; without the last
+/// term with `exclusive`; from the end with `reverse`. Floats are accumulated in f64, integers
+/// modulo 2^64.
+void cumulative(Cumulative kind, const Tensor &input, int64_t axis, bool exclusive, bool reverse,
+                Tensor &output, ThreadPool &threads);
 
 } // namespace tpuc::kernels
 

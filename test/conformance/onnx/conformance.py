@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Runs the cases of the ONNX project's backend tests through model_transform and model_runner.
+
+Each case is imported as it is, every input of its graph an input of the network, run on its first
+set of data and compared: each output must have the expected shape and kind of element, and values
+within rtol 1e-3 and atol 1e-5. A case passes, is refused (a message of one line that begins with the
+tool's name, and an exit status of 1), differs, or fails (a crash, a hang, anything else).
+
+A case counts as eligible unless it needs what a network of numeric tensors does not have: strings,
+sequences, optionals, 2-bit integers, f4E2M1, f8E8M0, operators of other domains, random numbers,
+training, pictures. The exit status is 0 if at least 97 % of the eligible cases pass and nothing
+fails or differs that known.txt does not explain.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import numpy
+import onnx
+from onnx import numpy_helper
+from onnx.backend.test import loader
+
+HERE = pathlib.Path(__file__).resolve().parent
+PAGE = HERE.parents[2] / "docs" / "onnx-conformance.md"
+KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
+STANDARD_TYPES = {"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8",
+                  "uint16", "uint32", "uint64"}
+UNFIT_OPERATORS = re.compile(
+    r".*Sequence.*|.*Optional.*|String.*|Regex.*|TfIdf.*|Random.*|Bernoulli|Multinomial|ImageDecoder"
+    r"|Adam|Adagrad|Momentum")
+UNFIT_TYPES = {getattr(onnx.TensorProto, name)
+               for name in ("STRING", "INT2", "UINT2", "FLOAT4E2M1", "FLOAT8E8M0")
+               if hasattr(onnx.TensorProto, name)}
+
+Case = collections.namedtuple("Case", "suite name model arrays")
+Result = collections.namedtuple("Result", "suite name opset eligible outcome reason")
+
+
+def graph_fits(graph, functions):
+    for value in (*graph.input, *graph.output):
+        kind = value.type.WhichOneof("value")
+        if kind is not None and (kind != "tensor_type" or value.type.tensor_type.elem_type in UNFIT_TYPES):
+            return False
+    for node in graph.node:
+        standard = node.domain in ("", "ai.onnx")
+        if UNFIT_OPERATORS.fullmatch(node.op_type) or not standard and (node.domain, node.op_type) not in functions:
+            return False
+        for attribute in node.attribute:
+            if attribute.name in ("to", "dtype", "output_dtype") and attribute.i in UNFIT_TYPES:
+                return False
+            if attribute.HasField("t") and attribute.t.data_type in UNFIT_TYPES:
+                return False
+            if attribute.HasField("g") and not graph_fits(attribute.g, functions):
+                return False
+    return True
+
+
+def is_eligible(model):
+    return graph_fits(model.graph, {(function.domain, function.name) for function in model.functions})
+
+
+def archived(array):
+    """The array in a type that .npz files have: 4-bit integers as 8-bit ones, bf16 and f8 as f32.
+    None for strings, sequences and complex numbers."""
+    if isinstance(array, onnx.TensorProto):
+        array = numpy_helper.to_array(array)
+    if not isinstance(array, (numpy.ndarray, numpy.generic)):
+        return None
+    array = numpy.asarray(array)
+    if array.dtype.name in STANDARD_TYPES:
+        return array
+    if array.dtype.kind in "OSUc":
+        return None
+    if "int" in array.dtype.name:
+        return array.astype(numpy.uint8 if array.dtype.name.startswith("u") else numpy.int8)
+    return array.astype(numpy.float32)
+
+
+def read_folder(folder):
+    """The model of a folder and its first set of data."""
+    model = onnx.load(os.path.join(folder, "model.onnx"))
+    arrays = []
+    for prefix in ("input", "output"):
+        row = []
+        while os.path.exists(path := os.path.join(folder, "test_data_set_0", f"{prefix}_{len(row)}.pb")):
+            row.append(onnx.load_tensor(path))
+        arrays.append(row)
+    return model, arrays
+
+
+def all_cases():
+    for suite in KINDS:
+        for case in loader.load_model_tests(kind=suite):
+            if case.model is not None:
+                yield Case(suite, case.name, case.model, case.data_sets[0])
+            else:
+                yield Case(suite, case.name, *read_folder(case.model_dir))
+
+
+def compare(found, wanted):
+    """What differs; empty if nothing does."""
+    for name, expected in wanted:
+        if name not in found.files:
+            return f"no output {name}"
+        actual = found[name]
+        if actual.shape != expected.shape or actual.dtype.kind != expected.dtype.kind:
+            return f"{name} is {actual.dtype} {actual.shape}, expected {expected.dtype} {expected.shape}"
+        if not numpy.allclose(actual, expected, rtol=1e-3, atol=1e-5, equal_nan=True):
+            error = numpy.nanmax(numpy.abs(actual.astype(float) - expected.astype(float)))
+            return f"{name} differs by up to {error:.3g}"
+    return ""
+
+
+def run_tool(tool, arguments, folder):
+    """(outcome, reason) of a tool: "" if it succeeded."""
+    try:
+        done = subprocess.run([tool, *arguments], cwd=folder, capture_output=True, text=True, timeout=120)
+    except subprocess.TimeoutExpired:
+        return "fails", "no answer within 120 s"
+    lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    if done.returncode == 0:
+        return "", ""
+    message = f"{tool.name}: error: "
+    if done.returncode == 1 and len(lines) == 1 and lines[0].startswith(message):
+        return "refused", lines[0].removeprefix(message).removeprefix("m.onnx: ")
+    return "fails", f"exit status {done.returncode}: {lines[-1] if lines else 'no message'}"
+
+
+def run_case(case, tools, folder):
+    onnx.save(case.model, folder / "m.onnx")
+    outcome = run_tool(tools / "model_transform", ["--model_def", "m.onnx", "--mlir", "m.mlir"], folder)
+    if outcome[0]:
+        return outcome
+    weights = {weight.name for weight in case.model.graph.initializer}
+    inputs = [value.name for value in case.model.graph.input if value.name not in weights]
+    given, expected = ([archived(array) for array in row] for row in case.arrays)
+    if any(array is None for array in (*given, *expected)):
+        return "differs", "imports a network whose data are no tensors"
+    numpy.savez(folder / "in.npz", **dict(zip(inputs, given)))
+    outcome = run_tool(tools / "model_runner",
+                       ["--model", "m.mlir", "--input", "in.npz", "--output", "out.npz"], folder)
+    if outcome[0]:
+        return outcome
+    outputs = [value.name for value in case.model.graph.output]
+    with numpy.load(folder / "out.npz") as found:
+        difference = compare(found, [pair for pair in zip(outputs, expected) if pair[0]])
+    return ("differs", difference) if difference else ("passes", "")
+
+
+def evaluate(case, tools):
+    opset = max((each.version for each in case.model.opset_import if each.domain in ("", "ai.onnx")), default=0)
+    with tempfile.TemporaryDirectory() as folder:
+        outcome, reason = run_case(case, tools, pathlib.Path(folder))
+    return Result(case.suite, case.name, opset, is_eligible(case.model), outcome, reason)
+
+
+def read_known():
+    known = {}
+    for line in (HERE / "known.txt").read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, reason = line.partition(": ")
+            known[name] = reason
+    return known
+
+
+def table(results, known):
+    lines = ["| case | opset | why |", "| --- | --- | --- |"]
+    for result in sorted(results):
+        reason = known.get(result.name, result.reason).replace("|", "\\|")
+        lines.append(f"| {result.name} | {result.opset or '–'} | {reason} |")
+    return lines
+
+
+def page(results, known):
+    eligible = [result for result in results if result.eligible]
+    others = [result for result in results if not result.eligible]
+    count = collections.Counter((result.eligible, result.outcome) for result in results)
+    lines = [
+        "# Conformance with ONNX", "",
+        f"Generated by `./dev conformance onnx` from the backend tests of onnx {onnx.__version__}; do not edit.", "",
+        "Each case is imported and run as it is; shapes and kinds of element must be those expected, values within "
+        "rtol 1e-3 and atol 1e-5. Eligible are the cases of numeric tensors: no strings, sequences, optionals, 2-bit "
+        "integers, f4E2M1, f8E8M0, operators of other domains, random numbers, training or pictures.", "",
+        "| cases | number | pass | refused with one line | differ | fail |", "| --- | --- | --- | --- | --- | --- |"]
+    for name, flag, rows in (("eligible", True, eligible), ("others", False, others)):
+        numbers = " | ".join(str(count[flag, outcome]) for outcome in ("passes", "refused", "differs", "fails"))
+        lines.append(f"| {name} | {len(rows)} | {numbers} |")
+    share = 100 * count[True, "passes"] / max(1, len(eligible))
+    lines += ["", f"{share:.2f} % of the eligible cases pass."]
+    for title, flag, outcome in (("Eligible cases that are refused", True, "refused"),
+                                 ("Cases that differ", None, "differs"), ("Cases that fail", None, "fails"),
+                                 ("Other cases that are refused", False, "refused")):
+        part = [r for r in results if r.outcome == outcome and flag in (None, r.eligible)]
+        if part:
+            lines += ["", f"## {title}", "", *table(part, known)]
+    return "\n".join(lines) + "\n", share
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=pathlib.Path, required=True, help="the folder of the programs")
+    parser.add_argument("--filter", default="", help="only cases whose name matches this regular expression")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--result", help="a file for one line per case")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    tools = arguments.tools.resolve()
+    cases = [case for case in all_cases() if re.search(arguments.filter, case.name)]
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        results = list(pool.map(lambda case: evaluate(case, tools), cases))
+    if arguments.result:
+        with open(arguments.result, "w") as file:
+            file.writelines("\t".join(map(str, result)) + "\n" for result in results)
+    known = read_known()
+    text, share = page(results, known)
+    bad = [r for r in results if r.outcome == "fails" or r.outcome == "differs" and r.name not in known]
+    for result in bad:
+        print(f"{result.name}: {result.outcome}: {result.reason}")
+    print("\n".join(line for line in text.splitlines()[6:12] if line))
+    if not arguments.filter:
+        PAGE.write_text(text)
+    return 0 if share >= 97 and not bad else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

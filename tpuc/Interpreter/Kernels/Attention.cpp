@@ -1,0 +1,338 @@
+//===- Attention.cpp - Attention over keys and values ---------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/Attention.h"
+#include "tpuc/Interpreter/Kernels/Gemm.h"
+#include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Float.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace tpuc;
+using namespace tpuc::kernels;
+
+namespace {
+
+/// `value` as an element of the 16-bit float `type` holds it; other types hold it as it is.
+template <typename T> T rounded(T value, DataType type) {
+  if (type == DataType::F16)
+    return static_cast<T>(f16ToF32(f32ToF16(static_cast<float>(value))));
+  if (type == DataType::BF16)
+    return static_cast<T>(bf16ToF32(f32ToBF16(static_cast<float>(value))));
+  return type == DataType::F32 ? static_cast<T>(static_cast<float>(value)) : value;
+}
+
+/// Replaces each value by rounded(function(value)).
+template <typename T, typename Function>
+void step(std::vector<T> &values, DataType type, Function &&function) {
+  if (type == DataType::F16 || type == DataType::BF16) {
+    for (T &value : values)
+      value = rounded(function(value), type);
+    return;
+  }
+  for (T &value : values)
+    value = function(value);
+}
+
+/// Where the rows of a head of an operand are: [B, H, S, D], or [B, S, H * D].
+struct HeadLayout {
+  int64_t heads, rows, size;
+  bool isPacked;
+
+  HeadLayout(const Shape &shape, int64_t packedHeads) : isPacked(packedHeads > 0) {
+    heads = isPacked ? packedHeads : shape[1];
+    rows = isPacked ? shape[1] : shape[2];
+    size = isPacked ? shape[2] / packedHeads : shape[3];
+  }
+  int64_t rowStep() const { return isPacked ? heads * size : size; }
+  int64_t begin(int64_t batch, int64_t head) const {
+    return isPacked ? (batch * rows * heads + head) * size : (batch * heads + head) * rows * size;
+  }
+};
+
+/// The rows of `past` (may be null), then those of `tensor`, as [B, H, T, D] in type T.
+template <typename T>
+std::vector<T> joined(const Tensor *past, const Tensor &tensor, const HeadLayout &layout,
+                      int64_t batches) {
+  Tensor news = toCompute(tensor);
+  Tensor olds = past ? toCompute(*past) : Tensor();
+  int64_t pastElements = past ? past->shape()[2] * layout.size : 0;
+  std::vector<T> result;
+  result.reserve(news.numElements() + batches * layout.heads * pastElements);
+  for (int64_t head = 0; head < batches * layout.heads; ++head) {
+    if (past) {
+      const T *rows = olds.data<T>().data() + head * pastElements;
+      result.insert(result.end(), rows, rows + pastElements);
+    }
+    const T *rows = news.data<T>().data() + layout.begin(head / layout.heads, head % layout.heads);
+    for (int64_t row = 0; row < layout.rows; ++row, rows += layout.rowStep())
+      result.insert(result.end(), rows, rows + layout.size);
+  }
+  return result;
+}
+
+/// Stores computed elements into a result that may be left out.
+template <typename T> void storeInto(const std::vector<T> &values, Tensor *result) {
+  if (result)
+    store(Tensor::of<T>(result->shape(), std::span<const T>(values)), *result);
+}
+
+/// What the mask adds to the scores: 0, -inf, or its numbers.
+template <typename T> class Mask {
+public:
+  /// `scores`: the extents [B, H, Q, T] to which the mask broadcasts.
+  Mask(const Tensor *mask, const Shape &scores) {
+    if (!mask)
+      return;
+    bool isBool = mask->type() == DataType::Bool;
+    Tensor wide = convert(*mask, dataTypeOf<T>());
+    values.assign(wide.template data<T>().begin(), wide.template data<T>().end());
+    if (isBool)
+      for (T &value : values)
+        value = value != T(0) ? T(0) : kHidden;
+    const Shape &shape = mask->shape();
+    Shape strides = shape.strides();
+    end = shape[shape.rank() - 1];
+    for (size_t back = 2; back <= shape.rank(); ++back)
+      if (shape[shape.rank() - back] == scores[4 - back])
+        steps[4 - back] = strides[shape.rank() - back];
+  }
+
+  T at(int64_t batch, int64_t head, int64_t query, int64_t key) const {
+    if (values.empty())
+      return end < 0 ? T(0) : kHidden;
+    return key < end ? values[batch * steps[0] + head * steps[1] + query * steps[2] + key]
+                     : kHidden;
+  }
+
+private:
+  static constexpr T kHidden = -std::numeric_limits<T>::infinity();
+  std::vector<T> values;
+  int64_t steps[3] = {0, 0, 0};
+  int64_t end = -1; ///< Keys from here on are hidden; negative: there is no mask.
+};
+
+/// exp(x - max) / sum of these in each row of `length`, 0 where all are -inf or `isHidden` says so.
+/// Computed in S, rounded to `type` at every step.
+template <typename S, typename T>
+void softmaxRows(std::vector<T> &scores, int64_t length, const std::vector<char> &isHidden,
+                 DataType type) {
+  std::vector<S> row(length);
+  for (size_t i = 0; i < isHidden.size(); ++i) {
+    T *values = scores.data() + static_cast<int64_t>(i) * length;
+    for (int64_t j = 0; j < length; ++j)
+      row[j] = rounded(static_cast<S>(values[j]), type);
+    S most = -std::numeric_limits<S>::infinity();
+    for (S value : row)
+      most = std::max(most, value);
+    if (isHidden[i] || most == -std::numeric_limits<S>::infinity()) {
+      std::fill_n(values, length, T(0));
+      continue;
+    }
+    step(row, type, [&](S value) { return value - most; });
+    step(row, type, [](S value) { return std::exp(value); });
+    double sum = 0;
+    for (S value : row)
+      sum += static_cast<double>(value);
+    auto divisor = rounded(static_cast<S>(sum), type);
+    for (int64_t j = 0; j < length; ++j)
+      values[j] = static_cast<T>(rounded(row[j] / divisor, type));
+  }
+}
+
+/// One call of `attention`, with operands in the compute type T.
+template <typename T> class Attention {
+public:
+  Attention(const AttentionTensors &tensors, const AttentionParams &params,
+            const AttentionResults &results)
+      : params(params), type(tensors.query->type()),
+        queries(tensors.query->shape(), params.queryHeads),
+        keys(tensors.key->shape(), params.keyHeads),
+        values(tensors.value->shape(), params.keyHeads), batches(tensors.query->shape()[0]),
+        past(tensors.pastKey ? tensors.pastKey->shape()[2] : 0), total(past + keys.rows),
+        mask(tensors.mask, Shape({batches, queries.heads, queries.rows, total})),
+        query(toCompute(*tensors.query)),
+        presentKey(joined<T>(tensors.pastKey, *tensors.key, keys, batches)),
+        presentValue(joined<T>(tensors.pastValue, *tensors.value, values, batches)) {
+    storeInto(presentKey, results.presentKey);
+    storeInto(presentValue, results.presentValue);
+    double scale = params.scale.value_or(1 / std::sqrt(static_cast<double>(queries.size)));
+    factor = rounded(static_cast<T>(std::sqrt(scale)), type);
+    step(presentKey, type, [&](T value) { return value * factor; });
+    if (tensors.lengths) {
+      Tensor wide = convert(*tensors.lengths, DataType::I64);
+      lengths.assign(wide.data<int64_t>().begin(), wide.data<int64_t>().end());
+    }
+    if (results.scores)
+      scoresOut.resize(results.scores->numElements());
+    output.resize(results.output->numElements());
+  }
+
+  void run(ThreadPool &threads) {
+    int64_t cost = queries.rows * total * (queries.size + values.size + 20);
+    threads.parallelFor(batches * queries.heads, grainFor(cost), [&](int64_t begin, int64_t end) {
+      for (int64_t head = begin; head < end; ++head)
+        runHead(head / queries.heads, head % queries.heads);
+    });
+  }
+
+  void finish(const AttentionResults &results) const {
+    storeInto(scoresOut, results.scores);
+    storeInto(output, results.output);
+  }
+
+private:
+  void runHead(int64_t batch, int64_t head) {
+    int64_t shared = batch * keys.heads + head / (queries.heads / keys.heads);
+    std::vector<T> scaled;
+    const T *from = query.template data<T>().data() + queries.begin(batch, head);
+    for (int64_t row = 0; row < queries.rows; ++row, from += queries.rowStep())
+      scaled.insert(scaled.end(), from, from + queries.size);
+    step(scaled, type, [&](T value) { return value * factor; });
+    std::vector<T> scores(queries.rows * total);
+    gemm<T>(false, true, queries.rows, total, queries.size, scaled.data(), queries.size,
+            presentKey.data() + shared * total * keys.size, keys.size, false, scores.data(), total);
+    step(scores, type, [](T value) { return value; });
+    expose(AttentionScores::Product, scores, batch, head);
+    if (params.softcap > 0) {
+      auto cap = static_cast<T>(params.softcap);
+      step(scores, type, [&](T value) { return value / cap; });
+      step(scores, type, [](T value) { return std::tanh(value); });
+      step(scores, type, [&](T value) { return value * cap; });
+    }
+    expose(AttentionScores::Capped, scores, batch, head);
+    std::vector<char> isHidden = addBias(scores, batch, head);
+    expose(AttentionScores::Biased, scores, batch, head);
+    DataType softmaxType = params.softmaxType.value_or(type);
+    if (softmaxType == DataType::F64)
+      softmaxRows<double>(scores, total, isHidden, softmaxType);
+    else
+      softmaxRows<float>(scores, total, isHidden, softmaxType);
+    step(scores, type, [](T value) { return value; });
+    expose(AttentionScores::Softmax, scores, batch, head);
+    HeadLayout rows = values;
+    rows.heads = queries.heads;
+    rows.rows = queries.rows;
+    gemm<T>(false, false, queries.rows, values.size, total, scores.data(), total,
+            presentValue.data() + shared * total * values.size, values.size, false,
+            output.data() + rows.begin(batch, head), rows.rowStep());
+  }
+
+  void expose(AttentionScores stage, const std::vector<T> &scores, int64_t batch, int64_t head) {
+    if (stage == params.scores && !scoresOut.empty())
+      std::ranges::copy(scores, scoresOut.begin() + (batch * queries.heads + head) *
+                                                        static_cast<int64_t>(scores.size()));
+  }
+
+  /// Adds the bias of each key; tells which queries see no key at all.
+  std::vector<char> addBias(std::vector<T> &scores, int64_t batch, int64_t head) const {
+    constexpr T kHidden = -std::numeric_limits<T>::infinity();
+    int64_t visible = lengths.empty() ? total : lengths[batch];
+    int64_t first = lengths.empty() ? past : lengths[batch] - queries.rows;
+    std::vector<char> isHidden(queries.rows);
+    for (int64_t i = 0; i < queries.rows; ++i) {
+      int64_t place = i + first;
+      bool all = true;
+      for (int64_t j = 0; j < total; ++j) {
+        bool hides = j >= visible || (params.isCausal && j > place) ||
+                     (params.leftWindow >= 0 && j < place - params.leftWindow) ||
+                     (params.rightWindow >= 0 && j > place + params.rightWindow);
+        T bias = hides ? kHidden : mask.at(batch, head, i, j);
+        T &score = scores[i * total + j];
+        score = rounded(score + bias, type);
+        all &= bias == kHidden;
+      }
+      isHidden[i] = all;
+    }
+    return isHidden;
+  }
+
+  const AttentionParams &params;
+  DataType type;
+  HeadLayout queries, keys, values;
+  int64_t batches, past, total;
+  Mask<T> mask;
+  Tensor query;
+  std::vector<T> presentKey, presentValue; ///< Keys are scaled once they are stored.
+  T factor = 1;
+  std::vector<int64_t> lengths;
+  std::vector<T> scoresOut, output;
+};
+
+} // namespace
+
+void kernels::attention(const AttentionTensors &tensors, const AttentionParams &params,
+                        const AttentionResults &results, ThreadPool &threads) {
+  dispatchCompute(computeType(tensors.query->type()), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) {
+      Attention<T> call(tensors, params, results);
+      call.run(threads);
+      call.finish(results);
+    }
+  });
+}
+
+Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tensor &sin,
+                             const Tensor *positions, const RopeParams &params, Tensor &output,
+                             ThreadPool &threads) {
+  if (input.numElements() == 0)
+    return {};
+  HeadLayout layout(input.shape(), input.shape().rank() == 3 ? params.heads : 0);
+  int64_t batches = input.shape()[0];
+  int64_t pairs = (params.rotaryDim > 0 ? params.rotaryDim : layout.size) / 2;
+  std::vector<int64_t> rows(batches * layout.rows);
+  for (size_t i = 0; i < rows.size(); ++i)
+    rows[i] = static_cast<int64_t>(i);
+  if (positions) {
+    Tensor wide = convert(*positions, DataType::I64);
+    std::ranges::copy(wide.data<int64_t>(), rows.begin());
+    for (int64_t row : rows)
+      if (row < 0 || row >= cos.shape()[0])
+        return makeError("", "position " + std::to_string(row),
+                         "0 to " + std::to_string(cos.shape()[0] - 1));
+  }
+  Tensor source = toCompute(input);
+  computeInto(output, [&](auto zero, Tensor &result) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<T>) {
+      Tensor cosines = convert(cos, dataTypeOf<T>());
+      Tensor sines = convert(sin, dataTypeOf<T>());
+      const T *from = source.data<T>().data();
+      T *to = result.mutableData<T>().data();
+      int64_t across = params.isInterleaved ? 1 : pairs;
+      int64_t along = params.isInterleaved ? 2 : 1;
+      auto turn = [&](int64_t task) {
+        int64_t batch = task / layout.heads;
+        for (int64_t row = 0; row < layout.rows; ++row) {
+          int64_t at = layout.begin(batch, task % layout.heads) + row * layout.rowStep();
+          std::copy_n(from + at, layout.size, to + at);
+          int64_t angle = rows[batch * layout.rows + row] * pairs;
+          for (int64_t d = 0; d < pairs; ++d) {
+            T x1 = from[at + d * along];
+            T x2 = from[at + d * along + across];
+            T c = cosines.data<T>()[angle + d];
+            T s = sines.data<T>()[angle + d];
+            to[at + d * along] = c * x1 - s * x2;
+            to[at + d * along + across] = s * x1 + c * x2;
+          }
+        }
+      };
+      threads.parallelFor(batches * layout.heads, grainFor(4 * layout.rows * layout.size),
+                          [&](int64_t begin, int64_t end) {
+                            for (int64_t task = begin; task < end; ++task)
+                              turn(task);
+                          });
+    }
+  });
+  return {};
+}
