@@ -13,6 +13,8 @@
 
 #include "mlir/Pass/Pass.h"
 #include <map>
+#include <string>
+#include <vector>
 
 namespace tpuc {
 

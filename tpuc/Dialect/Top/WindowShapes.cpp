@@ -99,7 +99,7 @@ Expected<void> slide(Window &window, StringRef autoPad, bool ceilMode, ArrayRef<
       return makeError("",
                        fmt::format("spatial dimension {} has extent {}, with padding {}", axis,
                                    extent, extent + window.padsBegin[axis] + window.padsEnd[axis]),
-                       fmt::format("at least the window's {}", size));
+                       fmt::format("at least the kernel's {}", size));
     window.output.push_back(out);
   }
   return {};

@@ -95,8 +95,14 @@ Expected<OwningOpRef<ModuleOp>> GraphImporter::run() {
   ErrorCatcher catcher(context());
   if (failed(verify(module))) {
     std::string layer;
-    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc())
-      layer = ": tensor '" + loc.getName().str() + "'";
+    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc()) {
+      std::string name = loc.getName().str();
+      layer = ": tensor '" + name + "'";
+      plan.forEachNode([&](const proto::Node &node, int64_t) {
+        if (llvm::is_contained(node.output(), name))
+          layer = ": " + describe(node);
+      });
+    }
     return makeError(onnxModel.where() + layer, catcher.text);
   }
   return owner;
@@ -166,7 +172,8 @@ Expected<std::vector<GraphImporter::InputSpec>> GraphImporter::inputs() const {
     const proto::TensorShape &shape = infos[index]->type().tensor_type().shape();
     for (int axis = 0; !options.inputShapes.empty() && axis < shape.dim_size(); ++axis) {
       const std::string &symbol = shape.dim(axis).dim_param();
-      if (symbol.empty())
+      // '?' is what some exporters call every dimension that they do not know.
+      if (symbol.empty() || symbol == "?")
         continue;
       int64_t extent = (*spec->dims)[static_cast<size_t>(axis)];
       auto [place, isNew] = bound.emplace(symbol, std::pair(extent, spec->name));
@@ -220,10 +227,12 @@ Expected<GraphImporter::InputSpec> GraphImporter::inputSpec(const proto::ValueIn
   if (type.tensor_type().has_shape()) {
     spec.dims.emplace();
     for (const proto::TensorShape::Dimension &dim : type.tensor_type().shape().dim()) {
-      if (dim.has_dim_value() && dim.dim_value() < 0)
+      // Some exporters write -1 for a dimension that is not known.
+      if (dim.has_dim_value() && dim.dim_value() < -1)
         return makeError(place, fmt::format("has dimension {}", dim.dim_value()),
-                         "a number of 0 or more, or a name");
-      spec.dims->push_back(dim.has_dim_value() ? dim.dim_value() : ShapedType::kDynamic);
+                         "a number of 0 or more, -1 for an unknown one, or a name");
+      bool isKnown = dim.has_dim_value() && dim.dim_value() >= 0;
+      spec.dims->push_back(isKnown ? dim.dim_value() : ShapedType::kDynamic);
     }
   }
   if (!options.inputShapes.empty()) {

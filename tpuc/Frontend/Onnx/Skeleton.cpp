@@ -141,7 +141,7 @@ private:
   };
 
   tl::unexpected<Error> broken(Kind kind, size_t at, const std::string &what) const {
-    return makeError(where, fmt::format("is damaged or no ONNX model: {} in a {} at byte {}", what,
+    return makeError(where, fmt::format("is corrupt or not an ONNX model: {} in a {} at byte {}", what,
                                         kindName(kind), at));
   }
 
