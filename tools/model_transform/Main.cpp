@@ -137,9 +137,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .group(validation);
   cli.option("--excepts", options.validation.excepts, "Tensors that are not compared.")
       .group(validation);
-  std::vector<std::string> patterns;
-  for (llvm::StringRef name : fusionNames())
-    patterns.push_back(name.str());
+  std::vector<std::string> patterns = fusionNames();
   cli.option("--disable_patterns", options.disabledPatterns,
              "Optimizations to leave out: " + fmt::format("{}", fmt::join(patterns, ", ")) + ".")
       .choices(patterns);

@@ -96,7 +96,7 @@ static LogicalResult removeNoOp(Operation *op, PatternRewriter &rewriter) {
     return failure();
   bool isNamed = isOutput(op->getResult(0));
   bool renames = canRename(same, op) && (isNamed || same.hasOneUse());
-  if (isNamed && !renames)
+  if (!renames && (isNamed || same.getType() != op->getResult(0).getType()))
     return failure();
   if (renames) {
     Operation *before = same.getDefiningOp();
