@@ -378,3 +378,52 @@ func.func @scalar_of_higher_rank(%x: tensor<2x3xf32>) -> tensor<1x2x3xf32> {
   %2 = "top.Pow"(%p, %1) : (tensor<f32>, tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
   return %2 : tensor<1x2x3xf32>
 }
+
+// CHECK-LABEL: func.func @affine_into_next_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @affine_into_next_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x4x4xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.MulConst"(%x) {const_val = 2.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %2 = "top.AddConst"(%1) {const_val = 1.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %3 = "top.Conv"(%2, %f, %none) {kernel_shape = [3, 3]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x4x4xf32> loc("y")
+  return %3 : tensor<1x8x4x4xf32>
+}
+
+// Padding is 0 behind the sum.
+// CHECK-LABEL: func.func @affine_before_padding
+// CHECK: "top.MulConst"(%arg0)
+// CHECK: "top.AddConst"
+// CHECK: "top.Conv"
+func.func @affine_before_padding(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.MulConst"(%x) {const_val = 2.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %2 = "top.AddConst"(%1) {const_val = 1.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %3 = "top.Conv"(%2, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %3 : tensor<1x8x6x6xf32>
+}
+
+// 0 times a factor is 0.
+// CHECK-LABEL: func.func @factor_before_padding
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @factor_before_padding(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.MulConst"(%x) {const_val = 2.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %3 = "top.Conv"(%1, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %3 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @factor_read_twice
+// CHECK: "top.MulConst"
+// CHECK: "top.Conv"
+func.func @factor_read_twice(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.MulConst"(%x) {const_val = 2.0 : f64} : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %3 = "top.Conv"(%1, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %3, %1 : tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>
+}

@@ -266,3 +266,97 @@ func.func @no_mish(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
   %y = "top.Mul"(%z, %t) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("y")
   return %y : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @tanh_to_gelu_of_products
+// CHECK: "top.GELU"(%arg0) {approx_mode = "tanh"} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @tanh_to_gelu_of_products(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %none = "top.None"() : () -> none
+  %j = "top.MulConst"(%x) {const_val = 4.471500e-02 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %k = "top.Mul"(%x, %j) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %l = "top.Mul"(%x, %k) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %o = "top.Add"(%x, %l) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %a = "top.MulConst"(%o) {const_val = 0.79788456 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %b = "top.Tanh"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %g = "top.AddConst"(%b) {const_val = 1.0 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %m = "top.MulConst"(%g) {const_val = 0.5 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %y = "top.Mul"(%x, %m) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("y")
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @mul_to_swish
+// CHECK: "top.Swish"(%arg0) {beta = 1.702000e+00 : f64} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @mul_to_swish(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.MulConst"(%x) {const_val = 1.702 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t = "top.Sigmoid"(%s) : (tensor<4xf32>) -> tensor<4xf32>
+  %y = "top.Mul"(%x, %t) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("y")
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @no_swish
+// CHECK-NOT: "top.Swish"
+// CHECK: return
+func.func @no_swish(%x: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.MulConst"(%x) {const_val = 1.702 : f64} : (tensor<4xf32>) -> tensor<4xf32>
+  %t = "top.Sigmoid"(%s) : (tensor<4xf32>) -> tensor<4xf32>
+  %y = "top.Mul"(%z, %t) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("y")
+  return %y : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @mul_into_softmax
+// CHECK: "top.Softmax"(%arg0) {axis = 1 : i64, beta = 5.000000e-01 : f64{{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @mul_into_softmax(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.DivConst"(%x) {const_val = 4.0 : f64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = "top.Softmax"(%s) {axis = 1 : i64, beta = 2.0 : f64} : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("y")
+  return %y : tensor<2x4xf32>
+}
+
+// The largest element would be the smallest one.
+// CHECK-LABEL: func.func @negative_into_softmax
+// CHECK: "top.MulConst"
+func.func @negative_into_softmax(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.MulConst"(%x) {const_val = -4.0 : f64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %y = "top.Softmax"(%s) {axis = 1 : i64} : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("y")
+  return %y : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @div_to_softmax
+// CHECK: "top.Softmax"(%arg0) {axis = 1 : i64{{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @div_to_softmax(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %m = "top.Reduce"(%x, %none) {axes = [-1], mode = "ReduceMax"} : (tensor<2x4xf32>, none) -> tensor<2x1xf32>
+  %d = "top.Sub"(%x, %m) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>
+  %e = "top.Exp"(%d) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %s = "top.Reduce"(%e, %none) {axes = [1], mode = "ReduceSum"} : (tensor<2x4xf32>, none) -> tensor<2x1xf32>
+  %y = "top.Div"(%e, %s) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32> loc("y")
+  return %y : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @div_to_softmax_alone
+// CHECK: "top.Softmax"(%arg0) {axis = 1 : i64{{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @div_to_softmax_alone(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %e = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %s = "top.Reduce"(%e, %none) {axes = [1], mode = "ReduceSum"} : (tensor<2x4xf32>, none) -> tensor<2x1xf32>
+  %y = "top.Div"(%e, %s) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32> loc("y")
+  return %y : tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @sum_read_twice
+// CHECK-NOT: "top.Softmax"
+// CHECK: return
+func.func @sum_read_twice(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>) {
+  %none = "top.None"() : () -> none
+  %e = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %s = "top.Reduce"(%e, %none) {axes = [1], mode = "ReduceSum"} : (tensor<2x4xf32>, none) -> tensor<2x1xf32>
+  %y = "top.Div"(%e, %s) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32> loc("y")
+  return %y, %s : tensor<2x4xf32>, tensor<2x1xf32>
+}

@@ -47,3 +47,11 @@ func.func @open_extents(%0: tensor<?x3xf32>) -> tensor<2x4xf32> {
   %1 = "top.Relu"(%0) : (tensor<?x3xf32>) -> tensor<2x4xf32>
   return %1 : tensor<2x4xf32>
 }
+
+// -----
+
+func.func @shuffled_channels(%a: tensor<1x4x2x2xf32>) {
+  // expected-error @+1 {{input has 4 channels; expected a multiple of the 3 groups}}
+  %0 = "top.ShuffleChannel"(%a) {group = 3 : i64} : (tensor<1x4x2x2xf32>) -> tensor<*xf32>
+  return
+}

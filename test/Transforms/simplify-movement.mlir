@@ -150,3 +150,52 @@ func.func @permute_of_dynamic(%x: tensor<2x?x4xf32>) -> tensor<2x4x?xf32> {
   %1 = "top.Permute"(%x) {order = [0, 2, 1]} : (tensor<2x?x4xf32>) -> tensor<2x4x?xf32> loc("y")
   return %1 : tensor<2x4x?xf32>
 }
+
+// CHECK-LABEL: func.func @share_equal
+// CHECK: "top.Exp"(%arg0) {{.*}} loc("a")
+// CHECK-NEXT: %[[LOG:.*]] = "top.Log"
+// CHECK-NEXT: "top.Add"(%[[LOG]], %[[LOG]])
+func.func @share_equal(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("a")
+  %2 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("b")
+  %3 = "top.Log"(%1) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %4 = "top.Log"(%2) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %5 = "top.Add"(%3, %4) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %5 : tensor<2x4xf32>
+}
+
+// The output keeps its name.
+// CHECK-LABEL: func.func @share_with_output
+// CHECK: "top.Exp"(%arg0) {{.*}} loc("b")
+// CHECK-NOT: "top.Exp"
+// CHECK: return
+func.func @share_with_output(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("a")
+  %2 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("b")
+  %3 = "top.Log"(%1) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %2, %3 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// Both have a name that somebody asks for.
+// CHECK-LABEL: func.func @two_outputs_of_one_value
+// CHECK: loc("a")
+// CHECK: loc("b")
+func.func @two_outputs_of_one_value(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("a")
+  %2 = "top.Exp"(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32> loc("b")
+  return %1, %2 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// CHECK-LABEL: func.func @not_equal
+// CHECK: alpha = 1.0
+// CHECK: alpha = 2.0
+func.func @not_equal(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.LeakyRelu"(%x) {alpha = 0.1 : f64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %2 = "top.LeakyRelu"(%x) {alpha = 0.2 : f64} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %3 = "top.Add"(%1, %2) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %3 : tensor<2x4xf32>
+}

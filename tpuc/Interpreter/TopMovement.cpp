@@ -451,6 +451,24 @@ static Expected<void> evaluateDepth2Space(Depth2SpaceOp op, EvalContext &context
   return {};
 }
 
+static Expected<void> evaluateShuffleChannel(ShuffleChannelOp op, EvalContext &context) {
+  const Tensor &input = context.operand(0);
+  auto group = static_cast<int64_t>(op.getGroup());
+  if (input.shape().rank() < 2 || input.shape()[1] % group != 0)
+    return context.error("an input of shape " + input.shape().str(),
+                         "channels that " + text(group) + " groups divide");
+  Expected<Tensor *> output = context.allocate(0, input.type(), input.shape());
+  if (!output)
+    return propagate(output);
+  int64_t batch = input.shape()[0];
+  int64_t each = input.shape()[1] / group;
+  int64_t inner = product(dimsOf(context, 0)) / std::max<int64_t>(1, batch * each * group);
+  Tensor shuffled = (*output)->reshaped({batch, each, group, inner});
+  kernels::permute(input.reshaped({batch, group, each, inner}), {{0, 2, 1, 3}}, shuffled,
+                   context.threads());
+  return {};
+}
+
 static Expected<void> evaluateReverseSequence(ReverseSequenceOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
   Expected<llvm::SmallVector<size_t>> axes = frontAxes(
@@ -505,6 +523,7 @@ void tpuc::attachMovement(mlir::MLIRContext *context) {
   attachEvaluate<TileOp, evaluateTile>(context);
   attachEvaluate<PadOp, evaluatePad>(context);
   attachEvaluate<Depth2SpaceOp, evaluateDepth2Space>(context);
+  attachEvaluate<ShuffleChannelOp, evaluateShuffleChannel>(context);
   attachEvaluate<ReverseSequenceOp, evaluateReverseSequence>(context);
   attachEvaluate<TriluOp, evaluateTrilu>(context);
   attachEvaluate<CenterCropPadOp, evaluateCenterCropPad>(context);

@@ -288,41 +288,46 @@ static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
 // Into the op behind
 //===----------------------------------------------------------------------===//
 
-/// Conv(Scale(x, scale, shift), filter, bias) -> Conv(x, filter * scale, bias + filter * shift),
+/// Conv(first(x), filter, bias) -> Conv(x, filter * scale, bias + filter * shift). A shift only
 /// where no window reaches beyond the input, which is 0 and not `shift` there.
-static LogicalResult scaleIntoNextConv(ConvOp conv, PatternRewriter &rewriter) {
-  auto scale = producerFor<ScaleOp>(conv.getInput(), conv);
+template <typename First>
+static LogicalResult intoNextConv(ConvOp conv, PatternRewriter &rewriter) {
+  auto first = conv.getInput().getDefiningOp<First>();
   std::optional<Dims> dims = dimsOf(conv.getFilter());
-  if (!scale || !isF32(conv.getOutput()) || !dims || dims->size() < 3 ||
-      conv.getAutoPad() != "NOTSET" || conv.getInserts())
+  if (!first || !first->hasOneUse() || first->getBlock() != conv->getBlock() || first.getDoRelu() ||
+      !isF32(conv.getOutput()) || !dims || dims->size() < 3 || conv.getAutoPad() != "NOTSET" ||
+      conv.getInserts() || staticElements(conv.getFilter()) == 0)
     return failure();
   auto group = static_cast<int64_t>(conv.getGroup());
   int64_t outputs = (*dims)[0];
   int64_t inputs = (*dims)[1];
-  std::optional<Doubles> filter = constantFloats(conv.getFilter());
-  std::optional<Doubles> factors = constantFloats(scale.getScale(), inputs * group);
-  std::optional<Doubles> shifts = constantFloats(scale.getBias(), inputs * group, 0);
-  std::optional<Doubles> bias = constantFloats(conv.getBias(), outputs, 0);
-  if (!filter || filter->empty() || !factors || !shifts || !bias || outputs % group != 0)
-    return failure();
+  std::optional<unsigned> variable = variableOperand(first);
+  std::optional<Affine> affine =
+      variable ? affineOf(first, *variable, 1, static_cast<int64_t>(dims->size()), inputs * group)
+               : std::nullopt;
   bool hasPads =
       conv.getPads() && llvm::any_of(toInts(*conv.getPads()), [](int64_t pad) { return pad != 0; });
-  if (hasPads && llvm::any_of(*shifts, [](double shift) { return shift != 0; }))
+  if (!affine || outputs % group != 0 ||
+      (hasPads && llvm::any_of(affine->shift, [](double shift) { return shift != 0; })))
+    return failure();
+  std::optional<Doubles> filter = constantFloats(conv.getFilter());
+  std::optional<Doubles> bias = constantFloats(conv.getBias(), outputs, 0);
+  if (!filter || !bias)
     return failure();
   int64_t each = productFrom(*dims, 2);
   for (auto [index, element] : llvm::enumerate(*filter)) {
     auto position = static_cast<int64_t>(index);
     int64_t output = position / (each * inputs);
     int64_t input = output / (outputs / group) * inputs + position / each % inputs;
-    (*bias)[output] += element * (*shifts)[input];
-    element *= (*factors)[input];
+    (*bias)[output] += element * affine->shift[input];
+    element *= affine->scale[input];
   }
   if (!areFinite(*filter) || !areFinite(*bias))
     return failure();
   Value newFilter = makeWeight(rewriter, conv, "_weight", *dims, *filter);
   Value newBias = makeWeight(rewriter, conv, "_bias", *bias);
   rewriter.modifyOpInPlace(conv, [&] {
-    conv.getInputMutable().assign(scale.getInput());
+    conv.getInputMutable().assign(first->getOperand(*variable));
     conv.getFilterMutable().assign(newFilter);
     conv.getBiasMutable().assign(newBias);
   });
@@ -452,7 +457,15 @@ ArrayRef<Fusion> tpuc::constantFusions() {
       fusion<intoProducer<MatMulOp, SubConstOp>>("add-into-matmul"),
       fusion<intoProducer<ScaleOp, AddOp>>("add-into-scale"),
       fusion<intoProducer<ScaleOp, AddConstOp>>("add-into-scale"),
-      fusion<scaleIntoNextConv>("scale-into-next-conv"),
+      fusion<intoNextConv<ScaleOp>>("scale-into-next-conv"),
+      fusion<intoNextConv<MulOp>>("mul-into-next-conv"),
+      fusion<intoNextConv<MulConstOp>>("mul-into-next-conv"),
+      fusion<intoNextConv<DivOp>>("mul-into-next-conv"),
+      fusion<intoNextConv<DivConstOp>>("mul-into-next-conv"),
+      fusion<intoNextConv<AddOp>>("add-into-next-conv"),
+      fusion<intoNextConv<AddConstOp>>("add-into-next-conv"),
+      fusion<intoNextConv<SubOp>>("add-into-next-conv"),
+      fusion<intoNextConv<SubConstOp>>("add-into-next-conv"),
       fusion<permuteIntoMatMul>("permute-into-matmul"),
       fusion<scaleToDepthwise>("scale-to-depthwise", FusionStage::Finish),
       fusion<scalarToConst<AddOp, AddConstOp>>("scalar-to-const", FusionStage::Finish),

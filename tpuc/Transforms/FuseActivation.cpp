@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Transforms/Fusions.h"
@@ -72,6 +74,26 @@ static LogicalResult mulToSilu(MulOp mul, PatternRewriter &rewriter) {
     return failure();
   rewriter.replaceOpWithNewOp<SiLUOp>(mul, mul.getType(), gate.getInput());
   return success();
+}
+
+/// Mul(x, Sigmoid(c * x)) -> Swish(x) {beta = c}
+static LogicalResult mulToSwish(MulOp mul, PatternRewriter &rewriter) {
+  if (mul.getInputs().size() != 2 || !isPlain(mul))
+    return failure();
+  for (unsigned index : {0, 1}) {
+    Interior interior(mul);
+    auto gate = interior.take<SigmoidOp>(mul.getInputs()[index]);
+    if (!gate || gate.getLog() || gate.getScale().convertToDouble() != 1 ||
+        !gate.getBias().isZero())
+      continue;
+    std::optional<WithScalar> scaled = interior.takeProduct(gate.getInput());
+    if (!scaled || scaled->tensor != mul.getInputs()[1 - index] || !interior.isClosed())
+      continue;
+    rewriter.replaceOpWithNewOp<SwishOp>(mul, mul.getType(), scaled->tensor,
+                                         rewriter.getF64FloatAttr(scaled->scalar));
+    return success();
+  }
+  return failure();
 }
 
 /// Mul(x, HardSigmoid(x) {1/6, 1/2}) -> HardSwish(x)
@@ -181,31 +203,45 @@ static bool isErfGate(Interior &interior, Value x, Value gate) {
   return scaled && scaled->tensor == x && isNear(scaled->scalar, 1 / std::numbers::sqrt2);
 }
 
-/// The tensor and the scalar of the cube of a tensor times a scalar.
-static std::optional<WithScalar> takeScaledCube(Interior &interior, Value value) {
-  auto cubeOf = [&](Value power) -> Value {
-    if (auto pow = power.getDefiningOp<PowOp>();
-        pow && constantScalar(pow.getExponent()) == 3.0 && interior.take<PowOp>(power))
-      return pow.getInput();
-    if (auto pow = power.getDefiningOp<PowConstOp>();
-        pow && pow.getConstVal().convertToDouble() == 3 && interior.take<PowConstOp>(power))
-      return pow.getInput();
-    auto mul = power.getDefiningOp<MulOp>();
-    if (!mul || mul.getInputs().size() != 2)
-      return {};
-    for (unsigned index : {0, 1})
-      if (Value base = interior.takeSquare(mul.getInputs()[index]);
-          base && base == mul.getInputs()[1 - index] && interior.take<MulOp>(power))
-        return base;
-    return {};
-  };
-  std::optional<WithScalar> scaled = interior.takeProduct(value);
-  if (!scaled)
+namespace {
+
+/// coefficient * x^degree
+struct Monomial {
+  double coefficient;
+  int64_t degree;
+};
+
+} // namespace
+
+/// `value` as a monomial of `x`, however its product is written; none if it is something else.
+static std::optional<Monomial> takeMonomial(Interior &interior, Value value, Value x) {
+  if (value == x)
+    return Monomial{1, 1};
+  Operation *op = value.getDefiningOp();
+  if (!op)
     return std::nullopt;
-  Value base = cubeOf(scaled->tensor);
-  if (!base)
+  if (std::optional<WithScalar> scaled = interior.takeProduct(value)) {
+    std::optional<Monomial> factor = takeMonomial(interior, scaled->tensor, x);
+    return factor ? std::optional(Monomial{factor->coefficient * scaled->scalar, factor->degree})
+                  : std::nullopt;
+  }
+  auto mul = dyn_cast<MulOp>(op);
+  if (mul && mul.getInputs().size() == 2 && interior.take<MulOp>(value)) {
+    std::optional<Monomial> left = takeMonomial(interior, mul.getInputs()[0], x);
+    std::optional<Monomial> right = left ? takeMonomial(interior, mul.getInputs()[1], x) : left;
+    return right ? std::optional(Monomial{left->coefficient * right->coefficient,
+                                          left->degree + right->degree})
+                 : std::nullopt;
+  }
+  std::optional<double> exponent;
+  if (auto power = dyn_cast<PowOp>(op))
+    exponent = constantScalar(power.getExponent());
+  else if (auto power = dyn_cast<PowConstOp>(op))
+    exponent = power.getConstVal().convertToDouble();
+  if (op->getNumOperands() == 0 || op->getOperand(0) != x || (exponent != 2.0 && exponent != 3.0) ||
+      !interior.takeOp(op))
     return std::nullopt;
-  return WithScalar{base, scaled->scalar};
+  return Monomial{1, static_cast<int64_t>(*exponent)};
 }
 
 /// Whether `gate` is 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)).
@@ -219,9 +255,10 @@ static bool isTanhGate(Interior &interior, Value x, Value gate) {
   if (!inner || inner.getInputs().size() != 2)
     return false;
   for (unsigned index : {0, 1}) {
-    std::optional<WithScalar> cube = takeScaledCube(interior, inner.getInputs()[index]);
-    if (cube && cube->tensor == x && inner.getInputs()[1 - index] == x &&
-        isNear(cube->scalar, 0.044715))
+    if (inner.getInputs()[1 - index] != x)
+      continue;
+    std::optional<Monomial> cube = takeMonomial(interior, inner.getInputs()[index], x);
+    if (cube && cube->degree == 3 && isNear(cube->coefficient, 0.044715))
       return true;
   }
   return false;
@@ -273,6 +310,56 @@ static LogicalResult mulToMish(MulOp mul, PatternRewriter &rewriter) {
   return failure();
 }
 
+/// Softmax(c * x) -> Softmax(x) {beta = c}, c above 0
+static LogicalResult mulIntoSoftmax(SoftmaxOp softmax, PatternRewriter &rewriter) {
+  Interior interior(softmax);
+  std::optional<WithScalar> scaled = interior.takeProduct(softmax.getInput());
+  if (!scaled || !(scaled->scalar > 0) || !interior.isClosed())
+    return failure();
+  rewriter.modifyOpInPlace(softmax, [&] {
+    softmax.getInputMutable().assign(scaled->tensor);
+    softmax.setBetaAttr(
+        rewriter.getF64FloatAttr(softmax.getBeta().convertToDouble() * scaled->scalar));
+  });
+  return success();
+}
+
+/// The only axis of a reduction that keeps it; none if it is another one.
+static std::optional<int64_t> reducedAxis(ReduceOp reduce, StringRef mode) {
+  std::optional<Dims> dims = reduce ? dimsOf(reduce.getInput()) : std::nullopt;
+  std::optional<Dims> axes = dims ? intsOf(reduce.getAxes(), reduce.getAxesTensor()) : std::nullopt;
+  if (!axes || axes->size() != 1 || reduce.getMode() != mode || !reduce.getKeepdims())
+    return std::nullopt;
+  return axes->front() < 0 ? axes->front() + static_cast<int64_t>(dims->size()) : axes->front();
+}
+
+/// Exp(x) / ReduceSum(Exp(x)) -> Softmax(x); x may have its maximum subtracted
+static LogicalResult divToSoftmax(DivOp div, PatternRewriter &rewriter) {
+  if (div.getInputs().size() != 2 || !isPlain(div))
+    return failure();
+  Interior interior(div);
+  auto exp = interior.take<ExpOp>(div.getInputs()[0]);
+  auto sum = interior.take<ReduceOp>(div.getInputs()[1]);
+  std::optional<int64_t> axis = reducedAxis(sum, "ReduceSum");
+  if (!exp || !axis || sum.getInput() != exp.getOutput())
+    return failure();
+  Value input = exp.getInput();
+  if (auto difference = input.getDefiningOp<SubOp>();
+      difference && difference.getInputs().size() == 2) {
+    auto most = difference.getInputs()[1].getDefiningOp<ReduceOp>();
+    if (most && most.getInput() == difference.getInputs()[0] &&
+        reducedAxis(most, "ReduceMax") == axis && interior.take<SubOp>(input) &&
+        interior.takeOp(most))
+      input = difference.getInputs()[0];
+  }
+  if (!interior.isClosed())
+    return failure();
+  rewriter.replaceOpWithNewOp<SoftmaxOp>(div, div.getType(), input,
+                                         rewriter.getI64IntegerAttr(*axis),
+                                         rewriter.getF64FloatAttr(1), rewriter.getBoolAttr(false));
+  return success();
+}
+
 ArrayRef<Fusion> tpuc::activationFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<clipToRelu>("clip-to-relu"),
@@ -284,6 +371,9 @@ ArrayRef<Fusion> tpuc::activationFusions() {
       fusion<tanhToGelu>("tanh-to-gelu"),
       fusion<logToSoftplus>("log-to-softplus"),
       fusion<mulToMish>("mul-to-mish"),
+      fusion<mulToSwish>("mul-to-swish"),
+      fusion<mulIntoSoftmax>("mul-into-softmax"),
+      fusion<divToSoftmax>("div-to-softmax"),
       fusion<reluIntoProducer>("relu-into-producer", FusionStage::Finish),
   };
   return kFusions;

@@ -30,6 +30,7 @@ llvm::ArrayRef<Fusion> constantFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();
 llvm::ArrayRef<Fusion> padFusions();
+llvm::ArrayRef<Fusion> rearrangeFusions();
 
 namespace detail {
 

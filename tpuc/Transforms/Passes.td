@@ -43,7 +43,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `scale-into-conv`, `-deconv`, `-matmul`, `-scale` | `Scale(op(x, c, c), c, c)` | `op(x, c, c)` |
     | `mul-into-conv`, `-deconv`, `-matmul`, `-scale` | a product or quotient of that op's result and `c`, one per channel (column) or one for all | `op(x, c, c)` |
     | `add-into-conv`, `-deconv`, `-matmul`, `-scale` | the same of a sum or difference | `op(x, c, c)` |
-    | `scale-into-next-conv` | `Conv(Scale(x, c, c), c, c)` | `Conv(x, c, c)` |
+    | `scale-`, `mul-`, `add-into-next-conv` | `Conv(op(x, c...), c, c)` of these ops | `Conv(x, c, c)` |
     | `scale-to-depthwise` | any other `Scale(x, c, c)` with spatial dimensions | `Conv(x, c, c)` of one group per channel |
     | `permute-into-matmul` | `MatMul(Permute(x), y)` that swaps the last two dimensions | `MatMul(x, y)` with `left_transpose`; so on the right |
     | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
@@ -59,6 +59,9 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `tanh-to-gelu` | `x / 2 * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` | `GELU(x)` with `approx_mode` |
     | `log-to-softplus` | `Log(1 + Exp(x))` | `Softplus(x)` |
     | `mul-to-mish` | `Mul(x, Tanh(Softplus(x)))` | `Mish(x)` |
+    | `mul-to-swish` | `Mul(x, Sigmoid(c * x))` | `Swish(x)` with `beta` |
+    | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
+    | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)` | `Softmax(x)` |
     | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
     | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |
@@ -69,6 +72,10 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `merge-permutes` | `Permute(Permute(x))` | `Permute(x)` |
     | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
     | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |
+    | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels | `Depth2Space(x)` |
+    | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
+    | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
+    | `share-equal` | two equal ops | one of them |
 
     `relu-into-producer`, `scale-to-depthwise` and `scalar-to-const` come when no other applies any
     more. New constants are computed in f64 and rounded once.

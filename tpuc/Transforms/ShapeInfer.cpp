@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Iterators.h"
+#include <set>
 
 namespace tpuc {
 #define GEN_PASS_DEF_SHAPEINFER
@@ -33,6 +34,9 @@ private:
   LogicalResult inferRegion(Region &region, ThreadPool &threads);
   /// Replaces `op` by weights if its results are constant.
   void fold(Operation *op, ThreadPool &threads);
+
+  /// The weights that came to be.
+  std::set<std::string> made;
 };
 
 } // namespace
@@ -45,12 +49,13 @@ void ShapeInferPass::fold(Operation *op, ThreadPool &threads) {
   OpBuilder builder(op);
   SmallVector<std::string> names = tensorNames(op);
   for (auto [index, result] : llvm::enumerate(op->getResults())) {
-    if (!top::isPresent(result))
+    if (!top::isPresent(result)) {
       result.replaceAllUsesWith(builder.create<top::NoneOp>(op->getLoc(), builder.getNoneType()));
-    else
-      result.replaceAllUsesWith(
-          top::WeightOp::create(builder, getOperation(), names[index], (*tensors)[index])
-              .getOutput());
+      continue;
+    }
+    auto weight = top::WeightOp::create(builder, getOperation(), names[index], (*tensors)[index]);
+    made.insert(weight.name());
+    result.replaceAllUsesWith(weight.getOutput());
   }
   op->erase();
 }
@@ -72,6 +77,7 @@ LogicalResult ShapeInferPass::inferRegion(Region &region, ThreadPool &threads) {
 }
 
 void ShapeInferPass::runOnOperation() {
+  made.clear();
   // Constants are small: threads would cost more than they give.
   ThreadPool threads(1);
   for (auto function : getOperation().getOps<func::FuncOp>()) {
@@ -83,8 +89,13 @@ void ShapeInferPass::runOnOperation() {
         FunctionType::get(&getContext(), function.getArgumentTypes(),
                           function.getBody().back().getTerminator()->getOperandTypes()));
   }
-  getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isa<top::WeightOp, top::NoneOp>(op) && op->use_empty())
-      op->erase();
+  auto store = getContext().getLoadedDialect<top::TopDialect>()->weights(getOperation());
+  getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (!isa<top::WeightOp, top::NoneOp>(op) || !op->use_empty())
+      return;
+    // What others were computed from is not needed any more.
+    if (auto weight = dyn_cast<top::WeightOp>(op); weight && store && made.erase(weight.name()))
+      (*store)->forget(weight.name());
+    op->erase();
   });
 }

@@ -14,6 +14,7 @@
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -95,7 +96,7 @@ static LogicalResult removeNoOp(Operation *op, PatternRewriter &rewriter) {
     return failure();
   bool isNamed = isOutput(op->getResult(0));
   bool renames = canRename(same, op) && (isNamed || same.hasOneUse());
-  if (isNamed && !renames)
+  if (!renames && (isNamed || same.getType() != op->getResult(0).getType()))
     return failure();
   if (renames) {
     Operation *before = same.getDefiningOp();
@@ -178,12 +179,54 @@ static LogicalResult permuteToReshape(PermuteOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// What is computed twice
+//===----------------------------------------------------------------------===//
+
+static bool areEqual(Operation *a, Operation *b) {
+  if (a->getName() != b->getName() || a->getAttrDictionary() != b->getAttrDictionary() ||
+      a->getResultTypes() != b->getResultTypes() || a->getNumOperands() != b->getNumOperands())
+    return false;
+  for (auto [x, y] : llvm::zip_equal(a->getOperands(), b->getOperands()))
+    if (x != y && (isPresent(x) || isPresent(y)))
+      return false;
+  return true;
+}
+
+static bool hasOutput(Operation *op) { return llvm::any_of(op->getResults(), isOutput); }
+
+/// Two ops that compute the same -> the first one. If the network gives what the second one makes,
+/// that name stays, unless it gives both.
+static LogicalResult shareEqual(Operation *op, PatternRewriter &rewriter) {
+  if (isa<WeightOp, NoneOp, InputOp>(op) || op->getNumRegions() > 0 || op->getNumResults() == 0 ||
+      !isMemoryEffectFree(op))
+    return failure();
+  // Constants have the most readers.
+  auto operand = llvm::find_if(op->getOperands(), [](Value value) {
+    return !isa_and_nonnull<WeightOp, NoneOp>(value.getDefiningOp());
+  });
+  if (operand == op->operand_end())
+    return failure();
+  for (Operation *other : (*operand).getUsers()) {
+    if (other->getBlock() != op->getBlock() || other == op || !other->isBeforeInBlock(op) ||
+        !areEqual(op, other))
+      continue;
+    if (hasOutput(op)) {
+      if (hasOutput(other))
+        continue;
+      rewriter.modifyOpInPlace(other, [&] { other->setLoc(op->getLoc()); });
+    }
+    rewriter.replaceOp(op, other->getResults());
+    return success();
+  }
+  return failure();
+}
+
 ArrayRef<Fusion> tpuc::movementFusions() {
   static constexpr Fusion kFusions[] = {
-      fusion<removeNoOp>("remove-no-op"),
-      fusion<mergePermutes>("merge-permutes"),
-      fusion<mergeReshapes>("merge-reshapes"),
-      fusion<permuteToReshape>("permute-to-reshape"),
+      fusion<removeNoOp>("remove-no-op"),      fusion<mergePermutes>("merge-permutes"),
+      fusion<mergeReshapes>("merge-reshapes"), fusion<permuteToReshape>("permute-to-reshape"),
+      fusion<shareEqual>("share-equal"),
   };
   return kFusions;
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Passes.h"
 
@@ -24,8 +25,8 @@ using namespace mlir;
 using namespace tpuc;
 
 template <typename Visit> static void forEachFusion(Visit &&visit) {
-  for (ArrayRef<Fusion> table :
-       {activationFusions(), constantFusions(), movementFusions(), normFusions(), padFusions()})
+  for (ArrayRef<Fusion> table : {activationFusions(), constantFusions(), movementFusions(),
+                                 normFusions(), padFusions(), rearrangeFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
@@ -38,16 +39,27 @@ std::vector<std::string> tpuc::fusionNames() {
 
 namespace {
 
-/// Counts the patterns that applied, by their names.
-struct Counter : RewriterBase::Listener {
-  explicit Counter(FusionCounts &counts) : counts(counts) {}
+/// Counts the patterns that applied, by their names, and drops constants that one pattern made and
+/// another replaced.
+struct Watcher : RewriterBase::Listener {
+  Watcher(FusionCounts &counts, top::WeightStore &store) : counts(counts), store(store) {}
 
   void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
     if (succeeded(status) && !pattern.getDebugName().empty())
       ++counts[pattern.getDebugName().str()];
   }
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    if (auto weight = dyn_cast<top::WeightOp>(op))
+      made.insert(weight.name());
+  }
+  void notifyOperationErased(Operation *op) override {
+    if (auto weight = dyn_cast<top::WeightOp>(op); weight && made.erase(weight.name()))
+      store.forget(weight.name());
+  }
 
   FusionCounts &counts;
+  top::WeightStore &store;
+  std::set<std::string> made;
 };
 
 struct TopFusePass : tpuc::impl::TopFuseBase<TopFusePass> {
@@ -75,10 +87,15 @@ struct TopFusePass : tpuc::impl::TopFuseBase<TopFusePass> {
   }
 
   void runOnOperation() override {
+    auto store = getContext().getLoadedDialect<top::TopDialect>()->weights(getOperation());
+    if (!store) {
+      getOperation()->emitError() << store.error().message();
+      return signalPassFailure();
+    }
     FusionCounts applied;
-    Counter counter(applied);
+    Watcher watcher(applied, **store);
     GreedyRewriteConfig config;
-    config.listener = &counter;
+    config.listener = &watcher;
     // The first operation makes the way free for the next one: top down, and as long as it takes.
     config.useTopDownTraversal = true;
     config.maxIterations = GreedyRewriteConfig::kNoLimit;

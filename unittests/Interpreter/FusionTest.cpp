@@ -413,6 +413,94 @@ TEST(FusionTest, RmsNorm) {
              weights, {2, 5, 8}, "top.RMSNorm", {"top.Sqrt", "top.Mul"});
 }
 
+TEST(FusionTest, AffineIntoNextConv) {
+  Weights weights = {{"k", {4, 1, 1}}, {"f", {6, 2, 3, 3}}, {"b", {6}}};
+  expectSame(network({1, 4, 5, 5}, {1, 6, 3, 3}, weights, R"(
+      %1 = "top.Mul"(%x, %k) : (X, tensor<4x1x1xf32>) -> X loc("m")
+      %2 = "top.Add"(%1, %k) : (X, tensor<4x1x1xf32>) -> X loc("a")
+      %3 = "top.SubConst"(%2) {const_val = 0.3 : f64, is_reverse = true} : (X) -> X loc("s")
+      %y = "top.Conv"(%3, %f, %b) {kernel_shape = [3, 3], group = 2 : i64} :
+           (X, tensor<6x2x3x3xf32>, tensor<6xf32>) -> Y loc("y"))"),
+             weights, {1, 4, 5, 5}, "top.Conv", {"top.Mul", "top.Add", "top.SubConst"});
+}
+
+TEST(FusionTest, SwishAndSoftmax) {
+  expectSame(network({3, 7}, {3, 7}, {}, centred(R"(
+      %1 = "top.MulConst"(%v) {const_val = 1.702 : f64} : (X) -> X loc("a")
+      %2 = "top.Sigmoid"(%1) : (X) -> X loc("b")
+      %3 = "top.Mul"(%v, %2) : (X, X) -> X loc("c")
+      %4 = "top.MulConst"(%3) {const_val = 0.25 : f64} : (X) -> X loc("d")
+      %5 = "top.Reduce"(%4, %none) {axes = [0], mode = "ReduceMax"} : (X, none) -> tensor<1x7xf32>
+           loc("e")
+      %6 = "top.Sub"(%4, %5) : (X, tensor<1x7xf32>) -> X loc("f")
+      %7 = "top.Exp"(%6) : (X) -> X loc("g")
+      %8 = "top.Reduce"(%7, %none) {axes = [-2], mode = "ReduceSum"} : (X, none) -> tensor<1x7xf32>
+           loc("h")
+      %y = "top.Div"(%7, %8) : (X, tensor<1x7xf32>) -> Y loc("y"))")),
+             {}, {3, 7}, "top.Swish top.Softmax", {"top.Sigmoid", "top.Exp", "top.Reduce"});
+}
+
+/// Reshape to `middle`, Permute by `order`, Reshape to `to`.
+void expectRearranged(const Shape &from, const Shape &middle, const std::vector<size_t> &order,
+                      const Shape &to, llvm::StringRef left) {
+  Shape permuted = middle;
+  std::string orderText;
+  for (size_t axis = 0; axis < order.size(); ++axis) {
+    permuted[axis] = middle[order[axis]];
+    orderText += (axis == 0 ? "" : ", ") + std::to_string(order[axis]);
+  }
+  std::string body = R"(%1 = "top.Reshape"(%x, %none) {shape = )" + middle.str() +
+                     "} : (X, none) -> " + typeText(middle) + " loc(\"a\")\n" +
+                     R"(%2 = "top.Permute"(%1) {order = [)" + orderText + "]} : (" +
+                     typeText(middle) + ") -> " + typeText(permuted) + " loc(\"b\")\n" +
+                     R"(%y = "top.Reshape"(%2, %none) {shape = )" + to.str() + "} : (" +
+                     typeText(permuted) + ", none) -> Y loc(\"y\")";
+  expectSame(network(from, to, {}, body), {}, from, left, {"top.Permute", "top.Reshape"});
+}
+
+TEST(FusionTest, Depth2Space) {
+  Shape deep = {2, 24, 5, 7};
+  Shape wide = {2, 4, 10, 21};
+  expectRearranged(deep, {2, 4, 2, 3, 5, 7}, {0, 1, 4, 2, 5, 3}, wide, "top.Depth2Space");
+  expectRearranged(deep, {2, 2, 3, 4, 5, 7}, {0, 3, 4, 1, 5, 2}, wide, "top.Depth2Space");
+  expectRearranged(wide, {2, 4, 5, 2, 7, 3}, {0, 1, 3, 5, 2, 4}, deep, "top.Depth2Space");
+  expectRearranged(wide, {2, 4, 5, 2, 7, 3}, {0, 3, 5, 1, 2, 4}, deep, "top.Depth2Space");
+}
+
+TEST(FusionTest, ShuffleChannel) {
+  expectRearranged({2, 6, 5, 7}, {2, 3, 2, 5, 7}, {0, 2, 1, 3, 4}, {2, 6, 5, 7},
+                   "top.ShuffleChannel");
+  expectRearranged({2, 6, 5}, {2, 2, 3, 5}, {0, 2, 1, 3}, {2, 6, 5}, "top.ShuffleChannel");
+}
+
+TEST(FusionTest, Focus) {
+  Weights weights = {{"f", {5, 12, 3, 3}}};
+  std::string slices;
+  for (auto [name, rows, columns] : {std::tuple("a", 0, 0), {"b", 1, 0}, {"c", 0, 1}, {"d", 1, 1}})
+    slices += "%" + std::string(name) +
+              R"( = "top.Slice"(%x, %none, %none, %none, %none) {axes = [2, 3], offset = [)" +
+              std::to_string(rows) + ", " + std::to_string(columns) +
+              "], ends = [99, 99], steps = [2, 2]} : (X, none, none, none, none) -> "
+              "tensor<2x3x4x5xf32> loc(\"" +
+              name + "\")\n";
+  expectSame(network({2, 3, 8, 10}, {2, 5, 2, 3}, weights, slices + R"(
+      %j = "top.Concat"(%a, %b, %c, %d) {axis = 1 : i64} : (tensor<2x3x4x5xf32>,
+           tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> tensor<2x12x4x5xf32>
+           loc("j")
+      %y = "top.Conv"(%j, %f, %none) {kernel_shape = [3, 3]} : (tensor<2x12x4x5xf32>,
+           tensor<5x12x3x3xf32>, none) -> Y loc("y"))"),
+             weights, {2, 3, 8, 10}, "top.Depth2Space", {"top.Slice", "top.Concat"});
+}
+
+TEST(FusionTest, SharesEqualOps) {
+  expectSame(network({3, 4}, {3, 4}, {}, R"(
+      %1 = "top.Exp"(%x) : (X) -> X loc("a")
+      %2 = "top.Exp"(%x) : (X) -> X loc("b")
+      %3 = "top.Neg"(%2) : (X) -> X loc("c")
+      %y = "top.Mul"(%1, %3) : (X, X) -> Y loc("y"))"),
+             {}, {3, 4}, "top.Exp top.Neg", {});
+}
+
 TEST(FusionTest, Movement) {
   expectSame(network({2, 3, 4}, {1, 12, 2}, {}, R"(
       %1 = "top.Permute"(%x) {order = [2, 0, 1]} : (X) -> tensor<4x2x3xf32> loc("a")

@@ -53,3 +53,11 @@ func.func @blocks(%a: tensor<1x4x2x2xf32>) {
   %0 = "top.Depth2Space"(%a) {block_h = 0 : i64, block_w = 2 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x1x4x4xf32>
   return
 }
+
+// -----
+
+func.func @shuffled_groups(%a: tensor<1x4x2x2xf32>) {
+  // expected-error @+1 {{has 0 groups; expected at least 1}}
+  %0 = "top.ShuffleChannel"(%a) {group = 0 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  return
+}

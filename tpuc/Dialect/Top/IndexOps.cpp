@@ -162,7 +162,7 @@ LogicalResult TensorScatterOp::verify() {
   if (failed(verifyChoice(*this, "mode", getMode(), {"linear", "circular"})) ||
       failed(verifyIndexType(*this, "starts", getStarts())))
     return failure();
-  return verifySameStorage(*this, {getInput(), getUpdates()});
+  return verifySameElements(*this, {getInput(), getUpdates()});
 }
 
 LogicalResult TensorScatterOp::inferShape() {

@@ -28,6 +28,7 @@ int64_t ExpandOp::flops() { return 0; }
 int64_t TileOp::flops() { return 0; }
 int64_t PadOp::flops() { return 0; }
 int64_t Depth2SpaceOp::flops() { return 0; }
+int64_t ShuffleChannelOp::flops() { return 0; }
 int64_t ReverseSequenceOp::flops() { return 0; }
 int64_t TriluOp::flops() { return 0; }
 int64_t CenterCropPadOp::flops() { return 0; }
@@ -551,6 +552,24 @@ LogicalResult Depth2SpaceOp::inferShape() {
   if (failed(c) || failed(h) || failed(w))
     return failure();
   return setResult(*this, 0, elementTypeOf(getInput()), Dims{(*dims)[0], *c, *h, *w});
+}
+
+LogicalResult ShuffleChannelOp::verify() {
+  auto group = static_cast<int64_t>(getGroup());
+  if (group < 1)
+    return emitOpError("has ") << group << " groups; expected at least 1";
+  return success();
+}
+
+LogicalResult ShuffleChannelOp::inferShape() {
+  std::optional<Dims> dims = dimsOf(getInput());
+  auto group = static_cast<int64_t>(getGroup());
+  if (dims && dims->size() < 2)
+    return emitOpError("input has shape ") << dimsText(*dims) << "; expected batch and channels";
+  if (dims && (*dims)[1] != kDynamic && (*dims)[1] % group != 0)
+    return emitOpError("input has ")
+           << (*dims)[1] << " channels; expected a multiple of the " << group << " groups";
+  return setResult(*this, 0, elementTypeOf(getInput()), dims);
 }
 
 LogicalResult ReverseSequenceOp::verify() {

@@ -270,6 +270,23 @@ def Top_Depth2SpaceOp : Top_ComputeOp<"Depth2Space"> {
   let hasVerifier = 1;
 }
 
+def Top_ShuffleChannelOp : Top_ComputeOp<"ShuffleChannel"> {
+  let summary = "Interleaves groups of channels";
+  let description = [{
+    The channels, axis 1, are `group` groups of n: `output[b, j * group + g] = input[b, g * n + j]`.
+
+    Example:
+
+    ```mlir
+    %0 = "top.ShuffleChannel"(%a) {group = 2 : i64} : (tensor<1x8x2x3xf32>) -> tensor<1x8x2x3xf32>
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input,
+                       I64Attr:$group);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
 def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence"> {
   let summary = "Reverses the beginning of each sequence";
   let description = [{

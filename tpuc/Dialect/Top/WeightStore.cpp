@@ -40,6 +40,11 @@ void WeightStore::set(llvm::StringRef name, Tensor tensor) {
   made[name] = std::move(tensor);
 }
 
+void WeightStore::forget(llvm::StringRef name) {
+  std::lock_guard lock(mutex);
+  made.erase(name);
+}
+
 std::string WeightStore::freeName(llvm::StringRef wanted) const {
   std::string name = wanted.str();
   for (int number = 1; contains(name); ++number)

@@ -32,6 +32,8 @@ public:
   Expected<Tensor> read(llvm::StringRef name) const;
   /// Adds `tensor`, or puts it in the place of the one that there is.
   void set(llvm::StringRef name, Tensor tensor);
+  /// Forgets a tensor that was added; what the file holds under that name is read again.
+  void forget(llvm::StringRef name);
   /// `wanted`, or with the first number behind it that makes it new.
   std::string freeName(llvm::StringRef wanted) const;
 

@@ -1,0 +1,160 @@
+// RUN: tpuc-opt %s --shape-infer --top-fuse --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=to-depth2space,to-shufflechannel,slices-to-depth | FileCheck %s --check-prefix=OFF
+
+// OFF-NOT: "top.{{Depth2Space|ShuffleChannel}}"
+// CHECK-LABEL: func.func @crd
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = false} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @crd(%x: tensor<2x24x5x7xf32>) -> tensor<2x4x10x21xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 4, 2, 3, 5, 7]} : (tensor<2x24x5x7xf32>, none) -> tensor<2x4x2x3x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 1, 4, 2, 5, 3]} : (tensor<2x4x2x3x5x7xf32>) -> tensor<2x4x5x2x7x3xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 4, 10, 21]} : (tensor<2x4x5x2x7x3xf32>, none) -> tensor<2x4x10x21xf32> loc("y")
+  return %y : tensor<2x4x10x21xf32>
+}
+
+// CHECK-LABEL: func.func @dcr
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = false, is_inversed = false} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @dcr(%x: tensor<2x24x5x7xf32>) -> tensor<2x4x10x21xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 2, 3, 4, 5, 7]} : (tensor<2x24x5x7xf32>, none) -> tensor<2x2x3x4x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 3, 4, 1, 5, 2]} : (tensor<2x2x3x4x5x7xf32>) -> tensor<2x4x5x2x7x3xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 4, 10, 21]} : (tensor<2x4x5x2x7x3xf32>, none) -> tensor<2x4x10x21xf32> loc("y")
+  return %y : tensor<2x4x10x21xf32>
+}
+
+// CHECK-LABEL: func.func @crd_inversed
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = true} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @crd_inversed(%x: tensor<2x4x10x21xf32>) -> tensor<2x24x5x7xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 4, 5, 2, 7, 3]} : (tensor<2x4x10x21xf32>, none) -> tensor<2x4x5x2x7x3xf32>
+  %2 = "top.Permute"(%1) {order = [0, 1, 3, 5, 2, 4]} : (tensor<2x4x5x2x7x3xf32>) -> tensor<2x4x2x3x5x7xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 24, 5, 7]} : (tensor<2x4x2x3x5x7xf32>, none) -> tensor<2x24x5x7xf32> loc("y")
+  return %y : tensor<2x24x5x7xf32>
+}
+
+// CHECK-LABEL: func.func @dcr_inversed
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = false, is_inversed = true} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @dcr_inversed(%x: tensor<2x4x10x21xf32>) -> tensor<2x24x5x7xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 4, 5, 2, 7, 3]} : (tensor<2x4x10x21xf32>, none) -> tensor<2x4x5x2x7x3xf32>
+  %2 = "top.Permute"(%1) {order = [0, 3, 5, 1, 2, 4]} : (tensor<2x4x5x2x7x3xf32>) -> tensor<2x2x3x4x5x7xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 24, 5, 7]} : (tensor<2x2x3x4x5x7xf32>, none) -> tensor<2x24x5x7xf32> loc("y")
+  return %y : tensor<2x24x5x7xf32>
+}
+
+// CHECK-LABEL: func.func @other_order
+// CHECK-NOT: "top.Depth2Space"
+// CHECK: return
+func.func @other_order(%x: tensor<2x24x5x7xf32>) -> tensor<2x4x15x14xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 4, 2, 3, 5, 7]} : (tensor<2x24x5x7xf32>, none) -> tensor<2x4x2x3x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 1, 4, 3, 5, 2]} : (tensor<2x4x2x3x5x7xf32>) -> tensor<2x4x5x3x7x2xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 4, 15, 14]} : (tensor<2x4x5x3x7x2xf32>, none) -> tensor<2x4x15x14xf32> loc("y")
+  return %y : tensor<2x4x15x14xf32>
+}
+
+// CHECK-LABEL: func.func @other_shape
+// CHECK-NOT: "top.Depth2Space"
+// CHECK: return
+func.func @other_shape(%x: tensor<2x24x5x7xf32>) -> tensor<2x4x21x10xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 4, 2, 3, 5, 7]} : (tensor<2x24x5x7xf32>, none) -> tensor<2x4x2x3x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 1, 4, 2, 5, 3]} : (tensor<2x4x2x3x5x7xf32>) -> tensor<2x4x5x2x7x3xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 4, 21, 10]} : (tensor<2x4x5x2x7x3xf32>, none) -> tensor<2x4x21x10xf32> loc("y")
+  return %y : tensor<2x4x21x10xf32>
+}
+
+// CHECK-LABEL: func.func @shuffle
+// CHECK: "top.ShuffleChannel"(%arg0) {group = 3 : i64} {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @shuffle(%x: tensor<2x6x5x7xf32>) -> tensor<2x6x5x7xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 3, 2, 5, 7]} : (tensor<2x6x5x7xf32>, none) -> tensor<2x3x2x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 2, 1, 3, 4]} : (tensor<2x3x2x5x7xf32>) -> tensor<2x2x3x5x7xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 6, 5, 7]} : (tensor<2x2x3x5x7xf32>, none) -> tensor<2x6x5x7xf32> loc("y")
+  return %y : tensor<2x6x5x7xf32>
+}
+
+// Rows, not channels.
+// CHECK-LABEL: func.func @no_shuffle
+// CHECK-NOT: "top.ShuffleChannel"
+// CHECK: return
+func.func @no_shuffle(%x: tensor<2x6x4x7xf32>) -> tensor<2x6x4x7xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 6, 2, 2, 7]} : (tensor<2x6x4x7xf32>, none) -> tensor<2x6x2x2x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 1, 3, 2, 4]} : (tensor<2x6x2x2x7xf32>) -> tensor<2x6x2x2x7xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 6, 4, 7]} : (tensor<2x6x2x2x7xf32>, none) -> tensor<2x6x4x7xf32> loc("y")
+  return %y : tensor<2x6x4x7xf32>
+}
+
+// CHECK-LABEL: func.func @shuffle_read_within
+// CHECK-NOT: "top.ShuffleChannel"
+// CHECK: return
+func.func @shuffle_read_within(%x: tensor<2x6x5x7xf32>) -> (tensor<2x6x5x7xf32>, tensor<2x2x3x5x7xf32>) {
+  %none = "top.None"() : () -> none
+  %1 = "top.Reshape"(%x, %none) {shape = [2, 3, 2, 5, 7]} : (tensor<2x6x5x7xf32>, none) -> tensor<2x3x2x5x7xf32>
+  %2 = "top.Permute"(%1) {order = [0, 2, 1, 3, 4]} : (tensor<2x3x2x5x7xf32>) -> tensor<2x2x3x5x7xf32>
+  %y = "top.Reshape"(%2, %none) {shape = [2, 6, 5, 7]} : (tensor<2x2x3x5x7xf32>, none) -> tensor<2x6x5x7xf32> loc("y")
+  return %y, %2 : tensor<2x6x5x7xf32>, tensor<2x2x3x5x7xf32>
+}
+
+// CHECK-LABEL: func.func @slices_by_rows
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 2 : i64, is_CRD = false, is_inversed = true} {{.*}} loc("c")
+// CHECK-NEXT: return
+func.func @slices_by_rows(%x: tensor<1x3x8x6xf32>) -> tensor<1x12x4x3xf32> {
+  %none = "top.None"() : () -> none
+  %s0 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 0], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s1 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s2 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 0], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s3 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %c = "top.Concat"(%s0, %s1, %s2, %s3) {axis = 1 : i64} : (tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>) -> tensor<1x12x4x3xf32> loc("c")
+  return %c : tensor<1x12x4x3xf32>
+}
+
+// CHECK-LABEL: func.func @slices_into_conv
+// CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 2 : i64, is_CRD = false, is_inversed = true} {{.*}} loc("c_blocks")
+// CHECK-NEXT: "top.Conv"({{.*}} loc("y")
+func.func @slices_into_conv(%x: tensor<1x3x8x6xf32>) -> tensor<1x8x4x3xf32> {
+  %none = "top.None"() : () -> none
+  %h0 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0], ends = [9999], axes = [2], steps = [2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x6xf32>
+  %h1 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1], ends = [9999], axes = [2], steps = [2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x6xf32>
+  %s0 = "top.Slice"(%h0, %none, %none, %none, %none) {offset = [0], ends = [9999], axes = [3], steps = [2]} : (tensor<1x3x4x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s1 = "top.Slice"(%h1, %none, %none, %none, %none) {offset = [0], ends = [9999], axes = [3], steps = [2]} : (tensor<1x3x4x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s2 = "top.Slice"(%h0, %none, %none, %none, %none) {offset = [1], ends = [9999], axes = [3], steps = [2]} : (tensor<1x3x4x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s3 = "top.Slice"(%h1, %none, %none, %none, %none) {offset = [1], ends = [9999], axes = [3], steps = [2]} : (tensor<1x3x4x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %c = "top.Concat"(%s0, %s1, %s2, %s3) {axis = 1 : i64} : (tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>) -> tensor<1x12x4x3xf32> loc("c")
+  %f = "top.ConstantFill"(%none) {shape = [8, 12, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x12x1x1xf32>
+  %y = "top.Conv"(%c, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x12x4x3xf32>, tensor<8x12x1x1xf32>, none) -> tensor<1x8x4x3xf32> loc("y")
+  return %y : tensor<1x8x4x3xf32>
+}
+
+// Nobody puts the channels into order.
+// CHECK-LABEL: func.func @slices_in_other_order
+// CHECK-NOT: "top.Depth2Space"
+// CHECK: return
+func.func @slices_in_other_order(%x: tensor<1x3x8x6xf32>) -> tensor<1x12x4x3xf32> {
+  %none = "top.None"() : () -> none
+  %s0 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 0], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s1 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 0], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s2 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s3 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %c = "top.Concat"(%s0, %s1, %s2, %s3) {axis = 1 : i64} : (tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>) -> tensor<1x12x4x3xf32> loc("c")
+  return %c : tensor<1x12x4x3xf32>
+}
+
+// CHECK-LABEL: func.func @a_slice_twice
+// CHECK-NOT: "top.Depth2Space"
+// CHECK: return
+func.func @a_slice_twice(%x: tensor<1x3x8x6xf32>) -> tensor<1x12x4x3xf32> {
+  %none = "top.None"() : () -> none
+  %s0 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 0], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s1 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s2 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %s3 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
+  %c = "top.Concat"(%s0, %s1, %s2, %s3) {axis = 1 : i64} : (tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>) -> tensor<1x12x4x3xf32> loc("c")
+  return %c : tensor<1x12x4x3xf32>
+}
