@@ -20,6 +20,23 @@ function(tpuc_add_tool name)
   install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py DESTINATION bin)
 endfunction()
 
+# tpuc_add_plugin(name SOURCES a.cpp ... [LINK lib ...] [NO_INSTALL])
+#   The library build/lib/tpuc/name.so, which a program opens on first use (Support/Plugin.h). Only
+#   what its sources declare with default visibility is seen from outside. The library that opens it
+#   says add_dependencies(Library name), so that building a program builds its plugins.
+function(tpuc_add_plugin name)
+  cmake_parse_arguments(ARG "NO_INSTALL" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} MODULE ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES
+    PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/tpuc)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT ARG_NO_INSTALL)
+    install(TARGETS ${name} LIBRARY DESTINATION lib/tpuc)
+  endif()
+endfunction()
+
 # tpuc_add_unittest(NameTests SOURCES a.cpp ... [LINK lib ...])
 #   A GoogleTest program; ctest counts each of its cases.
 function(tpuc_add_unittest name)

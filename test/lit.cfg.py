@@ -20,6 +20,7 @@ for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%tpuc_src", config.tpuc_source_dir))
+config.substitutions.append(("%tpuc_bin", config.tpuc_binary_dir + "/bin"))
 config.substitutions.append(("%python", config.python))
 # An ONNX model in protobuf's text form, as a test may hold it, in the form of files.
 config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Model "

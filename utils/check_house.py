@@ -13,12 +13,12 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Rooms that serve every chip: they ask the target, they never name one.
-CHIP_FREE = re.compile(r"tpuc/(Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|Codegen|"
-                       r"Driver)/|tpuc/Target/[^/]+$")
+CHIP_FREE = re.compile(r"tpuc/(Preprocess|Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|"
+                       r"Codegen|Driver)/|tpuc/Target/[^/]+$")
 CHIP_NAME = re.compile(r"bm ?16[0-9]{2}x?|cv18[0-9x]|cv18xx|sophgo|dnnweaver", re.I)
 
 # Rooms that build, test and run without MLIR.
-MLIR_FREE = re.compile(r"(tpuc/(Support|Model|Interpreter/Kernels)|tpuc/Target/[^/]+/Machine|runtime|"
+MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/Kernels)|tpuc/Target/[^/]+/Machine|runtime|"
                        r"tools/(npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 

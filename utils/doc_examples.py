@@ -57,23 +57,38 @@ def operands_of(line):
     return [cast.groups()] if cast else []
 
 
-def to_function(block, number):
-    arguments, made, ops = [], set(), []
+def statements(block):
+    """The lines of `block`, with an op that stands on several of them joined to one."""
+    joined = []
     for line in block.splitlines():
         code = line.split("//")[0].strip()
         if not code:
             continue
+        if joined and not re.match(r'%|"|\^|\}|!|[\w.]+ |(tensor|vector|memref)<', code):
+            joined[-1] += " " + code
+        elif joined and joined[-1].endswith((":", "=", ",", "->")) and not joined[-1].startswith("^"):
+            joined[-1] += " " + code
+        else:
+            joined.append(code)
+    return joined
+
+
+def to_function(block, number):
+    arguments, made, ops = [], set(), []
+    for code in statements(block):
         if re.match(r"![\w.]+<|(tensor|vector|memref)<", code):
             arguments.append(f"%type{len(arguments)}: {code}")
             continue
         for name, kind in operands_of(code):
-            if name not in made:
+            if name.split("#")[0] not in made:
                 made.add(name)
                 arguments.append(f"{name}: {kind}")
         result = re.match(r"(%\w+)(:\d+)?\s*=", code)
         if result:
             made.add(result.group(1))
-        ops.append("  " + line)
+        if code.startswith("^"):
+            made.update(re.findall(r"(%\w+)\s*:", code))
+        ops.append("  " + code)
     head = f"func.func @example_{number}({', '.join(arguments)}) {{"
     return "\n".join([head, *ops, "  return", "}"])
 

@@ -39,3 +39,11 @@ func.func @folded(%0: tensor<2x3xf32>, %1: tensor<6xf32>) -> tensor<*xf32> {
   %3 = "top.Reshape"(%0, %2) : (tensor<2x3xf32>, tensor<*xi64>) -> tensor<*xf32>
   return %3 : tensor<*xf32>
 }
+
+// -----
+
+func.func @open_extents(%0: tensor<?x3xf32>) -> tensor<2x4xf32> {
+  // expected-error @+1 {{result #0 has shape [2, 4]; expected [?, 3]}}
+  %1 = "top.Relu"(%0) : (tensor<?x3xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}

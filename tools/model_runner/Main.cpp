@@ -18,7 +18,9 @@ namespace {
 Expected<int> runTheModel(std::span<const std::string> arguments) {
   Request request;
   CommandLine cli(std::string(kToolName), "Runs a model on the arrays of an npz file.");
-  cli.option("--model", request.model, "The model file: .bmodel.").label("FILE").required();
+  cli.option("--model", request.model, "The model: .mlir of any phase, .onnx, .bmodel.")
+      .label("FILE")
+      .required();
   cli.option("--input", request.input,
              "An npz file with an array for each input, under its name. Arrays are converted to "
              "the type that the net stores.")
@@ -30,6 +32,11 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
            "Write the inner tensors as well, where the file names them.");
   cli.flag("--out_fixed", request.outFixed,
            "Keep 8-bit integers instead of making floats of them.");
+  cli.option("--time", request.timedRuns,
+             "Run this many times more and print the time of one inference.")
+      .label("COUNT")
+      .range(1, 1'000'000)
+      .shownDefault("no");
   cli.flag("--profile", request.profile,
            "Print how long the chip takes for each kind of command and each layer, by its timing "
            "model.");

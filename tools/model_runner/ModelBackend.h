@@ -29,6 +29,8 @@ struct Request {
   std::string net;
   bool dumpAllTensors = false;
   bool outFixed = false;
+  /// How often the model is run to tell the time of one inference; 0: once, and nothing is told.
+  int timedRuns = 0;
   /// Print what the chip's timing model says about the run.
   bool profile = false;
   /// Print how long the simulation takes here.
@@ -54,6 +56,13 @@ public:
 };
 
 const ModelBackend &bmodelBackend();
+/// Modules and ONNX models, on the interpreter: the plugin `tpuc-module-runner`.
+const ModelBackend &moduleBackend();
+
+/// The entry of the plugin `tpuc-module-runner`: runs `request`, which moduleBackend has accepted.
+using RunModule = void(const Request &request, Expected<void> &result);
+inline constexpr std::string_view kModulePlugin = "tpuc-module-runner";
+inline constexpr const char *kRunModuleSymbol = "tpucRunModule";
 
 /// The back end for the file `path`, by its contents, not its name.
 Expected<const ModelBackend *> chooseBackend(const std::string &path);

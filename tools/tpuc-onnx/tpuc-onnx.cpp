@@ -58,8 +58,10 @@ Expected<void> run(const OnnxImportOptions &options, const std::string &optimize
   Expected<OnnxModel> model = OnnxModel::open(options.path);
   if (!model)
     return propagate(model);
-  if (!optimized.empty())
-    return writeOptimizedOnnx(*model, options.outputNames, optimized, nullptr);
+  if (!optimized.empty()) {
+    auto files = writeOptimizedOnnx(*model, options.outputNames, optimized, nullptr);
+    return files ? commitAll(std::move(*files)) : propagate(files);
+  }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   auto module = importOnnx(context, *model, options);
   if (!module)

@@ -10,10 +10,12 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Attach.h"
+#include "tpuc/Interpreter/LayoutPlan.h"
 #include "tpuc/Interpreter/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <mutex>
@@ -151,6 +153,9 @@ private:
   Expected<llvm::SmallVector<Tensor>> runBlock(mlir::Region &region,
                                                llvm::ArrayRef<Tensor> arguments);
   Expected<void> runStep(const Step &step);
+  Expected<void> timeStep(const Step &step);
+  Expected<void> evaluate(const Step &step);
+  Expected<void> runKernel(const Step &step);
   Expected<Tensor> allocate(const Step &step, unsigned slot, DataType type, const Shape &shape);
   Expected<void> take(const Step &step, unsigned index, Tensor tensor);
 
@@ -185,8 +190,9 @@ Expected<llvm::SmallVector<Tensor>> Interpreter::Frame::runBlock(mlir::Region &r
                      fmt::format("{}", block.arguments.size()));
   for (auto [slot, tensor] : llvm::zip_equal(block.arguments, arguments))
     slots[slot] = tensor;
+  const bool isTimed = state.options.timer && &region == state.body;
   for (const Step &step : block.steps)
-    if (Expected<void> done = runStep(step); !done)
+    if (Expected<void> done = isTimed ? timeStep(step) : runStep(step); !done)
       return propagate(done);
   llvm::SmallVector<Tensor> results;
   for (unsigned slot : block.yielded) {
@@ -197,37 +203,69 @@ Expected<llvm::SmallVector<Tensor>> Interpreter::Frame::runBlock(mlir::Region &r
 }
 
 Expected<void> Interpreter::Frame::runStep(const Step &step) {
-  if (!step.evaluator) {
-    if (Expected<void> done = take(step, 0, *slots[step.operands[0]]); !done)
-      return done;
-  } else {
-    llvm::SmallVector<std::optional<Tensor>> operands;
-    for (unsigned slot : step.operands)
-      operands.push_back(slots[slot]);
-    EvalContext context(
-        step.op, operands,
-        [&](unsigned index, DataType type, const Shape &shape) {
-          return allocate(step, step.firstResult + index, type, shape);
-        },
-        [&](mlir::Region &region, llvm::ArrayRef<Tensor> arguments) {
-          return runBlock(region, arguments);
-        },
-        state.threads);
-    context.setCache(step.cache.get());
-    try {
-      EvaluateInterface evaluator = step.evaluator;
-      if (Expected<void> done = evaluator.evaluate(context); !done)
-        return done;
-    } catch (const std::bad_alloc &) {
-      return context.error("not enough memory");
-    }
-    for (unsigned index = 0; index < step.op->getNumResults(); ++index)
-      if (context.wants(index))
-        if (Expected<void> done = take(step, index, std::move(context.results()[index])); !done)
-          return done;
-  }
+  Expected<void> done = {};
+  if (step.kernel)
+    done = runKernel(step);
+  else if (step.evaluator)
+    done = evaluate(step);
+  else
+    done = take(step, 0, *slots[step.operands[0]]);
   for (unsigned slot : step.dead)
     slots[slot].reset();
+  return done;
+}
+
+Expected<void> Interpreter::Frame::timeStep(const Step &step) {
+  const auto start = std::chrono::steady_clock::now();
+  Expected<void> done = runStep(step);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  state.options.timer(step.names[0], step.kind(), time.count());
+  return done;
+}
+
+Expected<void> Interpreter::Frame::evaluate(const Step &step) {
+  llvm::SmallVector<std::optional<Tensor>> operands;
+  for (unsigned slot : step.operands)
+    operands.push_back(slots[slot]);
+  EvalContext context(
+      step.op, operands,
+      [&](unsigned index, DataType type, const Shape &shape) {
+        return allocate(step, step.firstResult + index, type, shape);
+      },
+      [&](mlir::Region &region, llvm::ArrayRef<Tensor> arguments) {
+        return runBlock(region, arguments);
+      },
+      state.threads);
+  context.setCache(step.cache.get());
+  try {
+    EvaluateInterface evaluator = step.evaluator;
+    if (Expected<void> done = evaluator.evaluate(context); !done)
+      return done;
+  } catch (const std::bad_alloc &) {
+    return context.error("not enough memory");
+  }
+  for (unsigned index = 0; index < step.op->getNumResults(); ++index)
+    if (context.wants(index))
+      if (Expected<void> done = take(step, index, std::move(context.results()[index])); !done)
+        return done;
+  return {};
+}
+
+Expected<void> Interpreter::Frame::runKernel(const Step &step) {
+  llvm::SmallVector<const float *> operands;
+  for (unsigned slot : step.operands)
+    operands.push_back(slots[slot]->data<float>().data());
+  Expected<Tensor> result = allocate(step, step.firstResult, DataType::F32, step.shape);
+  if (!result)
+    return propagate(result);
+  try {
+    step.kernel->run(operands, result->mutableData<float>().data(), state.threads);
+  } catch (const std::bad_alloc &) {
+    return makeError("layer '" + step.names[0] + "'", "not enough memory");
+  }
+  if (step.isPlain)
+    return take(step, 0, std::move(*result));
+  slots[step.firstResult] = std::move(*result);
   return {};
 }
 
@@ -289,6 +327,9 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module
   if (!program)
     return propagate(program);
   state->program = std::move(*program);
+  const bool wantsAll = state->options.keepAll || state->options.probe;
+  planLayouts(state->program, main.getBody(), /*fuse=*/!wantsAll);
+  state->program.planLives();
   if (!state->options.keepAll)
     if (Expected<void> planned = state->program.planMemory(main.getBody()); !planned)
       return propagate(planned);

@@ -23,13 +23,19 @@ using TensorMap = std::map<std::string, Tensor>;
 /// Error ends the run. Called from several threads at once if several samples run at once.
 using TensorProbe = std::function<Expected<void>(const std::string &name, const Tensor &tensor)>;
 
+/// Told how long each step of `main` took: the name of the tensor that it makes, the op (of several
+/// that run as one the last; `to blocks` and `from blocks` for a change of layout), milliseconds.
+using StepTimer =
+    std::function<void(const std::string &name, const std::string &op, double milliseconds)>;
+
 struct InterpreterOptions {
   /// Threads in all; 0: one for each processor.
   unsigned numThreads = 0;
   /// Give all tensors that ops of `main` make, not only the outputs. What the bodies of branches
   /// and loops make is not among them.
   bool keepAll = false;
-  TensorProbe probe;
+  TensorProbe probe = nullptr;
+  StepTimer timer = nullptr;
 };
 
 /// One input or output of `main`.
@@ -45,8 +51,12 @@ void registerEvaluators(mlir::MLIRContext &context);
 
 /// Runs the function `main` of a module.
 ///
-/// Weights are views of the weight file. Tensors of static shape share one block of memory, planned
-/// when the interpreter is made; others are allocated as they come and freed after their last use.
+/// Convolutions, products with weights and element-wise ops around them on f32 of static shapes are
+/// compiled when the interpreter is made: weights are packed, tensors between convolutions lie in
+/// blocks of 16 channels, and element-wise ops join the kernel before them unless all tensors are
+/// asked for (keepAll, probe), so that results then differ by rounding. Weights that are not packed
+/// are views of the weight file. Tensors of static shape share one block of memory, planned when
+/// the interpreter is made; others are allocated as they come and freed after their last use.
 ///
 /// All `run` functions may be called from several threads at once, and give the same bits with any
 /// number of threads.

@@ -13,24 +13,68 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Support/Allocator/Allocator.h"
 
-#include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tpuc;
+
+std::string Step::kind() const {
+  if (isReorder)
+    return isPlain ? "from blocks" : "to blocks";
+  return op->getName().getStringRef().str();
+}
 
 Expected<Program> Program::make(Region &body) {
   Program program;
   if (Expected<void> added = program.addRegion(body); !added)
     return propagate(added);
-  program.rooms.resize(program.constants.size());
   return program;
 }
 
-unsigned Program::addSlot(Value value) {
-  auto slot = static_cast<unsigned>(constants.size());
-  slots[value] = slot;
+unsigned Program::addSlot() {
   constants.emplace_back();
-  return slot;
+  rooms.emplace_back();
+  return static_cast<unsigned>(constants.size()) - 1;
+}
+
+unsigned Program::addSlot(Value value) { return slots[value] = addSlot(); }
+
+void Program::forEachRead(const Step &step,
+                          llvm::function_ref<void(unsigned slot)> function) const {
+  llvm::for_each(step.operands, function);
+  if (step.kernel)
+    return;
+  for (Region &region : step.op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        function(slotOf(operand));
+    });
+}
+
+/// The slots that a step fills.
+static llvm::iota_range<unsigned> resultSlots(const Step &step) {
+  const unsigned count = step.kernel ? 1 : step.op->getNumResults();
+  return llvm::seq(step.firstResult, step.firstResult + count);
+}
+
+void Program::planLives() {
+  for (auto &[region, block] : blocks) {
+    llvm::DenseSet<unsigned> own(block.arguments.begin(), block.arguments.end());
+    for (const Step &step : block.steps)
+      own.insert(resultSlots(step).begin(), resultSlots(step).end());
+    llvm::DenseSet<unsigned> met(block.yielded.begin(), block.yielded.end());
+    // From the end: the first step that is met is the last one to read.
+    for (Step &step : llvm::reverse(block.steps)) {
+      step.dead.clear();
+      const auto read = [&](unsigned slot) {
+        if (own.contains(slot) && met.insert(slot).second)
+          step.dead.push_back(slot);
+      };
+      forEachRead(step, read);
+      llvm::for_each(resultSlots(step), read);
+    }
+  }
 }
 
 Expected<void> Program::addRegion(Region &region) {
@@ -59,18 +103,6 @@ Expected<void> Program::addRegion(Region &region) {
   return {};
 }
 
-/// The last op of `value`'s block in which it is used, in a nested region perhaps; `op` itself,
-/// which makes it, if there is none.
-static Operation *lastUse(Value value, Operation *op) {
-  Operation *last = op;
-  for (Operation *user : value.getUsers()) {
-    Operation *ancestor = value.getParentBlock()->findAncestorOpInBlock(*user);
-    if (last->isBeforeInBlock(ancestor))
-      last = ancestor;
-  }
-  return last;
-}
-
 Expected<void> Program::addStep(BlockProgram &block, Operation &op) {
   Step step;
   step.op = &op;
@@ -84,13 +116,6 @@ Expected<void> Program::addStep(BlockProgram &block, Operation &op) {
   step.cache = std::make_unique<kernels::KernelCache>();
   if (op.getNumResults() > 0)
     step.firstResult = slots[op.getResult(0)];
-  for (Value operand : llvm::SmallPtrSet<Value, 4>(op.operand_begin(), op.operand_end()))
-    if (operand.getParentBlock() == op.getBlock() && !operand.getDefiningOp<top::WeightOp>() &&
-        lastUse(operand, &op) == &op)
-      step.dead.push_back(slots[operand]);
-  for (Value result : op.getResults())
-    if (result.use_empty())
-      step.dead.push_back(slots[result]);
   block.steps.push_back(std::move(step));
   for (Region &region : op.getRegions())
     if (Expected<void> added = addRegion(region); !added)
@@ -99,61 +124,68 @@ Expected<void> Program::addStep(BlockProgram &block, Operation &op) {
 }
 
 /// Whether result 0 is another view of operand 0.
-static bool isView(Operation *op) {
-  return isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp, top::SqueezeOp,
-             top::UnsqueezeOp>(op);
+static bool isView(const Step &step) {
+  return !step.kernel && isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp,
+                             top::SqueezeOp, top::UnsqueezeOp>(step.op);
 }
 
-Expected<void> Program::planMemory(Region &region) {
-  // The values that share elements count as one, made by the first of them.
-  llvm::DenseMap<Value, Value> rootOf;
-  struct Life {
-    int64_t lower, upper, bytes;
-  };
-  llvm::MapVector<Value, Life> lives;
-  Block &body = region.front();
-  int64_t end = 0;
-  for (Operation &op : body.without_terminator()) {
-    ++end;
-    for (Value result : op.getResults()) {
-      auto type = dyn_cast<RankedTensorType>(result.getType());
-      if (isView(&op) && rootOf.contains(op.getOperand(0)))
-        rootOf[result] = rootOf[op.getOperand(0)];
-      else if (type && type.hasStaticShape() && type.getRank() <= int64_t(Shape::kMaxRank) &&
-               !isView(&op) && !isa<top::WeightOp>(op)) {
-        std::optional<DataType> element = storageDataType(type);
-        if (!element)
-          continue;
-        Expected<int64_t> count = checkedNumElements(type.getShape(), *element, layerName(&op));
-        if (!count)
-          return propagate(count);
-        rootOf[result] = result;
-        lives[result] = {end, end + 1, byteSize(*element, *count)};
+/// The bytes of result `index` if its extents are static; 0 if they are not.
+static Expected<int64_t> staticBytes(const Step &step, unsigned index) {
+  if (step.kernel)
+    return step.shape.numElements() * static_cast<int64_t>(sizeof(float));
+  auto type = dyn_cast<RankedTensorType>(step.op->getResult(index).getType());
+  if (!type || !type.hasStaticShape() || type.getRank() > int64_t(Shape::kMaxRank))
+    return 0;
+  std::optional<DataType> element = storageDataType(type);
+  if (!element)
+    return 0;
+  Expected<int64_t> count = checkedNumElements(type.getShape(), *element, layerName(step.op));
+  if (!count)
+    return propagate(count);
+  return byteSize(*element, *count);
+}
+
+Expected<void> Program::planMemory(Region &body) {
+  const BlockProgram &block = blocks.find(&body)->second;
+  // The slots that share elements count as one, made by the first of them.
+  llvm::DenseMap<unsigned, unsigned> rootOf;
+  llvm::MapVector<unsigned, Life> lives;
+  int64_t time = 0;
+  for (const Step &step : block.steps) {
+    ++time;
+    forEachRead(step, [&](unsigned slot) {
+      if (auto root = rootOf.find(slot); root != rootOf.end())
+        lives[root->second].upper = time + 1;
+    });
+    for (unsigned slot : resultSlots(step)) {
+      if (isView(step)) {
+        if (auto root = rootOf.find(step.operands[0]); root != rootOf.end())
+          rootOf[slot] = root->second;
+        continue;
       }
+      Expected<int64_t> bytes = staticBytes(step, slot - step.firstResult);
+      if (!bytes)
+        return propagate(bytes);
+      rootOf[slot] = slot;
+      lives[slot] = {time, time + 1, *bytes};
     }
   }
-  int64_t step = 0;
-  for (Operation &op : body) {
-    ++step;
-    op.walk([&](Operation *user) {
-      for (Value operand : user->getOperands())
-        if (auto root = rootOf.find(operand); root != rootOf.end()) {
-          Life &life = lives[root->second];
-          life.upper = std::max(life.upper, step + 1);
-          // What is yielded lives longer than the memory.
-          if (&op == body.getTerminator())
-            life.bytes = 0;
-        }
-    });
-  }
+  // What is yielded lives longer than the memory.
+  for (unsigned slot : block.yielded)
+    if (auto root = rootOf.find(slot); root != rootOf.end())
+      lives[root->second].bytes = 0;
+  return place(lives);
+}
+
+Expected<void> Program::place(const llvm::MapVector<unsigned, Life> &lives) {
   alloc::AllocationProblem problem;
   llvm::SmallVector<unsigned> planned;
   int64_t sum = 0;
-  for (auto &[value, life] : lives) {
+  for (const auto &[slot, life] : lives) {
     if (life.bytes == 0)
       continue;
-    planned.push_back(slots[value]);
-    rooms[slots[value]].bytes = life.bytes;
+    planned.push_back(slot);
+    rooms[slot].bytes = life.bytes;
     sum += life.bytes;
     problem.buffers.push_back({"", life.lower, life.upper, life.bytes, 64, std::nullopt, false});
   }

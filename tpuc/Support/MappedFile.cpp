@@ -10,6 +10,8 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <system_error>
@@ -23,7 +25,26 @@ tl::unexpected<Error> cannotRead(const std::string &path, int error) {
   return makeError(path, "cannot be read: " + std::generic_category().message(error));
 }
 
+/// The files that are mapped now, by their addresses.
+struct Mappings {
+  std::mutex mutex;
+  std::map<const std::byte *, const MappedFile *> files;
+
+  static Mappings &all() {
+    static Mappings mappings;
+    return mappings;
+  }
+};
+
 } // namespace
+
+MappedFile::MappedFile(const std::byte *address, size_t size) : address(address), size(size) {
+  if (size == 0)
+    return;
+  Mappings &mappings = Mappings::all();
+  std::lock_guard lock(mappings.mutex);
+  mappings.files[address] = this;
+}
 
 Expected<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string &path) {
   // Without O_NONBLOCK, opening a pipe that nobody writes to would wait forever.
@@ -61,8 +82,20 @@ void MappedFile::release(std::span<const std::byte> part) const {
 }
 
 MappedFile::~MappedFile() {
-  if (size > 0)
-    ::munmap(const_cast<std::byte *>(address), size);
+  if (size == 0)
+    return;
+  Mappings &mappings = Mappings::all();
+  std::lock_guard lock(mappings.mutex);
+  mappings.files.erase(address);
+  ::munmap(const_cast<std::byte *>(address), size);
+}
+
+void releaseMapped(std::span<const std::byte> part) {
+  Mappings &mappings = Mappings::all();
+  std::lock_guard lock(mappings.mutex);
+  auto next = mappings.files.upper_bound(part.data());
+  if (next != mappings.files.begin())
+    std::prev(next)->second->release(part);
 }
 
 } // namespace tpuc

@@ -40,11 +40,15 @@ public:
   void release(std::span<const std::byte> part) const;
 
 private:
-  MappedFile(const std::byte *address, size_t size) : address(address), size(size) {}
+  MappedFile(const std::byte *address, size_t size);
 
   const std::byte *address;
   size_t size;
 };
+
+/// `MappedFile::release` for bytes of whatever file is mapped there; nothing happens to bytes that
+/// lie elsewhere. For whoever is done with a large tensor and does not know where it came from.
+void releaseMapped(std::span<const std::byte> part);
 
 } // namespace tpuc
 

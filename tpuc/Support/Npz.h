@@ -9,6 +9,7 @@
 #define TPUC_SUPPORT_NPZ_H
 
 #include "tpuc/Support/Npy.h"
+#include "tpuc/Support/OutputFile.h"
 
 #include <memory>
 #include <span>
@@ -127,6 +128,8 @@ public:
 
   /// Writes the directory and gives the file its name. Nothing may be called afterwards.
   Expected<void> close();
+  /// The same without the name: the complete file, to be committed by the caller.
+  Expected<OutputFile> finish();
 
 private:
   struct State;

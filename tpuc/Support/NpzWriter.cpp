@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tpuc/Support/Npz.h"
-#include "tpuc/Support/OutputFile.h"
 #include "tpuc/Support/ZipDirectory.h"
 
 #include <algorithm>
@@ -189,13 +188,20 @@ Expected<void> NpzWriter::add(const std::string &name, const Tensor &tensor) {
   }
 }
 
-Expected<void> NpzWriter::close() {
+Expected<OutputFile> NpzWriter::finish() {
   if (state->open)
     return makeError(state->placeOf(state->current), "is not ended when the file is closed");
   std::string directory = zipDirectory(state->entries, state->file.size());
   if (Expected<void> written = state->file.write(directory); !written)
-    return written;
-  return state->file.commit();
+    return propagate(written);
+  if (Expected<void> finished = state->file.finish(); !finished)
+    return propagate(finished);
+  return std::move(state->file);
+}
+
+Expected<void> NpzWriter::close() {
+  Expected<OutputFile> file = finish();
+  return file ? file->commit() : propagate(file);
 }
 
 } // namespace tpuc

@@ -267,9 +267,13 @@ Expected<void> OutputFile::overwrite(uint64_t offset, std::span<const std::byte>
 uint64_t OutputFile::size() const { return state->flushed + state->buffer.size(); }
 const std::string &OutputFile::path() const { return state->path; }
 
-Expected<void> OutputFile::commit() {
+const std::string &OutputFile::temporaryPath() const { return state->temporary; }
+
+Expected<void> OutputFile::finish() {
   if (state->failure)
     return tl::unexpected<Error>(*state->failure);
+  if (state->descriptor < 0)
+    return {};
   if (Expected<void> flushed = state->flush(); !flushed)
     return flushed;
   // A hole at the end is not part of the file until its size says so.
@@ -278,11 +282,25 @@ Expected<void> OutputFile::commit() {
   int descriptor = std::exchange(state->descriptor, -1);
   if (::close(descriptor) != 0 && errno != EINTR)
     return state->fail("cannot be written", errno);
-  if (!state->pending)
-    return {};
+  return {};
+}
+
+Expected<void> OutputFile::commit() {
+  if (Expected<void> finished = finish(); !finished || !state->pending)
+    return finished;
   if (::rename(state->temporary.c_str(), state->target.c_str()) != 0)
     return state->fail("the complete file cannot be renamed to this name", errno);
   releasePendingFile(std::exchange(state->pending, nullptr));
+  return {};
+}
+
+Expected<void> commitAll(std::vector<OutputFile> files) {
+  for (OutputFile &file : files)
+    if (Expected<void> finished = file.finish(); !finished)
+      return finished;
+  for (OutputFile &file : files)
+    if (Expected<void> committed = file.commit(); !committed)
+      return committed;
   return {};
 }
 

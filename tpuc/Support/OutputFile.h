@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tpuc {
 
@@ -54,7 +55,12 @@ public:
   uint64_t size() const;
   const std::string &path() const;
 
-  /// Writes what is buffered and gives the file its name. Nothing may be called afterwards.
+  /// Writes what is buffered and closes the file. It can be read under `temporaryPath`, and what
+  /// commit has left to do is to rename it; only that may be called afterwards.
+  Expected<void> finish();
+  /// The name that a finished file has until it is committed.
+  const std::string &temporaryPath() const;
+  /// Finishes the file and gives it its name. Nothing may be called afterwards.
   Expected<void> commit();
 
 private:
@@ -63,6 +69,10 @@ private:
 
   std::unique_ptr<State> state;
 };
+
+/// Finishes all files before the first one gets its name: where the disk has no room for all of
+/// them, none appears.
+Expected<void> commitAll(std::vector<OutputFile> files);
 
 /// Writes a whole file through OutputFile.
 Expected<void> writeFile(const std::string &path, std::string_view contents);

@@ -13,6 +13,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace tpuc {
 #define GEN_PASS_DEF_EXTRAOPTIMIZE
@@ -45,6 +46,10 @@ struct ExtraOptimizePass : tpuc::impl::ExtraOptimizeBase<ExtraOptimizePass> {
 
 void tpuc::registerTransforms(DialectRegistry &registry) {
   registerTpucPasses();
+  PassPipelineRegistration<>("top-optimization",
+                             "What model_transform does to an imported module: shape-infer, "
+                             "canonicalize, top-fuse, both again, extra-optimize",
+                             [](OpPassManager &manager) { addTopOptimization(manager); });
   registry.addExtension(
       +[](MLIRContext *context, top::TopDialect *) { registerEvaluators(*context); });
 }

@@ -10,9 +10,11 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Transforms/Fusions.h"
+#include "tpuc/Transforms/Matching.h"
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 using namespace mlir;
 using namespace tpuc;
@@ -52,12 +54,11 @@ static LogicalResult clipToRelu(ClipOp clip, PatternRewriter &rewriter) {
 
 /// The operand of `Mul(x, function(x))` that is `function(x)`; null if there is none.
 template <typename Function> static Function gateOf(MulOp mul) {
-  if (mul.getInputs().size() != 2 || mul.getDoRelu() || mul.getMultiplier() != 1 ||
-      mul.getRshift() != 0)
+  if (mul.getInputs().size() != 2 || !isPlain(mul))
     return {};
   for (unsigned index : {0, 1}) {
-    auto gate = mul.getInputs()[index].template getDefiningOp<Function>();
-    if (gate && gate->hasOneUse() && gate.getInput() == mul.getInputs()[1 - index])
+    auto gate = producerFor<Function>(mul.getInputs()[index], mul);
+    if (gate && gate.getInput() == mul.getInputs()[1 - index])
       return gate;
   }
   return {};
@@ -77,16 +78,213 @@ static LogicalResult mulToSilu(MulOp mul, PatternRewriter &rewriter) {
 static LogicalResult mulToHardSwish(MulOp mul, PatternRewriter &rewriter) {
   auto gate = gateOf<HardSigmoidOp>(mul);
   // Frameworks store 1/6 as f32.
-  if (!gate || std::abs(gate.getAlpha().convertToDouble() - 1.0 / 6) > 1e-7 ||
+  if (!gate || !isNear(gate.getAlpha().convertToDouble(), 1.0 / 6) ||
       gate.getBeta().convertToDouble() != 0.5)
     return failure();
   rewriter.replaceOpWithNewOp<HardSwishOp>(mul, mul.getType(), gate.getInput());
   return success();
 }
 
-void tpuc::addActivationFusions(RewritePatternSet &patterns) {
-  addFusion(patterns, "relu-into-producer", reluIntoProducer);
-  addFusion(patterns, "clip-to-relu", clipToRelu);
-  addFusion(patterns, "mul-to-silu", mulToSilu);
-  addFusion(patterns, "mul-to-hardswish", mulToHardSwish);
+/// x of max(0, min(6, x + 3)); null if `value` is something else.
+static Value shiftedClip(Interior &interior, Value value) {
+  Value sum;
+  if (auto relu = value.getDefiningOp<ReluOp>();
+      relu && relu.getReluLimit().convertToDouble() == 6 && interior.take<ReluOp>(value))
+    sum = relu.getInput();
+  else if (auto clip = value.getDefiningOp<ClipOp>(); clip && clip.getMin().isZero() &&
+                                                      clip.getMax().convertToDouble() == 6 &&
+                                                      interior.take<ClipOp>(value))
+    sum = clip.getInput();
+  if (!sum)
+    return {};
+  std::optional<WithScalar> shifted = interior.takeSum(sum);
+  return shifted && shifted->scalar == 3 ? shifted->tensor : Value();
+}
+
+/// Clip(x + 3, 0, 6) / 6 -> HardSigmoid(x) {1/6, 1/2}
+static LogicalResult clipToHardSigmoid(Operation *op, PatternRewriter &rewriter) {
+  std::optional<WithScalar> product =
+      isa<MulOp, MulConstOp, DivOp, DivConstOp>(op) ? productOf(op) : std::optional<WithScalar>();
+  if (!product || !isNear(product->scalar, 1.0 / 6))
+    return failure();
+  Interior interior(op);
+  Value input = shiftedClip(interior, product->tensor);
+  if (!input || !interior.isClosed())
+    return failure();
+  rewriter.replaceOpWithNewOp<HardSigmoidOp>(op, op->getResult(0).getType(), input,
+                                             rewriter.getF64FloatAttr(1.0 / 6),
+                                             rewriter.getF64FloatAttr(0.5));
+  return success();
+}
+
+/// x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)
+static LogicalResult clipToHardSwish(Operation *op, PatternRewriter &rewriter) {
+  std::optional<WithScalar> product =
+      isa<MulOp, MulConstOp, DivOp, DivConstOp>(op) ? productOf(op) : std::optional<WithScalar>();
+  if (!product || !isNear(product->scalar, 1.0 / 6))
+    return failure();
+  Interior interior(op);
+  auto mul = interior.take<MulOp>(product->tensor);
+  if (!mul || mul.getInputs().size() != 2)
+    return failure();
+  for (unsigned index : {0, 1}) {
+    Value input = shiftedClip(interior, mul.getInputs()[index]);
+    if (!input || input != mul.getInputs()[1 - index] || !interior.isClosed())
+      continue;
+    rewriter.replaceOpWithNewOp<HardSwishOp>(op, op->getResult(0).getType(), input);
+    return success();
+  }
+  return failure();
+}
+
+/// 1/2 * x * gate in the three orders that this can have: calls `match(interior, x, gate)` for each
+/// until it is true. `op` is the outer product.
+template <typename Match> static Value matchHalved(Operation *op, Match &&match) {
+  auto attempt = [&](Operation *middle, ArrayRef<Value> factors) -> Value {
+    for (unsigned index : {0, 1}) {
+      Interior interior(op);
+      if (!interior.takeOp(middle))
+        return {};
+      Value input = factors[1 - index];
+      if (match(interior, input, factors[index]) && interior.isClosed())
+        return input;
+    }
+    return {};
+  };
+  // (x * gate) * 1/2
+  if (std::optional<WithScalar> half = productOf(op); half && half->scalar == 0.5) {
+    auto inner = half->tensor.getDefiningOp<MulOp>();
+    if (inner && inner.getInputs().size() == 2)
+      return attempt(inner, {inner.getInputs()[0], inner.getInputs()[1]});
+    return {};
+  }
+  auto mul = dyn_cast<MulOp>(op);
+  if (!mul || mul.getInputs().size() != 2 || !isPlain(mul))
+    return {};
+  // (x * 1/2) * gate, x * (gate * 1/2)
+  for (unsigned index : {0, 1}) {
+    Operation *halved = mul.getInputs()[index].getDefiningOp();
+    std::optional<WithScalar> half = productOf(halved);
+    if (!half || half->scalar != 0.5)
+      continue;
+    if (Value input = attempt(halved, {half->tensor, mul.getInputs()[1 - index]}))
+      return input;
+  }
+  return {};
+}
+
+/// Whether `gate` is 1 + erf(x / sqrt(2)).
+static bool isErfGate(Interior &interior, Value x, Value gate) {
+  std::optional<WithScalar> sum = interior.takeSum(gate);
+  auto erf = sum && sum->scalar == 1 ? interior.take<ErfOp>(sum->tensor) : ErfOp();
+  std::optional<WithScalar> scaled = erf ? interior.takeProduct(erf.getInput()) : std::nullopt;
+  return scaled && scaled->tensor == x && isNear(scaled->scalar, 1 / std::numbers::sqrt2);
+}
+
+/// The tensor and the scalar of the cube of a tensor times a scalar.
+static std::optional<WithScalar> takeScaledCube(Interior &interior, Value value) {
+  auto cubeOf = [&](Value power) -> Value {
+    if (auto pow = power.getDefiningOp<PowOp>();
+        pow && constantScalar(pow.getExponent()) == 3.0 && interior.take<PowOp>(power))
+      return pow.getInput();
+    if (auto pow = power.getDefiningOp<PowConstOp>();
+        pow && pow.getConstVal().convertToDouble() == 3 && interior.take<PowConstOp>(power))
+      return pow.getInput();
+    auto mul = power.getDefiningOp<MulOp>();
+    if (!mul || mul.getInputs().size() != 2)
+      return {};
+    for (unsigned index : {0, 1})
+      if (Value base = interior.takeSquare(mul.getInputs()[index]);
+          base && base == mul.getInputs()[1 - index] && interior.take<MulOp>(power))
+        return base;
+    return {};
+  };
+  std::optional<WithScalar> scaled = interior.takeProduct(value);
+  if (!scaled)
+    return std::nullopt;
+  Value base = cubeOf(scaled->tensor);
+  if (!base)
+    return std::nullopt;
+  return WithScalar{base, scaled->scalar};
+}
+
+/// Whether `gate` is 1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)).
+static bool isTanhGate(Interior &interior, Value x, Value gate) {
+  std::optional<WithScalar> sum = interior.takeSum(gate);
+  auto tanh = sum && sum->scalar == 1 ? interior.take<TanhOp>(sum->tensor) : TanhOp();
+  std::optional<WithScalar> scaled = tanh ? interior.takeProduct(tanh.getInput()) : std::nullopt;
+  if (!scaled || !isNear(scaled->scalar, std::sqrt(2 / std::numbers::pi)))
+    return false;
+  auto inner = interior.take<AddOp>(scaled->tensor);
+  if (!inner || inner.getInputs().size() != 2)
+    return false;
+  for (unsigned index : {0, 1}) {
+    std::optional<WithScalar> cube = takeScaledCube(interior, inner.getInputs()[index]);
+    if (cube && cube->tensor == x && inner.getInputs()[1 - index] == x &&
+        isNear(cube->scalar, 0.044715))
+      return true;
+  }
+  return false;
+}
+
+static LogicalResult replaceByGelu(Operation *op, Value input, StringRef mode,
+                                   PatternRewriter &rewriter) {
+  if (!input || dimsOf(input) != dimsOf(op->getResult(0)))
+    return failure();
+  rewriter.replaceOpWithNewOp<GELUOp>(op, op->getResult(0).getType(), input,
+                                      rewriter.getStringAttr(mode));
+  return success();
+}
+
+/// x / 2 * (1 + erf(x / sqrt(2))) -> GELU(x)
+static LogicalResult erfToGelu(Operation *op, PatternRewriter &rewriter) {
+  return replaceByGelu(op, matchHalved(op, isErfGate), "none", rewriter);
+}
+
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) -> GELU(x) {tanh}
+static LogicalResult tanhToGelu(Operation *op, PatternRewriter &rewriter) {
+  return replaceByGelu(op, matchHalved(op, isTanhGate), "tanh", rewriter);
+}
+
+/// log(1 + exp(x)) -> Softplus(x)
+static LogicalResult logToSoftplus(LogOp log, PatternRewriter &rewriter) {
+  Interior interior(log);
+  std::optional<WithScalar> sum = interior.takeSum(log.getInput());
+  auto exp = sum && sum->scalar == 1 ? interior.take<ExpOp>(sum->tensor) : ExpOp();
+  if (!exp || !interior.isClosed())
+    return failure();
+  rewriter.replaceOpWithNewOp<SoftplusOp>(log, log.getType(), exp.getInput());
+  return success();
+}
+
+/// Mul(x, Tanh(Softplus(x))) -> Mish(x)
+static LogicalResult mulToMish(MulOp mul, PatternRewriter &rewriter) {
+  if (mul.getInputs().size() != 2 || !isPlain(mul))
+    return failure();
+  for (unsigned index : {0, 1}) {
+    Interior interior(mul);
+    auto tanh = interior.take<TanhOp>(mul.getInputs()[index]);
+    auto softplus = tanh ? interior.take<SoftplusOp>(tanh.getInput()) : SoftplusOp();
+    if (!softplus || softplus.getInput() != mul.getInputs()[1 - index] || !interior.isClosed())
+      continue;
+    rewriter.replaceOpWithNewOp<MishOp>(mul, mul.getType(), softplus.getInput());
+    return success();
+  }
+  return failure();
+}
+
+ArrayRef<Fusion> tpuc::activationFusions() {
+  static constexpr Fusion kFusions[] = {
+      fusion<clipToRelu>("clip-to-relu"),
+      fusion<clipToHardSigmoid>("clip-to-hardsigmoid"),
+      fusion<clipToHardSwish>("clip-to-hardswish"),
+      fusion<mulToHardSwish>("mul-to-hardswish"),
+      fusion<mulToSilu>("mul-to-silu"),
+      fusion<erfToGelu>("erf-to-gelu"),
+      fusion<tanhToGelu>("tanh-to-gelu"),
+      fusion<logToSoftplus>("log-to-softplus"),
+      fusion<mulToMish>("mul-to-mish"),
+      fusion<reluIntoProducer>("relu-into-producer", FusionStage::Finish),
+  };
+  return kFusions;
 }

@@ -13,18 +13,57 @@
 
 namespace tpuc {
 
-/// The names that `--top-fuse` knows its patterns by.
-llvm::ArrayRef<llvm::StringRef> fusionNames();
+/// When a pattern runs: `Finish` once no pattern of `Fuse` applies any more.
+enum class FusionStage : uint8_t { Fuse, Finish };
 
-/// Each pattern has its name as debug name.
-void addConvolutionFusions(mlir::RewritePatternSet &patterns);
-void addActivationFusions(mlir::RewritePatternSet &patterns);
+/// A pattern and the name that `--top-fuse` knows it by. Several may share a name.
+struct Fusion {
+  llvm::StringRef name;
+  FusionStage stage;
+  /// Adds the pattern, with its name as debug name.
+  void (*add)(mlir::RewritePatternSet &patterns, llvm::StringRef name);
+};
+
+// One table in each file of patterns.
+llvm::ArrayRef<Fusion> activationFusions();
+llvm::ArrayRef<Fusion> constantFusions();
+llvm::ArrayRef<Fusion> movementFusions();
+llvm::ArrayRef<Fusion> normFusions();
+llvm::ArrayRef<Fusion> padFusions();
+
+namespace detail {
+
+/// A rewrite of ops of any class.
+struct AnyOpFusion : mlir::RewritePattern {
+  using Rewrite = llvm::LogicalResult (*)(mlir::Operation *, mlir::PatternRewriter &);
+  AnyOpFusion(mlir::MLIRContext *context, unsigned benefit, Rewrite rewrite)
+      : RewritePattern(MatchAnyOpTypeTag(), benefit, context), rewrite(rewrite) {}
+  llvm::LogicalResult matchAndRewrite(mlir::Operation *op,
+                                      mlir::PatternRewriter &rewriter) const override {
+    return rewrite(op, rewriter);
+  }
+  Rewrite rewrite;
+};
 
 template <typename Op>
-void addFusion(mlir::RewritePatternSet &patterns, llvm::StringLiteral name,
-               llvm::LogicalResult (*rewrite)(Op, mlir::PatternRewriter &)) {
-  patterns.add(rewrite, /*benefit=*/1);
-  patterns.getNativePatterns().back()->setDebugName(name);
+void addRewrite(mlir::RewritePatternSet &patterns, unsigned benefit,
+                llvm::LogicalResult (*rewrite)(Op, mlir::PatternRewriter &)) {
+  if constexpr (std::is_same_v<Op, mlir::Operation *>)
+    patterns.add<AnyOpFusion>(patterns.getContext(), benefit, rewrite);
+  else
+    patterns.add(rewrite, benefit);
+}
+
+} // namespace detail
+
+/// A row for `rewrite(Op, PatternRewriter &)`, or `rewrite(Operation *, ...)` for ops of any class.
+/// Of several that fit an op, that of the highest benefit is tried first.
+template <auto rewrite, unsigned benefit = 1>
+constexpr Fusion fusion(llvm::StringLiteral name, FusionStage stage = FusionStage::Fuse) {
+  return {name, stage, [](mlir::RewritePatternSet &patterns, llvm::StringRef debugName) {
+            detail::addRewrite(patterns, benefit, rewrite);
+            patterns.getNativePatterns().back()->setDebugName(debugName);
+          }};
 }
 
 } // namespace tpuc

@@ -12,11 +12,28 @@
 #include "tpuc/Dialect/Top/TopDialect.h"
 
 #include "mlir/Pass/Pass.h"
+#include <map>
+#include <string>
+#include <vector>
 
 namespace tpuc {
 
 #define GEN_PASS_DECL
 #include "tpuc/Transforms/Passes.h.inc"
+
+/// The names that `--top-fuse` knows its patterns by, in alphabetical order.
+std::vector<std::string> fusionNames();
+
+/// How often each pattern of `--top-fuse` was applied, by its name.
+using FusionCounts = std::map<std::string, int64_t>;
+
+/// Adds the passes that turn an imported module (`X_origin.mlir`) into the one that is calibrated
+/// and lowered (`X.mlir`): --shape-infer, --canonicalize, --top-fuse without `disabledPatterns`,
+/// and the first two again before --extra-optimize. An unknown pattern makes the manager fail.
+/// What was applied is added to `counts` unless it is null.
+void addTopOptimization(mlir::OpPassManager &manager,
+                        const std::vector<std::string> &disabledPatterns = {},
+                        FusionCounts *counts = nullptr);
 
 /// Registers the passes, and with them the evaluators that they need in every context of
 /// `registry`.

@@ -16,36 +16,62 @@ def ShapeInfer : Pass<"shape-infer", "::mlir::ModuleOp"> {
   let description = [{
     Sets the result types of all ops, in their order and those of bodies before the op around them,
     from the types of their operands and the values of constant ones. An op whose operands are all
-    weights of at most `max-folded` elements is computed at once, and its results become weights;
-    so is the shape of a tensor whose shape is known. Last, the functions' types follow what they
+    weights is computed at once, and its results become weights, if none of these tensors has more
+    than `max-folded` elements or the results have no more than the operands together (QuantizeLinear
+    and DequantizeLinear only if small); so is the shape of a tensor whose shape is known. Ops stand
+    behind what they read, so one pass over them is enough. Last, the functions' types follow what they
     return, and constants that nobody reads go.
 
     The weights that come to be are in the module's weight store, not in a file.
   }];
   let options = [Option<"maxFolded", "max-folded", "int64_t", /*default=*/"4096",
-      "Compute at once up to this many elements per tensor; 0: compute nothing">];
+      "Compute at once up to this many elements per tensor, even if more come out than go in; "
+      "0: compute nothing">];
   let dependentDialects = ["::tpuc::top::TopDialect"];
 }
 
 def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
   let summary = "Make one op of several";
   let description = [{
-    Until nothing changes, with a pattern for each; `c` is a constant. The op that is left has the
-    name of the last one.
+    Until nothing changes, with patterns of these names; `c` is a constant. The op that is left has
+    the name of the last one. No pattern takes away a value that the network gives or that another
+    op reads.
 
     | pattern | from | to |
     | --- | --- | --- |
     | `batchnorm-to-scale` | `BatchNorm(x, c...)` | `Scale(x, c, c)` |
-    | `scale-into-conv` | `Scale(Conv(x, c, c), c, c)` | `Conv(x, c, c)` |
-    | `add-into-conv` | `Add(Conv(x, c, c), c)`, one per channel | `Conv(x, c, c)` |
-    | `add-into-matmul` | `Add(MatMul(x, y), c)`, one per column | `MatMul(x, y, c)` |
+    | `scale-into-conv`, `-deconv`, `-matmul`, `-scale` | `Scale(op(x, c, c), c, c)` | `op(x, c, c)` |
+    | `mul-into-conv`, `-deconv`, `-matmul`, `-scale` | a product or quotient of that op's result and `c`, one per channel (column) or one for all | `op(x, c, c)` |
+    | `add-into-conv`, `-deconv`, `-matmul`, `-scale` | the same of a sum or difference | `op(x, c, c)` |
+    | `scale-into-next-conv` | `Conv(Scale(x, c, c), c, c)` | `Conv(x, c, c)` |
+    | `scale-to-depthwise` | any other `Scale(x, c, c)` with spatial dimensions | `Conv(x, c, c)` of one group per channel |
+    | `permute-into-matmul` | `MatMul(Permute(x), y)` that swaps the last two dimensions | `MatMul(x, y)` with `left_transpose`; so on the right |
+    | `scalar-to-const` | `Add(x, c)`, Sub, Mul, Div, Min, Max, Pow, `c` one element | `AddConst(x)` and so on |
+    | `pad-into-conv` | `Conv(Pad(x))` with 0 | `Conv(x)` |
+    | `pad-into-pool` | `AvgPool(Pad(x))` with 0, `MaxPool(Pad(x))` with -inf, or with 0 behind a ReLU | the pool with `pads` |
     | `clip-to-relu` | `Clip(x)` from 0 | `Relu(x)` with `relu_limit` |
     | `relu-into-producer` | `Relu(op(x))` | `op(x)` with `do_relu` |
-    | `mul-to-silu` | `Mul(x, Sigmoid(x))` | `SiLU(x)` |
+    | `clip-to-hardsigmoid` | `Clip(x + 3, 0, 6) / 6` | `HardSigmoid(x)` |
+    | `clip-to-hardswish` | `x * Clip(x + 3, 0, 6) / 6` | `HardSwish(x)` |
     | `mul-to-hardswish` | `Mul(x, HardSigmoid(x))` of 1/6 and 1/2 | `HardSwish(x)` |
+    | `mul-to-silu` | `Mul(x, Sigmoid(x))` | `SiLU(x)` |
+    | `erf-to-gelu` | `x / 2 * (1 + Erf(x / sqrt(2)))` | `GELU(x)` |
+    | `tanh-to-gelu` | `x / 2 * (1 + Tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))` | `GELU(x)` with `approx_mode` |
+    | `log-to-softplus` | `Log(1 + Exp(x))` | `Softplus(x)` |
+    | `mul-to-mish` | `Mul(x, Tanh(Softplus(x)))` | `Mish(x)` |
+    | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions | `LayerNorm(x)` |
+    | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
+    | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |
+    | `to-instancenorm` | `Mul(LayerNorm(x), c)`, from axis 2 on and one per channel | `InstanceNorm(x, c)` |
+    | `to-groupnorm` | `Reshape(InstanceNorm(Reshape(x)))` | `GroupNorm(x)` |
+    | `mul-into-norm`, `add-into-norm` | a product or sum of one of these and `c` | the norm with its weight, bias |
+    | `remove-no-op` | Copy, Cast to the same type, Reshape to the same shape, Permute in order, Slice of everything, Pad of nothing, Concat of one, `x * 1`, `x + 0` | `x` |
+    | `merge-permutes` | `Permute(Permute(x))` | `Permute(x)` |
+    | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
+    | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |
 
-    An op is only taken into another if nobody else reads its result. New constants are computed in
-    f64 and rounded once.
+    `relu-into-producer`, `scale-to-depthwise` and `scalar-to-const` come when no other applies any
+    more. New constants are computed in f64 and rounded once.
   }];
   let options = [ListOption<"disabled", "disable", "std::string", "Patterns to leave out">];
   let dependentDialects = ["::tpuc::top::TopDialect"];

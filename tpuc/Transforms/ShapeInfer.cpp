@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Fold.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,58 +33,14 @@ private:
   LogicalResult inferRegion(Region &region, ThreadPool &threads);
   /// Replaces `op` by weights if its results are constant.
   void fold(Operation *op, ThreadPool &threads);
-  bool isSmall(Value value) {
-    int64_t elements = top::staticElements(value);
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape() && elements <= maxFolded;
-  }
 };
-
-/// Stands for any tensor of the shape of `value`: ops that read the shape alone take it.
-std::optional<Tensor> shapeOnly(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !type.hasStaticShape() || type.getRank() > int64_t(Shape::kMaxRank))
-    return std::nullopt;
-  std::optional<DataType> element = storageDataType(type);
-  if (!element)
-    return std::nullopt;
-  llvm::ArrayRef<int64_t> dims = type.getShape();
-  return Tensor::borrow(*element, Shape(std::span(dims.data(), dims.size())), nullptr, nullptr);
-}
 
 } // namespace
 
 void ShapeInferPass::fold(Operation *op, ThreadPool &threads) {
-  auto evaluator = dyn_cast<EvaluateInterface>(op);
-  if (!evaluator || maxFolded == 0 || op->getNumRegions() > 0 || op->getNumOperands() == 0)
-    return;
-  bool readsShape = isa<top::ShapeOp, top::SizeOp>(op);
-  std::vector<std::optional<Tensor>> operands;
-  for (Value operand : op->getOperands()) {
-    std::optional<Tensor> tensor;
-    if (top::isPresent(operand)) {
-      if (readsShape)
-        tensor = shapeOnly(operand);
-      else if (isSmall(operand))
-        tensor = top::constantTensor(operand);
-      if (!tensor)
-        return;
-    }
-    operands.push_back(std::move(tensor));
-  }
-  for (Value result : op->getResults())
-    if (auto type = dyn_cast<RankedTensorType>(result.getType());
-        type && type.hasStaticShape() && !isSmall(result))
-      return;
-  auto allocate = [&](unsigned, DataType type, const Shape &shape) {
-    return Tensor::create(type, shape.dims(), layerName(op));
-  };
-  auto noRegions = [](Region &, ArrayRef<Tensor>) -> Expected<SmallVector<Tensor>> {
-    return makeError("", "has no regions");
-  };
-  EvalContext context(op, operands, allocate, noRegions, threads);
-  // What cannot be computed here is told when the network is run.
-  if (!evaluator.evaluate(context))
+  std::optional<SmallVector<Tensor>> tensors =
+      foldConstant(op, {.maxElements = maxFolded, .ifNotGrowing = true}, threads);
+  if (!tensors)
     return;
   OpBuilder builder(op);
   SmallVector<std::string> names = tensorNames(op);
@@ -95,7 +49,7 @@ void ShapeInferPass::fold(Operation *op, ThreadPool &threads) {
       result.replaceAllUsesWith(builder.create<top::NoneOp>(op->getLoc(), builder.getNoneType()));
     else
       result.replaceAllUsesWith(
-          top::WeightOp::create(builder, getOperation(), names[index], context.results()[index])
+          top::WeightOp::create(builder, getOperation(), names[index], (*tensors)[index])
               .getOutput());
   }
   op->erase();

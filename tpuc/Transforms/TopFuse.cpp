@@ -9,7 +9,11 @@
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Passes.h"
 
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <set>
 
 namespace tpuc {
 #define GEN_PASS_DEF_TOPFUSE
@@ -19,38 +23,88 @@ namespace tpuc {
 using namespace mlir;
 using namespace tpuc;
 
-ArrayRef<StringRef> tpuc::fusionNames() {
-  static constexpr StringRef kNames[] = {
-      "add-into-conv",    "add-into-matmul", "batchnorm-to-scale", "clip-to-relu",
-      "mul-to-hardswish", "mul-to-silu",     "relu-into-producer", "scale-into-conv",
-  };
-  return kNames;
+template <typename Visit> static void forEachFusion(Visit &&visit) {
+  for (ArrayRef<Fusion> table :
+       {activationFusions(), constantFusions(), movementFusions(), normFusions(), padFusions()})
+    for (const Fusion &each : table)
+      visit(each);
+}
+
+std::vector<std::string> tpuc::fusionNames() {
+  std::set<std::string> names;
+  forEachFusion([&](const Fusion &each) { names.insert(each.name.str()); });
+  return {names.begin(), names.end()};
 }
 
 namespace {
 
+/// Counts the patterns that applied, by their names.
+struct Counter : RewriterBase::Listener {
+  explicit Counter(FusionCounts &counts) : counts(counts) {}
+
+  void notifyPatternEnd(const Pattern &pattern, LogicalResult status) override {
+    if (succeeded(status) && !pattern.getDebugName().empty())
+      ++counts[pattern.getDebugName().str()];
+  }
+
+  FusionCounts &counts;
+};
+
 struct TopFusePass : tpuc::impl::TopFuseBase<TopFusePass> {
   using TopFuseBase::TopFuseBase;
+  TopFusePass(TopFuseOptions options, FusionCounts *counts)
+      : TopFuseBase(std::move(options)), counts(counts) {}
 
   LogicalResult initialize(MLIRContext *context) override {
+    std::vector<std::string> known = fusionNames();
     for (const std::string &name : disabled)
-      if (!llvm::is_contained(fusionNames(), name))
+      if (!llvm::is_contained(known, name))
         return emitError(UnknownLoc::get(context))
                << "--top-fuse: there is no pattern '" << name << "'; expected one of "
-               << llvm::join(fusionNames(), ", ");
-    RewritePatternSet all(context);
-    addConvolutionFusions(all);
-    addActivationFusions(all);
-    patterns = FrozenRewritePatternSet(std::move(all), disabled);
+               << llvm::join(known, ", ");
+    stages.clear();
+    for (FusionStage stage : {FusionStage::Fuse, FusionStage::Finish}) {
+      RewritePatternSet patterns(context);
+      forEachFusion([&](const Fusion &each) {
+        if (each.stage == stage)
+          each.add(patterns, each.name);
+      });
+      stages.emplace_back(std::move(patterns), disabled);
+    }
     return success();
   }
 
   void runOnOperation() override {
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), patterns)))
-      signalPassFailure();
+    FusionCounts applied;
+    Counter counter(applied);
+    GreedyRewriteConfig config;
+    config.listener = &counter;
+    // The first operation makes the way free for the next one: top down, and as long as it takes.
+    config.useTopDownTraversal = true;
+    config.maxIterations = GreedyRewriteConfig::kNoLimit;
+    for (const FrozenRewritePatternSet &patterns : stages)
+      if (failed(applyPatternsAndFoldGreedily(getOperation(), patterns, config)))
+        return signalPassFailure();
+    if (!counts)
+      return;
+    for (const auto &[name, times] : applied)
+      (*counts)[name] += times;
   }
 
-  FrozenRewritePatternSet patterns;
+  std::vector<FrozenRewritePatternSet> stages;
+  FusionCounts *counts = nullptr;
 };
 
 } // namespace
+
+void tpuc::addTopOptimization(OpPassManager &manager,
+                              const std::vector<std::string> &disabledPatterns,
+                              FusionCounts *counts) {
+  manager.addPass(createShapeInfer());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(std::make_unique<TopFusePass>(TopFuseOptions{disabledPatterns}, counts));
+  // Shapes that a fused op knows may be constants now.
+  manager.addPass(createShapeInfer());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createExtraOptimize());
+}

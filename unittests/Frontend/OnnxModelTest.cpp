@@ -40,7 +40,7 @@ TEST(OnnxModel, RefusesWhatIsNoModel) {
     return model ? std::string("no error") : model.error().message();
   };
   EXPECT_EQ(error(""), "m.onnx: is empty; expected an ONNX model");
-  EXPECT_THAT(error("this is a shopping list\n"), HasSubstr("no ONNX model"));
+  EXPECT_THAT(error("this is a shopping list\n"), HasSubstr("not an ONNX model"));
   EXPECT_THAT(error(emptyModel(0).SerializeAsString()), HasSubstr("no version"));
   EXPECT_THAT(error(emptyModel(99).SerializeAsString()), HasSubstr("opset version 99"));
   proto::Model noGraph = emptyModel();

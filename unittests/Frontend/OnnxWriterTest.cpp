@@ -57,8 +57,10 @@ TEST_F(OnnxWriterTest, CutsFoldsAndKeepsTheWeights) {
       return Tensor::of<float>({2}, {-1, -2});
     return std::nullopt;
   };
-  Expected<void> written = writeOptimizedOnnx(*model, {"b"}, path, known);
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {"b"}, path, known);
   ASSERT_TRUE(written) << written.error().message();
+  EXPECT_FALSE(std::filesystem::exists(path)) << "before it is committed";
+  ASSERT_TRUE(commitAll(std::move(*written)));
 
   Expected<OnnxModel> made = OnnxModel::open(path);
   ASSERT_TRUE(made) << made.error().message();
@@ -84,7 +86,9 @@ TEST_F(OnnxWriterTest, CutsFoldsAndKeepsTheWeights) {
 TEST_F(OnnxWriterTest, WithoutCuttingItIsTheSameNetwork) {
   Expected<OnnxModel> model = parse(network());
   std::string path = (folder / "out.onnx").string();
-  ASSERT_TRUE(writeOptimizedOnnx(*model, {}, path, nullptr));
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {}, path, nullptr);
+  ASSERT_TRUE(written) << written.error().message();
+  ASSERT_TRUE(commitAll(std::move(*written)));
   Expected<OnnxModel> made = OnnxModel::open(path);
   ASSERT_TRUE(made);
   EXPECT_THAT(ops(*made), ElementsAre("Neg", "Add", "Mul", "Sub"));
@@ -97,7 +101,7 @@ TEST_F(OnnxWriterTest, LeavesNothingBehindWhenAWeightIsBroken) {
   message.mutable_graph()->mutable_initializer(0)->set_dims(0, 3);
   Expected<OnnxModel> model = parse(message);
   std::string path = (folder / "out.onnx").string();
-  Expected<void> written = writeOptimizedOnnx(*model, {}, path, nullptr);
+  Expected<std::vector<OutputFile>> written = writeOptimizedOnnx(*model, {}, path, nullptr);
   ASSERT_FALSE(written);
   EXPECT_THAT(written.error().message(), HasSubstr("tensor 'w'"));
   EXPECT_FALSE(std::filesystem::exists(path));

@@ -73,7 +73,7 @@ TEST_F(NetworkShapesTest, Convolution) {
             "groups");
   EXPECT_EQ(conv("tensor<2x3x2xf32>", "tensor<4x3x3xf32>", "kernel_shape = [3]"),
             "'top.Conv' op spatial dimension 0 has extent 2, with padding 2; expected at least the "
-            "window's 3");
+            "kernel's 3");
 }
 
 TEST_F(NetworkShapesTest, AutoPadBecomesPads) {

@@ -9,7 +9,7 @@ func.func @float_indices(%a: tensor<2x3xf32>, %i: tensor<2xf32>) {
 // -----
 
 func.func @reduction(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) {
-  // expected-error @+1 {{attribute 'reduction' is "sum"; expected one of "none" "add" "mul" "max" "min"}}
+  // expected-error @+1 {{attribute 'reduction' is 'sum'; expected none, add, mul, max, min}}
   %0 = "top.ScatterElements"(%a, %i, %u) {reduction = "sum"} : (tensor<4xf32>, tensor<2xi64>, tensor<2xf32>) -> tensor<4xf32>
   return
 }
@@ -17,7 +17,7 @@ func.func @reduction(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf32>) {
 // -----
 
 func.func @update_type(%a: tensor<4xf32>, %i: tensor<2xi64>, %u: tensor<2xf16>) {
-  // expected-error @+1 {{has operands of types 'tensor<4xf32>' and 'tensor<2xf16>'; expected one element type}}
+  // expected-error @+1 {{operands have element types 'f32' and 'f16'; expected one type}}
   %0 = "top.ScatterElements"(%a, %i, %u) : (tensor<4xf32>, tensor<2xi64>, tensor<2xf16>) -> tensor<4xf32>
   return
 }

@@ -41,7 +41,7 @@ func.func @slice_step(%a: tensor<9xf32>, %none: none) {
 // -----
 
 func.func @pad_mode(%a: tensor<3xf32>, %none: none) {
-  // expected-error @+1 {{attribute 'mode' is "mirror"; expected one of "constant" "reflect" "edge" "wrap"}}
+  // expected-error @+1 {{attribute 'mode' is 'mirror'; expected constant, reflect, edge, wrap}}
   %0 = "top.Pad"(%a, %none, %none, %none) {paddings = [1, 1], mode = "mirror"} : (tensor<3xf32>, none, none, none) -> tensor<5xf32>
   return
 }

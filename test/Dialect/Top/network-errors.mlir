@@ -90,7 +90,7 @@ func.func @gru_activations(%x: tensor<5x1x3xf32>, %w: tensor<2x12x3xf32>, %r: te
 // -----
 
 func.func @interp_mode(%x: tensor<1x3x4x4xf32>, %none: none) {
-  // expected-error @+1 {{mode is 'area'; expected one of nearest linear cubic}}
+  // expected-error @+1 {{attribute 'mode' is 'area'; expected nearest, linear, cubic}}
   %0 = "top.Interp"(%x, %none, %none, %none) {mode = "area"} : (tensor<1x3x4x4xf32>, none, none, none) -> tensor<*xf32>
   return
 }

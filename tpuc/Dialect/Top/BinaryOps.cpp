@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -16,7 +16,7 @@ using namespace tpuc::top;
 static LogicalResult verifyInputs(Operation *op) {
   if (op->getNumOperands() == 0)
     return op->emitOpError("has no operand; expected at least one");
-  return verifySameElements(op, SmallVector<Value>(op->getOperands()));
+  return verifySameElements(op, op->getOperands());
 }
 
 static LogicalResult verifyCoefficients(Operation *op, std::optional<ArrayAttr> coeff) {
@@ -36,8 +36,8 @@ static LogicalResult verifyScaling(Operation *op, int64_t multiplier, int64_t rs
 }
 
 static LogicalResult verifyComparison(Operation *op, StringRef mode) {
-  return verifyMode(op, "mode", mode,
-                    {"Equal", "NotEqual", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
+  return verifyChoice(op, "mode", mode,
+                      {"Equal", "NotEqual", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"});
 }
 
 LogicalResult AddOp::verify() { return verifyCoefficients(*this, getCoeff()); }
@@ -58,17 +58,17 @@ LogicalResult CompareOp::verify() {
 LogicalResult CompareConstOp::verify() { return verifyComparison(*this, getMode()); }
 
 LogicalResult LogicalBinaryOp::verify() {
-  return verifyMode(*this, "mode", getMode(), {"And", "Or", "Xor"});
+  return verifyChoice(*this, "mode", getMode(), {"And", "Or", "Xor"});
 }
 
 LogicalResult BitwiseBinaryOp::verify() {
-  if (failed(verifyMode(*this, "mode", getMode(), {"And", "Or", "Xor"})))
+  if (failed(verifyChoice(*this, "mode", getMode(), {"And", "Or", "Xor"})))
     return failure();
   return verifyInputs(*this);
 }
 
 LogicalResult BitShiftOp::verify() {
-  if (failed(verifyMode(*this, "direction", getDirection(), {"LEFT", "RIGHT"})))
+  if (failed(verifyChoice(*this, "direction", getDirection(), {"LEFT", "RIGHT"})))
     return failure();
   return verifyInputs(*this);
 }

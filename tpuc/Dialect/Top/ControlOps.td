@@ -110,7 +110,7 @@ def Top_YieldOp : Top_Op<"Yield", [Pure, Terminator]> {
     Example:
 
     ```mlir
-    func.func @yield(%c: tensor<i1>, %a: tensor<2xf32>) {
+    func.func @yield(%c: tensor<i1>, %a: tensor<2xf32>, %b: tensor<2xf32>) {
       %0 = "top.If"(%c) ({
         "top.Yield"(%a) : (tensor<2xf32>) -> ()
       }, {

@@ -9,8 +9,6 @@
 #include "tpuc/Dialect/Top/ElementwiseShape.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 
-#include "mlir/IR/BuiltinDialect.h"
-
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -65,27 +63,4 @@ LogicalResult tpuc::top::inferPRelu(Operation *op) {
 int64_t tpuc::top::elementwiseFlops(Operation *op) {
   int64_t perElement = std::max<int64_t>(1, static_cast<int64_t>(op->getNumOperands()) - 1);
   return perElement * staticElements(op->getResult(0));
-}
-
-LogicalResult tpuc::top::verifySameElements(Operation *op, ArrayRef<Value> values) {
-  // Calibrated and quantized elements differ from tensor to tensor.
-  auto isBuiltin = [](Type type) { return isa<BuiltinDialect>(type.getDialect()); };
-  Type first = elementTypeOf(values.front());
-  for (Value value : values.drop_front()) {
-    Type other = elementTypeOf(value);
-    if (other != first && isBuiltin(first) && isBuiltin(other))
-      return op->emitOpError("operands have element types ")
-             << first << " and " << other << "; expected one type";
-  }
-  return success();
-}
-
-LogicalResult tpuc::top::verifyMode(Operation *op, StringRef attribute, StringRef mode,
-                                    ArrayRef<StringRef> modes) {
-  if (llvm::is_contained(modes, mode))
-    return success();
-  InFlightDiagnostic error = op->emitOpError("attribute '")
-                             << attribute << "' is '" << mode << "'; expected ";
-  llvm::interleaveComma(modes, error);
-  return error;
 }

@@ -31,12 +31,6 @@ llvm::LogicalResult inferPRelu(mlir::Operation *op);
 /// One operation per element of the result and operand but the first, at least one.
 int64_t elementwiseFlops(mlir::Operation *op);
 
-/// An error of `op` unless `values` have one element type.
-llvm::LogicalResult verifySameElements(mlir::Operation *op, llvm::ArrayRef<mlir::Value> values);
-/// An error of `op` unless `mode` is one of `modes`.
-llvm::LogicalResult verifyMode(mlir::Operation *op, llvm::StringRef attribute, llvm::StringRef mode,
-                               llvm::ArrayRef<llvm::StringRef> modes);
-
 } // namespace tpuc::top
 
 #endif // TPUC_DIALECT_TOP_ELEMENTWISESHAPE_H

@@ -109,7 +109,7 @@ template <typename Op> static LogicalResult verifyScatter(Op op) {
       failed(
           verifyChoice(op, "reduction", op.getReduction(), {"none", "add", "mul", "max", "min"})))
     return failure();
-  return verifySameStorage(op, {op.getInput(), op.getUpdates()});
+  return verifySameElements(op, {op.getInput(), op.getUpdates()});
 }
 
 /// Every extent that is known on both sides is the same.

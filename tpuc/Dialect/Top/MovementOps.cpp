@@ -41,7 +41,7 @@ static Dims allAxes(int64_t rank) { return llvm::to_vector(llvm::seq<int64_t>(0,
 LogicalResult ConcatOp::verify() {
   if (getInputs().empty())
     return emitOpError("has no inputs; expected at least one");
-  return verifySameStorage(*this, getInputs());
+  return verifySameElements(*this, getInputs());
 }
 
 LogicalResult ConcatOp::inferShape() {
@@ -452,7 +452,7 @@ LogicalResult PadOp::verify() {
       failed(verifyChoice(*this, "mode", getMode(), {"constant", "reflect", "edge", "wrap"})))
     return failure();
   if (isPresent(getValTensor()))
-    return verifySameStorage(*this, {getInput(), getValTensor()});
+    return verifySameElements(*this, {getInput(), getValTensor()});
   return success();
 }
 

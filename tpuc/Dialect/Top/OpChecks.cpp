@@ -9,6 +9,8 @@
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 
+#include "mlir/IR/BuiltinDialect.h"
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -34,12 +36,16 @@ LogicalResult tpuc::top::verifyIndexType(Operation *op, StringRef name, Value va
          << name << "' has type " << value.getType() << "; expected elements i32 or i64";
 }
 
-LogicalResult tpuc::top::verifySameStorage(Operation *op, ValueRange values) {
-  for (Value value : values)
-    if (storageDataType(value.getType()) != storageDataType(values.front().getType()))
-      return op->emitOpError("has operands of types ")
-             << values.front().getType() << " and " << value.getType()
-             << "; expected one element type";
+LogicalResult tpuc::top::verifySameElements(Operation *op, ValueRange values) {
+  // Calibrated and quantized elements differ from tensor to tensor.
+  auto isBuiltin = [](Type type) { return isa<BuiltinDialect>(type.getDialect()); };
+  Type first = elementTypeOf(values.front());
+  for (Value value : values.drop_front()) {
+    Type other = elementTypeOf(value);
+    if (storageDataType(other) != storageDataType(first) && isBuiltin(first) && isBuiltin(other))
+      return op->emitOpError("operands have element types ")
+             << first << " and " << other << "; expected one type";
+  }
   return success();
 }
 
@@ -48,9 +54,8 @@ LogicalResult tpuc::top::verifyChoice(Operation *op, StringRef name, StringRef f
   if (llvm::is_contained(allowed, found))
     return success();
   InFlightDiagnostic error = op->emitOpError("attribute '")
-                             << name << "' is \"" << found << "\"; expected one of";
-  for (StringRef each : allowed)
-    error << " \"" << each << '"';
+                             << name << "' is '" << found << "'; expected ";
+  llvm::interleaveComma(allowed, error);
   return error;
 }
 

@@ -21,8 +21,9 @@ llvm::LogicalResult verifyForms(mlir::Operation *op, llvm::StringRef name, mlir:
                                 Forms forms);
 /// An error of `op` unless `value`, the operand `name`, is left out or holds i32 or i64.
 llvm::LogicalResult verifyIndexType(mlir::Operation *op, llvm::StringRef name, mlir::Value value);
-/// An error of `op` unless all `values` are stored in the same type.
-llvm::LogicalResult verifySameStorage(mlir::Operation *op, mlir::ValueRange values);
+/// An error of `op` unless `values`, at least one, have elements of one type. Those of other
+/// dialects (calibrated, quantized) go with all.
+llvm::LogicalResult verifySameElements(mlir::Operation *op, mlir::ValueRange values);
 /// An error of `op` unless the attribute `name` holds one of `allowed`.
 llvm::LogicalResult verifyChoice(mlir::Operation *op, llvm::StringRef name, llvm::StringRef found,
                                  llvm::ArrayRef<llvm::StringRef> allowed);

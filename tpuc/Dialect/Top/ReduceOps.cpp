@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ReduceOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 
@@ -28,9 +28,10 @@ static void reduceAxis(Dims &dims, int64_t axis, bool keepDims) {
 LogicalResult ReduceOp::verify() {
   if (isPresent(getAxesTensor()) && getAxes())
     return emitOpError("has axes as attribute and as operand; expected at most one");
-  return verifyMode(*this, "mode", getMode(),
-                    {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceL1",
-                     "ReduceL2", "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp"});
+  return verifyChoice(*this, "mode", getMode(),
+                      {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin",
+                       "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSum",
+                       "ReduceLogSumExp"});
 }
 
 LogicalResult ReduceOp::inferShape() {
@@ -66,7 +67,9 @@ LogicalResult ReduceOp::inferShape() {
 
 int64_t ReduceOp::flops() { return staticElements(getInput()); }
 
-LogicalResult ArgOp::verify() { return verifyMode(*this, "mode", getMode(), {"ArgMax", "ArgMin"}); }
+LogicalResult ArgOp::verify() {
+  return verifyChoice(*this, "mode", getMode(), {"ArgMax", "ArgMin"});
+}
 
 LogicalResult ArgOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());

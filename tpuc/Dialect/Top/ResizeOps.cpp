@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ResizeOps.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ResizeShapes.h"
 #include "tpuc/Dialect/Top/WindowAttributes.h"
 #include "tpuc/Support/Convert.h"
@@ -101,25 +102,15 @@ Expected<ResizeShape> tpuc::top::resizeShape(InterpOp op, ArrayRef<int64_t> inpu
   return shape;
 }
 
-static LogicalResult verifyOneOf(Operation *op, StringRef name, StringRef value,
-                                 ArrayRef<StringRef> known) {
-  if (llvm::is_contained(known, value))
-    return success();
-  InFlightDiagnostic error = op->emitOpError(name) << " is '" << value << "'; expected one of";
-  for (StringRef each : known)
-    error << ' ' << each;
-  return error;
-}
-
 LogicalResult InterpOp::verify() {
-  if (failed(verifyOneOf(*this, "mode", getMode(), {"nearest", "linear", "cubic"})) ||
-      failed(verifyOneOf(*this, "coord_mode", getCoordMode(),
-                         {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                          "align_corners", "asymmetric", "tf_crop_and_resize"})) ||
-      failed(verifyOneOf(*this, "nearest_mode", getNearestMode(),
-                         {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) ||
-      failed(verifyOneOf(*this, "keep_aspect_ratio_policy", getKeepAspectRatioPolicy(),
-                         {"stretch", "not_larger", "not_smaller"})))
+  if (failed(verifyChoice(*this, "mode", getMode(), {"nearest", "linear", "cubic"})) ||
+      failed(verifyChoice(*this, "coord_mode", getCoordMode(),
+                          {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                           "align_corners", "asymmetric", "tf_crop_and_resize"})) ||
+      failed(verifyChoice(*this, "nearest_mode", getNearestMode(),
+                          {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"})) ||
+      failed(verifyChoice(*this, "keep_aspect_ratio_policy", getKeepAspectRatioPolicy(),
+                          {"stretch", "not_larger", "not_smaller"})))
     return failure();
   if (getAntialias() && getMode() == "nearest")
     return emitOpError("has antialias in mode 'nearest'; expected linear or cubic");
@@ -176,10 +167,10 @@ LogicalResult UpsampleOp::inferShape() {
 int64_t UpsampleOp::flops() { return 0; }
 
 LogicalResult GridSamplerOp::verify() {
-  if (failed(verifyOneOf(*this, "mode", getMode(),
-                         {"linear", "bilinear", "nearest", "cubic", "bicubic"})))
+  if (failed(verifyChoice(*this, "mode", getMode(),
+                          {"linear", "bilinear", "nearest", "cubic", "bicubic"})))
     return failure();
-  return verifyOneOf(*this, "padding_mode", getPaddingMode(), {"zeros", "border", "reflection"});
+  return verifyChoice(*this, "padding_mode", getPaddingMode(), {"zeros", "border", "reflection"});
 }
 
 LogicalResult GridSamplerOp::inferShape() {

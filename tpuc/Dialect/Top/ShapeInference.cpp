@@ -33,6 +33,16 @@ int64_t tpuc::top::staticElements(Value value) {
   return type && type.hasStaticShape() ? type.getNumElements() : 0;
 }
 
+std::string tpuc::top::dimsText(ArrayRef<int64_t> dims) {
+  std::string text = "[";
+  for (int64_t extent : dims) {
+    if (text.size() > 1)
+      text += ", ";
+    text += extent == kDynamic ? "?" : std::to_string(extent);
+  }
+  return text + "]";
+}
+
 LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,
                                    const std::optional<Dims> &dims) {
   Value result = op->getResult(index);
@@ -50,8 +60,8 @@ LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,
       if (extent == kDynamic)
         extent = knownExtent;
       else if (knownExtent != kDynamic && knownExtent != extent)
-        return op->emitOpError("result #") << index << " has shape " << Shape(*known).str()
-                                           << "; expected " << Shape(*dims).str();
+        return op->emitOpError("result #")
+               << index << " has shape " << dimsText(*known) << "; expected " << dimsText(*dims);
     }
   }
   result.setType(RankedTensorType::get(merged, element));

@@ -28,6 +28,9 @@ mlir::Type elementTypeOf(mlir::Value value);
 /// 0 unless all extents are known.
 int64_t staticElements(mlir::Value value);
 
+/// "[2, ?]", with a question mark for dynamic extents.
+std::string dimsText(llvm::ArrayRef<int64_t> dims);
+
 /// Sets the type of result `index`: ranked with `dims`, or unranked. What the result's type already
 /// says and `dims` leaves open stays; if both are known and differ, that is an error.
 llvm::LogicalResult setResult(mlir::Operation *op, unsigned index, mlir::Type element,

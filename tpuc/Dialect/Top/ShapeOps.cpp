@@ -63,7 +63,7 @@ LogicalResult ConstantFillOp::inferShape() {
   return setResult(*this, 0, element, shape);
 }
 
-LogicalResult RangeOp::verify() { return verifySameStorage(*this, getOperands()); }
+LogicalResult RangeOp::verify() { return verifySameElements(*this, getOperands()); }
 
 /// How many numbers a constant range has.
 static FailureOr<int64_t> rangeCount(RangeOp op) {

@@ -60,10 +60,10 @@ def Top_WeightOp : Top_Op<"Weight", [Pure]> {
   }];
 }
 
-def Top_InputOp : Top_Op<"Input", [Pure, AllTypesMatch<["input", "output"]>]> {
+def Top_InputOp : Top_Op<"Input", [AllTypesMatch<["input", "output"]>]> {
   let summary = "An input of the network, and how pictures become it";
   let description = [{
-    Marks an argument of `main`. The attributes say how a picture is turned into the tensor: scaled
+    Marks an argument of `main`, also one that nothing reads. The attributes say how a picture is turned into the tensor: scaled
     to `resize_dims` (with `keep_aspect_ratio`: padded with `pad_value`, `pad_type` "center" or
     "normal"), cut to the input's size around its centre, in the order of `pixel_format`, as
     (x - mean) * scale. Without `do_preprocess` there is no such rule.

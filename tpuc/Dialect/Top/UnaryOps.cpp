@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 
 using namespace mlir;
@@ -21,7 +21,7 @@ LogicalResult CeluOp::verify() {
 }
 
 LogicalResult GELUOp::verify() {
-  return verifyMode(*this, "approx_mode", getApproxMode(), {"none", "tanh"});
+  return verifyChoice(*this, "approx_mode", getApproxMode(), {"none", "tanh"});
 }
 
 LogicalResult ClipTensorOp::verify() {

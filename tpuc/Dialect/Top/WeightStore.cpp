@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/WeightStore.h"
+#include "tpuc/Support/MappedFile.h"
 
 using namespace tpuc;
 using namespace tpuc::top;
@@ -46,8 +47,8 @@ std::string WeightStore::freeName(llvm::StringRef wanted) const {
   return name;
 }
 
-Expected<void> WeightStore::save(const std::string &path,
-                                 const std::vector<std::string> &names) const {
+Expected<OutputFile> WeightStore::save(const std::string &path,
+                                       const std::vector<std::string> &names) const {
   Expected<NpzWriter> writer = NpzWriter::create(path);
   if (!writer)
     return propagate(writer);
@@ -56,7 +57,8 @@ Expected<void> WeightStore::save(const std::string &path,
     if (!tensor)
       return propagate(tensor);
     if (Expected<void> added = writer->add(name, *tensor); !added)
-      return added;
+      return propagate(added);
+    releaseMapped(tensor->rawBytes());
   }
-  return writer->close();
+  return writer->finish();
 }

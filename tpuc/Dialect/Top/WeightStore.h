@@ -35,9 +35,9 @@ public:
   /// `wanted`, or with the first number behind it that makes it new.
   std::string freeName(llvm::StringRef wanted) const;
 
-  /// Writes the tensors `names`, in that order, to the npz `path`. Errors: as NpzWriter; a name
-  /// that there is not.
-  Expected<void> save(const std::string &path, const std::vector<std::string> &names) const;
+  /// Writes the tensors `names`, in that order, to the npz `path`, which the caller commits.
+  /// Errors: as NpzWriter; a name that there is not.
+  Expected<OutputFile> save(const std::string &path, const std::vector<std::string> &names) const;
 
 private:
   mutable std::mutex mutex;

@@ -14,16 +14,6 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-std::string tpuc::top::dimsText(ArrayRef<int64_t> dims) {
-  std::string text = "[";
-  for (int64_t extent : dims) {
-    if (text.size() > 1)
-      text += ", ";
-    text += extent == kDynamic ? "?" : std::to_string(extent);
-  }
-  return text + "]";
-}
-
 LogicalResult tpuc::top::emit(Operation *op, const Error &error) {
   return op->emitOpError(error.expected.empty() ? error.found
                                                 : error.found + "; expected " + error.expected);
@@ -109,7 +99,7 @@ Expected<void> slide(Window &window, StringRef autoPad, bool ceilMode, ArrayRef<
       return makeError("",
                        fmt::format("spatial dimension {} has extent {}, with padding {}", axis,
                                    extent, extent + window.padsBegin[axis] + window.padsEnd[axis]),
-                       fmt::format("at least the window's {}", size));
+                       fmt::format("at least the kernel's {}", size));
     window.output.push_back(out);
   }
   return {};

@@ -53,9 +53,6 @@ Expected<Window> windowOf(MaxUnpoolOp op, llvm::ArrayRef<int64_t> input,
 Expected<Window> windowOf(Col2ImOp op, llvm::ArrayRef<int64_t> input,
                           const std::optional<Dims> &image, const std::optional<Dims> &block);
 
-/// "[2, ?]", with a question mark for dynamic extents.
-std::string dimsText(llvm::ArrayRef<int64_t> dims);
-
 /// Emits `error` about `op`.
 llvm::LogicalResult emit(mlir::Operation *op, const Error &error);
 

@@ -12,7 +12,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Fold.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -95,8 +95,14 @@ Expected<OwningOpRef<ModuleOp>> GraphImporter::run() {
   ErrorCatcher catcher(context());
   if (failed(verify(module))) {
     std::string layer;
-    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc())
-      layer = ": tensor '" + loc.getName().str() + "'";
+    if (auto loc = catcher.place ? (*catcher.place)->findInstanceOf<NameLoc>() : NameLoc()) {
+      std::string name = loc.getName().str();
+      layer = ": tensor '" + name + "'";
+      plan.forEachNode([&](const proto::Node &node, int64_t) {
+        if (llvm::is_contained(node.output(), name))
+          layer = ": " + describe(node);
+      });
+    }
     return makeError(onnxModel.where() + layer, catcher.text);
   }
   return owner;
@@ -166,7 +172,8 @@ Expected<std::vector<GraphImporter::InputSpec>> GraphImporter::inputs() const {
     const proto::TensorShape &shape = infos[index]->type().tensor_type().shape();
     for (int axis = 0; !options.inputShapes.empty() && axis < shape.dim_size(); ++axis) {
       const std::string &symbol = shape.dim(axis).dim_param();
-      if (symbol.empty())
+      // '?' is what some exporters call every dimension that they do not know.
+      if (symbol.empty() || symbol == "?")
         continue;
       int64_t extent = (*spec->dims)[static_cast<size_t>(axis)];
       auto [place, isNew] = bound.emplace(symbol, std::pair(extent, spec->name));
@@ -220,10 +227,12 @@ Expected<GraphImporter::InputSpec> GraphImporter::inputSpec(const proto::ValueIn
   if (type.tensor_type().has_shape()) {
     spec.dims.emplace();
     for (const proto::TensorShape::Dimension &dim : type.tensor_type().shape().dim()) {
-      if (dim.has_dim_value() && dim.dim_value() < 0)
+      // Some exporters write -1 for a dimension that is not known.
+      if (dim.has_dim_value() && dim.dim_value() < -1)
         return makeError(place, fmt::format("has dimension {}", dim.dim_value()),
-                         "a number of 0 or more, or a name");
-      spec.dims->push_back(dim.has_dim_value() ? dim.dim_value() : ShapedType::kDynamic);
+                         "a number of 0 or more, -1 for an unknown one, or a name");
+      bool isKnown = dim.has_dim_value() && dim.dim_value() >= 0;
+      spec.dims->push_back(isKnown ? dim.dim_value() : ShapedType::kDynamic);
     }
   }
   if (!options.inputShapes.empty()) {
@@ -470,49 +479,14 @@ Expected<Operation *> GraphImporter::makeOp(Scope &scope, OperationState &state,
 }
 
 bool GraphImporter::fold(Operation *op, SmallVectorImpl<Value> &results) {
-  auto evaluator = dyn_cast<EvaluateInterface>(op);
-  if (!evaluator || op->getNumRegions() > 0 || op->getNumOperands() == 0)
+  std::optional<SmallVector<Tensor>> tensors =
+      foldConstant(op, {.maxElements = kFoldedElements}, threads);
+  if (!tensors)
     return false;
-  std::vector<std::optional<Tensor>> operands;
-  auto isSmall = [](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return type && type.hasStaticShape() && type.getNumElements() <= kFoldedElements;
-  };
-  for (Value operand : op->getOperands()) {
-    std::optional<Tensor> tensor;
-    if (top::isPresent(operand)) {
-      if (!isSmall(operand))
-        return false;
-      tensor = top::constantTensor(operand);
-      if (!tensor)
-        return false;
-    }
-    operands.push_back(std::move(tensor));
-  }
-  for (Value result : op->getResults())
-    if (auto type = dyn_cast<RankedTensorType>(result.getType());
-        type && type.hasStaticShape() && type.getNumElements() > kFoldedElements)
-      return false;
-  auto allocate = [&](unsigned, DataType type, const Shape &shape) {
-    return Tensor::create(type, shape.dims(), layerName(op));
-  };
-  auto noRegions = [](Region &, ArrayRef<Tensor>) -> Expected<SmallVector<Tensor>> {
-    return makeError("", "has no regions");
-  };
-  EvalContext evalContext(op, operands, allocate, noRegions, threads);
-  if (!evaluator.evaluate(evalContext))
-    return false;
-  std::vector<std::string> parts;
-  if (auto fused = dyn_cast<FusedLoc>(op->getLoc())) {
-    for (Location each : fused.getLocations())
-      parts.push_back(cast<NameLoc>(each).getName().str());
-  } else {
-    parts.push_back(cast<NameLoc>(op->getLoc()).getName().str());
-  }
+  SmallVector<std::string> parts = tensorNames(op);
   for (auto [index, result] : llvm::enumerate(op->getResults()))
-    results.push_back(top::isPresent(result)
-                          ? makeWeight(parts[index], evalContext.results()[index])
-                          : noneValue);
+    results.push_back(top::isPresent(result) ? makeWeight(parts[index], (*tensors)[index])
+                                             : noneValue);
   return true;
 }
 

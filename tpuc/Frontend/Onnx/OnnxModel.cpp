@@ -39,6 +39,18 @@ const proto::Model &OnnxModel::message() const { return state->message; }
 const std::string &OnnxModel::where() const { return state->where; }
 int64_t OnnxModel::opset() const { return state->opset; }
 
+std::vector<std::string> OnnxModel::innerTensors() const {
+  std::set<std::string> outputs;
+  for (const proto::ValueInfo &output : message().graph().output())
+    outputs.insert(output.name());
+  std::vector<std::string> names;
+  for (const proto::Node &node : message().graph().node())
+    for (const std::string &name : node.output())
+      if (!name.empty() && !outputs.contains(name))
+        names.push_back(name);
+  return names;
+}
+
 Expected<OnnxModel> OnnxModel::open(const std::string &path) {
   auto file = MappedFile::open(path);
   if (!file)
@@ -86,10 +98,10 @@ Expected<void> OnnxModel::parse(std::span<const std::byte> bytes) {
   // Deeper nesting was refused by the skeleton.
   stream.SetRecursionLimit(1000);
   if (!state->message.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage())
-    return makeError(where,
-                     "is damaged or no ONNX model: a field has not the form that ONNX gives it");
+    return makeError(
+        where, "is corrupt or not an ONNX model: a field has not the form that ONNX gives it");
   if (!state->message.has_graph())
-    return makeError(where, "is no ONNX model: it holds no graph");
+    return makeError(where, "is not an ONNX model: it holds no graph");
   for (const proto::OperatorSetId &import : state->message.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx")
       state->opset = std::max(state->opset, import.version());
@@ -102,6 +114,9 @@ Expected<void> OnnxModel::parse(std::span<const std::byte> bytes) {
 }
 
 namespace {
+
+/// Bytes that are copied before their source is released: a multiple of all page sizes.
+constexpr size_t kPiece = size_t(4) << 20;
 
 struct TypeRow {
   int64_t number;
@@ -182,12 +197,17 @@ Expected<Tensor> fromBytes(std::span<const std::byte> bytes, DataType type, cons
   Expected<Tensor> tensor = Tensor::create(type, shape.dims(), place);
   if (!tensor)
     return tensor;
-  std::ranges::copy(bytes, tensor->mutableBytes().begin());
+  // In pieces, so that the elements are not in memory twice.
+  std::span<std::byte> copy = tensor->mutableBytes();
+  for (size_t begin = 0; begin < bytes.size(); begin += kPiece) {
+    std::span<const std::byte> piece = bytes.subspan(begin, std::min(kPiece, bytes.size() - begin));
+    std::ranges::copy(piece, copy.subspan(begin).begin());
+    if (file)
+      file->release(piece);
+  }
   if (!normal)
-    for (std::byte &byte : tensor->mutableBytes())
+    for (std::byte &byte : copy)
       byte = byte == std::byte(0) ? byte : std::byte(1);
-  if (file)
-    file->release(bytes);
   return tensor;
 }
 
@@ -273,6 +293,16 @@ OnnxModel::externalBytes(const proto::Tensor &tensor, const std::string &place,
   } catch (const fs::filesystem_error &error) {
     return makeError(place, "external data '" + location + "': " + error.code().message());
   }
+}
+
+std::optional<std::span<const std::byte>>
+OnnxModel::mappedBytes(const proto::Tensor &tensor) const {
+  bool isRaw = tensor.has_mapped_length() && tensor.data_location() == 0 &&
+               tensor.mapped_field() == proto::Tensor::kRawDataFieldNumber &&
+               dataTypeOfOnnx(tensor.data_type()) != DataType::Bool;
+  if (!isRaw)
+    return std::nullopt;
+  return state->bytes.subspan(tensor.mapped_offset(), tensor.mapped_length());
 }
 
 Expected<Tensor> OnnxModel::read(const proto::Tensor &tensor, const std::string &name) const {

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tpuc::onnx {
 
@@ -49,12 +50,18 @@ public:
   /// The version of the standard operator set that the model asks for.
   int64_t opset() const;
 
+  /// What nodes of the main graph make and what is no output of it.
+  std::vector<std::string> innerTensors() const;
+
   /// The elements of `tensor`: a view into the file where they lie aligned in it, else a copy
   /// (the pages that it was made from are given back). `name` stands for it in errors. Errors:
   /// strings, complex numbers and types that tpuc has not; no, too few or too many elements;
   /// dimensions that do not fit; external data that is missing, too short or outside the folder of
   /// the model.
   Expected<Tensor> read(const proto::Tensor &tensor, const std::string &name) const;
+  /// The bytes of the elements of `tensor` where they lie in the model as the tensor has them,
+  /// aligned or not, so many as there are.
+  std::optional<std::span<const std::byte>> mappedBytes(const proto::Tensor &tensor) const;
   /// A sparse tensor as a dense one. Errors: the same; indices that are out of range.
   Expected<Tensor> read(const proto::SparseTensor &tensor, const std::string &name) const;
 

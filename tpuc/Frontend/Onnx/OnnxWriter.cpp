@@ -9,7 +9,6 @@
 #include "tpuc/Frontend/Onnx/OnnxWriter.h"
 #include "tpuc/Frontend/Onnx/GraphPlan.h"
 #include "tpuc/Frontend/Onnx/Onnx.pb.h"
-#include "tpuc/Support/OutputFile.h"
 
 #include <filesystem>
 #include <google/protobuf/text_format.h>
@@ -38,6 +37,30 @@ struct Weight {
     return sparse ? model.read(*sparse, header.name()) : model.read(*source, header.name());
   }
 };
+
+/// Writes the elements of `weight`, in pieces whose pages do not stay in memory.
+Expected<void> writeElements(OutputFile &file, const Weight &weight, uint64_t wanted,
+                             const OnnxModel &model) {
+  std::optional<std::span<const std::byte>> bytes;
+  if (weight.source && !weight.value)
+    bytes = model.mappedBytes(*weight.source);
+  std::optional<Tensor> owner;
+  if (!bytes || bytes->size() != wanted) {
+    Expected<Tensor> value = weight.read(model);
+    if (!value)
+      return propagate(value);
+    owner = std::move(*value);
+    bytes = owner->rawBytes();
+  }
+  constexpr size_t kPiece = size_t(4) << 20;
+  for (size_t begin = 0; begin < bytes->size(); begin += kPiece) {
+    auto piece = bytes->subspan(begin, std::min(kPiece, bytes->size() - begin));
+    if (Expected<void> written = file.write(piece); !written)
+      return written;
+    releaseMapped(piece);
+  }
+  return {};
+}
 
 void clearElements(proto::Tensor &tensor) {
   tensor.clear_float_data();
@@ -108,26 +131,34 @@ public:
   Writer(const OnnxModel &model, const GraphPlan &plan, const ConstantLookup &constants)
       : model(model), plan(plan), constants(constants) {}
 
-  Expected<void> write(const std::string &path) {
+  Expected<std::vector<OutputFile>> write(const std::string &path) {
     select();
     uint64_t elements = 0;
     for (const Weight &weight : weights)
       elements += bytesOf(weight);
     if (elements > kMaxMessage)
       if (Expected<void> moved = writeExternal(path + ".data"); !moved)
-        return moved;
+        return propagate(moved);
     if (Expected<void> text = writeText(path + ".prototxt"); !text)
-      return text;
+      return propagate(text);
     auto fill = [&](proto::Tensor &tensor) { return fillElements(tensor); };
     if (Expected<void> done = forEachTensor(*result.mutable_graph()->mutable_node(), fill); !done)
-      return done;
+      return propagate(done);
     for (proto::Function &function : *result.mutable_functions())
       if (Expected<void> done = forEachTensor(*function.mutable_node(), fill); !done)
-        return done;
-    return writeMessage(path);
+        return propagate(done);
+    if (Expected<void> message = writeMessage(path); !message)
+      return propagate(message);
+    return std::move(files);
   }
 
 private:
+  Expected<void> keep(OutputFile file) {
+    Expected<void> finished = file.finish();
+    files.push_back(std::move(file));
+    return finished;
+  }
+
   /// Fills `result` and `weights` with what the outputs need.
   void select() {
     const proto::Model &source = model.message();
@@ -291,14 +322,11 @@ private:
       return propagate(file);
     std::string location = std::filesystem::path(path).filename().string();
     for (Weight &weight : weights) {
-      Expected<Tensor> value = weight.read(model);
-      if (!value)
-        return propagate(value);
       uint64_t offset = (file->size() + kAlignment - 1) / kAlignment * kAlignment;
       std::vector<std::byte> padding(offset - file->size());
       if (Expected<void> done = file->write(std::span<const std::byte>(padding)); !done)
         return done;
-      if (Expected<void> done = file->write(value->rawBytes()); !done)
+      if (Expected<void> done = writeElements(*file, weight, bytesOf(weight), model); !done)
         return done;
       auto add = [&](const char *key, const std::string &text) {
         proto::StringStringEntry &entry = *weight.header.add_external_data();
@@ -307,13 +335,13 @@ private:
       };
       add("location", location);
       add("offset", std::to_string(offset));
-      add("length", std::to_string(value->rawBytes().size()));
+      add("length", std::to_string(bytesOf(weight)));
       weight.header.set_data_location(1);
     }
-    return file->commit();
+    return keep(std::move(*file));
   }
 
-  Expected<void> writeText(const std::string &path) const {
+  Expected<void> writeText(const std::string &path) {
     proto::Model shown = result;
     for (const Weight &weight : weights)
       *shown.mutable_graph()->add_initializer() = weight.header;
@@ -328,7 +356,12 @@ private:
     std::string text;
     if (!google::protobuf::TextFormat::PrintToString(shown, &text))
       return makeError(path, "cannot be written as text");
-    return writeFile(path, text);
+    Expected<OutputFile> file = OutputFile::create(path);
+    if (!file)
+      return propagate(file);
+    if (Expected<void> written = file->write(text); !written)
+      return written;
+    return keep(std::move(*file));
   }
 
   /// The message with the weights as the last fields of its graph, which comes last itself.
@@ -358,13 +391,10 @@ private:
         return done;
       if (weight.header.data_location() != 0)
         continue;
-      Expected<Tensor> value = weight.read(model);
-      if (!value)
-        return propagate(value);
-      if (Expected<void> done = file->write(value->rawBytes()); !done)
+      if (Expected<void> done = writeElements(*file, weight, bytesOf(weight), model); !done)
         return done;
     }
-    return file->commit();
+    return keep(std::move(*file));
   }
 
   static uint64_t tensorSize(const Weight &weight) {
@@ -386,14 +416,14 @@ private:
   const ConstantLookup &constants;
   proto::Model result;
   std::vector<Weight> weights;
+  std::vector<OutputFile> files;
 };
 
 } // namespace
 
-Expected<void> tpuc::onnx::writeOptimizedOnnx(const OnnxModel &model,
-                                              const std::vector<std::string> &outputs,
-                                              const std::string &path,
-                                              const ConstantLookup &constants) {
+Expected<std::vector<OutputFile>>
+tpuc::onnx::writeOptimizedOnnx(const OnnxModel &model, const std::vector<std::string> &outputs,
+                               const std::string &path, const ConstantLookup &constants) {
   try {
     Expected<GraphPlan> plan = GraphPlan::make(model, outputs);
     if (!plan)

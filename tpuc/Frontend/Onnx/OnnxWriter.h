@@ -10,6 +10,7 @@
 #define TPUC_FRONTEND_ONNX_ONNXWRITER_H
 
 #include "tpuc/Frontend/Onnx/OnnxModel.h"
+#include "tpuc/Support/OutputFile.h"
 
 #include <functional>
 #include <vector>
@@ -25,9 +26,12 @@ using ConstantLookup = std::function<std::optional<Tensor>(const std::string &na
 /// inputs and functions that nothing needs any more go. Weights are written one after the other,
 /// straight from where they are mapped; where they and the rest would pass the 2 GiB that a
 /// protobuf message can have, they go to `path`.data as external data.
-/// Errors: as GraphPlan::make, OnnxModel::read and OutputFile.
-Expected<void> writeOptimizedOnnx(const OnnxModel &model, const std::vector<std::string> &outputs,
-                                  const std::string &path, const ConstantLookup &constants);
+/// Gives the complete files, to be committed by the caller. Errors: as GraphPlan::make,
+/// OnnxModel::read and OutputFile.
+Expected<std::vector<OutputFile>> writeOptimizedOnnx(const OnnxModel &model,
+                                                     const std::vector<std::string> &outputs,
+                                                     const std::string &path,
+                                                     const ConstantLookup &constants);
 
 } // namespace tpuc::onnx
 

@@ -141,8 +141,8 @@ private:
   };
 
   tl::unexpected<Error> broken(Kind kind, size_t at, const std::string &what) const {
-    return makeError(where, fmt::format("is damaged or no ONNX model: {} in a {} at byte {}", what,
-                                        kindName(kind), at));
+    return makeError(where, fmt::format("is corrupt or not an ONNX model: {} in a {} at byte {}",
+                                        what, kindName(kind), at));
   }
 
   /// None where the varint leaves [at, end) or is longer than 64 bits.

@@ -8,10 +8,12 @@
 
 #include "tpuc/Interpreter/Kernels/Matrix.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
+#include "tpuc/Interpreter/Kernels/PackedMatMul.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Interpreter/Kernels/Unary.h"
 
 #include <algorithm>
-#include <atomic>
+#include <limits>
 #include <numeric>
 
 using namespace tpuc;
@@ -84,101 +86,61 @@ struct Product {
   }
 };
 
-/// A compiled product of `rows` rows with the right operand in the layout that oneDNN asks for.
-struct CompiledProduct {
-  Shape left, right;
-  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
-  struct Piece {
-    int64_t rows = 0;
-    dnnl::primitive primitive;
-    dnnl::memory::desc source, result, scratchpad;
-  };
-  /// All pieces but the last one, and the last.
-  std::array<Piece, 2> pieces;
-  dnnl::memory weights, bias;
-};
-
-constexpr int64_t kRowsPerPiece = 128;
-
-std::shared_ptr<CompiledProduct> compileProduct(const Tensor &left, const Tensor &right,
-                                                const Tensor *bias, const Product &product,
-                                                const MatMulParams &params) {
-  using dnnl::memory;
-  auto compiled = std::make_shared<CompiledProduct>();
-  compiled->left = left.shape();
-  compiled->right = right.shape();
-  memory::desc plainRight =
-      product.transposeRight
-          ? memory::desc({product.k, product.n}, memory::data_type::f32, memory::dims{1, product.k})
-          : plainDesc({product.k, product.n});
-  memory::desc anyRight({product.k, product.n}, memory::data_type::f32, memory::format_tag::any);
-  memory::desc biasDesc;
-  if (bias) {
-    biasDesc = plainDesc({1, product.n});
-    compiled->bias = memory(biasDesc, compiled->engine);
-    auto *to = static_cast<float *>(compiled->bias.get_data_handle());
-    auto from = bias->data<float>();
-    for (int64_t i = 0; i < product.n; ++i)
-      to[i] = from[from.size() == 1 ? 0 : i];
-  }
-  int64_t whole = std::min(product.m, kRowsPerPiece);
-  int64_t rest = product.m % whole;
-  for (size_t i = 0; i < (rest ? 2 : 1); ++i) {
-    CompiledProduct::Piece &piece = compiled->pieces[i];
-    piece.rows = i == 0 ? whole : rest;
-    piece.source = plainDesc({piece.rows, product.k});
-    piece.result = plainDesc({piece.rows, product.n});
-    // The rest takes the weights in the layout that the whole pieces chose.
-    dnnl::matmul::desc desc(piece.source, i == 0 ? anyRight : compiled->weights.get_desc(),
-                            biasDesc, piece.result);
-    dnnl::matmul::primitive_desc primitive(desc, dnnlAttributes(params.doRelu, params.reluLimit),
-                                           compiled->engine);
-    piece.primitive = dnnl::matmul(primitive);
-    piece.scratchpad = primitive.scratchpad_desc();
-    if (i == 0) {
-      memory from = wrap(plainRight, compiled->engine, right.data<float>().data());
-      compiled->weights = memory(primitive.weights_desc(), compiled->engine);
-      dnnl::stream stream(compiled->engine);
-      dnnl::reorder(from, compiled->weights).execute(stream, from, compiled->weights);
-      stream.wait();
-    }
-  }
-  return compiled;
+/// max(x, 0), and at most the limit.
+void limit(Tensor &output, const MatMulParams &params, ThreadPool &threads) {
+  clip(output, 0.0,
+       params.reluLimit < 0 ? std::numeric_limits<double>::infinity() : params.reluLimit, output,
+       threads);
 }
 
-/// A single right matrix in f32. False if oneDNN has no primitive for it.
-bool multiplyPacked(const Tensor &left, const Tensor &right, const Tensor *bias,
+/// A product with a constant right matrix, and the shapes that it was made for.
+struct KeptProduct {
+  Shape left, right;
+  std::unique_ptr<CompiledKernel> kernel;
+};
+
+/// A single right matrix in f32, packed once.
+void multiplyPacked(const Tensor &left, const Tensor &right, const Tensor *bias,
                     const Product &product, const MatMulParams &params, Tensor &output,
                     ThreadPool &threads, KernelCache &cache) {
-  try {
-    SingleDnnlThread single;
-    auto compiled = cache.get<CompiledProduct>(
-        [&](const CompiledProduct &kept) {
-          return kept.left == left.shape() && kept.right == right.shape();
-        },
-        [&] { return compileProduct(left, right, bias, product, params); });
-    const float *from = left.data<float>().data();
-    float *to = output.mutableData<float>().data();
-    std::atomic<bool> failed = false;
-    threads.parallelFor(product.m, kRowsPerPiece, [&](int64_t begin, int64_t end) {
-      try {
-        SingleDnnlThread singleToo;
-        const auto &piece = compiled->pieces[end - begin == compiled->pieces[0].rows ? 0 : 1];
-        std::unordered_map<int, dnnl::memory> arguments = {
-            {DNNL_ARG_SRC, wrap(piece.source, compiled->engine, from + begin * product.k)},
-            {DNNL_ARG_WEIGHTS, compiled->weights},
-            {DNNL_ARG_DST, wrap(piece.result, compiled->engine, to + begin * product.n)}};
-        if (compiled->bias)
-          arguments.emplace(DNNL_ARG_BIAS, compiled->bias);
-        runDnnl(piece.primitive, piece.scratchpad, compiled->engine, arguments);
-      } catch (const dnnl::error &) {
-        failed = true;
-      }
-    });
-    return !failed;
-  } catch (const dnnl::error &) {
-    return false;
+  auto kept = cache.get<KeptProduct>(
+      [&](const KeptProduct &found) {
+        return found.left == left.shape() && found.right == right.shape();
+      },
+      [&] {
+        return std::make_shared<KeptProduct>(KeptProduct{
+            left.shape(), right.shape(),
+            makeMatMul(product.m, product.k, product.n, right, product.transposeRight, bias)});
+      });
+  const float *from = left.data<float>().data();
+  float *to = output.mutableData<float>().data();
+  kept->kernel->run({&from, 1}, to, threads);
+  if (params.doRelu)
+    limit(output, params, threads);
+}
+
+/// f32 products whose right matrices are packed as they come.
+void multiplyFloats(const Tensor &left, const Tensor &right, const Tensor *bias,
+                    const Product &product, const MatMulParams &params, Tensor &output,
+                    ThreadPool &threads) {
+  const float *a = left.data<float>().data();
+  const float *b = right.data<float>().data();
+  float *c = output.mutableData<float>().data();
+  multiplyBatch({product.count, product.m, product.k, product.n, product.transposeRight,
+                 [&](int64_t index) {
+                   return a + product.left.matrixFor(index, product.batch) * product.m * product.k;
+                 },
+                 [&](int64_t index) {
+                   return b + product.right.matrixFor(index, product.batch) * product.n * product.k;
+                 }},
+                c, threads);
+  if (bias) {
+    auto values = bias->data<float>();
+    for (int64_t i = 0; i < output.numElements(); ++i)
+      c[i] += values[values.size() == 1 ? 0 : static_cast<size_t>(i % product.n)];
   }
+  if (params.doRelu)
+    limit(output, params, threads);
 }
 
 template <typename T>
@@ -264,9 +226,10 @@ void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, float>)
-      if (cache && product.count == 1 && !product.transposeLeft && product.k > 0 &&
-          multiplyPacked(a, b, summand, product, params, result, threads, *cache))
-        return;
+      if (!product.transposeLeft && product.k > 0)
+        return cache && product.count == 1
+                   ? multiplyPacked(a, b, summand, product, params, result, threads, *cache)
+                   : multiplyFloats(a, b, summand, product, params, result, threads);
     multiply<T>(a, b, summand, product, params, result, threads);
   });
 }

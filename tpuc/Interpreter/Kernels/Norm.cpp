@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Kernels/Norm.h"
 #include "tpuc/Interpreter/Kernels/ComputeType.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Support/Convert.h"
 
 #include <algorithm>
@@ -102,6 +103,16 @@ template <typename Term> double sumOf(int64_t count, Term &&term) {
   for (; i < count; ++i)
     sum += static_cast<double>(term(i));
   return sum;
+}
+
+/// Calls `row(first element)` for the rows of `axes`, which are contiguous.
+template <typename Row>
+void forEachRow(const Axes &axes, int64_t costPerElement, ThreadPool &threads, Row &&row) {
+  threads.parallelFor(axes.outer, grainFor(costPerElement * axes.size),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t i = begin; i < end; ++i)
+                          row(i * axes.size);
+                      });
 }
 
 struct Moments {
@@ -220,6 +231,12 @@ void kernels::layerNorm(const Tensor &input, const Tensor *weight, const Tensor 
     auto summands = trailing<T>(bias, input.shape(), axis, 0);
     float *means = mean ? mean->mutableData<float>().data() : nullptr;
     float *rstds = rstd ? rstd->mutableData<float>().data() : nullptr;
+    if constexpr (std::is_same_v<T, float>)
+      if (!means && !rstds)
+        return forEachRow(axes, 4, threads, [&](int64_t at) {
+          simdKernels().layerNormRow(from + at, factors.data(), summands.data(), epsilon, to + at,
+                                     axes.size);
+        });
     threads.parallelFor(axes.outer, grainFor(8 * axes.size), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const T *x = from + row * axes.size;
@@ -402,6 +419,11 @@ void kernels::softmax(const Tensor &input, size_t axis, double beta, bool log, T
     using T = decltype(zero);
     Axes axes(input.shape(), axis, axis);
     auto sharpness = static_cast<T>(beta);
+    if constexpr (std::is_same_v<T, float>)
+      if (axes.inner == 1 && !log)
+        return forEachRow(axes, 8, threads, [&](int64_t at) {
+          simdKernels().softmaxRow(from + at, sharpness, to + at, axes.size);
+        });
     threads.parallelFor(
         axes.outer * axes.inner, grainFor(20 * axes.size), [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row) {

@@ -8,13 +8,13 @@
 
 #include "tpuc/Interpreter/Kernels/Unary.h"
 #include "tpuc/Interpreter/Kernels/Elementwise.h"
+#include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <numbers>
 
 namespace tpuc::kernels {
 
@@ -66,15 +66,6 @@ template <typename T> T softplus(T x) {
   return std::max(x, T(0)) + std::log1p(vectorExp(-std::abs(x)));
 }
 
-/// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the fraction is 1.
-template <typename T> T mish(T x) {
-  const T e = vectorExp(x > T(20) ? T(20) : x);
-  const T n = e * (e + T(2));
-  return x > T(20) ? x : x * (n / (n + T(2)));
-}
-
-template <typename T> T sigmoid(T x) { return T(1) / (T(1) + vectorExp(-x)); }
-
 template <typename T> void runRounding(UnaryOp op, const Loop &loop) {
   const RoundingMode mode = op == UnaryOp::Floor  ? RoundingMode::Down
                             : op == UnaryOp::Ceil ? RoundingMode::Up
@@ -116,10 +107,7 @@ template <typename T> void runActivation(UnaryOp op, const UnaryParams &params, 
   const T b = static_cast<T>(params.b);
   switch (op) {
   case UnaryOp::HardSwish:
-    return loop.run<T>(2, [](T x) {
-      const T gate = x / T(6) + T(0.5);
-      return x * (gate < T(0) ? T(0) : (gate > T(1) ? T(1) : gate));
-    });
+    return loop.run<T>(2, [](T x) { return hardSwish(x); });
   case UnaryOp::Mish:
     return loop.run<T>(kVectorCost, [](T x) { return mish(x); });
   case UnaryOp::Softplus:
@@ -139,10 +127,7 @@ template <typename T> void runActivation(UnaryOp op, const UnaryParams &params, 
   case UnaryOp::ThresholdedRelu:
     return loop.run<T>(1, [a](T x) { return x > a ? x : T(0); });
   case UnaryOp::HardSigmoid:
-    return loop.run<T>(1, [a, b](T x) {
-      const T y = a * x + b;
-      return y < T(0) ? T(0) : (y > T(1) ? T(1) : y);
-    });
+    return loop.run<T>(1, [a, b](T x) { return hardSigmoid(x, a, b); });
   case UnaryOp::Sigmoid:
     if (params.a == 1 && params.b == 0)
       return loop.run<T>(kVectorCost, [](T x) { return sigmoid(x); });
@@ -154,15 +139,9 @@ template <typename T> void runActivation(UnaryOp op, const UnaryParams &params, 
   case UnaryOp::Swish:
     return loop.run<T>(kVectorCost, [a](T x) { return x * sigmoid(a * x); });
   case UnaryOp::GeluErf:
-    // 1 + erf(u) = erfc(-u), which keeps its digits where u is negative.
-    return loop.run<T>(kCallCost,
-                       [](T x) { return T(0.5) * x * std::erfc(-x * T(std::numbers::sqrt2 / 2)); });
+    return loop.run<T>(kVectorCost, [](T x) { return geluErf(x); });
   case UnaryOp::GeluTanh:
-    // (1 + tanh(u)) / 2 = sigmoid(2 u), for the same reason.
-    return loop.run<T>(kVectorCost, [](T x) {
-      constexpr T kFactor = T(2 * 0.79788456080286535588); // 2 sqrt(2 / pi)
-      return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
-    });
+    return loop.run<T>(kVectorCost, [](T x) { return geluTanh(x); });
   default:
     return runTrigonometric<T>(op, loop);
   }
@@ -175,7 +154,7 @@ template <typename T> void runFloat(UnaryOp op, const UnaryParams &params, const
   case UnaryOp::Round:
     return runRounding<T>(op, loop);
   case UnaryOp::Erf:
-    return loop.run<T>(kCallCost, [](T x) { return std::erf(x); });
+    return loop.run<T>(kVectorCost, [](T x) { return vectorErf(x); });
   case UnaryOp::Exp:
     return loop.run<T>(kVectorCost, [](T x) { return vectorExp(x); });
   case UnaryOp::Log:
@@ -231,6 +210,18 @@ template <typename T> T highestOf() {
                                      : std::numeric_limits<T>::max();
 }
 
+/// f32 by the loops for this processor.
+void unaryRows(UnaryOp op, const UnaryParams &params, const Tensor &input, Tensor &output,
+               ThreadPool &threads) {
+  const SimdKernels &simd = simdKernels();
+  const float *from = input.data<float>().data();
+  float *to = output.mutableData<float>().data();
+  threads.parallelFor(output.numElements(), grainFor(2), [&](int64_t begin, int64_t end) {
+    simd.unaryRow(op, static_cast<float>(params.a), static_cast<float>(params.b), from + begin,
+                  to + begin, end - begin);
+  });
+}
+
 template <typename T> T only(const Tensor &tensor) {
   std::array<T, 1> value;
   loadBlock<T>(tensor, 0, value);
@@ -242,6 +233,8 @@ template <typename T> T only(const Tensor &tensor) {
 void unary(UnaryOp op, const UnaryParams &params, const Tensor &input, Tensor &output,
            ThreadPool &threads) {
   const Loop loop{input, output, threads};
+  if (input.type() == DataType::F32 && hasUnaryRow(op))
+    return unaryRows(op, params, input, output, threads);
   if (op == UnaryOp::Relu)
     return clip(input, 0.0, params.a < 0 ? std::numeric_limits<double>::infinity() : params.a,
                 output, threads);

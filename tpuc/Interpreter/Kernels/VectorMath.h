@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 
 namespace tpuc::kernels {
 
@@ -59,6 +60,75 @@ inline float vectorTanh(float x) {
   return magnitude < 0.625F ? nearZero : (x < 0 ? -far : far);
 }
 inline double vectorTanh(double x) { return std::tanh(x); }
+
+/// The complementary error function of x >= 0, within 1 in 10^6 of its value: t exp(-x^2 + p(t))
+/// with t = 1 / (1 + x/2) and a Chebyshev fit p (Numerical Recipes, erfcc). x^2 is taken in two
+/// parts, of which the larger is exact. Beyond 12 it is 0.
+inline float vectorErfcPositive(float x) {
+  const float u = x > 12.0F ? 12.0F : x;
+  const float t = 1.0F / (1.0F + 0.5F * u);
+  float poly = 0.17087277F;
+  poly = poly * t - 0.82215223F;
+  poly = poly * t + 1.48851587F;
+  poly = poly * t - 1.13520398F;
+  poly = poly * t + 0.27886807F;
+  poly = poly * t - 0.18628806F;
+  poly = poly * t + 0.09678418F;
+  poly = poly * t + 0.37409196F;
+  poly = poly * t + 1.00002368F;
+  poly = poly * t - 1.26551223F;
+  const float high = std::bit_cast<float>(std::bit_cast<uint32_t>(u) & 0xfffff000U);
+  return t * vectorExp(-high * high) * vectorExp((high - u) * (high + u) + poly);
+}
+
+inline float vectorErfc(float x) {
+  const float tail = vectorErfcPositive(x < 0 ? -x : x);
+  return x < 0 ? 2.0F - tail : tail;
+}
+inline double vectorErfc(double x) { return std::erfc(x); }
+
+/// The error function: Cephes' polynomial up to 1, where 1 - erfc would lose digits.
+inline float vectorErf(float x) {
+  const float square = x * x;
+  float poly = 7.853861353153693e-5F;
+  poly = poly * square - 8.010193625184903e-4F;
+  poly = poly * square + 5.188327685732524e-3F;
+  poly = poly * square - 2.685381193529856e-2F;
+  poly = poly * square + 1.128358514861418e-1F;
+  poly = poly * square - 3.761262582423300e-1F;
+  poly = poly * square + 1.128379165726710F;
+  const float magnitude = x < 0 ? -x : x;
+  const float far = 1.0F - vectorErfcPositive(magnitude);
+  return magnitude < 1.0F ? x * poly : (x < 0 ? -far : far);
+}
+inline double vectorErf(double x) { return std::erf(x); }
+
+// The branch-free activations, for float and double.
+
+/// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the fraction is 1.
+template <typename T> T mish(T x) {
+  const T e = vectorExp(x > T(20) ? T(20) : x);
+  const T n = e * (e + T(2));
+  return x > T(20) ? x : x * (n / (n + T(2)));
+}
+template <typename T> T sigmoid(T x) { return T(1) / (T(1) + vectorExp(-x)); }
+template <typename T> T hardSwish(T x) {
+  const T gate = x / T(6) + T(0.5);
+  return x * (gate < T(0) ? T(0) : (gate > T(1) ? T(1) : gate));
+}
+template <typename T> T hardSigmoid(T x, T a, T b) {
+  const T y = a * x + b;
+  return y < T(0) ? T(0) : (y > T(1) ? T(1) : y);
+}
+/// 1 + erf(u) = erfc(-u), which keeps its digits where u is negative.
+template <typename T> T geluErf(T x) {
+  return T(0.5) * x * vectorErfc(-x * T(std::numbers::sqrt2 / 2));
+}
+/// (1 + tanh(u)) / 2 = sigmoid(2 u), for the same reason.
+template <typename T> T geluTanh(T x) {
+  constexpr T kFactor = T(2 * 0.79788456080286535588); // 2 sqrt(2 / pi)
+  return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
+}
 
 } // namespace tpuc::kernels
 

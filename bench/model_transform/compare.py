@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""What model_transform costs, with validation by itself, beside TPU-MLIR's.
+
+usage: compare.py BUILD [MODEL.onnx ...]
+Without models, those of the folder TPUC_MODELS. With TPUC_VENDOR_DIR (a Python environment in which
+TPU-MLIR is installed, below `venv`) its model_transform runs the same model on the same input.
+Per model: CPU seconds and peak memory of both, their ratios, and the smallest cosine of an output
+of the optimized module (model_runner) against ONNX Runtime.
+The input is NAME_in.npz beside NAME.onnx where that is, else random. Open dimensions are bound: the
+batch to 1, others to SIZES.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+
+# Height and width of networks that leave them open, by their file's name.
+SIZES = {"det": (640, 640), "rec": (48, 320), "cls": (48, 192), "pnet": (40, 40)}
+
+
+def input_infos(model, stem):
+    """(name, shape, numpy type) of each input that is no initializer."""
+    weights = {each.name for each in model.graph.initializer}
+    infos = []
+    for each in model.graph.input:
+        if each.name in weights:
+            continue
+        tensor = each.type.tensor_type
+        dims = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else 0 for d in tensor.shape.dim]
+        if dims and dims[0] == 0:
+            dims[0] = 1
+        sizes = iter(SIZES.get(stem, ()))
+        dims = [d or next(sizes, 1) for d in dims]
+        infos.append((each.name, dims, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
+    return infos
+
+
+def sample(infos):
+    rng = np.random.default_rng(0)
+    return {name: rng.integers(0, 256, dims).astype(kind) if kind.kind in "iu"
+            else rng.random(dims, np.float32).astype(kind) for name, dims, kind in infos}
+
+
+# A process counts the memory of the one that it was forked from, so a small one does that.
+MEASURE = """
+import os, sys
+child = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
+_, status, usage = os.wait4(child, 0)
+print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, status)
+"""
+
+
+def measure(command, folder, path):
+    """(CPU seconds, peak MB, its last line where it failed) of a command with its children."""
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *command], cwd=folder,
+                          env=dict(os.environ, PATH=path), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=True)
+    *text, figures = done.stdout.strip().splitlines()
+    seconds, memory, status = map(float, figures.split())
+    return seconds, memory, (text or ["no message"])[-1] if status else ""
+
+
+def smallest_cosine(build, path, inputs, folder, module):
+    subprocess.run([f"{build}/bin/model_runner", "--model", module, "--input", "in.npz",
+                    "--output", "out.npz"], cwd=folder, check=True)
+    session = onnxruntime.InferenceSession(path)
+    names = [each.name for each in session.get_outputs()]
+    worst = 1.0
+    with np.load(f"{folder}/out.npz") as found:
+        for name, expected in zip(names, session.run(names, inputs)):
+            a, b = found[name].astype(np.float64).ravel(), np.asarray(expected, np.float64).ravel()
+            scale = np.linalg.norm(a) * np.linalg.norm(b)
+            worst = min(worst, float(a @ b / scale) if scale else float(np.array_equal(a, b)))
+    return worst
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    models = sys.argv[2:]
+    folder = os.environ.get("TPUC_MODELS", "")
+    if not models and folder:
+        models = sorted(os.path.join(folder, each) for each in os.listdir(folder) if each.endswith(".onnx"))
+    if not models:
+        sys.exit("bench model_transform: no models; name .onnx files, or their folder in TPUC_MODELS")
+    vendor = os.environ.get("TPUC_VENDOR_DIR", "")
+    print(f"{'model':20} {'cpu s':>7} {'MB':>6} {'cosine':>9} {'peer s':>7} {'MB':>6} {'cpu':>6} {'memory':>6}")
+    for path in map(os.path.abspath, models):
+        stem = os.path.splitext(os.path.basename(path))[0]
+        infos = input_infos(onnx.load(path, load_external_data=False), stem)
+        given = os.path.splitext(path)[0] + "_in.npz"
+        inputs = dict(np.load(given)) if os.path.exists(given) else sample(infos)
+        shapes = "[%s]" % ",".join("[%s]" % ",".join(map(str, dims)) for _, dims, _ in infos)
+        arguments = ["--model_name", stem, "--model_def", path, "--input_shapes", shapes,
+                     "--test_input", "in.npz", "--test_result", "out_top.npz", "--mlir", "m.mlir"]
+        with tempfile.TemporaryDirectory() as work:
+            np.savez(f"{work}/in.npz", **inputs)
+            # No python3 on the path: the comparison is with the network before optimization.
+            ours = measure([f"{build}/bin/model_transform", *arguments], work, work)
+            if ours[2]:
+                print(f"{stem:20} {ours[2]}", flush=True)
+                continue
+            cosine = smallest_cosine(build, path, inputs, work, "m.mlir")
+            line = f"{stem:20} {ours[0]:7.2f} {ours[1]:6.0f} {cosine:9.7f}"
+            if vendor:
+                os.mkdir(f"{work}/peer")
+                np.savez(f"{work}/peer/in.npz", **inputs)
+                tools = os.path.join(vendor, "venv", "bin")
+                peer = measure([f"{tools}/model_transform", *arguments], f"{work}/peer",
+                               tools + os.pathsep + os.environ["PATH"])
+                line += f" {peer[0]:7.2f} {peer[1]:6.0f} {ours[0] / peer[0]:6.3f} {ours[1] / peer[1]:6.3f}"
+                line += f"  the peer fails: {peer[2]}" if peer[2] else ""
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

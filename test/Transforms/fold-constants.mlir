@@ -1,0 +1,380 @@
+// RUN: tpuc-opt %s --shape-infer --top-fuse --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=mul-into-conv,add-into-conv,scale-into-conv,mul-into-matmul,scale-to-depthwise | FileCheck %s --check-prefix=OFF
+
+// CHECK-LABEL: func.func @mul_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Mul"
+// CHECK: return
+// OFF-LABEL: func.func @mul_into_conv
+// OFF: "top.Conv"
+// OFF: "top.Mul"
+func.func @mul_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 2.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @mul_scalar_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Mul"
+// CHECK: return
+func.func @mul_scalar_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [], value = 2.0 : f32} : (none) -> tensor<f32>
+  %2 = "top.Mul"(%c, %1) : (tensor<f32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @div_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Div"
+// CHECK: return
+func.func @div_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [1, 8, 1, 1], value = 2.0 : f32} : (none) -> tensor<1x8x1x1xf32>
+  %2 = "top.Div"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @add_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Add"
+// CHECK: return
+// OFF-LABEL: func.func @add_into_conv
+// OFF: "top.Conv"
+// OFF: "top.Add"
+func.func @add_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [1, 8, 1, 1], value = 2.0 : f32} : (none) -> tensor<1x8x1x1xf32>
+  %2 = "top.Add"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<1x8x1x1xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @sub_from_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Sub"
+// CHECK: return
+func.func @sub_from_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [], value = 2.0 : f32} : (none) -> tensor<f32>
+  %2 = "top.Sub"(%c, %1) : (tensor<f32>, tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @consts_into_conv
+// CHECK: "top.Conv"(%arg0, {{.*}}do_relu = true{{.*}} loc("y")
+// CHECK-NOT: top.
+// CHECK: return
+func.func @consts_into_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %2 = "top.MulConst"(%1) {const_val = 3.0 : f64} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %3 = "top.AddConst"(%2) {const_val = 1.0 : f64, do_relu = true} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %3 : tensor<1x8x6x6xf32>
+}
+
+// The convolution is an output itself.
+// CHECK-LABEL: func.func @mul_read_twice
+// CHECK: "top.Conv"
+// CHECK: "top.Mul"
+func.func @mul_read_twice(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>) {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 2.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %1, %2 : tensor<1x8x6x6xf32>, tensor<1x8x6x6xf32>
+}
+
+// One factor per row is none per channel.
+// CHECK-LABEL: func.func @mul_per_row
+// CHECK: "top.Mul"
+func.func @mul_per_row(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [6, 1], value = 2.0 : f32} : (none) -> tensor<6x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<6x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// Of a tensor that is computed.
+// CHECK-LABEL: func.func @mul_not_constant
+// CHECK: "top.Mul"
+func.func @mul_not_constant(%x: tensor<1x4x6x6xf32>, %c: tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// The weights would be infinite.
+// CHECK-LABEL: func.func @div_by_zero
+// CHECK: "top.Div"
+func.func @div_by_zero(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 0.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Div"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// A factor below 0 would be another activation.
+// CHECK-LABEL: func.func @mul_behind_relu
+// CHECK: do_relu = true
+// CHECK: "top.Mul"
+func.func @mul_behind_relu(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1], do_relu = true} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 2.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// Extents that are not known do not matter.
+// CHECK-LABEL: func.func @mul_of_dynamic
+// CHECK: "top.Conv"({{.*}} loc("y")
+// CHECK-NOT: "top.Mul"
+// CHECK: return
+func.func @mul_of_dynamic(%x: tensor<?x4x?x?xf32>) -> tensor<?x8x?x?xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<?x4x?x?xf32>, tensor<8x4x1x1xf32>, none) -> tensor<?x8x?x?xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 2.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<?x8x?x?xf32>, tensor<8x1x1xf32>) -> tensor<?x8x?x?xf32> loc("y")
+  return %2 : tensor<?x8x?x?xf32>
+}
+
+// CHECK-LABEL: func.func @scale_into_deconv
+// CHECK: "top.Deconv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.Scale"
+// CHECK: return
+func.func @scale_into_deconv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [4, 8, 1, 1], value = 0.5 : f32} : (none) -> tensor<4x8x1x1xf32>
+  %1 = "top.Deconv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<4x8x1x1xf32>, none) -> tensor<1x8x6x6xf32>
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %b = "top.ConstantFill"(%none) {shape = [8], value = 1.0 : f32} : (none) -> tensor<8xf32>
+  %2 = "top.Scale"(%1, %s, %b) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @mul_and_add_into_deconv
+// CHECK: "top.Deconv"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.{{Mul|Add}}"
+// CHECK: return
+func.func @mul_and_add_into_deconv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [4, 8, 1, 1], value = 0.5 : f32} : (none) -> tensor<4x8x1x1xf32>
+  %1 = "top.Deconv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<4x8x1x1xf32>, none) -> tensor<1x8x6x6xf32>
+  %c = "top.ConstantFill"(%none) {shape = [8, 1, 1], value = 2.0 : f32} : (none) -> tensor<8x1x1xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32>
+  %3 = "top.Add"(%2, %c) : (tensor<1x8x6x6xf32>, tensor<8x1x1xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %3 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @add_per_row_to_deconv
+// CHECK: "top.Deconv"
+// CHECK: "top.Add"
+func.func @add_per_row_to_deconv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [4, 8, 1, 1], value = 0.5 : f32} : (none) -> tensor<4x8x1x1xf32>
+  %1 = "top.Deconv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<4x8x1x1xf32>, none) -> tensor<1x8x6x6xf32>
+  %c = "top.ConstantFill"(%none) {shape = [6, 1], value = 2.0 : f32} : (none) -> tensor<6x1xf32>
+  %2 = "top.Add"(%1, %c) : (tensor<1x8x6x6xf32>, tensor<6x1xf32>) -> tensor<1x8x6x6xf32>
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @mul_and_add_into_matmul
+// CHECK: "top.MatMul"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.{{Mul|Add}}"
+// CHECK: return
+// OFF-LABEL: func.func @mul_and_add_into_matmul
+// OFF: "top.MatMul"
+// OFF: "top.Mul"
+// OFF: "top.Add"
+func.func @mul_and_add_into_matmul(%x: tensor<2x5x4xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 3], value = 0.5 : f32} : (none) -> tensor<4x3xf32>
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %c = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<2x5x3xf32>, tensor<3xf32>) -> tensor<2x5x3xf32>
+  %3 = "top.Add"(%c, %2) : (tensor<3xf32>, tensor<2x5x3xf32>) -> tensor<2x5x3xf32> loc("y")
+  return %3 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @batchnorm_into_matmul
+// CHECK: "top.MatMul"(%arg0, {{.*}} loc("y")
+// CHECK-NOT: "top.{{BatchNorm|Scale}}"
+// CHECK: return
+func.func @batchnorm_into_matmul(%x: tensor<5x4xf32>) -> tensor<5x3xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 3], value = 0.5 : f32} : (none) -> tensor<4x3xf32>
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<5x4xf32>, tensor<4x3xf32>, none) -> tensor<5x3xf32>
+  %s = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.BatchNorm"(%1, %s, %s, %none, %none) : (tensor<5x3xf32>, tensor<3xf32>, tensor<3xf32>, none, none) -> tensor<5x3xf32> loc("y")
+  return %2 : tensor<5x3xf32>
+}
+
+// The channels are the rows.
+// CHECK-LABEL: func.func @batchnorm_of_rows
+// CHECK: "top.MatMul"
+// CHECK: "top.Conv"({{.*}} loc("y")
+func.func @batchnorm_of_rows(%x: tensor<2x5x4xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 3], value = 0.5 : f32} : (none) -> tensor<4x3xf32>
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %s = "top.ConstantFill"(%none) {shape = [5], value = 2.0 : f32} : (none) -> tensor<5xf32>
+  %2 = "top.BatchNorm"(%1, %s, %s, %none, %none) : (tensor<2x5x3xf32>, tensor<5xf32>, tensor<5xf32>, none, none) -> tensor<2x5x3xf32> loc("y")
+  return %2 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @mul_without_constant_weight
+// CHECK: "top.MatMul"
+// CHECK: "top.Mul"
+func.func @mul_without_constant_weight(%x: tensor<2x5x4xf32>, %w: tensor<4x3xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %c = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.Mul"(%1, %c) : (tensor<2x5x3xf32>, tensor<3xf32>) -> tensor<2x5x3xf32>
+  return %2 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @add_without_constant_weight
+// CHECK: "top.MatMul"(%arg0, %arg1, {{.*}} loc("y")
+// CHECK-NOT: "top.Add"
+// CHECK: return
+func.func @add_without_constant_weight(%x: tensor<2x5x4xf32>, %w: tensor<4x3xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %c = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.Add"(%1, %c) {coeff = [1.0, 0.5]} : (tensor<2x5x3xf32>, tensor<3xf32>) -> tensor<2x5x3xf32> loc("y")
+  return %2 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @scale_to_depthwise
+// CHECK: "top.Conv"(%arg0, {{.*}}do_relu = true, group = 8 : i64, kernel_shape = [1, 1]
+// CHECK-NEXT: "top.Abs"
+// OFF-LABEL: func.func @scale_to_depthwise
+// OFF: "top.Scale"(%arg0
+// OFF-NOT: "top.Scale"
+// OFF: return
+func.func @scale_to_depthwise(%x: tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %b = "top.ConstantFill"(%none) {shape = [8], value = 1.0 : f32} : (none) -> tensor<8xf32>
+  %1 = "top.Scale"(%x, %s, %b) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32>
+  %2 = "top.MulConst"(%1) {const_val = 3.0 : f64} : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  %3 = "top.Scale"(%2, %s, %b) {do_relu = true} : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32>
+  %4 = "top.Abs"(%3) : (tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>
+  return %4 : tensor<1x8x6x6xf32>
+}
+
+// Without spatial dimensions there is no convolution.
+// CHECK-LABEL: func.func @scale_of_vectors
+// CHECK: "top.Scale"
+func.func @scale_of_vectors(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %b = "top.ConstantFill"(%none) {shape = [8], value = 1.0 : f32} : (none) -> tensor<8xf32>
+  %1 = "top.Scale"(%x, %s, %b) : (tensor<2x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<2x8xf32>
+  return %1 : tensor<2x8xf32>
+}
+
+// CHECK-LABEL: func.func @batchnorm_not_constant
+// CHECK: "top.BatchNorm"
+func.func @batchnorm_not_constant(%x: tensor<1x8x6x6xf32>, %m: tensor<8xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.BatchNorm"(%x, %m, %m, %none, %none) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>, none, none) -> tensor<1x8x6x6xf32>
+  return %1 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @scale_into_next_conv
+// CHECK-NOT: group = 4
+// CHECK: "top.Conv"(%arg0, {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @scale_into_next_conv(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x4x4xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.ConstantFill"(%none) {shape = [4], value = 2.0 : f32} : (none) -> tensor<4xf32>
+  %b = "top.ConstantFill"(%none) {shape = [4], value = 1.0 : f32} : (none) -> tensor<4xf32>
+  %1 = "top.Scale"(%x, %s, %b) : (tensor<1x4x6x6xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %2 = "top.Conv"(%1, %f, %none) {kernel_shape = [3, 3]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x4x4xf32> loc("y")
+  return %2 : tensor<1x8x4x4xf32>
+}
+
+// Padding is 0, not what the scale makes of it.
+// CHECK-LABEL: func.func @scale_before_padding
+// CHECK: "top.Conv"(%arg0, {{.*}}group = 4
+// CHECK: "top.Conv"({{.*}} loc("y")
+func.func @scale_before_padding(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.ConstantFill"(%none) {shape = [4], value = 2.0 : f32} : (none) -> tensor<4xf32>
+  %b = "top.ConstantFill"(%none) {shape = [4], value = 1.0 : f32} : (none) -> tensor<4xf32>
+  %1 = "top.Scale"(%x, %s, %b) : (tensor<1x4x6x6xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<1x4x6x6xf32>
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 3, 3], value = 0.5 : f32} : (none) -> tensor<8x4x3x3xf32>
+  %2 = "top.Conv"(%1, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}
+
+// CHECK-LABEL: func.func @permute_into_matmul
+// CHECK-NOT: "top.Permute"
+// CHECK: "top.MatMul"(%arg0, %arg1, {{.*}}right_transpose = true
+func.func @permute_into_matmul(%x: tensor<2x5x4xf32>, %y: tensor<2x3x4xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Permute"(%y) {order = [0, 2, 1]} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %2 = "top.MatMul"(%x, %1, %none) : (tensor<2x5x4xf32>, tensor<2x4x3xf32>, none) -> tensor<2x5x3xf32>
+  return %2 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @permute_of_more
+// CHECK: "top.Permute"
+func.func @permute_of_more(%x: tensor<2x5x4xf32>, %y: tensor<3x2x4xf32>) -> tensor<2x5x3xf32> {
+  %none = "top.None"() : () -> none
+  %1 = "top.Permute"(%y) {order = [1, 2, 0]} : (tensor<3x2x4xf32>) -> tensor<2x4x3xf32>
+  %2 = "top.MatMul"(%x, %1, %none) : (tensor<2x5x4xf32>, tensor<2x4x3xf32>, none) -> tensor<2x5x3xf32>
+  return %2 : tensor<2x5x3xf32>
+}
+
+// CHECK-LABEL: func.func @scalar_to_const
+// CHECK: "top.SubConst"(%arg0) {const_val = 2.000000e+00 : f64, {{.*}}is_reverse = true
+// CHECK: "top.DivConst"({{.*}}) {const_val = 2.000000e+00 : f64, do_relu = true
+// CHECK: "top.PowConst"({{.*}}) {const_val = 2.000000e+00 : f64}
+// CHECK: "top.MinConst"({{.*}} loc("y")
+func.func @scalar_to_const(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %none = "top.None"() : () -> none
+  %c = "top.ConstantFill"(%none) {shape = [], value = 2.0 : f32} : (none) -> tensor<f32>
+  %1 = "top.Sub"(%c, %x) : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = "top.Div"(%1, %c) {do_relu = true} : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %3 = "top.Pow"(%2, %c) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %4 = "top.Min"(%c, %3) : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32> loc("y")
+  return %4 : tensor<2x3xf32>
+}
+
+// The constant adds a dimension; the constant is raised.
+// CHECK-LABEL: func.func @scalar_of_higher_rank
+// CHECK: "top.Add"
+// CHECK: "top.Pow"
+func.func @scalar_of_higher_rank(%x: tensor<2x3xf32>) -> tensor<1x2x3xf32> {
+  %none = "top.None"() : () -> none
+  %c = "top.ConstantFill"(%none) {shape = [1, 1, 1], value = 2.0 : f32} : (none) -> tensor<1x1x1xf32>
+  %p = "top.ConstantFill"(%none) {shape = [], value = 2.0 : f32} : (none) -> tensor<f32>
+  %1 = "top.Add"(%x, %c) : (tensor<2x3xf32>, tensor<1x1x1xf32>) -> tensor<1x2x3xf32>
+  %2 = "top.Pow"(%p, %1) : (tensor<f32>, tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
+  return %2 : tensor<1x2x3xf32>
+}

@@ -1,0 +1,56 @@
+// RUN: tpuc-opt %s --shape-infer=max-folded=4 | FileCheck %s
+
+// A shape decides another one, behind which the next stands.
+// CHECK-LABEL: func.func @chain(
+// CHECK-SAME: -> tensor<3x2xf32>
+// CHECK-NOT: "top.{{Shape|Gather|Concat|If}}"
+// CHECK: "top.Reshape"{{.*}} -> tensor<6xf32>
+// CHECK: "top.Reshape"{{.*}} -> tensor<3x2xf32>
+func.func @chain(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %none = "top.None"() : () -> none
+  %0 = "top.Size"(%x) : (tensor<2x3xf32>) -> tensor<*xi64>
+  %1 = "top.Unsqueeze"(%0, %none) {axes = [0]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %2 = "top.Reshape"(%x, %1) : (tensor<2x3xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %3 = "top.Size"(%2) : (tensor<*xf32>) -> tensor<*xi64>
+  %4 = "top.DivConst"(%3) {const_val = 2.0 : f64} : (tensor<*xi64>) -> tensor<*xi64>
+  %5 = "top.Unsqueeze"(%4, %none) {axes = [0]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %6 = "top.ConstantFill"(%none) {shape = [1], value = -1 : i64} : (none) -> tensor<*xi64>
+  %7 = "top.Concat"(%5, %6) {axis = 0 : i64} : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %8 = "top.Reshape"(%2, %7) : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %8 : tensor<*xf32>
+}
+
+// The body of an op that comes later reads the shape of an earlier one.
+// CHECK-LABEL: func.func @within(
+// CHECK-SAME: -> tensor<6xf32>
+// CHECK: "top.If"
+// CHECK: "top.Reshape"{{.*}} -> tensor<6xf32>
+func.func @within(%c: tensor<i1>, %x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %none = "top.None"() : () -> none
+  %0 = "top.Size"(%x) : (tensor<2x3xf32>) -> tensor<*xi64>
+  %1 = "top.Unsqueeze"(%0, %none) {axes = [0]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %2 = "top.If"(%c) ({
+    %3 = "top.Reshape"(%x, %1) : (tensor<2x3xf32>, tensor<*xi64>) -> tensor<*xf32>
+    "top.Yield"(%3) : (tensor<*xf32>) -> ()
+  }, {
+    %4 = "top.Flatten"(%x) : (tensor<2x3xf32>) -> tensor<*xf32>
+    "top.Yield"(%4) : (tensor<*xf32>) -> ()
+  }) : (tensor<i1>) -> tensor<*xf32>
+  return %2 : tensor<*xf32>
+}
+
+// What does not grow is computed whatever its size; the rest only if it is small.
+// CHECK-LABEL: func.func @large(
+// CHECK: "top.Weight"() : () -> tensor<8xf32>
+// CHECK: "top.ConstantFill"{{.*}} -> tensor<5xf32>
+// CHECK: "top.Expand"{{.*}} -> tensor<2x4xf32>
+// CHECK-NOT: "top.Concat"
+// CHECK: return
+func.func @large() -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [4], value = 1.0 : f32} : (none) -> tensor<*xf32>
+  %1 = "top.Concat"(%0, %0) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = "top.ConstantFill"(%none) {shape = [5], value = 1.0 : f32} : (none) -> tensor<*xf32>
+  %3 = "top.Expand"(%0, %none) {shape = [2, 4]} : (tensor<*xf32>, none) -> tensor<*xf32>
+  return %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}

@@ -1,0 +1,65 @@
+//===- ModuleBackend.cpp - Opens the plugin that runs modules -------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Support/Plugin.h"
+
+#include <algorithm>
+#include <array>
+
+namespace tpuc::modelrunner {
+
+namespace {
+
+/// Whether a text begins as a module does, after blanks and comments.
+bool beginsLikeModule(std::string_view text) {
+  for (;;) {
+    text.remove_prefix(std::min(text.size(), text.find_first_not_of(" \t\r\n")));
+    if (!text.starts_with("//"))
+      break;
+    text.remove_prefix(std::min(text.size(), text.find('\n')));
+  }
+  constexpr std::array<std::string_view, 4> kBeginnings = {"module", "\"builtin.module\"", "#",
+                                                           "!"};
+  return std::ranges::any_of(kBeginnings,
+                             [&](std::string_view each) { return text.starts_with(each); });
+}
+
+/// Whether the bytes begin with a field that an ONNX model has. There is no magic number: the first
+/// byte is a field's number and how it is written, and models begin with their version (field 1).
+bool beginsLikeOnnx(std::span<const std::byte> beginning) {
+  constexpr std::byte kVersion{0x08};
+  constexpr std::byte kMostVersions{0x40};
+  return beginning.size() >= 2 && beginning[0] == kVersion && beginning[1] < kMostVersions;
+}
+
+class ModuleBackend : public ModelBackend {
+public:
+  std::string_view description() const override { return "a .mlir file or an .onnx file"; }
+  bool accepts(std::span<const std::byte> beginning) const override {
+    return beginsLikeOnnx(beginning) ||
+           beginsLikeModule({reinterpret_cast<const char *>(beginning.data()), beginning.size()});
+  }
+  Expected<void> run(const Request &request) const override {
+    Expected<void *> entry = findInPlugin(kModulePlugin, kRunModuleSymbol);
+    if (!entry)
+      return propagate(entry);
+    Expected<void> result;
+    reinterpret_cast<RunModule *>(*entry)(request, result);
+    return result;
+  }
+};
+
+} // namespace
+
+const ModelBackend &moduleBackend() {
+  static const ModuleBackend backend;
+  return backend;
+}
+
+} // namespace tpuc::modelrunner

@@ -1,0 +1,174 @@
+//===- ModulePlugin.cpp - Runs modules and ONNX models on the interpreter -===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Frontend/Onnx/OnnxImport.h"
+#include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/MappedFile.h"
+#include "tpuc/Transforms/Passes.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace tpuc;
+using namespace tpuc::modelrunner;
+
+namespace {
+
+class ModuleRun {
+public:
+  explicit ModuleRun(const Request &request) : request(request) {}
+  Expected<void> run();
+
+private:
+  Expected<void> checkRequest() const;
+  Expected<void> load();
+  Expected<void> loadOnnx();
+  Expected<void> readInputs();
+  Expected<void> makeInterpreter();
+  Expected<void> runOnce();
+  Expected<void> runTimed();
+
+  const Request &request;
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  TensorMap inputs;
+  std::unique_ptr<Interpreter> interpreter;
+};
+
+Expected<void> ModuleRun::checkRequest() const {
+  const std::pair<const char *, bool> ofModelFiles[] = {{"--net", !request.net.empty()},
+                                                        {"--out_fixed", request.outFixed},
+                                                        {"--profile", request.profile},
+                                                        {"--profile_host", request.profileHost},
+                                                        {"--trace", !request.trace.empty()}};
+  for (auto [option, given] : ofModelFiles)
+    if (given)
+      return makeError(option, "is of no use for " + request.model, "a model file of a chip");
+  return {};
+}
+
+Expected<void> ModuleRun::loadOnnx() {
+  onnx::OnnxImportOptions options;
+  options.path = request.model;
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported = onnx::importOnnx(*context, options);
+  if (!imported)
+    return propagate(imported);
+  module = std::move(*imported);
+  // Where every tensor is asked for, none may be fused away.
+  if (request.dumpAllTensors)
+    return {};
+  return runPasses(*module, [](mlir::OpPassManager &manager) { addTopOptimization(manager); });
+}
+
+Expected<void> ModuleRun::load() {
+  Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(request.model);
+  if (!file)
+    return propagate(file);
+  constexpr std::byte kOnnxVersionField{0x08};
+  if (!(*file)->bytes().empty() && (*file)->bytes()[0] == kOnnxVersionField)
+    return loadOnnx();
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> read = readModule(*context, request.model);
+  if (!read)
+    return propagate(read);
+  module = std::move(*read);
+  return {};
+}
+
+Expected<void> ModuleRun::readInputs() {
+  Expected<std::vector<InputSpec>> specs = networkInputs(*module);
+  if (!specs)
+    return propagate(specs);
+  const std::string files[] = {request.input};
+  Expected<NamedTensors> sample = readSample(files, *specs);
+  if (!sample)
+    return propagate(sample);
+  for (auto &[name, tensor] : *sample)
+    inputs.emplace(name, std::move(tensor));
+  return {};
+}
+
+Expected<void> ModuleRun::makeInterpreter() {
+  InterpreterOptions options;
+  options.numThreads = static_cast<unsigned>(request.numThreads);
+  options.keepAll = request.dumpAllTensors;
+  Expected<std::unique_ptr<Interpreter>> made = Interpreter::create(*module, options);
+  if (!made)
+    return propagate(made);
+  interpreter = std::move(*made);
+  return {};
+}
+
+Expected<void> ModuleRun::runOnce() {
+  Expected<NpzWriter> writer = NpzWriter::create(request.output);
+  if (!writer)
+    return propagate(writer);
+  Expected<TensorMap> results = interpreter->run(inputs);
+  if (!results)
+    return propagate(results);
+  // The outputs in their order, then what else there is.
+  for (const TensorInfo &info : interpreter->outputs())
+    if (auto found = results->find(info.name); found != results->end()) {
+      if (auto added = writer->add(info.name, found->second); !added)
+        return added;
+      results->erase(found);
+    }
+  for (const auto &[name, tensor] : *results)
+    if (auto added = writer->add(name, tensor); !added)
+      return added;
+  return writer->close();
+}
+
+Expected<void> ModuleRun::runTimed() {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> times;
+  for (int run = 0; run < request.timedRuns; ++run) {
+    Clock::time_point start = Clock::now();
+    if (Expected<TensorMap> results = interpreter->run(inputs); !results)
+      return propagate(results);
+    times.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  if (times.empty())
+    return {};
+  std::ranges::sort(times);
+  double median = times[times.size() / 2];
+  if (request.json != "-")
+    fmt::print("{}: {:.3f} ms per inference (median of {}, least {:.3f}), {} threads\n",
+               request.model, median, times.size(), times.front(), request.numThreads);
+  if (request.json.empty())
+    return {};
+  nlohmann::ordered_json json = {{"model", request.model},
+                                 {"runs", times.size()},
+                                 {"median_ms", median},
+                                 {"least_ms", times.front()},
+                                 {"threads", request.numThreads}};
+  return writeFile(request.json == "-" ? "/dev/stdout" : request.json, json.dump(2) + "\n");
+}
+
+Expected<void> ModuleRun::run() {
+  Expected<void> (ModuleRun::*const steps[])() = {&ModuleRun::load, &ModuleRun::readInputs,
+                                                  &ModuleRun::makeInterpreter, &ModuleRun::runOnce,
+                                                  &ModuleRun::runTimed};
+  if (auto checked = checkRequest(); !checked)
+    return checked;
+  for (auto step : steps)
+    if (auto done = (this->*step)(); !done)
+      return done;
+  return {};
+}
+
+} // namespace
+
+extern "C" [[gnu::visibility("default")]] void tpucRunModule(const Request &request,
+                                                             Expected<void> &result) {
+  result = ModuleRun(request).run();
+}

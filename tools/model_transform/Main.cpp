@@ -1,0 +1,173 @@
+//===- Main.cpp - Turns a trained network into a Top module ---------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/ModelTransform.h"
+#include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/Tool/CommandLine.h"
+#include "tpuc/Support/Tool/ToolMain.h"
+#include "tpuc/Transforms/Passes.h"
+
+#include <cstdio>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace tpuc;
+
+namespace {
+
+constexpr std::string_view kToolName = "model_transform";
+
+/// The options of preprocessing, as texts where the value is an enumeration.
+struct PreprocessArguments {
+  PreprocessOptions options;
+  std::string pixelFormat{pixelFormatName(PixelFormat::Bgr)};
+  std::string channelFormat{channelFormatName(ChannelFormat::Nchw)};
+  std::string padType{padTypeName(PadType::Center)};
+  std::vector<Option *> declared;
+
+  void declare(CommandLine &cli);
+  std::optional<PreprocessOptions> read();
+};
+
+template <size_t N> std::vector<std::string> words(const std::array<std::string_view, N> &names) {
+  return {names.begin(), names.end()};
+}
+
+void PreprocessArguments::declare(CommandLine &cli) {
+  const std::string group = "How pictures become input";
+  auto add = [&](Option &option) { declared.push_back(&option.group(group)); };
+  add(cli.option("--resize_dims", options.resizeDims,
+                 "Height and width that pictures are scaled to; what is larger than the input is "
+                 "cut to its centre.")
+          .shownDefault("the input's"));
+  add(cli.flag("--keep_aspect_ratio", options.keepAspectRatio,
+               "Scale height and width alike and fill up with --pad_value."));
+  add(cli.option("--keep_ratio_mode", options.keepRatioMode,
+                 "letterbox: the whole picture is in it; short_side_scale: the shorter side fits, "
+                 "the longer one is cut.")
+          .choices(words(kKeepRatioModeNames)));
+  add(cli.option("--pad_value", options.padValue, "What is filled up with.").range(0, 255));
+  add(cli.option("--pad_type", padType,
+                 "Where the picture lies: in the centre, or at the top left.")
+          .choices(words(kPadTypeNames)));
+  add(cli.option("--mean", options.mean, "Of each channel; (x - mean) * scale is computed.")
+          .shownDefault("0,0,0"));
+  add(cli.option("--scale", options.scale, "Of each channel.").shownDefault("1,1,1"));
+  add(cli.option("--pixel_format", pixelFormat, "The order of the channels.")
+          .choices(words(kPixelFormatNames)));
+  add(cli.option("--channel_format", channelFormat, "The layout of the input.")
+          .choices(words(kChannelFormatNames)));
+}
+
+/// None where nothing was said about preprocessing. The texts are among the choices.
+std::optional<PreprocessOptions> PreprocessArguments::read() {
+  if (std::ranges::none_of(declared, &Option::given))
+    return std::nullopt;
+  options.pixelFormat = *parsePixelFormat(pixelFormat);
+  options.channelFormat = *parseChannelFormat(channelFormat);
+  options.padType = *parsePadType(padType);
+  return options;
+}
+
+std::string bytesText(int64_t bytes) { return fmt::format("{:.1f} MB", double(bytes) / 1e6); }
+
+void print(const ModelTransformOptions &options, const ModelTransformSummary &summary) {
+  fmt::print("{}: {} ops, {:.3f} GFLOPs, {} of weights\n", options.mlir, summary.numOps,
+             double(summary.flops) / 1e9, bytesText(summary.weightBytes));
+  if (!summary.report)
+    return;
+  const ComparisonReport &report = *summary.report;
+  if (!summary.note.empty())
+    reportNote(kToolName, summary.note + "; compared with " + summary.reference + " instead");
+  if (const ComparisonReport::Entry *worst = report.worst())
+    fmt::print("compared with {}: {} tensors, {} below tolerance; least alike '{}', cosine {}, "
+               "euclid {}\n",
+               summary.reference, report.entries().size(), report.numFailed(), worst->name,
+               similarityText(worst->comparison.cosine), similarityText(worst->comparison.euclid));
+}
+
+Expected<int> transform(std::span<const std::string> arguments) {
+  ModelTransformOptions options;
+  PreprocessArguments preprocess;
+  std::string json;
+  int numThreads = 0;
+  CommandLine cli(std::string(kToolName), "Turns a trained network into a Top module.");
+  cli.option("--model_def", options.modelDef, "The network: an .onnx file.")
+      .label("FILE")
+      .required();
+  cli.option("--mlir", options.mlir,
+             "The module to write; the other files, named after the model, come beside it.")
+      .label("FILE.mlir")
+      .required();
+  cli.option("--model_name", options.modelName, "What the files are named after.")
+      .shownDefault("the name of the file");
+  cli.option("--input_shapes", options.inputShapes,
+             "A shape for each input, such as [[1,3,224,224],[10]].")
+      .shownDefault("as in the network");
+  cli.option("--input_types", options.inputTypes,
+             "An element type for each input, such as float32,int64.")
+      .shownDefault("as in the network");
+  cli.option("--output_names", options.outputNames,
+             "The tensors at which the network is cut; they become its outputs.")
+      .shownDefault("its own");
+  preprocess.declare(cli);
+  const std::string validation = "Validation";
+  cli.option("--test_input", options.testInput,
+             "Run the network on this: an .npz with an array for each input, or for each input a "
+             "picture or an .npy file. Without it, there is no validation.")
+      .group(validation);
+  cli.option("--test_result", options.testResult, "Where every tensor goes that was computed.")
+      .label("FILE.npz")
+      .shownDefault("NAME_top_outputs.npz")
+      .group(validation);
+  cli.option("--test_reference", options.testReference,
+             "What the tensors should be. Without it ONNX Runtime computes that, where python3 has "
+             "it, else the network before optimization.")
+      .label("FILE.npz")
+      .group(validation);
+  cli.option("--tolerance", options.validation.tolerance,
+             "The least cosine and euclidean similarity of a tensor.")
+      .group(validation);
+  cli.option("--excepts", options.validation.excepts, "Tensors that are not compared.")
+      .group(validation);
+  cli.option("--disable_patterns", options.disabledPatterns, "Optimizations to leave out.")
+      .choices(fusionNames());
+  cli.json(json);
+  cli.numThreads(numThreads);
+  cli.unavailable("--model_data", true, "it belongs to Caffe models");
+  cli.unavailable("--model_extern", true);
+  cli.unavailable("--add_postprocess", true);
+  cli.unavailable("--preprocess_list", true);
+  cli.unavailable("--yuv_type", true);
+  cli.unavailable("--dynamic_shape_input_names", true,
+                  "dimensions that neither the network nor --input_shapes states stay open");
+  cli.unavailable("--shape_influencing_input_names", true);
+  cli.action([&]() -> Expected<int> {
+    options.preprocess = preprocess.read();
+    options.validation.numThreads = static_cast<unsigned>(numThreads);
+    Expected<ModelTransformSummary> summary = transformModel(options);
+    if (!summary)
+      return propagate(summary);
+    if (json != "-")
+      print(options, *summary);
+    if (!json.empty())
+      if (auto written =
+              writeFile(json == "-" ? "/dev/stdout" : json, summary->toJson().dump(2) + "\n");
+          !written)
+        return propagate(written);
+    if (!summary->report || summary->report->passes())
+      return 0;
+    return makeError(options.mlir, summary->report->failureMessage());
+  });
+  return cli.run(arguments);
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool(argc, argv, kToolName, transform); }

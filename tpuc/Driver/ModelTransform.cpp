@@ -1,0 +1,318 @@
+//===- ModelTransform.cpp - From a trained network to an optimized Top module -===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/ModelTransform.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Driver/OnnxRuntime.h"
+#include "tpuc/Driver/Phase.h"
+#include "tpuc/Frontend/Onnx/OnnxImport.h"
+#include "tpuc/Frontend/Onnx/OnnxWriter.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+/// Which formats there are, by the endings of their files.
+Expected<void> checkFormat(const std::string &path) {
+  std::string ending = llvm::StringRef(std::filesystem::path(path).extension().string()).lower();
+  if (ending == ".onnx")
+    return {};
+  static const std::set<std::string> kLater = {".tflite", ".prototxt", ".pt", ".pth",
+                                               ".caffemodel"};
+  if (kLater.contains(ending))
+    return makeError(path, "models of the format '" + ending + "' cannot be read yet",
+                     "an .onnx file");
+  return makeError(path, "the format '" + ending + "' is not known", "an .onnx file");
+}
+
+Expected<void> checkName(const std::string &name) {
+  if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
+    return makeError("--model_name", "'" + name + "'", "a name without '/'");
+  return {};
+}
+
+class ModelTransform {
+public:
+  explicit ModelTransform(const ModelTransformOptions &options) : options(options) {}
+  Expected<ModelTransformSummary> run();
+
+private:
+  Expected<void> checkOptions();
+  Expected<void> importModel();
+  Expected<void> readTestInput();
+  Expected<void> writeOrigin();
+  Expected<void> optimize();
+  Expected<void> writeOptimized();
+  Expected<void> compare();
+  Expected<void> keep(Expected<std::vector<OutputFile>> made);
+  /// What to compare with, and its name in `summary`.
+  Expected<NpzReader> reference(std::optional<OutputFile> &owner);
+  Expected<OutputFile> fromOnnxRuntime();
+  void count();
+
+  const ModelTransformOptions &options;
+  ModelTransformSummary summary;
+  std::string name;
+  std::optional<ModelFiles> paths;
+  std::optional<onnx::OnnxModel> model;
+  std::unique_ptr<MLIRContext> context = makeContext();
+  OwningOpRef<ModuleOp> module;
+  /// The module before optimization, where it is needed for comparison.
+  OwningOpRef<ModuleOp> origin;
+  TensorMap inputs;
+  std::vector<OutputFile> files;
+};
+
+Expected<void> ModelTransform::checkOptions() {
+  if (auto checked = checkFormat(options.modelDef); !checked)
+    return checked;
+  name = options.modelName.empty() ? std::filesystem::path(options.modelDef).stem().string()
+                                   : options.modelName;
+  if (auto checked = checkName(name); !checked)
+    return checked;
+  if (!llvm::StringRef(options.mlir).ends_with(".mlir"))
+    return makeError("--mlir", "'" + options.mlir + "'", "a name that ends in .mlir");
+  paths.emplace(options.mlir, name);
+  if (std::filesystem::path(options.mlir) == std::filesystem::path(paths->originModule()))
+    return makeError("--mlir", "'" + options.mlir + "' is the name of the file before optimization",
+                     "another name");
+  const std::pair<const char *, bool> needInput[] = {
+      {"--test_result", !options.testResult.empty()},
+      {"--test_reference", !options.testReference.empty()},
+      {"--excepts", !options.validation.excepts.empty()}};
+  for (auto [option, given] : needInput)
+    if (given && options.testInput.empty())
+      return makeError(option, "is of no use without --test_input");
+  return {};
+}
+
+Expected<void> ModelTransform::importModel() {
+  Expected<onnx::OnnxModel> opened = onnx::OnnxModel::open(options.modelDef);
+  if (!opened)
+    return propagate(opened);
+  model = std::move(*opened);
+  onnx::OnnxImportOptions import;
+  import.path = options.modelDef;
+  import.moduleName = name;
+  import.weightFile = paths->originWeights();
+  import.inputShapes = options.inputShapes;
+  import.inputTypes = options.inputTypes;
+  import.outputNames = options.outputNames;
+  Expected<OwningOpRef<ModuleOp>> imported = onnx::importOnnx(*context, *model, import);
+  if (!imported)
+    return propagate(imported);
+  module = std::move(*imported);
+  bool isPicture = std::ranges::any_of(options.testInput, [](const std::string &file) {
+    std::string ending = std::filesystem::path(file).extension().string();
+    return ending != ".npy" && ending != ".npz";
+  });
+  if (options.preprocess || isPicture)
+    return setPreprocessing(*module, options.preprocess.value_or(PreprocessOptions()));
+  return {};
+}
+
+Expected<void> ModelTransform::readTestInput() {
+  if (options.testInput.empty())
+    return {};
+  Expected<std::vector<InputSpec>> specs = networkInputs(*module);
+  if (!specs)
+    return propagate(specs);
+  Expected<NamedTensors> sample = readSample(options.testInput, *specs);
+  if (!sample)
+    return propagate(sample);
+  Expected<NpzWriter> writer = NpzWriter::create(paths->testInput());
+  if (!writer)
+    return propagate(writer);
+  for (auto &[input, tensor] : *sample) {
+    if (Expected<void> added = writer->add(input, tensor); !added)
+      return added;
+    inputs.emplace(input, std::move(tensor));
+  }
+  Expected<OutputFile> file = writer->finish();
+  if (!file)
+    return propagate(file);
+  files.push_back(std::move(*file));
+  return {};
+}
+
+Expected<void> ModelTransform::keep(Expected<std::vector<OutputFile>> made) {
+  if (!made)
+    return propagate(made);
+  for (OutputFile &file : *made)
+    files.push_back(std::move(file));
+  return {};
+}
+
+Expected<void> ModelTransform::writeOrigin() {
+  size_t weights = files.size();
+  if (auto kept = keep(writeModule(*module, paths->originModule())); !kept)
+    return kept;
+  // What the import has computed is constant in the model, too.
+  std::set<std::string> constants;
+  (*module)->walk([&](top::WeightOp op) { constants.insert(op.name()); });
+  auto store = context->getLoadedDialect<top::TopDialect>()->weights(*module);
+  if (!store)
+    return propagate(store);
+  auto lookup = [&](const std::string &tensor) -> std::optional<Tensor> {
+    if (!constants.contains(tensor))
+      return std::nullopt;
+    Expected<Tensor> value = (*store)->read(tensor);
+    return value ? std::optional(std::move(*value)) : std::nullopt;
+  };
+  if (auto kept = keep(
+          onnx::writeOptimizedOnnx(*model, options.outputNames, paths->optimizedOnnx(), lookup));
+      !kept)
+    return kept;
+  // From here on the weights are those of the new file, which is mapped.
+  if (Expected<std::shared_ptr<top::WeightStore>> mapped =
+          top::WeightStore::open(files[weights].temporaryPath()))
+    *store = *mapped;
+  else
+    return propagate(mapped);
+  if (!inputs.empty())
+    origin = (*module).clone();
+  // The same weights from here on, and those that passes make, under the name of the next file.
+  for (const std::string &file : {paths->originWeights(), paths->topWeights()})
+    context->getLoadedDialect<top::TopDialect>()->setWeights(file, *store);
+  (*module)->setAttr("module.weight_file", StringAttr::get(context.get(), paths->topWeights()));
+  return {};
+}
+
+Expected<void> ModelTransform::optimize() {
+  return runPasses(*module, [&](OpPassManager &manager) {
+    addTopOptimization(manager, options.disabledPatterns, &summary.patterns);
+  });
+}
+
+void ModelTransform::count() {
+  if (auto flops = (*module)->getAttrOfType<IntegerAttr>("module.FLOPs"))
+    summary.flops = flops.getInt();
+  for (auto main : (*module).getOps<func::FuncOp>())
+    main.walk([&](Operation *op) {
+      if (!isa<top::WeightOp, top::NoneOp, top::InputOp, func::FuncOp, func::ReturnOp>(op))
+        ++summary.numOps;
+    });
+}
+
+Expected<void> ModelTransform::writeOptimized() {
+  count();
+  if (auto kept = keep(writeModule(*module, options.mlir)); !kept)
+    return kept;
+  for (const OutputFile &file : files) {
+    summary.files.push_back(file.path());
+    if (std::filesystem::path(file.path()).filename() == paths->topWeights())
+      summary.weightBytes = static_cast<int64_t>(file.size());
+  }
+  return commitAll(std::move(files));
+}
+
+/// The tensors that `module` makes and numpy has a type for.
+std::set<std::string> comparableTensors(ModuleOp module) {
+  std::set<std::string> names;
+  for (auto main : module.getOps<func::FuncOp>())
+    for (Operation &op : main.getOps())
+      for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults())) {
+        auto type = dyn_cast<TensorType>(result.getType());
+        std::optional<DataType> element = type ? storageDataType(type) : std::nullopt;
+        if (element && npyType(*element) == *element && !isa<top::WeightOp>(op))
+          names.insert(name);
+      }
+  return names;
+}
+
+Expected<OutputFile> ModelTransform::fromOnnxRuntime() {
+  OnnxRuntimeRequest request;
+  request.model = options.modelDef;
+  request.inputs = inputs;
+  request.numThreads = std::max(1U, options.validation.numThreads);
+  std::set<std::string> made = comparableTensors(*module);
+  for (const std::string &tensor : model->innerTensors())
+    if (made.contains(tensor))
+      request.tensors.push_back(tensor);
+  return runOnnxRuntime(request, paths->topOutputs() + ".onnxruntime");
+}
+
+Expected<NpzReader> ModelTransform::reference(std::optional<OutputFile> &owner) {
+  if (!options.testReference.empty()) {
+    summary.reference = options.testReference;
+    return NpzReader::open(options.testReference);
+  }
+  Expected<OutputFile> file = fromOnnxRuntime();
+  summary.reference = "ONNX Runtime";
+  if (!file) {
+    summary.note = file.error().message();
+    summary.reference = "the network before optimization";
+    file = dumpTensors(*origin, inputs, paths->topOutputs() + ".origin",
+                       options.validation.numThreads);
+    if (!file)
+      return propagate(file);
+  }
+  owner.emplace(std::move(*file));
+  return NpzReader::open(owner->temporaryPath());
+}
+
+Expected<void> ModelTransform::compare() {
+  if (options.testInput.empty())
+    return {};
+  std::optional<OutputFile> owner;
+  Expected<NpzReader> expected = reference(owner);
+  if (!expected)
+    return propagate(expected);
+  origin = nullptr;
+  summary.report.emplace(options.validation.tolerance);
+  std::string path = options.testResult.empty() ? paths->topOutputs() : options.testResult;
+  Expected<OutputFile> result =
+      validate(*module, inputs, *expected, options.validation, path, *summary.report);
+  if (!result)
+    return propagate(result);
+  summary.files.push_back(path);
+  return result->commit();
+}
+
+Expected<ModelTransformSummary> ModelTransform::run() {
+  Expected<void> (ModelTransform::*const steps[])() = {
+      &ModelTransform::checkOptions, &ModelTransform::importModel, &ModelTransform::readTestInput,
+      &ModelTransform::writeOrigin,  &ModelTransform::optimize,    &ModelTransform::writeOptimized,
+      &ModelTransform::compare};
+  for (auto step : steps)
+    if (Expected<void> done = (this->*step)(); !done)
+      return propagate(done);
+  return std::move(summary);
+}
+
+} // namespace
+
+Expected<ModelTransformSummary> tpuc::transformModel(const ModelTransformOptions &options) {
+  try {
+    return ModelTransform(options).run();
+  } catch (const std::bad_alloc &) {
+    return makeError(options.modelDef, "takes more memory than there is");
+  }
+}
+
+nlohmann::ordered_json ModelTransformSummary::toJson() const {
+  nlohmann::ordered_json json = {
+      {"ops", numOps},        {"flops", flops}, {"weight_bytes", weightBytes},
+      {"patterns", patterns}, {"files", files}, {"reference", reference},
+      {"note", note}};
+  json["comparison"] = report ? report->json() : nlohmann::ordered_json();
+  return json;
+}

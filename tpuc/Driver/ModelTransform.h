@@ -1,0 +1,64 @@
+//===- ModelTransform.h - From a trained network to an optimized Top module -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_MODELTRANSFORM_H
+#define TPUC_DRIVER_MODELTRANSFORM_H
+
+#include "tpuc/Driver/Validation.h"
+#include "tpuc/Preprocess/Preprocess.h"
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace tpuc {
+
+/// What `model_transform` is asked for; see its --help.
+struct ModelTransformOptions {
+  std::string modelDef;
+  /// Empty: the name of the file.
+  std::string modelName;
+  std::string mlir;
+  std::vector<std::vector<int64_t>> inputShapes;
+  std::vector<std::string> inputTypes;
+  std::vector<std::string> outputNames;
+  /// How pictures become inputs, where anything was said about it.
+  std::optional<PreprocessOptions> preprocess;
+  std::vector<std::string> testInput;
+  std::string testResult;
+  std::string testReference;
+  std::vector<std::string> disabledPatterns;
+  ValidationOptions validation;
+};
+
+/// What it did.
+struct ModelTransformSummary {
+  int64_t numOps = 0;
+  int64_t flops = 0;
+  int64_t weightBytes = 0;
+  /// How often each pattern fired, those that did.
+  std::map<std::string, int64_t> patterns;
+  std::vector<std::string> files;
+  /// What the network was compared with: `ONNX Runtime`, a file, the network before optimization;
+  /// empty where there was no test input.
+  std::string reference;
+  /// Why it was not ONNX Runtime, where it was not and nobody asked for something else.
+  std::string note;
+  std::optional<ComparisonReport> report;
+
+  nlohmann::ordered_json toJson() const;
+};
+
+/// Imports an ONNX model, optimizes it, writes the files of the phases import and optimize, and
+/// compares the result with the source where there is test input. Files appear together once all
+/// are complete; those of the validation follow. A comparison below the tolerance is not an error
+/// here.
+/// Errors: options that do not fit together, and what the phases say.
+Expected<ModelTransformSummary> transformModel(const ModelTransformOptions &options);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_MODELTRANSFORM_H

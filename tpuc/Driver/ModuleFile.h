@@ -1,0 +1,43 @@
+//===- ModuleFile.h - Modules in files, with their weights ------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_MODULEFILE_H
+#define TPUC_DRIVER_MODULEFILE_H
+
+#include "tpuc/Support/OutputFile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include <functional>
+#include <memory>
+
+namespace tpuc {
+
+/// A context with the dialects that module files are written in, and with what their ops compute.
+/// One thread: the passes have modules as a whole before them.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Reads a module from its text and checks it. Relative weight files are looked for beside `path`.
+/// Errors: as MappedFile::open; text that is no module, an op that is wrong, in the parser's and
+/// verifiers' words.
+Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext &context,
+                                                       const std::string &path);
+
+/// Writes the text of `module` to `path`, and the weights that its ops name to the file
+/// `module.weight_file` beside it. Gives the complete files, the weights first, to be committed by
+/// the caller.
+Expected<std::vector<OutputFile>> writeModule(mlir::ModuleOp module, const std::string &path);
+
+/// Runs the passes that `addPasses` adds over `module`. Errors: what the passes say.
+Expected<void> runPasses(mlir::ModuleOp module,
+                         const std::function<void(mlir::OpPassManager &)> &addPasses);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_MODULEFILE_H

@@ -1,0 +1,28 @@
+//===- NetworkInputs.h - How the inputs of a network are fed ----*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_NETWORKINPUTS_H
+#define TPUC_DRIVER_NETWORKINPUTS_H
+
+#include "tpuc/Preprocess/Preprocess.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tpuc {
+
+/// The inputs of `main`, in their order, with the preprocessing that their `top.Input` states.
+/// Errors: no `main`; a preprocessing that there is not.
+Expected<std::vector<InputSpec>> networkInputs(mlir::ModuleOp module);
+
+/// Has every input that can be a picture (rank 3 or 4) made from pictures by `options`. Errors: as
+/// PreprocessOptions::check; no such input.
+Expected<void> setPreprocessing(mlir::ModuleOp module, const PreprocessOptions &options);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_NETWORKINPUTS_H

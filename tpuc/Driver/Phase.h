@@ -1,0 +1,53 @@
+//===- Phase.h - What a network goes through, and the files it leaves -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_PHASE_H
+#define TPUC_DRIVER_PHASE_H
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace tpuc {
+
+enum class Phase : uint8_t { Import, Optimize, Calibrate, Lower, Divide, Group, Address, Encode };
+
+struct PhaseInfo {
+  Phase phase;
+  /// As the documentation calls it.
+  std::string_view name;
+  /// `module.state` afterwards; empty where there is no module any more.
+  std::string_view state;
+};
+
+/// All phases, in their order.
+std::span<const PhaseInfo> allPhases();
+
+const PhaseInfo &phaseInfo(Phase phase);
+
+/// The files of the network `model` that stand beside its module file.
+struct ModelFiles {
+  /// `model` with the folder of `moduleFile` in front.
+  ModelFiles(std::string_view moduleFile, std::string_view model);
+
+  std::string originModule() const { return stem + "_origin.mlir"; }
+  std::string optimizedOnnx() const { return stem + "_opt.onnx"; }
+  std::string testInput() const { return stem + "_in_f32.npz"; }
+  std::string topOutputs() const { return stem + "_top_outputs.npz"; }
+  /// Without a folder: what `module.weight_file` says.
+  std::string originWeights() const { return model + "_top_origin_weight.npz"; }
+  std::string topWeights() const { return model + "_top_f32_all_weight.npz"; }
+
+private:
+  std::string model;
+  std::string stem;
+};
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_PHASE_H

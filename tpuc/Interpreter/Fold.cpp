@@ -1,0 +1,91 @@
+//===- Fold.cpp - Constants computed ahead of time ----------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Fold.h"
+#include "tpuc/Dialect/Top/QuantizeOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/ShapeOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+/// Stands for any tensor of the shape of `value`: ops that read the shape alone take it.
+static std::optional<Tensor> shapeOnly(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getRank() > int64_t(Shape::kMaxRank))
+    return std::nullopt;
+  std::optional<DataType> element = storageDataType(type);
+  if (!element)
+    return std::nullopt;
+  ArrayRef<int64_t> dims = type.getShape();
+  return Tensor::borrow(*element, Shape(std::span(dims.data(), dims.size())), nullptr, nullptr);
+}
+
+static bool isKnown(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape();
+}
+
+/// Whether the operands, all constant, and the results are small enough.
+static bool isWithin(Operation *op, const FoldLimits &limits) {
+  int64_t read = 0;
+  bool isSmall = true;
+  for (Value operand : op->getOperands()) {
+    read += top::staticElements(operand);
+    isSmall &= top::staticElements(operand) <= limits.maxElements;
+  }
+  int64_t made = 0;
+  bool isExact = true;
+  for (Value result : op->getResults()) {
+    if (!top::isPresent(result))
+      continue;
+    isExact &= isKnown(result);
+    made += top::staticElements(result);
+    isSmall &= top::staticElements(result) <= limits.maxElements;
+  }
+  // What was quantized is meant to stay so until the network is lowered.
+  bool isWeight = limits.ifNotGrowing && isExact && made <= read &&
+                  !isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(op);
+  return isSmall || isWeight;
+}
+
+std::optional<SmallVector<Tensor>> tpuc::foldConstant(Operation *op, const FoldLimits &limits,
+                                                      ThreadPool &threads) {
+  auto evaluator = dyn_cast<EvaluateInterface>(op);
+  if (!evaluator || limits.maxElements == 0 || op->getNumRegions() > 0 || op->getNumOperands() == 0)
+    return std::nullopt;
+  bool readsShape = isa<top::ShapeOp, top::SizeOp>(op);
+  // The elements of large weights are not read before it is clear that they are needed.
+  for (Value operand : op->getOperands())
+    if (top::isPresent(operand) && !readsShape && !operand.getDefiningOp<top::WeightOp>())
+      return std::nullopt;
+  if (!readsShape && !isWithin(op, limits))
+    return std::nullopt;
+  std::vector<std::optional<Tensor>> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<Tensor> tensor;
+    if (top::isPresent(operand)) {
+      tensor = readsShape ? shapeOnly(operand) : top::constantTensor(operand);
+      if (!tensor)
+        return std::nullopt;
+    }
+    operands.push_back(std::move(tensor));
+  }
+  auto allocate = [&](unsigned, DataType type, const Shape &shape) {
+    return Tensor::create(type, shape.dims(), layerName(op));
+  };
+  auto noRegions = [](Region &, ArrayRef<Tensor>) -> Expected<SmallVector<Tensor>> {
+    return makeError("", "has no regions");
+  };
+  EvalContext context(op, operands, allocate, noRegions, threads);
+  if (!evaluator.evaluate(context))
+    return std::nullopt;
+  return SmallVector<Tensor>(context.results());
+}

@@ -1,0 +1,82 @@
+//===- Simd.cpp - Inner loops, per instruction set ------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/Simd.h"
+
+namespace tpuc::kernels {
+
+namespace generic {
+extern const SimdKernels kKernels;
+} // namespace generic
+namespace avx2 {
+extern const SimdKernels kKernels;
+} // namespace avx2
+namespace avx512 {
+extern const SimdKernels kKernels;
+} // namespace avx512
+
+SimdLevel bestSimdLevel() {
+  bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (hasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return SimdLevel::Avx512;
+  return hasAvx2 ? SimdLevel::Avx2 : SimdLevel::Generic;
+}
+
+const SimdKernels &simdKernels(SimdLevel level) {
+  switch (level) {
+  case SimdLevel::Avx512:
+    return avx512::kKernels;
+  case SimdLevel::Avx2:
+    return avx2::kKernels;
+  case SimdLevel::Generic:
+    break;
+  }
+  return generic::kKernels;
+}
+
+bool hasUnaryRow(UnaryOp op) {
+  switch (op) {
+  case UnaryOp::Abs:
+  case UnaryOp::Neg:
+  case UnaryOp::Erf:
+  case UnaryOp::Exp:
+  case UnaryOp::HardSwish:
+  case UnaryOp::Mish:
+  case UnaryOp::Reciprocal:
+  case UnaryOp::Rsqrt:
+  case UnaryOp::Sqrt:
+  case UnaryOp::Tanh:
+  case UnaryOp::LeakyRelu:
+  case UnaryOp::HardSigmoid:
+  case UnaryOp::Sigmoid:
+  case UnaryOp::Swish:
+  case UnaryOp::GeluErf:
+  case UnaryOp::GeluTanh:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool hasBinaryRow(BinaryOp op) {
+  switch (op) {
+  case BinaryOp::Add:
+  case BinaryOp::Sub:
+  case BinaryOp::Mul:
+  case BinaryOp::Div:
+  case BinaryOp::Min:
+  case BinaryOp::Max:
+  case BinaryOp::PRelu:
+    return true;
+  default:
+    return false;
+  }
+}
+
+} // namespace tpuc::kernels

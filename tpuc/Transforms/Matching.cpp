@@ -1,0 +1,202 @@
+//===- Matching.cpp - What the patterns of --top-fuse share -------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Transforms/Matching.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::top;
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+std::optional<Doubles> tpuc::constantFloats(Value value, int64_t count) {
+  if (!isF32(value) || (count >= 0 && staticElements(value) != count))
+    return std::nullopt;
+  std::optional<Tensor> tensor = constantTensor(value);
+  if (!tensor || tensor->type() != DataType::F32)
+    return std::nullopt;
+  auto data = tensor->data<float>();
+  return Doubles(data.begin(), data.end());
+}
+
+std::optional<Doubles> tpuc::constantFloats(Value value, int64_t count, double otherwise) {
+  if (!isPresent(value))
+    return Doubles(static_cast<size_t>(count), otherwise);
+  return constantFloats(value, count);
+}
+
+std::optional<double> tpuc::constantScalar(Value value) {
+  if (!isa<FloatType>(elementTypeOf(value)) || staticElements(value) != 1)
+    return std::nullopt;
+  std::optional<Tensor> tensor = constantTensor(value);
+  if (!tensor)
+    return std::nullopt;
+  return convert(*tensor, DataType::F64).data<double>()[0];
+}
+
+std::optional<Doubles> tpuc::constantAlong(Value value, int64_t axis, int64_t rank, int64_t count) {
+  std::optional<Dims> dims = dimsOf(value);
+  int64_t elements = staticElements(value);
+  if (!dims || (elements != 1 && elements != count))
+    return std::nullopt;
+  auto missing = rank - static_cast<int64_t>(dims->size());
+  if (missing < 0)
+    return std::nullopt;
+  for (auto [index, extent] : llvm::enumerate(*dims))
+    if (extent != 1 && missing + static_cast<int64_t>(index) != axis)
+      return std::nullopt;
+  std::optional<Doubles> values = constantFloats(value);
+  if (values && elements == 1)
+    values->assign(static_cast<size_t>(count), values->front());
+  return values;
+}
+
+Value tpuc::makeWeight(PatternRewriter &rewriter, Operation *op, StringRef suffix,
+                       ArrayRef<int64_t> dims, const Doubles &values) {
+  Tensor tensor(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+  std::ranges::transform(values, tensor.mutableData<float>().begin(),
+                         [](double value) { return static_cast<float>(value); });
+  return WeightOp::create(rewriter, op->getParentOfType<ModuleOp>(), layerName(op) + suffix.str(),
+                          std::move(tensor))
+      .getOutput();
+}
+
+Value tpuc::makeWeight(PatternRewriter &rewriter, Operation *op, StringRef suffix,
+                       const Doubles &values) {
+  return makeWeight(rewriter, op, suffix, {static_cast<int64_t>(values.size())}, values);
+}
+
+Value tpuc::makeNone(PatternRewriter &rewriter, Location loc) {
+  return rewriter.create<NoneOp>(loc, rewriter.getNoneType());
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+bool tpuc::isPlain(Operation *op) {
+  auto integerIs = [&](StringRef name, int64_t wanted) {
+    auto attribute = op->getAttrOfType<IntegerAttr>(name);
+    return !attribute || attribute.getInt() == wanted;
+  };
+  auto relu = op->getAttrOfType<BoolAttr>("do_relu");
+  return !(relu && relu.getValue()) && !op->hasAttr("coeff") && integerIs("multiplier", 1) &&
+         integerIs("rshift", 0);
+}
+
+bool tpuc::isOutput(Value value) {
+  return llvm::any_of(value.getUsers(),
+                      [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
+bool tpuc::haveSameType(Value a, Value b) {
+  auto type = dyn_cast<RankedTensorType>(a.getType());
+  return type && type.hasStaticShape() && type == b.getType();
+}
+
+bool tpuc::isF32(Value value) { return isPresent(value) && elementTypeOf(value).isF32(); }
+
+bool tpuc::isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
+
+/// Operand `index` of an op of two as scalar, the other one as tensor of the result's shape.
+static std::optional<WithScalar> scalarAt(Operation *op, unsigned index) {
+  if (op->getNumOperands() != 2 || !isPlain(op))
+    return std::nullopt;
+  Value tensor = op->getOperand(1 - index);
+  std::optional<double> scalar = constantScalar(op->getOperand(index));
+  // A constant of a higher rank than the tensor adds dimensions.
+  if (!scalar || !dimsOf(tensor) || dimsOf(tensor) != dimsOf(op->getResult(0)))
+    return std::nullopt;
+  return WithScalar{tensor, *scalar};
+}
+
+static std::optional<WithScalar> scalarAtEither(Operation *op) {
+  std::optional<WithScalar> found = scalarAt(op, 1);
+  return found ? found : scalarAt(op, 0);
+}
+
+std::optional<WithScalar> tpuc::sumOf(Operation *op) {
+  if (!op || !isPlain(op))
+    return std::nullopt;
+  if (isa<AddOp>(op))
+    return scalarAtEither(op);
+  if (auto sum = dyn_cast<AddConstOp>(op))
+    return WithScalar{sum.getInput(), sum.getConstVal().convertToDouble()};
+  if (auto difference = dyn_cast<SubConstOp>(op); difference && !difference.getIsReverse())
+    return WithScalar{difference.getInput(), -difference.getConstVal().convertToDouble()};
+  std::optional<WithScalar> found = isa<SubOp>(op) ? scalarAt(op, 1) : std::nullopt;
+  if (found)
+    found->scalar = -found->scalar;
+  return found;
+}
+
+std::optional<WithScalar> tpuc::productOf(Operation *op) {
+  if (!op || !isPlain(op))
+    return std::nullopt;
+  if (isa<MulOp>(op))
+    return scalarAtEither(op);
+  if (auto product = dyn_cast<MulConstOp>(op))
+    return WithScalar{product.getInput(), product.getConstVal().convertToDouble()};
+  if (auto quotient = dyn_cast<DivConstOp>(op); quotient && !quotient.getIsReverse())
+    return WithScalar{quotient.getInput(), 1 / quotient.getConstVal().convertToDouble()};
+  std::optional<WithScalar> found = isa<DivOp>(op) ? scalarAt(op, 1) : std::nullopt;
+  if (found)
+    found->scalar = 1 / found->scalar;
+  return found;
+}
+
+bool Interior::takeOp(Operation *op) {
+  if (op->getBlock() != root->getBlock() || !isPlain(op))
+    return false;
+  ops.insert(op);
+  return true;
+}
+
+std::optional<WithScalar> Interior::takeSum(Value value) {
+  std::optional<WithScalar> found = sumOf(value.getDefiningOp());
+  if (!found || !takeOp(value.getDefiningOp()))
+    return std::nullopt;
+  return found;
+}
+
+std::optional<WithScalar> Interior::takeProduct(Value value) {
+  std::optional<WithScalar> found = productOf(value.getDefiningOp());
+  if (!found || !takeOp(value.getDefiningOp()))
+    return std::nullopt;
+  return found;
+}
+
+Value Interior::takeSquare(Value value) {
+  if (auto product = value.getDefiningOp<MulOp>();
+      product && product.getInputs().size() == 2 &&
+      product.getInputs()[0] == product.getInputs()[1] && take<MulOp>(value))
+    return product.getInputs()[0];
+  if (auto power = value.getDefiningOp<PowOp>();
+      power && constantScalar(power.getExponent()) == 2.0 &&
+      dimsOf(power.getInput()) == dimsOf(value) && take<PowOp>(value))
+    return power.getInput();
+  if (auto power = value.getDefiningOp<PowConstOp>();
+      power && power.getConstVal().convertToDouble() == 2 && take<PowConstOp>(value))
+    return power.getInput();
+  return {};
+}
+
+bool Interior::isClosed() const {
+  return llvm::all_of(ops, [&](Operation *op) {
+    return llvm::all_of(op->getUsers(),
+                        [&](Operation *user) { return user == root || ops.contains(user); });
+  });
+}

@@ -1,0 +1,189 @@
+//===- SimplifyMovement.cpp - Ops that change nothing, or undo each other -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Transforms/Fusions.h"
+#include "tpuc/Transforms/Matching.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::top;
+
+//===----------------------------------------------------------------------===//
+// What changes nothing
+//===----------------------------------------------------------------------===//
+
+static bool isIdentity(ArrayRef<int64_t> order) {
+  for (auto [index, axis] : llvm::enumerate(order))
+    if (axis != static_cast<int64_t>(index))
+      return false;
+  return true;
+}
+
+/// Whether an op that keeps the order of the elements keeps the shape too, as far as its type
+/// tells.
+static bool keepsType(Operation *op) { return haveSameType(op->getOperand(0), op->getResult(0)); }
+
+static bool isForward(SliceOp slice) {
+  std::optional<Dims> steps = intsOf(slice.getSteps(), slice.getStepsTensor());
+  if (!steps)
+    return !isPresent(slice.getStepsTensor());
+  return llvm::all_of(*steps, [](int64_t step) { return step == 1; });
+}
+
+/// The operand that the only result of `op` equals; null if there is none.
+static Value unchangedOperand(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isPlain(op))
+    return {};
+  bool isSame =
+      llvm::TypeSwitch<Operation *, bool>(op)
+          .Case<CopyOp>([](auto) { return true; })
+          .Case<CastOp>([](CastOp cast) {
+            return elementTypeOf(cast.getInput()) == elementTypeOf(cast.getOutput());
+          })
+          .Case<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp, ExpandOp, TileOp,
+                UpsampleOp>([](auto same) { return keepsType(same); })
+          // Of the same size, nothing is left out unless it runs backwards.
+          .Case<SliceOp>([](SliceOp slice) { return keepsType(slice) && isForward(slice); })
+          .Case<PermuteOp>([](PermuteOp permute) { return isIdentity(toInts(permute.getOrder())); })
+          .Case<PadOp>([](PadOp pad) {
+            std::optional<Dims> paddings = intsOf(pad.getPaddings(), pad.getPaddingsTensor());
+            return paddings && llvm::all_of(*paddings, [](int64_t each) { return each == 0; });
+          })
+          .Case<ConcatOp>([](ConcatOp concat) { return concat.getInputs().size() == 1; })
+          .Case<MulOp, MulConstOp, DivOp, DivConstOp>([](Operation *product) {
+            std::optional<WithScalar> found = productOf(product);
+            return found && found->scalar == 1;
+          })
+          .Case<AddOp, AddConstOp, SubOp, SubConstOp>([](Operation *sum) {
+            std::optional<WithScalar> found = sumOf(sum);
+            return found && found->scalar == 0;
+          })
+          .Default(false);
+  if (!isSame)
+    return {};
+  if (std::optional<WithScalar> found = productOf(op))
+    return found->tensor;
+  if (std::optional<WithScalar> found = sumOf(op))
+    return found->tensor;
+  return op->getOperand(0);
+}
+
+/// Whether the op that makes `value` can take over the name of an op behind it.
+static bool canRename(Value value, Operation *behind) {
+  Operation *op = value.getDefiningOp();
+  return op && op->getNumResults() == 1 && op->getBlock() == behind->getBlock() &&
+         !isa<InputOp, WeightOp>(op) && !isOutput(value);
+}
+
+/// Removes an op whose result is one of its operands. What the network gives keeps its name: either
+/// the op before takes it over, or the op stays.
+static LogicalResult removeNoOp(Operation *op, PatternRewriter &rewriter) {
+  Value same = unchangedOperand(op);
+  if (!same)
+    return failure();
+  bool isNamed = isOutput(op->getResult(0));
+  bool renames = canRename(same, op) && (isNamed || same.hasOneUse());
+  if (isNamed && !renames)
+    return failure();
+  if (renames) {
+    Operation *before = same.getDefiningOp();
+    rewriter.modifyOpInPlace(before, [&] {
+      before->setLoc(op->getLoc());
+      same.setType(op->getResult(0).getType());
+    });
+  }
+  rewriter.replaceOp(op, same);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// What undoes another
+//===----------------------------------------------------------------------===//
+
+/// Permute(Permute(x)) -> Permute(x)
+static LogicalResult mergePermutes(PermuteOp op, PatternRewriter &rewriter) {
+  auto first = producerFor<PermuteOp>(op.getInput(), op);
+  if (!first)
+    return failure();
+  Dims inner = toInts(first.getOrder());
+  Dims order = toInts(op.getOrder());
+  for (int64_t &axis : order)
+    axis = inner[static_cast<size_t>(axis)];
+  rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), first.getInput(),
+                                         rewriter.getI64ArrayAttr(order));
+  return success();
+}
+
+static bool isReshape(Operation *op) {
+  return isa_and_nonnull<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp>(op);
+}
+
+/// A constant shape that says the same as the type of `value`: at most one extent is not known,
+/// and none is 0.
+static std::optional<Dims> reshapeTo(Value value) {
+  std::optional<Dims> dims = dimsOf(value);
+  if (!dims || llvm::count(*dims, kDynamic) > 1 || llvm::is_contained(*dims, 0))
+    return std::nullopt;
+  std::ranges::replace(*dims, kDynamic, int64_t(-1));
+  return dims;
+}
+
+static void replaceByReshape(Operation *op, Value input, ArrayRef<int64_t> shape,
+                             PatternRewriter &rewriter) {
+  Value none = makeNone(rewriter, op->getLoc());
+  rewriter.replaceOpWithNewOp<ReshapeOp>(op, op->getResult(0).getType(), input, none,
+                                         rewriter.getI64ArrayAttr(shape), BoolAttr());
+}
+
+/// Reshape(Reshape(x)) -> Reshape(x), also of Flatten, Squeeze, Unsqueeze
+static LogicalResult mergeReshapes(Operation *op, PatternRewriter &rewriter) {
+  if (!isReshape(op))
+    return failure();
+  Operation *first = op->getOperand(0).getDefiningOp();
+  std::optional<Dims> shape = reshapeTo(op->getResult(0));
+  if (!isReshape(first) || !op->getOperand(0).hasOneUse() || first->getBlock() != op->getBlock() ||
+      !shape)
+    return failure();
+  replaceByReshape(op, first->getOperand(0), *shape, rewriter);
+  return success();
+}
+
+/// Permute(x) -> Reshape(x), where only dimensions of one element change their places
+static LogicalResult permuteToReshape(PermuteOp op, PatternRewriter &rewriter) {
+  std::optional<Dims> dims = dimsOf(op.getInput());
+  std::optional<Dims> shape = reshapeTo(op.getOutput());
+  if (!dims || !shape)
+    return failure();
+  int64_t last = -1;
+  for (int64_t axis : toInts(op.getOrder())) {
+    if ((*dims)[static_cast<size_t>(axis)] == 1)
+      continue;
+    if (axis < last)
+      return failure();
+    last = axis;
+  }
+  replaceByReshape(op, op.getInput(), *shape, rewriter);
+  return success();
+}
+
+ArrayRef<Fusion> tpuc::movementFusions() {
+  static constexpr Fusion kFusions[] = {
+      fusion<removeNoOp>("remove-no-op"),
+      fusion<mergePermutes>("merge-permutes"),
+      fusion<mergeReshapes>("merge-reshapes"),
+      fusion<permuteToReshape>("permute-to-reshape"),
+  };
+  return kFusions;
+}
