@@ -58,7 +58,7 @@ func.func @rotary_dim(%x: tensor<1x2x3x8xf32>, %c: tensor<1x3x4xf32>, %none: non
 // -----
 
 func.func @rule(%q: tensor<1x2x8xf32>, %none: none) {
-  // expected-error @+1 {{attribute 'update_rule' is "sum"; expected one of "linear" "gated" "delta" "gated_delta"}}
+  // expected-error @+1 {{attribute 'update_rule' is 'sum'; expected linear, gated, delta, gated_delta}}
   %0:2 = "top.LinearAttention"(%q, %q, %q, %none, %none, %none) {q_num_heads = 2 : i64, kv_num_heads = 2 : i64, update_rule = "sum"} : (tensor<1x2x8xf32>, tensor<1x2x8xf32>, tensor<1x2x8xf32>, none, none, none) -> (tensor<*xf32>, none)
   return
 }
@@ -74,7 +74,7 @@ func.func @gates(%q: tensor<1x2x8xf32>, %none: none) {
 // -----
 
 func.func @activation(%x: tensor<1x2x8xf32>, %w: tensor<2x1x3xf32>, %none: none) {
-  // expected-error @+1 {{attribute 'activation' is "relu"; expected one of "none" "silu"}}
+  // expected-error @+1 {{attribute 'activation' is 'relu'; expected none, silu}}
   %0:2 = "top.CausalConv"(%x, %w, %none, %none) {activation = "relu"} : (tensor<1x2x8xf32>, tensor<2x1x3xf32>, none, none) -> (tensor<*xf32>, none)
   return
 }

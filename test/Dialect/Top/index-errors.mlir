@@ -33,7 +33,7 @@ func.func @condition(%a: tensor<4xf32>, %c: tensor<4xi8>) {
 // -----
 
 func.func @run_mode(%a: tensor<2x4x3xf32>, %u: tensor<2x1x3xf32>, %none: none) {
-  // expected-error @+1 {{attribute 'mode' is "ring"; expected one of "linear" "circular"}}
+  // expected-error @+1 {{attribute 'mode' is 'ring'; expected linear, circular}}
   %0 = "top.TensorScatter"(%a, %u, %none) {mode = "ring"} : (tensor<2x4x3xf32>, tensor<2x1x3xf32>, none) -> tensor<2x4x3xf32>
   return
 }
