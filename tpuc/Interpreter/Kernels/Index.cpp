@@ -375,7 +375,7 @@ Expected<void> kernels::tensorScatter(const Tensor &input, const Tensor &updates
                        "0 to before " + std::to_string(length));
     for (int64_t row = sample * rowsPerSample; row < (sample + 1) * rowsPerSample; ++row)
       for (int64_t step = 0; step < run; ++step)
-        slices.push_back((row * length + (begin + step) % length) * inner);
+        slices.push_back(row * length + (begin + step) % length);
   }
   scatter(input, updates, Reduction::None, {slices, inner}, output);
   return {};
