@@ -45,7 +45,8 @@ Expected<int> run(std::span<const std::string> arguments) {
              "commas between the files of several inputs.")
       .label("FILE");
   cli.option("--input_num", options.inputNum, "How many samples to use; 0: all.")
-      .range(0, 1'000'000'000);
+      .range(0, 1'000'000'000)
+      .lastCounts();
   cli.option("--calibration_table,-o", options.table, "The calibration table to write.")
       .label("FILE")
       .required();

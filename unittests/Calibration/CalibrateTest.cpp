@@ -145,8 +145,10 @@ TEST_F(CalibrateTest, StatisticsOfPartsCombineToThoseOfAll) {
 }
 
 TEST_F(CalibrateTest, TuningNeverLowersKl) {
-  auto plain = run({.method = ThresholdMethod::Kl, .tuneNum = 0});
-  auto tuned = run({.method = ThresholdMethod::Kl, .tuneNum = 12});
+  for (unsigned i = 12; i < 400; ++i)
+    samples.push_back(random({4, 8}, i));
+  auto plain = run({.method = ThresholdMethod::Kl, .numBins = 512, .tuneNum = 0});
+  auto tuned = run({.method = ThresholdMethod::Kl, .numBins = 512, .tuneNum = 12});
   ASSERT_TRUE(plain && tuned);
   bool isHigher = false;
   for (size_t i = 0; i < plain->size(); ++i) {

@@ -86,7 +86,7 @@ TEST(CalibrationTable, ReadsWhatTrainingWrites) {
 TEST(CalibrationTable, NamesTheLineOfWhatIsWrong) {
   EXPECT_THAT(errorOf("a 1 -1 1\nb 2 3\n"),
               HasSubstr("t.cali:7: 3 fields; expected a name, a threshold, a minimum"));
-  EXPECT_THAT(errorOf("a 1 -1 1 5\n"), HasSubstr("t.cali:6: 5 fields"));
+  EXPECT_THAT(errorOf("a 1.5 -1 1 5\n"), HasSubstr("t.cali:6: 5 fields"));
   EXPECT_THAT(errorOf("a one -1 1\n"), HasSubstr("t.cali:6: 'one'; expected a finite number"));
   EXPECT_THAT(errorOf("a nan nan nan\n"), HasSubstr("t.cali:6: 'nan'"));
   EXPECT_THAT(errorOf("a 1 -inf 1\n"), HasSubstr("t.cali:6: '-inf'"));
