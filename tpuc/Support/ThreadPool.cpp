@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cassert>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -50,6 +51,16 @@ struct Loop {
   }
 };
 
+/// Looks for some 20 microseconds whether `condition` still holds: loops follow each other quickly,
+/// and a thread that sleeps takes longer to come back.
+template <typename Condition> void spinWhile(Condition &&condition) {
+  constexpr auto kPatience = std::chrono::microseconds(20);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (condition() && std::chrono::steady_clock::now() < end)
+    for (int i = 0; i < 8; ++i)
+      __builtin_ia32_pause();
+}
+
 /// Whether this thread is inside a piece: loops that it meets there run in it.
 thread_local bool insideLoop = false;
 
@@ -63,11 +74,20 @@ struct ThreadPool::State {
   bool stop = false;
   std::vector<std::thread> threads;
 
+  /// Loops begun so far.
+  std::atomic<uint64_t> begun{0};
+  /// Each thread has a processor to itself: waiting on it takes nothing from the others.
+  bool maySpin = false;
+
   void serve() {
     insideLoop = true;
-    std::unique_lock lock(mutex);
+    uint64_t seen = 0;
     while (true) {
+      if (maySpin)
+        spinWhile([&] { return begun.load(std::memory_order_relaxed) == seen; });
+      std::unique_lock lock(mutex);
       wake.wait(lock, [&] { return stop || !loops.empty(); });
+      seen = begun.load(std::memory_order_relaxed);
       if (stop)
         return;
       std::shared_ptr<Loop> loop = loops.front();
@@ -86,6 +106,7 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(unsigned numThreads) : state(std::make_unique<State>()) {
   if (numThreads == 0)
     numThreads = availableProcessors();
+  state->maySpin = numThreads <= availableProcessors();
   for (unsigned i = 1; i < numThreads; ++i)
     state->threads.emplace_back([s = state.get()] { s->serve(); });
 }
@@ -119,11 +140,14 @@ void ThreadPool::parallelFor(int64_t count, int64_t grain,
   {
     std::lock_guard lock(state->mutex);
     state->loops.push_back(loop);
+    state->begun.fetch_add(1, std::memory_order_relaxed);
   }
   state->wake.notify_all();
   insideLoop = true;
   loop->work();
   insideLoop = false;
+  if (state->maySpin)
+    spinWhile([&] { return loop->done.load() < loop->pieces; });
   std::unique_lock lock(state->mutex);
   state->finished.wait(lock, [&] { return loop->done.load() == loop->pieces; });
   std::erase(state->loops, loop);

@@ -240,4 +240,98 @@ TEST(StaticMemory, HoldsTheTables) {
   EXPECT_EQ(word(608 + 1), 0x3e2b3f00u); // bf16
 }
 
+// What a damaged file may ask for must be refused, not take days.
+TEST(Simulator, EndlessCommandsAreRefused) {
+  EXPECT_THAT(prepareMessage("ar.copy #1 opd_num=1 res0_str=3 opd0_str=3 "
+                             "res0=[n65535 c65535 h65535 w65535] res0_stride=[n0 c0 h0 w0]"),
+              HasSubstr("2147483648 elements at most"));
+  // A weight that is a constant, and an image that is one element.
+  EXPECT_THAT(prepareMessage("conv.normal #1 opd1_const=1 opd2_const=1 opd3_const=1 opd0_str=3 "
+                             "opd0_prec=f32 res0_prec=f32 res0=[n1 c300 h1 w1] "
+                             "opd0=[c2000 h1000 w1000] opd0_stride=[n0 c0 h0 w0] "
+                             "opd1=[h1000 w1000] window_stride=[h1 w1]"),
+              HasSubstr("windows of 1000x1000 over 300 results; expected 274877906944 products"));
+}
+
+// docs/bm1684x-machine.md: the shift of a requantizing product is a byte, of which five bits count.
+TEST(Simulator, RequantizingProduct) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  const auto run = [&](const char *text, int left, int right) {
+    auto prepared = prepare(command(text), "test");
+    if (!prepared) {
+      ADD_FAILURE() << prepared.error().message();
+      return 0;
+    }
+    fixture.memory.local()[0x40] = static_cast<uint8_t>(left);
+    fixture.memory.local()[0x80] = static_cast<uint8_t>(right);
+    Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+    EXPECT_FALSE(prepared->step(exec));
+    return static_cast<int>(static_cast<int8_t>(fixture.memory.local()[0]));
+  };
+  const std::string base = " #1 opd0_sign=1 opd1_sign=1 opd2_sign=1 opd2_const=1 res0=[c1 w1] "
+                           "opd0=[n1 c1 w1] opd1=[w1] opd0_addr=0x40 opd1_addr=0x80 ";
+  const auto signedOne = [&](const char *rest, int left, int right) {
+    return run(("mm.requant" + base + rest).c_str(), left, right);
+  };
+  EXPECT_EQ(signedOne("", 5, -7), -35);
+  EXPECT_EQ(signedOne("", 50, -7), -128);
+  EXPECT_EQ(signedOne("opd2_addr=3 opd3_addr=0x500", 50, -7), -11); // -347 / 32 = -10.8
+  EXPECT_EQ(signedOne("opd3_addr=0x100", 5, -7), -17);              // -17.5, half up
+  EXPECT_EQ(signedOne("opd3_addr=0x2100", 5, -7), -17);             // 33 is 1
+  EXPECT_EQ(signedOne("opd3_addr=0x2000", 5, -7), 0);               // 32 leaves nothing
+  EXPECT_EQ(run(("mm.requant_relu" + base).c_str(), 5, -7), 0);
+  EXPECT_EQ(run(("mm.requant_relu" + base).c_str(), 5, 50), -6); // 250, unsigned
+}
+
+TEST(Simulator, NumbersOfChannels) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  auto prepared =
+      prepare(command("seg.lane #1 res0_prec=i16 res0=[c70 w1] res0_addr=0x140000"), "t");
+  ASSERT_TRUE(prepared) << prepared.error().message();
+  Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+  EXPECT_FALSE(prepared->step(exec));
+  const auto at = [&](size_t lane, size_t slot) {
+    uint16_t value;
+    std::memcpy(&value, &fixture.memory.local()[lane * kLaneBytes + slot * 64], 2);
+    return value;
+  };
+  // Channel 0 is in lane 5, channel 59 in lane 0 of the next row of lanes.
+  EXPECT_EQ(at(5, 0), 0);
+  EXPECT_EQ(at(63, 0), 58);
+  EXPECT_EQ(at(0, 1), 59);
+  EXPECT_THAT(prepareMessage("seg.lane #1 res0_prec=i16 res0=[c70 w2]"),
+              HasSubstr("more than one element of a channel"));
+}
+
+// A shift to the left counts modulo 64 and loses what leaves 64 bits.
+TEST(Simulator, RequantizationShiftedLeft) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  const auto run = [&](int32_t value, unsigned shift) {
+    const std::string text =
+        "rq.int #1 opd1_const=1 opd0_sign=1 opd2_sign=1 res0_prec=i16 opd0_prec=i32 "
+        "res0=[n1 c1 h1 w1] opd0_addr=0x40 opd1_addr=0x7fffffff opd2_addr=" +
+        std::to_string((100U << 16U) | shift);
+    auto prepared = prepare(command(text.c_str()), "test");
+    if (!prepared) {
+      ADD_FAILURE() << prepared.error().message();
+      return 0;
+    }
+    std::memcpy(&fixture.memory.local()[0x40], &value, 4);
+    Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+    EXPECT_FALSE(prepared->step(exec));
+    int16_t result;
+    std::memcpy(&result, fixture.memory.local().data(), 2);
+    return static_cast<int>(result);
+  };
+  EXPECT_EQ(run(INT32_MAX, 1), 32767);
+  EXPECT_EQ(run(INT32_MAX, 2), -32768);
+  EXPECT_EQ(run(INT32_MIN, 2), 32767);
+  EXPECT_EQ(run(1, 40), -32768);
+  EXPECT_EQ(run(-2, 63), 100);
+  EXPECT_EQ(run(1, 64), 32767);
+}
+
 } // namespace

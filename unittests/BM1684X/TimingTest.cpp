@@ -268,6 +268,16 @@ TEST(Timing, RefusesWhatHasNoFormula) {
               HasSubstr("at most"));
 }
 
+// A row that is read again and again costs nothing, so only the number of bytes can tell.
+TEST(Timing, EndlessTransfersAreRefused) {
+  const Command command = parse("dma.copy #1 stride_enable=1 nchw_copy=1 src_prec=f32 "
+                                "src=[n65535 c65535 h65535 w65535] src_stride=[n0 c0 h0 w1] "
+                                "dst_stride=[n0 c0 h0 w1] src_addr=0x100000000 dst_addr=0x8000000");
+  const auto cost = commandCost(command, vendor(), "a.bmodel");
+  ASSERT_FALSE(cost);
+  EXPECT_THAT(cost.error().message(), HasSubstr("expected 1099511627776 at most"));
+}
+
 TEST(Timing, AnyBitsAreSafe) {
   std::mt19937_64 random(1);
   int numKnown = 0;

@@ -26,10 +26,10 @@ using ConstantLookup = std::function<std::optional<Tensor>(const std::string &na
 /// inputs and functions that nothing needs any more go. Weights are written one after the other,
 /// straight from where they are mapped; where they and the rest would pass the 2 GiB that a
 /// protobuf message can have, they go to `path`.data as external data.
-/// `inputShapes`, one per input that is no initializer or none at all, take the place of the shapes in
-/// the model; those of other tensors, which may no longer be true then, go.
-/// Gives the complete files, to be committed by the caller. Errors: as GraphPlan::make,
-/// OnnxModel::read and OutputFile.
+/// `inputShapes`, one per input that is no initializer or none at all, take the place of the shapes
+/// in the model; those of other tensors, which may no longer be true then, go. Gives the complete
+/// files, to be committed by the caller. Errors: as GraphPlan::make, OnnxModel::read and
+/// OutputFile.
 Expected<std::vector<OutputFile>>
 writeOptimizedOnnx(const OnnxModel &model, const std::vector<std::string> &outputs,
                    const std::string &path, const ConstantLookup &constants,

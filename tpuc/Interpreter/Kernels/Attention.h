@@ -31,11 +31,11 @@ enum class AttentionScores : uint8_t { Product, Capped, Biased, Softmax };
 struct AttentionParams {
   /// 0: the operands have a dimension for the heads.
   int64_t queryHeads = 0, keyHeads = 0;
-  std::optional<double> scale; ///< 1 / sqrt(size of a head) unless given.
+  std::optional<double> scale = std::nullopt; ///< 1 / sqrt(size of a head) unless given.
   bool isCausal = false;
   double softcap = 0;
   int64_t leftWindow = -1, rightWindow = -1; ///< Negative: no limit.
-  std::optional<DataType> softmaxType;
+  std::optional<DataType> softmaxType = std::nullopt;
   AttentionScores scores = AttentionScores::Product;
 };
 

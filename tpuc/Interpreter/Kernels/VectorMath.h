@@ -16,10 +16,12 @@
 
 namespace tpuc::kernels {
 
+// A call that is left keeps a loop from being vectorized: all are inlined.
+
 /// e^x within 2 units in the last place; without branches or calls, so that loops vectorize.
 /// x = n ln 2 + r with ln 2 in two parts (Cody and Waite), e^r by Cephes' polynomial for |r| <=
 /// ln 2 / 2, and 2^n in two factors, so that subnormal results and those near the top come out.
-inline float vectorExp(float x) {
+[[gnu::always_inline]] inline float vectorExp(float x) {
   constexpr float kMagic = 0x1.8p23F; // Adding it rounds to an integer in the low bits.
   constexpr float kLog2e = 1.44269504F;
   constexpr float kLn2High = 0.693359375F;
@@ -47,7 +49,7 @@ inline double vectorExp(double x) { return std::exp(x); }
 
 /// tanh within 2 units in the last place: Cephes' polynomial near zero, where 1 - 2 / (e^2x + 1)
 /// would lose digits.
-inline float vectorTanh(float x) {
+[[gnu::always_inline]] inline float vectorTanh(float x) {
   const float magnitude = x < 0 ? -x : x;
   const float square = x * x;
   float poly = -5.70498872745e-3F;
@@ -64,7 +66,7 @@ inline double vectorTanh(double x) { return std::tanh(x); }
 /// The complementary error function of x >= 0, within 1 in 10^6 of its value: t exp(-x^2 + p(t))
 /// with t = 1 / (1 + x/2) and a Chebyshev fit p (Numerical Recipes, erfcc). x^2 is taken in two
 /// parts, of which the larger is exact. Beyond 12 it is 0.
-inline float vectorErfcPositive(float x) {
+[[gnu::always_inline]] inline float vectorErfcPositive(float x) {
   const float u = x > 12.0F ? 12.0F : x;
   const float t = 1.0F / (1.0F + 0.5F * u);
   float poly = 0.17087277F;
@@ -81,14 +83,14 @@ inline float vectorErfcPositive(float x) {
   return t * vectorExp(-high * high) * vectorExp((high - u) * (high + u) + poly);
 }
 
-inline float vectorErfc(float x) {
+[[gnu::always_inline]] inline float vectorErfc(float x) {
   const float tail = vectorErfcPositive(x < 0 ? -x : x);
   return x < 0 ? 2.0F - tail : tail;
 }
 inline double vectorErfc(double x) { return std::erfc(x); }
 
 /// The error function: Cephes' polynomial up to 1, where 1 - erfc would lose digits.
-inline float vectorErf(float x) {
+[[gnu::always_inline]] inline float vectorErf(float x) {
   const float square = x * x;
   float poly = 7.853861353153693e-5F;
   poly = poly * square - 8.010193625184903e-4F;
@@ -106,26 +108,28 @@ inline double vectorErf(double x) { return std::erf(x); }
 // The branch-free activations, for float and double.
 
 /// x tanh(ln(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2); beyond 20 the fraction is 1.
-template <typename T> T mish(T x) {
+template <typename T> [[gnu::always_inline]] inline T mish(T x) {
   const T e = vectorExp(x > T(20) ? T(20) : x);
   const T n = e * (e + T(2));
   return x > T(20) ? x : x * (n / (n + T(2)));
 }
-template <typename T> T sigmoid(T x) { return T(1) / (T(1) + vectorExp(-x)); }
-template <typename T> T hardSwish(T x) {
+template <typename T> [[gnu::always_inline]] inline T sigmoid(T x) {
+  return T(1) / (T(1) + vectorExp(-x));
+}
+template <typename T> [[gnu::always_inline]] inline T hardSwish(T x) {
   const T gate = x / T(6) + T(0.5);
   return x * (gate < T(0) ? T(0) : (gate > T(1) ? T(1) : gate));
 }
-template <typename T> T hardSigmoid(T x, T a, T b) {
+template <typename T> [[gnu::always_inline]] inline T hardSigmoid(T x, T a, T b) {
   const T y = a * x + b;
   return y < T(0) ? T(0) : (y > T(1) ? T(1) : y);
 }
 /// 1 + erf(u) = erfc(-u), which keeps its digits where u is negative.
-template <typename T> T geluErf(T x) {
+template <typename T> [[gnu::always_inline]] inline T geluErf(T x) {
   return T(0.5) * x * vectorErfc(-x * T(std::numbers::sqrt2 / 2));
 }
 /// (1 + tanh(u)) / 2 = sigmoid(2 u), for the same reason.
-template <typename T> T geluTanh(T x) {
+template <typename T> [[gnu::always_inline]] inline T geluTanh(T x) {
   constexpr T kFactor = T(2 * 0.79788456080286535588); // 2 sqrt(2 / pi)
   return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
 }

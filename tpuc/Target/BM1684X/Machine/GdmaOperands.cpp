@@ -164,7 +164,13 @@ Expected<OperandList> tensor(GdmaReader &r) {
     target = {source[0], target[1], source[2], source[3]};
   } else if (r.command.get(Field::NchwCopy) != 0)
     target = source;
-  auto count = [](const Extents &e) { return e[0] * e[1] * e[2] * e[3]; };
+  // Four extents of 16 bits each.
+  auto count = [](const Extents &e) {
+    uint64_t product = 1;
+    for (int64_t extent : e)
+      product *= static_cast<uint64_t>(extent);
+    return product;
+  };
   if (count(source) == 0 || count(target) == 0)
     return r.error(
         fmt::format("src [{}], dst [{}]", fmt::join(source, ","), fmt::join(target, ",")),

@@ -446,6 +446,14 @@ std::optional<Error> checkOperands(const OperandList &operands, const std::strin
     if (view.address % view.bytes() != 0)
       return Error{where, fmt::format("{} at {:#x}", roleName(operand.role), view.address),
                    fmt::format("a multiple of {} bytes", view.bytes())};
+    // Strides of 0 let a few bytes stand for any number of elements.
+    constexpr int64_t kMostElements = int64_t{1} << 31;
+    int64_t count = 1;
+    for (int64_t extent : view.shape)
+      if (__builtin_mul_overflow(count, extent, &count) || count > kMostElements)
+        return Error{where,
+                     fmt::format("{} [{}]", roleName(operand.role), fmt::join(view.shape, ",")),
+                     fmt::format("{} elements at most", kMostElements)};
     ByteRange range = touchedBytes(view);
     if (view.isLocal) {
       int64_t inLane = static_cast<int64_t>(view.address % kLaneBytes);

@@ -118,14 +118,13 @@ void scaleRow(const Kernels &k, const RequantPlan &plan, const Parameters &p, bo
     k.loadInt32(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count, x);
     k.scaleInt64(row.count, x, before, p.multiplier, values);
   }
-  if (p.shift > 0)
-    for (int64_t i = 0; i < row.count; ++i)
-      values[i] = shiftLeftSaturating(values[i], static_cast<unsigned>(p.shift));
-  else
-    k.shiftInt64(row.count, values, p.shift, plan.round & 7);
+  // To the left by the shift's lowest six bits; what leaves the 64 bits of the product is lost.
+  constexpr int kLeftMask = 63;
+  k.shiftInt64(row.count, values, p.shift > 0 ? p.shift & kLeftMask : p.shift, plan.round & 7);
   if (!isDequant)
     for (int64_t i = 0; i < row.count; ++i)
-      values[i] += p.zeroPoint;
+      values[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) +
+                                       static_cast<uint64_t>(int64_t{p.zeroPoint}));
   k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
                values);
 }

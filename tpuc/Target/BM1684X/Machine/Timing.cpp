@@ -46,6 +46,13 @@ Expected<CommandCost> commandCost(const Command &command, const TimingInfo &timi
   if (cost->cycles > detail::kMostCycles)
     return makeError(where, fmt::format("{} of {} cycles", command.operation().name, cost->cycles),
                      fmt::format("{} at most", detail::kMostCycles));
+  // Some transfers are free of charge, however long. Sums over a program must not overflow.
+  constexpr int64_t kMostWork = int64_t{1} << 40;
+  if (cost->bytes > kMostWork || cost->macs > kMostWork)
+    return makeError(where,
+                     fmt::format("{} of {} bytes, {} products", command.operation().name,
+                                 cost->bytes, cost->macs),
+                     fmt::format("{} at most", kMostWork));
   return *std::move(cost);
 }
 

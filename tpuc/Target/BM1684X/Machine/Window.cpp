@@ -62,6 +62,18 @@ Expected<Window> windowOf(const Decoded &decoded) {
                                    axis == 0 ? "rows" : "columns"),
                        "windows inside of the padded image");
   }
+  // Strides of 0 let a few bytes stand for any number of elements.
+  constexpr int64_t kMostProducts = int64_t{1} << 38;
+  const bool isConv = decoded.command.operation().opcode == tiu::kConv;
+  const View *input = decoded.operands.find(Role::Opd0);
+  int64_t products = isConv && input ? input->shape[1] : 1;
+  for (const int64_t factor : {decoded.result().numElements(), window.kernel[0], window.kernel[1]})
+    if (__builtin_mul_overflow(products, factor, &products) || products > kMostProducts)
+      return makeError(decoded.where,
+                       fmt::format("{}: windows of {}x{} over {} results",
+                                   decoded.command.operation().name, window.kernel[0],
+                                   window.kernel[1], decoded.result().numElements()),
+                       fmt::format("{} products at most", kMostProducts));
   return window;
 }
 
