@@ -182,6 +182,16 @@ TEST(CommandLine, RepeatedOptions) {
   EXPECT_THAT(program.excepts, ElementsAre("p", "q", "r"));
 }
 
+TEST(CommandLine, TheLastOfARepeatableOptionCounts) {
+  int64_t number = 0;
+  CommandLine cli("tool", "A tool.");
+  cli.option("--number", number, "A number.").lastCounts();
+  cli.action([]() -> Expected<int> { return 0; });
+  const std::vector<std::string> arguments = {"--number", "3", "--number", "4"};
+  ASSERT_TRUE(cli.run(arguments));
+  EXPECT_EQ(number, 4);
+}
+
 TEST(CommandLine, NamesAllThatIsMissingAtOnce) {
   CommandLine cli("tool", "Does things.");
   std::string a, b, c, file;

@@ -46,6 +46,10 @@ Option &Option::range(double min, double max) {
   limits = {min, max};
   return *this;
 }
+Option &Option::lastCounts() {
+  isRepeatable = true;
+  return *this;
+}
 Option &Option::unavailable(std::string reason) {
   isUnavailable = true;
   reasonUnavailable = std::move(reason);

@@ -53,6 +53,8 @@ public:
   Option &choices(std::vector<std::string> values);
   /// The numbers allowed, both ends included. For numbers and lists of numbers.
   Option &range(double min, double max);
+  /// May be given several times; the last one counts.
+  Option &lastCounts();
   /// The option is known but refused: "not available yet", and `reason` where there is one.
   Option &unavailable(std::string reason = "");
   /// A default that the variable does not show by itself, for the help text only.
@@ -88,6 +90,7 @@ private:
   bool isRequired = false;
   bool isUnavailable = false;
   bool isList = false;
+  bool isRepeatable = false;
   std::function<Expected<void>(std::span<const std::string>)> read;
   std::vector<std::string> texts; ///< What the user wrote, one per occurrence.
 };
@@ -160,7 +163,7 @@ private:
       }
       return {};
     } else {
-      return readValue(texts.front(), variable);
+      return readValue(texts.back(), variable);
     }
   }
 

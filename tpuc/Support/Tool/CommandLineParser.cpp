@@ -252,7 +252,7 @@ Expected<void> Parser::checkRequired() const {
 
 Expected<void> Parser::checkOccurrences() const {
   for (const auto &option : command.options)
-    if (option->texts.size() > 1 && !option->isList)
+    if (option->texts.size() > 1 && !option->isList && !option->isRepeatable)
       return makeError(
           "",
           fmt::format("option '{}' is given {} times", option->displayName(), option->texts.size()),

@@ -1,0 +1,91 @@
+//===- Main.cpp - Finds thresholds of a network with samples --------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/RunCalibration.h"
+#include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/Tool/CommandLine.h"
+#include "tpuc/Support/Tool/ToolMain.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace tpuc;
+
+namespace {
+
+constexpr std::string_view kToolName = "run_calibration";
+constexpr std::string_view kAuto = "auto";
+
+std::vector<std::string> methodNames() {
+  std::vector<std::string> names(kThresholdMethodNames.begin(), kThresholdMethodNames.end());
+  names.emplace_back(kAuto);
+  return names;
+}
+
+Expected<int> run(std::span<const std::string> arguments) {
+  RunCalibrationOptions options;
+  CalibrationOptions &calibration = options.calibration;
+  std::string method(thresholdMethodName(*calibration.method));
+  std::string json;
+  int numThreads = 0;
+  CommandLine cli(std::string(kToolName),
+                  "Finds the thresholds with which a network is quantized to 8 bits.");
+  cli.positional("MLIR", options.mlir, "The network: a Top module.");
+  cli.option("--dataset", options.dataset,
+             "A folder of samples: pictures, .npy files, or .npz files with an array per input.")
+      .label("FOLDER");
+  cli.option("--data_list", options.dataList,
+             "Instead of a folder: a text file with the files of one sample on each line, with "
+             "commas between the files of several inputs.")
+      .label("FILE");
+  cli.option("--input_num", options.inputNum, "How many samples to use; 0: all.")
+      .range(0, 1'000'000'000)
+      .lastCounts();
+  cli.option("--calibration_table,-o", options.table, "The calibration table to write.")
+      .label("FILE")
+      .required();
+  const std::string how = "How thresholds are found";
+  cli.option("--cali_method", method,
+             "auto: for each tensor the one that disturbs the ops that read it least.")
+      .choices(methodNames())
+      .group(how);
+  cli.option("--tune_num", calibration.tuneNum,
+             "How many samples kl is tuned on, and auto chooses on; 0: kl is not tuned.")
+      .range(0, 1'000'000'000)
+      .group(how);
+  cli.option("--histogram_bin_num", calibration.numBins,
+             "Bins of the histograms: a multiple of 128.")
+      .range(128, 1 << 20)
+      .group(how);
+  cli.json(json);
+  cli.numThreads(numThreads);
+  cli.action([&]() -> Expected<int> {
+    calibration.method = parseThresholdMethod(method);
+    options.numThreads = static_cast<unsigned>(numThreads);
+    Expected<RunCalibrationSummary> summary = runCalibration(options);
+    if (!summary)
+      return propagate(summary);
+    if (!summary->note.empty())
+      reportNote(kToolName, summary->note);
+    if (json != "-")
+      fmt::print("{}: {} tensors, {} samples\n", options.table, summary->tensors.size(),
+                 summary->numSamples);
+    if (!json.empty())
+      if (auto written =
+              writeFile(json == "-" ? "/dev/stdout" : json, summary->toJson().dump(2) + "\n");
+          !written)
+        return propagate(written);
+    return 0;
+  });
+  return cli.run(arguments);
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool(argc, argv, kToolName, run); }

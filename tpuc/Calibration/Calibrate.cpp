@@ -1,0 +1,228 @@
+//===- Calibrate.cpp - Thresholds of all tensors of a network from samples -===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Calibration/Calibrate.h"
+#include "tpuc/Calibration/ReaderErrors.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <mutex>
+#include <set>
+
+using namespace tpuc;
+
+Expected<std::vector<std::string>> tpuc::calibratedNames(mlir::ModuleOp module) {
+  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return makeError("module", "has no function 'main'");
+  std::vector<std::string> names;
+  std::set<std::string> met;
+  for (mlir::Operation &op : main.front().without_terminator()) {
+    if (mlir::isa<top::WeightOp, top::NoneOp>(op))
+      continue;
+    for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults())) {
+      const std::optional<DataType> type =
+          top::isPresent(result) ? storageDataType(result.getType()) : std::nullopt;
+      if (type && isFloat(*type) && met.insert(name).second)
+        names.push_back(name);
+    }
+  }
+  return names;
+}
+
+//===----------------------------------------------------------------------===//
+// The two passes
+//===----------------------------------------------------------------------===//
+
+StatisticsPass::StatisticsPass(std::vector<std::string> given, SampleRunner &runner)
+    : names(std::move(given)), runner(runner) {
+  for (size_t index = 0; index < names.size(); ++index)
+    indices.emplace(names[index], index);
+}
+
+Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t end) {
+  std::vector<TensorRange> ranges(names.size());
+  std::vector<std::mutex> mutexes(names.size());
+  Expected<void> done =
+      runner.run(begin, end, "find ranges",
+                 [&](int64_t, const std::string &name, const Tensor &tensor) -> Expected<void> {
+                   auto found = indices.find(name);
+                   if (found == indices.end() || !isFloat(tensor.type()))
+                     return {};
+                   TensorRange range;
+                   range.add(FloatElements(tensor).values());
+                   if (range.numNan() > 0)
+                     return makeError("layer '" + name + "'", "computes nan", "numbers");
+                   std::lock_guard lock(mutexes[found->second]);
+                   ranges[found->second].merge(range);
+                   return {};
+                 });
+  if (!done)
+    return propagate(done);
+  return ranges;
+}
+
+Expected<std::vector<Histogram>> StatisticsPass::histograms(std::span<const TensorRange> ranges,
+                                                            int64_t numBins, int64_t begin,
+                                                            int64_t end) {
+  std::vector<Histogram> histograms;
+  for (const TensorRange &range : ranges)
+    histograms.emplace_back(range.absMax(), numBins);
+  std::vector<std::mutex> mutexes(names.size());
+  Expected<void> done =
+      runner.run(begin, end, "count values",
+                 [&](int64_t, const std::string &name, const Tensor &tensor) -> Expected<void> {
+                   auto found = indices.find(name);
+                   if (found == indices.end() || !isFloat(tensor.type()))
+                     return {};
+                   Histogram histogram(ranges[found->second].absMax(), numBins);
+                   histogram.add(FloatElements(tensor).values());
+                   std::lock_guard lock(mutexes[found->second]);
+                   histograms[found->second].merge(histogram);
+                   return {};
+                 });
+  if (!done)
+    return propagate(done);
+  return histograms;
+}
+
+//===----------------------------------------------------------------------===//
+// Thresholds
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What is tried between the threshold of Kl and the largest magnitude (manual 7.3.2).
+std::vector<double> tuneCandidates(double threshold, double absMax) {
+  constexpr int kCount = 10;
+  std::vector<double> candidates = {threshold};
+  for (int i = 1; i < kCount && threshold < absMax; ++i)
+    candidates.push_back(threshold + (absMax - threshold) * i / (kCount - 1));
+  return candidates;
+}
+
+/// The best candidate of each reader, and of these the largest.
+size_t chooseTuned(const ReaderErrors &errors) {
+  size_t chosen = 0;
+  for (const std::vector<double> &relative : errors.relative) {
+    const auto best = std::ranges::min_element(relative);
+    chosen = std::max(chosen, static_cast<size_t>(best - relative.begin()));
+  }
+  return chosen;
+}
+
+/// The candidate with the least sum of all readers' errors.
+size_t chooseLeast(const ReaderErrors &errors, size_t numCandidates) {
+  std::vector<double> sums(numCandidates);
+  for (const std::vector<double> &relative : errors.relative)
+    std::ranges::transform(sums, relative, sums.begin(), std::plus<>());
+  return static_cast<size_t>(std::ranges::min_element(sums) - sums.begin());
+}
+
+class Calibration {
+public:
+  Calibration(mlir::ModuleOp module, SampleRunner &runner, const CalibrationOptions &options)
+      : module(module), runner(runner), options(options) {}
+
+  Expected<std::vector<CalibratedTensor>> run();
+
+private:
+  Expected<void> tune();
+  Expected<void> choose();
+  Expected<std::vector<ReaderErrors>> measure(std::span<const ThresholdCandidates> candidates) {
+    return measureReaders(module, runner, std::min(options.tuneNum, runner.numSamples()),
+                          candidates);
+  }
+
+  mlir::ModuleOp module;
+  SampleRunner &runner;
+  const CalibrationOptions &options;
+  std::vector<CalibratedTensor> tensors;
+  std::vector<Histogram> histograms;
+};
+
+Expected<std::vector<CalibratedTensor>> Calibration::run() {
+  Expected<std::vector<std::string>> names = calibratedNames(module);
+  if (!names)
+    return propagate(names);
+  StatisticsPass pass(*names, runner);
+  Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples());
+  if (!ranges)
+    return propagate(ranges);
+  const ThresholdMethod method = options.method.value_or(ThresholdMethod::Kl);
+  for (size_t i = 0; i < names->size(); ++i) {
+    const float absMax = (*ranges)[i].absMax();
+    tensors.push_back({(*names)[i], (*ranges)[i], method, absMax > 0 ? absMax : 1});
+  }
+  if (method == ThresholdMethod::Max)
+    return std::move(tensors);
+  Expected<std::vector<Histogram>> counted =
+      pass.histograms(*ranges, options.numBins, 0, runner.numSamples());
+  if (!counted)
+    return propagate(counted);
+  histograms = std::move(*counted);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    tensors[i].threshold = findThreshold(histograms[i], method);
+  Expected<void> done = {};
+  if (!options.method)
+    done = choose();
+  else if (method == ThresholdMethod::Kl && options.tuneNum > 0)
+    done = tune();
+  if (!done)
+    return propagate(done);
+  return std::move(tensors);
+}
+
+Expected<void> Calibration::tune() {
+  std::vector<ThresholdCandidates> candidates;
+  for (const CalibratedTensor &tensor : tensors)
+    candidates.push_back({tensor.name, tuneCandidates(tensor.threshold, tensor.range.absMax())});
+  Expected<std::vector<ReaderErrors>> errors = measure(candidates);
+  if (!errors)
+    return propagate(errors);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    tensors[i].threshold = candidates[i].thresholds[chooseTuned((*errors)[i])];
+  return {};
+}
+
+Expected<void> Calibration::choose() {
+  std::vector<ThresholdCandidates> candidates;
+  std::vector<std::vector<ThresholdMethod>> methods(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    candidates.push_back({tensors[i].name, {}});
+    std::vector<double> &thresholds = candidates.back().thresholds;
+    for (size_t index = 0; index < kThresholdMethodNames.size(); ++index) {
+      const auto method = static_cast<ThresholdMethod>(index);
+      const double threshold = findThreshold(histograms[i], method);
+      if (std::ranges::find(thresholds, threshold) != thresholds.end())
+        continue;
+      thresholds.push_back(threshold);
+      methods[i].push_back(method);
+    }
+  }
+  Expected<std::vector<ReaderErrors>> errors = measure(candidates);
+  if (!errors)
+    return propagate(errors);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const size_t chosen = chooseLeast((*errors)[i], candidates[i].thresholds.size());
+    tensors[i].threshold = candidates[i].thresholds[chosen];
+    tensors[i].method = methods[i][chosen];
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<std::vector<CalibratedTensor>> tpuc::calibrate(mlir::ModuleOp module, SampleRunner &runner,
+                                                        const CalibrationOptions &options) {
+  return Calibration(module, runner, options).run();
+}

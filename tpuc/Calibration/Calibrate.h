@@ -1,0 +1,64 @@
+//===- Calibrate.h - Thresholds of all tensors of a network from samples -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CALIBRATION_CALIBRATE_H
+#define TPUC_CALIBRATION_CALIBRATE_H
+
+#include "tpuc/Calibration/CalibrationTable.h"
+#include "tpuc/Calibration/SampleRunner.h"
+#include "tpuc/Calibration/Thresholds.h"
+
+namespace tpuc {
+
+/// The names of the tensors that a calibration table has a line for, in the order of the ops: all
+/// floats that ops of `main` make, the inputs too. Errors: no `main`.
+Expected<std::vector<std::string>> calibratedNames(mlir::ModuleOp module);
+
+struct CalibrationOptions {
+  /// None: the one of all that disturbs the results of a tensor's readers least.
+  std::optional<ThresholdMethod> method = ThresholdMethod::Kl;
+  /// A multiple of kNumLevels.
+  int64_t numBins = 2048;
+  /// The first samples, on which thresholds are tuned (Kl) or chosen; 0: Kl is not tuned.
+  int64_t tuneNum = 10;
+};
+
+/// What was found for one tensor.
+struct CalibratedTensor {
+  std::string name;
+  TensorRange range;
+  /// Whose threshold it is; that of Kl may be a tuned one.
+  ThresholdMethod method = ThresholdMethod::Kl;
+  double threshold = 1;
+};
+
+/// Two passes over samples, which may be done in parts: results of disjoint ranges of samples
+/// combine by `merge` to the same bits. All vectors are in the order of `names`.
+class StatisticsPass {
+public:
+  StatisticsPass(std::vector<std::string> names, SampleRunner &runner);
+
+  /// Errors: as SampleRunner::run; a tensor with NaN.
+  Expected<std::vector<TensorRange>> ranges(int64_t begin, int64_t end);
+  /// `ranges` are those of all samples.
+  Expected<std::vector<Histogram>> histograms(std::span<const TensorRange> ranges, int64_t numBins,
+                                              int64_t begin, int64_t end);
+
+private:
+  std::vector<std::string> names;
+  std::map<std::string, size_t> indices;
+  SampleRunner &runner;
+};
+
+/// Calibrates `module`, which `runner` runs, with all samples. Errors: as StatisticsPass.
+Expected<std::vector<CalibratedTensor>> calibrate(mlir::ModuleOp module, SampleRunner &runner,
+                                                  const CalibrationOptions &options);
+
+} // namespace tpuc
+
+#endif // TPUC_CALIBRATION_CALIBRATE_H

@@ -1,0 +1,128 @@
+//===- RunCalibration.cpp - From samples to a calibration table -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/RunCalibration.h"
+#include "tpuc/Calibration/Dataset.h"
+#include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Driver/NetworkInputs.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace tpuc;
+
+static Expected<void> checkOptions(const RunCalibrationOptions &options) {
+  if (options.dataset.empty() == options.dataList.empty())
+    return makeError("--dataset and --data_list", options.dataset.empty() ? "neither" : "both",
+                     "one of them");
+  const CalibrationOptions &calibration = options.calibration;
+  if (calibration.numBins % kNumLevels != 0)
+    return makeError("--histogram_bin_num", std::to_string(calibration.numBins),
+                     fmt::format("a multiple of {}", kNumLevels));
+  if (!calibration.method && calibration.tuneNum == 0)
+    return makeError("--tune_num", "0", "samples on which 'auto' can choose");
+  return {};
+}
+
+/// The first inputNum samples.
+static Expected<std::vector<SampleFiles>> listSamples(const RunCalibrationOptions &options) {
+  Expected<std::vector<SampleFiles>> samples =
+      options.dataList.empty() ? listFolder(options.dataset) : readDataList(options.dataList);
+  if (samples && options.inputNum > 0 && options.inputNum < std::ssize(*samples))
+    samples->resize(static_cast<size_t>(options.inputNum));
+  return samples;
+}
+
+static SampleSource makeSource(const std::vector<SampleFiles> &samples,
+                               const std::vector<InputSpec> &inputs) {
+  SampleSource source;
+  source.count = std::ssize(samples);
+  source.name = [&samples](int64_t sample) {
+    return sampleName(samples[static_cast<size_t>(sample)]);
+  };
+  source.read = [&](int64_t sample) -> Expected<TensorMap> {
+    Expected<NamedTensors> tensors = readSample(samples[static_cast<size_t>(sample)], inputs);
+    if (!tensors)
+      return propagate(tensors);
+    return TensorMap(tensors->begin(), tensors->end());
+  };
+  return source;
+}
+
+/// How many samples were used beyond the statistics.
+static int64_t numTuned(const CalibrationOptions &options, int64_t numSamples) {
+  const bool isTuned = !options.method || *options.method == ThresholdMethod::Kl;
+  return isTuned ? std::min(options.tuneNum, numSamples) : 0;
+}
+
+static CalibrationTable makeTable(const RunCalibrationSummary &summary, int64_t numBins) {
+  CalibrationTable table;
+  table.numBins = numBins;
+  table.numSamples = summary.numSamples;
+  table.numTuned = summary.numTuned;
+  for (const CalibratedTensor &tensor : summary.tensors)
+    table.entries.push_back(
+        {tensor.name, tensor.threshold, tensor.range.min(), tensor.range.max(), 0});
+  return table;
+}
+
+Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions &options) {
+  if (Expected<void> checked = checkOptions(options); !checked)
+    return propagate(checked);
+  const std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModule(*context, options.mlir);
+  if (!module)
+    return propagate(module);
+  Expected<std::vector<InputSpec>> inputs = networkInputs(**module);
+  if (!inputs)
+    return makeError(options.mlir + ": " + inputs.error().where, inputs.error().found,
+                     inputs.error().expected);
+  Expected<std::vector<SampleFiles>> samples = listSamples(options);
+  if (!samples)
+    return propagate(samples);
+  Expected<OutputFile> file = OutputFile::create(options.table);
+  if (!file)
+    return propagate(file);
+  Expected<std::unique_ptr<SampleRunner>> runner =
+      SampleRunner::create(**module, makeSource(*samples, *inputs), options.numThreads);
+  if (!runner)
+    return makeError(options.mlir + ": " + runner.error().where, runner.error().found,
+                     runner.error().expected);
+  RunCalibrationSummary summary;
+  summary.numSamples = std::ssize(*samples);
+  summary.numTuned = numTuned(options.calibration, summary.numSamples);
+  if (summary.numSamples < options.inputNum)
+    summary.note = fmt::format("--input_num {}: there are {} samples, all of which are used",
+                               options.inputNum, summary.numSamples);
+  Expected<std::vector<CalibratedTensor>> tensors =
+      calibrate(**module, **runner, options.calibration);
+  if (!tensors)
+    return propagate(tensors);
+  summary.tensors = std::move(*tensors);
+  const CalibrationTable table = makeTable(summary, options.calibration.numBins);
+  if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
+    return propagate(written);
+  if (Expected<void> committed = file->commit(); !committed)
+    return propagate(committed);
+  return summary;
+}
+
+nlohmann::json RunCalibrationSummary::toJson() const {
+  nlohmann::json json = {{"samples", numSamples}, {"tuned", numTuned}};
+  if (!note.empty())
+    json["note"] = note;
+  nlohmann::json &list = json["tensors"] = nlohmann::json::array();
+  for (const CalibratedTensor &tensor : tensors)
+    list.push_back({{"name", tensor.name},
+                    {"threshold", tensor.threshold},
+                    {"min", tensor.range.min()},
+                    {"max", tensor.range.max()},
+                    {"method", thresholdMethodName(tensor.method)},
+                    {"infinities", tensor.range.numInfinite()}});
+  return json;
+}

@@ -1,0 +1,232 @@
+//===- CalibrateTest.cpp --------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Calibration/Calibrate.h"
+#include "tpuc/Calibration/ReaderErrors.h"
+#include "tpuc/Dialect/Top/TopDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gmock/gmock.h>
+#include <random>
+
+using namespace tpuc;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace {
+
+// A product with a weight, its ReLU, and a sum of that with itself; an index that is no float.
+constexpr const char *kNetwork = R"(
+  func.func @main(%0: tensor<4x8xf32>) -> (tensor<4x6xf32>, tensor<4x1xi64>) {
+    %n = "top.None"() : () -> none
+    %1 = "top.Input"(%0) : (tensor<4x8xf32>) -> tensor<4x8xf32> loc("x")
+    %2 = "top.Weight"() : () -> tensor<8x6xf32> loc("w")
+    %3 = "top.MatMul"(%1, %2, %n) : (tensor<4x8xf32>, tensor<8x6xf32>, none) -> tensor<4x6xf32> loc("product")
+    %4 = "top.Relu"(%3) : (tensor<4x6xf32>) -> tensor<4x6xf32> loc("relu")
+    %5 = "top.Add"(%4, %3) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32> loc("sum")
+    %6, %7 = "top.Arg"(%5) {axis = 1, mode = "ArgMax"} : (tensor<4x6xf32>) -> (tensor<4x1xi64>, none) loc("index")
+    return %5, %6 : tensor<4x6xf32>, tensor<4x1xi64>
+  })";
+
+class CalibrateTest : public testing::Test {
+protected:
+  CalibrateTest() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<mlir::func::FuncDialect, top::TopDialect>();
+    registerEvaluators(context);
+    module = mlir::parseSourceString<mlir::ModuleOp>(kNetwork, &context);
+    auto store = context.getLoadedDialect<top::TopDialect>()->weights(*module);
+    (*store)->set("w", random({8, 6}, 99));
+    for (unsigned i = 0; i < 12; ++i)
+      samples.push_back(random({4, 8}, i));
+  }
+
+  /// Sums of uniform numbers, one of them far from the others.
+  static Tensor random(const Shape &shape, unsigned seed) {
+    std::mt19937 generator(seed);
+    Tensor tensor(DataType::F32, shape);
+    for (float &value : tensor.mutableData<float>())
+      value = static_cast<float>(generator() % 2001) / 1000.0F - 1.0F;
+    tensor.mutableData<float>()[seed % 8] *= 5;
+    return tensor;
+  }
+
+  std::unique_ptr<SampleRunner> makeRunner(unsigned numThreads) {
+    SampleSource source;
+    source.count = std::ssize(samples);
+    source.name = [](int64_t sample) { return "s" + std::to_string(sample); };
+    source.read = [this](int64_t sample) -> Expected<TensorMap> {
+      return TensorMap{{"x", samples[size_t(sample)]}};
+    };
+    auto runner = SampleRunner::create(*module, std::move(source), numThreads);
+    EXPECT_TRUE(runner) << runner.error().message();
+    return std::move(*runner);
+  }
+  Expected<std::vector<CalibratedTensor>> run(CalibrationOptions options, unsigned numThreads = 1) {
+    auto runner = makeRunner(numThreads);
+    return calibrate(*module, *runner, options);
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::vector<Tensor> samples;
+};
+
+std::vector<std::string> namesOf(const std::vector<CalibratedTensor> &tensors) {
+  std::vector<std::string> names;
+  for (const CalibratedTensor &tensor : tensors)
+    names.push_back(tensor.name);
+  return names;
+}
+
+TEST_F(CalibrateTest, MaxIsTheRangeOfAllSamples) {
+  auto tensors = run({.method = ThresholdMethod::Max});
+  ASSERT_TRUE(tensors) << tensors.error().message();
+  EXPECT_THAT(namesOf(*tensors), ElementsAre("x", "product", "relu", "sum"));
+  float low = 0;
+  float high = 0;
+  for (const Tensor &sample : samples)
+    for (float value : sample.data<float>()) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  EXPECT_EQ((*tensors)[0].range.min(), low);
+  EXPECT_EQ((*tensors)[0].range.max(), high);
+  EXPECT_EQ((*tensors)[0].threshold, std::max(-low, high));
+  EXPECT_EQ((*tensors)[2].range.min(), 0);
+  EXPECT_EQ((*tensors)[2].range.max(), (*tensors)[1].range.max());
+}
+
+TEST_F(CalibrateTest, IsTheSameWithAnyNumberOfThreads) {
+  for (std::optional<ThresholdMethod> method :
+       {std::optional(ThresholdMethod::Kl), std::optional(ThresholdMethod::AciqLaplace),
+        std::optional<ThresholdMethod>()}) {
+    auto first = run({.method = method, .tuneNum = 7});
+    ASSERT_TRUE(first) << first.error().message();
+    for (unsigned threads : {2U, 5U}) {
+      auto other = run({.method = method, .tuneNum = 7}, threads);
+      ASSERT_TRUE(other) << other.error().message();
+      for (size_t i = 0; i < first->size(); ++i) {
+        EXPECT_EQ((*first)[i].range, (*other)[i].range);
+        EXPECT_EQ((*first)[i].threshold, (*other)[i].threshold) << (*first)[i].name;
+        EXPECT_EQ((*first)[i].method, (*other)[i].method);
+      }
+    }
+  }
+}
+
+TEST_F(CalibrateTest, StatisticsOfPartsCombineToThoseOfAll) {
+  auto runner = makeRunner(2);
+  StatisticsPass pass(*calibratedNames(*module), *runner);
+  const auto all = *pass.ranges(0, 12);
+  auto merged = *pass.ranges(9, 12);
+  const std::vector<std::pair<int, int>> parts = {{0, 2}, {2, 9}};
+  for (auto [begin, end] : parts) {
+    const auto part = *pass.ranges(begin, end);
+    for (size_t i = 0; i < all.size(); ++i)
+      merged[i].merge(part[i]);
+  }
+  EXPECT_EQ(merged, all);
+  const auto histograms = *pass.histograms(all, 256, 0, 12);
+  auto mergedHistograms = *pass.histograms(all, 256, 2, 9);
+  const std::vector<std::pair<int, int>> rest = {{9, 12}, {0, 2}};
+  for (auto [begin, end] : rest) {
+    const auto part = *pass.histograms(all, 256, begin, end);
+    for (size_t i = 0; i < all.size(); ++i)
+      mergedHistograms[i].merge(part[i]);
+  }
+  EXPECT_EQ(mergedHistograms, histograms);
+}
+
+TEST_F(CalibrateTest, TuningNeverLowersKl) {
+  for (unsigned i = 12; i < 400; ++i)
+    samples.push_back(random({4, 8}, i));
+  auto plain = run({.method = ThresholdMethod::Kl, .numBins = 512, .tuneNum = 0});
+  auto tuned = run({.method = ThresholdMethod::Kl, .numBins = 512, .tuneNum = 12});
+  ASSERT_TRUE(plain && tuned);
+  bool isHigher = false;
+  for (size_t i = 0; i < plain->size(); ++i) {
+    EXPECT_GE((*tuned)[i].threshold, (*plain)[i].threshold);
+    EXPECT_LE((*tuned)[i].threshold, (*tuned)[i].range.absMax() * (1 + 1e-12));
+    isHigher |= (*tuned)[i].threshold > (*plain)[i].threshold;
+  }
+  EXPECT_TRUE(isHigher);
+}
+
+/// |x - y|^2 / |y|^2 of the sum, whose operand `relu` alone is rounded.
+TEST_F(CalibrateTest, MeasuresWhatReadersCompute) {
+  samples.resize(1);
+  auto runner = makeRunner(1);
+  const std::vector<ThresholdCandidates> candidates = {{"relu", {0.5, 2.0}}, {"x", {1.0}}};
+  auto errors = measureReaders(*module, *runner, 1, candidates);
+  ASSERT_TRUE(errors) << errors.error().message();
+  auto interpreter = Interpreter::create(*module, {.numThreads = 1, .keepAll = true});
+  const TensorMap tensors = *(*interpreter)->run(TensorMap{{"x", samples[0]}});
+  const auto relu = tensors.at("relu").data<float>();
+  const auto sum = tensors.at("sum").data<float>();
+  std::vector<double> expected;
+  for (double threshold : candidates[0].thresholds) {
+    std::vector<float> rounded(relu.size());
+    fakeQuantize(relu, threshold, rounded);
+    double error = 0;
+    double norm = 0;
+    for (size_t i = 0; i < relu.size(); ++i) {
+      error += std::pow(double(rounded[i]) - double(relu[i]), 2);
+      norm += std::pow(double(sum[i]), 2);
+    }
+    expected.push_back(error / norm);
+  }
+  ASSERT_EQ((*errors)[0].relative.size(), 1u);
+  EXPECT_THAT((*errors)[0].relative[0], ElementsAre(testing::DoubleNear(expected[0], 1e-6),
+                                                    testing::DoubleNear(expected[1], 1e-6)));
+  EXPECT_TRUE((*errors)[1].relative.empty());
+}
+
+TEST_F(CalibrateTest, AutoIsTheBestOfAllMethods) {
+  auto chosen = run({.method = std::nullopt, .tuneNum = 12});
+  ASSERT_TRUE(chosen) << chosen.error().message();
+  auto runner = makeRunner(1);
+  for (size_t method = 0; method < kThresholdMethodNames.size(); ++method) {
+    auto other = run({.method = static_cast<ThresholdMethod>(method), .tuneNum = 0});
+    std::vector<ThresholdCandidates> candidates;
+    for (size_t i = 0; i < chosen->size(); ++i)
+      candidates.push_back({(*chosen)[i].name, {(*chosen)[i].threshold, (*other)[i].threshold}});
+    auto errors = measureReaders(*module, *runner, 12, candidates);
+    ASSERT_TRUE(errors) << errors.error().message();
+    for (size_t i = 0; i < chosen->size(); ++i) {
+      double difference = 0;
+      for (const auto &relative : (*errors)[i].relative)
+        difference += relative[1] - relative[0];
+      EXPECT_GE(difference, 0) << (*chosen)[i].name << " " << kThresholdMethodNames[method];
+    }
+  }
+}
+
+TEST_F(CalibrateTest, NamesTheFirstBadSample) {
+  samples[9] = Tensor::of<float>({1}, {0});
+  samples[4].mutableData<float>()[3] = std::numeric_limits<float>::quiet_NaN();
+  for (unsigned threads : {1U, 4U}) {
+    auto tensors = run({.method = ThresholdMethod::Max}, threads);
+    ASSERT_FALSE(tensors);
+    EXPECT_THAT(tensors.error().message(),
+                HasSubstr("s4: input 'x' holds nan; expected finite values"));
+  }
+}
+
+TEST(FakeQuantizeWeight, HasAScaleForEachChannel) {
+  const Tensor weight = Tensor::of<float>({2, 2}, {127, 0.6F, 1.27F, 0.006F});
+  auto rows = fakeQuantizeWeight(weight, 0);
+  EXPECT_THAT(rows.data<float>(),
+              testing::Pointwise(testing::FloatNear(1e-6F), {127.0F, 1.0F, 1.27F, 0.01F}));
+  auto columns = fakeQuantizeWeight(weight, 1);
+  EXPECT_THAT(columns.data<float>(),
+              testing::Pointwise(testing::FloatNear(1e-6F), {127.0F, 0.6F, 1.0F, 0.6F / 127}));
+}
+
+} // namespace
