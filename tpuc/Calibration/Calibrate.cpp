@@ -184,6 +184,7 @@ Expected<std::vector<CalibratedTensor>> Calibration::run() {
 
 Expected<void> Calibration::tune() {
   std::vector<ThresholdCandidates> candidates;
+  candidates.reserve(tensors.size());
   for (const CalibratedTensor &tensor : tensors)
     candidates.push_back({tensor.name, tuneCandidates(tensor.threshold, tensor.range.absMax())});
   Expected<std::vector<ReaderErrors>> errors = measure(candidates);

@@ -29,8 +29,10 @@ static std::optional<unsigned char> hexByte(std::string_view text) {
   unsigned char byte = 0;
   if (text.size() < 2)
     return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + 2, byte, 16);
-  if (error != std::errc() || end != text.data() + 2)
+  const std::string_view digits = text.substr(0, 2);
+  const char *last = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), last, byte, 16);
+  if (error != std::errc() || end != last)
     return std::nullopt;
   return byte;
 }
