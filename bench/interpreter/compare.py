@@ -57,6 +57,8 @@ def serve(model, inputs, threads):
         peak.write("5")
     idle = peak_kb("VmRSS:")
     options = onnxruntime.SessionOptions()
+    # Its threads would go on looking for work while it is our turn.
+    options.add_session_config_entry("session.force_spinning_stop", "1")
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
