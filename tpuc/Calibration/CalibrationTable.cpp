@@ -14,6 +14,7 @@
 #include <cmath>
 #include <ctime>
 #include <fmt/format.h>
+#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -30,8 +31,9 @@ static std::optional<unsigned char> hexByte(std::string_view text) {
   if (text.size() < 2)
     return std::nullopt;
   const std::string_view digits = text.substr(0, 2);
-  const char *last = digits.data() + digits.size();
-  const auto [end, error] = std::from_chars(digits.data(), last, byte, 16);
+  const char *first = std::to_address(digits.begin());
+  const char *last = std::to_address(digits.end());
+  const auto [end, error] = std::from_chars(first, last, byte, 16);
   if (error != std::errc() || end != last)
     return std::nullopt;
   return byte;
