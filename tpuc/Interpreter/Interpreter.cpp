@@ -12,8 +12,8 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Attach.h"
-#include "tpuc/Interpreter/LayoutPlan.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Interpreter/LayoutPlan.h"
 #include "tpuc/Interpreter/Lift.h"
 #include "tpuc/Interpreter/Program.h"
 
@@ -156,7 +156,8 @@ struct Interpreter::State {
     if (!options.expressed || !quantized || tensor.type() != DataType::F32)
       return tensor;
     Tensor integers(info.dataType, tensor.shape());
-    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), integers, threads);
+    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), tpu::rangeOf(quantized), integers,
+                            threads);
     return integers;
   }
 };

@@ -151,8 +151,8 @@ Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
         return propagate(tensor);
       Tensor integers(*storageDataType(type), tensor->shape());
       ThreadPool threads(1);
-      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type), integers,
-                              threads);
+      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type),
+                              tpu::rangeOf(type), integers, threads);
       Value made = lowering.weight(op, "_operand_i8", std::move(integers));
       made.setType(cast<RankedTensorType>(made.getType()).clone(type));
       operands.push_back(made);

@@ -8,11 +8,23 @@
 
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/TpuTraits.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tpuc;
+
+LogicalResult tpu::CastOp::verify() { return verifyStoredTypes(*this); }
+
+LogicalResult tpu::RequantIntOp::verify() {
+  const Type input = getElementTypeOrSelf(getInput().getType());
+  if (!isQuantized(getInput()) && !input.isInteger())
+    return emitOpError("input type is ") << getInput().getType() << "; expected integers";
+  if (!getMultiplier())
+    return emitOpError("has no multiplier and rshift");
+  return verifyStoredTypes(*this);
+}
 
 LogicalResult tpu::RoundToOp::verify() {
   if (!getElementTypeOrSelf(getInput().getType()).isF32())
@@ -30,5 +42,9 @@ LogicalResult tpu::LutOp::verify() {
   auto table = cast<RankedTensorType>(getTable().getType());
   if (table.getNumElements() != 256 || !table.getElementType().isInteger(8))
     return emitOpError("table type is ") << table << "; expected 256 integers of 8 bits";
-  return success();
+  if (!isQuantized(getOutput()) ||
+      failed(verifyCompatibleShape(getOutput().getType(), getInput().getType())))
+    return emitOpError("result type is ")
+           << getOutput().getType() << "; expected quantized values in the shape of the input";
+  return verifyStoredTypes(*this);
 }
