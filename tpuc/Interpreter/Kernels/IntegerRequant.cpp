@@ -62,12 +62,22 @@ Requantizer::Requantizer(const RequantParams &params, const IntegerSimd &simd)
     bounds = {static_cast<int32_t>(low), static_cast<int32_t>(high), params.zeroPoint};
 }
 
+void Requantizer::rows(const RequantRows &rows, int64_t first) const {
+  if (isFast) {
+    const bool isOne = params.factors.size() == 1;
+    return simd.requantRows(rows, params.factors.data() + (isOne ? 0 : first), isOne ? 0 : 1,
+                            bounds);
+  }
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const Requantization own = params.at(static_cast<size_t>(first + r));
+    for (int64_t i = 0; i < rows.count; ++i)
+      rows.to[r * rows.toStep + i] =
+          static_cast<uint8_t>(tpuc::requantize(rows.sums[r * rows.sumStep + i], own));
+  }
+}
+
 void Requantizer::row(const int32_t *sums, int64_t count, int64_t channel, uint8_t *to) const {
-  const Requantization own = params.at(static_cast<size_t>(channel));
-  if (isFast)
-    return simd.requantRow(sums, count, own.factor, bounds, to);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<uint8_t>(tpuc::requantize(sums[i], own));
+  rows({sums, 0, 1, count, to, 0}, channel);
 }
 
 void Requantizer::lanes(const int32_t *sums, int64_t count, int64_t first, uint8_t *to) const {

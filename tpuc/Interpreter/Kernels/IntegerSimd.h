@@ -34,14 +34,68 @@ struct RequantBounds {
   int32_t low, high, zeroPoint;
 };
 
+/// How the 32 bits of a word are read: a word holds terms of a sum of products, the first in the
+/// low bits. Lanes are the operand of which a vector holds 16 words, factors the other.
+enum class WordKind : uint8_t {
+  Pairs,         ///< Two i16 in lanes and factors.
+  UnsignedLanes, ///< Four u8 in lanes, four i8 in factors; with VNNI only.
+  SignedLanes,   ///< Four i8 in lanes, four u8 in factors; with VNNI only.
+};
+inline constexpr int64_t kWordLanes = 16;
+constexpr int64_t termsOfWord(WordKind kind) { return kind == WordKind::Pairs ? 2 : 4; }
+
+/// A tile of sums of products: for each row r and lane l, of 16 times so many vectors,
+///   sums[r * sumStep + l] = bias + sum over steps k of
+///                           factors[k * factorStep + r * rowStep] . lanes[offsets[k] + l]
+/// modulo 2^32, where . multiplies word by word and the bias is rowBias[r] or laneBias[l],
+/// whichever is not null.
+struct WordTileArgs {
+  const uint32_t *lanes;
+  const int64_t *offsets;
+  int64_t steps;
+  const uint32_t *factors;
+  int64_t factorStep, rowStep;
+  const int32_t *rowBias;
+  const int32_t *laneBias;
+  int32_t *sums;
+  int64_t sumStep;
+  /// So many tiles side by side.
+  int64_t repeats = 1;
+};
+using WordTileFunction = void (*)(const WordTileArgs &);
+
+/// Rows of accumulators, `sumStep` apart, that become rows of bytes, `toStep` apart.
+struct RequantRows {
+  const int32_t *sums;
+  int64_t sumStep;
+  int64_t rows, count;
+  uint8_t *to;
+  int64_t toStep;
+};
+
 struct IntegerSimd {
   const char *name;
 
+  /// Tiles have 1, 2, 4 or 8 rows, up to this.
+  int64_t maxRows;
+  /// And 1 to so many vectors.
+  int64_t maxVectors;
+  /// tile[kind][log2(rows)][vectors - 1]; null where there is none.
+  std::array<std::array<std::array<WordTileFunction, 3>, 4>, 3> tile;
+
+  /// to[i] = the word of the bytes sources[t][i * stride] ^ flip, t < 4. `to` has room for a
+  /// multiple of 16 words; those behind the last are undefined.
+  void (*packBytes)(const uint8_t *const *sources, int64_t stride, uint8_t flip, int64_t count,
+                    uint32_t *to);
+  /// The same for pairs of i16, (sources[t][i * stride] ^ flip) - zero with t < 2.
+  void (*packPairs)(const uint8_t *const *sources, int64_t stride, uint8_t flip, int32_t zero,
+                    int64_t count, uint32_t *to);
+
   /// to[i] = clamp(floor(sums[i] * multiplier / 2^rshift + 1/2), low, high) + zeroPoint, the low
-  /// byte of it; exact products. rshift is 0 to 62.
-  void (*requantRow)(const int32_t *sums, int64_t count, MultiplierShift factor,
-                     const RequantBounds &bounds, uint8_t *to);
-  /// The same with a factor for each element.
+  /// byte of it; exact products. rshift is 0 to 62. Row r has factors[r * factorStep].
+  void (*requantRows)(const RequantRows &rows, const MultiplierShift *factors, int64_t factorStep,
+                      const RequantBounds &bounds);
+  /// The same for one row with a factor for each element.
   void (*requantLanes)(const int32_t *sums, int64_t count, const MultiplierShift *factors,
                        const RequantBounds &bounds, uint8_t *to);
 
