@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
-#include "tpuc/Interpreter/Kernels/IntegerConvolver.h"
+#include "tpuc/Interpreter/Kernels/IntegerDepthwise.h"
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 
@@ -30,9 +30,30 @@ bool isInnerProduct(const Geometry &g, int64_t group) {
   return result;
 }
 
-struct KeptConvolver {
+/// A convolution with its filter packed, in one of the two ways.
+struct PackedConvolution {
   Shape input;
-  IntegerConvolver convolver;
+  std::optional<IntegerDepthwise> depthwise;
+  std::optional<IntegerConvolver> convolver;
+
+  PackedConvolution(const Geometry &g, const Shape &input, const FilterView &filter,
+                    const Tensor *bias, const IntegerConvParams &params, DataType type,
+                    int32_t subtracted)
+      : input(input) {
+    if (IntegerDepthwise::isFor(g, params.group, filter.filter, params.level))
+      depthwise.emplace(g, filter, bias, type, subtracted, params.inputZero, params.level);
+    else
+      convolver.emplace(g, params.group, filter, bias, type, subtracted, params.inputZero,
+                        params.level);
+  }
+
+  void run(const Tensor &tensor, const RowFinisher &finisher, Tensor &output,
+           ThreadPool &threads) const {
+    if (depthwise)
+      depthwise->run(tensor, finisher, output, threads);
+    else
+      convolver->run(tensor, finisher, output, threads);
+  }
 };
 
 } // namespace
@@ -54,20 +75,17 @@ void kernels::integerConvolve(const Tensor &input, const Tensor &filter, const T
     const int64_t perRow = g.largeChannels / params.group * g.kernelSize;
     const FilterView view{
         filter, g.smallChannels / params.group * perRow, perRow, g.kernelSize, 0, tapStrides(g)};
-    return IntegerConvolver(g, params.group, view, bias, input.type(), 0, params.inputZero,
-                            params.level);
+    return std::make_shared<PackedConvolution>(g, input.shape(), view, bias, params, input.type(),
+                                               0);
   };
+  const std::shared_ptr<PackedConvolution> packed =
+      cache ? cache->get<PackedConvolution>(
+                  [&](const PackedConvolution &kept) { return kept.input == input.shape(); }, make)
+            : make();
   std::optional<Requantizer> requantizer;
   if (params.requant)
     requantizer.emplace(*params.requant, integerSimd(params.level));
-  const Requantizer *end = requantizer ? &*requantizer : nullptr;
-  if (!cache)
-    return make().run(input, end, output, threads);
-  cache
-      ->get<KeptConvolver>(
-          [&](const KeptConvolver &kept) { return kept.input == input.shape(); },
-          [&] { return std::make_shared<KeptConvolver>(KeptConvolver{input.shape(), make()}); })
-      ->convolver.run(input, end, output, threads);
+  packed->run(input, RowFinisher(requantizer ? &*requantizer : nullptr), output, threads);
 }
 
 namespace {
@@ -102,7 +120,7 @@ struct PhaseAxis {
 /// strides.
 struct Phase {
   std::array<PhaseAxis, 3> axes;
-  IntegerConvolver convolver;
+  PackedConvolution convolution;
   Shape shape; ///< Of these outputs.
 };
 
@@ -152,8 +170,8 @@ std::vector<Phase> makePhases(const Geometry &g, const Tensor &filter, const Ten
         const Geometry own = phaseGeometry(g, axes);
         phases.push_back(
             {axes,
-             IntegerConvolver(own, params.group, phaseFilter(g, axes, filter, params.group), bias,
-                              input, params.inputZero, params.inputZero, params.level),
+             PackedConvolution(own, Shape(), phaseFilter(g, axes, filter, params.group), bias,
+                               params, input, params.inputZero),
              Shape{g.batch, g.largeChannels, own.small[0], own.small[1], own.small[2]}});
       }
   return phases;
@@ -207,7 +225,7 @@ void kernels::integerDeconvolve(const Tensor &input, const Tensor &filter, const
     requantizer.emplace(*params.requant, integerSimd(params.level));
   for (const Phase &phase : kept->phases) {
     Tensor part(output.type(), phase.shape);
-    phase.convolver.run(input, requantizer ? &*requantizer : nullptr, part, threads);
+    phase.convolution.run(input, RowFinisher(requantizer ? &*requantizer : nullptr), part, threads);
     if (requantizer)
       scatter<uint8_t>(phase, g, part, output, threads);
     else

@@ -39,6 +39,27 @@ bool flatten(Geometry &g) {
 
 } // namespace
 
+std::vector<int32_t> kernels::foldZero(const Geometry &g, int64_t groups, const FilterView &filter,
+                                       const Tensor *bias, int32_t zero) {
+  const int64_t channels = g.largeChannels / groups;
+  const int64_t rows = g.smallChannels / groups;
+  std::vector<int32_t> offsets;
+  for (int64_t channel = 0; channel < g.smallChannels; ++channel) {
+    // Modulo 2^32, as the sums are.
+    uint32_t sum = 0;
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t tap = 0; tap < g.kernelSize; ++tap)
+        sum +=
+            static_cast<uint32_t>(filter.at(channel / rows, channel % rows, c,
+                                            {tap / (g.kernel[1] * g.kernel[2]),
+                                             tap / g.kernel[2] % g.kernel[1], tap % g.kernel[2]}));
+    const auto offset =
+        static_cast<uint32_t>(bias ? bias->data<int32_t>()[static_cast<size_t>(channel)] : 0);
+    offsets.push_back(static_cast<int32_t>(offset - static_cast<uint32_t>(zero) * sum));
+  }
+  return offsets;
+}
+
 /// Where the words of a strip lie: [units][rowPhases][columnPlanes][planeWords], a plane being
 /// [stripRows + extraRows][pitch]. Position p of the strip's output is row p / pitch, column p %
 /// pitch.
@@ -84,7 +105,7 @@ IntegerConvolver::IntegerConvolver(const Geometry &geometry, int64_t groups,
   steps = units * g.kernel[1] * (byTaps ? tapWords : g.kernel[2]);
   tiles = tileRows(rows, simd.maxRows);
   packFilter(filter);
-  foldZeros(filter, bias, subtracted + flip);
+  offsets = foldZero(geometry, groups, filter, bias, subtracted + flip);
 }
 
 void IntegerConvolver::packFilter(const FilterView &filter) {
@@ -111,22 +132,6 @@ void IntegerConvolver::packFilter(const FilterView &filter) {
                 values[static_cast<size_t>(term)] = element(group, row, unit, y, x, term);
               *to++ = wordOf(kind, values);
             }
-}
-
-void IntegerConvolver::foldZeros(const FilterView &filter, const Tensor *bias, int32_t zero) {
-  for (int64_t channel = 0; channel < g.smallChannels; ++channel) {
-    // Modulo 2^32, as the sums are.
-    uint32_t sum = 0;
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t tap = 0; tap < g.kernelSize; ++tap)
-        sum +=
-            static_cast<uint32_t>(filter.at(channel / rows, channel % rows, c,
-                                            {tap / (g.kernel[1] * g.kernel[2]),
-                                             tap / g.kernel[2] % g.kernel[1], tap % g.kernel[2]}));
-    const auto offset =
-        static_cast<uint32_t>(bias ? bias->data<int32_t>()[static_cast<size_t>(channel)] : 0);
-    offsets.push_back(static_cast<int32_t>(offset - static_cast<uint32_t>(zero) * sum));
-  }
 }
 
 IntegerConvolver::Layout IntegerConvolver::layoutFor(unsigned numThreads) const {
@@ -180,14 +185,14 @@ IntegerConvolver::Layout IntegerConvolver::layoutFor(unsigned numThreads) const 
   return layout;
 }
 
-void IntegerConvolver::run(const Tensor &input, const Requantizer *requantizer, Tensor &output,
+void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Tensor &output,
                            ThreadPool &threads) const {
   const Layout layout = layoutFor(threads.numThreads());
   const int64_t positions = (layout.stripRows - 1) * layout.pitch + layout.stripColumns;
   const int64_t lanes = roundUp(positions, kTileLanes);
   const int64_t sumLanes = tiles.size() == 1 ? lanes : kTileLanes;
   const int64_t perGroup = g.small[0] * layout.strips * layout.parts;
-  const int64_t bytes = requantizer ? 1 : 4;
+  const int64_t bytes = finisher.elementBytes();
   // A word takes a 32nd of what a simple operation does.
   const int64_t cost = lanes * (steps * layout.tilesPerPart * tiles.front().rows / 32 +
                                 layout.tilesPerPart * tiles.front().rows / 8 + units / 2 + 1);
@@ -215,7 +220,7 @@ void IntegerConvolver::run(const Tensor &input, const Requantizer *requantizer, 
                   isPointwise ? std::min(size, g.small[2] - first) : g.small[2],
                   part * layout.tilesPerPart,
                   std::min((part + 1) * layout.tilesPerPart, static_cast<int64_t>(tiles.size()))};
-      runStrip(bytesOf(input), layout, piece, requantizer, output, room);
+      runStrip(bytesOf(input), layout, piece, finisher, output, room);
     }
   });
 }
@@ -319,9 +324,9 @@ void IntegerConvolver::pack(const uint8_t *input, const Layout &layout, const St
 }
 
 void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, const Strip &strip,
-                                const Requantizer *requantizer, Tensor &output, Room &room) const {
+                                const RowFinisher &finisher, Tensor &output, Room &room) const {
   pack(input, layout, strip, room);
-  const int64_t bytes = requantizer ? 1 : 4;
+  const int64_t bytes = finisher.elementBytes();
   const int64_t positions = (strip.rows - 1) * layout.pitch + strip.columns;
   const bool isDirect = layout.pitch == layout.stripColumns;
   const int64_t firstChannel = strip.group * rows;
@@ -350,14 +355,7 @@ void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, cons
                 .sums = room.sums.data(),
                 .sumStep = span});
       std::byte *rowsTo = to + tile.first * toStep + first * bytes;
-      if (requantizer)
-        requantizer->rows(
-            {room.sums.data(), span, tile.rows, count, reinterpret_cast<uint8_t *>(rowsTo), toStep},
-            channel);
-      else
-        for (int64_t r = 0; r < tile.rows; ++r)
-          std::memcpy(rowsTo + r * toStep, room.sums.data() + r * span,
-                      static_cast<size_t>(count * bytes));
+      finisher.rows(room.sums.data(), span, tile.rows, count, channel, rowsTo, toStep);
     }
   }
   if (isDirect)

@@ -34,6 +34,11 @@ struct FilterView {
   }
 };
 
+/// The biases with the zero points of the input folded in: bias[m] (null: 0) - zero * the sum of
+/// the filter of m.
+std::vector<int32_t> foldZero(const Geometry &g, int64_t groups, const FilterView &filter,
+                              const Tensor *bias, int32_t zero);
+
 /// acc[n, m, o] = bias[m] + sum of filter * (input - subtracted) as a convolution of a fixed
 /// geometry (whose small side is the output) takes them; outside of the input lies `outside`.
 ///
@@ -48,8 +53,7 @@ public:
                    const Tensor *bias, DataType input, int32_t subtracted, int32_t outside,
                    IntegerLevel level);
 
-  /// The output holds bytes, or without `requantizer` accumulators.
-  void run(const Tensor &input, const Requantizer *requantizer, Tensor &output,
+  void run(const Tensor &input, const RowFinisher &finisher, Tensor &output,
            ThreadPool &threads) const;
 
 private:
@@ -58,10 +62,9 @@ private:
   struct Room;
 
   void packFilter(const FilterView &filter);
-  void foldZeros(const FilterView &filter, const Tensor *bias, int32_t zero);
   Layout layoutFor(unsigned numThreads) const;
   void runStrip(const uint8_t *input, const Layout &layout, const Strip &strip,
-                const Requantizer *requantizer, Tensor &output, Room &room) const;
+                const RowFinisher &finisher, Tensor &output, Room &room) const;
   void pack(const uint8_t *input, const Layout &layout, const Strip &strip, Room &room) const;
   void packChannels(const uint8_t *const *planes, const Layout &layout, const Strip &strip,
                     const uint8_t *outside, uint32_t *to) const;

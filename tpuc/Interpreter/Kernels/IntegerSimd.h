@@ -64,6 +64,28 @@ struct WordTileArgs {
 };
 using WordTileFunction = void (*)(const WordTileArgs &);
 
+/// Sixteen or fewer outputs of a window that slides over one plane of bytes: word l of the vector
+/// that begins at byte `source` belongs to output first + l and is made of bytes 4 * l to 4 * l + 3
+/// of the pattern.
+struct WindowTile {
+  int64_t source, first;
+  int64_t pattern;
+};
+
+/// For each tile: sums[first + l] = bias + sum over steps k of factors[k] . word l of the vector of
+/// 64 bytes at plane + source + offsets[k]. Words are four u8, factors four i8.
+struct WindowTileArgs {
+  const uint8_t *plane;
+  const WindowTile *tiles;
+  int64_t count;
+  const std::array<uint8_t, 64> *patterns;
+  const int64_t *offsets;
+  const uint32_t *factors;
+  int64_t steps;
+  int32_t bias;
+  int32_t *sums;
+};
+
 /// Rows of accumulators, `sumStep` apart, that become rows of bytes, `toStep` apart.
 struct RequantRows {
   const int32_t *sums;
@@ -82,6 +104,12 @@ struct IntegerSimd {
   int64_t maxVectors;
   /// tile[kind][log2(rows)][vectors - 1]; null where there is none.
   std::array<std::array<std::array<WordTileFunction, 3>, 4>, 3> tile;
+
+  /// Null without VNNI.
+  void (*windowTiles)(const WindowTileArgs &args);
+  /// to[y * toStep + x] = from[y * fromStep + x] ^ flip.
+  void (*copyPlane)(const uint8_t *from, int64_t fromStep, int64_t rows, int64_t columns,
+                    uint8_t flip, uint8_t *to, int64_t toStep);
 
   /// to[i] = the word of the bytes sources[t][i * stride] ^ flip, t < 4. `to` has room for a
   /// multiple of 16 words; those behind the last are undefined.

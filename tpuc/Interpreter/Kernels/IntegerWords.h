@@ -45,6 +45,27 @@ inline uint32_t wordOf(WordKind kind, const std::array<int32_t, 4> &terms) {
   return word;
 }
 
+/// Makes elements of the output of rows of sums: bytes, or without a requantizer the sums.
+class RowFinisher {
+public:
+  explicit RowFinisher(const Requantizer *requantizer) : requantizer(requantizer) {}
+
+  int64_t elementBytes() const { return requantizer ? 1 : 4; }
+  /// Row r has the factor of channel + r; `toStep` is in bytes.
+  void rows(const int32_t *sums, int64_t sumStep, int64_t rows, int64_t count, int64_t channel,
+            std::byte *to, int64_t toStep) const {
+    if (requantizer)
+      return requantizer->rows(
+          {sums, sumStep, rows, count, reinterpret_cast<uint8_t *>(to), toStep}, channel);
+    for (int64_t r = 0; r < rows; ++r)
+      std::memcpy(to + r * toStep, sums + r * sumStep,
+                  static_cast<size_t>(count) * sizeof(int32_t));
+  }
+
+private:
+  const Requantizer *requantizer;
+};
+
 /// Rows of a tile, and where they begin.
 struct TileRows {
   int64_t first, rows;
