@@ -95,6 +95,11 @@ inline RequantParams randomRequant(Random &random, DataType output, size_t count
   if (kind == 4)
     for (MultiplierShift &factor : params.factors)
       factor = factor.afterShiftBy31();
+  if (kind == 6) {
+    params.mode = RequantMode::OnlyShift;
+    for (MultiplierShift &factor : params.factors)
+      factor.rshift -= 31;
+  }
   params.zeroPoint = randomZero(random, output);
   params.range = integerRange(output);
   if (kind == 5)

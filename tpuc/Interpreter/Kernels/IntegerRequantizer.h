@@ -33,6 +33,7 @@ private:
   const IntegerSimd &simd;
   RequantBounds bounds{};
   bool isFast;
+  bool isWide; ///< Not all factors are narrow.
 };
 
 /// The bytes of a tensor of i8 or u8 from element `first` on, read as number - zero.

@@ -29,7 +29,15 @@ struct ByteRow {
   int32_t zero;
 };
 
-/// Where a requantization saturates, before the zero point is added: low <= high.
+/// Whether a product with any 32-bit number, shifted by `rshift` from 0 to 62, fits in 32 bits.
+constexpr bool isNarrow(MultiplierShift factor) {
+  const auto multiplier = static_cast<int64_t>(factor.multiplier);
+  const int64_t one = int64_t(1) << factor.rshift;
+  return multiplier >= 0 ? multiplier <= one : -2 * multiplier <= one;
+}
+
+/// Where a requantization saturates, before the zero point is added: low <= high, and with it both
+/// are numbers of one 8-bit type. The zero point has at most 10 bits.
 struct RequantBounds {
   int32_t low, high, zeroPoint;
 };
@@ -123,9 +131,9 @@ struct IntegerSimd {
   /// byte of it; exact products. rshift is 0 to 62. Row r has factors[r * factorStep].
   void (*requantRows)(const RequantRows &rows, const MultiplierShift *factors, int64_t factorStep,
                       const RequantBounds &bounds);
-  /// The same for one row with a factor for each element.
+  /// The same for one row with a factor for each element. `isWide`: not all are narrow.
   void (*requantLanes)(const int32_t *sums, int64_t count, const MultiplierShift *factors,
-                       const RequantBounds &bounds, uint8_t *to);
+                       bool isWide, const RequantBounds &bounds, uint8_t *to);
 
   /// sums[i] += row[i] * multiplier.
   void (*addRow)(const ByteRow &row, int64_t count, int32_t multiplier, int32_t *sums);
