@@ -18,6 +18,8 @@ namespace {
 /// one's in the first.
 constexpr int64_t kStripWords = 1 << 16;
 constexpr int64_t kPointwiseWords = 1 << 13;
+/// Words of the positions that all output channels take one after the other.
+constexpr int64_t kSpanWords = 1 << 12;
 /// Lanes of the largest tile.
 constexpr int64_t kTileLanes = 3 * kWordLanes;
 
@@ -67,6 +69,7 @@ struct IntegerConvolver::Layout {
   int64_t stripRows, stripColumns, strips;
   int64_t parts, tilesPerPart; ///< The output channels are shared among so many pieces.
   int64_t extraRows, pitch, planeWords;
+  int64_t span; ///< Positions that all output channels take one after the other.
   std::vector<int64_t> offsets; ///< Of each step.
 };
 
@@ -168,6 +171,7 @@ IntegerConvolver::Layout IntegerConvolver::layoutFor(unsigned numThreads) const 
   layout.parts = divideUp(numTiles, layout.tilesPerPart);
 
   layout.pitch = layout.stripColumns + extraColumns;
+  layout.span = std::clamp<int64_t>(kSpanWords / (steps * kTileLanes), 1, 10) * kTileLanes;
   // Packing writes whole vectors.
   layout.planeWords =
       roundUp((layout.stripRows + extraRows) * layout.pitch + kWordLanes, kWordLanes);
@@ -190,7 +194,6 @@ void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Ten
   const Layout layout = layoutFor(threads.numThreads());
   const int64_t positions = (layout.stripRows - 1) * layout.pitch + layout.stripColumns;
   const int64_t lanes = roundUp(positions, kTileLanes);
-  const int64_t sumLanes = tiles.size() == 1 ? lanes : kTileLanes;
   const int64_t perGroup = g.small[0] * layout.strips * layout.parts;
   const int64_t bytes = finisher.elementBytes();
   // A word takes a 32nd of what a simple operation does.
@@ -201,7 +204,7 @@ void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Ten
         (layout.stripColumns - 1) * g.strides[2] + (g.kernel[2] + terms) * g.dilations[2] + 1;
     Room room{
         Scratch<uint32_t>(units * rowPhases * columnPlanes * layout.planeWords + 2 * kTileLanes),
-        Scratch<int32_t>(tiles.front().rows * sumLanes),
+        Scratch<int32_t>(tiles.front().rows * std::min(layout.span, lanes)),
         Scratch<std::byte>(layout.pitch == layout.stripColumns ? 1 : rows * lanes * bytes),
         Scratch<uint8_t>(lineBytes), Scratch<uint8_t>(g.large[2])};
     std::fill_n(room.outside.data(), g.large[2], outsideByte);
@@ -336,7 +339,7 @@ void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, cons
                       ((strip.depth * g.small[1] + strip.row) * g.small[2] + strip.column) * bytes;
   std::byte *to = isDirect ? target : room.results.data();
   const int64_t toStep = isDirect ? planeBytes : roundUp(positions, kTileLanes) * bytes;
-  const int64_t span = tiles.size() == 1 ? roundUp(positions, kTileLanes) : kTileLanes;
+  const int64_t span = std::min(layout.span, roundUp(positions, kTileLanes));
   const auto tileSpan = std::span(tiles).subspan(
       static_cast<size_t>(strip.firstTile), static_cast<size_t>(strip.lastTile - strip.firstTile));
   for (int64_t first = 0; first < positions; first += span) {

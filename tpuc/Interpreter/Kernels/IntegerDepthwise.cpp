@@ -92,60 +92,73 @@ void IntegerDepthwise::copyPlane(const uint8_t *from, uint8_t *plane) const {
                    plane + (top + g.pads[1]) * pitch + left + g.pads[2], pitch);
 }
 
+/// Outputs of one channel, those of the tiles [first, last).
+void IntegerDepthwise::sumTiles(const uint8_t *plane, int64_t channel, size_t first, size_t last,
+                                int32_t *sums) const {
+  const auto steps = static_cast<int64_t>(stepOffsets.size());
+  simd.windowTiles({.plane = plane,
+                    .tiles = tiles.data() + first,
+                    .count = static_cast<int64_t>(last - first),
+                    .patterns = patterns.data(),
+                    .offsets = stepOffsets.data(),
+                    .factors = factors.data() + channel * steps,
+                    .steps = steps,
+                    .bias = offsets[static_cast<size_t>(channel)],
+                    .sums = sums});
+}
+
+/// The output channels of a large plane, part by part.
+void IntegerDepthwise::runLarge(const uint8_t *plane, int64_t inputChannel, int32_t *sums,
+                                const RowFinisher &finisher, std::byte *to) const {
+  const int64_t outputs = g.small[1] * g.small[2];
+  for (int64_t row = 0; row < rows; ++row, to += outputs * finisher.elementBytes())
+    for (size_t tile = 0; tile < tiles.size();) {
+      const int64_t first = tiles[tile].first;
+      const size_t start = tile;
+      while (tile < tiles.size() && tiles[tile].first < first + kSums)
+        ++tile;
+      const int64_t last = tile < tiles.size() ? tiles[tile].first : outputs;
+      const int64_t channel = inputChannel * rows + row;
+      sumTiles(plane, channel, start, tile, sums - first);
+      finisher.rows(sums, 0, 1, last - first, channel, to + first * finisher.elementBytes(), 0);
+    }
+}
+
 void IntegerDepthwise::run(const Tensor &input, const RowFinisher &finisher, Tensor &output,
                            ThreadPool &threads) const {
-  const auto steps = static_cast<int64_t>(stepOffsets.size());
   const int64_t outputs = g.small[1] * g.small[2];
-  // Tiles write whole vectors. Several small planes or a part of a large one become results at
-  // once.
+  const bool isLarge = outputs > kSums;
+  // Tiles write whole vectors.
   const int64_t sumStep = std::min(outputs, kSums) + 2 * kWordLanes;
-  const int64_t planesAtOnce = std::max<int64_t>(1, kSums / sumStep);
+  // Small planes are copied some time before they are read: a vector that is read while its parts
+  // are still being written waits for them.
+  const int64_t planesAtOnce = isLarge ? 1 : std::max<int64_t>(1, 2 * kSums / (sumStep * rows));
+  const int64_t planeSize = height * pitch + kVector;
   const int64_t planeBytes = outputs * finisher.elementBytes();
+  const auto cost = static_cast<int64_t>(tiles.size() * (stepOffsets.size() + 8)) * rows;
   const uint8_t *from = bytesOf(input);
   std::byte *to = output.mutableBytes().data();
-  threads.parallelFor(
-      g.batch * g.largeChannels, grainFor(static_cast<int64_t>(tiles.size()) * rows * (steps + 8)),
-      [&](int64_t begin, int64_t end) {
-        const Scratch<uint8_t> plane(height * pitch + kVector);
-        const Scratch<int32_t> sums(planesAtOnce * sumStep);
-        std::fill_n(plane.data(), height * pitch + kVector, outsideByte);
-        int64_t waiting = 0;
-        for (int64_t i = begin * rows; i < end * rows; ++i) {
-          if (i % rows == 0)
-            copyPlane(from + i / rows * g.largeSize, plane.data());
-          const int64_t channel = i % g.smallChannels;
-          WindowTileArgs args{.plane = plane.data(),
-                              .tiles = tiles.data(),
-                              .count = 0,
-                              .patterns = patterns.data(),
-                              .offsets = stepOffsets.data(),
-                              .factors = factors.data() + channel * steps,
-                              .steps = steps,
-                              .bias = offsets[static_cast<size_t>(channel)],
-                              .sums = sums.data() + waiting * sumStep};
-          if (outputs <= kSums) {
-            args.count = static_cast<int64_t>(tiles.size());
-            simd.windowTiles(args);
-            if (++waiting < planesAtOnce && i + 1 < end * rows && channel + 1 < g.smallChannels)
-              continue;
-            finisher.rows(sums.data(), sumStep, waiting, outputs, channel + 1 - waiting,
-                          to + (i + 1 - waiting) * planeBytes, planeBytes);
-            waiting = 0;
-            continue;
-          }
-          for (size_t tile = 0; tile < tiles.size();) {
-            const int64_t first = tiles[tile].first;
-            const size_t start = tile;
-            while (tile < tiles.size() && tiles[tile].first < first + kSums)
-              ++tile;
-            const int64_t last = tile < tiles.size() ? tiles[tile].first : outputs;
-            args.tiles = tiles.data() + start;
-            args.count = static_cast<int64_t>(tile - start);
-            args.sums = sums.data() - first;
-            simd.windowTiles(args);
-            finisher.rows(sums.data(), 0, 1, last - first, channel,
-                          to + i * planeBytes + first * finisher.elementBytes(), 0);
-          }
-        }
-      });
+  threads.parallelFor(g.batch * g.largeChannels, grainFor(cost), [&](int64_t begin, int64_t end) {
+    const Scratch<uint8_t> planes(planesAtOnce * planeSize);
+    const Scratch<int32_t> sums(planesAtOnce * rows * sumStep);
+    std::fill_n(planes.data(), planesAtOnce * planeSize, outsideByte);
+    while (begin < end) {
+      // Of one sample, as factors go by channels.
+      const int64_t channel = begin % g.largeChannels;
+      const int64_t count = std::min({planesAtOnce, end - begin, g.largeChannels - channel});
+      for (int64_t i = 0; i < count; ++i)
+        copyPlane(from + (begin + i) * g.largeSize, planes.data() + i * planeSize);
+      std::byte *target = to + begin * rows * planeBytes;
+      begin += count;
+      if (isLarge) {
+        runLarge(planes.data(), channel, sums.data(), finisher, target);
+        continue;
+      }
+      for (int64_t i = 0; i < count * rows; ++i)
+        sumTiles(planes.data() + i / rows * planeSize, channel * rows + i, 0, tiles.size(),
+                 sums.data() + i * sumStep);
+      finisher.rows(sums.data(), sumStep, count * rows, outputs, channel * rows, target,
+                    planeBytes);
+    }
+  });
 }

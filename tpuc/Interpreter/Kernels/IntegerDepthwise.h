@@ -30,6 +30,10 @@ public:
 private:
   void planTiles();
   void copyPlane(const uint8_t *from, uint8_t *plane) const;
+  void sumTiles(const uint8_t *plane, int64_t channel, size_t first, size_t last,
+                int32_t *sums) const;
+  void runLarge(const uint8_t *plane, int64_t inputChannel, int32_t *sums,
+                const RowFinisher &finisher, std::byte *to) const;
 
   Geometry g;
   const IntegerSimd &simd;
