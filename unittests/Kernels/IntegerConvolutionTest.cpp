@@ -50,7 +50,8 @@ Case randomCase(Random &random) {
   const bool isPointwise = kind == 2;
   for (size_t axis = 0; axis < 3; ++axis) {
     const bool isUsed = axis >= 3 - c.spatial;
-    c.kernel[axis] = isUsed && !isPointwise ? pick(random, 1, 5) : 1;
+    const int64_t longest = isDepthwise && axis == 2 ? 16 : 5;
+    c.kernel[axis] = isUsed && !isPointwise ? pick(random, 1, longest) : 1;
     c.strides[axis] = isUsed && !isPointwise ? pick(random, 1, 3) : 1;
     c.dilations[axis] = isUsed && pick(random, 0, 2) == 0 ? pick(random, 2, 3) : 1;
     const int64_t reach = (c.kernel[axis] - 1) * c.dilations[axis] + 1;

@@ -40,7 +40,7 @@ struct PackedConvolution {
                     const Tensor *bias, const IntegerConvParams &params, DataType type,
                     int32_t subtracted)
       : input(input) {
-    if (IntegerDepthwise::isFor(g, params.group, filter.filter, params.level))
+    if (IntegerDepthwise::isFor(g, params.group, filter.type, params.level))
       depthwise.emplace(g, filter, bias, type, subtracted, params.inputZero, params.level);
     else
       convolver.emplace(g, params.group, filter, bias, type, subtracted, params.inputZero,
@@ -73,8 +73,8 @@ void kernels::integerConvolve(const Tensor &input, const Tensor &filter, const T
   }
   const auto make = [&] {
     const int64_t perRow = g.largeChannels / params.group * g.kernelSize;
-    const FilterView view{
-        filter, g.smallChannels / params.group * perRow, perRow, g.kernelSize, 0, tapStrides(g)};
+    const FilterView view(filter, g.smallChannels / params.group * perRow, perRow, g.kernelSize,
+                          tapStrides(g));
     return std::make_shared<PackedConvolution>(g, input.shape(), view, bias, params, input.type(),
                                                0);
   };
@@ -149,8 +149,8 @@ Geometry phaseGeometry(const Geometry &g, const std::array<PhaseAxis, 3> &axes) 
 FilterView phaseFilter(const Geometry &g, const std::array<PhaseAxis, 3> &axes,
                        const Tensor &filter, int64_t group) {
   const int64_t perChannel = g.largeChannels / group * g.kernelSize;
-  FilterView view{filter,       g.smallChannels / group * perChannel, g.kernelSize, perChannel, 0,
-                  tapStrides(g)};
+  FilterView view(filter, g.smallChannels / group * perChannel, g.kernelSize, perChannel,
+                  tapStrides(g));
   for (size_t axis = 0; axis < 3; ++axis) {
     const PhaseAxis &own = axes[axis];
     view.isEmpty = view.isEmpty || own.taps == 0;

@@ -69,7 +69,7 @@ struct IntegerConvolver::Layout {
   int64_t stripRows, stripColumns, strips;
   int64_t parts, tilesPerPart; ///< The output channels are shared among so many pieces.
   int64_t extraRows, pitch, planeWords;
-  int64_t span; ///< Positions that all output channels take one after the other.
+  int64_t span;                 ///< Positions that all output channels take one after the other.
   std::vector<int64_t> offsets; ///< Of each step.
 };
 
@@ -93,9 +93,8 @@ IntegerConvolver::IntegerConvolver(const Geometry &geometry, int64_t groups,
     : g(geometry), simd(integerSimd(level)), flip(flipOf(input)),
       outsideByte(static_cast<uint8_t>(outside)), groups(groups),
       channels(g.largeChannels / groups), rows(g.smallChannels / groups), isPointwise(flatten(g)) {
-  kind = level == IntegerLevel::Avx512Vnni && filter.filter.type() == DataType::I8
-             ? WordKind::UnsignedLanes
-             : WordKind::Pairs;
+  kind = level == IntegerLevel::Avx512Vnni && filter.type == DataType::I8 ? WordKind::UnsignedLanes
+                                                                          : WordKind::Pairs;
   terms = termsOfWord(kind);
   const auto padding = static_cast<int32_t>(static_cast<uint8_t>(outsideByte ^ flip));
   outsideWord = wordOf(kind, {padding, padding, padding, padding});

@@ -16,21 +16,26 @@
 
 namespace tpuc::kernels {
 
-/// How a convolution reads the elements of a filter tensor.
+/// How a convolution reads the elements of a filter tensor of i8 or u8.
 struct FilterView {
-  const Tensor &filter; ///< i8 or u8.
+  DataType type;
+  const uint8_t *data;
   int64_t groupStep, rowStep, channelStep;
-  int64_t first;
   std::array<int64_t, 3> tapSteps;
+  int64_t first = 0;
   bool isEmpty = false; ///< All elements are 0.
+
+  FilterView(const Tensor &filter, int64_t groupStep, int64_t rowStep, int64_t channelStep,
+             const std::array<int64_t, 3> &tapSteps)
+      : type(filter.type()), data(bytesOf(filter)), groupStep(groupStep), rowStep(rowStep),
+        channelStep(channelStep), tapSteps(tapSteps) {}
 
   int32_t at(int64_t group, int64_t row, int64_t channel, const std::array<int64_t, 3> &tap) const {
     if (isEmpty)
       return 0;
-    const int64_t index = group * groupStep + row * rowStep + channel * channelStep + first +
-                          tap[0] * tapSteps[0] + tap[1] * tapSteps[1] + tap[2] * tapSteps[2];
-    const ByteRow bytes = byteRow(filter, index, 0);
-    return static_cast<uint8_t>(*bytes.data ^ bytes.flip) - bytes.zero;
+    const uint8_t byte = data[group * groupStep + row * rowStep + channel * channelStep + first +
+                              tap[0] * tapSteps[0] + tap[1] * tapSteps[1] + tap[2] * tapSteps[2]];
+    return type == DataType::I8 ? static_cast<int8_t>(byte) : byte;
   }
 };
 

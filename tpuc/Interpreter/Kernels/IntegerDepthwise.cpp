@@ -22,12 +22,13 @@ constexpr int64_t kSums = 2048;
 
 } // namespace
 
-bool IntegerDepthwise::isFor(const Geometry &geometry, int64_t groups, const Tensor &filter,
+bool IntegerDepthwise::isFor(const Geometry &geometry, int64_t groups, DataType filter,
                              IntegerLevel level) {
-  return level == IntegerLevel::Avx512Vnni && filter.type() == DataType::I8 &&
+  return level == IntegerLevel::Avx512Vnni && filter == DataType::I8 &&
          geometry.largeChannels == groups && geometry.kernel[0] == 1 && geometry.large[0] == 1 &&
          geometry.small[0] == 1 && geometry.pads[0] == 0 &&
-         (kWord - 1) * geometry.dilations[2] < kVector;
+         geometry.kernel[2] <= kWord * kMaxWindowWords &&
+         (geometry.kernel[2] - 1) * geometry.dilations[2] < kVector;
 }
 
 IntegerDepthwise::IntegerDepthwise(const Geometry &geometry, const FilterView &filter,
@@ -35,14 +36,11 @@ IntegerDepthwise::IntegerDepthwise(const Geometry &geometry, const FilterView &f
                                    int32_t outside, IntegerLevel level)
     : g(geometry), simd(integerSimd(level)), flip(flipOf(input)),
       outsideByte(static_cast<uint8_t>(static_cast<uint8_t>(outside) ^ flip)),
-      rows(g.smallChannels / g.largeChannels),
+      rows(g.smallChannels / g.largeChannels), words((g.kernel[2] + kWord - 1) / kWord),
       pitch((g.small[2] - 1) * g.strides[2] + (g.kernel[2] - 1) * g.dilations[2] + 1),
       height((g.small[1] - 1) * g.strides[1] + (g.kernel[1] - 1) * g.dilations[1] + 1),
       offsets(foldZero(g, g.largeChannels, filter, bias, subtracted + flip)) {
   planTiles();
-  for (int64_t y = 0; y < g.kernel[1]; ++y)
-    for (int64_t x = 0; x < g.kernel[2]; x += kWord)
-      stepOffsets.push_back(y * g.dilations[1] * pitch + x * g.dilations[2]);
   for (int64_t channel = 0; channel < g.smallChannels; ++channel)
     for (int64_t y = 0; y < g.kernel[1]; ++y)
       for (int64_t x = 0; x < g.kernel[2]; x += kWord) {
@@ -56,7 +54,7 @@ IntegerDepthwise::IntegerDepthwise(const Geometry &geometry, const FilterView &f
 
 /// As many outputs as there are lanes and as a vector has bytes for, also beyond the end of a row.
 void IntegerDepthwise::planTiles() {
-  const int64_t taps = std::min(kWord, g.kernel[2]);
+  const int64_t reach = (g.kernel[2] - 1) * g.dilations[2];
   const int64_t outputs = g.small[1] * g.small[2];
   const auto sourceOf = [&](int64_t output) {
     return output / g.small[2] * g.strides[1] * pitch + output % g.small[2] * g.strides[2];
@@ -67,9 +65,11 @@ void IntegerDepthwise::planTiles() {
     int64_t lane = 0;
     for (; lane < kWordLanes && first + lane < outputs; ++lane) {
       const int64_t start = sourceOf(first + lane) - source;
-      if (start + (taps - 1) * g.dilations[2] >= kVector)
+      if (start + reach >= kVector)
         break;
-      for (int64_t t = 0; t < taps; ++t)
+      isShort = isShort && start + reach < kVector / 2;
+      // Taps behind the last one meet factors of 0.
+      for (int64_t t = 0; t < kWord; ++t)
         pattern[static_cast<size_t>(lane * kWord + t)] =
             static_cast<uint8_t>(start + t * g.dilations[2]);
     }
@@ -95,14 +95,16 @@ void IntegerDepthwise::copyPlane(const uint8_t *from, uint8_t *plane) const {
 /// Outputs of one channel, those of the tiles [first, last).
 void IntegerDepthwise::sumTiles(const uint8_t *plane, int64_t channel, size_t first, size_t last,
                                 int32_t *sums) const {
-  const auto steps = static_cast<int64_t>(stepOffsets.size());
   simd.windowTiles({.plane = plane,
                     .tiles = tiles.data() + first,
                     .count = static_cast<int64_t>(last - first),
                     .patterns = patterns.data(),
-                    .offsets = stepOffsets.data(),
-                    .factors = factors.data() + channel * steps,
-                    .steps = steps,
+                    .rows = g.kernel[1],
+                    .rowStep = g.dilations[1] * pitch,
+                    .words = words,
+                    .wordStep = kWord * g.dilations[2],
+                    .isShort = isShort,
+                    .factors = factors.data() + channel * g.kernel[1] * words,
                     .bias = offsets[static_cast<size_t>(channel)],
                     .sums = sums});
 }
@@ -135,7 +137,7 @@ void IntegerDepthwise::run(const Tensor &input, const RowFinisher &finisher, Ten
   const int64_t planesAtOnce = isLarge ? 1 : std::max<int64_t>(1, 2 * kSums / (sumStep * rows));
   const int64_t planeSize = height * pitch + kVector;
   const int64_t planeBytes = outputs * finisher.elementBytes();
-  const auto cost = static_cast<int64_t>(tiles.size() * (stepOffsets.size() + 8)) * rows;
+  const int64_t cost = static_cast<int64_t>(tiles.size()) * (g.kernel[1] * words + 8) * rows;
   const uint8_t *from = bytesOf(input);
   std::byte *to = output.mutableBytes().data();
   threads.parallelFor(g.batch * g.largeChannels, grainFor(cost), [&](int64_t begin, int64_t end) {

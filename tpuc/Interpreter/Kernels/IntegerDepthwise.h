@@ -18,8 +18,7 @@ namespace tpuc::kernels {
 class IntegerDepthwise {
 public:
   /// Whether there is such a convolution.
-  static bool isFor(const Geometry &geometry, int64_t groups, const Tensor &filter,
-                    IntegerLevel level);
+  static bool isFor(const Geometry &geometry, int64_t groups, DataType filter, IntegerLevel level);
 
   IntegerDepthwise(const Geometry &geometry, const FilterView &filter, const Tensor *bias,
                    DataType input, int32_t subtracted, int32_t outside, IntegerLevel level);
@@ -38,13 +37,14 @@ private:
   Geometry g;
   const IntegerSimd &simd;
   uint8_t flip, outsideByte;
-  int64_t rows; ///< Output channels of an input channel.
+  int64_t rows;  ///< Output channels of an input channel.
+  int64_t words; ///< Of a row of the kernel.
+  bool isShort = true;
   /// Of the padded plane, in bytes.
   int64_t pitch, height;
   std::vector<WindowTile> tiles;
   std::vector<std::array<uint8_t, 64>> patterns;
-  std::vector<int64_t> stepOffsets;
-  std::vector<uint32_t> factors; ///< [output channels][steps].
+  std::vector<uint32_t> factors; ///< [output channels][kernel rows][words].
   std::vector<int32_t> offsets;
 };
 

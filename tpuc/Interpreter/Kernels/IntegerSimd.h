@@ -72,24 +72,28 @@ struct WordTileArgs {
 };
 using WordTileFunction = void (*)(const WordTileArgs &);
 
-/// Sixteen or fewer outputs of a window that slides over one plane of bytes: word l of the vector
-/// that begins at byte `source` belongs to output first + l and is made of bytes 4 * l to 4 * l + 3
-/// of the pattern.
+inline constexpr int64_t kMaxWindowWords = 4;
+
+/// Sixteen or fewer outputs of a window that slides over one plane of bytes: lane l of the vector
+/// that begins at byte `source` belongs to output first + l.
 struct WindowTile {
   int64_t source, first;
   int64_t pattern;
 };
 
-/// For each tile: sums[first + l] = bias + sum over steps k of factors[k] . word l of the vector of
-/// 64 bytes at plane + source + offsets[k]. Words are four u8, factors four i8.
+/// For each tile: sums[first + l] = bias + sum over rows y, words w of
+///                                  factors[y * words + w] . word(y, w, l)
+/// whose four bytes are those in the places 4 * l to 4 * l + 3 of its pattern, plus w * wordStep,
+/// of the vector at plane + source + y * rowStep. Words are four u8, factors four i8.
 struct WindowTileArgs {
   const uint8_t *plane;
   const WindowTile *tiles;
   int64_t count;
   const std::array<uint8_t, 64> *patterns;
-  const int64_t *offsets;
+  int64_t rows, rowStep;
+  int64_t words, wordStep; ///< At most kMaxWindowWords words.
+  bool isShort;            ///< Patterns reach no further than 32 bytes.
   const uint32_t *factors;
-  int64_t steps;
   int32_t bias;
   int32_t *sums;
 };
