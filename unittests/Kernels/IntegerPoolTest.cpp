@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Kernels/IntegerPool.h"
 #include "IntegerTesting.h"
 #include "tpuc/Interpreter/Kernels/IntegerResize.h"
+#include "tpuc/Interpreter/Kernels/Pool.h"
 #include "tpuc/Interpreter/Kernels/Reduce.h"
 
 #include <cmath>
@@ -102,6 +103,41 @@ TEST(IntegerPoolTest, OneAndThreeDimensions) {
   Tensor deep(DataType::I8, {1, 1, 2, 1, 2});
   integerAveragePool(cube, params, deep, threads);
   EXPECT_THAT(numbers(deep), ElementsAre(-16, -14, -12, 44));
+}
+
+TEST(IntegerPoolTest, MaximaAreThoseOfTheKernelForAllTypes) {
+  Random random(33);
+  ThreadPool threads(2);
+  for (int round = 0; round < 200; ++round) {
+    const DataType type = randomByteType(random);
+    const int64_t spatial = pick(random, 1, 3);
+    std::vector<int64_t> in = {pick(random, 1, 2), pick(random, 1, 3)};
+    std::vector<int64_t> out = in;
+    WindowParams window;
+    for (int64_t axis = 0; axis < spatial; ++axis) {
+      const int64_t kernel = pick(random, 1, 4);
+      const int64_t dilation = pick(random, 1, 2);
+      const int64_t reach = (kernel - 1) * dilation + 1;
+      const int64_t stride = pick(random, 1, 3);
+      in.push_back(pick(random, reach, axis + 1 == spatial ? 90 : 12));
+      const int64_t begin = pick(random, 0, kernel - 1);
+      const int64_t end = pick(random, 0, kernel - 1);
+      out.push_back((in.back() + begin + end - reach) / stride + 1);
+      window.kernel.push_back(kernel);
+      window.strides.push_back(stride);
+      window.dilations.push_back(dilation);
+      window.padsBegin.push_back(begin);
+      window.padsEnd.push_back(end);
+    }
+    const Tensor input = randomBytes(random, type, Shape(in));
+    Tensor output(type, Shape(out));
+    Tensor expected(type, Shape(out));
+    PoolParams params;
+    params.window = window;
+    maxPool(input, params, expected, nullptr, false, threads);
+    integerMaxPool(input, window, output, threads);
+    ASSERT_EQ(numbers(output), numbers(expected)) << input.shape().str();
+  }
 }
 
 TEST(IntegerPoolTest, ReducesAnyAxes) {

@@ -8,6 +8,9 @@
 
 #include "IntegerTesting.h"
 #include "tpuc/Interpreter/Kernels/IntegerRequantizer.h"
+#include "tpuc/Support/Quantize.h"
+
+#include <cmath>
 
 using namespace tpuc;
 using namespace tpuc::kernels;
@@ -106,10 +109,11 @@ TEST_P(IntegerSimdTest, RowsOfBytes) {
     for (size_t i = 0; i < size; ++i)
       EXPECT_EQ(sums[i], 5 - 70000 * (x[i] - 3));
     for (int64_t stride : {1, 2, 3}) {
-      std::ranges::fill(sums, -1);
-      simd.addStrided(byteRow(a, 0, -4), count, stride, sums.data());
-      for (size_t i = 0; i < size; ++i)
-        EXPECT_EQ(sums[i], x[i * static_cast<size_t>(stride)] + 4 - 1);
+      std::vector<uint8_t> results(size + 1, 77);
+      simd.strideRow(bytesOf(a), stride, count, results.data());
+      for (int64_t i = 0; i < count; ++i)
+        EXPECT_EQ(results[static_cast<size_t>(i)], bytesOf(a)[i * stride]);
+      EXPECT_EQ(results[size], 77);
     }
     simd.multiplyRows(byteRow(a, 0, 127), byteRow(b, 0, -128), count, sums.data());
     int64_t total = 0;
@@ -140,6 +144,23 @@ TEST_P(IntegerSimdTest, RowsOfBytes) {
     for (size_t i = 0; i < size; ++i)
       EXPECT_EQ(looked[i], table[bytesOf(a)[i] ^ 0x80]);
     EXPECT_EQ(looked[size], 99);
+  }
+}
+
+TEST_P(IntegerSimdTest, QuantizesAsSupportDoes) {
+  Random random(13);
+  std::vector<float> values = {0.25F, 0.75F, -0.25F, -0.75F, 1e30F, -1e30F, std::nanf(""), 0};
+  std::normal_distribution<float> normal(0, 30);
+  for (int i = 0; i < 200; ++i)
+    values.push_back(std::round(normal(random)) / 4);
+  const QuantParams params{0.5, -7};
+  for (RoundingMode mode : kAllRoundingModes) {
+    std::vector<int32_t> results(values.size());
+    simd.quantizeRow(values.data(), static_cast<int64_t>(values.size()), {0.5, -121, 134, -7}, mode,
+                     results.data());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(results[i], quantize(values[i], params, integerRange<int8_t>(), mode))
+          << values[i] << ' ' << roundingModeName(mode);
   }
 }
 

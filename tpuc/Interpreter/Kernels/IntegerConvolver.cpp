@@ -293,7 +293,8 @@ void IntegerConvolver::packTaps(const uint8_t *plane, const Layout &layout, cons
         std::array<const uint8_t *, 4> from{};
         for (int64_t t = 0; t < terms; ++t)
           from[static_cast<size_t>(t)] = line + (column * terms + t) * g.dilations[2];
-        packRow(from.data(), g.strides[2], strip.columns, row);
+        // Whole vectors: the line and the plane are longer than what they hold.
+        packRow(from.data(), g.strides[2], roundUp(strip.columns, kWordLanes), row);
       }
     }
 }

@@ -107,6 +107,11 @@ struct RequantRows {
   int64_t toStep;
 };
 
+/// A quantization of floats; low and high are integers, before the zero point is added.
+struct QuantizeScale {
+  double scale, low, high, zeroPoint;
+};
+
 struct IntegerSimd {
   const char *name;
 
@@ -141,8 +146,6 @@ struct IntegerSimd {
 
   /// sums[i] += row[i] * multiplier.
   void (*addRow)(const ByteRow &row, int64_t count, int32_t multiplier, int32_t *sums);
-  /// sums[i] += row[i * stride].
-  void (*addStrided)(const ByteRow &row, int64_t count, int64_t stride, int32_t *sums);
   /// The sum of the elements of a row.
   int32_t (*sumRow)(const ByteRow &row, int64_t count);
   /// sums[i] = a[i] * b[i].
@@ -153,6 +156,11 @@ struct IntegerSimd {
   /// to[i] = table[from[i] ^ flip], of 256 bytes.
   void (*lookUpRow)(const uint8_t *from, const uint8_t *table, uint8_t flip, int64_t count,
                     uint8_t *to);
+  /// to[i] = from[i * stride].
+  void (*strideRow)(const uint8_t *from, int64_t stride, int64_t count, uint8_t *to);
+  /// to[i] = clamp(round(from[i] / scale), low, high) + zeroPoint, in f64; NaN counts as 0.
+  void (*quantizeRow)(const float *from, int64_t count, const QuantizeScale &scale,
+                      RoundingMode mode, int32_t *to);
 };
 
 /// Avx512Vnni is AVX-512 with VNNI and VBMI.
