@@ -116,46 +116,77 @@ std::vector<int64_t> requantizedAll(const std::vector<Int128> &sums, int64_t inn
   return result;
 }
 
+/// Compares a convolution of random operands with the definition.
+void expectDirectSums(const Case &c, Random &random, IntegerLevel level, unsigned numThreads) {
+  const DataType inputType = randomByteType(random);
+  const DataType filterType = pick(random, 0, 3) == 0 ? DataType::U8 : DataType::I8;
+  const DataType outputType = randomByteType(random);
+  const Tensor input = randomBytes(random, inputType, c.largeShape());
+  const Tensor filter = randomBytes(random, filterType, c.filterShape());
+  const Tensor bias = randomInts(random, Shape{c.outputs}, 1 << 20);
+  const bool hasBias = pick(random, 0, 3) != 0;
+  IntegerConvParams params{c.window(), c.group, randomZero(random, inputType), std::nullopt, level};
+  const auto factors = static_cast<size_t>(pick(random, 0, 1) == 0 ? 1 : c.outputs);
+  if (pick(random, 0, 4) != 0)
+    params.requant = randomRequant(random, outputType, factors, 20);
+  Tensor output(params.requant ? outputType : DataType::I32, c.smallShape());
+  ThreadPool threads(numThreads);
+  KernelCache cache;
+  const std::vector<int64_t> x = numbers(input);
+  const std::vector<int64_t> w = numbers(filter);
+  const std::vector<int64_t> b = numbers(bias);
+  const int64_t inner = output.numElements() / c.batch / c.outputs;
+  std::vector<Int128> sums(static_cast<size_t>(output.numElements()));
+  for (size_t i = 0; hasBias && i < sums.size(); ++i)
+    sums[i] = b[static_cast<size_t>(static_cast<int64_t>(i) / inner % c.outputs)];
+  forEachProduct(c, [&](int64_t small, int64_t large, int64_t tap) {
+    sums[static_cast<size_t>(small)] +=
+        w[static_cast<size_t>(tap)] *
+        (large < 0 ? params.inputZero : x[static_cast<size_t>(large)]);
+  });
+  const std::vector<int64_t> expected = requantizedAll(sums, inner, c.outputs, params.requant);
+  // Without a cache, and twice with one.
+  for (KernelCache *kept : {static_cast<KernelCache *>(nullptr), &cache, &cache}) {
+    integerConvolve(input, filter, hasBias ? &bias : nullptr, params, output, threads, kept);
+    ASSERT_EQ(numbers(output), expected) << describe(c, inputType, filterType, level);
+  }
+}
+
 class IntegerConvolutionTest : public ::testing::TestWithParam<IntegerLevel> {};
 
 TEST_P(IntegerConvolutionTest, EqualsTheDirectSums) {
   Random random(1);
-  for (int round = 0; round < 300; ++round) {
-    const Case c = randomCase(random);
-    const DataType inputType = randomByteType(random);
-    const DataType filterType = pick(random, 0, 3) == 0 ? DataType::U8 : DataType::I8;
-    const DataType outputType = randomByteType(random);
-    const Tensor input = randomBytes(random, inputType, c.largeShape());
-    const Tensor filter = randomBytes(random, filterType, c.filterShape());
-    const Tensor bias = randomInts(random, Shape{c.outputs}, 1 << 20);
-    const bool hasBias = pick(random, 0, 3) != 0;
-    IntegerConvParams params{c.window(), c.group, randomZero(random, inputType), std::nullopt,
-                             GetParam()};
-    const auto factors = static_cast<size_t>(pick(random, 0, 1) == 0 ? 1 : c.outputs);
-    if (pick(random, 0, 4) != 0)
-      params.requant = randomRequant(random, outputType, factors, 20);
-    Tensor output(params.requant ? outputType : DataType::I32, c.smallShape());
-    ThreadPool threads(static_cast<unsigned>(pick(random, 1, 3)));
-    KernelCache cache;
-    const std::vector<int64_t> x = numbers(input);
-    const std::vector<int64_t> w = numbers(filter);
-    const std::vector<int64_t> b = numbers(bias);
-    const int64_t inner = output.numElements() / c.batch / c.outputs;
-    std::vector<Int128> sums(static_cast<size_t>(output.numElements()));
-    for (size_t i = 0; hasBias && i < sums.size(); ++i)
-      sums[i] = b[static_cast<size_t>(static_cast<int64_t>(i) / inner % c.outputs)];
-    forEachProduct(c, [&](int64_t small, int64_t large, int64_t tap) {
-      sums[static_cast<size_t>(small)] +=
-          w[static_cast<size_t>(tap)] *
-          (large < 0 ? params.inputZero : x[static_cast<size_t>(large)]);
-    });
-    const std::vector<int64_t> expected = requantizedAll(sums, inner, c.outputs, params.requant);
-    // Without a cache, and twice with one.
-    for (KernelCache *kept : {static_cast<KernelCache *>(nullptr), &cache, &cache}) {
-      integerConvolve(input, filter, hasBias ? &bias : nullptr, params, output, threads, kept);
-      ASSERT_EQ(numbers(output), expected) << describe(c, inputType, filterType, GetParam());
-    }
-  }
+  for (int round = 0; round < 300 && !HasFatalFailure(); ++round)
+    expectDirectSums(randomCase(random), random, GetParam(),
+                     static_cast<unsigned>(pick(random, 1, 3)));
+}
+
+/// A case of `channels` to `outputs` over pictures of 70 x 61 pixels.
+Case largeCase(int64_t channels, int64_t outputs, int64_t group, int64_t kernel, int64_t stride) {
+  Case c{2,
+         1,
+         channels,
+         outputs,
+         group,
+         {1, 70, 61},
+         {1, kernel, kernel},
+         {1, stride, stride},
+         {1, 1, 1},
+         {0, kernel / 2, kernel / 2},
+         {0, kernel / 2, kernel / 2},
+         {1, 0, 0}};
+  for (size_t axis = 1; axis < 3; ++axis)
+    c.small[axis] = (c.large[axis] + 2 * (kernel / 2) - kernel) / stride + 1;
+  return c;
+}
+
+TEST_P(IntegerConvolutionTest, LargePlanesAreTakenInParts) {
+  Random random(4);
+  for (unsigned numThreads : {1U, 2U})
+    for (const Case &c :
+         {largeCase(3, 3, 3, 3, 1), largeCase(3, 6, 3, 5, 1), largeCase(150, 20, 1, 1, 1),
+          largeCase(200, 3, 1, 3, 1), largeCase(100, 3, 1, 3, 2)})
+      expectDirectSums(c, random, GetParam(), numThreads);
 }
 
 TEST_P(IntegerConvolutionTest, TransposedEqualsTheDirectSums) {
