@@ -32,6 +32,7 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   let arguments = (ins AnyTensor:$input);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]> {
@@ -66,6 +67,7 @@ def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, T
   let arguments = !con((ins AnyTensor:$input), Tpu_Requantization);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Tpu_LutOp : Tpu_Op<"Lut", [Pure]> {

@@ -50,6 +50,7 @@ def Tpu_Dialect : Dialect {
     With `do_relu` the result is at least the zero point, and unless `relu_limit` is negative at most
     `saturate(round(relu_limit / scale) + zero point)`, the quotient in f64, halves away from zero.
   }];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
   let usePropertiesForAttributes = 0;
   let extraClassDeclaration = [{
