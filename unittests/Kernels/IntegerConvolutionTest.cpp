@@ -229,6 +229,25 @@ TEST_P(IntegerConvolutionTest, TransposedEqualsTheDirectSums) {
   }
 }
 
+TEST_P(IntegerConvolutionTest, CacheFollowsTheShapeOfTheInput) {
+  Random random(5);
+  ThreadPool threads(1);
+  KernelCache cache;
+  const Tensor filter = randomBytes(random, DataType::I8, {4, 6, 3, 3});
+  IntegerConvParams params;
+  params.window = {{3, 3}, {1, 1}, {1, 1}, {0, 0}, {0, 0}};
+  params.level = GetParam();
+  // A picture of 3 x 3 makes it an inner product.
+  for (int64_t size : {5, 3, 3, 7, 5, 5}) {
+    const Tensor input = randomBytes(random, DataType::U8, {2, 6, size, size});
+    Tensor kept(DataType::I32, {2, 4, size - 2, size - 2});
+    Tensor fresh(DataType::I32, kept.shape());
+    integerConvolve(input, filter, nullptr, params, kept, threads, &cache);
+    integerConvolve(input, filter, nullptr, params, fresh, threads, nullptr);
+    EXPECT_EQ(numbers(kept), numbers(fresh));
+  }
+}
+
 TEST_P(IntegerConvolutionTest, LongSumsOfExtremesAreExact) {
   // 255 * 255 * 4608 and -128 * -128 * 4608: far beyond 16 bits, and near what words can add.
   ThreadPool threads(1);
