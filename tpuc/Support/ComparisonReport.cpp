@@ -15,21 +15,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 #include <span>
-#include <tuple>
 
 namespace tpuc {
 
 namespace {
-
-/// The smaller, the less alike.
-auto likeness(const TensorComparison &comparison) {
-  return std::tuple(comparison.isComparable(), comparison.nonFiniteMismatches == 0,
-                    comparison.euclid, comparison.cosine);
-}
-
-bool isLessAlike(const ComparisonReport::Entry &a, const ComparisonReport::Entry &b) {
-  return likeness(a.comparison) < likeness(b.comparison);
-}
 
 std::string_view relationName(ShapeRelation relation) {
   switch (relation) {
@@ -132,7 +121,7 @@ const ComparisonReport::Entry *ComparisonReport::firstFailing() const {
 }
 
 const ComparisonReport::Entry *ComparisonReport::worst() const {
-  auto at = std::ranges::min_element(compared, isLessAlike);
+  auto at = std::ranges::min_element(compared, isLessAlike, &Entry::comparison);
   return at == compared.end() ? nullptr : &*at;
 }
 
@@ -155,7 +144,7 @@ std::string ComparisonReport::failureMessage() const {
                   oneLine(first->name), first->comparison.failure(tolerance));
   const Entry *least = first;
   for (const Entry &entry : compared)
-    if (fails(entry) && isLessAlike(entry, *least))
+    if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
       least = &entry;
   if (least != first)
     text += fmt::format(", worst '{}' ({})", oneLine(least->name),
@@ -180,8 +169,8 @@ std::string ComparisonReport::worstTable(size_t rows) const {
   for (const Entry &entry : compared)
     if (!entry.comparison.isEqual)
       sorted.push_back(&entry);
-  std::ranges::stable_sort(sorted,
-                           [](const Entry *a, const Entry *b) { return isLessAlike(*a, *b); });
+  std::ranges::stable_sort(sorted, isLessAlike,
+                           [](const Entry *entry) -> const auto & { return entry->comparison; });
   const size_t shown = std::min(rows, sorted.size());
   TextTable table;
   if (shown > 0)

@@ -1,0 +1,208 @@
+//===- LayerErrors.cpp - What each layer of a lowered network adds to the error -===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/LayerErrors.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/Validation.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+std::string nameOf(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  return result ? tensorNames(result.getOwner())[result.getResultNumber()] : "";
+}
+
+bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
+
+class LayerMeter {
+public:
+  LayerMeter(ModuleOp lowered, const std::map<std::string, std::string> &names,
+             const NpzReader &reference, unsigned numThreads);
+
+  Expected<void> measureWhole(const TensorMap &inputs);
+  Expected<void> measureAlone(const TensorMap &inputs);
+
+  std::vector<LayerError> layers;
+
+private:
+  struct Result {
+    size_t layer;
+    std::string referenceName;
+    /// How the device stores it.
+    DataType type;
+  };
+
+  void addLayer(Operation &op);
+  Expected<Tensor> compare(const Result &result, const Tensor &tensor,
+                           TensorComparison LayerError::*figure);
+
+  ModuleOp lowered;
+  const std::map<std::string, std::string> &names;
+  const NpzReader &reference;
+  ThreadPool threads;
+  /// By the names of the lowered network.
+  std::map<std::string, Result> results;
+  /// The names of the reference that a layer has already.
+  std::set<std::string> claimed;
+  /// The layers that a value comes from.
+  llvm::DenseMap<Value, llvm::SetVector<size_t>> makers;
+};
+
+LayerMeter::LayerMeter(ModuleOp lowered, const std::map<std::string, std::string> &names,
+                       const NpzReader &reference, unsigned numThreads)
+    : lowered(lowered), names(names), reference(reference), threads(numThreads) {
+  if (auto main = lowered.lookupSymbol<func::FuncOp>("main"))
+    for (Operation &op : main.front().without_terminator())
+      if (!isStructure(&op))
+        addLayer(op);
+}
+
+void LayerMeter::addLayer(Operation &op) {
+  const size_t layer = layers.size();
+  llvm::SetVector<size_t> inputs;
+  for (Value operand : op.getOperands())
+    if (auto found = makers.find(operand); found != makers.end())
+      inputs.insert(found->second.begin(), found->second.end());
+  bool isLayer = false;
+  for (auto [name, value] : llvm::zip_equal(tensorNames(&op), op.getResults())) {
+    auto alias = names.find(name);
+    const std::string &wanted = alias == names.end() ? name : alias->second;
+    std::optional<DataType> type = storageDataType(value.getType());
+    if (!type || !reference.contains(wanted) || !claimed.insert(wanted).second)
+      continue;
+    if (!isLayer)
+      layers.push_back(
+          {wanted, op.getName().getStringRef().str(), *type, {}, {}, inputs.takeVector()});
+    isLayer = true;
+    results.emplace(name, Result{layer, wanted, *type});
+  }
+  if (isLayer)
+    inputs.insert(layer);
+  for (Value value : op.getResults())
+    makers[value] = inputs;
+}
+
+/// Gives the reference's tensor.
+Expected<Tensor> LayerMeter::compare(const Result &result, const Tensor &tensor,
+                                     TensorComparison LayerError::*figure) {
+  Expected<Tensor> expected = reference.read(result.referenceName);
+  if (!expected)
+    return expected;
+  TensorComparison made = compareTensors(tensor, *expected, &threads);
+  TensorComparison &kept = layers[result.layer].*figure;
+  if (kept.targetShape.rank() == 0 || isLessAlike(made, kept))
+    kept = std::move(made);
+  return expected;
+}
+
+Expected<void> LayerMeter::measureWhole(const TensorMap &inputs) {
+  return runNetwork(lowered, inputs, threads.numThreads(),
+                    [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+                      auto found = results.find(name);
+                      if (found == results.end())
+                        return {};
+                      Expected<Tensor> read = compare(found->second, tensor, &LayerError::whole);
+                      if (!read)
+                        return propagate(read);
+                      releaseMapped(read->rawBytes());
+                      return {};
+                    });
+}
+
+/// `reference` with the values that `type` has, held as `made` is.
+Tensor asStored(const Tensor &reference, DataType type, const Tensor &made) {
+  const bool isRounded = isFloat(type) && type != made.type();
+  return convert(isRounded ? convert(reference, type) : reference, made.type());
+}
+
+Expected<void> LayerMeter::measureAlone(const TensorMap &inputs) {
+  TensorSubstitute substitute = [&](const std::string &name,
+                                    const Tensor &tensor) -> Expected<std::optional<Tensor>> {
+    auto found = results.find(name);
+    if (found == results.end())
+      return std::nullopt;
+    Expected<Tensor> read = compare(found->second, tensor, &LayerError::alone);
+    if (!read)
+      return propagate(read);
+    if (read->shape().numElements() != tensor.shape().numElements())
+      return std::nullopt;
+    return asStored(*read, found->second.type, tensor).reshaped(tensor.shape());
+  };
+  return runNetwork(lowered, inputs, threads.numThreads(), nullptr, substitute);
+}
+
+} // namespace
+
+std::map<std::string, std::string> tpuc::referenceNames(ModuleOp lowered, ModuleOp top) {
+  std::map<std::string, std::string> names;
+  auto main = lowered.lookupSymbol<func::FuncOp>("main");
+  auto source = top.lookupSymbol<func::FuncOp>("main");
+  if (!main || !source)
+    return names;
+  std::set<std::string> known;
+  for (Operation &op : source.front())
+    for (std::string &name : tensorNames(&op))
+      known.insert(std::move(name));
+  const auto addAlias = [&](Value value, const std::string &name) {
+    if (std::string own = nameOf(value);
+        !own.empty() && known.contains(name) && !known.contains(own))
+      names.emplace(std::move(own), name);
+  };
+  for (auto cast : main.front().getOps<tpu::CastOp>())
+    addAlias(cast.getInput(), nameOf(cast.getOutput()));
+  for (auto [value, original] : llvm::zip(main.front().getTerminator()->getOperands(),
+                                          source.front().getTerminator()->getOperands()))
+    addAlias(value, nameOf(original));
+  return names;
+}
+
+Expected<std::vector<LayerError>>
+tpuc::measureLayers(ModuleOp lowered, const TensorMap &inputs,
+                    const std::map<std::string, std::string> &names, const NpzReader &reference,
+                    unsigned numThreads) {
+  LayerMeter meter(lowered, names, reference, numThreads);
+  if (Expected<void> measured = meter.measureWhole(inputs); !measured)
+    return propagate(measured);
+  if (Expected<void> measured = meter.measureAlone(inputs); !measured)
+    return propagate(measured);
+  return std::move(meter.layers);
+}
+
+/// By how much a layer's similarity is below that of its worst input.
+static double drop(std::span<const LayerError> layers, const LayerError &layer) {
+  double input = 1;
+  for (size_t index : layer.inputs)
+    input = std::min(input, layers[index].whole.euclid);
+  return input - layer.whole.euclid;
+}
+
+const LayerError *tpuc::findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance,
+                                   const std::vector<std::string> &outputs) {
+  const auto first = std::ranges::find_if(
+      layers, [&](const LayerError &layer) { return !layer.whole.passes(tolerance); });
+  if (first == layers.end())
+    return nullptr;
+  if (std::ranges::find(outputs, first->name) == outputs.end() ||
+      first->whole.nonFiniteMismatches > 0)
+    return &*first;
+  return &*std::ranges::max_element(layers, {},
+                                    [&](const LayerError &layer) { return drop(layers, layer); });
+}
