@@ -147,9 +147,10 @@ void Lifter::lift(Operation *op) {
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
   liftRegionArguments(op);
-  const bool isInteger = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0));
+  const bool isRequantized = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0)) &&
+                             op->hasAttr("rshift") && isa<EvaluateInterface>(op);
   std::optional<OperationName> name = tpu::twinOf(op->getName());
-  if (!name || (isInteger && isa<EvaluateInterface>(op)))
+  if (!name || isRequantized)
     return;
   if (readsTypes(op))
     liftTyped(op, *name);

@@ -35,8 +35,6 @@ static int64_t rankOf(Value value) {
   return type ? type.getRank() : -1;
 }
 
-static bool isAnyTensorOf(Type type) { return isa<TensorType>(type); }
-
 bool tpuc::isTabulated(Operation *op) {
   return isa<ReluOp, ClipOp, SigmoidOp, SiLUOp, SwishOp, HardSwishOp, HardSigmoidOp, TanhOp, GELUOp,
              MishOp, EluOp, CeluOp, SeluOp, SoftplusOp, SoftsignOp, ThresholdedReluOp, ShrinkOp,
@@ -71,10 +69,12 @@ static IntegerForm resizeForm(InterpOp op) {
 }
 
 static IntegerForm reduceForm(top::ReduceOp op) {
-  return when(!isPresent(op.getAxesTensor()) &&
-                  llvm::is_contained({"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"},
-                                     op.getMode()),
-              IntegerForm::Computes);
+  if (isPresent(op.getAxesTensor()) || op.getNoopWithEmptyAxes() ||
+      !isa<RankedTensorType>(op.getInput().getType()))
+    return IntegerForm::None;
+  if (op.getMode() == "ReduceMax" || op.getMode() == "ReduceMin")
+    return IntegerForm::Moves;
+  return when(op.getMode() == "ReduceMean" || op.getMode() == "ReduceSum", IntegerForm::Computes);
 }
 
 IntegerForm tpuc::integerForm(Operation *op) {

@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Quantize.h"
 
 #include "mlir/IR/TypeUtilities.h"

@@ -17,8 +17,8 @@ foreach top = [
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
 
 def Tpu_ReduceOp : Tpu_RequantizingOp<Top_ReduceOp, [{
-    Integers: the sum (mean, greatest, least) of the elements less their zero point, requantized;
-    the factor holds the division by their number.
+    Integers: the sum of the elements less their zero point, requantized; for a mean the factor
+    holds the division by their number. The greatest and the least are selected as they are.
   }]>;
 
 #endif // TPUC_DIALECT_TPU_REDUCEOPS

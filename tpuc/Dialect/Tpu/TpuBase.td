@@ -33,8 +33,9 @@ def Tpu_Dialect : Dialect {
       move or select elements take and give the same scale and zero point.
 
     An integer result is `saturate(round(x * multiplier / 2^rshift) + zero point)` where x is exact
-    and the product has 64 bits. `quant_mode` names other ways to apply the factor (`OnlyShift`,
-    `TFLite`, `TFLite_LShift`, `QDM`), `round_mode` the rounding. With `do_relu` the result is at
+    and the product has 64 bits, rounded half up unless `round_mode` says otherwise. `quant_mode`
+    names other ways to apply the factor than the default `MultiplierShift` (`OnlyShift`, `TFLite`,
+    `TFLite_LShift`, `QDM`). With `do_relu` the result is at
     least the zero point, and at most what stands for `relu_limit`.
   }];
   // The manual's form: attributes in {...}, not in <{...}>.
@@ -55,11 +56,12 @@ def Tpu_TwinTrait : NativeOpTrait<"TwinOfTop"> { let cppNamespace = "::tpuc::tpu
 /// See TpuOps.h.
 def Tpu_RequantTrait : NativeOpTrait<"Requantizing"> { let cppNamespace = "::tpuc::tpu"; }
 
-def Tpu_RoundMode : DefaultValuedStrAttr<StrAttr, "HalfUp">;
+/// How a requantization rounds; left out: HalfUp.
+def Tpu_RoundMode : OptionalAttr<StrAttr>;
 /// How sums become stored integers; left out in floating-point forms.
 defvar Tpu_Requantization = (ins OptionalAttr<I64ArrayAttr>:$multiplier,
                                  OptionalAttr<I64ArrayAttr>:$rshift,
-                                 DefaultValuedStrAttr<StrAttr, "MultiplierShift">:$quant_mode,
+                                 OptionalAttr<StrAttr>:$quant_mode,
                                  Tpu_RoundMode:$round_mode);
 
 /// An op with the operands, attributes, results and text of one of the top dialect.

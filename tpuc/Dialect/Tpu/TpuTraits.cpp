@@ -65,12 +65,11 @@ static LogicalResult verifyWithin(Operation *op, StringRef name, ArrayRef<int64_
 LogicalResult tpu::verifyRequantization(Operation *op) {
   const auto multipliers = integers(op, "multiplier");
   const auto shifts = integers(op, "rshift");
-  const bool isInteger = isQuantized(op->getResult(0));
-  if (multipliers.has_value() != isInteger || shifts.has_value() != isInteger)
-    return op->emitOpError(isInteger
-                               ? "gives quantized values; expected multiplier and rshift"
-                               : "gives no quantized values; expected no multiplier and rshift");
-  if (isInteger) {
+  if (multipliers.has_value() != shifts.has_value())
+    return op->emitOpError("has only one of multiplier and rshift; expected both or none");
+  if (multipliers) {
+    if (!isQuantized(op->getResult(0)))
+      return op->emitOpError("gives no quantized values; expected no multiplier and rshift");
     if (multipliers->empty() || multipliers->size() != shifts->size())
       return op->emitOpError() << "has " << multipliers->size() << " multipliers and "
                                << shifts->size() << " shifts; expected equally many, at least 1";

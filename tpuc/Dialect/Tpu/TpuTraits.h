@@ -16,9 +16,9 @@ namespace tpuc::tpu {
 /// An error of `op` unless its operands and results have types in which a device stores values, and
 /// the op of the top dialect with the same operands and attributes is valid.
 llvm::LogicalResult verifyTwin(mlir::Operation *op);
-/// An error of `op` unless `multiplier` and `rshift` are given for an integer result of a quantized
-/// type and for no other, have equally many entries, within 32 bits and [-31, 63], and the modes
-/// are ones that there are.
+/// An error of `op` unless `multiplier` and `rshift` are given together and only for results of a
+/// quantized type, have equally many entries, within 32 bits and [-31, 63], and the modes are ones
+/// that there are.
 llvm::LogicalResult verifyRequantization(mlir::Operation *op);
 
 template <typename Op> struct TwinOfTop : mlir::OpTrait::TraitBase<Op, TwinOfTop> {

@@ -1,0 +1,124 @@
+//===- QuantizedWeights.cpp - Filters as integers, one scale for each output channel ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+
+#include <cmath>
+
+using namespace tpuc;
+
+namespace {
+
+/// Half of what 32 bits hold: room for what rounding adds.
+constexpr double kMaxSum = 1 << 30;
+
+class WeightQuantizer {
+public:
+  WeightQuantizer(const Tensor &filter, const Tensor *bias, const ChannelOrder &order,
+                  const ProductScales &scales)
+      : filter(filter.data<float>()), bias(bias), order(order), scales(scales),
+        result{Tensor(DataType::I8, filter.shape()), std::nullopt, {}} {}
+
+  QuantizedWeights run();
+
+private:
+  void findScales();
+  double biasOf(int64_t channel) const {
+    if (!bias)
+      return 0;
+    const auto values = bias->data<float>();
+    return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  }
+  void roundFilter();
+  void roundBias();
+
+  std::span<const float> filter;
+  const Tensor *bias;
+  const ChannelOrder &order;
+  const ProductScales &scales;
+  std::vector<double> filterScales;
+  QuantizedWeights result;
+};
+
+/// The scales that are given, or those of the largest magnitudes; larger where sums demand it.
+void WeightQuantizer::findScales() {
+  const auto count = static_cast<size_t>(order.numChannels());
+  std::vector<double> most(count, 0);
+  std::vector<double> sums(count, 0);
+  for (size_t i = 0; i < filter.size(); ++i) {
+    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
+    const double magnitude = std::abs(double(filter[i]));
+    most[channel] = std::max(most[channel], magnitude);
+    sums[channel] += magnitude;
+  }
+  filterScales.assign(count, 1);
+  for (size_t c = 0; c < count; ++c) {
+    if (!scales.filter.empty())
+      filterScales[c] = scales.filter[scales.filter.size() == 1 ? 0 : c];
+    else if (most[c] > 0)
+      filterScales[c] = most[c] / 127;
+    // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
+    const double total =
+        sums[c] * double(scales.maxInput) + std::abs(biasOf(int64_t(c))) / scales.input;
+    if (scales.filter.empty())
+      filterScales[c] = std::max(filterScales[c], total / kMaxSum);
+  }
+  if (!scales.sharesShift)
+    return;
+  // One power of two for all channels, so that no integer is above 127.
+  double largest = 0;
+  for (size_t c = 0; c < count; ++c)
+    largest = std::max(largest, most[c] > 0 ? filterScales[c] : 0.0);
+  const double wanted = largest > 0 ? scales.input * largest / scales.output : 1;
+  const double shared = std::exp2(std::ceil(std::log2(wanted)));
+  filterScales.assign(count, shared * scales.output / scales.input);
+}
+
+void WeightQuantizer::roundFilter() {
+  auto stored = result.filter.mutableData<int8_t>();
+  for (size_t i = 0; i < filter.size(); ++i) {
+    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
+    const double scaled = std::round(double(filter[i]) / filterScales[channel]);
+    stored[i] = static_cast<int8_t>(std::clamp(scaled, -128.0, 127.0));
+  }
+}
+
+void WeightQuantizer::roundBias() {
+  const bool addsZero = scales.foldsZero && scales.inputZero != 0;
+  if (!bias && !addsZero)
+    return;
+  std::vector<double> sums(filterScales.size(), 0);
+  const auto stored = result.filter.data<int8_t>();
+  for (size_t i = 0; i < stored.size(); ++i)
+    sums[static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)))] += stored[i];
+  const int64_t count = order.numChannels();
+  result.bias.emplace(DataType::I32, Shape{count});
+  auto rounded = result.bias->mutableData<int32_t>();
+  for (size_t c = 0; c < rounded.size(); ++c) {
+    double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]));
+    if (addsZero)
+      value -= double(scales.inputZero) * sums[c];
+    rounded[c] = static_cast<int32_t>(std::clamp(value, -kMaxSum, kMaxSum));
+  }
+}
+
+QuantizedWeights WeightQuantizer::run() {
+  findScales();
+  roundFilter();
+  roundBias();
+  for (double scale : filterScales)
+    result.factors.push_back(scales.input * scale / scales.output);
+  return std::move(result);
+}
+
+} // namespace
+
+QuantizedWeights tpuc::quantizeWeights(const Tensor &filter, const Tensor *bias,
+                                       const ChannelOrder &order, const ProductScales &scales) {
+  return WeightQuantizer(filter, bias, order, scales).run();
+}
