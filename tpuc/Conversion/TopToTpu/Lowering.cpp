@@ -21,13 +21,16 @@
 using namespace mlir;
 using namespace tpuc;
 
-/// The f32 of a calibrated type, else `type` itself.
+/// The f32 of a calibrated or quantized type, else `type` itself.
 static Type expressed(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
     return type;
-  auto calibrated = dyn_cast<quant::CalibratedQuantizedType>(tensor.getElementType());
-  return calibrated ? tensor.clone(calibrated.getExpressedType()) : type;
+  if (auto calibrated = dyn_cast<quant::CalibratedQuantizedType>(tensor.getElementType()))
+    return tensor.clone(calibrated.getExpressedType());
+  if (quant::UniformQuantizedType quantized = tpu::quantizedType(type))
+    return tensor.clone(quantized.getExpressedType());
+  return type;
 }
 
 static Type withElements(Type type, Type element) { return cast<TensorType>(type).clone(element); }
@@ -266,6 +269,11 @@ Operation *Lowering::twin(Operation *op, ValueRange operands) {
 }
 
 void Lowering::replace(Operation *op, Operation *made) {
-  for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults()))
+  for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults())) {
     lowered[old] = result;
+    // What a quantized source stores in integers is rounded and cut off as it says, on floats too.
+    quant::UniformQuantizedType stated = tpu::quantizedType(old);
+    if (stated && !tpu::isQuantized(result))
+      lowered[old] = cast(result, stated, nameOf(old));
+  }
 }

@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/Registry.h"
@@ -94,6 +95,20 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     return options;
   }
 
+  /// Whether calibration, or a source that is quantized, says how any tensor is stored.
+  static bool hasRanges(func::FuncOp main) {
+    return main
+        .walk([](Operation *op) {
+          return llvm::any_of(op->getResultTypes(), [](Type type) {
+            return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
+                getElementTypeOrSelf(type));
+          })
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   /// Lowered weights go to a file of their own; until that is written they are in memory.
   Expected<void> renameWeights(ModuleOp module, const PlanOptions &options,
                                const TargetInfo &target) {
@@ -120,6 +135,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
       return propagate(options);
+    if (options->mode == Precision::INT8 && !hasRanges(main))
+      return makeError("module", "no tensor has a range",
+                       "a calibration table for INT8 (run_calibration makes it)");
     const StoragePlan plan(main, **target, *options);
     if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
       return renamed;
@@ -225,7 +243,7 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   if (!options.calibrationTable.empty())
     manager.addPass(
         createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
-  manager.addPass(createChipTopOptimize());
+  manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
   manager.addPass(createConvertTopToTpu({std::string(precisionName(options.mode)),
                                          options.asymmetric, options.quantizeTable,
                                          options.avoidF16Overflow}));

@@ -45,7 +45,12 @@ def ChipTopOptimize : Pass<"chip-top-optimize", "::mlir::ModuleOp"> {
     | `DequantizeLinear(QuantizeLinear(x))`, one scale and zero point of 8 bits | `x`, of the range that they store |
     | `DequantizeLinear(w)` of a constant w | a constant with `weight_scale` |
     | `QLinearConv`, `QLinearMatMul` | the f32 op between such pairs |
+
+    They are for INT8: other modes compute a quantized source as it is written, with
+    `keep-quantized`.
   }];
+  let options = [Option<"keepQuantized", "keep-quantized", "bool", /*default=*/"false",
+      "Leave the ops of quantized sources as they are">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::top::TopDialect"];
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
@@ -83,6 +84,9 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
 }
 
 quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
+  // A network that was quantized before says itself how it is stored.
+  if (quant::UniformQuantizedType stated = tpu::quantizedType(value))
+    return stated;
   const std::optional<quant::FloatRange> range = rangeOf(value);
   if (!range)
     return {};

@@ -26,6 +26,7 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   }];
   let arguments = (ins AnyTensor:$input);
   let results = (outs AnyTensor:$output);
+  let hasCanonicalizer = 1;
 }
 
 def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]> {
@@ -60,6 +61,7 @@ def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, T
   }];
   let arguments = !con((ins AnyTensor:$input), Tpu_Requantization);
   let results = (outs AnyTensor:$output);
+  let hasCanonicalizer = 1;
 }
 
 def Tpu_LutOp : Tpu_Op<"Lut", [Pure]> {
