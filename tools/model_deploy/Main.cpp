@@ -67,13 +67,18 @@ void printDiagnosis(const ModelDeploySummary &summary) {
   }
   if (diagnosis.origin)
     printOrigin(diagnosis);
-  if (diagnosis.mending.empty()) {
-    fmt::print("no layer in another precision of {} mends it\n", summary.chip);
-    return;
-  }
-  fmt::print("mended by these lines for --quantize_table ({} of {} layers):\n",
-             diagnosis.mending.size(), diagnosis.numCandidates);
-  fmt::print("{}\n", fmt::join(diagnosis.mending, "\n"));
+  const auto count = std::ssize(diagnosis.mending);
+  const std::string_view mode = precisionName(diagnosis.mendingMode);
+  if (count == 0)
+    fmt::print("no layers in another precision of {} mend it\n", summary.chip);
+  else if (2 * count > diagnosis.numCandidates)
+    fmt::print(
+        "only {0} of {1} layers in {2} mend it; another calibration or --quantize {2} may be "
+        "better\n",
+        count, diagnosis.numCandidates, mode);
+  else
+    fmt::print("mended by these lines for --quantize_table ({} of {} layers):\n{}\n", count,
+               diagnosis.numCandidates, fmt::join(diagnosis.mendingLines(), "\n"));
 }
 
 void print(const ModelDeployOptions &options, const ModelDeploySummary &summary) {

@@ -89,13 +89,19 @@ void LayerMeter::addLayer(Operation &op) {
     if (!type || !reference.contains(wanted) || !claimed.insert(wanted).second)
       continue;
     if (!isLayer)
-      layers.push_back(
-          {wanted, op.getName().getStringRef().str(), *type, {}, {}, inputs.takeVector()});
+      layers.push_back({.name = wanted,
+                        .op = op.getName().getStringRef().str(),
+                        .type = *type,
+                        .whole = {},
+                        .alone = {},
+                        .inputs = {inputs.begin(), inputs.end()}});
     isLayer = true;
     results.emplace(name, Result{layer, wanted, *type});
   }
-  if (isLayer)
+  if (isLayer) {
+    inputs.clear();
     inputs.insert(layer);
+  }
   for (Value value : op.getResults())
     makers[value] = inputs;
 }

@@ -401,10 +401,13 @@ Expected<void> ModelDeploy::findMendingLines(std::span<const LayerError> layers,
     Expected<std::vector<std::string>> found = findMending(ranked, trial, kMaxTrials);
     if (!found)
       return propagate(found);
-    for (const std::string &layer : *found)
-      diagnosis.mending.push_back(quantizeTableLine(layer, mode));
-    if (!found->empty())
-      return {};
+    if (found->empty())
+      continue;
+    for (const LayerError &layer : layers)
+      if (std::ranges::find(*found, layer.name) != found->end())
+        diagnosis.mending.push_back(layer.name);
+    diagnosis.mendingMode = mode;
+    return {};
   }
   return {};
 }
@@ -466,6 +469,13 @@ Expected<ModelDeploySummary> ModelDeploy::run() {
 
 } // namespace
 
+std::vector<std::string> DeployDiagnosis::mendingLines() const {
+  std::vector<std::string> lines;
+  for (const std::string &layer : mending)
+    lines.push_back(quantizeTableLine(layer, mendingMode));
+  return lines;
+}
+
 Tolerance tpuc::defaultTolerance(Precision mode) {
   switch (mode) {
   case Precision::F32:
@@ -490,7 +500,7 @@ static nlohmann::ordered_json toJson(const TensorComparison &comparison) {
 static nlohmann::ordered_json toJson(const DeployDiagnosis &diagnosis) {
   nlohmann::ordered_json json = {{"foreign_reference", diagnosis.isForeignReference},
                                  {"candidates", diagnosis.numCandidates},
-                                 {"quantize_table", diagnosis.mending},
+                                 {"quantize_table", diagnosis.mendingLines()},
                                  {"origin", nullptr}};
   if (!diagnosis.origin)
     return json;

@@ -47,10 +47,14 @@ struct DeployDiagnosis {
   std::optional<TensorComparison> originInput;
   /// The network in float is not like the reference either: it belongs to something else.
   bool isForeignReference = false;
-  /// Lines for a quantize table with which the comparison passes, as was tried; none were found if
-  /// empty.
+  /// The layers, in their order, with which in `mendingMode` the comparison passes, as was tried;
+  /// of the `numCandidates` that are not in f32. None were found if empty.
   std::vector<std::string> mending;
+  Precision mendingMode = Precision::F32;
   int64_t numCandidates = 0;
+
+  /// `mending` as lines of a quantize table.
+  std::vector<std::string> mendingLines() const;
 };
 
 /// What it did.

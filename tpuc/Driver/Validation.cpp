@@ -7,15 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/Validation.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
 #include "tpuc/Support/TensorText.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <set>
 
 using namespace tpuc;
 
@@ -47,6 +50,17 @@ Expected<void> checkExcepts(const std::vector<std::string> &excepts,
                             : "tensors of it");
     }
   return {};
+}
+
+/// How the tensors of `main` are stored; the interpreter gives some of them as f32.
+std::map<std::string, DataType> storedTypes(mlir::ModuleOp module) {
+  std::map<std::string, DataType> types;
+  if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
+    for (mlir::Operation &op : main.getOps())
+      for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults()))
+        if (std::optional<DataType> type = storageDataType(result.getType()))
+          types.emplace(name, *type);
+  return types;
 }
 
 /// `inputs` as the types that the network takes.
@@ -100,6 +114,7 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
                               const NpzReader &reference, const ValidationOptions &options,
                               ComparisonReport &report, NpzWriter *dump) {
   const std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
+  const std::map<std::string, DataType> stored = storedTypes(module);
   std::set<std::string> names;
   ThreadPool threads(options.numThreads);
   auto compare = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
@@ -119,7 +134,10 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     Expected<Tensor> expected = reference.read(wanted);
     if (!expected)
       return propagate(expected);
-    report.add(wanted, compareTensors(tensor, *expected, &threads), counts);
+    TensorComparison made = compareTensors(tensor, *expected, &threads);
+    if (auto type = stored.find(name); type != stored.end())
+      made.targetType = type->second;
+    report.add(wanted, std::move(made), counts);
     releaseMapped(expected->rawBytes());
     return {};
   };

@@ -164,24 +164,34 @@ std::vector<std::string> ComparisonReport::row(const Entry &entry) const {
   return cells;
 }
 
-std::string ComparisonReport::worstTable(size_t rows) const {
+std::vector<const ComparisonReport::Entry *> ComparisonReport::leastAlike(bool counts,
+                                                                          size_t rows) const {
   std::vector<const Entry *> sorted;
   for (const Entry &entry : compared)
-    if (!entry.comparison.isEqual)
+    if (!entry.comparison.isEqual && entry.counts == counts)
       sorted.push_back(&entry);
   std::ranges::stable_sort(sorted, isLessAlike,
                            [](const Entry *entry) -> const auto & { return entry->comparison; });
-  const size_t shown = std::min(rows, sorted.size());
+  sorted.resize(std::min(rows, sorted.size()));
+  return sorted;
+}
+
+std::string ComparisonReport::worstTable(size_t rows) const {
+  std::vector<const Entry *> shown = leastAlike(/*counts=*/true, rows);
+  const std::vector<const Entry *> others = leastAlike(/*counts=*/false, rows);
+  shown.insert(shown.end(), others.begin(), others.end());
   TextTable table;
-  if (shown > 0)
+  if (!shown.empty())
     table.addRow({kHeading.begin(), kHeading.end()});
-  for (const Entry *entry : std::span(sorted).first(shown))
+  for (const Entry *entry : shown)
     table.addRow(row(*entry));
   std::string text = table.str();
-  if (sorted.size() > shown)
-    text += fmt::format("{} more are more alike\n", sorted.size() - shown);
-  if (sorted.size() < compared.size())
-    text += fmt::format("{} are equal\n", compared.size() - sorted.size());
+  const auto numEqual = static_cast<size_t>(
+      std::ranges::count_if(compared, [](const Entry &entry) { return entry.comparison.isEqual; }));
+  if (const size_t numMore = compared.size() - numEqual - shown.size(); numMore > 0)
+    text += fmt::format("{} more are more alike\n", numMore);
+  if (numEqual > 0)
+    text += fmt::format("{} are equal\n", numEqual);
   return text;
 }
 

@@ -57,8 +57,8 @@ public:
   /// One line that says why the report does not pass: the first failing tensor, by how much, and
   /// the worst. Empty when it passes.
   std::string failureMessage() const;
-  /// The `rows` least alike below a heading, the least first, then how many more there are, those
-  /// that are equal apart.
+  /// Below a heading the `rows` least alike of those that count, then the `rows` least alike of the
+  /// others, the least first; then how many more there are, those that are equal apart.
   std::string worstTable(size_t rows) const;
   /// One row per tensor below a heading, then what is missing, then the counts and the worst
   /// tensor. `detailed` adds the shapes and the values at the largest difference.
@@ -79,6 +79,8 @@ private:
   }
   std::string_view result(const Entry &entry) const;
   std::vector<std::string> row(const Entry &entry) const;
+  /// At most `rows` of those that are not equal, the least alike first.
+  std::vector<const Entry *> leastAlike(bool counts, size_t rows) const;
 
   Tolerance tolerance;
   std::vector<Entry> compared;

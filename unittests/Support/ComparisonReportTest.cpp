@@ -96,6 +96,11 @@ TEST(ComparisonReport, WorstTable) {
   EXPECT_THAT(text, testing::MatchesRegex("tensor [^\n]*\nrelu  [^\n]*FAILED\nconv1 [^\n]*FAILED\n"
                                           "1 more are more alike\n1 are equal\n"));
   EXPECT_THAT(sample().worstTable(9), Not(HasSubstr("more alike")));
+  ComparisonReport report({0.9, 0.5});
+  report.add("inner", compared({3, 4}, {4, 2}), /*counts=*/false);
+  report.add("output", compared({1, 2}, {1, 2.01F}));
+  EXPECT_THAT(report.worstTable(1),
+              testing::MatchesRegex("tensor [^\n]*\noutput [^\n]*similar\ninner [^\n]*below\n"));
 }
 
 TEST(ComparisonReport, Json) {
