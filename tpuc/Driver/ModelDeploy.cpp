@@ -94,18 +94,6 @@ std::vector<std::string> outputNames(ModuleOp module) {
   return names;
 }
 
-bool isLowered(ModuleOp module) {
-  auto state = module->getAttrOfType<StringAttr>("module.state");
-  if (state && state.getValue().starts_with("TPU_"))
-    return true;
-  return module
-      .walk([](Operation *op) {
-        return op->getName().getDialectNamespace() == "tpu" ? WalkResult::interrupt()
-                                                            : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Whether the source has stated how it is quantized.
 bool isQuantized(ModuleOp module) {
   return module
@@ -162,9 +150,8 @@ Expected<void> ModelDeploy::readTop() {
   if (!read)
     return propagate(read);
   top.module = std::move(*read);
-  if (isLowered(*top.module))
-    return makeError(options.mlir, "is a network that was lowered already",
-                     "a Top module as model_transform writes it");
+  if (Expected<void> checked = checkIsTop(*top.module, options.mlir); !checked)
+    return checked;
   if (lowering.mode == Precision::INT8 && lowering.calibrationTable.empty() &&
       !isQuantized(*top.module))
     return makeError("--quantize INT8", "needs the ranges of the tensors",

@@ -29,6 +29,9 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext &context,
                                                        const std::string &path);
 
+/// Errors: the module, which came from `path`, is lowered already.
+Expected<void> checkIsTop(mlir::ModuleOp module, const std::string &path);
+
 /// Writes the text of `module` to `path`, and the weights that its ops name to the file
 /// `module.weight_file` beside it. Gives the complete files, the weights first, to be committed by
 /// the caller.

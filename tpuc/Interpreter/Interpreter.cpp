@@ -154,7 +154,7 @@ struct Interpreter::State {
   /// The reverse, for what a caller gives.
   Tensor stored(const Tensor &tensor, mlir::Type type) const {
     quant::UniformQuantizedType quantized = tpu::quantizedType(type);
-    if (!options.expressed || !quantized || tensor.type() != DataType::F32)
+    if (!quantized || tensor.type() != DataType::F32)
       return tensor;
     Tensor integers(*storageDataType(type), tensor.shape());
     kernels::quantizeStored(tensor, tpu::paramsOf(quantized), integers, threads);

@@ -39,7 +39,7 @@ struct InterpreterOptions {
   /// Give all tensors that ops of `main` make, not only the outputs. What the bodies of branches
   /// and loops make is not among them.
   bool keepAll = false;
-  /// Give quantized tensors as the f32 numbers that they stand for, and take inputs so.
+  /// Give quantized tensors as the f32 numbers that they stand for; as inputs, both are taken.
   bool expressed = false;
   TensorProbe probe = nullptr;
   /// What the results of ops are replaced with. Nothing is compiled then.
