@@ -67,6 +67,9 @@ void printDiagnosis(const ModelDeploySummary &summary) {
   }
   if (diagnosis.origin)
     printOrigin(diagnosis);
+  for (const LayerError &layer : diagnosis.worstEffects)
+    fmt::print("the error of '{}' ({}, {}) alone leaves the outputs at {}\n", layer.name, layer.op,
+               dataTypeName(layer.type), figures(*layer.effect));
   const auto count = std::ssize(diagnosis.mending);
   const std::string_view mode = precisionName(diagnosis.mendingMode);
   if (count == 0)

@@ -14,6 +14,7 @@
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/Progress.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -38,7 +39,7 @@ public:
              const NpzReader &reference, unsigned numThreads);
 
   Expected<void> measureWhole(const TensorMap &inputs);
-  Expected<void> measureAlone(const TensorMap &inputs);
+  Expected<void> measureAlone(const TensorMap &inputs, NpzWriter &dump);
 
   std::vector<LayerError> layers;
 
@@ -94,7 +95,10 @@ void LayerMeter::addLayer(Operation &op) {
                         .type = *type,
                         .whole = {},
                         .alone = {},
+                        .effect = {},
+                        .tensors = {},
                         .inputs = {inputs.begin(), inputs.end()}});
+    layers.back().tensors.push_back(wanted);
     isLayer = true;
     results.emplace(name, Result{layer, wanted, *type});
   }
@@ -139,7 +143,7 @@ Tensor asStored(const Tensor &reference, DataType type, const Tensor &made) {
   return convert(isRounded ? convert(reference, type) : reference, made.type());
 }
 
-Expected<void> LayerMeter::measureAlone(const TensorMap &inputs) {
+Expected<void> LayerMeter::measureAlone(const TensorMap &inputs, NpzWriter &dump) {
   TensorSubstitute substitute = [&](const std::string &name,
                                     const Tensor &tensor) -> Expected<std::optional<Tensor>> {
     auto found = results.find(name);
@@ -148,7 +152,9 @@ Expected<void> LayerMeter::measureAlone(const TensorMap &inputs) {
     Expected<Tensor> read = compare(found->second, tensor, &LayerError::alone);
     if (!read)
       return propagate(read);
-    if (read->shape().numElements() != tensor.shape().numElements())
+    if (Expected<void> added = dump.add(found->second.referenceName, tensor); !added)
+      return propagate(added);
+    if (read->numElements() != tensor.numElements())
       return std::nullopt;
     return asStored(*read, found->second.type, tensor).reshaped(tensor.shape());
   };
@@ -183,13 +189,66 @@ std::map<std::string, std::string> tpuc::referenceNames(ModuleOp lowered, Module
 Expected<std::vector<LayerError>>
 tpuc::measureLayers(ModuleOp lowered, const TensorMap &inputs,
                     const std::map<std::string, std::string> &names, const NpzReader &reference,
-                    unsigned numThreads) {
+                    NpzWriter &alone, unsigned numThreads) {
   LayerMeter meter(lowered, names, reference, numThreads);
   if (Expected<void> measured = meter.measureWhole(inputs); !measured)
     return propagate(measured);
-  if (Expected<void> measured = meter.measureAlone(inputs); !measured)
+  if (Expected<void> measured = meter.measureAlone(inputs, alone); !measured)
     return propagate(measured);
   return std::move(meter.layers);
+}
+
+/// The least alike of `outputs`; nothing if none of them is in `reference`.
+static Expected<std::optional<TensorComparison>>
+worstOutput(const TensorMap &outputs, const NpzReader &reference, ThreadPool &threads) {
+  std::optional<TensorComparison> worst;
+  for (const auto &[name, tensor] : outputs) {
+    if (!reference.contains(name))
+      continue;
+    Expected<Tensor> expected = reference.read(name);
+    if (!expected)
+      return propagate(expected);
+    TensorComparison made = compareTensors(tensor, *expected, &threads);
+    if (!worst || isLessAlike(made, *worst))
+      worst = std::move(made);
+  }
+  return worst;
+}
+
+Expected<void> tpuc::measureEffects(ModuleOp top, const TensorMap &inputs,
+                                    std::span<LayerError *const> layers, const NpzReader &alone,
+                                    const NpzReader &reference, unsigned numThreads) {
+  const LayerError *current = nullptr;
+  InterpreterOptions options;
+  options.numThreads = numThreads;
+  options.substitute = [&](const std::string &name,
+                           const Tensor &tensor) -> Expected<std::optional<Tensor>> {
+    if (std::ranges::find(current->tensors, name) == current->tensors.end())
+      return std::nullopt;
+    Expected<Tensor> made = alone.read(name);
+    if (!made)
+      return propagate(made);
+    if (made->numElements() != tensor.numElements())
+      return std::nullopt;
+    return convert(*made, tensor.type()).reshaped(tensor.shape());
+  };
+  Expected<std::unique_ptr<Interpreter>> interpreter = Interpreter::create(top, options);
+  if (!interpreter)
+    return propagate(interpreter);
+  ThreadPool threads(numThreads);
+  Progress progress("Measuring what layers do to the outputs", std::ssize(layers));
+  for (LayerError *layer : layers) {
+    current = layer;
+    Expected<TensorMap> outputs = (*interpreter)->run(inputs);
+    if (!outputs)
+      return propagate(outputs);
+    Expected<std::optional<TensorComparison>> worst = worstOutput(*outputs, reference, threads);
+    if (!worst)
+      return propagate(worst);
+    layer->effect = std::move(*worst);
+    progress.advance();
+  }
+  return {};
 }
 
 /// By how much a layer's similarity is below that of its worst input.
@@ -200,15 +259,13 @@ static double drop(std::span<const LayerError> layers, const LayerError &layer) 
   return input - layer.whole.euclid;
 }
 
-const LayerError *tpuc::findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance,
-                                   const std::vector<std::string> &outputs) {
-  const auto first = std::ranges::find_if(
-      layers, [&](const LayerError &layer) { return !layer.whole.passes(tolerance); });
-  if (first == layers.end())
+const LayerError *tpuc::findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance) {
+  const auto isBelow = [&](const LayerError &layer) { return !layer.whole.passes(tolerance); };
+  if (std::ranges::none_of(layers, isBelow))
     return nullptr;
-  if (std::ranges::find(outputs, first->name) == outputs.end() ||
-      first->whole.nonFiniteMismatches > 0)
-    return &*first;
+  for (const LayerError &layer : layers)
+    if (isBelow(layer) && !layer.alone.passes(tolerance))
+      return &layer;
   return &*std::ranges::max_element(layers, {},
                                     [&](const LayerError &layer) { return drop(layers, layer); });
 }

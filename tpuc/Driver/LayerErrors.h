@@ -27,6 +27,11 @@ struct LayerError {
   TensorComparison whole;
   /// Its result alone: computed from what the reference has as its inputs, as these are stored.
   TensorComparison alone;
+  /// The output that suffers most from that error alone, everything else being in float; see
+  /// measureEffects.
+  std::optional<TensorComparison> effect;
+  /// The names in the reference of all its tensors.
+  std::vector<std::string> tensors;
   /// The layers whose results it reads, casts in between aside.
   std::vector<size_t> inputs;
 };
@@ -36,16 +41,23 @@ struct LayerError {
 std::map<std::string, std::string> referenceNames(mlir::ModuleOp lowered, mlir::ModuleOp top);
 
 /// The layers of `lowered` in their order, compared with `reference` in two runs on `inputs`: as it
-/// is, and with each tensor replaced by the reference's once it is made. `names` as referenceNames.
+/// is, and with each tensor replaced by the reference's once it is made. What layers make alone is
+/// written to `alone` under its name in the reference. `names` as referenceNames.
 Expected<std::vector<LayerError>> measureLayers(mlir::ModuleOp lowered, const TensorMap &inputs,
                                                 const std::map<std::string, std::string> &names,
-                                                const NpzReader &reference, unsigned numThreads);
+                                                const NpzReader &reference, NpzWriter &alone,
+                                                unsigned numThreads);
 
-/// The layer where the error is born: the first one below `tolerance`, whose inputs are above; if
-/// that is one of `outputs`, the layer that falls furthest below its worst input in euclidean
-/// similarity. Null if nothing is below.
-const LayerError *findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance,
-                             const std::vector<std::string> &outputs);
+/// Finds the `effect` of `layers`, one run of `top` for each: with what the layer makes `alone` in
+/// place of its result. `reference` has the outputs.
+Expected<void> measureEffects(mlir::ModuleOp top, const TensorMap &inputs,
+                              std::span<LayerError *const> layers, const NpzReader &alone,
+                              const NpzReader &reference, unsigned numThreads);
+
+/// The layer where the error is born: the first one that is below `tolerance` in the whole network
+/// and alone; without one, that which falls furthest below its worst input in euclidean similarity.
+/// Null if nothing is below.
+const LayerError *findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance);
 
 } // namespace tpuc
 

@@ -12,12 +12,9 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
-#include "tpuc/Driver/Mending.h"
-#include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Driver/Phase.h"
 #include "tpuc/Interpreter/Evaluate.h"
-#include "tpuc/Support/Progress.h"
 #include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -30,15 +27,6 @@ using namespace mlir;
 using namespace tpuc;
 
 namespace {
-
-/// How often layers are lowered in another precision to see whether that mends the network.
-constexpr int kMaxTrials = 32;
-
-/// A module with the context that it lives in.
-struct Network {
-  std::unique_ptr<MLIRContext> context = makeContext();
-  OwningOpRef<ModuleOp> module = nullptr;
-};
 
 class ModelDeploy {
 public:
@@ -61,11 +49,8 @@ private:
   void count();
   Expected<NpzReader> reference();
   Expected<NpzReader> topTensors();
-  /// Whether the tensors that count are in `tensors` as the reference has them.
-  Expected<bool> agrees(const NpzReader &tensors, const NpzReader &wanted) const;
-  Expected<void> findMendingLines(std::span<const LayerError> layers, const NpzReader &wanted);
-  Expected<bool> isMendedBy(std::span<const std::string> layers, Precision mode,
-                            const NpzReader &wanted) const;
+  /// The same lowering with these layers in another precision.
+  Expected<Network> lowerWith(std::span<const std::string> layers, Precision precision) const;
   Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers, Precision mode) const;
 
   const ModelDeployOptions &options;
@@ -76,7 +61,6 @@ private:
   std::optional<ModelFiles> paths;
   Network top;
   std::optional<Network> lowered;
-  std::vector<std::string> outputs;
   TensorMap inputs;
   ValidationOptions validation;
   /// Every tensor of the Top module, once they were needed.
@@ -85,12 +69,12 @@ private:
 };
 
 /// The names of the tensors that `main` gives.
-std::vector<std::string> outputNames(ModuleOp module) {
-  std::vector<std::string> names;
+std::set<std::string> outputNames(ModuleOp module) {
+  std::set<std::string> names;
   if (auto main = module.lookupSymbol<func::FuncOp>("main"))
     for (Value value : main.front().getTerminator()->getOperands())
       if (auto result = dyn_cast<OpResult>(value))
-        names.push_back(tensorNames(result.getOwner())[result.getResultNumber()]);
+        names.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
   return names;
 }
 
@@ -156,7 +140,6 @@ Expected<void> ModelDeploy::readTop() {
       !isQuantized(*top.module))
     return makeError("--quantize INT8", "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
-  outputs = outputNames(*top.module);
   return {};
 }
 
@@ -263,7 +246,7 @@ Expected<void> ModelDeploy::compare() {
   validation.numThreads = options.numThreads;
   validation.referenceNames = referenceNames(*lowered->module, *top.module);
   if (!options.compareAll)
-    validation.counting = {outputs.begin(), outputs.end()};
+    validation.counting = outputNames(*top.module);
   Expected<NpzReader> wanted = reference();
   if (!wanted)
     return propagate(wanted);
@@ -297,108 +280,6 @@ Expected<void> ModelDeploy::commit() {
   return commitAll(std::move(files));
 }
 
-//===----------------------------------------------------------------------===//
-// Where the error comes from
-//===----------------------------------------------------------------------===//
-
-Expected<bool> ModelDeploy::agrees(const NpzReader &tensors, const NpzReader &wanted) const {
-  ThreadPool threads(options.numThreads);
-  for (const ComparisonReport::Entry &entry : summary.report->entries()) {
-    if (!entry.counts || !tensors.contains(entry.name))
-      continue;
-    Expected<Tensor> made = tensors.read(entry.name);
-    if (!made)
-      return propagate(made);
-    Expected<Tensor> expected = wanted.read(entry.name);
-    if (!expected)
-      return propagate(expected);
-    if (!compareTensors(*made, *expected, &threads).passes(validation.tolerance))
-      return false;
-  }
-  return true;
-}
-
-Expected<void> ModelDeploy::diagnose() {
-  if (!summary.report || summary.report->passes() || summary.report->numFailed() == 0)
-    return {};
-  DeployDiagnosis &diagnosis = summary.diagnosis.emplace();
-  Expected<NpzReader> tensors = topTensors();
-  if (!tensors)
-    return propagate(tensors);
-  Expected<NpzReader> wanted = reference();
-  if (!wanted)
-    return propagate(wanted);
-  Expected<bool> isOwn = agrees(*tensors, *wanted);
-  if (!isOwn)
-    return propagate(isOwn);
-  diagnosis.isForeignReference = !*isOwn;
-  if (diagnosis.isForeignReference)
-    return {};
-  Expected<std::vector<LayerError>> layers = measureLayers(
-      *lowered->module, inputs, validation.referenceNames, *tensors, options.numThreads);
-  if (!layers)
-    return propagate(layers);
-  if (const LayerError *origin = findOrigin(*layers, validation.tolerance, outputs)) {
-    diagnosis.origin = *origin;
-    for (size_t index : origin->inputs) {
-      const TensorComparison &input = (*layers)[index].whole;
-      if (!diagnosis.originInput || isLessAlike(input, *diagnosis.originInput))
-        diagnosis.originInput = input;
-    }
-  }
-  return findMendingLines(*layers, *wanted);
-}
-
-/// The layers that are not in f32 and do not give what the reference has, the least alike first.
-std::vector<std::string> rankLayers(std::span<const LayerError> layers) {
-  std::vector<const LayerError *> ranked;
-  for (const LayerError &layer : layers)
-    if (layer.type != DataType::F32 && !layer.alone.isEqual)
-      ranked.push_back(&layer);
-  std::ranges::stable_sort(ranked, [](const LayerError *a, const LayerError *b) {
-    return isLessAlike(a->alone, b->alone);
-  });
-  std::vector<std::string> names;
-  for (const LayerError *layer : ranked)
-    names.push_back(layer->name);
-  return names;
-}
-
-/// The precisions that hold more than `mode`, those first that cost least.
-std::vector<Precision> preciserModes(const TargetInfo &target, Precision mode) {
-  std::vector<Precision> modes;
-  for (Precision candidate : {Precision::F16, Precision::BF16, Precision::F32})
-    if (target.has(candidate) && candidate != mode &&
-        (mode == Precision::INT8 || candidate == Precision::F32))
-      modes.push_back(candidate);
-  return modes;
-}
-
-Expected<void> ModelDeploy::findMendingLines(std::span<const LayerError> layers,
-                                             const NpzReader &wanted) {
-  DeployDiagnosis &diagnosis = *summary.diagnosis;
-  const std::vector<std::string> ranked = rankLayers(layers);
-  diagnosis.numCandidates = std::ssize(ranked);
-  Progress progress("Looking for layers that mend it", 0);
-  for (Precision mode : preciserModes(*target, lowering.mode)) {
-    const MendingTrial trial = [&](std::span<const std::string> some) {
-      progress.advance();
-      return isMendedBy(some, mode, wanted);
-    };
-    Expected<std::vector<std::string>> found = findMending(ranked, trial, kMaxTrials);
-    if (!found)
-      return propagate(found);
-    if (found->empty())
-      continue;
-    for (const LayerError &layer : layers)
-      if (std::ranges::find(*found, layer.name) != found->end())
-        diagnosis.mending.push_back(layer.name);
-    diagnosis.mendingMode = mode;
-    return {};
-  }
-  return {};
-}
-
 Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string> layers,
                                                     Precision precision) const {
   std::string text;
@@ -422,25 +303,44 @@ Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string>
   return file;
 }
 
-Expected<bool> ModelDeploy::isMendedBy(std::span<const std::string> layers, Precision precision,
-                                       const NpzReader &wanted) const {
+Expected<Network> ModelDeploy::lowerWith(std::span<const std::string> layers,
+                                         Precision precision) const {
   Expected<OutputFile> table = quantizeTableWith(layers, precision);
   if (!table)
     return propagate(table);
-  LoweringOptions tried = lowering;
-  tried.quantizeTable = table->temporaryPath();
-  Expected<Network> network = lowerAs(tried);
-  // A precision that a layer cannot be lowered in mends nothing.
-  if (!network)
-    return false;
-  ValidationOptions comparison = validation;
-  comparison.referenceNames = referenceNames(*network->module, *top.module);
-  comparison.countingOnly = true;
-  ComparisonReport report(validation.tolerance);
-  if (Expected<void> compared = validate(*network->module, inputs, wanted, comparison, report);
-      !compared)
-    return propagate(compared);
-  return report.passes();
+  LoweringOptions changed = lowering;
+  changed.quantizeTable = table->temporaryPath();
+  return lowerAs(changed);
+}
+
+Expected<void> ModelDeploy::diagnose() {
+  if (!summary.report || summary.report->numFailed() == 0)
+    return {};
+  Expected<NpzReader> floats = topTensors();
+  if (!floats)
+    return propagate(floats);
+  Expected<NpzReader> wanted = reference();
+  if (!wanted)
+    return propagate(wanted);
+  const DiagnosisRequest request = {
+      .top = *top.module,
+      .lowered = *lowered->module,
+      .inputs = inputs,
+      .floats = *floats,
+      .reference = *wanted,
+      .validation = validation,
+      .report = *summary.report,
+      .target = *target,
+      .mode = lowering.mode,
+      .scratch = summary.lowered,
+      .lowerWith = [this](std::span<const std::string> layers, Precision precision) {
+        return lowerWith(layers, precision);
+      }};
+  Expected<DeployDiagnosis> diagnosis = tpuc::diagnose(request);
+  if (!diagnosis)
+    return propagate(diagnosis);
+  summary.diagnosis = std::move(*diagnosis);
+  return {};
 }
 
 Expected<ModelDeploySummary> ModelDeploy::run() {
@@ -455,13 +355,6 @@ Expected<ModelDeploySummary> ModelDeploy::run() {
 }
 
 } // namespace
-
-std::vector<std::string> DeployDiagnosis::mendingLines() const {
-  std::vector<std::string> lines;
-  for (const std::string &layer : mending)
-    lines.push_back(quantizeTableLine(layer, mendingMode));
-  return lines;
-}
 
 Tolerance tpuc::defaultTolerance(Precision mode) {
   switch (mode) {
@@ -480,28 +373,6 @@ Expected<ModelDeploySummary> tpuc::deployModel(const ModelDeployOptions &options
   return ModelDeploy(options).run();
 }
 
-static nlohmann::ordered_json toJson(const TensorComparison &comparison) {
-  return {{"cosine", comparison.cosine}, {"euclid", comparison.euclid}};
-}
-
-static nlohmann::ordered_json toJson(const DeployDiagnosis &diagnosis) {
-  nlohmann::ordered_json json = {{"foreign_reference", diagnosis.isForeignReference},
-                                 {"candidates", diagnosis.numCandidates},
-                                 {"quantize_table", diagnosis.mendingLines()},
-                                 {"origin", nullptr}};
-  if (!diagnosis.origin)
-    return json;
-  const LayerError &origin = *diagnosis.origin;
-  json["origin"] = {{"name", origin.name},
-                    {"op", origin.op},
-                    {"type", dataTypeName(origin.type)},
-                    {"whole", toJson(origin.whole)},
-                    {"alone", toJson(origin.alone)}};
-  if (diagnosis.originInput)
-    json["origin"]["input"] = toJson(*diagnosis.originInput);
-  return json;
-}
-
 nlohmann::ordered_json ModelDeploySummary::toJson() const {
   nlohmann::ordered_json json = {{"chip", chip},
                                  {"mode", mode},
@@ -516,6 +387,6 @@ nlohmann::ordered_json ModelDeploySummary::toJson() const {
   for (const auto &[what, count] : exceptions)
     json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});
   json["comparison"] = report ? report->json() : nlohmann::ordered_json();
-  json["diagnosis"] = diagnosis ? ::toJson(*diagnosis) : nlohmann::ordered_json();
+  json["diagnosis"] = diagnosis ? diagnosis->toJson() : nlohmann::ordered_json();
   return json;
 }

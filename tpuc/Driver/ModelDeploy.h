@@ -10,10 +10,7 @@
 #define TPUC_DRIVER_MODELDEPLOY_H
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
-#include "tpuc/Driver/LayerErrors.h"
-#include "tpuc/Driver/Validation.h"
-
-#include <nlohmann/json_fwd.hpp>
+#include "tpuc/Driver/DeployDiagnosis.h"
 
 namespace tpuc {
 
@@ -39,23 +36,6 @@ struct ModelDeployOptions {
 /// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16
 /// 0.95 and 0.85, INT8 0.9 and 0.5.
 Tolerance defaultTolerance(Precision mode);
-
-/// Where a comparison below tolerance comes from.
-struct DeployDiagnosis {
-  /// Where the error is born, and its worst input.
-  std::optional<LayerError> origin;
-  std::optional<TensorComparison> originInput;
-  /// The network in float is not like the reference either: it belongs to something else.
-  bool isForeignReference = false;
-  /// The layers, in their order, with which in `mendingMode` the comparison passes, as was tried;
-  /// of the `numCandidates` that are not in f32. None were found if empty.
-  std::vector<std::string> mending;
-  Precision mendingMode = Precision::F32;
-  int64_t numCandidates = 0;
-
-  /// `mending` as lines of a quantize table.
-  std::vector<std::string> mendingLines() const;
-};
 
 /// What it did.
 struct ModelDeploySummary {

@@ -23,6 +23,12 @@ namespace tpuc {
 /// One thread: the passes have modules as a whole before them.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
+/// A module with the context that it lives in.
+struct Network {
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
+};
+
 /// Reads a module from its text and checks it. Relative weight files are looked for beside `path`.
 /// Errors: as MappedFile::open; text that is no module, an op that is wrong, in the parser's and
 /// verifiers' words.
