@@ -74,8 +74,12 @@ public:
         return propagate(tensor);
       samples.count = tensor->shape()[0];
       samples.arrays.push_back(convert(*tensor, info.dataType));
-      samples.shapes.emplace_back(
-          std::span(info.type.getShape().data(), info.type.getShape().size()));
+      // One sample at a time: what is dynamic is as in the array, and the batch 1.
+      llvm::SmallVector<int64_t> dims(info.type.getShape());
+      for (auto [axis, extent] : llvm::enumerate(dims))
+        if (mlir::ShapedType::isDynamic(extent))
+          extent = axis == 0 || axis >= tensor->shape().rank() ? 1 : tensor->shape()[axis];
+      samples.shapes.emplace_back(std::span(dims.data(), dims.size()));
       if (samples.shapes.back().numElements() * samples.count != tensor->numElements())
         return makeError(options.samples, "array " + tensor->shape().str(),
                          "samples of " + samples.shapes.back().str());

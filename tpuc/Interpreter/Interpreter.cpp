@@ -27,10 +27,23 @@
 
 using namespace tpuc;
 
-void tpuc::registerEvaluators(mlir::MLIRContext &contextRef) {
-  mlir::MLIRContext *context = &contextRef;
-  context->loadDialect<top::TopDialect, tpu::TpuDialect>();
-#include "tpuc/Interpreter/AttachAll.inc"
+static void attachTop(mlir::MLIRContext *context) {
+#include "tpuc/Interpreter/AttachTop.inc"
+}
+
+static void attachTpu(mlir::MLIRContext *context) {
+#include "tpuc/Interpreter/AttachTpu.inc"
+}
+
+void tpuc::registerEvaluators(mlir::MLIRContext &context) {
+  context.loadDialect<top::TopDialect, tpu::TpuDialect>();
+  attachTop(&context);
+  attachTpu(&context);
+}
+
+void tpuc::registerEvaluators(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *context, top::TopDialect *) { attachTop(context); });
+  registry.addExtension(+[](mlir::MLIRContext *context, tpu::TpuDialect *) { attachTpu(context); });
 }
 
 namespace {

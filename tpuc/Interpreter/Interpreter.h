@@ -57,6 +57,8 @@ struct TensorInfo {
 
 /// Attaches what all ops compute; needed once per context, before `Interpreter::create`.
 void registerEvaluators(mlir::MLIRContext &context);
+/// The same in every context of `registry`, as soon as it loads the dialects.
+void registerEvaluators(mlir::DialectRegistry &registry);
 
 /// Runs the function `main` of a module, lowered or not. 16-bit floats of a lowered one are held as
 /// f32, except inputs and outputs: tensors of its inside are given as such.

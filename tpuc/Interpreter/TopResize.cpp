@@ -199,8 +199,11 @@ static Expected<void> evaluateAffineGrid(AffineGridOp op, EvalContext &context) 
 
 void tpuc::attachResize(mlir::MLIRContext *context) {
   attachEvaluate<InterpOp, evaluateInterp>(context);
-  attachEvaluate<tpu::InterpOp, evaluateStoredInterp>(context);
   attachEvaluate<UpsampleOp, evaluateUpsample>(context);
   attachEvaluate<GridSamplerOp, evaluateGridSampler>(context);
   attachEvaluate<AffineGridOp, evaluateAffineGrid>(context);
+}
+
+void tpuc::attachTpuResize(mlir::MLIRContext *context) {
+  attachEvaluate<tpu::InterpOp, evaluateStoredInterp>(context);
 }

@@ -38,6 +38,7 @@ def Tpu_Dialect : Dialect {
     `TFLite_LShift`, `QDM`). With `do_relu` the result is at
     least the zero point, and at most what stands for `relu_limit`.
   }];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
   let usePropertiesForAttributes = 0;
   let extraClassDeclaration = [{

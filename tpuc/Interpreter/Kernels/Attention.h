@@ -1,4 +1,4 @@
-//===- Attention.h - Attention and what goes with it  -*- C++ -*-===//
+//===- Attention.h - Attention and what goes with it ------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

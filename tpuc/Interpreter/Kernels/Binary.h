@@ -1,4 +1,4 @@
-//===- Binary.h - Element by element, several operands  -*- C++ -*-===//
+//===- Binary.h - Element by element, several operands ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Blocked.h - Kernels on blocks of 16 channels  -*- C++ -*-===//
+//===- Blocked.h - Kernels on blocks of 16 channels -------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Blocks.h - Elements of any type in few C++ types  -*- C++ -*-===//
+//===- Blocks.h - Elements of any type in few C++ types ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- CompiledKernel.h - A kernel made for fixed shapes  -*- C++ -*-===//
+//===- CompiledKernel.h - A kernel made for fixed shapes --------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ComputeType.h - The types in which kernels compute  -*- C++ -*-===//
+//===- ComputeType.h - The types in which kernels compute -------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

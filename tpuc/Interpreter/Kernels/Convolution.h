@@ -1,4 +1,4 @@
-//===- Convolution.h - Convolutions of tensors  -*- C++ -*-===//
+//===- Convolution.h - Convolutions of tensors ------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

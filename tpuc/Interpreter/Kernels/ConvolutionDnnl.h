@@ -1,4 +1,4 @@
-//===- ConvolutionDnnl.h - f32 convolutions by oneDNN  -*- C++ -*-===//
+//===- ConvolutionDnnl.h - f32 convolutions by oneDNN -----------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Dnnl.h - How kernels use oneDNN  -*- C++ -*-===//
+//===- Dnnl.h - How kernels use oneDNN --------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- ElementBytes.h - Elements as bytes  -*- C++ -*-===//
+//===- ElementBytes.h - Elements as bytes ----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

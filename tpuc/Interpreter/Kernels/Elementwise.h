@@ -1,4 +1,4 @@
-//===- Elementwise.h - Loops over the elements of broadcast tensors  -*- C++ -*-===//
+//===- Elementwise.h - Loops over the elements of broadcast tensors ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

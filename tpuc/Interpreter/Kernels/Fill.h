@@ -1,4 +1,4 @@
-//===- Fill.h - Tensors from few numbers  -*- C++ -*-===//
+//===- Fill.h - Tensors from few numbers -----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Gemm.h - Row-major matrix products  -*- C++ -*-===//
+//===- Gemm.h - Row-major matrix products -----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Index.h - Gathering and scattering  -*- C++ -*-===//
+//===- Index.h - Gathering and scattering ----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -42,6 +42,92 @@ RowFactors rowFactors(const Geometry &g, const std::array<std::vector<int64_t>, 
   return result;
 }
 
+/// The rows of an average pool.
+class AverageRows {
+public:
+  AverageRows(const Tensor &input, int32_t zero, const Geometry &g,
+              const std::array<std::vector<int64_t>, 3> &counts, const RowFactors &factors,
+              Tensor &output)
+      : input(byteRow(input, 0, zero)), stride(g.strides[2]), counts(counts),
+        column(static_cast<size_t>(g.large[2])), sums(static_cast<size_t>(g.small[2])),
+        to(bytesOf(output)) {
+    for (const auto &[count, requant] : factors)
+      requantizers.emplace(count, Requantizer(requant, simd));
+  }
+
+  void begin() {
+    std::ranges::fill(column, 0);
+    std::ranges::fill(sums, 0);
+  }
+  void down(int64_t row) {
+    simd.addRow({input.data + row, input.flip, input.zero}, static_cast<int64_t>(column.size()), 1,
+                column.data());
+  }
+  void across(int64_t from, int64_t first, int64_t count) {
+    const int32_t *values = column.data() + from;
+    int32_t *results = sums.data() + first;
+    if (stride == 1) {
+      for (int64_t i = 0; i < count; ++i)
+        results[i] += values[i];
+      return;
+    }
+    for (int64_t i = 0; i < count; ++i)
+      results[i] += values[i * stride];
+  }
+  void end(int64_t row, int64_t d, int64_t h) {
+    const int64_t count = counts[0][static_cast<size_t>(d)] * counts[1][static_cast<size_t>(h)];
+    requantizers.at(count).lanes(sums.data(), static_cast<int64_t>(sums.size()), 0, to + row);
+  }
+
+private:
+  const IntegerSimd &simd = integerSimd();
+  ByteRow input;
+  int64_t stride;
+  const std::array<std::vector<int64_t>, 3> &counts;
+  std::map<int64_t, Requantizer> requantizers;
+  std::vector<int32_t> column, sums;
+  uint8_t *to;
+};
+
+/// The rows of a maximum pool.
+class MaximumRows {
+public:
+  MaximumRows(const Tensor &input, const Geometry &g, Tensor &output)
+      : from(bytesOf(input)), flip(flipOf(input.type())), stride(g.strides[2]),
+        column(static_cast<size_t>(g.large[2])), taps(static_cast<size_t>(g.small[2])),
+        results(static_cast<size_t>(g.small[2])), to(bytesOf(output)) {}
+
+  void begin() {
+    std::ranges::fill(column, flip);
+    std::ranges::fill(results, flip);
+  }
+  void down(int64_t row) {
+    simd.extremeRow(from + row, true, flip, static_cast<int64_t>(column.size()), column.data());
+  }
+  void across(int64_t first, int64_t output, int64_t count) {
+    const uint8_t *values = column.data() + first;
+    if (stride != 1) {
+      simd.strideRow(values, stride, count, taps.data());
+      values = taps.data();
+    }
+    simd.extremeRow(values, true, flip, count, results.data() + output);
+  }
+  void end(int64_t row, int64_t, int64_t) { std::ranges::copy(results, to + row); }
+
+private:
+  const IntegerSimd &simd = integerSimd();
+  const uint8_t *from;
+  uint8_t flip; ///< Also the lowest number's byte.
+  int64_t stride;
+  std::vector<uint8_t> column, taps, results;
+  uint8_t *to;
+};
+
+int64_t poolGrain(const Geometry &g) {
+  const int64_t perRow = g.large[2] * g.kernel[0] * g.kernel[1] + g.small[2] * g.kernel[2];
+  return grainFor(g.small[0] * g.small[1] * (perRow / 8 + 8));
+}
+
 /// One window that takes all of the input, and nothing else.
 bool isGlobal(const Geometry &g) {
   bool result = g.smallSize == 1;
@@ -49,6 +135,33 @@ bool isGlobal(const Geometry &g) {
     result =
         result && g.kernel[axis] >= g.large[axis] && g.pads[axis] == 0 && g.dilations[axis] == 1;
   return result;
+}
+
+/// Feeds `body` with the rows of an output plane: `begin()`, then `down(row)` for each input row
+/// (the offset of its first element) under the window, then `across(column, first, count)` for each
+/// tap along the row: that of output `first` is at `column`, those of the `count` outputs are a
+/// stride apart; and `end(row, d, h)` with the offset of the output row.
+template <typename Body> void forEachPoolRow(const Geometry &g, int64_t plane, Body &body) {
+  const auto at = [&](size_t axis, int64_t position, int64_t tap) {
+    return position * g.strides[axis] + tap * g.dilations[axis] - g.pads[axis];
+  };
+  for (int64_t d = 0; d < g.small[0]; ++d)
+    for (int64_t h = 0; h < g.small[1]; ++h) {
+      body.begin();
+      for (int64_t a = 0; a < g.kernel[0]; ++a)
+        for (int64_t b = 0; b < g.kernel[1]; ++b) {
+          const int64_t z = at(0, d, a);
+          const int64_t y = at(1, h, b);
+          if (z >= 0 && z < g.large[0] && y >= 0 && y < g.large[1])
+            body.down(((plane * g.large[0] + z) * g.large[1] + y) * g.large[2]);
+        }
+      for (int64_t c = 0; c < g.kernel[2]; ++c) {
+        const auto [first, last] = g.inside(2, c);
+        if (first < last)
+          body.across(at(2, first, c), first, last - first);
+      }
+      body.end(((plane * g.small[0] + d) * g.small[1] + h) * g.small[2], d, h);
+    }
 }
 
 std::vector<int64_t> spatialAxes(const Shape &shape) {
@@ -82,30 +195,24 @@ void kernels::integerAveragePool(const Tensor &input, const IntegerPoolParams &p
     return integerReduceSum(input, spatialAxes(input.shape()), params.inputZero, requant, output,
                             threads);
   }
-  const IntegerSimd &simd = integerSimd();
   const RowFactors factors = rowFactors(g, counts, params.requant);
-  uint8_t *to = bytesOf(output);
-  threads.parallelFor(g.batch * g.smallChannels, grainFor(g.smallSize * g.kernelSize),
-                      [&](int64_t begin, int64_t end) {
-                        std::vector<int32_t> sums(static_cast<size_t>(g.smallSize));
-                        for (int64_t plane = begin; plane < end; ++plane) {
-                          const ByteRow from =
-                              byteRow(input, plane * g.largeSize, params.inputZero);
-                          std::ranges::fill(sums, 0);
-                          for (int64_t tap = 0; tap < g.kernelSize; ++tap)
-                            forEachRow(g, tap, [&](int64_t small, int64_t large, int64_t count) {
-                              simd.addStrided({from.data + large, from.flip, from.zero}, count,
-                                              g.strides[2], sums.data() + small);
-                            });
-                          for (int64_t row = 0; row < g.small[0] * g.small[1]; ++row) {
-                            const int64_t count = counts[0][static_cast<size_t>(row / g.small[1])] *
-                                                  counts[1][static_cast<size_t>(row % g.small[1])];
-                            Requantizer(factors.at(count), simd)
-                                .lanes(sums.data() + row * g.small[2], g.small[2], 0,
-                                       to + plane * g.smallSize + row * g.small[2]);
-                          }
-                        }
-                      });
+  threads.parallelFor(g.batch * g.smallChannels, poolGrain(g), [&](int64_t begin, int64_t end) {
+    AverageRows rows(input, params.inputZero, g, counts, factors, output);
+    for (int64_t plane = begin; plane < end; ++plane)
+      forEachPoolRow(g, plane, rows);
+  });
+}
+
+void kernels::integerMaxPool(const Tensor &input, const WindowParams &window, Tensor &output,
+                             ThreadPool &threads) {
+  if (output.numElements() == 0)
+    return;
+  const Geometry g = geometryOf(output.shape(), input.shape(), window);
+  threads.parallelFor(g.batch * g.smallChannels, poolGrain(g), [&](int64_t begin, int64_t end) {
+    MaximumRows rows(input, g, output);
+    for (int64_t plane = begin; plane < end; ++plane)
+      forEachPoolRow(g, plane, rows);
+  });
 }
 
 namespace {

@@ -31,6 +31,12 @@ struct IntegerPoolParams {
 void integerAveragePool(const Tensor &input, const IntegerPoolParams &params, Tensor &output,
                         ThreadPool &threads);
 
+/// The maximum over the window's elements inside of the input; the lowest number of the type where
+/// there are none. Input ([N, C, spatial...], 1 to 3 spatial dimensions) and output are both i8 or
+/// both u8.
+void integerMaxPool(const Tensor &input, const WindowParams &window, Tensor &output,
+                    ThreadPool &threads);
+
 /// The largest number of elements that a window counts: integerAveragePool needs factors from 1 to
 /// this. Shapes are those of the pool's input and output.
 int64_t largestPoolCount(const Shape &input, const Shape &output, const IntegerPoolParams &params);

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/IntegerQuantize.h"
 #include "tpuc/Interpreter/Kernels/Elementwise.h"
+#include "tpuc/Interpreter/Kernels/IntegerSimd.h"
 
 using namespace tpuc;
 using namespace tpuc::kernels;
@@ -36,13 +37,20 @@ template <typename Body> void dispatchStored(DataType type, Body &&body) {
 void kernels::quantizeTensor(const Tensor &input, const QuantParams &params, IntegerRange range,
                              RoundingMode rounding, Tensor &output, ThreadPool &threads) {
   const OperandReader<float> reader(input, output.shape());
+  const IntegerSimd &simd = integerSimd();
+  // Rounding is monotone and leaves integers alone: clamping before it gives the same.
+  const auto zero = static_cast<double>(params.zeroPoint);
+  const QuantizeScale scale{params.scale, static_cast<double>(range.lowest) - zero,
+                            static_cast<double>(range.highest) - zero, zero};
   dispatchStored(output.type(), [&]<typename T>(T) {
     T *to = output.mutableData<T>().data();
     forEachBlock(threads, output.numElements(), 4, [&](int64_t first, int64_t count) {
       std::array<float, kBlockElements> buffer;
-      const auto size = static_cast<size_t>(count);
-      quantize<T>(std::span(reader.read(first, count, buffer.data()), size),
-                  std::span(to + first, size), params, range, rounding);
+      std::array<int32_t, kBlockElements> results;
+      simd.quantizeRow(reader.read(first, count, buffer.data()), count, scale, rounding,
+                       results.data());
+      for (int64_t i = 0; i < count; ++i)
+        to[first + i] = static_cast<T>(results[static_cast<size_t>(i)]);
     });
   });
 }

@@ -21,16 +21,20 @@ namespace {
 /// The largest shift of the fast loops.
 constexpr int32_t kMaxShift = 62;
 
-bool fitsIn32(int64_t value) {
-  return value >= std::numeric_limits<int32_t>::min() &&
-         value <= std::numeric_limits<int32_t>::max();
-}
-
 bool isFastMode(const RequantParams &params) {
   return params.mode == RequantMode::MultiplierShift && params.rounding == RoundingMode::HalfUp &&
          std::ranges::all_of(params.factors, [](MultiplierShift factor) {
            return factor.rshift >= 0 && factor.rshift <= kMaxShift;
          });
+}
+
+/// Bounds of one 8-bit type, and a zero point that 16 bits can be added to.
+bool fitsFastBounds(const RequantParams &params) {
+  constexpr int32_t kMaxZero = 512;
+  const int64_t low = params.range.lowest;
+  const auto high = static_cast<int64_t>(params.range.highest);
+  return low <= high && low >= -128 && high <= (low < 0 ? 127 : 255) &&
+         std::abs(int64_t(params.zeroPoint)) <= kMaxZero;
 }
 
 } // namespace
@@ -54,27 +58,37 @@ ByteRow kernels::byteRow(const Tensor &tensor, int64_t first, int32_t zero) {
 }
 
 Requantizer::Requantizer(const RequantParams &params, const IntegerSimd &simd)
-    : params(params), simd(simd), isFast(isFastMode(params)) {
-  const int64_t low = params.range.lowest - params.zeroPoint;
-  const int64_t high = static_cast<int64_t>(params.range.highest) - params.zeroPoint;
-  isFast = isFast && fitsIn32(low) && fitsIn32(high);
+    : params(params), simd(simd), isFast(isFastMode(params) && fitsFastBounds(params)),
+      isWide(isFast && !std::ranges::all_of(params.factors, isNarrow)) {
   if (isFast)
-    bounds = {static_cast<int32_t>(low), static_cast<int32_t>(high), params.zeroPoint};
+    bounds = {static_cast<int32_t>(params.range.lowest - params.zeroPoint),
+              static_cast<int32_t>(static_cast<int64_t>(params.range.highest) - params.zeroPoint),
+              params.zeroPoint};
+}
+
+void Requantizer::rows(const RequantRows &rows, int64_t first) const {
+  if (isFast) {
+    const bool isOne = params.factors.size() == 1;
+    return simd.requantRows(rows, params.factors.data() + (isOne ? 0 : first), isOne ? 0 : 1,
+                            bounds);
+  }
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const Requantization own = params.at(static_cast<size_t>(first + r));
+    for (int64_t i = 0; i < rows.count; ++i)
+      rows.to[r * rows.toStep + i] =
+          static_cast<uint8_t>(tpuc::requantize(rows.sums[r * rows.sumStep + i], own));
+  }
 }
 
 void Requantizer::row(const int32_t *sums, int64_t count, int64_t channel, uint8_t *to) const {
-  const Requantization own = params.at(static_cast<size_t>(channel));
-  if (isFast)
-    return simd.requantRow(sums, count, own.factor, bounds, to);
-  for (int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<uint8_t>(tpuc::requantize(sums[i], own));
+  rows({sums, 0, 1, count, to, 0}, channel);
 }
 
 void Requantizer::lanes(const int32_t *sums, int64_t count, int64_t first, uint8_t *to) const {
   if (params.factors.size() == 1)
     return row(sums, count, 0, to);
   if (isFast)
-    return simd.requantLanes(sums, count, params.factors.data() + first, bounds, to);
+    return simd.requantLanes(sums, count, params.factors.data() + first, isWide, bounds, to);
   for (int64_t i = 0; i < count; ++i)
     row(sums + i, 1, first + i, to + i);
 }

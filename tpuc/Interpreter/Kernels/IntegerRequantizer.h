@@ -23,6 +23,8 @@ public:
 
   /// All with the factor of `channel`.
   void row(const int32_t *sums, int64_t count, int64_t channel, uint8_t *to) const;
+  /// Row r with the factor of channel first + r.
+  void rows(const RequantRows &rows, int64_t first) const;
   /// Element i with the factor of channel first + i.
   void lanes(const int32_t *sums, int64_t count, int64_t first, uint8_t *to) const;
 
@@ -31,6 +33,7 @@ private:
   const IntegerSimd &simd;
   RequantBounds bounds{};
   bool isFast;
+  bool isWide; ///< Not all factors are narrow.
 };
 
 /// The bytes of a tensor of i8 or u8 from element `first` on, read as number - zero.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerSimd.h"
-#include "tpuc/Interpreter/Kernels/Simd.h"
+#include "tpuc/Support/SimdLevel.h"
 
 namespace tpuc::kernels {
 

@@ -1,4 +1,4 @@
-//===- KernelCache.h - What a kernel keeps from run to run  -*- C++ -*-===//
+//===- KernelCache.h - What a kernel keeps from run to run ------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Matrix.h - Products of matrices  -*- C++ -*-===//
+//===- Matrix.h - Products of matrices --------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

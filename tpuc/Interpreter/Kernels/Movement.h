@@ -1,4 +1,4 @@
-//===- Movement.h - Moving elements  -*- C++ -*-===//
+//===- Movement.h - Moving elements ----------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

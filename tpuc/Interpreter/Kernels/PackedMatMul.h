@@ -1,4 +1,4 @@
-//===- PackedMatMul.h - Products with packed matrices  -*- C++ -*-===//
+//===- PackedMatMul.h - Products with packed matrices -----------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Parallel.h - How kernels share work among threads  -*- C++ -*-===//
+//===- Parallel.h - How kernels share work among threads --------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

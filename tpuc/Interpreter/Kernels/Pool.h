@@ -1,4 +1,4 @@
-//===- Pool.h - Pooling of tensors  -*- C++ -*-===//
+//===- Pool.h - Pooling of tensors ------------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- QuantizeLinear.h - Between floats and integers with a scale  -*- C++ -*-===//
+//===- QuantizeLinear.h - Between floats and integers with a scale ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Recurrent.h - Recurrent cells over sequences  -*- C++ -*-===//
+//===- Recurrent.h - Recurrent cells over sequences -------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

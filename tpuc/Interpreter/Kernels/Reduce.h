@@ -1,4 +1,4 @@
-//===- Reduce.h - Reductions and running sums  -*- C++ -*-===//
+//===- Reduce.h - Reductions and running sums ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Resize.h - Resampling of tensors  -*- C++ -*-===//
+//===- Resize.h - Resampling of tensors -------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Search.h - Where elements are  -*- C++ -*-===//
+//===- Search.h - Where elements are ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Signal.h - Spectra of signals  -*- C++ -*-===//
+//===- Signal.h - Spectra of signals ----------------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Simd.h - Inner loops, per instruction set  -*- C++ -*-===//
+//===- Simd.h - Inner loops, per instruction set ----------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

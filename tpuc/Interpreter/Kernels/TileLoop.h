@@ -1,4 +1,4 @@
-//===- TileLoop.h - What loops over tiles share  -*- C++ -*-===//
+//===- TileLoop.h - What loops over tiles share -----------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

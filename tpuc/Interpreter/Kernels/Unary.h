@@ -1,4 +1,4 @@
-//===- Unary.h - Element by element, one operand  -*- C++ -*-===//
+//===- Unary.h - Element by element, one operand ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- VectorMath.h - Functions that loops over floats can be vectorized with  -*- C++ -*-===//
+//===- VectorMath.h - Functions that loops over floats can be vectorized with ---*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- WindowGeometry.h - Where the taps of a window fall  -*- C++ -*-===//
+//===- WindowGeometry.h - Where the taps of a window fall -------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
