@@ -73,6 +73,7 @@ private:
   void liftRegionArguments(Operation *op);
   void liftArguments(func::FuncOp main);
   void liftResults(func::FuncOp main);
+  top::CastOp castTo(Type type, Value value, Location loc);
   /// `value`, a widened one, as `type` stores it.
   Value narrow(Value value, Type type, Location loc);
   Value roundTo(Value value, Type type, Location loc);
@@ -107,7 +108,7 @@ void Lifter::liftArguments(func::FuncOp main) {
       if (auto input = dyn_cast<top::InputOp>(user))
         value = input.getOutput();
     builder.setInsertionPointAfterValue(value);
-    auto wide = builder.create<top::CastOp>(value.getLoc(), widened(value.getType()), value);
+    auto wide = castTo(widened(value.getType()), value, value.getLoc());
     wide->setAttr(kIntermediate, builder.getUnitAttr());
     value.replaceAllUsesExcept(wide.getOutput(), wide);
   }
@@ -127,8 +128,13 @@ void Lifter::liftResults(func::FuncOp main) {
       if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
         maker->setAttr(kIntermediate, builder.getUnitAttr());
     }
-    operand.set(builder.create<top::CastOp>(loc, type, operand.get()).getOutput());
+    operand.set(castTo(type, operand.get(), loc).getOutput());
   }
+}
+
+top::CastOp Lifter::castTo(Type type, Value value, Location loc) {
+  return builder.create<top::CastOp>(loc, type, value, TypeAttr::get(getElementTypeOrSelf(type)),
+                                     builder.getBoolAttr(true));
 }
 
 Value Lifter::roundTo(Value value, Type type, Location loc) {
@@ -137,7 +143,7 @@ Value Lifter::roundTo(Value value, Type type, Location loc) {
 }
 
 Value Lifter::narrow(Value value, Type type, Location loc) {
-  auto cast = builder.create<top::CastOp>(loc, type, value);
+  auto cast = castTo(type, value, loc);
   cast->setAttr(kIntermediate, builder.getUnitAttr());
   return cast.getOutput();
 }
@@ -210,7 +216,7 @@ void Lifter::liftTyped(Operation *op, OperationName name) {
   for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
     Value value = made;
     if (isNarrowFloat(old.getType())) {
-      auto wide = builder.create<top::CastOp>(op->getLoc(), widened(old.getType()), value);
+      auto wide = castTo(widened(old.getType()), value, op->getLoc());
       wide->setAttr(kIntermediate, builder.getUnitAttr());
       value = wide.getOutput();
     }
