@@ -170,7 +170,8 @@ struct Interpreter::State {
     if (!quantized || tensor.type() != DataType::F32)
       return tensor;
     Tensor integers(*storageDataType(type), tensor.shape());
-    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), integers, threads);
+    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), tpu::rangeOf(quantized), integers,
+                            threads);
     return integers;
   }
 };

@@ -75,7 +75,7 @@ SmallVector<Value> valuesOf(ArrayRef<Stored> operands) {
 }
 
 /// The largest shift with which the integer multipliers of `factors` keep within `bits` and the sum
-/// within 31 bits.
+/// within 31 bits; a left shift where results are far finer than operands.
 int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits) {
   double most = 0;
   double sum = 0;
@@ -87,7 +87,7 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits)
     return 0;
   const double bySize = std::floor(std::log2((std::exp2(bits - 1) - 1) / most));
   const double bySum = std::floor(std::log2(std::exp2(30) / std::max(sum, most)));
-  return static_cast<int>(std::clamp(std::min(bySize, bySum), 0.0, 30.0));
+  return static_cast<int>(std::clamp(std::min(bySize, bySum), -31.0, 30.0));
 }
 
 } // namespace
@@ -152,8 +152,8 @@ Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
         return propagate(tensor);
       Tensor integers(*storageDataType(type), tensor->shape());
       ThreadPool threads(1);
-      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type), integers,
-                              threads);
+      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type),
+                              tpu::rangeOf(type), integers, threads);
       Value made = lowering.weight(op, "_operand_i8", std::move(integers));
       made.setType(cast<RankedTensorType>(made.getType()).clone(type));
       operands.push_back(made);
@@ -212,11 +212,23 @@ Expected<void> tpuc::lowerCompare(top::CompareOp op, Lowering &lowering) {
   return {};
 }
 
+/// What stored integers of `type` compare with as the numbers that they stand for do with `bound`:
+/// the integer that stands for it, or one half above or below the nearest.
+static double storedBound(float bound, quant::UniformQuantizedType type) {
+  if (std::isnan(bound))
+    return bound;
+  const quant::StorageSpec storage = type.getStorage();
+  const int64_t nearest = quantize(double(bound), tpu::paramsOf(type),
+                                   {storage.min - 1, static_cast<uint64_t>(storage.max + 1)});
+  const float number =
+      static_cast<float>(nearest - type.getZeroPoint()) * static_cast<float>(type.getScale());
+  return double(nearest) + (number == bound ? 0.0 : number < bound ? 0.5 : -0.5);
+}
+
 Expected<void> tpuc::lowerCompareConst(top::CompareConstOp op, Lowering &lowering) {
-  quant::UniformQuantizedType type = lowering.plan.quantized(op.getInput());
-  const double stored =
-      op.getConstVal().convertToDouble() / type.getScale() + double(type.getZeroPoint());
   Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  const double stored = storedBound(static_cast<float>(op.getConstVal().convertToDouble()),
+                                    lowering.plan.quantized(op.getInput()));
   made->setAttr("const_val", lowering.builder.getF64FloatAttr(stored));
   lowering.replace(op, made);
   return {};
