@@ -26,6 +26,7 @@ struct Fusion {
 
 // One table in each file of patterns.
 llvm::ArrayRef<Fusion> activationFusions();
+llvm::ArrayRef<Fusion> attentionFusions();
 llvm::ArrayRef<Fusion> constantFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();

@@ -62,6 +62,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-to-swish` | `Mul(x, Sigmoid(c * x))` | `Swish(x)` with `beta` |
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)` | `Softmax(x)` |
+    | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition | `ScaleDotProductAttention(q, k, v, m)` |
     | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
     | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |

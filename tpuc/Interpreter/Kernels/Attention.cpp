@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Interpreter/Kernels/Attention.h"
+#include "tpuc/Interpreter/Kernels/AttentionParts.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Support/Convert.h"
@@ -43,22 +43,6 @@ void step(std::vector<T> &values, DataType type, Function &&function) {
     value = function(value);
 }
 
-/// Where the rows of a head of an operand are: [B, H, S, D], or [B, S, H * D].
-struct HeadLayout {
-  int64_t heads, rows, size;
-  bool isPacked;
-
-  HeadLayout(const Shape &shape, int64_t packedHeads) : isPacked(packedHeads > 0) {
-    heads = isPacked ? packedHeads : shape[1];
-    rows = isPacked ? shape[1] : shape[2];
-    size = isPacked ? shape[2] / packedHeads : shape[3];
-  }
-  int64_t rowStep() const { return isPacked ? heads * size : size; }
-  int64_t begin(int64_t batch, int64_t head) const {
-    return isPacked ? (batch * rows * heads + head) * size : (batch * heads + head) * rows * size;
-  }
-};
-
 /// The rows of `past` (may be null), then those of `tensor`, as [B, H, T, D] in type T.
 template <typename T>
 std::vector<T> joined(const Tensor *past, const Tensor &tensor, const HeadLayout &layout,
@@ -85,41 +69,6 @@ template <typename T> void storeInto(const std::vector<T> &values, Tensor *resul
   if (result)
     store(Tensor::of<T>(result->shape(), std::span<const T>(values)), *result);
 }
-
-/// What the mask adds to the scores: 0, -inf, or its numbers.
-template <typename T> class Mask {
-public:
-  /// `scores`: the extents [B, H, Q, T] to which the mask broadcasts.
-  Mask(const Tensor *mask, const Shape &scores) {
-    if (!mask)
-      return;
-    bool isBool = mask->type() == DataType::Bool;
-    Tensor wide = convert(*mask, dataTypeOf<T>());
-    values.assign(wide.template data<T>().begin(), wide.template data<T>().end());
-    if (isBool)
-      for (T &value : values)
-        value = value != T(0) ? T(0) : kHidden;
-    const Shape &shape = mask->shape();
-    Shape strides = shape.strides();
-    end = shape[shape.rank() - 1];
-    for (size_t back = 2; back <= shape.rank(); ++back)
-      if (shape[shape.rank() - back] == scores[4 - back])
-        steps[4 - back] = strides[shape.rank() - back];
-  }
-
-  T at(int64_t batch, int64_t head, int64_t query, int64_t key) const {
-    if (values.empty())
-      return end < 0 ? T(0) : kHidden;
-    return key < end ? values[batch * steps[0] + head * steps[1] + query * steps[2] + key]
-                     : kHidden;
-  }
-
-private:
-  static constexpr T kHidden = -std::numeric_limits<T>::infinity();
-  std::vector<T> values;
-  int64_t steps[3] = {0, 0, 0};
-  int64_t end = -1; ///< Keys from here on are hidden; negative: there is no mask.
-};
 
 /// exp(x - max) / sum of these in each row of `length`, 0 where all are -inf or `isHidden` says so.
 /// Computed in S, rounded to `type` at every step.
@@ -272,6 +221,8 @@ private:
 
 void kernels::attention(const AttentionTensors &tensors, const AttentionParams &params,
                         const AttentionResults &results, ThreadPool &threads) {
+  if (canAttendFloats(tensors, params, results))
+    return attendFloats(tensors, params, *results.output, threads);
   dispatchCompute(computeType(tensors.query->type()), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {
