@@ -248,11 +248,6 @@ static Value unsqueezed(PatternRewriter &rewriter, Location loc, Value value,
                                       none, rewriter.getI64ArrayAttr(axes));
 }
 
-/// `op`'s name with `suffix`: a tensor of its own.
-static Location locWith(PatternRewriter &rewriter, Operation *op, StringRef suffix) {
-  return NameLoc::get(rewriter.getStringAttr(layerName(op) + suffix.str()));
-}
-
 static Value makeMask(PatternRewriter &rewriter, Operation *op, const Attention &found,
                       Value none) {
   Value mask = found.mask.added;

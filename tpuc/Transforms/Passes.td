@@ -61,15 +61,15 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-to-mish` | `Mul(x, Tanh(Softplus(x)))` | `Mish(x)` |
     | `mul-to-swish` | `Mul(x, Sigmoid(c * x))` | `Swish(x)` with `beta` |
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
-    | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)` | `Softmax(x)` |
+    | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition | `ScaleDotProductAttention(q, k, v, m)` |
-    | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions | `LayerNorm(x)` |
+    | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions, the variance also as `mean(x^2) - mean^2` | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
     | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |
     | `to-instancenorm` | `Mul(LayerNorm(x), c)`, from axis 2 on and one per channel | `InstanceNorm(x, c)` |
     | `to-groupnorm` | `Reshape(InstanceNorm(Reshape(x)))` | `GroupNorm(x)` |
     | `mul-into-norm`, `add-into-norm` | a product or sum of one of these and `c` | the norm with its weight, bias |
-    | `remove-no-op` | Copy, Cast to the same type, Reshape to the same shape, Permute in order, Slice of everything, Pad of nothing, Concat of one, `x * 1`, `x + 0` | `x` |
+    | `remove-no-op` | Copy, Cast to the same type, Reshape to the same shape, Permute in order, Slice of everything, Pad of nothing, Concat of one, `x * 1`, `x + 0`, `max(x, -inf)` | `x` |
     | `merge-permutes` | `Permute(Permute(x))` | `Permute(x)` |
     | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
     | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |

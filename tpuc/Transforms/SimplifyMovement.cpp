@@ -17,6 +17,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -71,12 +73,18 @@ static Value unchangedOperand(Operation *op) {
             std::optional<WithScalar> found = sumOf(sum);
             return found && found->scalar == 0;
           })
+          .Case<MaxOp, MaxConstOp>([](Operation *maximum) {
+            std::optional<WithScalar> found = maximumOf(maximum);
+            return found && found->scalar == -std::numeric_limits<double>::infinity();
+          })
           .Default(false);
   if (!isSame)
     return {};
   if (std::optional<WithScalar> found = productOf(op))
     return found->tensor;
   if (std::optional<WithScalar> found = sumOf(op))
+    return found->tensor;
+  if (std::optional<WithScalar> found = maximumOf(op))
     return found->tensor;
   return op->getOperand(0);
 }
@@ -125,10 +133,6 @@ static LogicalResult mergePermutes(PermuteOp op, PatternRewriter &rewriter) {
   rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), first.getInput(),
                                          rewriter.getI64ArrayAttr(order));
   return success();
-}
-
-static bool isReshape(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp>(op);
 }
 
 /// A constant shape that says the same as the type of `value`: at most one extent is not known,
