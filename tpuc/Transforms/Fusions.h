@@ -28,6 +28,7 @@ struct Fusion {
 llvm::ArrayRef<Fusion> activationFusions();
 llvm::ArrayRef<Fusion> attentionFusions();
 llvm::ArrayRef<Fusion> constantFusions();
+llvm::ArrayRef<Fusion> convolutionFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();
 llvm::ArrayRef<Fusion> padFusions();

@@ -76,10 +76,12 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels | `Depth2Space(x)` |
     | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
+    | `merge-convs` | `Conv(x)`, `Conv(x)` of one window, not grouped, with one activation function, whose results are fewer than the elements of `x` that are read again, or concatenated | `Slice(Conv(x))`, `Slice(...)`, or `Conv(x)` in the concatenation |
     | `share-equal` | two equal ops | one of them |
 
-    `relu-into-producer`, `scale-to-depthwise` and `scalar-to-const` come when no other applies any
-    more. New constants are computed in f64 and rounded once.
+    `relu-into-producer`, `scale-to-depthwise`, `scalar-to-const` and `merge-convs` come when no
+    other applies any more. Convolutions whose results are to be cut out are merged only if their
+    weights give ranges within a factor of 2, so that one quantization suits all of them. New constants are computed in f64 and rounded once.
   }];
   let options = [ListOption<"disabled", "disable", "std::string", "Patterns to leave out">];
   let dependentDialects = ["::tpuc::top::TopDialect"];

@@ -26,8 +26,8 @@ using namespace tpuc;
 
 template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
-       {activationFusions(), attentionFusions(), constantFusions(), movementFusions(),
-        normFusions(), padFusions(), rearrangeFusions()})
+       {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
+        movementFusions(), normFusions(), padFusions(), rearrangeFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
