@@ -210,3 +210,73 @@ func.func @product_with_bias(%q: tensor<2x3x2x16xf32>, %b: tensor<2xf32>) -> ten
   %y = "top.MatMul"(%p, %q, %none) : (tensor<2x3x2x2xf32>, tensor<2x3x2x16xf32>, none) -> tensor<2x3x2x16xf32>
   return %y : tensor<2x3x2x16xf32>
 }
+
+// As ONNX defines it: the weights are 0 where the mask hides all keys.
+// CHECK-LABEL: func.func @hidden_rows
+// CHECK-NEXT: %[[NONE:.*]] = "top.None"
+// CHECK-NEXT: "top.ScaleDotProductAttention"(%arg0, %arg0, %arg0, %arg1, {{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @hidden_rows(%q: tensor<2x3x2x16xf32>, %m: tensor<2x2xf32>) -> tensor<2x3x2x16xf32> {
+  %none = "top.None"() : () -> none
+  %zero = "top.ConstantFill"(%none) {shape = [], value = 0.0 : f32} : (none) -> tensor<f32>
+  %low = "top.ConstantFill"(%none) {shape = [], value = 0xFF800000 : f32} : (none) -> tensor<f32>
+  %s = "top.MatMul"(%q, %q, %none) {right_transpose = true} : (tensor<2x3x2x16xf32>, tensor<2x3x2x16xf32>, none) -> tensor<2x3x2x2xf32>
+  %d = "top.Add"(%s, %m) : (tensor<2x3x2x2xf32>, tensor<2x2xf32>) -> tensor<2x3x2x2xf32>
+  %p = "top.Softmax"(%d) {axis = -1 : i64} : (tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %r = "top.Reduce"(%m, %none) {axes = [-1], keepdims = true, mode = "ReduceMax"} : (tensor<2x2xf32>, none) -> tensor<2x1xf32>
+  %c = "top.Compare"(%r, %low) {mode = "Equal"} : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xi1>
+  %w = "top.Where"(%c, %zero, %p) : (tensor<2x1xi1>, tensor<f32>, tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %y = "top.MatMul"(%w, %q, %none) : (tensor<2x3x2x2xf32>, tensor<2x3x2x16xf32>, none) -> tensor<2x3x2x16xf32> loc("y")
+  return %y : tensor<2x3x2x16xf32>
+}
+
+// The rows of another mask.
+// CHECK-LABEL: func.func @hidden_by_another
+// CHECK-NOT: "top.ScaleDotProductAttention"
+// CHECK: return
+func.func @hidden_by_another(%q: tensor<2x3x2x16xf32>, %m: tensor<2x2xf32>, %n: tensor<2x2xf32>) -> tensor<2x3x2x16xf32> {
+  %none = "top.None"() : () -> none
+  %zero = "top.ConstantFill"(%none) {shape = [], value = 0.0 : f32} : (none) -> tensor<f32>
+  %low = "top.ConstantFill"(%none) {shape = [], value = 0xFF800000 : f32} : (none) -> tensor<f32>
+  %s = "top.MatMul"(%q, %q, %none) {right_transpose = true} : (tensor<2x3x2x16xf32>, tensor<2x3x2x16xf32>, none) -> tensor<2x3x2x2xf32>
+  %d = "top.Add"(%s, %m) : (tensor<2x3x2x2xf32>, tensor<2x2xf32>) -> tensor<2x3x2x2xf32>
+  %p = "top.Softmax"(%d) {axis = -1 : i64} : (tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %r = "top.Reduce"(%n, %none) {axes = [-1], keepdims = true, mode = "ReduceMax"} : (tensor<2x2xf32>, none) -> tensor<2x1xf32>
+  %c = "top.Compare"(%r, %low) {mode = "Equal"} : (tensor<2x1xf32>, tensor<f32>) -> tensor<2x1xi1>
+  %w = "top.Where"(%c, %zero, %p) : (tensor<2x1xi1>, tensor<f32>, tensor<2x3x2x2xf32>) -> tensor<2x3x2x2xf32>
+  %y = "top.MatMul"(%w, %q, %none) : (tensor<2x3x2x2xf32>, tensor<2x3x2x16xf32>, none) -> tensor<2x3x2x16xf32> loc("y")
+  return %y : tensor<2x3x2x16xf32>
+}
+
+// Each head of keys and values serves two of queries.
+// CHECK-LABEL: func.func @repeated_heads
+// CHECK: "top.ScaleDotProductAttention"(%arg0, %arg1, %arg2, {{.*}}(tensor<2x6x5x16xf32>, tensor<2x3x4x16xf32>, tensor<2x3x4x16xf32>, none
+// CHECK-NEXT: return
+func.func @repeated_heads(%q: tensor<2x6x5x16xf32>, %k: tensor<2x3x4x16xf32>, %v: tensor<2x3x4x16xf32>) -> tensor<2x6x5x16xf32> {
+  %none = "top.None"() : () -> none
+  %k5 = "top.Unsqueeze"(%k, %none) {axes = [2]} : (tensor<2x3x4x16xf32>, none) -> tensor<2x3x1x4x16xf32>
+  %ke = "top.Expand"(%k5, %none) {shape = [2, 3, 2, 4, 16]} : (tensor<2x3x1x4x16xf32>, none) -> tensor<2x3x2x4x16xf32>
+  %kr = "top.Reshape"(%ke, %none) {shape = [2, 6, 4, 16]} : (tensor<2x3x2x4x16xf32>, none) -> tensor<2x6x4x16xf32>
+  %v5 = "top.Unsqueeze"(%v, %none) {axes = [2]} : (tensor<2x3x4x16xf32>, none) -> tensor<2x3x1x4x16xf32>
+  %ve = "top.Expand"(%v5, %none) {shape = [2, 3, 2, 4, 16]} : (tensor<2x3x1x4x16xf32>, none) -> tensor<2x3x2x4x16xf32>
+  %vr = "top.Reshape"(%ve, %none) {shape = [2, 6, 4, 16]} : (tensor<2x3x2x4x16xf32>, none) -> tensor<2x6x4x16xf32>
+  %t = "top.Permute"(%kr) {order = [0, 1, 3, 2]} : (tensor<2x6x4x16xf32>) -> tensor<2x6x16x4xf32>
+  %s = "top.MatMul"(%q, %t, %none) : (tensor<2x6x5x16xf32>, tensor<2x6x16x4xf32>, none) -> tensor<2x6x5x4xf32>
+  %p = "top.Softmax"(%s) {axis = -1 : i64} : (tensor<2x6x5x4xf32>) -> tensor<2x6x5x4xf32>
+  %y = "top.MatMul"(%p, %vr, %none) : (tensor<2x6x5x4xf32>, tensor<2x6x4x16xf32>, none) -> tensor<2x6x5x16xf32> loc("y")
+  return %y : tensor<2x6x5x16xf32>
+}
+
+// Keys are repeated as a whole, not head by head: heads 0 to 2 come back as 3 to 5.
+// CHECK-LABEL: func.func @other_repeat
+// CHECK: "top.ScaleDotProductAttention"({{.*}}(tensor<2x6x5x16xf32>, tensor<2x6x4x16xf32>, tensor<2x6x4x16xf32>, none
+func.func @other_repeat(%q: tensor<2x6x5x16xf32>, %k: tensor<2x3x4x16xf32>) -> tensor<2x6x5x16xf32> {
+  %none = "top.None"() : () -> none
+  %k5 = "top.Unsqueeze"(%k, %none) {axes = [1]} : (tensor<2x3x4x16xf32>, none) -> tensor<2x1x3x4x16xf32>
+  %ke = "top.Expand"(%k5, %none) {shape = [2, 2, 3, 4, 16]} : (tensor<2x1x3x4x16xf32>, none) -> tensor<2x2x3x4x16xf32>
+  %kr = "top.Reshape"(%ke, %none) {shape = [2, 6, 4, 16]} : (tensor<2x2x3x4x16xf32>, none) -> tensor<2x6x4x16xf32>
+  %s = "top.MatMul"(%q, %kr, %none) {right_transpose = true} : (tensor<2x6x5x16xf32>, tensor<2x6x4x16xf32>, none) -> tensor<2x6x5x4xf32>
+  %p = "top.Softmax"(%s) {axis = -1 : i64} : (tensor<2x6x5x4xf32>) -> tensor<2x6x5x4xf32>
+  %y = "top.MatMul"(%p, %kr, %none) : (tensor<2x6x5x4xf32>, tensor<2x6x4x16xf32>, none) -> tensor<2x6x5x16xf32> loc("y")
+  return %y : tensor<2x6x5x16xf32>
+}

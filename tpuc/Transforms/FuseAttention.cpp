@@ -11,7 +11,9 @@
 //   MatMul(Softmax(c * MatMul(q, Permute(k)) + mask), v)
 //
 // The factor c may be in front of the product, on one side or split on both, and a factor of the
-// softmax. A mask is added, or chosen by a constant condition.
+// softmax. A mask is added, or chosen by a constant condition. Weights may be 0 where the mask is
+// -inf for all keys, as in ONNX's definition. Keys and values may be repeated for several heads of
+// queries.
 //
 //===----------------------------------------------------------------------===//
 
@@ -152,6 +154,73 @@ static std::optional<Attention> takeMasked(Interior &interior, Value value) {
   return std::nullopt;
 }
 
+/// The softmax of `value`, which chooses between it and 0; `hiddenBy` is the mask whose rows of
+/// nothing but -inf make it 0, or null.
+static SoftmaxOp takeSoftmax(Interior &interior, Value value, Value &hiddenBy) {
+  auto where = value.getDefiningOp<WhereOp>();
+  if (!where)
+    return interior.take<SoftmaxOp>(value);
+  auto compare = where.getCond().getDefiningOp<CompareOp>();
+  if (constantScalar(where.getX()) != 0.0 || !compare || compare.getMode() != "Equal" ||
+      constantScalar(compare.getRhs()) != -std::numeric_limits<double>::infinity())
+    return {};
+  std::optional<Reduction> most = interior.takeReduction(compare.getLhs(), "ReduceMax");
+  std::optional<Dims> dims = most ? dimsOf(most->input) : std::nullopt;
+  if (!dims || most->axes != Dims{static_cast<int64_t>(dims->size()) - 1} ||
+      !most->isAligned(compare.getLhs()) || !interior.takeOp(where) || !interior.takeOp(compare) ||
+      dimsOf(where.getY()) != dimsOf(value))
+    return {};
+  hiddenBy = most->input;
+  return interior.take<SoftmaxOp>(where.getY());
+}
+
+/// k of `value`, [B, n * H, K, D], in which each head of k is repeated n times for its only reader;
+/// `value` if it is something else.
+static Value takeRepeated(Interior &interior, Value value) {
+  Interior extended = interior;
+  auto reshape = value.hasOneUse() ? extended.take<ReshapeOp>(value) : ReshapeOp();
+  Operation *repeat = reshape ? reshape.getInput().getDefiningOp() : nullptr;
+  if (!isa_and_nonnull<ExpandOp, TileOp>(repeat) || !repeat->getResult(0).hasOneUse() ||
+      !extended.takeOp(repeat))
+    return value;
+  Value heads = repeat->getOperand(0);
+  std::optional<Dims> repeated = dimsOf(repeat->getResult(0));
+  std::optional<Dims> single = dimsOf(heads);
+  std::optional<Dims> dims = dimsOf(value);
+  if (!single || single->size() != 5 || (*single)[2] != 1 || staticElements(value) <= 0 ||
+      !isReshape(heads.getDefiningOp()) || !extended.takeOp(heads.getDefiningOp()))
+    return value;
+  Value source = heads.getDefiningOp()->getOperand(0);
+  Dims five = *single;
+  five[2] = (*repeated)[2];
+  Dims four = *single;
+  four.erase(four.begin() + 2);
+  if (*repeated != five || dimsOf(source) != std::optional(four) ||
+      *dims != Dims{four[0], four[1] * five[2], four[2], four[3]} || !heads.hasOneUse())
+    return value;
+  interior = extended;
+  return source;
+}
+
+/// Whether the keys lie as [B, H, K, D].
+static bool areInOrder(const Permuted &key) {
+  return key.order.empty() || key.order == Dims{0, 1, 2, 3};
+}
+
+/// Lets heads of queries share keys and values instead of having them repeated.
+static void takeRepeats(Interior &interior, Attention &found) {
+  if (!areInOrder(found.scores.key))
+    return;
+  Interior extended = interior;
+  Value key = takeRepeated(extended, found.scores.key.tensor);
+  Value value = takeRepeated(extended, found.value);
+  if (key == found.scores.key.tensor || value == found.value)
+    return;
+  interior = extended;
+  found.scores.key.tensor = key;
+  found.value = value;
+}
+
 //===----------------------------------------------------------------------===//
 // Whether it fits
 //===----------------------------------------------------------------------===//
@@ -179,7 +248,8 @@ static bool doHeadsFit(const Attention &found) {
   if (ArrayRef(*key).take_front(outer) != ArrayRef(*value).take_front(outer))
     return false;
   for (size_t axis = 0; axis < outer; ++axis) {
-    bool isShared = axis == 1 && (*key)[axis] == 1 && (*query)[axis] != kDynamic;
+    bool isShared =
+        axis == 1 && (*key)[axis] > 0 && (*query)[axis] > 0 && (*query)[axis] % (*key)[axis] == 0;
     if ((*key)[axis] != (*query)[axis] && !isShared)
       return false;
   }
@@ -276,7 +346,8 @@ static LogicalResult toAttention(MatMulOp op, PatternRewriter &rewriter) {
   if (!isPlain(op) || op.getLeftTranspose() || op.getRightTranspose() || isPresent(op.getBias()))
     return failure();
   Interior interior(op);
-  auto softmax = interior.take<SoftmaxOp>(op.getInput());
+  Value hiddenBy;
+  SoftmaxOp softmax = takeSoftmax(interior, op.getInput(), hiddenBy);
   std::optional<Dims> dims = softmax ? dimsOf(softmax.getOutput()) : std::nullopt;
   if (!dims || softmax.getLog())
     return failure();
@@ -284,9 +355,12 @@ static LogicalResult toAttention(MatMulOp op, PatternRewriter &rewriter) {
   if (axis != -1 && axis != static_cast<int64_t>(dims->size()) - 1)
     return failure();
   std::optional<Attention> found = takeMasked(interior, softmax.getInput());
-  if (!found || !interior.isClosed())
+  if (!found || (hiddenBy && hiddenBy != found->mask.added))
     return failure();
   found->value = op.getRight();
+  takeRepeats(interior, *found);
+  if (!interior.isClosed())
+    return failure();
   // The softmax multiplies the mask too.
   double beta = softmax.getBeta().convertToDouble();
   bool isMasked = found->mask.added || found->mask.condition;

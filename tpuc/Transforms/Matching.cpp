@@ -207,7 +207,8 @@ int64_t Reduction::count() const {
 bool Interior::takeOp(Operation *op) {
   if (op->getBlock() != root->getBlock() || !isPlain(op))
     return false;
-  ops.insert(op);
+  if (op != root)
+    ops.insert(op);
   return true;
 }
 

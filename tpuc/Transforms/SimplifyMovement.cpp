@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
 
@@ -43,6 +44,18 @@ static bool isForward(SliceOp slice) {
   if (!steps)
     return !isPresent(slice.getStepsTensor());
   return llvm::all_of(*steps, [](int64_t step) { return step == 1; });
+}
+
+/// The operand that a constant condition chooses for all elements; null if there is none.
+static Value chosenOperand(WhereOp where) {
+  std::optional<Tensor> condition = constantTensor(where.getCond());
+  if (!condition || condition->type() != DataType::Bool || condition->numElements() == 0)
+    return {};
+  auto truths = condition->data<uint8_t>();
+  bool isX = truths.front() != 0;
+  Value chosen = isX ? where.getX() : where.getY();
+  bool isSame = llvm::all_of(truths, [&](uint8_t truth) { return (truth != 0) == isX; });
+  return isSame && haveSameType(chosen, where.getOutput()) ? chosen : Value();
 }
 
 /// The operand that the only result of `op` equals; null if there is none.
@@ -78,6 +91,8 @@ static Value unchangedOperand(Operation *op) {
             return found && found->scalar == -std::numeric_limits<double>::infinity();
           })
           .Default(false);
+  if (auto where = dyn_cast<WhereOp>(op))
+    return chosenOperand(where);
   if (!isSame)
     return {};
   if (std::optional<WithScalar> found = productOf(op))

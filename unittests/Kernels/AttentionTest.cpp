@@ -235,6 +235,16 @@ TEST(RopeTest, TurnsPairs) {
   EXPECT_THAT(doubles(output), ElementsAre(-2, 1, -4, 3, 5, 6, 1, 2, 3, 4, 5, 6));
 }
 
+TEST(RopeTest, OneSampleOfAnglesIsForAll) {
+  ThreadPool threads(1);
+  Tensor input = Tensor::of<float>({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Tensor cos = Tensor::of<float>({1, 2, 1}, {1, 0});
+  Tensor sin = Tensor::of<float>({1, 2, 1}, {0, 1});
+  Tensor output(DataType::F32, {2, 1, 2, 2});
+  ASSERT_TRUE(rope(input, cos, sin, nullptr, {}, output, threads));
+  EXPECT_THAT(doubles(output), ElementsAre(1, 2, -4, 3, 5, 6, -8, 7));
+}
+
 TEST(RopeTest, PositionsNameRows) {
   ThreadPool threads(1);
   Tensor input = Tensor::of<float>({1, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});

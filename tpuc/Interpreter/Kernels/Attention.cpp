@@ -242,8 +242,10 @@ Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tenso
   int64_t batches = input.shape()[0];
   int64_t pairs = (params.rotaryDim > 0 ? params.rotaryDim : layout.size) / 2;
   std::vector<int64_t> rows(batches * layout.rows);
+  // One sample of angles is for all.
+  const int64_t angleRows = cos.shape()[0] == 1 ? layout.rows : batches * layout.rows;
   for (size_t i = 0; i < rows.size(); ++i)
-    rows[i] = static_cast<int64_t>(i);
+    rows[i] = static_cast<int64_t>(i) % angleRows;
   if (positions) {
     Tensor wide = convert(*positions, DataType::I64);
     std::ranges::copy(wide.data<int64_t>(), rows.begin());
