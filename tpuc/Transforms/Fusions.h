@@ -33,6 +33,7 @@ llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();
 llvm::ArrayRef<Fusion> padFusions();
 llvm::ArrayRef<Fusion> rearrangeFusions();
+llvm::ArrayRef<Fusion> recurrentFusions();
 llvm::ArrayRef<Fusion> ropeFusions();
 
 namespace detail {

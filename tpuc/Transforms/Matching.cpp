@@ -121,6 +121,11 @@ bool tpuc::isReshape(Operation *op) {
 
 bool tpuc::isF32(Value value) { return isPresent(value) && elementTypeOf(value).isF32(); }
 
+int64_t tpuc::rankOf(Value value) {
+  std::optional<Dims> dims = dimsOf(value);
+  return dims ? static_cast<int64_t>(dims->size()) : 0;
+}
+
 bool tpuc::isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
 /// Operand `index` of an op of two as scalar, the other one as tensor of the result's shape.
@@ -266,8 +271,10 @@ Value Interior::takeSquare(Value value) {
   return {};
 }
 
-bool Interior::isClosed() const {
+bool Interior::isClosed(llvm::function_ref<bool(Operation *)> mayBeRead) const {
   return llvm::all_of(ops, [&](Operation *op) {
+    if (mayBeRead && mayBeRead(op))
+      return true;
     return llvm::all_of(op->getUsers(),
                         [&](Operation *user) { return user == root || ops.contains(user); });
   });

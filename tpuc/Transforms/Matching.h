@@ -53,6 +53,8 @@ bool isReshape(mlir::Operation *op);
 /// Whether the two have one known shape and element type.
 bool haveSameType(mlir::Value a, mlir::Value b);
 bool isF32(mlir::Value value);
+/// The number of dimensions; 0 if it is not known.
+int64_t rankOf(mlir::Value value);
 
 /// The plain op of class `Op` that makes `value` for `reader` alone; null if there is none.
 template <typename Op> Op producerFor(mlir::Value value, mlir::Operation *reader) {
@@ -105,8 +107,12 @@ public:
   /// x of `value = x * x` or `x^2`; null if it is neither.
   mlir::Value takeSquare(mlir::Value value);
 
-  /// Whether nobody but the root and these ops reads what they make.
-  bool isClosed() const;
+  /// Whether nobody but the root and these ops reads what they make; those for which `mayBeRead` is
+  /// true may be read elsewhere.
+  bool isClosed(llvm::function_ref<bool(mlir::Operation *)> mayBeRead = nullptr) const;
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+  /// All of them but the root, in no order.
+  llvm::SmallVector<mlir::Operation *> operations() const { return llvm::to_vector(ops); }
 
 private:
   mlir::Operation *root;

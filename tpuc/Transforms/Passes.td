@@ -63,6 +63,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
+    | `to-lstm`, `to-gru` | the gates of each step of a sequence, with the same constants in all of them | `LSTM(x)`, `GRU(x)` |
     | `to-rope` | `x * cos + join(-x2, x1) * sin`, or `join(x1 * cos - x2 * sin, x1 * sin + x2 * cos)`, of the halves or the even and odd elements of the last dimension or its first elements | `Rope(x, cos, sin)` |
     | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions, the variance also as `mean(x^2) - mean^2` | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
@@ -74,6 +75,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `merge-permutes` | `Permute(Permute(x))` | `Permute(x)` |
     | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
     | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |
+    | `join-slices` | `Concat(Slice(x)...)` of all of `x` in order, reshaped or not | `Reshape(x)` |
     | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels | `Depth2Space(x)` |
     | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |

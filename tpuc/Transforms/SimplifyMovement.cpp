@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
@@ -198,6 +199,69 @@ static LogicalResult permuteToReshape(PermuteOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+namespace {
+
+/// Elements [begin, end) of one dimension of a tensor.
+struct Range {
+  Value source;
+  int64_t axis;
+  int64_t begin;
+  int64_t end;
+};
+
+} // namespace
+
+/// What `value`, reshaped or not, takes of a tensor; none if it is no slice of one dimension.
+static std::optional<Range> rangeOf(Value value) {
+  while (isReshape(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto slice = value.getDefiningOp<SliceOp>();
+  std::optional<Dims> offset =
+      slice ? intsOf(slice.getOffset(), slice.getOffsetTensor()) : std::nullopt;
+  std::optional<Dims> axes = slice ? intsOf(slice.getAxes(), slice.getAxesTensor()) : std::nullopt;
+  std::optional<Dims> dims = dimsOf(value);
+  if (!offset || !axes || axes->size() != 1 || offset->size() != 1 || !dims || !isForward(slice))
+    return std::nullopt;
+  int64_t axis = axes->front() < 0 ? axes->front() + rankOf(value) : axes->front();
+  int64_t extent = (*dims)[static_cast<size_t>(axis)];
+  if (offset->front() < 0 || extent == kDynamic)
+    return std::nullopt;
+  return Range{slice.getInput(), axis, offset->front(), offset->front() + extent};
+}
+
+/// The product of the extents before `axis`; none if one is not known.
+static std::optional<int64_t> outerExtent(Value value, int64_t axis) {
+  Dims outer(ArrayRef(*dimsOf(value)).take_front(static_cast<size_t>(axis)));
+  if (llvm::is_contained(outer, kDynamic))
+    return std::nullopt;
+  return productOf(outer);
+}
+
+/// Concat(Slice(x)...) -> Reshape(x), where the slices are all of x in order
+static LogicalResult joinSlices(ConcatOp concat, PatternRewriter &rewriter) {
+  std::optional<Dims> shape = reshapeTo(concat.getOutput());
+  if (!shape || !isPlain(concat))
+    return failure();
+  std::optional<Range> joined;
+  for (Value input : concat.getInputs()) {
+    std::optional<Range> range = rangeOf(input);
+    if (!range || range->begin != (joined ? joined->end : 0) ||
+        (joined && (range->source != joined->source || range->axis != joined->axis)))
+      return failure();
+    range->begin = 0;
+    joined = range;
+  }
+  auto axis = static_cast<int64_t>(concat.getAxis());
+  axis += axis < 0 ? rankOf(concat.getOutput()) : 0;
+  std::optional<int64_t> outer = outerExtent(concat.getOutput(), axis);
+  // Each slice takes one piece of every row in front of the axis, and so does each operand.
+  if ((*dimsOf(joined->source))[static_cast<size_t>(joined->axis)] != joined->end || !outer ||
+      outer != outerExtent(joined->source, joined->axis))
+    return failure();
+  replaceByReshape(concat, joined->source, *shape, rewriter);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // What is computed twice
 //===----------------------------------------------------------------------===//
@@ -245,7 +309,7 @@ ArrayRef<Fusion> tpuc::movementFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<removeNoOp>("remove-no-op"),      fusion<mergePermutes>("merge-permutes"),
       fusion<mergeReshapes>("merge-reshapes"), fusion<permuteToReshape>("permute-to-reshape"),
-      fusion<shareEqual>("share-equal"),
+      fusion<joinSlices>("join-slices"),       fusion<shareEqual>("share-equal"),
   };
   return kFusions;
 }

@@ -27,7 +27,8 @@ using namespace tpuc;
 template <typename Visit> static void forEachFusion(Visit &&visit) {
   for (ArrayRef<Fusion> table :
        {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
-        movementFusions(), normFusions(), padFusions(), rearrangeFusions(), ropeFusions()})
+        movementFusions(), normFusions(), padFusions(), rearrangeFusions(), recurrentFusions(),
+        ropeFusions()})
     for (const Fusion &each : table)
       visit(each);
 }
