@@ -5,8 +5,7 @@
 
 One for each of: attention of BERT and of a decoder with rotary embeddings and shared heads,
 interleaved rotary embeddings, LSTM and GRU written out step by step, normalizations whose sums lose
-their dimension, convolutions beside each other. Prints the files, with the shapes of their inputs
-where these are open. Needs numpy and onnx.
+their dimension, convolutions beside each other. Prints the files. Needs numpy and onnx.
 """
 
 import pathlib

@@ -217,6 +217,26 @@ private:
   std::vector<T> scoresOut, output;
 };
 
+/// Turns the pairs (x[d], x[d + pairs]) of one row.
+template <typename T>
+void turnHalves(const T *__restrict x, const T *__restrict cos, const T *__restrict sin,
+                int64_t pairs, T *__restrict to) {
+  for (int64_t d = 0; d < pairs; ++d) {
+    to[d] = cos[d] * x[d] - sin[d] * x[d + pairs];
+    to[d + pairs] = sin[d] * x[d] + cos[d] * x[d + pairs];
+  }
+}
+
+/// Turns the pairs (x[2d], x[2d + 1]) of one row.
+template <typename T>
+void turnNeighbours(const T *__restrict x, const T *__restrict cos, const T *__restrict sin,
+                    int64_t pairs, T *__restrict to) {
+  for (int64_t d = 0; d < pairs; ++d) {
+    to[2 * d] = cos[d] * x[2 * d] - sin[d] * x[2 * d + 1];
+    to[2 * d + 1] = sin[d] * x[2 * d] + cos[d] * x[2 * d + 1];
+  }
+}
+
 } // namespace
 
 void kernels::attention(const AttentionTensors &tensors, const AttentionParams &params,
@@ -261,23 +281,19 @@ Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tenso
       Tensor cosines = convert(cos, dataTypeOf<T>());
       Tensor sines = convert(sin, dataTypeOf<T>());
       const T *from = source.data<T>().data();
+      const T *cosine = cosines.data<T>().data();
+      const T *sine = sines.data<T>().data();
       T *to = result.mutableData<T>().data();
-      int64_t across = params.isInterleaved ? 1 : pairs;
-      int64_t along = params.isInterleaved ? 2 : 1;
-      auto turn = [&](int64_t task) {
+      const auto turn = [&](int64_t task) {
         int64_t batch = task / layout.heads;
         for (int64_t row = 0; row < layout.rows; ++row) {
           int64_t at = layout.begin(batch, task % layout.heads) + row * layout.rowStep();
-          std::copy_n(from + at, layout.size, to + at);
           int64_t angle = rows[batch * layout.rows + row] * pairs;
-          for (int64_t d = 0; d < pairs; ++d) {
-            T x1 = from[at + d * along];
-            T x2 = from[at + d * along + across];
-            T c = cosines.data<T>()[angle + d];
-            T s = sines.data<T>()[angle + d];
-            to[at + d * along] = c * x1 - s * x2;
-            to[at + d * along + across] = s * x1 + c * x2;
-          }
+          if (params.isInterleaved)
+            turnNeighbours(from + at, cosine + angle, sine + angle, pairs, to + at);
+          else
+            turnHalves(from + at, cosine + angle, sine + angle, pairs, to + at);
+          std::copy_n(from + at + 2 * pairs, layout.size - 2 * pairs, to + at + 2 * pairs);
         }
       };
       threads.parallelFor(batches * layout.heads, grainFor(4 * layout.rows * layout.size),
