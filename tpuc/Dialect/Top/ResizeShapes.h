@@ -33,9 +33,6 @@ Expected<ResizeShape> resizeShape(InterpOp op, llvm::ArrayRef<int64_t> input,
 /// The axes that `op` resamples, counted from the front of `rank` ones.
 Expected<Dims> resizeAxes(InterpOp op, int64_t rank);
 
-/// The elements of an attribute of floats.
-std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute);
-
 } // namespace tpuc::top
 
 #endif // TPUC_DIALECT_TOP_RESIZESHAPES_H
