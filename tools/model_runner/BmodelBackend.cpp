@@ -174,8 +174,8 @@ Expected<void> BmodelRun::writeProfile() const {
     return {};
   if (request.profileHost)
     report["host"] = profile.toJson();
-  return writeFile(request.json == "-" ? "/dev/stdout" : request.json,
-                   report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  return writeFileOrStdout(
+      request.json, report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 Expected<void> BmodelRun::run() {

@@ -58,9 +58,12 @@ public:
 const ModelBackend &bmodelBackend();
 /// Modules and ONNX models, on the interpreter: the plugin `tpuc-module-runner`.
 const ModelBackend &moduleBackend();
+const ModelBackend &onnxBackend();
 
-/// The entry of the plugin `tpuc-module-runner`: runs `request`, which moduleBackend has accepted.
-using RunModule = void(const Request &request, Expected<void> &result);
+/// What the plugin runs.
+enum class NetworkKind : uint8_t { Module, Onnx };
+/// The entry of the plugin `tpuc-module-runner`.
+using RunModule = void(const Request &request, NetworkKind kind, Expected<void> &result);
 inline constexpr std::string_view kModulePlugin = "tpuc-module-runner";
 inline constexpr const char *kRunModuleSymbol = "tpucRunModule";
 

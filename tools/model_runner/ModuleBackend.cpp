@@ -38,20 +38,38 @@ bool beginsLikeOnnx(std::span<const std::byte> beginning) {
   return beginning.size() >= 2 && beginning[0] == kVersion && beginning[1] < kMostVersions;
 }
 
-class ModuleBackend : public ModelBackend {
+/// Runs networks of one kind in the plugin.
+class PluginBackend : public ModelBackend {
 public:
-  std::string_view description() const override { return "a .mlir file or an .onnx file"; }
-  bool accepts(std::span<const std::byte> beginning) const override {
-    return beginsLikeOnnx(beginning) ||
-           beginsLikeModule({reinterpret_cast<const char *>(beginning.data()), beginning.size()});
-  }
+  explicit PluginBackend(NetworkKind kind) : kind(kind) {}
   Expected<void> run(const Request &request) const override {
     Expected<void *> entry = findInPlugin(kModulePlugin, kRunModuleSymbol);
     if (!entry)
       return propagate(entry);
     Expected<void> result;
-    reinterpret_cast<RunModule *>(*entry)(request, result);
+    reinterpret_cast<RunModule *>(*entry)(request, kind, result);
     return result;
+  }
+
+private:
+  NetworkKind kind;
+};
+
+class ModuleBackend : public PluginBackend {
+public:
+  ModuleBackend() : PluginBackend(NetworkKind::Module) {}
+  std::string_view description() const override { return "a .mlir file"; }
+  bool accepts(std::span<const std::byte> beginning) const override {
+    return beginsLikeModule({reinterpret_cast<const char *>(beginning.data()), beginning.size()});
+  }
+};
+
+class OnnxBackend : public PluginBackend {
+public:
+  OnnxBackend() : PluginBackend(NetworkKind::Onnx) {}
+  std::string_view description() const override { return "an .onnx file"; }
+  bool accepts(std::span<const std::byte> beginning) const override {
+    return beginsLikeOnnx(beginning);
   }
 };
 
@@ -59,6 +77,11 @@ public:
 
 const ModelBackend &moduleBackend() {
   static const ModuleBackend backend;
+  return backend;
+}
+
+const ModelBackend &onnxBackend() {
+  static const OnnxBackend backend;
   return backend;
 }
 

@@ -11,7 +11,6 @@
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Frontend/Onnx/OnnxImport.h"
 #include "tpuc/Interpreter/Interpreter.h"
-#include "tpuc/Support/MappedFile.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ namespace {
 
 class ModuleRun {
 public:
-  explicit ModuleRun(const Request &request) : request(request) {}
+  ModuleRun(const Request &request, NetworkKind kind) : request(request), kind(kind) {}
   Expected<void> run();
 
 private:
@@ -39,6 +38,7 @@ private:
   Expected<void> runTimed();
 
   const Request &request;
+  NetworkKind kind;
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::OwningOpRef<mlir::ModuleOp> module;
   TensorMap inputs;
@@ -71,11 +71,7 @@ Expected<void> ModuleRun::loadOnnx() {
 }
 
 Expected<void> ModuleRun::load() {
-  Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(request.model);
-  if (!file)
-    return propagate(file);
-  constexpr std::byte kOnnxVersionField{0x08};
-  if (!(*file)->bytes().empty() && (*file)->bytes()[0] == kOnnxVersionField)
+  if (kind == NetworkKind::Onnx)
     return loadOnnx();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> read = readModule(*context, request.model);
   if (!read)
@@ -151,7 +147,7 @@ Expected<void> ModuleRun::runTimed() {
                                  {"median_ms", median},
                                  {"least_ms", times.front()},
                                  {"threads", request.numThreads}};
-  return writeFile(request.json == "-" ? "/dev/stdout" : request.json, json.dump(2) + "\n");
+  return writeFileOrStdout(request.json, json.dump(2) + "\n");
 }
 
 Expected<void> ModuleRun::run() {
@@ -168,7 +164,7 @@ Expected<void> ModuleRun::run() {
 
 } // namespace
 
-extern "C" [[gnu::visibility("default")]] void tpucRunModule(const Request &request,
-                                                             Expected<void> &result) {
-  result = ModuleRun(request).run();
+extern "C" [[gnu::visibility("default")]] void
+tpucRunModule(const Request &request, NetworkKind kind, Expected<void> &result) {
+  result = ModuleRun(request, kind).run();
 }

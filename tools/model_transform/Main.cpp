@@ -162,9 +162,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
     if (json != "-")
       print(options, *summary);
     if (!json.empty())
-      if (auto written =
-              writeFile(json == "-" ? "/dev/stdout" : json, summary->toJson().dump(2) + "\n");
-          !written)
+      if (auto written = writeFileOrStdout(json, summary->toJson().dump(2) + "\n"); !written)
         return propagate(written);
     if (!summary->report || summary->report->passes())
       return 0;

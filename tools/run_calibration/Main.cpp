@@ -77,9 +77,7 @@ Expected<int> run(std::span<const std::string> arguments) {
       fmt::print("{}: {} tensors, {} samples\n", options.table, summary->tensors.size(),
                  summary->numSamples);
     if (!json.empty())
-      if (auto written =
-              writeFile(json == "-" ? "/dev/stdout" : json, summary->toJson().dump(2) + "\n");
-          !written)
+      if (auto written = writeFileOrStdout(json, summary->toJson().dump(2) + "\n"); !written)
         return propagate(written);
     return 0;
   });

@@ -84,7 +84,7 @@ int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &re
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();
   if (mlir::failed(mlir::MlirOptMain(stream, std::move(file), registry, config)))
     return 1;
-  Expected<void> written = writeFile(output == "-" ? "/dev/stdout" : output.str(), result);
+  Expected<void> written = writeFileOrStdout(output.str(), result);
   return written ? 0 : fail(written.error());
 }
 

@@ -68,6 +68,10 @@ private:
   Expected<NpzReader> reference(std::optional<OutputFile> &owner);
   Expected<OutputFile> fromOnnxRuntime();
   void count();
+  /// The one of `files` that will be called `path`.
+  const OutputFile &finished(const std::string &path) const {
+    return *std::ranges::find(files, path, &OutputFile::path);
+  }
 
   const ModelTransformOptions &options;
   ModelTransformSummary summary;
@@ -218,11 +222,10 @@ void ModelTransform::count() {
 
 Expected<void> ModelTransform::writeOptimized() {
   count();
+  size_t weights = files.size();
   if (auto kept = keep(writeModule(*module, options.mlir)); !kept)
     return kept;
-  for (const OutputFile &file : files)
-    if (std::filesystem::path(file.path()).filename() == paths->topWeights())
-      summary.weightBytes = static_cast<int64_t>(file.size());
+  summary.weightBytes = static_cast<int64_t>(files[weights].size());
   return {};
 }
 
@@ -245,10 +248,8 @@ Expected<OutputFile> ModelTransform::fromOnnxRuntime() {
   request.model = options.modelDef;
   // ONNX Runtime takes no shapes that contradict the model.
   if (!options.inputShapes.empty())
-    for (const OutputFile &file : files)
-      if (file.path() == paths->optimizedOnnx())
-        request.model = file.temporaryPath();
-  request.inputs = inputs;
+    request.model = finished(paths->optimizedOnnx()).temporaryPath();
+  request.inputs = finished(paths->testInput()).temporaryPath();
   request.python = options.python;
   request.numThreads = std::max(1U, options.validation.numThreads);
   std::set<std::string> made = comparableTensors(*module);

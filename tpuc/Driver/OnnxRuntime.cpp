@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/OnnxRuntime.h"
-#include "tpuc/Support/Npz.h"
 
 #include "llvm/Support/Program.h"
 
@@ -52,26 +51,8 @@ std::string lastLine(const std::string &path) {
   return last;
 }
 
-Expected<OutputFile> writeInputs(const OnnxRuntimeRequest &request, const std::string &path) {
-  Expected<NpzWriter> writer = NpzWriter::create(path);
-  if (!writer)
-    return propagate(writer);
-  for (const auto &[name, tensor] : request.inputs)
-    if (Expected<void> added = writer->add(name, tensor); !added)
-      return propagate(added);
-  return writer->finish();
-}
-
-Expected<OutputFile> emptyFile(const std::string &path) {
-  Expected<OutputFile> file = OutputFile::create(path);
-  if (!file)
-    return file;
-  if (Expected<void> finished = file->finish(); !finished)
-    return propagate(finished);
-  return file;
-}
-
-Expected<OutputFile> writeText(const std::string &path, const std::string &text) {
+/// A finished file that goes when it is dropped.
+Expected<OutputFile> scratchFile(const std::string &path, const std::string &text = "") {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file;
@@ -86,21 +67,18 @@ Expected<OutputFile> writeText(const std::string &path, const std::string &text)
 
 Expected<OutputFile> tpuc::runOnnxRuntime(const OnnxRuntimeRequest &request,
                                           const std::string &scratch) {
-  Expected<OutputFile> inputs = writeInputs(request, scratch + ".inputs");
-  if (!inputs)
-    return inputs;
-  Expected<OutputFile> outputs = emptyFile(scratch + ".outputs");
+  Expected<OutputFile> outputs = scratchFile(scratch + ".outputs");
   if (!outputs)
     return outputs;
-  Expected<OutputFile> messages = emptyFile(scratch + ".messages");
+  Expected<OutputFile> messages = scratchFile(scratch + ".messages");
   if (!messages)
     return messages;
   nlohmann::json order = {{"model", std::filesystem::absolute(request.model).string()},
-                          {"inputs", inputs->temporaryPath()},
+                          {"inputs", std::filesystem::absolute(request.inputs).string()},
                           {"outputs", outputs->temporaryPath()},
                           {"tensors", request.tensors},
                           {"threads", request.numThreads}};
-  Expected<OutputFile> orderFile = writeText(scratch + ".order", order.dump());
+  Expected<OutputFile> orderFile = scratchFile(scratch + ".order", order.dump());
   if (!orderFile)
     return orderFile;
   const std::optional<llvm::StringRef> redirects[] = {"/dev/null", "/dev/null",

@@ -10,16 +10,16 @@
 #define TPUC_DRIVER_ONNXRUNTIME_H
 
 #include "tpuc/Support/OutputFile.h"
-#include "tpuc/Support/Tensor.h"
 
-#include <map>
+#include <string>
 #include <vector>
 
 namespace tpuc {
 
 struct OnnxRuntimeRequest {
   std::string model;
-  std::map<std::string, Tensor> inputs;
+  /// An npz with an array per input.
+  std::string inputs;
   /// The inner tensors to compute; the outputs of the model come in any case.
   std::vector<std::string> tensors;
   unsigned numThreads = 1;

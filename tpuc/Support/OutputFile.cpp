@@ -313,4 +313,8 @@ Expected<void> writeFile(const std::string &path, std::string_view contents) {
   return file->commit();
 }
 
+Expected<void> writeFileOrStdout(const std::string &path, std::string_view contents) {
+  return writeFile(path == "-" ? "/dev/stdout" : path, contents);
+}
+
 } // namespace tpuc

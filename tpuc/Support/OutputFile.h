@@ -76,6 +76,8 @@ Expected<void> commitAll(std::vector<OutputFile> files);
 
 /// Writes a whole file through OutputFile.
 Expected<void> writeFile(const std::string &path, std::string_view contents);
+/// The same for the value of an option; `-` is stdout.
+Expected<void> writeFileOrStdout(const std::string &path, std::string_view contents);
 
 } // namespace tpuc
 

@@ -195,13 +195,15 @@ public:
            ThreadPool &threads) const override {
     const SimdKernels &simd = simdKernels();
     const int64_t cost = out.width * window.kernel[0] * window.kernel[1];
-    threads.parallelFor(
-        out.batch * out.blocks * out.height, grainFor(2 * cost), [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t plane = i / out.height;
-            runRow(simd, operands, result, plane / out.blocks, plane % out.blocks, i % out.height);
-          }
-        });
+    threads.parallelFor(out.batch * out.blocks * out.height, grainFor(2 * cost),
+                        [&](int64_t begin, int64_t end) {
+                          std::vector<const float *> rows(static_cast<size_t>(window.kernel[0]));
+                          for (int64_t i = begin; i < end; ++i) {
+                            const int64_t plane = i / out.height;
+                            runRow(simd, operands, result, rows, plane / out.blocks,
+                                   plane % out.blocks, i % out.height);
+                          }
+                        });
   }
 
 private:
@@ -226,29 +228,10 @@ private:
   }
 
   void runRow(const SimdKernels &simd, std::span<const float *const> operands, float *result,
-              int64_t sample, int64_t block, int64_t y) const {
-    std::vector<const float *> rows(static_cast<size_t>(window.kernel[0]), nullptr);
-    const float *plane = operands[0] + in.at(sample, block);
-    for (int64_t k = 0; k < window.kernel[0]; ++k) {
-      const int64_t at = y * window.strides[0] + k * window.dilations[0] - window.pads[0];
-      if (at >= 0 && at < in.height)
-        rows[static_cast<size_t>(k)] = plane + at * in.width * kBlock;
-    }
+              std::span<const float *> rows, int64_t sample, int64_t block, int64_t y) const {
     const int64_t first = out.at(sample, block) + y * out.width * kBlock;
-    const WindowRowArgs args{.rows = rows.data(),
-                             .kernelHeight = window.kernel[0],
-                             .kernelWidth = window.kernel[1],
-                             .inputWidth = in.width,
-                             .outputWidth = out.width,
-                             .stride = window.strides[1],
-                             .dilation = window.dilations[1],
-                             .pad = window.pads[1],
-                             .weights = nullptr,
-                             .bias = nullptr,
-                             .output = result + first,
-                             .clamp = false,
-                             .low = 0,
-                             .high = 0};
+    const WindowRowArgs args =
+        window.row(in, out, operands[0] + in.at(sample, block), y, rows, result + first);
     if (kind == Kind::Maximum) {
       simd.maximumRow(args);
     } else {

@@ -375,27 +375,15 @@ private:
   void runRow(std::span<const float *const> operands, float *result, const Clamp &clamp,
               const std::vector<PostOp> &rest, std::vector<const float *> &rows, int64_t sample,
               int64_t block, int64_t y) const {
-    const float *plane = operands[0] + in.at(sample, block);
-    for (int64_t k = 0; k < window.kernel[0]; ++k) {
-      const int64_t at = y * window.strides[0] + k * window.dilations[0] - window.pads[0];
-      rows[static_cast<size_t>(k)] =
-          at >= 0 && at < in.height ? plane + at * in.width * kBlock : nullptr;
-    }
     const int64_t first = out.at(sample, block) + y * out.width * kBlock;
-    simdKernels().depthwiseRow({.rows = rows.data(),
-                                .kernelHeight = window.kernel[0],
-                                .kernelWidth = window.kernel[1],
-                                .inputWidth = in.width,
-                                .outputWidth = out.width,
-                                .stride = window.strides[1],
-                                .dilation = window.dilations[1],
-                                .pad = window.pads[1],
-                                .weights = weights.data() + block * taps * kBlock,
-                                .bias = offsets.data() + block * kBlock,
-                                .output = result + first,
-                                .clamp = clamp.isOn,
-                                .low = clamp.low,
-                                .high = clamp.high});
+    WindowRowArgs args =
+        window.row(in, out, operands[0] + in.at(sample, block), y, rows, result + first);
+    args.weights = weights.data() + block * taps * kBlock;
+    args.bias = offsets.data() + block * kBlock;
+    args.clamp = clamp.isOn;
+    args.low = clamp.low;
+    args.high = clamp.high;
+    simdKernels().depthwiseRow(args);
     applyPostOps(rest, operands, {first, sample, block}, result + first, out.width * kBlock);
   }
 

@@ -10,6 +10,7 @@
 #define TPUC_INTERPRETER_KERNELS_BLOCKEDGEOMETRY_H
 
 #include "tpuc/Interpreter/Kernels/Blocked.h"
+#include "tpuc/Interpreter/Kernels/Simd.h"
 
 namespace tpuc::kernels {
 
@@ -32,6 +33,31 @@ struct BlockedDims {
 /// A window over 1 or 2 spatial dimensions as one over 2.
 struct PlaneWindow {
   std::array<int64_t, 2> kernel, strides, dilations, pads;
+
+  /// Row `y` of a plane of `out` from `plane` of `in`, to `output`. Fills `rows`, one for each row
+  /// of the kernel, which the result refers to; weights and limits are the caller's.
+  WindowRowArgs row(const BlockedDims &in, const BlockedDims &out, const float *plane, int64_t y,
+                    std::span<const float *> rows, float *output) const {
+    for (int64_t k = 0; k < kernel[0]; ++k) {
+      const int64_t at = y * strides[0] + k * dilations[0] - pads[0];
+      rows[static_cast<size_t>(k)] =
+          at >= 0 && at < in.height ? plane + at * in.width * kBlock : nullptr;
+    }
+    return {.rows = rows.data(),
+            .kernelHeight = kernel[0],
+            .kernelWidth = kernel[1],
+            .inputWidth = in.width,
+            .outputWidth = out.width,
+            .stride = strides[1],
+            .dilation = dilations[1],
+            .pad = pads[1],
+            .weights = nullptr,
+            .bias = nullptr,
+            .output = output,
+            .clamp = false,
+            .low = 0,
+            .high = 0};
+  }
 
   explicit PlaneWindow(const WindowParams &window)
       : kernel(two(window.kernel, 1)), strides(two(window.strides, 1)),

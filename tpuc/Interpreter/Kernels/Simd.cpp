@@ -20,14 +20,6 @@ namespace avx512 {
 extern const SimdKernels kKernels;
 } // namespace avx512
 
-SimdLevel bestSimdLevel() {
-  bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (hasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return SimdLevel::Avx512;
-  return hasAvx2 ? SimdLevel::Avx2 : SimdLevel::Generic;
-}
-
 const SimdKernels &simdKernels(SimdLevel level) {
   switch (level) {
   case SimdLevel::Avx512:

@@ -16,6 +16,7 @@
 
 #include "tpuc/Interpreter/Kernels/Binary.h"
 #include "tpuc/Interpreter/Kernels/Unary.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <array>
 
@@ -117,9 +118,6 @@ bool hasUnaryRow(UnaryOp op);
 /// Whether `binaryRow` knows `op`.
 bool hasBinaryRow(BinaryOp op);
 
-enum class SimdLevel : uint8_t { Generic, Avx2, Avx512 };
-/// The best that this processor has.
-SimdLevel bestSimdLevel();
 /// The loops for `level`, which the processor must have.
 const SimdKernels &simdKernels(SimdLevel level);
 inline const SimdKernels &simdKernels() { return simdKernels(bestSimdLevel()); }

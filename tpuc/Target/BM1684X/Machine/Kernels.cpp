@@ -22,14 +22,6 @@ namespace avx512 {
 extern const Kernels kKernels;
 } // namespace avx512
 
-SimdLevel bestSimdLevel() {
-  bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
-  if (hasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return SimdLevel::Avx512;
-  return hasAvx2 ? SimdLevel::Avx2 : SimdLevel::Generic;
-}
-
 const Kernels &kernelsFor(SimdLevel level) {
   switch (level) {
   case SimdLevel::Avx512:

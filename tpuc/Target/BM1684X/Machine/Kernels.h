@@ -15,6 +15,7 @@
 #ifndef TPUC_TARGET_BM1684X_MACHINE_KERNELS_H
 #define TPUC_TARGET_BM1684X_MACHINE_KERNELS_H
 
+#include "tpuc/Support/SimdLevel.h"
 #include "tpuc/Target/BM1684X/Machine/CommandTable.h"
 
 #include <cstdint>
@@ -83,10 +84,6 @@ struct Kernels {
                   const int16_t *x, int32_t *sums);
 };
 
-enum class SimdLevel : uint8_t { Generic, Avx2, Avx512 };
-
-/// The best level that this processor has.
-SimdLevel bestSimdLevel();
 /// The kernels of a level, which the processor must have.
 const Kernels &kernelsFor(SimdLevel level);
 
