@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ResizeShapes.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Kernels/IntegerResize.h"
