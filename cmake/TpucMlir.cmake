@@ -61,8 +61,10 @@ function(tpuc_add_dialect)
   set(includes "")
   set(calls "")
   foreach(FAMILY ${ARG_FAMILIES})
+    # A family's file may build on those of another dialect.
+    set(only "-op-include-regex=^${ARG_NAMESPACE}[.]")
     tpuc_tablegen(${ARG_LIBRARY}${FAMILY}IncGen TD ${FAMILY}.td OUTPUTS
-      "${FAMILY}.h.inc|-gen-op-decls" "${FAMILY}.cpp.inc|-gen-op-defs")
+      "${FAMILY}.h.inc|-gen-op-decls|${only}" "${FAMILY}.cpp.inc|-gen-op-defs|${only}")
     list(APPEND depends ${ARG_LIBRARY}${FAMILY}IncGen)
     configure_file(${CMAKE_SOURCE_DIR}/cmake/OpFamily.h.in ${FAMILY}.h @ONLY)
     configure_file(${CMAKE_SOURCE_DIR}/cmake/OpFamily.cpp.in ${FAMILY}Gen.cpp @ONLY)
@@ -115,7 +117,7 @@ function(tpuc_dialect_doc name)
   file(CONFIGURE OUTPUT ${parts}/${name}.td CONTENT "${umbrella}" @ONLY)
   file(GLOB definitions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.td)
   set(tblgen ${MLIR_TABLEGEN_EXE} -I ${MLIR_INCLUDE_DIRS} -I ${CMAKE_SOURCE_DIR})
-  set(commands COMMAND ${tblgen} -gen-dialect-doc -dialect=${name} ${parts}/${name}.td
+  set(commands COMMAND ${tblgen} -gen-dialect-doc -dialect=${name} -op-include-regex=^${name}[.] ${parts}/${name}.td
                        -o ${parts}/dialect.md)
   set(pages ${parts}/dialect.md)
   if(ARG_PASSES)

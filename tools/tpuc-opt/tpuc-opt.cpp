@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Quant/Transforms/Passes.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
@@ -51,6 +52,7 @@ void registerAll(mlir::DialectRegistry &registry) {
   mlir::registerTransformsPasses();
   quant::registerQuantTransforms();
   registerTransforms(registry);
+  registerTopToTpu(registry);
 }
 
 /// MLIR sizes its thread pool by the processors that the process may use.

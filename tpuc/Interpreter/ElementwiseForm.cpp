@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Kernels/Blocked.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -217,6 +218,9 @@ bool FormBuilder::isKnown(mlir::Operation *op) {
         return add(unaryOp(gelu.getApproxMode() == "tanh" ? UnaryOp::GeluTanh : UnaryOp::GeluErf));
       })
       .Case([&](ScaleOp scale) { return addScale(scale); })
+      .Case([&](tpu::RoundToOp round) {
+        return add(unaryOp(round.getType().isF16() ? UnaryOp::RoundF16 : UnaryOp::RoundBF16));
+      })
       .Default([&](mlir::Operation *other) { return isKnownBinary(other); });
 }
 

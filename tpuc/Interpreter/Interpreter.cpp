@@ -9,8 +9,12 @@
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/LayoutPlan.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Interpreter/Lift.h"
 #include "tpuc/Interpreter/Program.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,10 +27,23 @@
 
 using namespace tpuc;
 
-void tpuc::registerEvaluators(mlir::MLIRContext &contextRef) {
-  mlir::MLIRContext *context = &contextRef;
-  context->loadDialect<top::TopDialect>();
-#include "tpuc/Interpreter/AttachAll.inc"
+static void attachTop(mlir::MLIRContext *context) {
+#include "tpuc/Interpreter/AttachTop.inc"
+}
+
+static void attachTpu(mlir::MLIRContext *context) {
+#include "tpuc/Interpreter/AttachTpu.inc"
+}
+
+void tpuc::registerEvaluators(mlir::MLIRContext &context) {
+  context.loadDialect<top::TopDialect, tpu::TpuDialect>();
+  attachTop(&context);
+  attachTpu(&context);
+}
+
+void tpuc::registerEvaluators(mlir::DialectRegistry &registry) {
+  registry.addExtension(+[](mlir::MLIRContext *context, top::TopDialect *) { attachTop(context); });
+  registry.addExtension(+[](mlir::MLIRContext *context, tpu::TpuDialect *) { attachTpu(context); });
 }
 
 namespace {
@@ -129,11 +146,32 @@ struct Interpreter::State {
 
   InterpreterOptions options;
   mutable ThreadPool threads;
+  /// What is run in place of a module with tpu ops.
+  mlir::OwningOpRef<mlir::ModuleOp> lifted;
   mlir::Region *body = nullptr;
   Program program;
   std::vector<TensorInfo> inputs;
   std::vector<TensorInfo> outputs;
   std::shared_ptr<BlockPool> pool;
+
+  /// `tensor`, which the module has as `type`, as it is given to the caller.
+  Tensor shown(Tensor tensor, mlir::Type type) const {
+    quant::UniformQuantizedType quantized = tpu::quantizedType(type);
+    if (!options.expressed || !quantized)
+      return tensor;
+    Tensor numbers(DataType::F32, tensor.shape());
+    kernels::dequantizeStored(tensor, tpu::paramsOf(quantized), numbers, threads);
+    return numbers;
+  }
+  /// `tensor` as the input that `info` states.
+  Tensor stored(const Tensor &tensor, const TensorInfo &info) const {
+    quant::UniformQuantizedType quantized = tpu::quantizedType(info.type);
+    if (!options.expressed || !quantized || tensor.type() != DataType::F32)
+      return tensor;
+    Tensor integers(info.dataType, tensor.shape());
+    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), integers, threads);
+    return integers;
+  }
 };
 
 /// The tensors of one run.
@@ -177,7 +215,7 @@ Expected<TensorMap> Interpreter::Frame::run(std::span<const Tensor> inputs) {
   if (!results)
     return propagate(results);
   for (auto [info, tensor] : llvm::zip_equal(state.outputs, *results))
-    kept.insert_or_assign(info.name, std::move(tensor));
+    kept.insert_or_assign(info.name, state.shown(std::move(tensor), info.type));
   return std::move(kept);
 }
 
@@ -278,12 +316,14 @@ Expected<void> Interpreter::Frame::take(const Step &step, unsigned index, Tensor
                      "computes " + describe(tensor),
                      (info ? describe(*info) : info.error().found) + ", as the module states");
   }
-  if (step.op->getParentRegion() == state.body) {
+  const bool isWanted = state.options.probe || state.options.keepAll;
+  if (isWanted && step.op->getParentRegion() == state.body && !isIntermediate(step.op)) {
+    const Tensor shown = state.shown(tensor, type);
     if (state.options.probe)
-      if (Expected<void> told = state.options.probe(name, tensor); !told)
+      if (Expected<void> told = state.options.probe(name, shown); !told)
         return told;
     if (state.options.keepAll)
-      kept.insert_or_assign(name, tensor);
+      kept.insert_or_assign(name, shown);
   }
   slots[step.firstResult + index] = std::move(tensor);
   return {};
@@ -318,10 +358,11 @@ Interpreter::~Interpreter() = default;
 
 Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module,
                                                            InterpreterOptions options) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+  auto state = std::make_unique<State>(std::move(options));
+  state->lifted = liftDeviceOps(module);
+  auto main = (state->lifted ? *state->lifted : module).lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
     return makeError("module", "has no function 'main'");
-  auto state = std::make_unique<State>(std::move(options));
   state->body = &main.getBody();
   Expected<Program> program = Program::make(main.getBody());
   if (!program)
@@ -374,10 +415,14 @@ Expected<TensorMap> Interpreter::run(std::span<const Tensor> inputs) const {
   if (inputs.size() != state->inputs.size())
     return makeError("inputs", fmt::format("{} tensors", inputs.size()),
                      fmt::format("{}", state->inputs.size()));
-  for (size_t index = 0; index < inputs.size(); ++index)
-    if (const TensorInfo &info = state->inputs[index]; !fits(inputs[index], info.type))
+  std::vector<Tensor> stored;
+  for (size_t index = 0; index < inputs.size(); ++index) {
+    const TensorInfo &info = state->inputs[index];
+    stored.push_back(state->stored(inputs[index], info));
+    if (!fits(stored.back(), info.type))
       return makeError("input '" + info.name + "'", describe(inputs[index]), describe(info));
-  return Frame(*state).run(inputs);
+  }
+  return Frame(*state).run(stored);
 }
 
 Expected<std::vector<TensorMap>> Interpreter::runSamples(std::span<const TensorMap> samples) const {

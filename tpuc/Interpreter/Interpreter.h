@@ -34,6 +34,8 @@ struct InterpreterOptions {
   /// Give all tensors that ops of `main` make, not only the outputs. What the bodies of branches
   /// and loops make is not among them.
   bool keepAll = false;
+  /// Give quantized tensors as the f32 numbers that they stand for, and take inputs so.
+  bool expressed = false;
   TensorProbe probe = nullptr;
   StepTimer timer = nullptr;
 };
@@ -48,8 +50,11 @@ struct TensorInfo {
 
 /// Attaches what all ops compute; needed once per context, before `Interpreter::create`.
 void registerEvaluators(mlir::MLIRContext &context);
+/// The same in every context of `registry`, as soon as it loads the dialects.
+void registerEvaluators(mlir::DialectRegistry &registry);
 
-/// Runs the function `main` of a module.
+/// Runs the function `main` of a module, lowered or not. 16-bit floats of a lowered one are held as
+/// f32, except inputs and outputs: tensors of its inside are given as such.
 ///
 /// Convolutions, products with weights and element-wise ops around them on f32 of static shapes are
 /// compiled when the interpreter is made: weights are packed, tensors between convolutions lie in

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Support/Allocator/Allocator.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -125,6 +126,8 @@ Expected<void> Program::addStep(BlockProgram &block, Operation &op) {
 
 /// Whether result 0 is another view of operand 0.
 static bool isView(const Step &step) {
+  if (auto cast = dyn_cast<tpu::CastOp>(step.op))
+    return !step.kernel && cast.getInput().getType() == cast.getOutput().getType();
   return !step.kernel && isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp,
                              top::SqueezeOp, top::UnsqueezeOp>(step.op);
 }

@@ -9,8 +9,11 @@
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ResizeShapes.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Interpreter/Attach.h"
+#include "tpuc/Interpreter/Kernels/IntegerResize.h"
 #include "tpuc/Interpreter/Kernels/Resize.h"
+#include "tpuc/Interpreter/StoredRequant.h"
 #include "tpuc/Interpreter/TopWindow.h"
 #include "tpuc/Support/Convert.h"
 
@@ -58,14 +61,14 @@ static NearestMode nearestMode(llvm::StringRef mode) {
 }
 
 /// The region of each axis; the whole of those that the op does not name.
-static Expected<void> readRegion(InterpOp op, EvalContext &context, size_t rank,
+static Expected<void> readRegion(const ResizeSpec &spec, EvalContext &context, size_t rank,
                                  kernels::ResizeParams &params) {
   params.roiBegin.assign(rank, 0);
   params.roiEnd.assign(rank, 1);
   if (params.coordinates != CoordinateMode::TfCropAndResize)
     return {};
   std::vector<double> region = doubles(context, std::nullopt, 1);
-  Expected<Dims> axes = resizeAxes(op, static_cast<int64_t>(rank));
+  Expected<Dims> axes = resizeAxes(spec, static_cast<int64_t>(rank));
   if (!axes)
     return located(context, axes.error());
   if (region.size() != 2 * axes->size())
@@ -78,16 +81,17 @@ static Expected<void> readRegion(InterpOp op, EvalContext &context, size_t rank,
   return {};
 }
 
-static Expected<void> evaluateInterp(InterpOp op, EvalContext &context) {
+/// How `op` resamples its input, and the shape that it gives.
+template <typename Op>
+static Expected<Dims> readResize(Op op, EvalContext &context, kernels::ResizeParams &params) {
   const Tensor &input = context.operand(0);
   llvm::SmallVector<int64_t> sizes = context.ints(op.getSizes(), 3).value_or(Dims());
   Expected<ResizeShape> shape =
-      resizeShape(op, extents(input), doubles(context, op.getScales(), 2), sizes);
+      resizeShape(resizeSpec(op), extents(input), doubles(context, op.getScales(), 2), sizes);
   if (!shape)
     return located(context, shape.error());
   if (llvm::is_contained(shape->output, kDynamic))
     return context.error("neither scales nor sizes are given", "one of them");
-  kernels::ResizeParams params;
   params.mode = resampleMode(op.getMode());
   params.coordinates = coordinateMode(op.getCoordMode());
   params.nearest = nearestMode(op.getNearestMode());
@@ -96,14 +100,45 @@ static Expected<void> evaluateInterp(InterpOp op, EvalContext &context) {
   params.antialias = op.getAntialias();
   params.extrapolation = op.getExtrapolationValue().convertToDouble();
   params.scales = shape->scales;
-  if (Expected<void> read = readRegion(op, context, input.shape().rank(), params); !read)
-    return read;
-  Expected<Tensor *> output = allocateLike(context, shape->output);
+  if (Expected<void> read = readRegion(resizeSpec(op), context, input.shape().rank(), params);
+      !read)
+    return propagate(read);
+  return shape->output;
+}
+
+/// Room for the result of a resize.
+static Expected<Tensor *> allocateResized(EvalContext &context, const Dims &dims) {
+  Expected<Tensor *> output = allocateLike(context, dims);
+  if (output && context.operand(0).numElements() == 0 && (*output)->numElements() > 0)
+    return context.error("input has shape " + context.operand(0).shape().str(),
+                         "extents of at least 1");
+  return output;
+}
+
+static Expected<void> evaluateInterp(InterpOp op, EvalContext &context) {
+  kernels::ResizeParams params;
+  Expected<Dims> dims = readResize(op, context, params);
+  if (!dims)
+    return propagate(dims);
+  Expected<Tensor *> output = allocateResized(context, *dims);
   if (!output)
     return propagate(output);
-  if (input.numElements() == 0 && (*output)->numElements() > 0)
-    return context.error("input has shape " + input.shape().str(), "extents of at least 1");
-  kernels::resize(input, params, **output, context.threads());
+  kernels::resize(context.operand(0), params, **output, context.threads());
+  return {};
+}
+
+/// Linear, on stored integers; the result has their type.
+static Expected<void> evaluateStoredInterp(tpu::InterpOp op, EvalContext &context) {
+  kernels::ResizeParams params;
+  Expected<Dims> dims = readResize(op, context, params);
+  if (!dims)
+    return propagate(dims);
+  Expected<Tensor *> output =
+      context.allocate(0, resultType(op), Shape(std::span(dims->data(), dims->size())));
+  if (!output)
+    return propagate(output);
+  kernels::integerResizeLinear(context.operand(0), params, zeroPoint(op.getInput()),
+                               requantOf(op, storedRange(op)), **output, context.threads());
   return {};
 }
 
@@ -168,4 +203,8 @@ void tpuc::attachResize(mlir::MLIRContext *context) {
   attachEvaluate<UpsampleOp, evaluateUpsample>(context);
   attachEvaluate<GridSamplerOp, evaluateGridSampler>(context);
   attachEvaluate<AffineGridOp, evaluateAffineGrid>(context);
+}
+
+void tpuc::attachTpuResize(mlir::MLIRContext *context) {
+  attachEvaluate<tpu::InterpOp, evaluateStoredInterp>(context);
 }

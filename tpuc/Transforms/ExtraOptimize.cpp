@@ -50,6 +50,5 @@ void tpuc::registerTransforms(DialectRegistry &registry) {
                              "What model_transform does to an imported module: shape-infer, "
                              "canonicalize, top-fuse, both again, extra-optimize",
                              [](OpPassManager &manager) { addTopOptimization(manager); });
-  registry.addExtension(
-      +[](MLIRContext *context, top::TopDialect *) { registerEvaluators(*context); });
+  registerEvaluators(registry);
 }

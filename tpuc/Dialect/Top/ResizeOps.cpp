@@ -20,14 +20,14 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-Expected<Dims> tpuc::top::resizeAxes(InterpOp op, int64_t rank) {
+Expected<Dims> tpuc::top::resizeAxes(const ResizeSpec &spec, int64_t rank) {
   Dims axes;
-  if (!op.getAxes()) {
+  if (!spec.axes) {
     for (int64_t axis = 0; axis < rank; ++axis)
       axes.push_back(axis);
     return axes;
   }
-  for (int64_t axis : toInts(*op.getAxes())) {
+  for (int64_t axis : toInts(*spec.axes)) {
     int64_t front = axis < 0 ? axis + rank : axis;
     if (front < 0 || front >= rank || llvm::is_contained(axes, front))
       return makeError("", fmt::format("axes name {}", axis),
@@ -37,9 +37,9 @@ Expected<Dims> tpuc::top::resizeAxes(InterpOp op, int64_t rank) {
   return axes;
 }
 
-Expected<ResizeShape> tpuc::top::resizeShape(InterpOp op, ArrayRef<int64_t> input,
+Expected<ResizeShape> tpuc::top::resizeShape(const ResizeSpec &spec, ArrayRef<int64_t> input,
                                              ArrayRef<double> scales, ArrayRef<int64_t> sizes) {
-  Expected<Dims> axes = resizeAxes(op, static_cast<int64_t>(input.size()));
+  Expected<Dims> axes = resizeAxes(spec, static_cast<int64_t>(input.size()));
   if (!axes)
     return propagate(axes);
   ResizeShape shape{Dims(input), std::vector<double>(input.size(), 1.0)};
@@ -80,10 +80,10 @@ Expected<ResizeShape> tpuc::top::resizeShape(InterpOp op, ArrayRef<int64_t> inpu
     else if (isFirst)
       common = shape.scales[axis];
     else
-      common = op.getKeepAspectRatioPolicy() == "not_larger" ? std::min(common, shape.scales[axis])
-                                                             : std::max(common, shape.scales[axis]);
+      common = spec.policy == "not_larger" ? std::min(common, shape.scales[axis])
+                                           : std::max(common, shape.scales[axis]);
   }
-  if (sizes.empty() || op.getKeepAspectRatioPolicy() == "stretch")
+  if (sizes.empty() || spec.policy == "stretch")
     return shape;
   for (int64_t axis : *axes) {
     shape.scales[axis] = common;
@@ -126,7 +126,7 @@ LogicalResult InterpOp::inferShape() {
     }
   }
   Dims sizes = intsOf(getSizes(), getSizesTensor()).value_or(Dims());
-  Expected<ResizeShape> shape = resizeShape(*this, *input, scales, sizes);
+  Expected<ResizeShape> shape = resizeShape(resizeSpec(*this), *input, scales, sizes);
   if (!shape)
     return emit(*this, shape.error());
   return setResult(*this, 0, element, shape->output);

@@ -7,14 +7,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tpuc;
 
+/// The type in which the values of a quantized type are stored.
+static Type storageOf(Type type) {
+  if (auto calibrated = dyn_cast<quant::CalibratedQuantizedType>(type))
+    return calibrated.getExpressedType();
+  auto uniform = dyn_cast<quant::UniformType>(type);
+  if (!uniform)
+    return type;
+  const quant::StorageSpec storage = uniform.getStorage();
+  return IntegerType::get(type.getContext(), storage.width,
+                          storage.isSigned ? IntegerType::Signless : IntegerType::Unsigned);
+}
+
 std::optional<DataType> tpuc::storageDataType(Type type) {
-  type = getElementTypeOrSelf(type);
+  type = storageOf(getElementTypeOrSelf(type));
   if (auto integer = dyn_cast<IntegerType>(type)) {
     bool isUnsigned = integer.isUnsigned();
     switch (integer.getWidth()) {

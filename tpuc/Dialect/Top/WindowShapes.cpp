@@ -21,16 +21,6 @@ LogicalResult tpuc::top::emit(Operation *op, const Error &error) {
 
 namespace {
 
-/// What the attributes of a window op say.
-struct Attributes {
-  ArrayAttr kernel;
-  std::optional<ArrayAttr> strides;
-  std::optional<ArrayAttr> dilations;
-  std::optional<ArrayAttr> pads;
-  StringRef autoPad = "NOTSET";
-  bool ceilMode = false;
-};
-
 Dims intsOr(std::optional<ArrayAttr> attribute, size_t size, int64_t value) {
   return attribute ? toInts(*attribute) : Dims(size, value);
 }
@@ -44,7 +34,7 @@ Expected<void> checkInput(ArrayRef<int64_t> input, size_t spatial) {
 
 /// The attributes of a window over `spatial` dimensions, with their defaults; pads not yet
 /// resolved.
-Window explicitWindow(const Attributes &attributes) {
+Window explicitWindow(const WindowSpec &attributes) {
   Window window;
   window.kernel = toInts(attributes.kernel);
   size_t spatial = window.kernel.size();
@@ -130,27 +120,6 @@ Expected<void> checkFilter(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, co
   return {};
 }
 
-template <typename Op> Attributes attributesOf(Op op) {
-  Attributes attributes{op.getKernelShape(), op.getStrides(), op.getDilations(), op.getPads()};
-  if constexpr (requires { op.getAutoPad(); })
-    attributes.autoPad = op.getAutoPad();
-  if constexpr (requires { op.getCeilMode(); })
-    attributes.ceilMode = op.getCeilMode();
-  return attributes;
-}
-
-template <typename Op> Expected<Window> poolWindow(Op op, ArrayRef<int64_t> input) {
-  Attributes attributes = attributesOf(op);
-  Window window = explicitWindow(attributes);
-  if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
-    return propagate(checked);
-  window.output = {input[0], input[1]};
-  Expected<void> slid = slide(window, attributes.autoPad, attributes.ceilMode, input);
-  if (!slid)
-    return propagate(slid);
-  return window;
-}
-
 /// `input` with `inserts` zeros between neighbours.
 Dims insertZeros(ArrayRef<int64_t> input, std::optional<ArrayAttr> inserts) {
   Dims result(input);
@@ -162,41 +131,50 @@ Dims insertZeros(ArrayRef<int64_t> input, std::optional<ArrayAttr> inserts) {
   return result;
 }
 
-template <typename Op>
-Expected<Window> convolutionWindow(Op op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter,
-                                   std::optional<ArrayAttr> inserts) {
-  Attributes attributes = attributesOf(op);
-  Window window = explicitWindow(attributes);
+} // namespace
+
+Expected<Window> tpuc::top::poolWindow(const WindowSpec &spec, ArrayRef<int64_t> input) {
+  Window window = explicitWindow(spec);
   if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
     return propagate(checked);
-  if (Expected<void> checked = checkFilter(input, filter, window, op.getGroup(), false); !checked)
-    return propagate(checked);
-  window.output = {input[0], filter[0]};
-  Expected<void> slid = slide(window, attributes.autoPad, false, insertZeros(input, inserts));
+  window.output = {input[0], input[1]};
+  Expected<void> slid = slide(window, spec.autoPad, spec.ceilMode, input);
   if (!slid)
     return propagate(slid);
   return window;
 }
 
-} // namespace
+Expected<Window> tpuc::top::convolutionWindow(const WindowSpec &spec, ArrayRef<int64_t> input,
+                                              ArrayRef<int64_t> filter) {
+  Window window = explicitWindow(spec);
+  if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
+    return propagate(checked);
+  if (Expected<void> checked = checkFilter(input, filter, window, spec.group, false); !checked)
+    return propagate(checked);
+  window.output = {input[0], filter[0]};
+  Expected<void> slid = slide(window, spec.autoPad, false, insertZeros(input, spec.inserts));
+  if (!slid)
+    return propagate(slid);
+  return window;
+}
 
 Expected<Window> tpuc::top::windowOf(ConvOp op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter) {
-  return convolutionWindow(op, input, filter, op.getInserts());
+  return convolutionWindow(windowSpec(op), input, filter);
 }
 
 Expected<Window> tpuc::top::windowOf(ConvIntegerOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> filter) {
-  return convolutionWindow(op, input, filter, std::nullopt);
+  return convolutionWindow(windowSpec(op), input, filter);
 }
 
 Expected<Window> tpuc::top::windowOf(QLinearConvOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> filter) {
-  return convolutionWindow(op, input, filter, std::nullopt);
+  return convolutionWindow(windowSpec(op), input, filter);
 }
 
 Expected<Window> tpuc::top::windowOf(DeformConv2DOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> filter, ArrayRef<int64_t> offset) {
-  Window window = explicitWindow(attributesOf(op));
+  Window window = explicitWindow(windowSpec(op));
   if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
     return propagate(checked);
   if (Expected<void> checked = checkFilter(input, filter, window, op.getGroup(), false); !checked)
@@ -215,23 +193,22 @@ Expected<Window> tpuc::top::windowOf(DeformConv2DOp op, ArrayRef<int64_t> input,
   return window;
 }
 
-Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
-                                     ArrayRef<int64_t> filter) {
-  Attributes attributes = attributesOf(op);
-  Window window = explicitWindow(attributes);
+Expected<Window> tpuc::top::transposedWindow(const WindowSpec &spec, ArrayRef<int64_t> input,
+                                             ArrayRef<int64_t> filter) {
+  Window window = explicitWindow(spec);
   size_t spatial = window.kernel.size();
   if (Expected<void> checked = checkInput(input, spatial); !checked)
     return propagate(checked);
-  if (Expected<void> checked = checkFilter(input, filter, window, op.getGroup(), true); !checked)
+  if (Expected<void> checked = checkFilter(input, filter, window, spec.group, true); !checked)
     return propagate(checked);
-  Dims expanded = insertZeros(input, op.getInserts());
-  Dims outputPadding = intsOr(op.getOutputPadding(), spatial, 0);
+  Dims expanded = insertZeros(input, spec.inserts);
+  Dims outputPadding = intsOr(spec.outputPadding, spatial, 0);
   std::optional<Dims> outputShape;
-  if (op.getOutputShape())
-    outputShape = toInts(*op.getOutputShape());
+  if (spec.outputShape)
+    outputShape = toInts(*spec.outputShape);
   if (outputShape && outputShape->size() == spatial + 2)
     outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
-  int64_t channels = filter[1] == kDynamic ? kDynamic : filter[1] * op.getGroup();
+  int64_t channels = filter[1] == kDynamic ? kDynamic : filter[1] * spec.group;
   window.output = {input[0], channels};
   for (size_t axis = 0; axis < spatial; ++axis) {
     int64_t extent = expanded[axis + 2];
@@ -240,7 +217,7 @@ Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
       continue;
     }
     int64_t full = window.strides[axis] * (extent - 1) + outputPadding[axis] + reach(window, axis);
-    bool same = attributes.autoPad.starts_with("SAME");
+    bool same = spec.autoPad.starts_with("SAME");
     if (outputShape || same) {
       // A window shorter than the stride does not reach the end: there is no padding then, as
       // ONNX's own shape inference has it.
@@ -250,12 +227,12 @@ Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
       // ONNX puts the odd element in front unless auto_pad is SAME_UPPER. Where the window does not
       // reach the end of the wanted output there is only the bias.
       window.padsBegin[axis] =
-          total <= 0 ? 0 : (attributes.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2);
+          total <= 0 ? 0 : (spec.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2);
       window.padsEnd[axis] = total - window.padsBegin[axis];
       window.output.push_back(out);
       continue;
     }
-    if (attributes.autoPad == "VALID")
+    if (spec.autoPad == "VALID")
       window.padsBegin[axis] = window.padsEnd[axis] = 0;
     int64_t out = full - window.padsBegin[axis] - window.padsEnd[axis];
     if (out < 0)
@@ -268,17 +245,22 @@ Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
   return window;
 }
 
+Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
+                                     ArrayRef<int64_t> filter) {
+  return transposedWindow(windowSpec(op), input, filter);
+}
+
 Expected<Window> tpuc::top::windowOf(AvgPoolOp op, ArrayRef<int64_t> input) {
-  return poolWindow(op, input);
+  return poolWindow(windowSpec(op), input);
 }
 Expected<Window> tpuc::top::windowOf(MaxPoolOp op, ArrayRef<int64_t> input) {
-  return poolWindow(op, input);
+  return poolWindow(windowSpec(op), input);
 }
 Expected<Window> tpuc::top::windowOf(MaxPoolWithMaskOp op, ArrayRef<int64_t> input) {
-  return poolWindow(op, input);
+  return poolWindow(windowSpec(op), input);
 }
 Expected<Window> tpuc::top::windowOf(LpPoolOp op, ArrayRef<int64_t> input) {
-  return poolWindow(op, input);
+  return poolWindow(windowSpec(op), input);
 }
 
 Expected<Window> tpuc::top::windowOf(MaxUnpoolOp op, ArrayRef<int64_t> input,

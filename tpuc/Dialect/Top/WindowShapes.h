@@ -30,6 +30,43 @@ struct Window {
   Dims output;
 };
 
+/// What the attributes of an op with a window say.
+struct WindowSpec {
+  mlir::ArrayAttr kernel;
+  std::optional<mlir::ArrayAttr> strides = std::nullopt;
+  std::optional<mlir::ArrayAttr> dilations = std::nullopt;
+  std::optional<mlir::ArrayAttr> pads = std::nullopt;
+  llvm::StringRef autoPad = "NOTSET";
+  bool ceilMode = false;
+  int64_t group = 1;
+  std::optional<mlir::ArrayAttr> inserts = std::nullopt;
+  std::optional<mlir::ArrayAttr> outputPadding = std::nullopt;
+  std::optional<mlir::ArrayAttr> outputShape = std::nullopt;
+};
+template <typename Op> WindowSpec windowSpec(Op op) {
+  WindowSpec spec{op.getKernelShape(), op.getStrides(), op.getDilations(), op.getPads()};
+  if constexpr (requires { op.getAutoPad(); })
+    spec.autoPad = op.getAutoPad();
+  if constexpr (requires { op.getCeilMode(); })
+    spec.ceilMode = op.getCeilMode();
+  if constexpr (requires { op.getGroup(); })
+    spec.group = op.getGroup();
+  if constexpr (requires { op.getInserts(); })
+    spec.inserts = op.getInserts();
+  if constexpr (requires { op.getOutputPadding(); }) {
+    spec.outputPadding = op.getOutputPadding();
+    spec.outputShape = op.getOutputShape();
+  }
+  return spec;
+}
+
+// What windowOf gives, for ops of any dialect.
+Expected<Window> convolutionWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input,
+                                   llvm::ArrayRef<int64_t> filter);
+Expected<Window> transposedWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input,
+                                  llvm::ArrayRef<int64_t> filter);
+Expected<Window> poolWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input);
+
 // The window of an op for operands of the given extents: `auto_pad` is resolved where the extents
 // are static. The same functions serve shape inference and evaluation, which knows more extents.
 // Errors (without `where`): operands that do not fit each other or the attributes.

@@ -10,7 +10,6 @@
 #define TPUC_DIALECT_TPU_CASTOPS
 
 include "tpuc/Dialect/Tpu/TpuBase.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   let summary = "Stores a tensor in another type";
@@ -27,6 +26,59 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   }];
   let arguments = (ins AnyTensor:$input);
   let results = (outs AnyTensor:$output);
+  let hasCanonicalizer = 1;
+}
+
+def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]> {
+  let summary = "Rounds elements to what another type can hold";
+  let description = [{
+    Each f32 element as `type` (f16 or bf16) would store it: to the nearest, ties to even, beyond
+    its range infinite. The interpreter computes 16-bit networks in f32 with these.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.RoundTo"(%0) {type = f16} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input, TypeAttr:$type);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
+def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, Tpu_RequantTrait]> {
+  let summary = "Stored integers in another scale";
+  let description = [{
+    `saturate(round((input - its zero point) * multiplier / 2^rshift) + zero point)`. With several
+    multipliers and shifts, entry c serves channel c (dimension 1). An input of a plain integer type
+    has the zero point 0.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.RequantInt"(%0) {multiplier = [1073741824], rshift = [31]} : (tensor<1x3x8x8x!quant.uniform<i8:f32, 0.1>>) -> tensor<1x3x8x8x!quant.uniform<i8:f32, 0.2>>
+    ```
+  }];
+  let arguments = !con((ins AnyTensor:$input), Tpu_Requantization);
+  let results = (outs AnyTensor:$output);
+  let hasCanonicalizer = 1;
+}
+
+def Tpu_LutOp : Tpu_Op<"Lut", [Pure]> {
+  let summary = "A function of 8-bit integers by its table";
+  let description = [{
+    Each element is the entry of `table` (256 integers) for the stored input: entry q of an unsigned
+    one, entry q + 256 for a signed q below 0, as the stored byte counts.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.Lut"(%0, %table) : (tensor<1x3x8x8x!quant.uniform<i8:f32, 0.1>>, tensor<256xi8>) -> tensor<1x3x8x8x!quant.uniform<i8:f32, 0.2>>
+    ```
+  }];
+  let arguments = (ins AnyTensor:$input, AnyRankedTensor:$table);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TPU_CASTOPS

@@ -11,6 +11,8 @@
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "tpuc/Dialect/Top/TopBase.td"
 
 def Tpu_Dialect : Dialect {
   let name = "tpu";
@@ -19,8 +21,24 @@ def Tpu_Dialect : Dialect {
   let description = [{
     Tpu ops state what a tensor processor computes. Every value has the type in which it is stored
     (f32, f16, bf16, 8- to 32-bit integers or `!quant.uniform`), and every change of type is an op
-    of its own.
+    of its own. What a lowered network has besides tpu ops are `top.Input`, `top.Weight` and
+    `top.None`.
+
+    An op of the same name as one of the top dialect takes the same operands and attributes.
+
+    * On f32 it computes the same, to the bit.
+    * On f16 and bf16 the operands are widened to f32, and each element of the f32 result is rounded
+      once to the type in which it is stored, to the nearest, ties to even. Biases may be f32.
+    * On `!quant.uniform` values it computes with the stored integers as the op says. Ops that only
+      move or select elements take and give the same scale and zero point.
+
+    An integer result is `saturate(round(x * multiplier / 2^rshift) + zero point)` where x is exact
+    and the product has 64 bits, rounded half up unless `round_mode` says otherwise. `quant_mode`
+    names other ways to apply the factor than the default `MultiplierShift` (`OnlyShift`, `TFLite`,
+    `TFLite_LShift`, `QDM`). With `do_relu` the result is at
+    least the zero point, and at most what stands for `relu_limit`.
   }];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
   let usePropertiesForAttributes = 0;
   let extraClassDeclaration = [{
@@ -33,5 +51,43 @@ class Tpu_Op<string mnemonic, list<Trait> traits = []> : Op<Tpu_Dialect, mnemoni
 
 /// An operand that may be left out.
 def Tpu_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType]>;
+
+/// The op is one of the top dialect on stored values: it is as valid as that one.
+def Tpu_TwinTrait : NativeOpTrait<"TwinOfTop"> { let cppNamespace = "::tpuc::tpu"; }
+/// See TpuOps.h.
+def Tpu_RequantTrait : NativeOpTrait<"Requantizing"> { let cppNamespace = "::tpuc::tpu"; }
+
+/// How a requantization rounds; left out: HalfUp.
+def Tpu_RoundMode : OptionalAttr<StrAttr>;
+/// How sums become stored integers; left out in floating-point forms.
+defvar Tpu_Requantization = (ins OptionalAttr<I64ArrayAttr>:$multiplier,
+                                 OptionalAttr<I64ArrayAttr>:$rshift,
+                                 OptionalAttr<StrAttr>:$quant_mode,
+                                 Tpu_RoundMode:$round_mode);
+
+/// An op with the operands, attributes, results and text of one of the top dialect.
+class Tpu_TwinOp<Op top, dag extra = (ins), string integers = "", string mnemonic = top.opName,
+                 list<Trait> traits = []>
+    : Tpu_Op<mnemonic, !listconcat(traits, [Pure, Tpu_TwinTrait])> {
+  let summary = top.summary;
+  let description =
+      !subst("\"top." # top.opName # "\"", "\"tpu." # mnemonic # "\"", top.description) # integers;
+  let arguments = !con(top.arguments, extra);
+  let results = top.results;
+}
+
+/// One with a form on integers that ends in a requantization.
+class Tpu_RequantizingOp<Op top, string integers>
+    : Tpu_TwinOp<top, Tpu_Requantization, integers, top.opName, [Tpu_RequantTrait]>;
+
+/// One with sub-networks.
+class Tpu_ControlOp<Op top, list<Trait> traits = []>
+    : Tpu_Op<top.opName, !listconcat(traits, [RecursiveMemoryEffects, SingleBlock])> {
+  let summary = top.summary;
+  let description = !subst("\"top.", "\"tpu.", top.description);
+  let arguments = top.arguments;
+  let regions = top.regions;
+  let results = top.results;
+}
 
 #endif // TPUC_DIALECT_TPU_TPUBASE

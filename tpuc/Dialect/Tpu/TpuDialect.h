@@ -9,6 +9,9 @@
 #ifndef TPUC_DIALECT_TPU_TPUDIALECT_H
 #define TPUC_DIALECT_TPU_TPUDIALECT_H
 
+#include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Tpu/TpuTraits.h"
+
 #include "mlir/IR/Dialect.h"
 
 #include "tpuc/Dialect/Tpu/TpuDialect.h.inc"

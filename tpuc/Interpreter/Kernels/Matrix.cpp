@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Matrix.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
+#include "tpuc/Interpreter/Kernels/MatrixBatch.h"
 #include "tpuc/Interpreter/Kernels/PackedMatMul.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/Unary.h"
@@ -20,71 +21,6 @@ using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-/// The matrices of one operand: their extents as stored, and where each of a batch begins.
-struct Matrices {
-  std::vector<int64_t> batch;
-  int64_t rows, columns;
-
-  Matrices(const Shape &shape, bool isLeft) {
-    std::vector<int64_t> dims = shape.vec();
-    if (dims.size() == 1)
-      dims.insert(isLeft ? dims.begin() : dims.end(), 1);
-    rows = dims[dims.size() - 2];
-    columns = dims[dims.size() - 1];
-    batch.assign(dims.begin(), dims.end() - 2);
-  }
-
-  /// The number of the matrix that meets matrix `index` of the batch `whole`.
-  int64_t matrixFor(int64_t index, std::span<const int64_t> whole) const {
-    int64_t result = 0;
-    int64_t stride = 1;
-    for (size_t back = 1; back <= whole.size(); ++back) {
-      int64_t extent = whole[whole.size() - back];
-      if (back <= batch.size()) {
-        int64_t own = batch[batch.size() - back];
-        result += own == 1 ? 0 : index % extent * stride;
-        stride *= own;
-      }
-      index /= extent;
-    }
-    return result;
-  }
-  int64_t count() const {
-    return std::accumulate(batch.begin(), batch.end(), int64_t(1), std::multiplies<>());
-  }
-};
-
-struct Product {
-  Matrices left, right;
-  bool transposeLeft, transposeRight;
-  std::vector<int64_t> batch;
-  int64_t m, n, k, count;
-
-  Product(const Tensor &a, const Tensor &b, const MatMulParams &params)
-      : left(a.shape(), true), right(b.shape(), false),
-        transposeLeft(params.transposeLeft && a.shape().rank() > 1),
-        transposeRight(params.transposeRight && b.shape().rank() > 1) {
-    m = transposeLeft ? left.columns : left.rows;
-    k = transposeLeft ? left.rows : left.columns;
-    n = transposeRight ? right.rows : right.columns;
-    const auto &longer = left.batch.size() >= right.batch.size() ? left.batch : right.batch;
-    const auto &shorter = left.batch.size() >= right.batch.size() ? right.batch : left.batch;
-    batch = longer;
-    for (size_t back = 1; back <= shorter.size(); ++back)
-      if (int64_t &extent = batch[batch.size() - back]; extent == 1)
-        extent = shorter[shorter.size() - back];
-    // One matrix on the right: the batch on the left is but more rows.
-    if (right.count() == 1 && !transposeLeft) {
-      m *= left.count();
-      left.rows = m;
-      left.batch.clear();
-      right.batch.clear();
-      batch.clear();
-    }
-    count = std::accumulate(batch.begin(), batch.end(), int64_t(1), std::multiplies<>());
-  }
-};
 
 /// max(x, 0), and at most the limit.
 void limit(Tensor &output, const MatMulParams &params, ThreadPool &threads) {
@@ -101,7 +37,7 @@ struct KeptProduct {
 
 /// A single right matrix in f32, packed once.
 void multiplyPacked(const Tensor &left, const Tensor &right, const Tensor *bias,
-                    const Product &product, const MatMulParams &params, Tensor &output,
+                    const MatrixProduct &product, const MatMulParams &params, Tensor &output,
                     ThreadPool &threads, KernelCache &cache) {
   auto kept = cache.get<KeptProduct>(
       [&](const KeptProduct &found) {
@@ -121,7 +57,7 @@ void multiplyPacked(const Tensor &left, const Tensor &right, const Tensor *bias,
 
 /// f32 products whose right matrices are packed as they come.
 void multiplyFloats(const Tensor &left, const Tensor &right, const Tensor *bias,
-                    const Product &product, const MatMulParams &params, Tensor &output,
+                    const MatrixProduct &product, const MatMulParams &params, Tensor &output,
                     ThreadPool &threads) {
   const float *a = left.data<float>().data();
   const float *b = right.data<float>().data();
@@ -144,8 +80,9 @@ void multiplyFloats(const Tensor &left, const Tensor &right, const Tensor *bias,
 }
 
 template <typename T>
-void multiply(const Tensor &left, const Tensor &right, const Tensor *bias, const Product &product,
-              const MatMulParams &params, Tensor &output, ThreadPool &threads) {
+void multiply(const Tensor &left, const Tensor &right, const Tensor *bias,
+              const MatrixProduct &product, const MatMulParams &params, Tensor &output,
+              ThreadPool &threads) {
   using Sum = Accumulator<T>;
   const T *a = left.data<T>().data();
   const T *b = right.data<T>().data();
@@ -222,7 +159,7 @@ void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias
   Tensor b = toCompute(right);
   Tensor added = bias ? toCompute(*bias) : Tensor();
   const Tensor *summand = bias ? &added : nullptr;
-  Product product(a, b, params);
+  MatrixProduct product(a.shape(), b.shape(), params.transposeLeft, params.transposeRight);
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, float>)

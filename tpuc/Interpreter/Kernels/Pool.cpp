@@ -39,28 +39,6 @@ template <typename T> void reluPlane(const PoolParams &params, T *values, int64_
       values[i] = relu(values[i], params.reluLimit);
 }
 
-/// How many of the window's taps at `position` along `axis` lie in [low, high).
-int64_t tapsWithin(const Geometry &g, size_t axis, int64_t position, int64_t low, int64_t high) {
-  int64_t count = 0;
-  for (int64_t k = 0; k < g.kernel[axis]; ++k) {
-    int64_t at = position * g.strides[axis] + k * g.dilations[axis] - g.pads[axis];
-    count += at >= low && at < high ? 1 : 0;
-  }
-  return count;
-}
-
-/// Per position of each axis: how many taps lie within the input, or (padded) its padding too.
-std::array<std::vector<int64_t>, 3> tapCounts(const Geometry &g, const WindowParams &window,
-                                              bool padded) {
-  std::array<int64_t, 3> padsEnd = three(window.padsEnd, 0);
-  std::array<std::vector<int64_t>, 3> counts;
-  for (size_t axis = 0; axis < 3; ++axis)
-    for (int64_t position = 0; position < g.small[axis]; ++position)
-      counts[axis].push_back(tapsWithin(g, axis, position, padded ? -g.pads[axis] : 0,
-                                        g.large[axis] + (padded ? padsEnd[axis] : 0)));
-  return counts;
-}
-
 /// `position` among the spatial extents, counted first to last.
 int64_t columnMajorIndex(const Geometry &g, int64_t position) {
   int64_t w = position % g.large[2];

@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Kernels/Resize.h"
 #include "tpuc/Interpreter/Kernels/ComputeType.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Interpreter/Kernels/ResizeTaps.h"
 #include "tpuc/Support/Convert.h"
 
 #include <algorithm>
@@ -21,14 +22,6 @@ using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-/// For each output position along an axis: the taps of the input and their weights.
-struct Taps {
-  int64_t perOutput = 1;
-  std::vector<int64_t> positions;
-  std::vector<double> weights;
-  std::vector<bool> outside; ///< Empty: none is.
-};
 
 /// The point of the input for output position `x`.
 double sourcePoint(const ResizeParams &params, size_t axis, int64_t in, int64_t out, int64_t x) {
@@ -85,7 +78,9 @@ double kernelAt(ResampleMode mode, double a, double distance) {
   return 0;
 }
 
-Taps tapsAlong(const ResizeParams &params, size_t axis, int64_t in, int64_t out) {
+} // namespace
+
+Taps kernels::tapsAlong(const ResizeParams &params, size_t axis, int64_t in, int64_t out) {
   Taps taps;
   double shrink = params.antialias ? std::min(params.scales[axis], 1.0) : 1.0;
   int64_t radius = params.mode == ResampleMode::Linear ? 1 : 2;
@@ -124,6 +119,8 @@ Taps tapsAlong(const ResizeParams &params, size_t axis, int64_t in, int64_t out)
   }
   return taps;
 }
+
+namespace {
 
 struct Extents {
   int64_t outer = 1, in, out, inner = 1;

@@ -50,6 +50,8 @@ bool hasUnaryRow(UnaryOp op) {
   case UnaryOp::Swish:
   case UnaryOp::GeluErf:
   case UnaryOp::GeluTanh:
+  case UnaryOp::RoundF16:
+  case UnaryOp::RoundBF16:
     return true;
   default:
     return false;

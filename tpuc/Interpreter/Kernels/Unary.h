@@ -62,6 +62,8 @@ enum class UnaryOp : uint8_t {
   Swish,           ///< a: beta
   GeluErf,
   GeluTanh,
+  RoundF16,  ///< To what f16 can hold.
+  RoundBF16, ///< To what bf16 can hold.
 };
 
 struct UnaryParams {

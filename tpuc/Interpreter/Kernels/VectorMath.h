@@ -134,6 +134,25 @@ template <typename T> [[gnu::always_inline]] inline T geluTanh(T x) {
   return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
 }
 
+/// x as f16 stores it: to the nearest, ties to even. Below the normal numbers, adding 0.5, whose last
+/// digit is that of f16's smallest, rounds.
+[[gnu::always_inline]] inline float roundF16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t sign = bits & 0x80000000U;
+  const uint32_t magnitude = bits ^ sign;
+  const uint32_t rounded = (magnitude + 0xfffU + ((magnitude >> 13) & 1U)) & ~0x1fffU;
+  const uint32_t bounded = rounded > 0x477fe000U ? 0x7f800000U : rounded;
+  const float small = (std::bit_cast<float>(magnitude) + 0.5F) - 0.5F;
+  const uint32_t finite = magnitude < 0x38800000U ? std::bit_cast<uint32_t>(small) : bounded;
+  return std::bit_cast<float>((magnitude > 0x7f800000U ? magnitude : finite) | sign);
+}
+/// x as bf16 stores it.
+[[gnu::always_inline]] inline float roundBF16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  const uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) & 0xffff0000U;
+  return std::bit_cast<float>((bits & 0x7fffffffU) > 0x7f800000U ? bits : rounded);
+}
+
 } // namespace tpuc::kernels
 
 #endif // TPUC_INTERPRETER_KERNELS_VECTORMATH_H

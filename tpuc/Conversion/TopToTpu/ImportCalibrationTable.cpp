@@ -1,0 +1,86 @@
+//===- ImportCalibrationTable.cpp - Ranges of tensors from a table ----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Calibration/Calibrate.h"
+#include "tpuc/Calibration/CalibrationTable.h"
+#include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+namespace tpuc {
+#define GEN_PASS_DEF_IMPORTCALIBRATIONTABLE
+#include "tpuc/Conversion/TopToTpu/Passes.h.inc"
+} // namespace tpuc
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+/// The floating-point tensors that ops of `main` make, by name.
+llvm::StringMap<Value> floatTensors(func::FuncOp main) {
+  llvm::StringMap<Value> tensors;
+  for (Operation &op : main.front().without_terminator())
+    if (!isa<top::WeightOp, top::NoneOp>(op))
+      for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults()))
+        if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
+          tensors.try_emplace(name, result);
+  return tensors;
+}
+
+quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric) {
+  if (asymmetric && entry.min < entry.max)
+    return {entry.min, entry.max};
+  return {-entry.threshold, entry.threshold};
+}
+
+struct ImportCalibrationTablePass
+    : tpuc::impl::ImportCalibrationTableBase<ImportCalibrationTablePass> {
+  using Base::Base;
+
+  Expected<void> import(ModuleOp module) {
+    Expected<CalibrationTable> table = CalibrationTable::read(file);
+    if (!table)
+      return propagate(table);
+    Expected<std::vector<std::string>> names = calibratedNames(module);
+    if (!names)
+      return propagate(names);
+    if (Expected<void> checked = table->checkNames(*names, file); !checked)
+      return checked;
+    const llvm::StringMap<Value> tensors =
+        floatTensors(module.lookupSymbol<func::FuncOp>("main"));
+    for (const CalibrationTable::Entry &entry : table->entries) {
+      Value value = tensors.lookup(entry.name);
+      auto type = cast<TensorType>(value.getType());
+      if (type.getElementType().isF32())
+        value.setType(type.clone(quant::CalibratedQuantizedType::get(
+            cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric))));
+    }
+    return {};
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (Expected<void> imported = import(module); !imported) {
+      module.emitError(imported.error().message());
+      return signalPassFailure();
+    }
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    for (auto input : main.front().getOps<top::InputOp>())
+      input.getInput().setType(input.getOutput().getType());
+    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
+                                   main.front().getTerminator()->getOperandTypes()));
+    module->setAttr("module.state", StringAttr::get(&getContext(), "TOP_CALIBRATED"));
+  }
+};
+
+} // namespace

@@ -1,0 +1,38 @@
+//===- IntegerForms.h - What ops have a form on stored integers -------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_INTEGERFORMS_H
+#define TPUC_CONVERSION_TOPTOTPU_INTEGERFORMS_H
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace tpuc {
+
+/// How a top op can be computed on integers.
+enum class IntegerForm : uint8_t {
+  None,
+  Computes, ///< New values: results have a scale of their own.
+  Moves,    ///< Elements of its tensor operands: all have one scale, and so have the results.
+};
+
+IntegerForm integerForm(mlir::Operation *op);
+
+/// A function of one tensor, element by element, that 256 entries hold well.
+bool isTabulated(mlir::Operation *op);
+
+/// The tensors of numbers that the form of `op` reads as stored integers: no weights that it packs,
+/// no indices or shapes.
+llvm::SmallVector<mlir::OpOperand *> integerOperands(mlir::Operation *op);
+
+/// Whether no element of a tensor can be below 0, whatever the input of the network.
+bool isNonNegative(mlir::Value value);
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_INTEGERFORMS_H

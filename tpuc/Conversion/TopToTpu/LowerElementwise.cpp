@@ -1,0 +1,263 @@
+//===- LowerElementwise.cpp - Element-wise ops on integers ------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/ThreadPool.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+/// A tensor of integers and the numbers that they stand for.
+struct Stored {
+  Value value;
+  double scale = 1;
+  int64_t zeroPoint = 0;
+  int64_t maxMagnitude = 128;
+};
+
+/// An operand of an element-wise op: a tensor of the network, or a constant rounded by its largest
+/// magnitude / 127.
+Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering) {
+  Value operand = op->getOperand(index);
+  auto weight = operand.getDefiningOp<top::WeightOp>();
+  if (!weight) {
+    quant::UniformQuantizedType type = lowering.plan.quantized(operand);
+    return Stored{lowering.asIntegers(operand), type.getScale(), type.getZeroPoint(),
+                  type.getStorage().isSigned ? 128 : 255};
+  }
+  Expected<Tensor> tensor = weight.read();
+  if (!tensor)
+    return propagate(tensor);
+  const Tensor numbers = convert(*tensor, DataType::F32);
+  double most = 0;
+  for (float number : numbers.data<float>())
+    most = std::max(most, std::abs(double(number)));
+  const double scale = most > 0 ? most / 127 : 1;
+  Tensor integers(DataType::I8, numbers.shape());
+  for (auto [from, to] : llvm::zip_equal(numbers.data<float>(), integers.mutableData<int8_t>()))
+    to = static_cast<int8_t>(std::round(double(from) / scale));
+  Value made = lowering.weight(op, "_operand" + std::to_string(index) + "_i8", std::move(integers));
+  const auto type = quant::UniformQuantizedType::get(
+      quant::StorageSpec::full(true, 8), Float32Type::get(op->getContext()), {scale, 0});
+  made.setType(cast<RankedTensorType>(made.getType()).clone(type));
+  return Stored{made, scale, 0, 127};
+}
+
+Expected<SmallVector<Stored>> storedOperands(Operation *op, Lowering &lowering) {
+  SmallVector<Stored> operands;
+  for (unsigned index = 0; index < op->getNumOperands(); ++index) {
+    Expected<Stored> operand = storedOperand(op, index, lowering);
+    if (!operand)
+      return propagate(operand);
+    operands.push_back(*operand);
+  }
+  return operands;
+}
+
+SmallVector<Value> valuesOf(ArrayRef<Stored> operands) {
+  return llvm::map_to_vector(operands, [](const Stored &operand) { return operand.value; });
+}
+
+/// The largest shift with which the integer multipliers of `factors` keep within `bits` and the sum
+/// within 31 bits.
+int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits) {
+  double most = 0;
+  double sum = 0;
+  for (auto [factor, operand] : llvm::zip_equal(factors, operands)) {
+    most = std::max(most, std::abs(factor));
+    sum += std::abs(factor) * double(operand.maxMagnitude + std::abs(operand.zeroPoint));
+  }
+  if (most == 0)
+    return 0;
+  const double bySize = std::floor(std::log2((std::exp2(bits - 1) - 1) / most));
+  const double bySum = std::floor(std::log2(std::exp2(30) / std::max(sum, most)));
+  return static_cast<int>(std::clamp(std::min(bySize, bySum), 0.0, 30.0));
+}
+
+} // namespace
+
+Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
+  Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
+  if (!operands)
+    return propagate(operands);
+  quant::UniformQuantizedType result = lowering.plan.quantized(op->getResult(0));
+  auto coeff = op->getAttrOfType<ArrayAttr>("coeff");
+  SmallVector<double> factors;
+  for (auto [index, operand] : llvm::enumerate(*operands)) {
+    double factor = operand.scale / result.getScale();
+    if (coeff)
+      factor *= cast<FloatAttr>(coeff[index]).getValueAsDouble();
+    factors.push_back(index > 0 && isa<top::SubOp>(op) ? -factor : factor);
+  }
+  // Multipliers of 16 bits: the sum has 32. Chips with 8-bit ones say so.
+  const unsigned bits =
+      lowering.target.requant.multiplierBits == 0 ? 8 : std::min(lowering.target.requant.multiplierBits, 16U);
+  const int shift = sumShift(factors, *operands, bits);
+  SmallVector<int64_t> multipliers;
+  int64_t offset = 0;
+  for (auto [factor, operand] : llvm::zip_equal(factors, *operands)) {
+    multipliers.push_back(std::llround(std::ldexp(factor, shift)));
+    offset -= multipliers.back() * operand.zeroPoint;
+  }
+  Operation *made = lowering.twin(op, valuesOf(*operands));
+  made->removeAttr("coeff");
+  made->setAttr("multiplier", lowering.ints(multipliers));
+  made->setAttr("offset", lowering.builder.getI64IntegerAttr(offset));
+  made->setAttr("rshift", lowering.builder.getI64IntegerAttr(shift));
+  made->setAttr("round_mode", lowering.roundMode());
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerMul(top::MulOp op, Lowering &lowering) {
+  Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
+  if (!operands)
+    return propagate(operands);
+  const double scale = (*operands)[0].scale * (*operands)[1].scale;
+  Expected<MultiplierShift> factor =
+      lowering.factor(scale / lowering.plan.quantized(op.getOutput()).getScale(), op);
+  if (!factor)
+    return propagate(factor);
+  Operation *made = lowering.twin(op, valuesOf(*operands));
+  made->setAttr("multiplier", lowering.builder.getI64IntegerAttr(factor->multiplier));
+  made->setAttr("rshift", lowering.builder.getI64IntegerAttr(factor->rshift));
+  made->setAttr("round_mode", lowering.roundMode());
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
+  quant::UniformQuantizedType type = lowering.plan.quantized(op->getResult(0));
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    if (auto weight = operand.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> tensor = weight.read();
+      if (!tensor)
+        return propagate(tensor);
+      Tensor integers(*storageDataType(type), tensor->shape());
+      ThreadPool threads(1);
+      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type), integers,
+                              threads);
+      Value made = lowering.weight(op, "_operand_i8", std::move(integers));
+      made.setType(cast<RankedTensorType>(made.getType()).clone(type));
+      operands.push_back(made);
+    } else {
+      operands.push_back(lowering.as(operand, type));
+    }
+  }
+  lowering.replace(op, lowering.twin(op, operands));
+  return {};
+}
+
+Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
+  const double scale = lowering.plan.quantized(op.getInput()).getScale() /
+                       lowering.plan.quantized(op.getOutput()).getScale();
+  Expected<MultiplierShift> positive = lowering.factor(scale, op);
+  Expected<MultiplierShift> negative =
+      lowering.factor(scale * op.getAlpha().convertToDouble(), op);
+  if (!positive || !negative)
+    return positive ? propagate(negative) : propagate(positive);
+  Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  lowering.setFactors(made, {*positive, *negative});
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerPRelu(top::PReluOp op, Lowering &lowering) {
+  const double scale = lowering.plan.quantized(op->getOperand(0)).getScale() /
+                       lowering.plan.quantized(op->getResult(0)).getScale();
+  Expected<Tensor> slope = op->getOperand(1).getDefiningOp<top::WeightOp>().read();
+  if (!slope)
+    return propagate(slope);
+  Expected<MultiplierShift> positive = lowering.factor(scale, op);
+  if (!positive)
+    return propagate(positive);
+  SmallVector<MultiplierShift> factors = {*positive};
+  for (float number : convert(*slope, DataType::F32).data<float>()) {
+    Expected<MultiplierShift> factor = lowering.factor(scale * double(number), op);
+    if (!factor)
+      return propagate(factor);
+    factors.push_back(*factor);
+  }
+  Operation *made =
+      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
+  lowering.setFactors(made, factors);
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerCompare(top::CompareOp op, Lowering &lowering) {
+  quant::UniformQuantizedType left = lowering.plan.quantized(op->getOperand(0));
+  quant::UniformQuantizedType right = lowering.plan.quantized(op->getOperand(1));
+  // Both in the coarser scale, which holds what the other does.
+  quant::UniformQuantizedType type = left.getScale() >= right.getScale() ? left : right;
+  lowering.replace(op, lowering.twin(op, {lowering.as(op->getOperand(0), type),
+                                          lowering.as(op->getOperand(1), type)}));
+  return {};
+}
+
+Expected<void> tpuc::lowerCompareConst(top::CompareConstOp op, Lowering &lowering) {
+  quant::UniformQuantizedType type = lowering.plan.quantized(op.getInput());
+  const double stored =
+      op.getConstVal().convertToDouble() / type.getScale() + double(type.getZeroPoint());
+  Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  made->setAttr("const_val", lowering.builder.getF64FloatAttr(stored));
+  lowering.replace(op, made);
+  return {};
+}
+
+/// `function`, an op of one tensor, of the numbers that all stored integers of `type` stand for, in
+/// the order of the stored bytes.
+static Expected<Tensor> tabulate(Operation *function, quant::UniformQuantizedType type) {
+  Tensor numbers(DataType::F32, Shape{256});
+  for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
+    const int64_t byte = static_cast<int64_t>(index);
+    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
+    number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
+  }
+  ThreadPool threads(1);
+  const std::optional<Tensor> operand = numbers;
+  EvalContext context(
+      function, operand,
+      [&](unsigned, DataType element, const Shape &shape) -> Expected<Tensor> {
+        return Tensor(element, shape);
+      },
+      nullptr, threads);
+  if (Expected<void> done = cast<EvaluateInterface>(function).evaluate(context); !done)
+    return propagate(done);
+  return context.results()[0];
+}
+
+Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
+  quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
+  quant::UniformQuantizedType output = lowering.plan.quantized(op->getResult(0));
+  Expected<Tensor> numbers = tabulate(op, input);
+  if (!numbers)
+    return propagate(numbers);
+  // The bytes of the results; their sign is the output's business.
+  Tensor table(DataType::I8, Shape{256});
+  for (auto [number, entry] :
+       llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
+    entry = static_cast<int8_t>(
+        quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
+  Value entries = lowering.weight(op, "_table", std::move(table));
+  auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
+                                                  lowering.asIntegers(op->getOperand(0)), entries);
+  lowering.replace(op, made);
+  return {};
+}

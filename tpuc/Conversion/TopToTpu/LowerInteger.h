@@ -1,0 +1,51 @@
+//===- LowerInteger.h - Lowering functions of ops that have a form on integers ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_LOWERINTEGER_H
+#define TPUC_CONVERSION_TOPTOTPU_LOWERINTEGER_H
+
+#include "tpuc/Conversion/TopToTpu/Lowering.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+
+namespace tpuc {
+
+// The formulas are those of the manual, section 6.3, with the corrections of docs/quantization.md.
+
+Expected<void> lowerConv(top::ConvOp op, Lowering &lowering);
+Expected<void> lowerDeconv(top::DeconvOp op, Lowering &lowering);
+Expected<void> lowerMatMul(top::MatMulOp op, Lowering &lowering);
+
+/// Add and Sub.
+Expected<void> lowerSum(mlir::Operation *op, Lowering &lowering);
+Expected<void> lowerMul(top::MulOp op, Lowering &lowering);
+/// Max and Min.
+Expected<void> lowerExtreme(mlir::Operation *op, Lowering &lowering);
+Expected<void> lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering);
+Expected<void> lowerPRelu(top::PReluOp op, Lowering &lowering);
+Expected<void> lowerCompare(top::CompareOp op, Lowering &lowering);
+Expected<void> lowerCompareConst(top::CompareConstOp op, Lowering &lowering);
+/// A function of one tensor, as the table of its values.
+Expected<void> lowerTable(mlir::Operation *op, Lowering &lowering);
+
+Expected<void> lowerAvgPool(top::AvgPoolOp op, Lowering &lowering);
+Expected<void> lowerReduce(top::ReduceOp op, Lowering &lowering);
+Expected<void> lowerInterp(top::InterpOp op, Lowering &lowering);
+
+/// Ops that move elements.
+Expected<void> lowerMover(mlir::Operation *op, Lowering &lowering);
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_LOWERINTEGER_H

@@ -1,0 +1,168 @@
+//===- LowerProducts.cpp - Convolutions and matrix products on integers -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+/// The constant that `value` is, as f32; none where it is left out.
+static Expected<std::optional<Tensor>> constant(Value value) {
+  auto weight = value.getDefiningOp<top::WeightOp>();
+  if (!weight)
+    return std::optional<Tensor>();
+  Expected<Tensor> tensor = weight.read();
+  if (!tensor)
+    return propagate(tensor);
+  return std::optional(convert(*tensor, DataType::F32));
+}
+
+/// The scales that a quantized source states for a constant.
+static std::vector<double> statedScales(Value value) {
+  auto weight = value.getDefiningOp<top::WeightOp>();
+  std::vector<double> scales;
+  if (ArrayAttr stated = weight ? weight.getWeightScaleAttr() : ArrayAttr())
+    for (Attribute scale : stated)
+      scales.push_back(cast<FloatAttr>(scale).getValueAsDouble());
+  return scales;
+}
+
+/// The largest magnitude that stored integers of `type` have, less their zero point on request.
+static int64_t largest(quant::UniformQuantizedType type, bool lessZero) {
+  const int64_t zero = lessZero ? type.getZeroPoint() : 0;
+  return std::max(std::abs(type.getStorage().min - zero), std::abs(type.getStorage().max - zero));
+}
+
+static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, bool foldsZero) {
+  quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
+  ProductScales scales;
+  scales.input = input.getScale();
+  scales.inputZero = input.getZeroPoint();
+  scales.maxInput = largest(input, !foldsZero);
+  scales.output = lowering.plan.quantized(op->getResult(0)).getScale();
+  scales.foldsZero = foldsZero;
+  scales.filter = statedScales(filter);
+  scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
+  return scales;
+}
+
+/// Writes the factors as the target applies them behind products.
+static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering &lowering,
+                                        ArrayRef<double> scales) {
+  const RequantStrategy strategy = lowering.target.requant.strategy;
+  SmallVector<MultiplierShift> factors;
+  for (double scale : scales) {
+    if (strategy == RequantStrategy::SharedShift) {
+      factors.push_back({1, static_cast<int32_t>(std::lround(-std::log2(scale)))});
+      continue;
+    }
+    Expected<MultiplierShift> factor = lowering.factor(scale, op);
+    if (!factor)
+      return propagate(factor);
+    factors.push_back(strategy == RequantStrategy::InConvolution ? factor->afterShiftBy31()
+                                                                 : *factor);
+  }
+  if (llvm::all_equal(factors))
+    factors.resize(1);
+  lowering.setFactors(made, factors);
+  if (strategy == RequantStrategy::InConvolution)
+    made->setAttr("quant_mode", lowering.builder.getStringAttr("QDM"));
+  if (strategy == RequantStrategy::SharedShift)
+    made->setAttr("quant_mode", lowering.builder.getStringAttr("OnlyShift"));
+  return {};
+}
+
+/// A product with the constant `filter`: `op` with integers in place of filter and bias.
+static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const ChannelOrder &order,
+                                      bool foldsZero) {
+  Expected<std::optional<Tensor>> filter = constant(op->getOperand(1));
+  Expected<std::optional<Tensor>> bias = constant(op->getOperand(2));
+  if (!filter || !bias)
+    return filter ? propagate(bias) : propagate(filter);
+  const ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
+  QuantizedWeights weights =
+      quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
+  Value sums = weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias))
+                            : lowering.none();
+  Operation *made =
+      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
+  if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
+    return set;
+  lowering.replace(op, made);
+  return {};
+}
+
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents)
+    result *= extent;
+  return result;
+}
+
+Expected<void> tpuc::lowerConv(top::ConvOp op, Lowering &lowering) {
+  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
+  const int64_t taps = product(dims.drop_front(2));
+  return lowerWithFilter(op, lowering, {taps * dims[1], dims[0], 1, 1, taps}, /*foldsZero=*/true);
+}
+
+Expected<void> tpuc::lowerDeconv(top::DeconvOp op, Lowering &lowering) {
+  // [C, M/group, kernel...]: the input channels of a group lie together.
+  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
+  const auto groups = static_cast<int64_t>(op.getGroup());
+  const int64_t taps = product(dims.drop_front(2));
+  return lowerWithFilter(op, lowering, {taps, dims[1], dims[0] / groups, groups, taps},
+                         /*foldsZero=*/false);
+}
+
+/// Both operands are tensors of the network.
+static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
+  quant::UniformQuantizedType left = lowering.plan.quantized(op.getInput());
+  quant::UniformQuantizedType right = lowering.plan.quantized(op.getRight());
+  const double scale = left.getScale() * right.getScale();
+  Expected<std::optional<Tensor>> bias = constant(op.getBias());
+  if (!bias)
+    return propagate(bias);
+  Value sums = lowering.none();
+  if (*bias) {
+    Tensor rounded(DataType::I32, (*bias)->shape());
+    for (auto [from, to] : llvm::zip_equal((*bias)->data<float>(), rounded.mutableData<int32_t>()))
+      to = static_cast<int32_t>(std::clamp(std::round(from / scale), -1073741824.0, 1073741824.0));
+    sums = lowering.weight(op, "_bias_i32", std::move(rounded));
+  }
+  Operation *made = lowering.twin(
+      op, {lowering.asIntegers(op.getInput()), lowering.asIntegers(op.getRight()), sums});
+  const double factor = scale / lowering.plan.quantized(op.getOutput()).getScale();
+  if (Expected<void> set = setProductFactors(op, made, lowering, factor); !set)
+    return set;
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerMatMul(top::MatMulOp op, Lowering &lowering) {
+  if (!op.getRight().getDefiningOp<top::WeightOp>())
+    return lowerTensorProduct(op, lowering);
+  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getRight().getType()).getShape();
+  // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
+  const int64_t rank = static_cast<int64_t>(dims.size());
+  ChannelOrder order;
+  if (rank == 1) {
+    order.inner = dims[0];
+  } else if (op.getRightTranspose()) {
+    order = {dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
+  } else {
+    order = {1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
+  }
+  return lowerWithFilter(op, lowering, order, /*foldsZero=*/false);
+}

@@ -1,0 +1,76 @@
+//===- LowerSums.cpp - Pools, reductions and resizes on integers ------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Interpreter/Kernels/IntegerResize.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc;
+
+/// The scale of a result's integers over that of operand 0's.
+static double ratio(Operation *op, const Lowering &lowering) {
+  return lowering.plan.quantized(op->getOperand(0)).getScale() /
+         lowering.plan.quantized(op->getResult(0)).getScale();
+}
+
+static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering,
+                                       ArrayRef<double> scales) {
+  SmallVector<MultiplierShift> factors;
+  for (double scale : scales) {
+    Expected<MultiplierShift> factor = lowering.factor(scale, op);
+    if (!factor)
+      return propagate(factor);
+    factors.push_back(*factor);
+  }
+  SmallVector<Value> operands(op->getOperands());
+  operands[0] = lowering.asIntegers(operands[0]);
+  Operation *made = lowering.twin(op, operands);
+  lowering.setFactors(made, factors);
+  lowering.replace(op, made);
+  return {};
+}
+
+Expected<void> tpuc::lowerAvgPool(top::AvgPoolOp op, Lowering &lowering) {
+  int64_t most = 1;
+  for (int64_t extent : top::toInts(op.getKernelShape()))
+    most *= extent;
+  const bool hasPads =
+      op.getAutoPad() != "NOTSET" || op.getCeilMode() ||
+      (op.getPads() && llvm::any_of(top::toInts(*op.getPads()), [](int64_t pad) { return pad != 0; }));
+  SmallVector<double> scales;
+  for (int64_t count = hasPads ? 1 : most; count <= most; ++count)
+    scales.push_back(ratio(op, lowering) / double(count));
+  return lowerWithFactors(op, lowering, scales);
+}
+
+Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
+  if (op.getMode() == "ReduceMax" || op.getMode() == "ReduceMin")
+    return lowerMover(op, lowering);
+  double scale = ratio(op, lowering);
+  if (op.getMode() == "ReduceMean") {
+    ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getInput().getType()).getShape();
+    const auto rank = static_cast<int64_t>(dims.size());
+    SmallVector<int64_t> axes =
+        op.getAxes() ? top::toInts(*op.getAxes()) : SmallVector<int64_t>();
+    if (axes.empty())
+      axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    for (int64_t axis : axes)
+      scale /= double(dims[axis < 0 ? axis + rank : axis]);
+  }
+  return lowerWithFactors(op, lowering, scale);
+}
+
+Expected<void> tpuc::lowerInterp(top::InterpOp op, Lowering &lowering) {
+  if (op.getMode() == "nearest")
+    return lowerMover(op, lowering);
+  return lowerWithFactors(op, lowering,
+                          std::ldexp(ratio(op, lowering), -2 * kernels::kResizeWeightBits));
+}

@@ -1,0 +1,279 @@
+//===- Lowering.cpp - Top ops into tpu ops, as a plan says ------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/Lowering.h"
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/Twin.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+/// The f32 of a calibrated or quantized type, else `type` itself.
+static Type expressed(Type type) {
+  auto tensor = dyn_cast<TensorType>(type);
+  if (!tensor)
+    return type;
+  if (auto calibrated = dyn_cast<quant::CalibratedQuantizedType>(tensor.getElementType()))
+    return tensor.clone(calibrated.getExpressedType());
+  if (quant::UniformQuantizedType quantized = tpu::quantizedType(type))
+    return tensor.clone(quantized.getExpressedType());
+  return type;
+}
+
+static Type withElements(Type type, Type element) { return cast<TensorType>(type).clone(element); }
+
+/// What names of casts have behind the tensor's own.
+static std::string suffixOf(Type element) {
+  if (auto quantized = dyn_cast<quant::UniformQuantizedType>(element)) {
+    const quant::StorageSpec storage = quantized.getStorage();
+    return (storage.isSigned ? "_i" : "_u") + std::to_string(storage.width);
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << "_" << element;
+  return text;
+}
+
+static std::string nameOf(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  if (!result)
+    return "input_" + std::to_string(cast<BlockArgument>(value).getArgNumber());
+  return tensorNames(result.getOwner())[result.getResultNumber()];
+}
+
+Lowering::Lowering(func::FuncOp main, const TargetInfo &target, const StoragePlan &plan)
+    : builder(main.getContext()), target(target), plan(plan), main(main) {}
+
+Expected<void> Lowering::run() {
+  SmallVector<Operation *> ops =
+      llvm::map_to_vector(main.front().without_terminator(), [](Operation &op) { return &op; });
+  for (BlockArgument argument : main.getArguments())
+    argument.setType(expressed(argument.getType()));
+  for (Operation *op : ops) {
+    builder.setInsertionPoint(op);
+    if (Expected<void> done = lower(op); !done)
+      return done;
+    if (failure)
+      return tl::unexpected<Error>(*failure);
+  }
+  lowerResults();
+  for (Operation *op : llvm::reverse(ops))
+    if (!isa<top::NoneOp, top::InputOp>(op) && op->use_empty())
+      op->erase();
+  main.setType(FunctionType::get(main.getContext(), main.front().getArgumentTypes(),
+                                 main.front().getTerminator()->getOperandTypes()));
+  return {};
+}
+
+Expected<void> Lowering::lower(Operation *op) {
+  if (auto input = dyn_cast<top::InputOp>(op))
+    input.getOutput().setType(cast<TensorType>(expressed(input.getOutput().getType())));
+  if (isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+    return {};
+  return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
+}
+
+/// Biases are summed in f32 with products of any kind.
+static bool isBias(OpOperand &operand) {
+  return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()) &&
+         operand.getOperandNumber() == 2;
+}
+
+Value Lowering::floatOperand(OpOperand &operand, Type type) {
+  Value value = operand.get();
+  const Type element = getElementTypeOrSelf(expressed(value.getType()));
+  if (!element.isF32() || isBias(operand))
+    return top::isPresent(value) ? as(value, element) : value;
+  return as(value, type);
+}
+
+Expected<void> Lowering::lowerFloat(Operation *op) {
+  const Decision &decision = plan.of(op);
+  MLIRContext *context = op->getContext();
+  Type type = Float32Type::get(context);
+  if (decision.precision == Precision::F16)
+    type = Float16Type::get(context);
+  else if (decision.precision == Precision::BF16)
+    type = BFloat16Type::get(context);
+  std::optional<OperationName> name = tpu::twinOf(op->getName());
+  if (!name)
+    return makeError("layer '" + layerName(op) + "'",
+                     op->getName().getStringRef().str() + " cannot be lowered");
+  lowerRegions(op);
+  SmallVector<Value> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(floatOperand(operand, type));
+  SmallVector<Type> results;
+  for (Type result : op->getResultTypes()) {
+    const Type plain = expressed(result);
+    results.push_back(getElementTypeOrSelf(plain).isF32() ? withElements(plain, type) : plain);
+  }
+  Operation *made = tpu::createTwin(builder, op, *name, operands, results);
+  if (!decision.reason.empty())
+    made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  replace(op, made);
+  return {};
+}
+
+/// Bodies of branches and loops are computed as the source has them.
+void Lowering::lowerRegions(Operation *op) {
+  SmallVector<Operation *> inner;
+  for (Region &region : op->getRegions())
+    region.walk<WalkOrder::PostOrder>([&](Operation *nested) { inner.push_back(nested); });
+  for (Operation *nested : inner) {
+    for (OpOperand &operand : nested->getOpOperands())
+      if (operand.get().getParentRegion() == &main.getBody() && top::isPresent(operand.get()))
+        operand.set(as(operand.get(), getElementTypeOrSelf(expressed(operand.get().getType()))));
+    std::optional<OperationName> name = tpu::twinOf(nested->getName());
+    if (!name)
+      continue;
+    OpBuilder here(nested);
+    Operation *made =
+        tpu::createTwin(here, nested, *name, nested->getOperands(), nested->getResultTypes());
+    nested->replaceAllUsesWith(made);
+    nested->erase();
+  }
+}
+
+void Lowering::lowerResults() {
+  Operation *terminator = main.front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Value value = operand.get();
+    const Type type = expressed(value.getType());
+    Value stored = lowered.lookup(value);
+    if (!stored || stored.getType() == type) {
+      operand.set(as(value, getElementTypeOrSelf(type)));
+      continue;
+    }
+    // The output keeps its name; what is stored gets one of its own.
+    const std::string name = nameOf(value);
+    Operation *maker = stored.getDefiningOp();
+    if (maker->getNumResults() == 1 && layerName(maker) == name)
+      maker->setLoc(NameLoc::get(
+          builder.getStringAttr(name + suffixOf(getElementTypeOrSelf(stored.getType())))));
+    operand.set(builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
+                    .getOutput());
+  }
+}
+
+Value Lowering::none() {
+  return builder.create<top::NoneOp>(builder.getUnknownLoc(), builder.getNoneType());
+}
+
+Value Lowering::castWeight(top::WeightOp weight, Type type) {
+  Expected<top::WeightOp> made =
+      type.isF16() ? weight.clone_f16(builder) : weight.clone_bf16(builder);
+  if (made)
+    return made->getOutput();
+  failure = made.error();
+  return weight.getOutput();
+}
+
+Value Lowering::cast(Value stored, Type type, const std::string &name) {
+  const Location loc = NameLoc::get(builder.getStringAttr(name + suffixOf(type)));
+  const Type to = withElements(stored.getType(), type);
+  quant::UniformQuantizedType from = tpu::quantizedType(stored);
+  auto wanted = dyn_cast<quant::UniformQuantizedType>(type);
+  if (!from || !wanted)
+    return builder.create<tpu::CastOp>(loc, to, stored).getOutput();
+  OperationState state(loc, tpu::RequantIntOp::getOperationName(), stored, to);
+  Operation *op = builder.create(state);
+  Expected<MultiplierShift> made = factor(from.getScale() / wanted.getScale(), op);
+  if (made)
+    setFactors(op, *made);
+  else
+    failure = made.error();
+  return op->getResult(0);
+}
+
+Value Lowering::as(Value value, Type type) {
+  Value stored = lowered.lookup(value);
+  if (!stored)
+    stored = value;
+  if (getElementTypeOrSelf(stored.getType()) == type)
+    return stored;
+  Value &made = casts[{value, type}];
+  if (made)
+    return made;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(stored);
+  auto weight = value.getDefiningOp<top::WeightOp>();
+  if (weight && (type.isF16() || type.isBF16()))
+    made = castWeight(weight, type);
+  else
+    made = cast(stored, type, nameOf(value));
+  return made;
+}
+
+Value Lowering::weight(Operation *op, StringRef suffix, Tensor tensor) {
+  const std::string name = layerName(op) + suffix.str();
+  return top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(), name, std::move(tensor))
+      .getOutput();
+}
+
+Expected<MultiplierShift> Lowering::factor(double scale, Operation *op) const {
+  // Chips that only shift after convolutions still scale in element-wise commands, by 8 bits.
+  const unsigned bits = target.requant.multiplierBits == 0 ? 8 : target.requant.multiplierBits;
+  MultiplierLimits limits;
+  if (bits < 32)
+    limits = MultiplierLimits::ofBits(bits);
+  return quantizeMultiplier(scale, limits, "layer '" + layerName(op) + "'");
+}
+
+StringAttr Lowering::roundMode() {
+  return builder.getStringAttr(
+      roundingModeName(target.requant.rounding.value_or(RoundingMode::HalfUp)));
+}
+
+void Lowering::setFactors(Operation *op, ArrayRef<MultiplierShift> factors) {
+  SmallVector<int64_t> multipliers;
+  SmallVector<int64_t> shifts;
+  for (const MultiplierShift &factor : factors) {
+    multipliers.push_back(factor.multiplier);
+    shifts.push_back(factor.rshift);
+  }
+  op->setAttr("multiplier", ints(multipliers));
+  op->setAttr("rshift", ints(shifts));
+  op->setAttr("round_mode", roundMode());
+}
+
+Type Lowering::integerResult(Operation *op) {
+  Value result = op->getResult(0);
+  quant::UniformQuantizedType type = plan.quantized(result);
+  return type ? withElements(result.getType(), type) : result.getType();
+}
+
+Operation *Lowering::twin(Operation *op, ValueRange operands) {
+  SmallVector<Type> results;
+  for (Value result : op->getResults()) {
+    quant::UniformQuantizedType type = plan.quantized(result);
+    results.push_back(type ? withElements(result.getType(), type) : result.getType());
+  }
+  Operation *made = tpu::createTwin(builder, op, *tpu::twinOf(op->getName()), operands, results);
+  if (const Decision &decision = plan.of(op); !decision.reason.empty())
+    made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  return made;
+}
+
+void Lowering::replace(Operation *op, Operation *made) {
+  for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults())) {
+    lowered[old] = result;
+    // What a quantized source stores in integers is rounded and cut off as it says, on floats too.
+    quant::UniformQuantizedType stated = tpu::quantizedType(old);
+    if (stated && !tpu::isQuantized(result))
+      lowered[old] = cast(result, stated, nameOf(old));
+  }
+}

@@ -1,0 +1,80 @@
+//===- Lowering.h - Top ops into tpu ops, as a plan says --------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_LOWERING_H
+#define TPUC_CONVERSION_TOPTOTPU_LOWERING_H
+
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Support/Requant.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tpuc {
+
+/// Rewrites `main` once, op by op. What the lowering functions of single ops share.
+class Lowering {
+public:
+  Lowering(mlir::func::FuncOp main, const TargetInfo &target, const StoragePlan &plan);
+
+  /// Errors: a weight that cannot be read, a range that no integers stand for.
+  Expected<void> run();
+
+  //===--- For the lowering functions of ops ---------------------------------===//
+
+  mlir::OpBuilder builder;
+  const TargetInfo &target;
+  const StoragePlan &plan;
+
+  /// The lowered tensor for `value`, a value of top, with elements of `type`: as it is stored, or
+  /// after a cast or, between integers, a requantization.
+  mlir::Value as(mlir::Value value, mlir::Type type);
+  /// The same as the integers that it is to be stored in.
+  mlir::Value asIntegers(mlir::Value value) { return as(value, plan.quantized(value)); }
+  mlir::Value none();
+
+  /// A new constant, named like `op` with `suffix`.
+  mlir::Value weight(mlir::Operation *op, llvm::StringRef suffix, Tensor tensor);
+
+  /// The factor of a requantization by `scale` with the target's multipliers; in `where`.
+  Expected<MultiplierShift> factor(double scale, mlir::Operation *op) const;
+  mlir::ArrayAttr ints(llvm::ArrayRef<int64_t> values) { return builder.getI64ArrayAttr(values); }
+  /// `multiplier`, `rshift` and the modes of the target on `op`.
+  void setFactors(mlir::Operation *op, llvm::ArrayRef<MultiplierShift> factors);
+  /// How the target's requantizations round.
+  mlir::StringAttr roundMode();
+
+  /// The type of result 0 of `op` in integers.
+  mlir::Type integerResult(mlir::Operation *op);
+  /// The tpu op of the same name with these operands and the integers of the plan as results.
+  mlir::Operation *twin(mlir::Operation *op, mlir::ValueRange operands);
+  /// `lowered`'s results stand for those of `op`.
+  void replace(mlir::Operation *op, mlir::Operation *lowered);
+
+private:
+  Expected<void> lower(mlir::Operation *op);
+  Expected<void> lowerFloat(mlir::Operation *op);
+  void lowerRegions(mlir::Operation *op);
+  void lowerResults();
+  mlir::Value floatOperand(mlir::OpOperand &operand, mlir::Type type);
+  mlir::Value castWeight(top::WeightOp weight, mlir::Type type);
+  mlir::Value cast(mlir::Value stored, mlir::Type type, const std::string &name);
+
+  mlir::func::FuncOp main;
+  llvm::DenseMap<mlir::Value, mlir::Value> lowered;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> casts;
+  std::optional<Error> failure;
+};
+
+/// Lowers one op whose plan is INT8. Errors: as Lowering::run.
+Expected<void> lowerInteger(mlir::Operation *op, Lowering &lowering);
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_LOWERING_H

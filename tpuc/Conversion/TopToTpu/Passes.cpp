@@ -1,0 +1,255 @@
+//===- Passes.cpp - From what a network means to what a device computes -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Conversion/TopToTpu/Lowering.h"
+#include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/Registry.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+namespace tpuc {
+#define GEN_PASS_DEF_CHIPASSIGN
+#define GEN_PASS_DEF_CONVERTTOPTOTPU
+#define GEN_PASS_DEF_STRIPIOQUANT
+#define GEN_PASS_DEF_CHIPTPUOPTIMIZE
+#include "tpuc/Conversion/TopToTpu/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "tpuc/Conversion/TopToTpu/Passes.h.inc"
+} // namespace tpuc
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+/// The chip of a module. Errors: none was assigned, or one that there is not.
+Expected<const TargetInfo *> targetOf(ModuleOp module) {
+  auto chip = module->getAttrOfType<StringAttr>("module.chip");
+  if (!chip || chip.getValue() == "ALL")
+    return makeError("module", "is compiled for no chip", "--chip-assign first");
+  return lookupTarget(chip.getValue().str());
+}
+
+struct ChipAssignPass : tpuc::impl::ChipAssignBase<ChipAssignPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Expected<const TargetInfo *> target = lookupTarget(chip);
+    if (!target) {
+      module.emitError(target.error().message());
+      return signalPassFailure();
+    }
+    module->setAttr("module.chip", StringAttr::get(&getContext(), (*target)->name));
+  }
+};
+
+struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass> {
+  using Base::Base;
+
+  Expected<PlanOptions> planOptions(func::FuncOp main, const TargetInfo &target) {
+    PlanOptions options;
+    std::optional<Precision> precision = parsePrecision(mode);
+    if (!precision)
+      return makeError("mode", "'" + mode + "'", "F32, F16, BF16 or INT8");
+    options.mode = *precision;
+    options.asymmetric = asymmetric;
+    options.avoidF16Overflow = avoidF16Overflow;
+    if (Expected<void> checked = checkPrecision(target, *precision); !checked)
+      return propagate(checked);
+    if (*precision == Precision::INT8)
+      if (Expected<void> checked = checkQuantization(
+              target, asymmetric ? Quantization::Asymmetric : Quantization::Symmetric);
+          !checked)
+        return propagate(checked);
+    if (qtable.empty())
+      return options;
+    Expected<QuantizeTable> table = QuantizeTable::read(qtable);
+    if (!table)
+      return propagate(table);
+    std::vector<std::string> names;
+    for (Operation &op : main.front().without_terminator())
+      if (!isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+        names.push_back(layerName(&op));
+    auto exceptions = table->modes(names, qtable);
+    if (!exceptions)
+      return propagate(exceptions);
+    for (const QuantizeTable::Entry &entry : table->entries)
+      if (!target.has(entry.mode))
+        return makeError(qtable + ":" + std::to_string(entry.line),
+                         "mode " + std::string(precisionName(entry.mode)),
+                         "a precision that " + std::string(target.name) + " has");
+    options.exceptions = std::move(*exceptions);
+    return options;
+  }
+
+  /// Whether calibration, or a source that is quantized, says how any tensor is stored.
+  static bool hasRanges(func::FuncOp main) {
+    return main
+        .walk([](Operation *op) {
+          return llvm::any_of(op->getResultTypes(), [](Type type) {
+            return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
+                getElementTypeOrSelf(type));
+          })
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// Lowered weights go to a file of their own; until that is written they are in memory.
+  Expected<void> renameWeights(ModuleOp module, const PlanOptions &options,
+                               const TargetInfo &target) {
+    auto *dialect = getContext().getLoadedDialect<top::TopDialect>();
+    Expected<std::shared_ptr<top::WeightStore>> store = dialect->weights(module);
+    if (!store)
+      return propagate(store);
+    auto name = module->getAttrOfType<StringAttr>("module.name");
+    const std::string file =
+        (name ? name.getValue().str() : std::string("network")) + "_" + std::string(target.name) +
+        "_" + modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
+    dialect->setWeights(file, *store);
+    module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
+    return {};
+  }
+
+  Expected<void> convert(ModuleOp module) {
+    Expected<const TargetInfo *> target = targetOf(module);
+    if (!target)
+      return propagate(target);
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return makeError("module", "has no function 'main'");
+    Expected<PlanOptions> options = planOptions(main, **target);
+    if (!options)
+      return propagate(options);
+    if (options->mode == Precision::INT8 && !hasRanges(main))
+      return makeError("module", "no tensor has a range",
+                       "a calibration table for INT8 (run_calibration makes it)");
+    const StoragePlan plan(main, **target, *options);
+    if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
+      return renamed;
+    if (Expected<void> lowered = Lowering(main, **target, plan).run(); !lowered)
+      return lowered;
+    Builder builder(&getContext());
+    module->setAttr("module.state", builder.getStringAttr("TPU_LOWERED"));
+    module->setAttr("module.mode", builder.getStringAttr(precisionName(options->mode)));
+    module->setAttr("module.asymmetric", builder.getBoolAttr(asymmetric));
+    return {};
+  }
+
+  void runOnOperation() override {
+    if (Expected<void> done = convert(getOperation()); !done) {
+      getOperation().emitError(done.error().message());
+      signalPassFailure();
+    }
+  }
+};
+
+struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
+  using Base::Base;
+
+  /// An input whose only reader stores it in another type.
+  static void stripInput(top::InputOp input) {
+    if (!input.getOutput().hasOneUse())
+      return;
+    auto cast = dyn_cast<tpu::CastOp>(*input.getOutput().user_begin());
+    if (!cast)
+      return;
+    input.getInput().setType(cast.getOutput().getType());
+    input.getOutput().setType(cast.getOutput().getType());
+    cast.getOutput().replaceAllUsesWith(input.getOutput());
+    cast.erase();
+  }
+
+  static void stripOutput(OpOperand &operand) {
+    auto cast = operand.get().getDefiningOp<tpu::CastOp>();
+    if (!cast || !cast.getInput().getDefiningOp() || !cast.getOutput().hasOneUse())
+      return;
+    // What is given now has the output's name.
+    if (Operation *maker = cast.getInput().getDefiningOp(); maker->getNumResults() == 1)
+      maker->setLoc(cast.getLoc());
+    operand.set(cast.getInput());
+    cast.erase();
+  }
+
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return;
+    if (quantInput)
+      for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
+        stripInput(input);
+    if (quantOutput)
+      for (OpOperand &operand : main.front().getTerminator()->getOpOperands())
+        stripOutput(operand);
+    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
+                                   main.front().getTerminator()->getOperandTypes()));
+  }
+};
+
+struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    llvm::DenseMap<std::pair<Value, Type>, Value> made;
+    getOperation().walk([&](tpu::CastOp cast) {
+      Value &first = made[{cast.getInput(), cast.getOutput().getType()}];
+      const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *user) {
+        return user->hasTrait<OpTrait::IsTerminator>();
+      });
+      if (!first)
+        first = cast.getOutput();
+      else if (!isOutput)
+        cast.getOutput().replaceAllUsesWith(first);
+    });
+    SmallVector<Operation *> ops;
+    getOperation().walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+};
+
+} // namespace
+
+std::string tpuc::modeName(Precision mode, bool asymmetric) {
+  switch (mode) {
+  case Precision::F32:
+    return "f32";
+  case Precision::F16:
+    return "f16";
+  case Precision::BF16:
+    return "bf16";
+  case Precision::INT8:
+    return asymmetric ? "int8_asym" : "int8_sym";
+  }
+  return "";
+}
+
+void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
+  manager.addPass(createChipAssign({options.chip}));
+  if (!options.calibrationTable.empty())
+    manager.addPass(
+        createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
+  manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
+  manager.addPass(createConvertTopToTpu({std::string(precisionName(options.mode)),
+                                         options.asymmetric, options.quantizeTable,
+                                         options.avoidF16Overflow}));
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
+  manager.addPass(createChipTpuOptimize());
+}
+
+void tpuc::registerTopToTpu(DialectRegistry &) { registerTpucTopToTpuPasses(); }

@@ -1,0 +1,50 @@
+//===- Passes.h - From what a network means to what a device computes -------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_PASSES_H
+#define TPUC_CONVERSION_TOPTOTPU_PASSES_H
+
+#include "tpuc/Dialect/Quant/QuantDialect.h"
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Target/Target.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace tpuc {
+
+#define GEN_PASS_DECL
+#include "tpuc/Conversion/TopToTpu/Passes.h.inc"
+
+/// What a network is to be lowered to.
+struct LoweringOptions {
+  std::string chip;
+  Precision mode = Precision::F32;
+  bool asymmetric = false;
+  /// INT8: what run_calibration wrote; may be empty for networks that are quantized already.
+  std::string calibrationTable;
+  /// Layers in another precision; empty: none.
+  std::string quantizeTable;
+  bool avoidF16Overflow = false;
+  bool quantInput = false;
+  bool quantOutput = false;
+};
+
+/// Adds the passes that turn an optimized module (`X.mlir`) into the lowered one
+/// (`X_CHIP_MODE_tpu.mlir`): --chip-assign, --import-calibration-table if there is one,
+/// --chip-top-optimize, --convert-top-to-tpu, --canonicalize, --strip-io-quant,
+/// --chip-tpu-optimize.
+void addLowering(mlir::OpPassManager &manager, const LoweringOptions &options);
+
+/// `f32`, `f16`, `bf16`, `int8_sym`, `int8_asym`: what files of a mode have in their names.
+std::string modeName(Precision mode, bool asymmetric);
+
+void registerTopToTpu(mlir::DialectRegistry &registry);
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_PASSES_H

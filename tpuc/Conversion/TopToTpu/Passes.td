@@ -1,0 +1,102 @@
+//===- Passes.td - From what a network means to what a device computes -*- tablegen -*-
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_PASSES
+#define TPUC_CONVERSION_TOPTOTPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ChipAssign : Pass<"chip-assign", "::mlir::ModuleOp"> {
+  let summary = "Say for which chip the network is compiled";
+  let description = [{
+    Sets `module.chip`. What the chip can do is looked up in the registry of targets under that name.
+  }];
+  let options = [Option<"chip", "chip", "std::string", /*default=*/"",
+      "A name that --list-targets shows">];
+}
+
+def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"> {
+  let summary = "Give tensors the ranges of a calibration table";
+  let description = [{
+    The element type of each f32 tensor that the table `file` names becomes `!quant.calibrated`:
+    from -threshold to threshold, or with `asymmetric` from the smallest to the largest value.
+    `module.state` becomes TOP_CALIBRATED. Every tensor that ops of `main` make must have a line,
+    and every line a tensor.
+  }];
+  let options = [
+    Option<"file", "file", "std::string", /*default=*/"", "What run_calibration wrote">,
+    Option<"asymmetric", "asymmetric", "bool", /*default=*/"false",
+      "Ranges from minimum to maximum instead of +-threshold">];
+  let dependentDialects = ["::tpuc::quant::QuantDialect"];
+}
+
+def ChipTopOptimize : Pass<"chip-top-optimize", "::mlir::ModuleOp"> {
+  let summary = "Prepare a network for the chip it is compiled for";
+  let description = [{
+    Rewrites that lowering needs or that pay on every device with the module's chip:
+
+    | from | to |
+    | --- | --- |
+    | `DequantizeLinear(QuantizeLinear(x))`, one scale and zero point of 8 bits | `x`, of the range that they store |
+    | `DequantizeLinear(w)` of a constant w | a constant with `weight_scale` |
+    | `QLinearConv`, `QLinearMatMul` | the f32 op between such pairs |
+
+    They are for INT8: other modes compute a quantized source as it is written, with
+    `keep-quantized`.
+  }];
+  let options = [Option<"keepQuantized", "keep-quantized", "bool", /*default=*/"false",
+      "Leave the ops of quantized sources as they are">];
+  let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::top::TopDialect"];
+}
+
+def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
+  let summary = "Lower top ops to tpu ops";
+  let description = [{
+    First one storage type is decided for each tensor: by `mode`, by the exceptions in `qtable`, and
+    by what the op and the module's chip can do. Then each top op becomes the tpu op of the same
+    name, on integers where its tensors are stored so and both are calibrated, else on floats; where
+    a tensor is wanted in another type than it is stored in, a `tpu.Cast` stands between. An op that
+    is not stored as `mode` says has the attribute `storage_reason`. Inputs and outputs of `main`
+    keep their types. `module.state` becomes TPU_LOWERED, `module.mode` and `module.asymmetric` say
+    what was asked for, and the weights go to `module.weight_file` of the name
+    NAME_CHIP_MODE_tpu_weight.npz.
+  }];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"F32\"", "F32, F16, BF16 or INT8">,
+    Option<"asymmetric", "asymmetric", "bool", /*default=*/"false",
+      "INT8 with zero points, for tables imported so">,
+    Option<"qtable", "qtable", "std::string", /*default=*/"",
+      "A file with lines NAME MODE: layers that are to be in another precision">,
+    Option<"avoidF16Overflow", "avoid-f16-overflow", "bool", /*default=*/"false",
+      "Keep in f32 what is calibrated beyond f16's range, and ops whose sums may leave it">];
+  let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
+}
+
+def StripIoQuant : Pass<"strip-io-quant", "::mlir::ModuleOp"> {
+  let summary = "Let callers give and take stored values";
+  let description = [{
+    With `quant-input`, an input that is only read by one `tpu.Cast` has the type of its result; with
+    `quant-output`, an output that a `tpu.Cast` makes has the type of its operand.
+  }];
+  let options = [
+    Option<"quantInput", "quant_input", "bool", /*default=*/"false", "Inputs as they are stored">,
+    Option<"quantOutput", "quant_output", "bool", /*default=*/"false",
+      "Outputs as they are stored">];
+  let dependentDialects = ["::tpuc::tpu::TpuDialect"];
+}
+
+def ChipTpuOptimize : Pass<"chip-tpu-optimize", "::mlir::ModuleOp"> {
+  let summary = "Drop casts and copies that a device does not need";
+  let description = [{
+    A `tpu.Cast` of a `tpu.Cast` that widened its operand goes; equal casts of one tensor become one;
+    ops that nobody reads go.
+  }];
+  let dependentDialects = ["::tpuc::tpu::TpuDialect"];
+}
+
+#endif // TPUC_CONVERSION_TOPTOTPU_PASSES

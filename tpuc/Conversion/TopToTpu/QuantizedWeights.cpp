@@ -1,0 +1,163 @@
+//===- QuantizedWeights.cpp - Filters as integers, one scale for each output channel ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace tpuc;
+
+namespace {
+
+/// Half of what 32 bits hold: room for what rounding adds.
+constexpr double kMaxSum = 1 << 30;
+
+class WeightQuantizer {
+public:
+  WeightQuantizer(const Tensor &filter, const Tensor *bias, const ChannelOrder &order,
+                  const ProductScales &scales)
+      : filter(filter.data<float>()), bias(bias), order(order), scales(scales),
+        result{Tensor(DataType::I8, filter.shape()), std::nullopt, {}} {}
+
+  QuantizedWeights run();
+
+private:
+  void findScales();
+  double biasOf(int64_t channel) const {
+    if (!bias)
+      return 0;
+    const auto values = bias->data<float>();
+    return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  }
+  void roundFilter();
+  void roundBias();
+
+  std::span<const float> filter;
+  const Tensor *bias;
+  const ChannelOrder &order;
+  const ProductScales &scales;
+  std::vector<double> filterScales;
+  QuantizedWeights result;
+};
+
+/// The scales that are given, or those of the largest magnitudes; larger where sums demand it.
+void WeightQuantizer::findScales() {
+  const auto count = static_cast<size_t>(order.numChannels());
+  std::vector<double> most(count, 0);
+  std::vector<double> sums(count, 0);
+  for (size_t i = 0; i < filter.size(); ++i) {
+    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
+    const double magnitude = std::abs(double(filter[i]));
+    most[channel] = std::max(most[channel], magnitude);
+    sums[channel] += magnitude;
+  }
+  filterScales.assign(count, 1);
+  for (size_t c = 0; c < count; ++c) {
+    if (!scales.filter.empty())
+      filterScales[c] = scales.filter[scales.filter.size() == 1 ? 0 : c];
+    else if (most[c] > 0)
+      filterScales[c] = most[c] / 127;
+    // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
+    const double total =
+        sums[c] * double(scales.maxInput) + std::abs(biasOf(int64_t(c))) / scales.input;
+    if (scales.filter.empty())
+      filterScales[c] = std::max(filterScales[c], total / kMaxSum);
+  }
+  if (!scales.sharesShift)
+    return;
+  // One power of two for all channels, so that no integer is above 127.
+  double largest = 0;
+  for (size_t c = 0; c < count; ++c)
+    largest = std::max(largest, most[c] > 0 ? filterScales[c] : 0.0);
+  const double wanted = largest > 0 ? scales.input * largest / scales.output : 1;
+  const double shared = std::exp2(std::ceil(std::log2(wanted)));
+  filterScales.assign(count, shared * scales.output / scales.input);
+}
+
+/// Rounds `numbers` to the nearest integers, but for those that must go the other way for the sum
+/// to be that of the numbers, rounded.
+static void roundKeepingSum(std::span<const double> numbers, std::span<double> rounded,
+                            std::vector<size_t> &order) {
+  double missing = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    rounded[i] = std::round(numbers[i]);
+    missing += numbers[i] - rounded[i];
+  }
+  const double step = missing < 0 ? -1 : 1;
+  const auto count = static_cast<size_t>(std::abs(std::round(missing)));
+  if (count == 0)
+    return;
+  order.resize(numbers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto isCloser = [&](size_t a, size_t b) {
+    const double restA = step * (numbers[a] - rounded[a]);
+    const double restB = step * (numbers[b] - rounded[b]);
+    return restA != restB ? restA > restB : a < b;
+  };
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count) - 1,
+                   order.end(), isCloser);
+  for (size_t i = 0; i < count; ++i)
+    rounded[order[i]] += step;
+}
+
+void WeightQuantizer::roundFilter() {
+  auto stored = result.filter.mutableData<int8_t>();
+  const int64_t count = order.perChannel();
+  const int64_t size = order.taps > 1 ? order.taps : count;
+  std::vector<double> numbers(static_cast<size_t>(size));
+  std::vector<double> rounded(numbers.size());
+  std::vector<size_t> scratch;
+  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+    for (int64_t first = 0; first < count; first += size) {
+      const double scale = filterScales[static_cast<size_t>(channel)];
+      for (int64_t i = 0; i < size; ++i)
+        numbers[static_cast<size_t>(i)] =
+            double(filter[static_cast<size_t>(order.elementOf(channel, first + i))]) / scale;
+      roundKeepingSum(numbers, rounded, scratch);
+      for (int64_t i = 0; i < size; ++i)
+        stored[static_cast<size_t>(order.elementOf(channel, first + i))] =
+            static_cast<int8_t>(std::clamp(rounded[static_cast<size_t>(i)], -128.0, 127.0));
+    }
+}
+
+void WeightQuantizer::roundBias() {
+  const bool addsZero = scales.foldsZero && scales.inputZero != 0;
+  if (!bias && !addsZero)
+    return;
+  std::vector<double> sums(filterScales.size(), 0);
+  const auto stored = result.filter.data<int8_t>();
+  for (size_t i = 0; i < stored.size(); ++i)
+    sums[static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)))] += stored[i];
+  const int64_t count = order.numChannels();
+  result.bias.emplace(DataType::I32, Shape{count});
+  auto rounded = result.bias->mutableData<int32_t>();
+  for (size_t c = 0; c < rounded.size(); ++c) {
+    double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]));
+    if (addsZero)
+      value -= double(scales.inputZero) * sums[c];
+    rounded[c] = static_cast<int32_t>(std::clamp(value, -kMaxSum, kMaxSum));
+  }
+}
+
+QuantizedWeights WeightQuantizer::run() {
+  findScales();
+  roundFilter();
+  roundBias();
+  for (double scale : filterScales)
+    result.factors.push_back(scales.input * scale / scales.output);
+  return std::move(result);
+}
+
+} // namespace
+
+QuantizedWeights tpuc::quantizeWeights(const Tensor &filter, const Tensor *bias,
+                                       const ChannelOrder &order, const ProductScales &scales) {
+  return WeightQuantizer(filter, bias, order, scales).run();
+}

@@ -1,0 +1,82 @@
+//===- QuantizedWeights.h - Filters as integers, one scale for each output channel ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_QUANTIZEDWEIGHTS_H
+#define TPUC_CONVERSION_TOPTOTPU_QUANTIZEDWEIGHTS_H
+
+#include "tpuc/Support/Requant.h"
+#include "tpuc/Support/Tensor.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace tpuc {
+
+/// How the elements of a filter belong to output channels: element i to channelOf(i).
+struct ChannelOrder {
+  /// Elements of one channel that lie together, channels in a run of them, and runs in a group;
+  /// the channels of group g follow those of group g - 1.
+  int64_t inner = 1;
+  int64_t channels = 1;
+  int64_t outer = 1;
+  int64_t groups = 1;
+  /// Elements that lie together and meet neighbouring elements of one input channel: the taps of a
+  /// window. They divide `inner`.
+  int64_t taps = 1;
+
+  int64_t numChannels() const { return channels * groups; }
+  int64_t channelOf(int64_t element) const {
+    const int64_t group = element / (inner * channels * outer);
+    return group * channels + element / inner % channels;
+  }
+  int64_t perChannel() const { return inner * outer; }
+  /// Where element `index` of those of `channel` is.
+  int64_t elementOf(int64_t channel, int64_t index) const {
+    const int64_t run = channel / channels * outer + index / inner;
+    return (run * channels + channel % channels) * inner + index % inner;
+  }
+};
+
+/// What the products of a layer are summed and scaled with.
+struct ProductScales {
+  double input = 1;
+  int64_t inputZero = 0;
+  /// The largest magnitude of input (less its zero point, where `foldsZero` is not set).
+  int64_t maxInput = 255;
+  double output = 1;
+  /// Whether the bias takes up -inputZero * sum of the channel's integers.
+  bool foldsZero = true;
+  /// Scales of the filter that are given, one or one for each channel; empty: to be found.
+  std::vector<double> filter;
+  /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
+  /// without multipliers).
+  bool sharesShift = false;
+};
+
+struct QuantizedWeights {
+  Tensor filter; ///< i8
+  std::optional<Tensor> bias; ///< i32
+  /// input * filter / output for each channel.
+  std::vector<double> factors;
+};
+
+/// Rounds a filter (f32) and a bias (f32, may be null) to integers: the filter of channel c by its
+/// largest magnitude / 127, the bias by input scale * filter scale. A channel whose sums could
+/// leave 32 bits gets a larger scale. Channels of zeros have a scale of 1.
+///
+/// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
+/// only, those of the whole output channel, are off by at most half an integer. The elements closest
+/// to the next integer go there. What the filter does to the mean of its input, which is most of
+/// what it sees behind a ReLU or in smooth pictures, is kept that way.
+QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
+                                 const ChannelOrder &order, const ProductScales &scales);
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_QUANTIZEDWEIGHTS_H

@@ -1,0 +1,209 @@
+//===- StoragePlan.cpp - Which type each tensor is stored in, and why -------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/Quantize.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace tpuc;
+
+static constexpr double kMaxF16 = 65504;
+
+/// The range that calibration found for a tensor.
+static std::optional<quant::FloatRange> rangeOf(Value value) {
+  auto type = dyn_cast<quant::CalibratedQuantizedType>(getElementTypeOrSelf(value.getType()));
+  if (!type)
+    return std::nullopt;
+  return type.getRange();
+}
+
+static bool isStructure(Operation *op) {
+  return isa<top::WeightOp, top::NoneOp, top::InputOp>(op);
+}
+
+/// Whether an op of any precision but F32 would make coordinates, indices or counts too coarse.
+static bool needsF32(Operation *op) {
+  return op->getNumRegions() > 0 ||
+         llvm::StringSwitch<bool>(op->getName().stripDialect())
+             .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
+             .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
+             .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
+             .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
+             .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
+             .Default(false);
+}
+
+/// Whether a constant that `op` reads, or one among its attributes, has no finite f16.
+static bool hasHugeConstant(Operation *op) {
+  if (auto value = op->getAttrOfType<FloatAttr>("const_val");
+      value && std::abs(value.getValueAsDouble()) > kMaxF16)
+    return true;
+  return llvm::any_of(op->getOperands(), [](Value operand) {
+    auto weight = operand.getDefiningOp<top::WeightOp>();
+    if (!weight || !isa<FloatType>(getElementTypeOrSelf(operand.getType())))
+      return false;
+    Expected<Tensor> tensor = weight.read();
+    if (!tensor)
+      return false;
+    const Tensor floats = convert(*tensor, DataType::F32);
+    const bool isHuge = llvm::any_of(floats.data<float>(), [](float x) {
+      return std::abs(x) > float(kMaxF16) && !std::isinf(x);
+    });
+    releaseMapped(tensor->rawBytes());
+    return isHuge;
+  });
+}
+
+StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
+    : main(main), target(target), options(std::move(given)) {
+  for (Operation &op : main.front().without_terminator())
+    for (Value result : op.getResults())
+      if (quant::UniformQuantizedType type = typeFor(result))
+        types[result] = type;
+  for (Operation &op : main.front().without_terminator())
+    decide(&op);
+  decideMovers();
+  shareTypes();
+}
+
+quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
+  // A network that was quantized before says itself how it is stored.
+  if (quant::UniformQuantizedType stated = tpu::quantizedType(value))
+    return stated;
+  const std::optional<quant::FloatRange> range = rangeOf(value);
+  if (!range)
+    return {};
+  const auto floatType = Float32Type::get(value.getContext());
+  const auto make = [&](bool isSigned, double scale, int64_t zeroPoint) {
+    return quant::UniformQuantizedType::get(quant::StorageSpec::full(isSigned, 8), floatType,
+                                            {scale, zeroPoint});
+  };
+  if (options.asymmetric) {
+    const double min = std::min(range->min, 0.0);
+    const double max = std::max(range->max, 0.0);
+    Expected<QuantParams> params = asymmetricParams(min, max, integerRange<int8_t>());
+    return params ? make(true, params->scale, params->zeroPoint) : quant::UniformQuantizedType();
+  }
+  const double threshold = std::max(std::abs(range->min), std::abs(range->max));
+  const bool isUnsigned = isNonNegative(value) && target.tiu.takes(DataType::U8);
+  Expected<double> scale = isUnsigned ? unsignedScale(threshold) : activationScale(threshold);
+  return scale ? make(!isUnsigned, *scale, 0) : quant::UniformQuantizedType();
+}
+
+void StoragePlan::decide(Operation *op) {
+  if (isStructure(op)) {
+    decisions[op] = {};
+    return;
+  }
+  auto exception = options.exceptions.find(layerName(op));
+  const Precision wanted =
+      exception == options.exceptions.end() ? options.mode : exception->second;
+  Decision decision{wanted, ""};
+  if (wanted == Precision::INT8) {
+    if (std::string why = whyNotInteger(op); !why.empty())
+      decision = {Precision::F32, std::move(why)};
+  } else {
+    decision = decideFloat(op, wanted);
+  }
+  if (wanted != options.mode && decision.reason.empty())
+    decision.reason = "the quantize table says so";
+  decisions[op] = std::move(decision);
+}
+
+Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
+  if (wanted == Precision::F32)
+    return {wanted, ""};
+  if (needsF32(op))
+    return {Precision::F32, "it is exact enough in f32 only"};
+  if (wanted == Precision::F16 && hasHugeConstant(op))
+    return {Precision::F32, "a constant is beyond the range of f16"};
+  if (wanted == Precision::F16 && options.avoidF16Overflow) {
+    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
+      if (std::optional<quant::FloatRange> range = rangeOf(value);
+          range && std::max(-range->min, range->max) > kMaxF16)
+        return {Precision::F32, "values are beyond the range of f16"};
+    if (isa<StringAttr>(op->getAttr("mode")) || op->getName().stripDialect() == "CumSum")
+      if (op->getName().stripDialect() == "CumSum" ||
+          llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
+                             op->getAttrOfType<StringAttr>("mode").getValue()))
+        return {Precision::F32, "sums may leave the range of f16"};
+  }
+  return {wanted, ""};
+}
+
+std::string StoragePlan::whyNotInteger(Operation *op) const {
+  if (integerForm(op) == IntegerForm::None)
+    return fmt::format("{} has no form on integers", op->getName().getStringRef().str());
+  for (OpOperand *operand : integerOperands(op))
+    if (!types.contains(operand->get()) && !operand->get().getDefiningOp<top::WeightOp>())
+      return fmt::format("operand {} has no range", operand->getOperandNumber());
+  for (Value result : op->getResults())
+    if (isa<FloatType>(getElementTypeOrSelf(result.getType())) ||
+        (rangeOf(result) && !types.contains(result)))
+      return "the result has no range";
+  return "";
+}
+
+/// Ops that move elements are on integers where a neighbour is: what they move is smaller then.
+void StoragePlan::decideMovers() {
+  const auto isMover = [&](Operation *op) {
+    return isInteger(op) && integerForm(op) == IntegerForm::Moves &&
+           !options.exceptions.contains(layerName(op));
+  };
+  llvm::DenseMap<Operation *, bool> hasIntegerNeighbour;
+  const auto countsAsInteger = [&](Operation *op) {
+    return isInteger(op) && (!isMover(op) || hasIntegerNeighbour.lookup(op));
+  };
+  for (Operation &op : main.front().without_terminator())
+    if (isMover(&op))
+      hasIntegerNeighbour[&op] = llvm::any_of(op.getOperands(), [&](Value operand) {
+        Operation *maker = operand.getDefiningOp();
+        return maker && countsAsInteger(maker);
+      });
+  for (Operation &op : llvm::reverse(main.front().without_terminator()))
+    if (isMover(&op) && !hasIntegerNeighbour[&op])
+      hasIntegerNeighbour[&op] = llvm::any_of(op.getUsers(), [&](Operation *user) {
+        return decisions.contains(user) && countsAsInteger(user);
+      });
+  for (auto [op, has] : hasIntegerNeighbour)
+    if (!has)
+      decisions[op] = {Precision::F32, "it moves floats between ops on floats"};
+}
+
+void StoragePlan::shareTypes() {
+  const auto isMover = [&](Operation &op) {
+    return isInteger(&op) && integerForm(&op) == IntegerForm::Moves;
+  };
+  for (Operation &op : llvm::reverse(main.front().without_terminator())) {
+    if (!isMover(op) || !types.contains(op.getResult(0)) || op.getNumResults() > 1)
+      continue;
+    for (OpOperand *operand : integerOperands(&op))
+      if (Value value = operand->get(); value.hasOneUse() && types.contains(value))
+        types[value] = types[op.getResult(0)];
+  }
+  for (Operation &op : main.front().without_terminator()) {
+    SmallVector<OpOperand *> operands = isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
+    if (operands.size() != 1)
+      continue;
+    for (Value result : op.getResults())
+      if (types.contains(result))
+        types[result] = types[operands[0]->get()];
+  }
+}

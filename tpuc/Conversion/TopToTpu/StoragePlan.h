@@ -1,0 +1,73 @@
+//===- StoragePlan.h - Which type each tensor is stored in, and why ---------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CONVERSION_TOPTOTPU_STORAGEPLAN_H
+#define TPUC_CONVERSION_TOPTOTPU_STORAGEPLAN_H
+
+#include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Target/Target.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+
+namespace tpuc {
+
+struct PlanOptions {
+  Precision mode = Precision::F32;
+  bool asymmetric = false;
+  bool avoidF16Overflow = false;
+  /// Layers in another precision, by the name of their first tensor.
+  std::map<std::string, Precision> exceptions;
+};
+
+/// What becomes of an op and of the tensors that it makes.
+struct Decision {
+  Precision precision = Precision::F32;
+  /// Why it is not the mode's; empty where it is.
+  std::string reason;
+};
+
+/// The policy of lowering: one storage type for each tensor.
+///
+/// An op has the precision of its exception, else of the mode. INT8 needs a form on integers
+/// (IntegerForms.h) and a range for every tensor that it reads or makes; ops that move elements
+/// follow their neighbours. F16 gives way to F32 for constants beyond its range, for ops whose
+/// results are coordinates or indices, and with `avoidF16Overflow` for ranges beyond 65504. What
+/// has no integer form is F32.
+///
+/// Tensors that an op moves elements between share one scale and zero point: those of its result
+/// where nobody else reads the operand, else those of the operand (manual 6.3.5, "BackwardCalibration").
+class StoragePlan {
+public:
+  StoragePlan(mlir::func::FuncOp main, const TargetInfo &target, PlanOptions options);
+
+  const Decision &of(mlir::Operation *op) const { return decisions.find(op)->second; }
+  bool isInteger(mlir::Operation *op) const { return of(op).precision == Precision::INT8; }
+  /// The integers that `value` is stored in, wherever it is read as such; null without a range.
+  quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
+
+private:
+  void decide(mlir::Operation *op);
+  Decision decideFloat(mlir::Operation *op, Precision wanted);
+  /// Why `op` cannot be computed on integers; empty if it can.
+  std::string whyNotInteger(mlir::Operation *op) const;
+  void decideMovers();
+  void shareTypes();
+  quant::UniformQuantizedType typeFor(mlir::Value value) const;
+
+  mlir::func::FuncOp main;
+  const TargetInfo &target;
+  PlanOptions options;
+  llvm::DenseMap<mlir::Operation *, Decision> decisions;
+  llvm::DenseMap<mlir::Value, quant::UniformQuantizedType> types;
+};
+
+} // namespace tpuc
+
+#endif // TPUC_CONVERSION_TOPTOTPU_STORAGEPLAN_H

@@ -1,0 +1,45 @@
+//===- BinaryOps.td - Element-wise ops of several tensors -*- tablegen -*-
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TPU_BINARYOPS
+#define TPUC_DIALECT_TPU_BINARYOPS
+
+include "tpuc/Dialect/Top/BinaryOps.td"
+include "tpuc/Dialect/Tpu/TpuBase.td"
+
+foreach top = [
+    Top_DivOp, Top_MinOp, Top_MaxOp, Top_MeanOp, Top_PowOp, Top_ModOp, Top_AddConstOp,
+    Top_SubConstOp, Top_MulConstOp, Top_DivConstOp, Top_MinConstOp, Top_MaxConstOp,
+    Top_PowConstOp, Top_Pow2Op, Top_CompareOp, Top_CompareConstOp, Top_LogicalBinaryOp,
+    Top_BitwiseBinaryOp, Top_BitShiftOp, Top_WhereOp] in
+  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+
+/// A sum of stored integers, each with its own multiplier.
+class Tpu_SumOp<Op top> : Tpu_TwinOp<top, (ins
+    OptionalAttr<I64ArrayAttr>:$multiplier, OptionalAttr<I64Attr>:$offset,
+    OptionalAttr<I64Attr>:$rshift, Tpu_RoundMode:$round_mode), [{
+    Integers (manual 6.3.3): `(sum of multiplier[i] * inputs[i] + offset) / 2^rshift`, rounded by
+    `round_mode`, plus the output's zero point, saturated; `offset` holds the zero points of the
+    operands. The sum is exact in 32 bits. `coeff` is in the multipliers.
+  }]>;
+
+def Tpu_AddOp : Tpu_SumOp<Top_AddOp>;
+def Tpu_SubOp : Tpu_SumOp<Top_SubOp>;
+
+def Tpu_MulOp : Tpu_TwinOp<Top_MulOp, (ins Tpu_RoundMode:$round_mode), [{
+    Integers: `(inputs[0] - zero point) * (inputs[1] - zero point) * multiplier / 2^rshift`, rounded
+    by `round_mode`, plus the output's zero point, saturated.
+  }]>;
+
+def Tpu_PReluOp : Tpu_RequantizingOp<Top_PReluOp, [{
+    Integers (manual 6.3.7): q, the input less its zero point, is multiplied by `multiplier[0]` and
+    shifted by `rshift[0]` where it is not negative, else by entry 1 + c of both for channel c (or
+    entry 1 for all). `slope` is not read then.
+  }]>;
+
+#endif // TPUC_DIALECT_TPU_BINARYOPS

@@ -1,0 +1,22 @@
+//===- MovementOps.td - Data movement -*- tablegen -*-
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TPU_MOVEMENTOPS
+#define TPUC_DIALECT_TPU_MOVEMENTOPS
+
+include "tpuc/Dialect/Top/MovementOps.td"
+include "tpuc/Dialect/Tpu/TpuBase.td"
+
+foreach top = [
+    Top_ConcatOp, Top_SplitOp, Top_SliceOp, Top_PermuteOp, Top_ReshapeOp, Top_FlattenOp,
+    Top_FlattenTo2DOp, Top_SqueezeOp, Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp, Top_PadOp,
+    Top_Depth2SpaceOp, Top_ShuffleChannelOp, Top_ReverseSequenceOp, Top_TriluOp,
+    Top_CenterCropPadOp] in
+  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+
+#endif // TPUC_DIALECT_TPU_MOVEMENTOPS

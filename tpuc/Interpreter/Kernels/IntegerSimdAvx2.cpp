@@ -1,0 +1,30 @@
+//===- IntegerSimdAvx2.cpp - Inner loops over integers for AVX2 -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/IntegerSimd.h"
+
+#include <cstring>
+#include <immintrin.h>
+#include <utility>
+
+#define TPUC_SIMD_SPACE integer_avx2
+#define TPUC_SIMD_LEVEL 1
+#define TPUC_SIMD_NAME "AVX2"
+
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+#include "tpuc/Interpreter/Kernels/IntegerSimdImpl.inc"
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif

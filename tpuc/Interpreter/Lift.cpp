@@ -1,0 +1,244 @@
+//===- Lift.cpp - Lowered modules in the ops that the interpreter computes ---===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Lift.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/Twin.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+static constexpr StringLiteral kIntermediate = "interpreter.intermediate";
+
+bool tpuc::isIntermediate(Operation *op) { return op->hasAttr(kIntermediate); }
+
+static bool isNarrowFloat(Type type) {
+  const Type element = getElementTypeOrSelf(type);
+  return element.isF16() || element.isBF16();
+}
+
+/// The type in which the interpreter holds values of `type`.
+static Type widened(Type type) {
+  if (!isNarrowFloat(type))
+    return type;
+  return cast<TensorType>(type).clone(Float32Type::get(type.getContext()));
+}
+
+/// Whether an op computes with the element types that it has, not with the values alone.
+static bool readsTypes(Operation *op) {
+  return llvm::StringSwitch<bool>(op->getName().stripDialect())
+      .Cases("DtypeCast", "BitCast", "ConstantFill", "EyeLike", "CosineWindow", true)
+      .Cases("MelWeightMatrix", "QuantizeLinear", "DequantizeLinear", true)
+      .Cases("DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul", true)
+      .Default(false);
+}
+
+/// Whether each element of the results is one of the operands' elements, whatever the attributes.
+static bool onlyMoves(Operation *op) {
+  return llvm::StringSwitch<bool>(op->getName().stripDialect())
+      .Cases("Split", "Slice", "Permute", "Reshape", "Flatten", "FlattenTo2D", true)
+      .Cases("Squeeze", "Unsqueeze", "Expand", "Tile", "Depth2Space", true)
+      .Cases("ShuffleChannel", "ReverseSequence", "Trilu", "CenterCropPad", "Gather", true)
+      .Cases("GatherElements", "GatherND", "Compress", "Copy", "Where", "Max", "Min", true)
+      .Cases("TopK", "MaxPoolWithMask", "MaxUnpool", "Unique", "If", "Loop", "Scan", "Yield", true)
+      .Default(false);
+}
+
+namespace {
+
+class Lifter {
+public:
+  explicit Lifter(ModuleOp module) : module(module), builder(module.getContext()) {}
+
+  void run();
+
+private:
+  void lift(Operation *op);
+  void liftCast(tpu::CastOp op);
+  void liftTwin(Operation *op, OperationName name);
+  void liftTyped(Operation *op, OperationName name);
+  void liftRegionArguments(Operation *op);
+  void liftArguments(func::FuncOp main);
+  void liftResults(func::FuncOp main);
+  /// `value`, a widened one, as `type` stores it.
+  Value narrow(Value value, Type type, Location loc);
+  Value roundTo(Value value, Type type, Location loc);
+
+  ModuleOp module;
+  OpBuilder builder;
+};
+
+void Lifter::run() {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal())
+    return;
+  // What the results are is read off the types before they change.
+  SmallVector<Operation *> ops;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  liftArguments(main);
+  for (Operation *op : ops) {
+    if (auto weight = dyn_cast<top::WeightOp>(op))
+      weight.getOutput().setType(cast<RankedTensorType>(widened(weight.getOutput().getType())));
+    else if (op->getName().getDialectNamespace() == "tpu")
+      lift(op);
+  }
+  liftResults(main);
+}
+
+void Lifter::liftArguments(func::FuncOp main) {
+  for (BlockArgument argument : main.getArguments()) {
+    if (!isNarrowFloat(argument.getType()))
+      continue;
+    Value value = argument;
+    for (Operation *user : argument.getUsers())
+      if (auto input = dyn_cast<top::InputOp>(user))
+        value = input.getOutput();
+    builder.setInsertionPointAfterValue(value);
+    auto wide = builder.create<top::CastOp>(value.getLoc(), widened(value.getType()), value);
+    wide->setAttr(kIntermediate, builder.getUnitAttr());
+    value.replaceAllUsesExcept(wide.getOutput(), wide);
+  }
+}
+
+void Lifter::liftResults(func::FuncOp main) {
+  Operation *terminator = main.front().getTerminator();
+  for (auto [operand, type] :
+       llvm::zip_equal(terminator->getOpOperands(), main.getFunctionType().getResults())) {
+    if (!isNarrowFloat(type))
+      continue;
+    builder.setInsertionPoint(terminator);
+    Location loc = operand.get().getLoc();
+    if (auto result = dyn_cast<OpResult>(operand.get())) {
+      Operation *maker = result.getOwner();
+      loc = NameLoc::get(builder.getStringAttr(tensorNames(maker)[result.getResultNumber()]));
+      if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
+        maker->setAttr(kIntermediate, builder.getUnitAttr());
+    }
+    operand.set(builder.create<top::CastOp>(loc, type, operand.get()).getOutput());
+  }
+}
+
+Value Lifter::roundTo(Value value, Type type, Location loc) {
+  return builder.create<tpu::RoundToOp>(loc, value.getType(), value,
+                                        TypeAttr::get(getElementTypeOrSelf(type)));
+}
+
+Value Lifter::narrow(Value value, Type type, Location loc) {
+  auto cast = builder.create<top::CastOp>(loc, type, value);
+  cast->setAttr(kIntermediate, builder.getUnitAttr());
+  return cast.getOutput();
+}
+
+void Lifter::lift(Operation *op) {
+  builder.setInsertionPoint(op);
+  if (auto cast = dyn_cast<tpu::CastOp>(op))
+    return liftCast(cast);
+  liftRegionArguments(op);
+  const bool isRequantized = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0)) &&
+                             op->hasAttr("rshift") && isa<EvaluateInterface>(op);
+  std::optional<OperationName> name = tpu::twinOf(op->getName());
+  if (!name || isRequantized)
+    return;
+  if (readsTypes(op))
+    liftTyped(op, *name);
+  else
+    liftTwin(op, *name);
+}
+
+void Lifter::liftRegionArguments(Operation *op) {
+  for (Region &region : op->getRegions())
+    for (BlockArgument argument : region.getArguments())
+      argument.setType(widened(argument.getType()));
+}
+
+/// A cast that only widens stays as a view: the tensor that it makes has a name.
+void Lifter::liftCast(tpu::CastOp op) {
+  const Type type = op.getOutput().getType();
+  if (!isNarrowFloat(type))
+    return;
+  const Type wide = widened(type);
+  Value value = op.getInput();
+  if (value.getType() != wide) {
+    auto cast = builder.create<tpu::CastOp>(op.getLoc(), wide, value);
+    cast->setAttr(kIntermediate, builder.getUnitAttr());
+    value = cast.getOutput();
+  }
+  op.getOutput().replaceAllUsesWith(roundTo(value, type, op.getLoc()));
+  op.erase();
+}
+
+void Lifter::liftTwin(Operation *op, OperationName name) {
+  SmallVector<Type> types = llvm::map_to_vector(op->getResultTypes(), widened);
+  const bool isExact = onlyMoves(op);
+  Operation *twin = tpu::createTwin(builder, op, name, op->getOperands(), types);
+  for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
+    Value value = made;
+    if (isNarrowFloat(old.getType()) && !isExact) {
+      const StringAttr tensor = builder.getStringAttr(tensorNames(op)[old.getResultNumber()]);
+      value = roundTo(value, old.getType(), NameLoc::get(tensor));
+      twin->setAttr(kIntermediate, builder.getUnitAttr());
+    }
+    old.replaceAllUsesWith(value);
+  }
+  op->erase();
+}
+
+void Lifter::liftTyped(Operation *op, OperationName name) {
+  SmallVector<Value> operands;
+  auto twinOperands = op->getAttrOfType<ArrayAttr>("interpreter.operands");
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    Type type = operand.getType();
+    if (twinOperands)
+      type = cast<TypeAttr>(twinOperands[index]).getValue();
+    operands.push_back(operand.getType() == type ? operand : narrow(operand, type, op->getLoc()));
+  }
+  Operation *twin = tpu::createTwin(builder, op, name, operands, op->getResultTypes());
+  twin->removeAttr("interpreter.operands");
+  for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
+    Value value = made;
+    if (isNarrowFloat(old.getType())) {
+      auto wide = builder.create<top::CastOp>(op->getLoc(), widened(old.getType()), value);
+      wide->setAttr(kIntermediate, builder.getUnitAttr());
+      value = wide.getOutput();
+    }
+    old.replaceAllUsesWith(value);
+  }
+  op->erase();
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> tpuc::liftDeviceOps(ModuleOp module) {
+  bool hasDeviceOps = false;
+  module.walk([&](Operation *op) {
+    hasDeviceOps |= op->getName().getDialectNamespace() == "tpu";
+    return hasDeviceOps ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!hasDeviceOps)
+    return {};
+  OwningOpRef<ModuleOp> lifted(module.clone());
+  // Operands change their types before the ops that read these are reached.
+  lifted->walk([&](Operation *op) {
+    if (!readsTypes(op) || op->getName().getDialectNamespace() != "tpu")
+      return;
+    SmallVector<Attribute> types;
+    for (Type type : op->getOperandTypes())
+      types.push_back(TypeAttr::get(type));
+    op->setAttr("interpreter.operands", ArrayAttr::get(op->getContext(), types));
+  });
+  Lifter(*lifted).run();
+  return lifted;
+}
