@@ -14,6 +14,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace tpuc {
@@ -258,6 +259,13 @@ ShapeRelation relateShapes(const Shape &a, const Shape &b) {
     return dims;
   };
   return squeezed(a) == squeezed(b) ? ShapeRelation::Squeezed : ShapeRelation::Reshaped;
+}
+
+bool isLessAlike(const TensorComparison &a, const TensorComparison &b) {
+  const auto likeness = [](const TensorComparison &c) {
+    return std::tuple(c.isComparable(), c.nonFiniteMismatches == 0, c.euclid, c.cosine);
+  };
+  return likeness(a) < likeness(b);
 }
 
 std::string similarityText(double value) {

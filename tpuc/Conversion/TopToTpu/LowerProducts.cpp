@@ -14,6 +14,8 @@
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -38,9 +40,9 @@ static std::vector<double> statedScales(Value value) {
   return scales;
 }
 
-/// The largest magnitude that stored integers of `type` have, less their zero point on request.
-static int64_t largest(quant::UniformQuantizedType type, bool lessZero) {
-  const int64_t zero = lessZero ? type.getZeroPoint() : 0;
+/// The largest magnitude that stored integers of `type` have less their zero point.
+static int64_t largest(quant::UniformQuantizedType type) {
+  const int64_t zero = type.getZeroPoint();
   return std::max(std::abs(type.getStorage().min - zero), std::abs(type.getStorage().max - zero));
 }
 
@@ -49,10 +51,12 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   ProductScales scales;
   scales.input = input.getScale();
   scales.inputZero = input.getZeroPoint();
-  scales.maxInput = largest(input, !foldsZero);
+  scales.maxInput = largest(input);
   scales.output = lowering.plan.quantized(op->getResult(0)).getScale();
   scales.foldsZero = foldsZero;
   scales.filter = statedScales(filter);
+  if (lowering.target.requant.biasType == DataType::I16)
+    scales.maxBias = std::numeric_limits<int16_t>::max();
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
   return scales;
 }
@@ -70,8 +74,16 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
     Expected<MultiplierShift> factor = lowering.factor(scale, op);
     if (!factor)
       return propagate(factor);
-    factors.push_back(strategy == RequantStrategy::InConvolution ? factor->afterShiftBy31()
-                                                                 : *factor);
+    if (strategy == RequantStrategy::InConvolution) {
+      factor = factor->afterShiftBy31();
+      if (factor->rshift < 0)
+        return makeError("layer '" + layerName(op) + "'",
+                         fmt::format("its sums are to be multiplied by {}", scale),
+                         fmt::format("less than 1, as {} scales them; the layer can have another "
+                                     "precision in the quantize table",
+                                     lowering.target.name));
+    }
+    factors.push_back(*factor);
   }
   if (llvm::all_equal(factors))
     factors.resize(1);
@@ -126,9 +138,22 @@ Expected<void> tpuc::lowerDeconv(top::DeconvOp op, Lowering &lowering) {
                          /*foldsZero=*/false);
 }
 
+/// The integers of the left operand. Where all scaling is one shift, no filter takes up the rest of
+/// it: a coarser scale of the operand does.
+static quant::UniformQuantizedType leftType(top::MatMulOp op, Lowering &lowering) {
+  quant::UniformQuantizedType left = lowering.plan.quantized(op.getInput());
+  if (lowering.target.requant.strategy != RequantStrategy::SharedShift)
+    return left;
+  const double unit = lowering.plan.quantized(op.getOutput()).getScale() /
+                      lowering.plan.quantized(op.getRight()).getScale();
+  const double scale = std::exp2(std::ceil(std::log2(left.getScale() / unit))) * unit;
+  return quant::UniformQuantizedType::get(left.getStorage(), left.getExpressedType(),
+                                          {scale, left.getZeroPoint()});
+}
+
 /// Both operands are tensors of the network.
 static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
-  quant::UniformQuantizedType left = lowering.plan.quantized(op.getInput());
+  quant::UniformQuantizedType left = leftType(op, lowering);
   quant::UniformQuantizedType right = lowering.plan.quantized(op.getRight());
   const double scale = left.getScale() * right.getScale();
   Expected<std::optional<Tensor>> bias = constant(op.getBias());
@@ -142,7 +167,7 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
     sums = lowering.weight(op, "_bias_i32", std::move(rounded));
   }
   Operation *made = lowering.twin(
-      op, {lowering.asIntegers(op.getInput()), lowering.asIntegers(op.getRight()), sums});
+      op, {lowering.as(op.getInput(), left), lowering.asIntegers(op.getRight()), sums});
   const double factor = scale / lowering.plan.quantized(op.getOutput()).getScale();
   if (Expected<void> set = setProductFactors(op, made, lowering, factor); !set)
     return set;

@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -85,16 +86,18 @@ Expected<void> Lowering::lower(Operation *op) {
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
 
-/// Biases are summed in f32 with products of any kind.
-static bool isBias(OpOperand &operand) {
-  return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()) &&
-         operand.getOperandNumber() == 2;
+/// Operands that stay in f32: biases, which are summed so with products of any kind, and what sizes
+/// and coordinates follow from.
+static bool staysF32(OpOperand &operand) {
+  if (isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()))
+    return operand.getOperandNumber() == 2;
+  return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;
 }
 
 Value Lowering::floatOperand(OpOperand &operand, Type type) {
   Value value = operand.get();
   const Type element = getElementTypeOrSelf(expressed(value.getType()));
-  if (!element.isF32() || isBias(operand))
+  if (!element.isF32() || staysF32(operand))
     return top::isPresent(value) ? as(value, element) : value;
   return as(value, type);
 }
@@ -150,8 +153,13 @@ void Lowering::lowerRegions(Operation *op) {
 void Lowering::lowerResults() {
   Operation *terminator = main.front().getTerminator();
   builder.setInsertionPoint(terminator);
+  llvm::DenseMap<Value, Value> given;
   for (OpOperand &operand : terminator->getOpOperands()) {
     Value value = operand.get();
+    if (Value made = given.lookup(value)) {
+      operand.set(made);
+      continue;
+    }
     const Type type = expressed(value.getType());
     Value stored = lowered.lookup(value);
     if (!stored || stored.getType() == type) {
@@ -164,8 +172,10 @@ void Lowering::lowerResults() {
     if (maker->getNumResults() == 1 && layerName(maker) == name)
       maker->setLoc(NameLoc::get(
           builder.getStringAttr(name + suffixOf(getElementTypeOrSelf(stored.getType())))));
-    operand.set(builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
-                    .getOutput());
+    given[value] =
+        builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
+            .getOutput();
+    operand.set(given[value]);
   }
 }
 

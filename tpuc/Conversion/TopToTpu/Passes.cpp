@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tpuc {
 #define GEN_PASS_DEF_CHIPASSIGN
@@ -132,6 +133,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return makeError("module", "has no function 'main'");
+    if (auto state = module->getAttrOfType<StringAttr>("module.state");
+        state && state.getValue() == "TPU_LOWERED")
+      return makeError("module", "is lowered already", "a module of top ops");
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
       return propagate(options);
@@ -174,14 +178,17 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     cast.erase();
   }
 
-  static void stripOutput(OpOperand &operand) {
-    auto cast = operand.get().getDefiningOp<tpu::CastOp>();
-    if (!cast || !cast.getInput().getDefiningOp() || !cast.getOutput().hasOneUse())
+  /// An output, however often it is given, that is stored in another type before.
+  static void stripOutput(tpu::CastOp cast) {
+    Operation *maker = cast.getInput().getDefiningOp();
+    const bool isOnlyGiven = llvm::all_of(
+        cast->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+    if (!maker || !isOnlyGiven)
       return;
-    // What is given now has the output's name.
-    if (Operation *maker = cast.getInput().getDefiningOp(); maker->getNumResults() == 1)
+    // What is given now has the output's name; inputs keep their own.
+    if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
       maker->setLoc(cast.getLoc());
-    operand.set(cast.getInput());
+    cast.getOutput().replaceAllUsesWith(cast.getInput());
     cast.erase();
   }
 
@@ -192,9 +199,14 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     if (quantInput)
       for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
         stripInput(input);
-    if (quantOutput)
-      for (OpOperand &operand : main.front().getTerminator()->getOpOperands())
-        stripOutput(operand);
+    if (quantOutput) {
+      llvm::SetVector<Operation *> casts;
+      for (Value value : main.front().getTerminator()->getOperands())
+        if (auto cast = value.getDefiningOp<tpu::CastOp>())
+          casts.insert(cast);
+      for (Operation *cast : casts)
+        stripOutput(tpu::CastOp(cast));
+    }
     main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
                                    main.front().getTerminator()->getOperandTypes()));
   }
@@ -203,9 +215,10 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
 struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass> {
   using Base::Base;
   void runOnOperation() override {
-    llvm::DenseMap<std::pair<Value, Type>, Value> made;
+    // In one block, so that the first stands before all readers of the others.
+    llvm::DenseMap<std::tuple<Block *, Value, Type>, Value> made;
     getOperation().walk([&](tpu::CastOp cast) {
-      Value &first = made[{cast.getInput(), cast.getOutput().getType()}];
+      Value &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
       const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *user) {
         return user->hasTrait<OpTrait::IsTerminator>();
       });

@@ -67,8 +67,9 @@ void WeightQuantizer::findScales() {
     // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
     const double total =
         sums[c] * double(scales.maxInput) + std::abs(biasOf(int64_t(c))) / scales.input;
+    const double smallest = std::abs(biasOf(int64_t(c))) / scales.input / double(scales.maxBias);
     if (scales.filter.empty())
-      filterScales[c] = std::max(filterScales[c], total / kMaxSum);
+      filterScales[c] = std::max({filterScales[c], total / kMaxSum, smallest});
   }
   if (!scales.sharesShift)
     return;
@@ -142,7 +143,8 @@ void WeightQuantizer::roundBias() {
     double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]));
     if (addsZero)
       value -= double(scales.inputZero) * sums[c];
-    rounded[c] = static_cast<int32_t>(std::clamp(value, -kMaxSum, kMaxSum));
+    rounded[c] =
+        static_cast<int32_t>(std::clamp(value, -double(scales.maxBias), double(scales.maxBias)));
   }
 }
 

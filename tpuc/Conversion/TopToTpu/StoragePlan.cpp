@@ -40,14 +40,13 @@ static bool isStructure(Operation *op) {
 
 /// Whether an op of any precision but F32 would make coordinates, indices or counts too coarse.
 static bool needsF32(Operation *op) {
-  return op->getNumRegions() > 0 ||
-         llvm::StringSwitch<bool>(op->getName().stripDialect())
-             .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
-             .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
-             .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
-             .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
-             .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
-             .Default(false);
+  return llvm::StringSwitch<bool>(op->getName().stripDialect())
+      .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
+      .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
+      .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
+      .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
+      .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
+      .Default(false);
 }
 
 /// Whether a constant that `op` reads, or one among its attributes, has no finite f16.
@@ -118,7 +117,7 @@ void StoragePlan::decide(Operation *op) {
   Decision decision{wanted, ""};
   if (wanted == Precision::INT8) {
     if (std::string why = whyNotInteger(op); !why.empty())
-      decision = {Precision::F32, std::move(why)};
+      decision = {decideFloat(op, floatPrecision()).precision, std::move(why)};
   } else {
     decision = decideFloat(op, wanted);
   }
@@ -130,15 +129,19 @@ void StoragePlan::decide(Operation *op) {
 Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
   if (wanted == Precision::F32)
     return {wanted, ""};
+  if (op->getNumRegions() > 0)
+    return {Precision::F32, "its bodies are computed in f32"};
   if (needsF32(op))
     return {Precision::F32, "it is exact enough in f32 only"};
   if (wanted == Precision::F16 && hasHugeConstant(op))
     return {Precision::F32, "a constant is beyond the range of f16"};
   if (wanted == Precision::F16 && options.avoidF16Overflow) {
-    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
-      if (std::optional<quant::FloatRange> range = rangeOf(value);
-          range && std::max(-range->min, range->max) > kMaxF16)
-        return {Precision::F32, "values are beyond the range of f16"};
+    const auto isHuge = [](Value value) {
+      std::optional<quant::FloatRange> range = rangeOf(value);
+      return range && std::max(-range->min, range->max) > kMaxF16;
+    };
+    if (llvm::any_of(op->getOperands(), isHuge) || llvm::any_of(op->getResults(), isHuge))
+      return {Precision::F32, "values are beyond the range of f16"};
     if (isa<StringAttr>(op->getAttr("mode")) || op->getName().stripDialect() == "CumSum")
       if (op->getName().stripDialect() == "CumSum" ||
           llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
@@ -182,9 +185,16 @@ void StoragePlan::decideMovers() {
       hasIntegerNeighbour[&op] = llvm::any_of(op.getUsers(), [&](Operation *user) {
         return decisions.contains(user) && countsAsInteger(user);
       });
-  for (auto [op, has] : hasIntegerNeighbour)
-    if (!has)
-      decisions[op] = {Precision::F32, "it moves floats between ops on floats"};
+  for (Operation &op : main.front().without_terminator()) {
+    auto found = hasIntegerNeighbour.find(&op);
+    if (found == hasIntegerNeighbour.end() || found->second)
+      continue;
+    // As the floats are stored that it moves.
+    Operation *maker = op.getOperand(0).getDefiningOp();
+    const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
+    const Precision wanted = isMade ? of(maker).precision : floatPrecision();
+    decisions[&op] = {decideFloat(&op, wanted).precision, "it moves floats between ops on floats"};
+  }
 }
 
 void StoragePlan::shareTypes() {
