@@ -81,7 +81,7 @@ Expected<ResizeShape> tpuc::top::resizeShape(const ResizeSpec &spec, ArrayRef<in
       common = shape.scales[axis];
     else
       common = spec.policy == "not_larger" ? std::min(common, shape.scales[axis])
-                                                             : std::max(common, shape.scales[axis]);
+                                           : std::max(common, shape.scales[axis]);
   }
   if (sizes.empty() || spec.policy == "stretch")
     return shape;
