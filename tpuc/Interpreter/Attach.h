@@ -37,6 +37,7 @@ void attachUnary(mlir::MLIRContext *context);
 void attachTpuCast(mlir::MLIRContext *context);
 void attachTpuElementwise(mlir::MLIRContext *context);
 void attachTpuProducts(mlir::MLIRContext *context);
+void attachTpuResize(mlir::MLIRContext *context);
 void attachTpuSums(mlir::MLIRContext *context);
 
 } // namespace tpuc

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Transforms/Passes.h"
 
@@ -51,10 +50,5 @@ void tpuc::registerTransforms(DialectRegistry &registry) {
                              "What model_transform does to an imported module: shape-infer, "
                              "canonicalize, top-fuse, both again, extra-optimize",
                              [](OpPassManager &manager) { addTopOptimization(manager); });
-  // What ops of both dialects compute comes once both are there, whichever is loaded first.
-  registry.addExtension(
-      +[](MLIRContext *context, top::TopDialect *) { context->loadDialect<tpu::TpuDialect>(); });
-  registry.addExtension(+[](MLIRContext *context, top::TopDialect *, tpu::TpuDialect *) {
-    registerEvaluators(*context);
-  });
+  registerEvaluators(registry);
 }

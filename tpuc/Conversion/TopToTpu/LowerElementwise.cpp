@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -233,15 +234,24 @@ Expected<void> tpuc::lowerCompareConst(top::CompareConstOp op, Lowering &lowerin
   return {};
 }
 
-/// `function`, an op of one tensor, of the numbers that all stored integers of `type` stand for, in
-/// the order of the stored bytes.
-static Expected<Tensor> tabulate(Operation *function, quant::UniformQuantizedType type) {
-  Tensor numbers(DataType::F32, Shape{256});
-  for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
-    const int64_t byte = static_cast<int64_t>(index);
-    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
-    number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
+/// `op` and the functions before it whose results nobody else reads, the first in front: one table
+/// holds them all, and nothing is rounded between.
+static SmallVector<Operation *> tableChain(Operation *op, const Lowering &lowering) {
+  SmallVector<Operation *> chain = {op};
+  for (;;) {
+    Value between = chain.back()->getOperand(0);
+    Operation *maker = between.getDefiningOp();
+    if (!maker || !isTabulated(maker) || !lowering.plan.isInteger(maker) || !between.hasOneUse() ||
+        tpu::isQuantized(between))
+      break;
+    chain.push_back(maker);
   }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+/// `function`, an op of one tensor, of `numbers`.
+static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
   ThreadPool threads(1);
   const std::optional<Tensor> operand = numbers;
   EvalContext context(
@@ -255,10 +265,30 @@ static Expected<Tensor> tabulate(Operation *function, quant::UniformQuantizedTyp
   return context.results()[0];
 }
 
+/// `functions`, one after the other, of the numbers that all stored integers of `type` stand for, in
+/// the order of the stored bytes.
+static Expected<Tensor> tabulate(ArrayRef<Operation *> functions,
+                                 quant::UniformQuantizedType type) {
+  Tensor numbers(DataType::F32, Shape{256});
+  for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
+    const int64_t byte = static_cast<int64_t>(index);
+    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
+    number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
+  }
+  for (Operation *function : functions) {
+    Expected<Tensor> next = evaluate(function, numbers);
+    if (!next)
+      return next;
+    numbers = std::move(*next);
+  }
+  return numbers;
+}
+
 Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
-  quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
+  const SmallVector<Operation *> chain = tableChain(op, lowering);
+  Value source = chain.front()->getOperand(0);
   quant::UniformQuantizedType output = lowering.plan.quantized(op->getResult(0));
-  Expected<Tensor> numbers = tabulate(op, input);
+  Expected<Tensor> numbers = tabulate(chain, lowering.plan.quantized(source));
   if (!numbers)
     return propagate(numbers);
   // The bytes of the results; their sign is the output's business.
@@ -269,7 +299,7 @@ Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
         quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
   Value entries = lowering.weight(op, "_table", std::move(table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
-                                                  lowering.asIntegers(op->getOperand(0)), entries);
+                                                  lowering.asIntegers(source), entries);
   lowering.replace(op, made);
   return {};
 }

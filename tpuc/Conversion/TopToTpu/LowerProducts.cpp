@@ -125,16 +125,16 @@ static int64_t product(ArrayRef<int64_t> extents) {
 
 Expected<void> tpuc::lowerConv(top::ConvOp op, Lowering &lowering) {
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
-  return lowerWithFilter(op, lowering, {product(dims.drop_front()), dims[0], 1, 1},
-                         /*foldsZero=*/true);
+  const int64_t taps = product(dims.drop_front(2));
+  return lowerWithFilter(op, lowering, {taps * dims[1], dims[0], 1, 1, taps}, /*foldsZero=*/true);
 }
 
 Expected<void> tpuc::lowerDeconv(top::DeconvOp op, Lowering &lowering) {
   // [C, M/group, kernel...]: the input channels of a group lie together.
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
   const auto groups = static_cast<int64_t>(op.getGroup());
-  return lowerWithFilter(op, lowering,
-                         {product(dims.drop_front(2)), dims[1], dims[0] / groups, groups},
+  const int64_t taps = product(dims.drop_front(2));
+  return lowerWithFilter(op, lowering, {taps, dims[1], dims[0] / groups, groups, taps},
                          /*foldsZero=*/false);
 }
 
@@ -185,9 +185,9 @@ Expected<void> tpuc::lowerMatMul(top::MatMulOp op, Lowering &lowering) {
   if (rank == 1) {
     order.inner = dims[0];
   } else if (op.getRightTranspose()) {
-    order = {dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1};
+    order = {dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
   } else {
-    order = {1, dims[rank - 1], product(dims.drop_back(1)), 1};
+    order = {1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
   }
   return lowerWithFilter(op, lowering, order, /*foldsZero=*/false);
 }

@@ -8,7 +8,9 @@
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace tpuc;
 
@@ -80,13 +82,50 @@ void WeightQuantizer::findScales() {
   filterScales.assign(count, shared * scales.output / scales.input);
 }
 
+/// Rounds `numbers` to the nearest integers, but for those that must go the other way for the sum
+/// to be that of the numbers, rounded.
+static void roundKeepingSum(std::span<const double> numbers, std::span<double> rounded,
+                            std::vector<size_t> &order) {
+  double missing = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    rounded[i] = std::round(numbers[i]);
+    missing += numbers[i] - rounded[i];
+  }
+  const double step = missing < 0 ? -1 : 1;
+  const auto count = static_cast<size_t>(std::abs(std::round(missing)));
+  if (count == 0)
+    return;
+  order.resize(numbers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto isCloser = [&](size_t a, size_t b) {
+    const double restA = step * (numbers[a] - rounded[a]);
+    const double restB = step * (numbers[b] - rounded[b]);
+    return restA != restB ? restA > restB : a < b;
+  };
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count) - 1,
+                   order.end(), isCloser);
+  for (size_t i = 0; i < count; ++i)
+    rounded[order[i]] += step;
+}
+
 void WeightQuantizer::roundFilter() {
   auto stored = result.filter.mutableData<int8_t>();
-  for (size_t i = 0; i < filter.size(); ++i) {
-    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
-    const double scaled = std::round(double(filter[i]) / filterScales[channel]);
-    stored[i] = static_cast<int8_t>(std::clamp(scaled, -128.0, 127.0));
-  }
+  const int64_t count = order.perChannel();
+  const int64_t size = order.taps > 1 ? order.taps : count;
+  std::vector<double> numbers(static_cast<size_t>(size));
+  std::vector<double> rounded(numbers.size());
+  std::vector<size_t> scratch;
+  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+    for (int64_t first = 0; first < count; first += size) {
+      const double scale = filterScales[static_cast<size_t>(channel)];
+      for (int64_t i = 0; i < size; ++i)
+        numbers[static_cast<size_t>(i)] =
+            double(filter[static_cast<size_t>(order.elementOf(channel, first + i))]) / scale;
+      roundKeepingSum(numbers, rounded, scratch);
+      for (int64_t i = 0; i < size; ++i)
+        stored[static_cast<size_t>(order.elementOf(channel, first + i))] =
+            static_cast<int8_t>(std::clamp(rounded[static_cast<size_t>(i)], -128.0, 127.0));
+    }
 }
 
 void WeightQuantizer::roundBias() {

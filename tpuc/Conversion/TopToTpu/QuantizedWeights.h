@@ -26,11 +26,20 @@ struct ChannelOrder {
   int64_t channels = 1;
   int64_t outer = 1;
   int64_t groups = 1;
+  /// Elements that lie together and meet neighbouring elements of one input channel: the taps of a
+  /// window. They divide `inner`.
+  int64_t taps = 1;
 
   int64_t numChannels() const { return channels * groups; }
   int64_t channelOf(int64_t element) const {
     const int64_t group = element / (inner * channels * outer);
     return group * channels + element / inner % channels;
+  }
+  int64_t perChannel() const { return inner * outer; }
+  /// Where element `index` of those of `channel` is.
+  int64_t elementOf(int64_t channel, int64_t index) const {
+    const int64_t run = channel / channels * outer + index / inner;
+    return (run * channels + channel % channels) * inner + index % inner;
   }
 };
 
@@ -63,6 +72,11 @@ struct QuantizedWeights {
 /// largest magnitude / 127, the bias by input scale * filter scale. A channel whose sums could
 /// leave 32 bits, or whose bias is too large, gets a larger scale. Channels of zeros have a scale
 /// of 1.
+///
+/// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
+/// only, those of the whole output channel, are off by at most half an integer. The elements closest
+/// to the next integer go there. What the filter does to the mean of its input, which is most of
+/// what it sees behind a ReLU or in smooth pictures, is kept that way.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
 

@@ -32,14 +32,11 @@ bool isInnerProduct(const Geometry &g, int64_t group) {
 
 /// A convolution with its filter packed, in one of the two ways.
 struct PackedConvolution {
-  Shape input;
   std::optional<IntegerDepthwise> depthwise;
   std::optional<IntegerConvolver> convolver;
 
-  PackedConvolution(const Geometry &g, const Shape &input, const FilterView &filter,
-                    const Tensor *bias, const IntegerConvParams &params, DataType type,
-                    int32_t subtracted)
-      : input(input) {
+  PackedConvolution(const Geometry &g, const FilterView &filter, const Tensor *bias,
+                    const IntegerConvParams &params, DataType type, int32_t subtracted) {
     if (IntegerDepthwise::isFor(g, params.group, filter.type, params.level))
       depthwise.emplace(g, filter, bias, type, subtracted, params.inputZero, params.level);
     else
@@ -56,6 +53,13 @@ struct PackedConvolution {
   }
 };
 
+/// What a convolution keeps from run to run.
+struct KeptConvolution {
+  Shape input;
+  std::optional<PackedConvolution> packed; ///< None where it is a product of matrices,
+  KernelCache product;                     ///< which keeps its own.
+};
+
 } // namespace
 
 void kernels::integerConvolve(const Tensor &input, const Tensor &filter, const Tensor *bias,
@@ -64,28 +68,33 @@ void kernels::integerConvolve(const Tensor &input, const Tensor &filter, const T
   if (output.numElements() == 0)
     return;
   const Geometry g = geometryOf(output.shape(), input.shape(), params.window);
-  if (isInnerProduct(g, params.group)) {
+  const auto make = [&] {
+    auto made = std::make_shared<KeptConvolution>();
+    made->input = input.shape();
+    if (isInnerProduct(g, params.group))
+      return made;
+    const int64_t perRow = g.largeChannels / params.group * g.kernelSize;
+    const FilterView view(filter, g.smallChannels / params.group * perRow, perRow, g.kernelSize,
+                          tapStrides(g));
+    made->packed.emplace(g, view, bias, params, input.type(), 0);
+    return made;
+  };
+  const std::shared_ptr<KeptConvolution> kept =
+      cache ? cache->get<KeptConvolution>(
+                  [&](const KeptConvolution &found) { return found.input == input.shape(); }, make)
+            : make();
+  if (!kept->packed) {
     const int64_t terms = g.largeChannels * g.largeSize;
     Tensor rows = output.reshaped({g.batch, g.smallChannels});
     return integerMatMul(input.reshaped({g.batch, terms}),
                          filter.reshaped({g.smallChannels, terms}), bias,
-                         {false, true, 0, 0, params.requant, params.level}, rows, threads, cache);
+                         {false, true, 0, 0, params.requant, params.level}, rows, threads,
+                         cache ? &kept->product : nullptr);
   }
-  const auto make = [&] {
-    const int64_t perRow = g.largeChannels / params.group * g.kernelSize;
-    const FilterView view(filter, g.smallChannels / params.group * perRow, perRow, g.kernelSize,
-                          tapStrides(g));
-    return std::make_shared<PackedConvolution>(g, input.shape(), view, bias, params, input.type(),
-                                               0);
-  };
-  const std::shared_ptr<PackedConvolution> packed =
-      cache ? cache->get<PackedConvolution>(
-                  [&](const PackedConvolution &kept) { return kept.input == input.shape(); }, make)
-            : make();
   std::optional<Requantizer> requantizer;
   if (params.requant)
     requantizer.emplace(*params.requant, integerSimd(params.level));
-  packed->run(input, RowFinisher(requantizer ? &*requantizer : nullptr), output, threads);
+  kept->packed->run(input, RowFinisher(requantizer ? &*requantizer : nullptr), output, threads);
 }
 
 namespace {
@@ -170,8 +179,8 @@ std::vector<Phase> makePhases(const Geometry &g, const Tensor &filter, const Ten
         const Geometry own = phaseGeometry(g, axes);
         phases.push_back(
             {axes,
-             PackedConvolution(own, Shape(), phaseFilter(g, axes, filter, params.group), bias,
-                               params, input, params.inputZero),
+             PackedConvolution(own, phaseFilter(g, axes, filter, params.group), bias, params, input,
+                               params.inputZero),
              Shape{g.batch, g.largeChannels, own.small[0], own.small[1], own.small[2]}});
       }
   return phases;

@@ -200,7 +200,7 @@ void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Ten
                                 layout.tilesPerPart * tiles.front().rows / 8 + units / 2 + 1);
   threads.parallelFor(g.batch * groups * perGroup, grainFor(cost), [&](int64_t begin, int64_t end) {
     const int64_t lineBytes =
-        (layout.stripColumns - 1) * g.strides[2] + (g.kernel[2] + terms) * g.dilations[2] + 1;
+        (layout.stripColumns + kWordLanes) * g.strides[2] + (g.kernel[2] + terms) * g.dilations[2];
     Room room{
         Scratch<uint32_t>(units * rowPhases * columnPlanes * layout.planeWords + 2 * kTileLanes),
         Scratch<int32_t>(tiles.front().rows * std::min(layout.span, lanes)),

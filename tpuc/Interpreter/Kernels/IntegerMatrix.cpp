@@ -119,10 +119,14 @@ private:
     if (leftZero == 0)
       return;
     if (right.termStep == 1) {
-      for (int64_t column = 0; column < columns; ++column)
-        offsets[static_cast<size_t>(column)] -=
-            leftZero *
-            simd.sumRow({right.data + column * right.rowStep, right.flip, right.zero}, k);
+      for (int64_t column = 0; column < columns; ++column) {
+        const ByteRow row = {right.data + column * right.rowStep, right.flip, right.zero};
+        // Modulo 2^32, as the sums are.
+        const auto part =
+            static_cast<uint32_t>(leftZero) * static_cast<uint32_t>(simd.sumRow(row, k));
+        int32_t &offset = offsets[static_cast<size_t>(column)];
+        offset = static_cast<int32_t>(static_cast<uint32_t>(offset) - part);
+      }
       return;
     }
     for (int64_t term = 0; term < k; ++term)
