@@ -75,7 +75,7 @@ TEST(QuantizedWeights, HaveAScaleForEachChannel) {
   scales.input = 0.5;
   scales.output = 2;
   // Scales 1/127 and 2.
-  const Tensor filter = floats({2, 2}, {1, -0.5F, 254, 3});
+  const Tensor filter = floats({2, 2}, {1, -0.503F, 254, 3.2F});
   const Tensor bias = floats({2}, {1, -7.6F});
   const QuantizedWeights weights = quantizeWeights(filter, &bias, {2, 2, 1, 1}, scales);
   EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(127, -64, 127, 2));
@@ -123,7 +123,9 @@ TEST(QuantizedWeights, NeverLetSumsOverflow) {
     scales.inputZero = zero;
     const QuantizedWeights weights = quantizeWeights(filter, &bias, order, scales);
     EXPECT_THAT(largestSums(weights, order, 255), Each(Le(2147483647.0)));
-    EXPECT_EQ(weights.filter.data<int8_t>()[0], 3);
+    // No coarser than needed: 0.25 * 2^20 * 255 and the bias are half of what 32 bits hold.
+    EXPECT_EQ(weights.filter.data<int8_t>()[0] / 2, 1);
+    EXPECT_NEAR(weights.factors[0], 0.01 * (0.25 * 255 + 30e6 / double(count)) / 1024, 1e-6);
     EXPECT_EQ(weights.filter.data<int8_t>()[static_cast<size_t>(count)], 127);
   }
 }
@@ -143,12 +145,26 @@ TEST(QuantizedWeights, NeverLetTheBiasOverflow) {
   EXPECT_NEAR(narrow.bias->data<int32_t>()[0] * narrow.factors[0], 1e3, 1);
 }
 
+TEST(QuantizedWeights, KeepTheSumsOfChannels) {
+  const Tensor filter = random({3, 400}, 2, 7);
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, {400, 3, 1, 1}, {});
+  for (size_t c = 0; c < 3; ++c) {
+    double sum = 0;
+    for (size_t i = c * 400; i < (c + 1) * 400; ++i) {
+      const double number = filter.data<float>()[i] / weights.factors[c];
+      EXPECT_NEAR(weights.filter.data<int8_t>()[i], number, 1);
+      sum += weights.filter.data<int8_t>()[i] - number;
+    }
+    EXPECT_LE(std::abs(sum), 0.5001);
+  }
+}
+
 TEST(QuantizedWeights, KeepStatedScales) {
   ProductScales scales;
   scales.filter = {0.5, 4};
-  const Tensor filter = floats({2, 2}, {1, -0.75F, 1000, 6});
+  const Tensor filter = floats({2, 2}, {1, -0.7F, 1000, 5});
   const QuantizedWeights weights = quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales);
-  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(2, -2, 127, 2));
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(2, -1, 127, 1));
   EXPECT_THAT(weights.factors, ElementsAre(0.5, 4));
   scales.filter = {2};
   EXPECT_THAT(quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales).factors, ElementsAre(2, 2));
@@ -167,7 +183,7 @@ TEST(QuantizedWeights, ShareOneShiftWhereChipsOnlyShift) {
   // What an integer of the filter and of the bias stands for.
   const double unit = weights.factors[0] * scales.output / scales.input;
   for (size_t i = 0; i < 200; ++i)
-    EXPECT_NEAR(weights.filter.data<int8_t>()[i] * unit, filter.data<float>()[i], unit * 0.5001);
+    EXPECT_NEAR(weights.filter.data<int8_t>()[i] * unit, filter.data<float>()[i], unit * 1.0001);
   for (size_t c = 0; c < 4; ++c)
     EXPECT_NEAR(weights.bias->data<int32_t>()[c] * unit * scales.input, bias.data<float>()[c],
                 unit * scales.input * 0.5001);
