@@ -80,6 +80,10 @@ struct QuantizedWeights {
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
 
+/// Rounds a filter (f32) to `to`, f16 or bf16, so that the same sums are kept: each element takes
+/// over what the rounding of those before it has left, larger magnitudes first.
+Tensor roundFilter(const Tensor &filter, const ChannelOrder &order, DataType to);
+
 } // namespace tpuc
 
 #endif // TPUC_CONVERSION_TOPTOTPU_QUANTIZEDWEIGHTS_H
