@@ -212,20 +212,29 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
   }
 };
 
+/// Whether the network, or a body, gives what `cast` makes.
+bool isGiven(tpu::CastOp cast) {
+  return llvm::any_of(cast->getUsers(),
+                      [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
 struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass> {
   using Base::Base;
   void runOnOperation() override {
     // In one block, so that the first stands before all readers of the others.
-    llvm::DenseMap<std::tuple<Block *, Value, Type>, Value> made;
+    llvm::DenseMap<std::tuple<Block *, Value, Type>, tpu::CastOp> made;
     getOperation().walk([&](tpu::CastOp cast) {
-      Value &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
-      const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *user) {
-        return user->hasTrait<OpTrait::IsTerminator>();
-      });
-      if (!first)
-        first = cast.getOutput();
-      else if (!isOutput)
-        cast.getOutput().replaceAllUsesWith(first);
+      tpu::CastOp &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
+      if (!first) {
+        first = cast;
+      } else if (!isGiven(cast)) {
+        cast.getOutput().replaceAllUsesWith(first.getOutput());
+      } else if (!isGiven(first)) {
+        // The one that stays is the output, which has its name.
+        cast->moveBefore(first);
+        first.getOutput().replaceAllUsesWith(cast.getOutput());
+        first = cast;
+      }
     });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
