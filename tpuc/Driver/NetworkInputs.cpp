@@ -27,14 +27,6 @@ std::vector<int64_t> inputDims(top::InputOp input) {
   return dims;
 }
 
-std::vector<double> toDoubles(std::optional<ArrayAttr> attribute) {
-  std::vector<double> values;
-  if (attribute)
-    for (auto value : attribute->getAsRange<FloatAttr>())
-      values.push_back(value.getValueAsDouble());
-  return values;
-}
-
 /// Reads an attribute that spells one of the values of an enum.
 template <typename Enum>
 Expected<void> readName(top::InputOp input, std::optional<llvm::StringRef> text,

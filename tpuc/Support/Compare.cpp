@@ -21,7 +21,7 @@ namespace tpuc {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kPairsPerBlock = 4096;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What is known about a stretch of pairs. Sums are over finite pairs.
@@ -109,12 +109,12 @@ public:
 
   /// All sums of products of `scale * element`, on `threads` where there are some.
   Partial run(double scale, ThreadPool *threads) const {
-    int64_t blocks = (count + kBlock - 1) / kBlock;
+    int64_t blocks = (count + kPairsPerBlock - 1) / kPairsPerBlock;
     std::vector<Partial> partials(static_cast<size_t>(blocks));
     auto work = [&](int64_t begin, int64_t end) {
       Scratch scratch;
       for (int64_t i = begin; i < end; ++i)
-        partials[static_cast<size_t>(i)] = compareBlock(i * kBlock, scale, scratch);
+        partials[static_cast<size_t>(i)] = compareBlock(i * kPairsPerBlock, scale, scratch);
     };
     // In smaller pieces a thread costs more than it saves.
     constexpr int64_t kBlocksPerPiece = 64;
@@ -127,9 +127,9 @@ public:
 
 private:
   struct Scratch {
-    std::vector<double> x = std::vector<double>(kBlock);
-    std::vector<double> y = std::vector<double>(kBlock);
-    std::vector<double> d = std::vector<double>(kBlock);
+    std::vector<double> x = std::vector<double>(kPairsPerBlock);
+    std::vector<double> y = std::vector<double>(kPairsPerBlock);
+    std::vector<double> d = std::vector<double>(kPairsPerBlock);
     std::vector<WideInteger> wideX, wideY;
   };
 
@@ -188,7 +188,7 @@ private:
   }
 
   Partial compareBlock(int64_t first, double scale, Scratch &scratch) const {
-    auto size = static_cast<size_t>(std::min(kBlock, count - first));
+    auto size = static_cast<size_t>(std::min(kPairsPerBlock, count - first));
     std::span<double> x = std::span(scratch.x).first(size);
     std::span<double> y = std::span(scratch.y).first(size);
     std::span<double> d = std::span(scratch.d).first(size);

@@ -44,7 +44,8 @@ static Value withoutReshapes(Value value) {
   return value;
 }
 
-/// The sequence of `source`, and whether it is one with `axis` in front or behind the samples.
+/// A step of a sequence with dimension `axis` of known extent in front of or behind the samples;
+/// none if it is no such thing.
 static std::optional<Step> stepAlong(Value sequence, int64_t axis, int64_t index) {
   std::optional<Dims> dims = dimsOf(sequence);
   if (!dims || dims->size() != 3)

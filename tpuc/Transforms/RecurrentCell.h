@@ -20,10 +20,10 @@ struct Step {
   int64_t index = 0;
 };
 
-/// Columns [begin, begin + count) of a product with a constant matrix.
+/// Columns from `begin` on of a product with a constant matrix.
 struct Product {
-  mlir::Value source;       ///< [N, terms], or none where a whole sequence is multiplied:
-  std::optional<Step> step; ///< then the step of it.
+  mlir::Value source;       ///< What is multiplied: [N, terms], or a whole sequence,
+  std::optional<Step> step; ///< and then the step of it that is meant.
   mlir::Value weight;
   bool isTransposed;
   int64_t begin;

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -43,11 +44,6 @@ protected:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
-
-std::vector<float> floats(const Tensor &tensor) {
-  auto data = tensor.data<float>();
-  return {data.begin(), data.end()};
-}
 
 // c = relu(a + w); d = c * c; e = c + d. Only e and c leave.
 constexpr const char *kSmall = R"(

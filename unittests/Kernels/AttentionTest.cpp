@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Attention.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -25,11 +25,6 @@ using testing::Pointwise;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::vector<double> doubles(const Tensor &tensor) {
-  Tensor wide = convert(tensor, DataType::F64);
-  return {wide.data<double>().begin(), wide.data<double>().end()};
-}
 
 Tensor truths(Shape shape, const std::vector<int> &values) {
   Tensor tensor(DataType::Bool, shape);

@@ -11,24 +11,15 @@
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Interpreter/Kernels/Reduce.h"
 #include "tpuc/Interpreter/Kernels/Resize.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <gtest/gtest.h>
 #include <limits>
-#include <random>
 
 using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-Tensor randomTensor(Shape shape, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  Tensor tensor(DataType::F32, shape);
-  for (float &value : tensor.mutableData<float>())
-    value = values(generator);
-  return tensor;
-}
 
 Tensor run(const CompiledKernel &kernel, std::span<const Tensor> operands, const Shape &shape,
            ThreadPool &threads) {

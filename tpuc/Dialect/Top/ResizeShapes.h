@@ -42,9 +42,6 @@ Expected<ResizeShape> resizeShape(const ResizeSpec &spec, llvm::ArrayRef<int64_t
 /// The axes that are resampled, counted from the front of `rank` ones.
 Expected<Dims> resizeAxes(const ResizeSpec &spec, int64_t rank);
 
-/// The elements of an attribute of floats.
-std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute);
-
 } // namespace tpuc::top
 
 #endif // TPUC_DIALECT_TOP_RESIZESHAPES_H
