@@ -103,13 +103,11 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   if (!filter || !bias)
     return filter ? propagate(bias) : propagate(filter);
   const ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
-  QuantizedWeights weights =
-      quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
-  Value sums = weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias))
-                            : lowering.none();
-  Operation *made =
-      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
+  Value sums =
+      weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias)) : lowering.none();
+  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
   if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
     return set;
   lowering.replace(op, made);
