@@ -97,7 +97,8 @@ static void roundKeepingSum(std::span<const double> numbers, std::span<double> r
     missing += numbers[i] - rounded[i];
   }
   const double step = missing < 0 ? -1 : 1;
-  const auto count = static_cast<size_t>(std::abs(std::round(missing)));
+  // A sum that is off by just one half is as close as can be.
+  const auto count = static_cast<size_t>(std::max(std::ceil(std::abs(missing) - 0.5), 0.0));
   if (count == 0)
     return;
   order.resize(numbers.size());
