@@ -38,7 +38,7 @@
 // RUN: not tpuc-opt %s --import-calibration-table=file=%t.dir 2>&1 | FileCheck %s --check-prefix=FOLDER
 // RUN: not tpuc-opt %s --import-calibration-table 2>&1 | FileCheck %s --check-prefix=NONAME
 
-// MISSING: error: {{.*}}bad.cali: {{.*}}has no line for 'flat'
+// MISSING: error: {{.*}}bad.cali: the calibration table has no line for 'flat'
 // UNKNOWN: error: {{.*}}bad.cali:5: the network has no tensor 'flot'{{.*}}did you mean 'flat'?
 // OTHER: error: {{.*}}bad.cali: has lines for 'a' and 1 more, but for no tensor of this network
 // TWICE: error: {{.*}}bad.cali:4: {{.*}}'x'

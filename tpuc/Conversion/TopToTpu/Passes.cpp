@@ -71,8 +71,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (Expected<void> checked = checkPrecision(target, *precision); !checked)
       return propagate(checked);
     if (*precision == Precision::INT8)
-      if (Expected<void> checked = checkQuantization(
-              target, asymmetric ? Quantization::Asymmetric : Quantization::Symmetric);
+      if (Expected<void> checked = checkQuantization(target, asymmetric ? Quantization::Asymmetric
+                                                                        : Quantization::Symmetric);
           !checked)
         return propagate(checked);
     if (qtable.empty())
@@ -100,10 +100,12 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
   static bool hasRanges(func::FuncOp main) {
     return main
         .walk([](Operation *op) {
-          return llvm::any_of(op->getResultTypes(), [](Type type) {
-            return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
-                getElementTypeOrSelf(type));
-          })
+          return llvm::any_of(
+                     op->getResultTypes(),
+                     [](Type type) {
+                       return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
+                           getElementTypeOrSelf(type));
+                     })
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -118,9 +120,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!store)
       return propagate(store);
     auto name = module->getAttrOfType<StringAttr>("module.name");
-    const std::string file =
-        (name ? name.getValue().str() : std::string("network")) + "_" + std::string(target.name) +
-        "_" + modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
+    const std::string file = (name ? name.getValue().str() : std::string("network")) + "_" +
+                             std::string(target.name) + "_" +
+                             modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
     dialect->setWeights(file, *store);
     module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
     return {};
@@ -263,12 +265,11 @@ std::string tpuc::modeName(Precision mode, bool asymmetric) {
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
-    manager.addPass(
-        createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
+    manager.addPass(createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
   manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
-  manager.addPass(createConvertTopToTpu({std::string(precisionName(options.mode)),
-                                         options.asymmetric, options.quantizeTable,
-                                         options.avoidF16Overflow}));
+  manager.addPass(
+      createConvertTopToTpu({std::string(precisionName(options.mode)), options.asymmetric,
+                             options.quantizeTable, options.avoidF16Overflow}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -35,9 +35,7 @@ static std::optional<quant::FloatRange> rangeOf(Value value) {
   return type.getRange();
 }
 
-static bool isStructure(Operation *op) {
-  return isa<top::WeightOp, top::NoneOp, top::InputOp>(op);
-}
+static bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
 
 static bool isNumber(Type type) {
   const Type element = getElementTypeOrSelf(type);
@@ -134,8 +132,7 @@ void StoragePlan::decide(Operation *op) {
     return;
   }
   auto exception = options.exceptions.find(layerName(op));
-  const Precision wanted =
-      exception == options.exceptions.end() ? options.mode : exception->second;
+  const Precision wanted = exception == options.exceptions.end() ? options.mode : exception->second;
   Decision decision{wanted, ""};
   if (wanted == Precision::INT8) {
     if (std::string why = whyNotInteger(op); !why.empty())
@@ -228,7 +225,8 @@ void StoragePlan::shareTypes() {
         types[value] = types[op.getResult(0)];
   }
   for (Operation &op : main.front().without_terminator()) {
-    SmallVector<OpOperand *> operands = isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
+    SmallVector<OpOperand *> operands =
+        isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
     if (operands.size() != 1)
       continue;
     for (Value result : op.getResults())
