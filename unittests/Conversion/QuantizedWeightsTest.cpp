@@ -126,6 +126,8 @@ TEST(QuantizedWeights, NeverLetSumsOverflow) {
     const QuantizedWeights weights = quantizeWeights(filter, &bias, order, scales);
     EXPECT_THAT(largestSums(weights, order, 255), Each(Le(2147483647.0)));
     EXPECT_THAT(weights.filter.data<int8_t>()[0], AnyOf(2, 3));
+    // No coarser than needed: 0.25 * 2^20 * 255 and the bias are half of what 32 bits hold.
+    EXPECT_NEAR(weights.factors[0], 0.01 * (0.25 * 255 + 30e6 / double(count)) / 1024, 1e-6);
     EXPECT_EQ(weights.filter.data<int8_t>()[static_cast<size_t>(count)], 127);
   }
 }
