@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   bench-accuracy --mlir cls.mlir --samples photos.npz --modes F16,INT8,INT8_ASYM --table cls_table
+//   bench-accuracy --mlir cls.mlir --samples photos.npz --modes F16,INT8,INT8_ASYM --table
+//   cls_table
 //
 // Lowers an optimized network in each of the modes and runs it, and the network itself, on every
 // sample. Prints for each output the mean and the smallest cosine, the mean euclidean similarity,
@@ -306,4 +307,6 @@ Expected<int> benchAccuracy(std::span<const std::string> arguments) {
 
 } // namespace
 
-int main(int argc, char **argv) { return tpuc::runTool(argc, argv, "bench-accuracy", benchAccuracy); }
+int main(int argc, char **argv) {
+  return tpuc::runTool(argc, argv, "bench-accuracy", benchAccuracy);
+}

@@ -165,7 +165,8 @@ TEST_F(StoragePlanTest, AvoidsOverflowOfHalfFloats) {
       %3 = "top.Tanh"(%2) : (!x) -> !y loc("reads")
       %4 = "top.Reduce"(%3, %n) {axes = [0], mode = "ReduceSum"} : (!y, none) -> tensor<1x!quant.calibrated<f32<-6.0:1.0>>> loc("sum")
       %5 = "top.AddConst"(%1) {const_val = 1.0e5 : f64} : (!y) -> !y loc("adds")
-      return %2, %3, %4, %5 : !x, !y, tensor<1x!quant.calibrated<f32<-6.0:1.0>>>, !y
+      %6 = "top.Sigmoid"(%1) : (!y) -> !y loc("small")
+      return %2, %3, %4, %6 : !x, !y, tensor<1x!quant.calibrated<f32<-6.0:1.0>>>, !y
     })";
   make({.mode = Precision::F16}, "bm1684x", text);
   EXPECT_EQ(decision("makes"), "F16 ");
@@ -175,6 +176,7 @@ TEST_F(StoragePlanTest, AvoidsOverflowOfHalfFloats) {
   EXPECT_EQ(decision("makes"), "F32 values are beyond the range of f16");
   EXPECT_EQ(decision("reads"), "F32 values are beyond the range of f16");
   EXPECT_EQ(decision("sum"), "F32 sums may leave the range of f16");
+  EXPECT_EQ(decision("small"), "F16 ");
   make({.mode = Precision::BF16, .avoidF16Overflow = true}, "bm1684x", text);
   EXPECT_EQ(decision("makes"), "BF16 ");
   EXPECT_EQ(decision("adds"), "BF16 ");

@@ -38,8 +38,8 @@ static int64_t rankOf(Value value) {
 bool tpuc::isTabulated(Operation *op) {
   return isa<ReluOp, ClipOp, SigmoidOp, SiLUOp, SwishOp, HardSwishOp, HardSigmoidOp, TanhOp, GELUOp,
              MishOp, EluOp, CeluOp, SeluOp, SoftplusOp, SoftsignOp, ThresholdedReluOp, ShrinkOp,
-             AbsOp, NegOp, ErfOp, SignOp, SinOp, CosOp, ArctanOp, AddConstOp, SubConstOp, MulConstOp,
-             MinConstOp, MaxConstOp>(op) ||
+             AbsOp, NegOp, ErfOp, SignOp, SinOp, CosOp, ArctanOp, AddConstOp, SubConstOp,
+             MulConstOp, MinConstOp, MaxConstOp>(op) ||
          (isa<DivConstOp>(op) && !cast<DivConstOp>(op).getIsReverse());
 }
 
@@ -49,8 +49,8 @@ static IntegerForm combinationForm(Operation *op) {
   if (op->getNumOperands() < 2 || (isProduct && op->getNumOperands() > 2) ||
       llvm::all_of(op->getOperands(), isWeight))
     return IntegerForm::None;
-  if (auto product = dyn_cast<MulOp>(op); product && (product.getMultiplier() != 1 ||
-                                                      product.getRshift() != 0))
+  if (auto product = dyn_cast<MulOp>(op);
+      product && (product.getMultiplier() != 1 || product.getRshift() != 0))
     return IntegerForm::None;
   return IntegerForm::Computes;
 }
@@ -179,11 +179,12 @@ bool tpuc::isNonNegative(Value value) {
       return op->getNumOperands() <= 8 && llvm::all_of(op->getOperands(), [](Value operand) {
                return !isWeight(operand) && isNonNegative(operand);
              });
-    const bool keepsSign = isa<MaxPoolOp, AvgPoolOp, ReshapeOp, FlattenOp, SqueezeOp, UnsqueezeOp,
-                               PermuteOp, SliceOp, SplitOp, ExpandOp, TileOp, Depth2SpaceOp,
-                               ShuffleChannelOp, CopyOp, UpsampleOp, InterpOp, PadOp>(op) ||
-                           (isa<top::ReduceOp>(op) && cast<top::ReduceOp>(op).getMode() != "ReduceLogSum" &&
-                            cast<top::ReduceOp>(op).getMode() != "ReduceLogSumExp");
+    const bool keepsSign =
+        isa<MaxPoolOp, AvgPoolOp, ReshapeOp, FlattenOp, SqueezeOp, UnsqueezeOp, PermuteOp, SliceOp,
+            SplitOp, ExpandOp, TileOp, Depth2SpaceOp, ShuffleChannelOp, CopyOp, UpsampleOp,
+            InterpOp, PadOp>(op) ||
+        (isa<top::ReduceOp>(op) && cast<top::ReduceOp>(op).getMode() != "ReduceLogSum" &&
+         cast<top::ReduceOp>(op).getMode() != "ReduceLogSumExp");
     if (!keepsSign)
       return false;
     value = op->getOperand(0);

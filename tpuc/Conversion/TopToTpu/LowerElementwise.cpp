@@ -106,8 +106,9 @@ Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
     factors.push_back(index > 0 && isa<top::SubOp>(op) ? -factor : factor);
   }
   // Multipliers of 16 bits: the sum has 32. Chips with 8-bit ones say so.
-  const unsigned bits =
-      lowering.target.requant.multiplierBits == 0 ? 8 : std::min(lowering.target.requant.multiplierBits, 16U);
+  const unsigned bits = lowering.target.requant.multiplierBits == 0
+                            ? 8
+                            : std::min(lowering.target.requant.multiplierBits, 16U);
   const int shift = sumShift(factors, *operands, bits);
   SmallVector<int64_t> multipliers;
   int64_t offset = 0;
@@ -169,8 +170,7 @@ Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
   const double scale = lowering.plan.quantized(op.getInput()).getScale() /
                        lowering.plan.quantized(op.getOutput()).getScale();
   Expected<MultiplierShift> positive = lowering.factor(scale, op);
-  Expected<MultiplierShift> negative =
-      lowering.factor(scale * op.getAlpha().convertToDouble(), op);
+  Expected<MultiplierShift> negative = lowering.factor(scale * op.getAlpha().convertToDouble(), op);
   if (!positive || !negative)
     return positive ? propagate(negative) : propagate(positive);
   Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
@@ -195,8 +195,7 @@ Expected<void> tpuc::lowerPRelu(top::PReluOp op, Lowering &lowering) {
       return propagate(factor);
     factors.push_back(*factor);
   }
-  Operation *made =
-      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
+  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
   lowering.setFactors(made, factors);
   lowering.replace(op, made);
   return {};
@@ -265,8 +264,8 @@ static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
   return context.results()[0];
 }
 
-/// `functions`, one after the other, of the numbers that all stored integers of `type` stand for, in
-/// the order of the stored bytes.
+/// `functions`, one after the other, of the numbers that all stored integers of `type` stand for,
+/// in the order of the stored bytes.
 static Expected<Tensor> tabulate(ArrayRef<Operation *> functions,
                                  quant::UniformQuantizedType type) {
   Tensor numbers(DataType::F32, Shape{256});
@@ -293,10 +292,9 @@ Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
     return propagate(numbers);
   // The bytes of the results; their sign is the output's business.
   Tensor table(DataType::I8, Shape{256});
-  for (auto [number, entry] :
-       llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
-    entry = static_cast<int8_t>(
-        quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
+  for (auto [number, entry] : llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
+    entry =
+        static_cast<int8_t>(quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
   Value entries = lowering.weight(op, "_table", std::move(table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
                                                   lowering.asIntegers(source), entries);

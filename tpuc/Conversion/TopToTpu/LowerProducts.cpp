@@ -103,13 +103,11 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   if (!filter || !bias)
     return filter ? propagate(bias) : propagate(filter);
   const ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
-  QuantizedWeights weights =
-      quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
-  Value sums = weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias))
-                            : lowering.none();
-  Operation *made =
-      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
+  Value sums =
+      weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias)) : lowering.none();
+  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
   if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
     return set;
   lowering.replace(op, made);
@@ -123,19 +121,38 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
+std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
+  if (!isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op))
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  if (!type || !type.hasStaticShape())
+    return std::nullopt;
+  ArrayRef<int64_t> dims = type.getShape();
+  if (isa<top::ConvOp>(op)) {
+    const int64_t taps = product(dims.drop_front(2));
+    return ChannelOrder{taps * dims[1], dims[0], 1, 1, taps};
+  }
+  if (auto deconv = dyn_cast<top::DeconvOp>(op)) {
+    // [C, M/group, kernel...]: the input channels of a group lie together.
+    const auto groups = static_cast<int64_t>(deconv.getGroup());
+    const int64_t taps = product(dims.drop_front(2));
+    return ChannelOrder{taps, dims[1], dims[0] / groups, groups, taps};
+  }
+  // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
+  const size_t rank = dims.size();
+  if (rank == 1)
+    return ChannelOrder{dims[0], 1, 1, 1, 1};
+  if (cast<top::MatMulOp>(op).getRightTranspose())
+    return ChannelOrder{dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
+  return ChannelOrder{1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
+}
+
 Expected<void> tpuc::lowerConv(top::ConvOp op, Lowering &lowering) {
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
-  const int64_t taps = product(dims.drop_front(2));
-  return lowerWithFilter(op, lowering, {taps * dims[1], dims[0], 1, 1, taps}, /*foldsZero=*/true);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/true);
 }
 
 Expected<void> tpuc::lowerDeconv(top::DeconvOp op, Lowering &lowering) {
-  // [C, M/group, kernel...]: the input channels of a group lie together.
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
-  const auto groups = static_cast<int64_t>(op.getGroup());
-  const int64_t taps = product(dims.drop_front(2));
-  return lowerWithFilter(op, lowering, {taps, dims[1], dims[0] / groups, groups, taps},
-                         /*foldsZero=*/false);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/false);
 }
 
 /// The integers of the left operand. Where all scaling is one shift, no filter takes up the rest of
@@ -178,16 +195,5 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
 Expected<void> tpuc::lowerMatMul(top::MatMulOp op, Lowering &lowering) {
   if (!op.getRight().getDefiningOp<top::WeightOp>())
     return lowerTensorProduct(op, lowering);
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getRight().getType()).getShape();
-  // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
-  const int64_t rank = static_cast<int64_t>(dims.size());
-  ChannelOrder order;
-  if (rank == 1) {
-    order.inner = dims[0];
-  } else if (op.getRightTranspose()) {
-    order = {dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
-  } else {
-    order = {1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
-  }
-  return lowerWithFilter(op, lowering, order, /*foldsZero=*/false);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/false);
 }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
@@ -16,6 +17,8 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -99,7 +102,32 @@ Value Lowering::floatOperand(OpOperand &operand, Type type) {
   const Type element = getElementTypeOrSelf(expressed(value.getType()));
   if (!element.isF32() || staysF32(operand))
     return top::isPresent(value) ? as(value, element) : value;
+  auto filter = value.getDefiningOp<top::WeightOp>();
+  const std::optional<ChannelOrder> order =
+      operand.getOperandNumber() == 1 ? filterOrder(operand.getOwner()) : std::nullopt;
+  if (filter && order && (type.isF16() || type.isBF16()))
+    return narrowFilter(filter, *order, type);
   return as(value, type);
+}
+
+/// A filter in 16 bits. Layers that share one share what it becomes.
+Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Type type) {
+  Value &made = casts[{filter.getOutput(), type}];
+  if (made)
+    return made;
+  Expected<Tensor> tensor = filter.read();
+  if (!tensor) {
+    failure = tensor.error();
+    return filter.getOutput();
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(filter);
+  Tensor rounded = roundFilter(convert(*tensor, DataType::F32), order, *storageDataType(type));
+  releaseMapped(tensor->rawBytes());
+  made = top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
+                               filter.name() + suffixOf(type), std::move(rounded))
+             .getOutput();
+  return made;
 }
 
 Expected<void> Lowering::lowerFloat(Operation *op) {

@@ -71,8 +71,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (Expected<void> checked = checkPrecision(target, *precision); !checked)
       return propagate(checked);
     if (*precision == Precision::INT8)
-      if (Expected<void> checked = checkQuantization(
-              target, asymmetric ? Quantization::Asymmetric : Quantization::Symmetric);
+      if (Expected<void> checked = checkQuantization(target, asymmetric ? Quantization::Asymmetric
+                                                                        : Quantization::Symmetric);
           !checked)
         return propagate(checked);
     if (qtable.empty())
@@ -100,10 +100,12 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
   static bool hasRanges(func::FuncOp main) {
     return main
         .walk([](Operation *op) {
-          return llvm::any_of(op->getResultTypes(), [](Type type) {
-            return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
-                getElementTypeOrSelf(type));
-          })
+          return llvm::any_of(
+                     op->getResultTypes(),
+                     [](Type type) {
+                       return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
+                           getElementTypeOrSelf(type));
+                     })
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -118,9 +120,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!store)
       return propagate(store);
     auto name = module->getAttrOfType<StringAttr>("module.name");
-    const std::string file =
-        (name ? name.getValue().str() : std::string("network")) + "_" + std::string(target.name) +
-        "_" + modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
+    const std::string file = (name ? name.getValue().str() : std::string("network")) + "_" +
+                             std::string(target.name) + "_" +
+                             modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
     dialect->setWeights(file, *store);
     module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
     return {};
@@ -212,20 +214,29 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
   }
 };
 
+/// Whether the network, or a body, gives what `cast` makes.
+bool isGiven(tpu::CastOp cast) {
+  return llvm::any_of(cast->getUsers(),
+                      [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
 struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass> {
   using Base::Base;
   void runOnOperation() override {
     // In one block, so that the first stands before all readers of the others.
-    llvm::DenseMap<std::tuple<Block *, Value, Type>, Value> made;
+    llvm::DenseMap<std::tuple<Block *, Value, Type>, tpu::CastOp> made;
     getOperation().walk([&](tpu::CastOp cast) {
-      Value &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
-      const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *user) {
-        return user->hasTrait<OpTrait::IsTerminator>();
-      });
-      if (!first)
-        first = cast.getOutput();
-      else if (!isOutput)
-        cast.getOutput().replaceAllUsesWith(first);
+      tpu::CastOp &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
+      if (!first) {
+        first = cast;
+      } else if (!isGiven(cast)) {
+        cast.getOutput().replaceAllUsesWith(first.getOutput());
+      } else if (!isGiven(first)) {
+        // The one that stays is the output, which has its name.
+        cast->moveBefore(first);
+        first.getOutput().replaceAllUsesWith(cast.getOutput());
+        first = cast;
+      }
     });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
@@ -254,12 +265,11 @@ std::string tpuc::modeName(Precision mode, bool asymmetric) {
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
-    manager.addPass(
-        createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
+    manager.addPass(createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
   manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
-  manager.addPass(createConvertTopToTpu({std::string(precisionName(options.mode)),
-                                         options.asymmetric, options.quantizeTable,
-                                         options.avoidF16Overflow}));
+  manager.addPass(
+      createConvertTopToTpu({std::string(precisionName(options.mode)), options.asymmetric,
+                             options.quantizeTable, options.avoidF16Overflow}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

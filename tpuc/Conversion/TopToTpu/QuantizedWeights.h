@@ -62,7 +62,7 @@ struct ProductScales {
 };
 
 struct QuantizedWeights {
-  Tensor filter; ///< i8
+  Tensor filter;              ///< i8
   std::optional<Tensor> bias; ///< i32
   /// input * filter / output for each channel.
   std::vector<double> factors;
@@ -74,11 +74,15 @@ struct QuantizedWeights {
 /// of 1.
 ///
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
-/// only, those of the whole output channel, are off by at most half an integer. The elements closest
-/// to the next integer go there. What the filter does to the mean of its input, which is most of
-/// what it sees behind a ReLU or in smooth pictures, is kept that way.
+/// only, those of the whole output channel, are off by at most half an integer. The elements
+/// closest to the next integer go there. What the filter does to the mean of its input, which is
+/// most of what it sees behind a ReLU or in smooth pictures, is kept that way.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
+
+/// Rounds a filter (f32) to `to`, f16 or bf16, so that the same sums are kept: each element takes
+/// over what the rounding of those before it has left, larger magnitudes first.
+Tensor roundFilter(const Tensor &filter, const ChannelOrder &order, DataType to);
 
 } // namespace tpuc
 

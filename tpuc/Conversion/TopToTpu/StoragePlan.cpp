@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -34,8 +35,17 @@ static std::optional<quant::FloatRange> rangeOf(Value value) {
   return type.getRange();
 }
 
-static bool isStructure(Operation *op) {
-  return isa<top::WeightOp, top::NoneOp, top::InputOp>(op);
+static bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
+
+static bool isNumber(Type type) {
+  const Type element = getElementTypeOrSelf(type);
+  return isa<FloatType, quant::CalibratedQuantizedType>(element);
+}
+
+/// Whether an op computes with indices, shapes or conditions alone, which have types of their own.
+static bool hasNoNumbers(Operation *op) {
+  return llvm::none_of(op->getOperandTypes(), isNumber) &&
+         llvm::none_of(op->getResultTypes(), isNumber);
 }
 
 /// Whether an op of any precision but F32 would make coordinates, indices or counts too coarse.
@@ -68,6 +78,16 @@ static bool hasHugeConstant(Operation *op) {
     releaseMapped(tensor->rawBytes());
     return isHuge;
   });
+}
+
+/// Whether the results of an op grow with the number of elements.
+static bool isSum(Operation *op) {
+  if (isa<top::CumSumOp>(op))
+    return true;
+  auto reduce = dyn_cast<top::ReduceOp>(op);
+  return reduce &&
+         llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
+                            reduce.getMode());
 }
 
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
@@ -107,13 +127,12 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
 }
 
 void StoragePlan::decide(Operation *op) {
-  if (isStructure(op)) {
+  if (isStructure(op) || hasNoNumbers(op)) {
     decisions[op] = {};
     return;
   }
   auto exception = options.exceptions.find(layerName(op));
-  const Precision wanted =
-      exception == options.exceptions.end() ? options.mode : exception->second;
+  const Precision wanted = exception == options.exceptions.end() ? options.mode : exception->second;
   Decision decision{wanted, ""};
   if (wanted == Precision::INT8) {
     if (std::string why = whyNotInteger(op); !why.empty())
@@ -142,11 +161,8 @@ Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
     };
     if (llvm::any_of(op->getOperands(), isHuge) || llvm::any_of(op->getResults(), isHuge))
       return {Precision::F32, "values are beyond the range of f16"};
-    if (isa<StringAttr>(op->getAttr("mode")) || op->getName().stripDialect() == "CumSum")
-      if (op->getName().stripDialect() == "CumSum" ||
-          llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
-                             op->getAttrOfType<StringAttr>("mode").getValue()))
-        return {Precision::F32, "sums may leave the range of f16"};
+    if (isSum(op))
+      return {Precision::F32, "sums may leave the range of f16"};
   }
   return {wanted, ""};
 }
@@ -209,7 +225,8 @@ void StoragePlan::shareTypes() {
         types[value] = types[op.getResult(0)];
   }
   for (Operation &op : main.front().without_terminator()) {
-    SmallVector<OpOperand *> operands = isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
+    SmallVector<OpOperand *> operands =
+        isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
     if (operands.size() != 1)
       continue;
     for (Value result : op.getResults())

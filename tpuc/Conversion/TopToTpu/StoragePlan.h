@@ -23,7 +23,7 @@ struct PlanOptions {
   bool asymmetric = false;
   bool avoidF16Overflow = false;
   /// Layers in another precision, by the name of their first tensor.
-  std::map<std::string, Precision> exceptions;
+  std::map<std::string, Precision> exceptions = {};
 };
 
 /// What becomes of an op and of the tensors that it makes.

@@ -57,8 +57,8 @@ std::unique_ptr<CompiledKernel> makeConvolution(const Shape &input, const Shape 
                                                 const Tensor &filter, const Tensor *bias,
                                                 const ConvParams &params);
 
-/// Whether makeDeconvolution knows such a transposed convolution: one group, each output pixel under
-/// a window, and enough channels for a block unless its result is plain.
+/// Whether makeDeconvolution knows such a transposed convolution: one group, each output pixel
+/// under a window, and enough channels for a block unless its result is plain.
 bool isBlockedDeconvolution(const Shape &input, const Shape &output, const ConvParams &params);
 /// Whether its result is plain: windows side by side, too few channels for a block.
 bool givesPlainResult(const Shape &input, const Shape &output, const ConvParams &params);
