@@ -37,13 +37,18 @@ function(tpuc_add_plugin name)
   endif()
 endfunction()
 
-# tpuc_add_unittest(NameTests SOURCES a.cpp ... [LINK lib ...])
-#   A GoogleTest program; ctest counts each of its cases.
+# tpuc_add_unittest(NameTests [MLIR] SOURCES a.cpp ... [LINK lib ...])
+#   A GoogleTest program; ctest counts each of its cases. With MLIR it uses that.
 function(tpuc_add_unittest name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})
   find_package(GTest REQUIRED CONFIG)
   include(GoogleTest)
   add_executable(${name} ${ARG_SOURCES})
+  if(ARG_MLIR)
+    tpuc_use_mlir(${name})
+  else()
+    tpuc_use_gtest_pch(${name})
+  endif()
   set_target_properties(${name} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
@@ -51,7 +56,17 @@ function(tpuc_add_unittest name)
     PROPERTIES LABELS unit)
 endfunction()
 
-# tpuc_add_fuzzer(name SOURCES a.cpp ... [LINK lib ...] [SEEDS dir])
+# tpuc_use_gtest_pch(target): GoogleTest's headers, compiled once for all tests.
+function(tpuc_use_gtest_pch target)
+  if(NOT TARGET tpuc_gtest_pch)
+    add_library(tpuc_gtest_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/GTestPch.cpp)
+    target_link_libraries(tpuc_gtest_pch PRIVATE GTest::gtest GTest::gmock)
+    target_precompile_headers(tpuc_gtest_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM tpuc_gtest_pch)
+endfunction()
+
+# tpuc_add_fuzzer( SOURCES a.cpp ... [LINK lib ...] [SEEDS dir])
 #   A libFuzzer program in build/fuzz and, as a test, a short run over its seeds and from there.
 function(tpuc_add_fuzzer name)
   if(NOT TPUC_ENABLE_FUZZERS)
@@ -65,7 +80,7 @@ function(tpuc_add_fuzzer name)
   set(work ${CMAKE_BINARY_DIR}/fuzz/${name}.corpus)
   file(MAKE_DIRECTORY ${work})
   add_test(NAME fuzz.${name}
-    COMMAND ${name} -max_total_time=20 -timeout=10 -rss_limit_mb=2048 -verbosity=0
+    COMMAND ${name} -max_total_time=8 -timeout=10 -rss_limit_mb=2048 -verbosity=0
             ${work} ${ARG_SEEDS})
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()
@@ -78,10 +93,12 @@ function(tpuc_add_oracle_test name)
 endfunction()
 
 # tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...])
-#   The program build/bin/bench-name. bench/name/run is what ./dev bench calls.
+#   The program build/bin/bench-name, part of the target benches. bench/name/run is what ./dev bench
+#   calls.
 function(tpuc_add_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(bench-${name} ${ARG_SOURCES})
+  add_executable(bench-${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  add_dependencies(benches bench-${name})
   target_link_libraries(bench-${name} PRIVATE ${ARG_LINK})
 endfunction()
 

@@ -360,3 +360,32 @@ func.func @sum_read_twice(%x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x1xf
   %y = "top.Div"(%e, %s) : (tensor<2x4xf32>, tensor<2x1xf32>) -> tensor<2x4xf32> loc("y")
   return %y, %s : tensor<2x4xf32>, tensor<2x1xf32>
 }
+
+// Reduced dimensions come back by reshapes; the maximum is limited to what limits nothing.
+// CHECK-LABEL: func.func @softmax_reshaped
+// CHECK-NEXT: "top.Softmax"(%arg0) {axis = 1 : i64{{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @softmax_reshaped(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %none = "top.None"() : () -> none
+  %m = "top.Reduce"(%x, %none) {axes = [1], keepdims = false, mode = "ReduceMax"} : (tensor<2x8xf32>, none) -> tensor<2xf32>
+  %l = "top.MaxConst"(%m) {const_val = 0xFFF0000000000000 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %k = "top.Reshape"(%l, %none) {shape = [2, 1]} : (tensor<2xf32>, none) -> tensor<2x1xf32>
+  %d = "top.Sub"(%x, %k) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %e = "top.Exp"(%d) : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  %s = "top.Reduce"(%e, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<2x8xf32>, none) -> tensor<2xf32>
+  %t = "top.Reshape"(%s, %none) {shape = [2, 1]} : (tensor<2xf32>, none) -> tensor<2x1xf32>
+  %y = "top.Div"(%e, %t) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32> loc("y")
+  return %y : tensor<2x8xf32>
+}
+
+// The sums of the rows divide the columns.
+// CHECK-LABEL: func.func @softmax_turned
+// CHECK-NOT: "top.Softmax"
+// CHECK: return
+func.func @softmax_turned(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %none = "top.None"() : () -> none
+  %e = "top.Exp"(%x) : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %s = "top.Reduce"(%e, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<8x8xf32>, none) -> tensor<8xf32>
+  %y = "top.Div"(%e, %s) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}

@@ -234,3 +234,83 @@ func.func @groups_with_weights(%x: tensor<2x6x4x4xf32>) -> tensor<2x6x4x4xf32> {
   %n = "top.Reshape"(%i, %none) {shape = [2, 6, 4, 4]} : (tensor<2x3x32xf32>, none) -> tensor<2x6x4x4xf32> loc("n")
   return %n : tensor<2x6x4x4xf32>
 }
+
+// The means are quotients of sums without the reduced dimension, the variance is the difference of
+// two of them, and the weight meets the inverse of the root first.
+// CHECK-LABEL: func.func @variance_of_sums
+// CHECK: "top.LayerNorm"(%arg0, {{.*}}axis = -1 : i64, eps = 9.9{{.*}}E-7 : f64{{.*}}tensor<8xf32>, tensor<8xf32>){{.*}} loc("y")
+// CHECK-NEXT: return
+// BARE-LABEL: func.func @variance_of_sums
+// BARE: "top.LayerNorm"({{.*}}none, none)
+// BARE: "top.Mul"
+// BARE: "top.Add"
+func.func @variance_of_sums(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.Reduce"(%x, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<2x8xf32>, none) -> tensor<2xf32>
+  %m = "top.MulConst"(%s) {const_val = 0.125 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %x2 = "top.Mul"(%x, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %s2 = "top.Reduce"(%x2, %none) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<2x8xf32>, none) -> tensor<2xf32>
+  %e2 = "top.MulConst"(%s2) {const_val = 0.125 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %m2 = "top.Mul"(%m, %m) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %v = "top.Sub"(%e2, %m2) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %l = "top.MaxConst"(%v) {const_val = 0.0 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %k = "top.Reshape"(%l, %none) {shape = [2, 1]} : (tensor<2xf32>, none) -> tensor<2x1xf32>
+  %e = "top.AddConst"(%k) {const_val = 9.9999999747524271E-7 : f64} : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %q = "top.Sqrt"(%e) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %r = "top.Reciprocal"(%q) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %c = "top.ConstantFill"(%none) {shape = [1, 8], value = 2.0 : f32} : (none) -> tensor<1x8xf32>
+  %w = "top.Mul"(%r, %c) : (tensor<2x1xf32>, tensor<1x8xf32>) -> tensor<2x8xf32>
+  %k2 = "top.Unsqueeze"(%m, %none) {axes = [1]} : (tensor<2xf32>, none) -> tensor<2x1xf32>
+  %d = "top.Sub"(%x, %k2) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %n = "top.Mul"(%d, %w) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32> loc("n")
+  %y = "top.Add"(%n, %c) : (tensor<2x8xf32>, tensor<1x8xf32>) -> tensor<2x8xf32> loc("y")
+  return %y : tensor<2x8xf32>
+}
+
+// The sum is divided by another number than that of its elements.
+// CHECK-LABEL: func.func @no_mean
+// CHECK-NOT: "top.LayerNorm"
+// CHECK: return
+func.func @no_mean(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %none = "top.None"() : () -> none
+  %s = "top.Reduce"(%x, %none) {axes = [1], keepdims = true, mode = "ReduceSum"} : (tensor<2x8xf32>, none) -> tensor<2x1xf32>
+  %m = "top.MulConst"(%s) {const_val = 0.25 : f64} : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %d = "top.Sub"(%x, %m) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %d2 = "top.Mul"(%d, %d) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %v = "top.Reduce"(%d2, %none) {axes = [1], keepdims = true, mode = "ReduceMean"} : (tensor<2x8xf32>, none) -> tensor<2x1xf32>
+  %e = "top.AddConst"(%v) {const_val = 9.9999999747524271E-7 : f64} : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %q = "top.Sqrt"(%e) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %y = "top.Div"(%d, %q) : (tensor<2x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// The mean of each row meets the columns.
+// CHECK-LABEL: func.func @turned_mean
+// CHECK-NOT: "top.LayerNorm"
+// CHECK: return
+func.func @turned_mean(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %none = "top.None"() : () -> none
+  %m = "top.Reduce"(%x, %none) {axes = [1], keepdims = false, mode = "ReduceMean"} : (tensor<8x8xf32>, none) -> tensor<8xf32>
+  %d = "top.Sub"(%x, %m) : (tensor<8x8xf32>, tensor<8xf32>) -> tensor<8x8xf32>
+  %d2 = "top.Mul"(%d, %d) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  %v = "top.Reduce"(%d2, %none) {axes = [1], keepdims = true, mode = "ReduceMean"} : (tensor<8x8xf32>, none) -> tensor<8x1xf32>
+  %e = "top.AddConst"(%v) {const_val = 9.9999999747524271E-7 : f64} : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %q = "top.Sqrt"(%e) : (tensor<8x1xf32>) -> tensor<8x1xf32>
+  %y = "top.Div"(%d, %q) : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x8xf32>
+  return %y : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @rmsnorm_weight_first
+// CHECK: "top.RMSNorm"(%arg0, {{.*}}tensor<8xf32>){{.*}} loc("y")
+// CHECK-NEXT: return
+func.func @rmsnorm_weight_first(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %none = "top.None"() : () -> none
+  %x2 = "top.Mul"(%x, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32>
+  %v = "top.Reduce"(%x2, %none) {axes = [1], keepdims = true, mode = "ReduceMean"} : (tensor<2x8xf32>, none) -> tensor<2x1xf32>
+  %e = "top.AddConst"(%v) {const_val = 9.9999999747524271E-7 : f64} : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %r = "top.Rsqrt"(%e) : (tensor<2x1xf32>) -> tensor<2x1xf32>
+  %c = "top.ConstantFill"(%none) {shape = [1, 8], value = 2.0 : f32} : (none) -> tensor<1x8xf32>
+  %w = "top.Mul"(%c, %r) : (tensor<1x8xf32>, tensor<2x1xf32>) -> tensor<2x8xf32>
+  %y = "top.Mul"(%w, %x) : (tensor<2x8xf32>, tensor<2x8xf32>) -> tensor<2x8xf32> loc("y")
+  return %y : tensor<2x8xf32>
+}

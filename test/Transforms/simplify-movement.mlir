@@ -199,3 +199,60 @@ func.func @not_equal(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %3 = "top.Add"(%1, %2) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
   return %3 : tensor<2x4xf32>
 }
+
+// CHECK-LABEL: func.func @join_slices
+// CHECK-NEXT: %[[NONE:.*]] = "top.None"
+// CHECK-NEXT: "top.Reshape"(%arg0, %[[NONE]]) {{.*}}-> tensor<2x2x12xf32>
+// CHECK-NEXT: return
+func.func @join_slices(%x: tensor<4x3x4xf32>) -> tensor<2x2x12xf32> {
+  %none = "top.None"() : () -> none
+  %a = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0], ends = [1], axes = [1], steps = [1]} : (tensor<4x3x4xf32>, none, none, none, none) -> tensor<4x1x4xf32>
+  %b = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1], ends = [3], axes = [1], steps = [1]} : (tensor<4x3x4xf32>, none, none, none, none) -> tensor<4x2x4xf32>
+  %c = "top.Reshape"(%a, %none) {shape = [2, 2, 4]} : (tensor<4x1x4xf32>, none) -> tensor<2x2x4xf32>
+  %d = "top.Reshape"(%b, %none) {shape = [2, 2, 8]} : (tensor<4x2x4xf32>, none) -> tensor<2x2x8xf32>
+  %y = "top.Concat"(%c, %d) {axis = 2 : i64} : (tensor<2x2x4xf32>, tensor<2x2x8xf32>) -> tensor<2x2x12xf32> loc("y")
+  return %y : tensor<2x2x12xf32>
+}
+
+// Along another dimension, the rows of the slices stand behind each other.
+// CHECK-LABEL: func.func @slices_along_another
+// CHECK: "top.Concat"
+func.func @slices_along_another(%x: tensor<4x2xf32>) -> tensor<8x1xf32> {
+  %none = "top.None"() : () -> none
+  %a = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0], ends = [1], axes = [1], steps = [1]} : (tensor<4x2xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %b = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1], ends = [2], axes = [1], steps = [1]} : (tensor<4x2xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %y = "top.Concat"(%a, %b) {axis = 0 : i64} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<8x1xf32>
+  return %y : tensor<8x1xf32>
+}
+
+// CHECK-LABEL: func.func @swapped_slices
+// CHECK: "top.Concat"
+func.func @swapped_slices(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %none = "top.None"() : () -> none
+  %a = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0], ends = [1], axes = [1], steps = [1]} : (tensor<4x2xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %b = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1], ends = [2], axes = [1], steps = [1]} : (tensor<4x2xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %y = "top.Concat"(%b, %a) {axis = 1 : i64} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @slices_of_a_part
+// CHECK: "top.Concat"
+func.func @slices_of_a_part(%x: tensor<4x3xf32>) -> tensor<4x2xf32> {
+  %none = "top.None"() : () -> none
+  %a = "top.Slice"(%x, %none, %none, %none, %none) {offset = [0], ends = [1], axes = [1], steps = [1]} : (tensor<4x3xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %b = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1], ends = [2], axes = [1], steps = [1]} : (tensor<4x3xf32>, none, none, none, none) -> tensor<4x1xf32>
+  %y = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+  return %y : tensor<4x2xf32>
+}
+
+// CHECK-LABEL: func.func @where_of_a_constant
+// CHECK: "top.Relu"(%arg0)
+func.func @where_of_a_constant(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %none = "top.None"() : () -> none
+  %c = "top.ConstantFill"(%none) {shape = [2, 1], value = 0.0 : f32} : (none) -> tensor<2x1xf32>
+  %b = "top.Cast"(%c) {to = i1} : (tensor<2x1xf32>) -> tensor<2x1xi1>
+  %z = "top.ConstantFill"(%none) {shape = [], value = 0.0 : f32} : (none) -> tensor<f32>
+  %w = "top.Where"(%b, %z, %x) : (tensor<2x1xi1>, tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = "top.Relu"(%w) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}

@@ -32,7 +32,7 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.flag("--dump_all_tensors", request.dumpAllTensors,
            "Write the inner tensors as well, where the file names them.");
   cli.flag("--out_fixed", request.outFixed,
-           "Keep 8-bit integers instead of making floats of them.");
+           "Give quantized tensors as the integers that are stored, not as numbers.");
   cli.option("--time", request.timedRuns,
              "Run this many times more and print the time of one inference.")
       .label("COUNT")

@@ -32,6 +32,7 @@ private:
   Expected<void> checkRequest() const;
   Expected<void> load();
   Expected<void> loadOnnx();
+  Expected<NamedTensors> readSampleAs(bool expressed) const;
   Expected<void> readInputs();
   Expected<void> makeInterpreter();
   Expected<void> runOnce();
@@ -46,8 +47,9 @@ private:
 };
 
 Expected<void> ModuleRun::checkRequest() const {
+  const bool isOnnx = kind == NetworkKind::Onnx;
   const std::pair<const char *, bool> ofModelFiles[] = {{"--net", !request.net.empty()},
-                                                        {"--out_fixed", request.outFixed},
+                                                        {"--out_fixed", request.outFixed && isOnnx},
                                                         {"--profile", request.profile},
                                                         {"--profile_host", request.profileHost},
                                                         {"--trace", !request.trace.empty()}};
@@ -80,12 +82,20 @@ Expected<void> ModuleRun::load() {
   return {};
 }
 
-Expected<void> ModuleRun::readInputs() {
-  Expected<std::vector<InputSpec>> specs = networkInputs(*module);
+Expected<NamedTensors> ModuleRun::readSampleAs(bool expressed) const {
+  Expected<std::vector<InputSpec>> specs = networkInputs(*module, expressed);
   if (!specs)
     return propagate(specs);
   const std::string files[] = {request.input};
-  Expected<NamedTensors> sample = readSample(files, *specs);
+  return readSample(files, *specs);
+}
+
+Expected<void> ModuleRun::readInputs() {
+  Expected<NamedTensors> sample = readSampleAs(/*expressed=*/true);
+  // Quantized inputs may also be given as the integers that are stored.
+  if (!sample)
+    if (Expected<NamedTensors> stored = readSampleAs(/*expressed=*/false); stored)
+      sample = std::move(stored);
   if (!sample)
     return propagate(sample);
   for (auto &[name, tensor] : *sample)
@@ -97,6 +107,7 @@ Expected<void> ModuleRun::makeInterpreter() {
   InterpreterOptions options;
   options.numThreads = static_cast<unsigned>(request.numThreads);
   options.keepAll = request.dumpAllTensors;
+  options.expressed = !request.outFixed;
   Expected<std::unique_ptr<Interpreter>> made = Interpreter::create(*module, options);
   if (!made)
     return propagate(made);

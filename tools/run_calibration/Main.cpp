@@ -31,7 +31,7 @@ std::vector<std::string> methodNames() {
 Expected<int> run(std::span<const std::string> arguments) {
   RunCalibrationOptions options;
   CalibrationOptions &calibration = options.calibration;
-  std::string method(thresholdMethodName(*calibration.method));
+  std::string method(kAuto);
   std::string json;
   int numThreads = 0;
   CommandLine cli(std::string(kToolName),

@@ -304,7 +304,7 @@ Expected<void> CalibrationTable::checkNames(std::span<const std::string> names,
   if (!missing.empty())
     return makeError(
         path,
-        fmt::format("has no line for '{}'", missing[0]) +
+        fmt::format("the calibration table has no line for '{}'", missing[0]) +
             (missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : ""),
         "one for each tensor of the network");
   return {};

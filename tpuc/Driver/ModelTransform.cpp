@@ -288,8 +288,14 @@ Expected<void> ModelTransform::compare() {
   origin = nullptr;
   summary.report.emplace(options.validation.tolerance);
   std::string path = options.testResult.empty() ? paths->topOutputs() : options.testResult;
-  Expected<OutputFile> result =
-      validate(*module, inputs, *expected, options.validation, path, *summary.report);
+  Expected<NpzWriter> writer = NpzWriter::create(path);
+  if (!writer)
+    return propagate(writer);
+  if (Expected<void> compared =
+          validate(*module, inputs, *expected, options.validation, *summary.report, &*writer);
+      !compared)
+    return compared;
+  Expected<OutputFile> result = writer->finish();
   if (!result)
     return propagate(result);
   files.push_back(std::move(*result));

@@ -55,6 +55,18 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
   return tl::unexpected<Error>(std::move(error));
 }
 
+Expected<void> tpuc::checkIsTop(ModuleOp module, const std::string &path) {
+  auto state = module->getAttrOfType<StringAttr>("module.state");
+  bool isLowered = state && state.getValue().starts_with("TPU_");
+  module.walk([&](Operation *op) {
+    isLowered |= op->getName().getDialectNamespace() == "tpu";
+    return isLowered ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (isLowered)
+    return makeError(path, "is lowered already", "a Top module as model_transform writes it");
+  return {};
+}
+
 /// The names of the weights that ops read, each once, in the order of the ops.
 static std::vector<std::string> weightNames(ModuleOp module) {
   std::vector<std::string> names;

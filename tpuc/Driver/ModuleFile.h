@@ -23,11 +23,20 @@ namespace tpuc {
 /// One thread: the passes have modules as a whole before them.
 std::unique_ptr<mlir::MLIRContext> makeContext();
 
+/// A module with the context that it lives in.
+struct Network {
+  std::unique_ptr<mlir::MLIRContext> context = makeContext();
+  mlir::OwningOpRef<mlir::ModuleOp> module = nullptr;
+};
+
 /// Reads a module from its text and checks it. Relative weight files are looked for beside `path`.
 /// Errors: as MappedFile::open; text that is no module, an op that is wrong, in the parser's and
 /// verifiers' words.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext &context,
                                                        const std::string &path);
+
+/// Errors: the module, which came from `path`, is lowered already.
+Expected<void> checkIsTop(mlir::ModuleOp module, const std::string &path);
 
 /// Writes the text of `module` to `path`, and the weights that its ops name to the file
 /// `module.weight_file` beside it. Gives the complete files, the weights first, to be committed by

@@ -9,6 +9,7 @@
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +25,6 @@ std::vector<int64_t> inputDims(top::InputOp input) {
     for (int64_t extent : type.getShape())
       dims.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
   return dims;
-}
-
-std::vector<double> toDoubles(std::optional<ArrayAttr> attribute) {
-  std::vector<double> values;
-  if (attribute)
-    for (auto value : attribute->getAsRange<FloatAttr>())
-      values.push_back(value.getValueAsDouble());
-  return values;
 }
 
 /// Reads an attribute that spells one of the values of an enum.
@@ -73,7 +66,7 @@ Expected<PreprocessOptions> preprocessingOf(top::InputOp input) {
 
 } // namespace
 
-Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module) {
+Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module, bool expressed) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main)
     return makeError("module", "has no function 'main'");
@@ -82,6 +75,8 @@ Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module) {
     std::optional<DataType> type = storageDataType(input.getInput().getType());
     if (!type)
       return makeError("input '" + layerName(input) + "'", "is no tensor of numbers");
+    if (expressed && tpu::isQuantized(input.getInput()))
+      type = DataType::F32;
     InputSpec spec{layerName(input), *type, inputDims(input), std::nullopt};
     if (input.getDoPreprocess()) {
       Expected<PreprocessOptions> options = preprocessingOf(input);

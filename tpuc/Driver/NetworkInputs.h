@@ -16,8 +16,9 @@
 namespace tpuc {
 
 /// The inputs of `main`, in their order, with the preprocessing that their `top.Input` states.
-/// Errors: no `main`; a preprocessing that there is not.
-Expected<std::vector<InputSpec>> networkInputs(mlir::ModuleOp module);
+/// `expressed`: quantized inputs are f32, the numbers that they stand for. Errors: no `main`; a
+/// preprocessing that there is not.
+Expected<std::vector<InputSpec>> networkInputs(mlir::ModuleOp module, bool expressed = false);
 
 /// Has every input that can be a picture (rank 3 or 4) made from pictures by `options`. Errors: as
 /// PreprocessOptions::check; no such input.

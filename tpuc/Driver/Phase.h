@@ -43,7 +43,23 @@ struct ModelFiles {
   std::string originWeights() const { return model + "_top_origin_weight.npz"; }
   std::string topWeights() const { return model + "_top_f32_all_weight.npz"; }
 
+  /// Of the network lowered for `chip` in `mode` (int8_sym).
+  std::string loweredModule(std::string_view chip, std::string_view mode) const {
+    return lowered(stem, chip, mode) + "_tpu.mlir";
+  }
+  std::string loweredOutputs(std::string_view chip, std::string_view mode) const {
+    return lowered(stem, chip, mode) + "_tpu_outputs.npz";
+  }
+  std::string loweredWeights(std::string_view chip, std::string_view mode) const {
+    return lowered(model, chip, mode) + "_tpu_weight.npz";
+  }
+
 private:
+  static std::string lowered(const std::string &name, std::string_view chip,
+                             std::string_view mode) {
+    return name + "_" + std::string(chip) + "_" + std::string(mode);
+  }
+
   std::string model;
   std::string stem;
 };

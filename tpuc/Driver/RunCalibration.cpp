@@ -78,6 +78,8 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModule(*context, options.mlir);
   if (!module)
     return propagate(module);
+  if (Expected<void> checked = checkIsTop(**module, options.mlir); !checked)
+    return propagate(checked);
   Expected<std::vector<InputSpec>> inputs = networkInputs(**module);
   if (!inputs)
     return makeError(options.mlir + ": " + inputs.error().where, inputs.error().found,

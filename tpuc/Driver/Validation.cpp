@@ -7,14 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/Validation.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
 #include "tpuc/Support/TensorText.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <set>
 
 using namespace tpuc;
 
@@ -35,32 +39,6 @@ template <typename Names> std::string someOf(const Names &names) {
   return text.empty() ? "none" : text;
 }
 
-/// Runs the network and hands each of its tensors, the inputs too, to the file and to `look`.
-Expected<OutputFile> runInto(mlir::ModuleOp module, const TensorMap &inputs,
-                             const std::string &path, unsigned numThreads,
-                             const TensorProbe &look) {
-  Expected<NpzWriter> writer = NpzWriter::create(path);
-  if (!writer)
-    return propagate(writer);
-  std::set<std::string> seen;
-  InterpreterOptions options;
-  options.numThreads = numThreads;
-  options.probe = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
-    // An npz has a name once; ops of a module that somebody has written may share one.
-    if (!seen.insert(name).second)
-      return {};
-    if (Expected<void> looked = look(name, tensor); !looked)
-      return looked;
-    return writer->add(name, tensor);
-  };
-  Expected<std::unique_ptr<Interpreter>> interpreter = Interpreter::create(module, options);
-  if (!interpreter)
-    return propagate(interpreter);
-  if (Expected<TensorMap> outputs = (*interpreter)->run(inputs); !outputs)
-    return propagate(outputs);
-  return writer->finish();
-}
-
 Expected<void> checkExcepts(const std::vector<std::string> &excepts,
                             const std::set<std::string> &names) {
   std::vector<std::string_view> known(names.begin(), names.end());
@@ -74,43 +52,110 @@ Expected<void> checkExcepts(const std::vector<std::string> &excepts,
   return {};
 }
 
+/// How the tensors of `main` are stored; the interpreter gives some of them as f32.
+std::map<std::string, DataType> storedTypes(mlir::ModuleOp module) {
+  std::map<std::string, DataType> types;
+  if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
+    for (mlir::Operation &op : main.getOps())
+      for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults()))
+        if (std::optional<DataType> type = storageDataType(result.getType()))
+          types.emplace(name, *type);
+  return types;
+}
+
+/// `inputs` as the types that the network takes.
+TensorMap convertInputs(const Interpreter &interpreter, const TensorMap &inputs) {
+  TensorMap converted = inputs;
+  for (const TensorInfo &info : interpreter.inputs())
+    if (auto found = converted.find(info.name); found != converted.end())
+      if (isFloat(info.dataType) && isFloat(found->second.type()))
+        found->second = convert(found->second, info.dataType);
+  return converted;
+}
+
 } // namespace
+
+Expected<void> tpuc::runNetwork(mlir::ModuleOp module, const TensorMap &inputs, unsigned numThreads,
+                                const TensorProbe &look, const TensorSubstitute &substitute) {
+  std::set<std::string> seen;
+  InterpreterOptions options;
+  options.numThreads = numThreads;
+  options.expressed = true;
+  options.substitute = substitute;
+  if (look)
+    options.probe = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+      // Ops of a module that somebody has written may share a name.
+      return seen.insert(name).second ? look(name, tensor) : Expected<void>();
+    };
+  Expected<std::unique_ptr<Interpreter>> interpreter = Interpreter::create(module, options);
+  if (!interpreter)
+    return propagate(interpreter);
+  if (Expected<TensorMap> outputs = (*interpreter)->run(convertInputs(**interpreter, inputs));
+      !outputs)
+    return propagate(outputs);
+  return {};
+}
 
 Expected<OutputFile> tpuc::dumpTensors(mlir::ModuleOp module, const TensorMap &inputs,
                                        const std::string &path, unsigned numThreads) {
-  return runInto(module, inputs, path, numThreads,
-                 [](const std::string &, const Tensor &) -> Expected<void> { return {}; });
+  Expected<NpzWriter> writer = NpzWriter::create(path);
+  if (!writer)
+    return propagate(writer);
+  Expected<void> run =
+      runNetwork(module, inputs, numThreads, [&](const std::string &name, const Tensor &tensor) {
+        return writer->add(name, tensor);
+      });
+  if (!run)
+    return propagate(run);
+  return writer->finish();
 }
 
-Expected<OutputFile> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
-                                    const NpzReader &reference, const ValidationOptions &options,
-                                    const std::string &path, ComparisonReport &report) {
-  std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
+Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
+                              const NpzReader &reference, const ValidationOptions &options,
+                              ComparisonReport &report, NpzWriter *dump) {
+  const std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
+  const std::map<std::string, DataType> stored = storedTypes(module);
   std::set<std::string> names;
   ThreadPool threads(options.numThreads);
-  auto look = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
-    names.insert(name);
-    if (excepts.contains(name)) {
-      report.addExcept(name);
+  auto compare = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+    auto alias = options.referenceNames.find(name);
+    const std::string &wanted = alias == options.referenceNames.end() ? name : alias->second;
+    // A tensor and its cast to another type may both stand for one of the reference.
+    if (!names.insert(wanted).second)
+      return {};
+    if (excepts.contains(wanted)) {
+      report.addExcept(wanted);
       return {};
     }
+    const bool counts = options.counting.empty() || options.counting.contains(wanted);
     // An input is not a result.
-    if (!reference.contains(name) || inputs.contains(name))
+    if (!reference.contains(wanted) || inputs.contains(wanted) || (!counts && options.countingOnly))
       return {};
-    Expected<Tensor> expected = reference.read(name);
+    Expected<Tensor> expected = reference.read(wanted);
     if (!expected)
       return propagate(expected);
-    report.add(name, compareTensors(tensor, *expected, &threads));
+    TensorComparison made = compareTensors(tensor, *expected, &threads);
+    if (auto type = stored.find(name); type != stored.end())
+      made.targetType = type->second;
+    report.add(wanted, std::move(made), counts);
     releaseMapped(expected->rawBytes());
     return {};
   };
-  Expected<OutputFile> file = runInto(module, inputs, path, options.numThreads, look);
-  if (!file)
-    return file;
+  auto look = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+    if (Expected<void> compared = compare(name, tensor); !compared)
+      return compared;
+    return dump ? dump->add(name, tensor) : Expected<void>();
+  };
+  if (Expected<void> run = runNetwork(module, inputs, options.numThreads, look); !run)
+    return run;
   if (Expected<void> checked = checkExcepts(options.excepts, names); !checked)
-    return propagate(checked);
-  if (report.entries().empty() && excepts.empty())
+    return checked;
+  for (const std::string &name : options.counting)
+    if (!reference.contains(name) && !excepts.contains(name))
+      report.addMissing(name, ComparisonReport::Side::Reference);
+  if (report.numCounting() == 0 && excepts.empty())
     return makeError(reference.where(), "has only " + someOf(reference.names()),
-                     "some of the network's tensors " + someOf(names));
-  return file;
+                     "some of the network's tensors " +
+                         someOf(options.counting.empty() ? names : options.counting));
+  return {};
 }

@@ -78,12 +78,14 @@ template <typename Op> MaybeCompiled compileConvolution(Op op, const CompileCont
   params.group = op.getGroup();
   const Shape &filter = constants->filter->shape();
   if constexpr (kIsTransposed) {
-    if (!kernels::isBlockedDeconvolution(*input, *output, filter, params))
+    if (!kernels::isBlockedDeconvolution(*input, *output, params))
       return std::nullopt;
-    return blockedOn(
+    MaybeCompiled compiled = blockedOn(
         op.getInput(),
         kernels::makeDeconvolution(*input, *output, *constants->filter, constants->bias, params),
         op);
+    compiled->isBlocked = !kernels::givesPlainResult(*input, *output, params);
+    return compiled;
   } else {
     if (!kernels::isBlockedConvolution(*input, filter, params))
       return std::nullopt;

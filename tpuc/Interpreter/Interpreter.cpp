@@ -12,8 +12,8 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Attach.h"
-#include "tpuc/Interpreter/LayoutPlan.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Interpreter/LayoutPlan.h"
 #include "tpuc/Interpreter/Lift.h"
 #include "tpuc/Interpreter/Program.h"
 
@@ -154,6 +154,7 @@ struct Interpreter::State {
   std::vector<TensorInfo> outputs;
   std::shared_ptr<BlockPool> pool;
 
+  bool wantsAll() const { return options.keepAll || options.probe || options.substitute; }
   /// `tensor`, which the module has as `type`, as it is given to the caller.
   Tensor shown(Tensor tensor, mlir::Type type) const {
     quant::UniformQuantizedType quantized = tpu::quantizedType(type);
@@ -163,13 +164,14 @@ struct Interpreter::State {
     kernels::dequantizeStored(tensor, tpu::paramsOf(quantized), numbers, threads);
     return numbers;
   }
-  /// `tensor` as the input that `info` states.
-  Tensor stored(const Tensor &tensor, const TensorInfo &info) const {
-    quant::UniformQuantizedType quantized = tpu::quantizedType(info.type);
-    if (!options.expressed || !quantized || tensor.type() != DataType::F32)
+  /// The reverse, for what a caller gives.
+  Tensor stored(const Tensor &tensor, mlir::Type type) const {
+    quant::UniformQuantizedType quantized = tpu::quantizedType(type);
+    if (!quantized || tensor.type() != DataType::F32)
       return tensor;
-    Tensor integers(info.dataType, tensor.shape());
-    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), integers, threads);
+    Tensor integers(*storageDataType(type), tensor.shape());
+    kernels::quantizeStored(tensor, tpu::paramsOf(quantized), tpu::rangeOf(quantized), integers,
+                            threads);
     return integers;
   }
 };
@@ -196,6 +198,8 @@ private:
   Expected<void> runKernel(const Step &step);
   Expected<Tensor> allocate(const Step &step, unsigned slot, DataType type, const Shape &shape);
   Expected<void> take(const Step &step, unsigned index, Tensor tensor);
+  /// Tells the caller of a tensor that the module has as `type`, and lets him replace it.
+  Expected<void> show(const std::string &name, Tensor &tensor, mlir::TensorType type);
 
   const State &state;
   std::vector<std::optional<Tensor>> slots;
@@ -316,16 +320,33 @@ Expected<void> Interpreter::Frame::take(const Step &step, unsigned index, Tensor
                      "computes " + describe(tensor),
                      (info ? describe(*info) : info.error().found) + ", as the module states");
   }
-  const bool isWanted = state.options.probe || state.options.keepAll;
-  if (isWanted && step.op->getParentRegion() == state.body && !isIntermediate(step.op)) {
-    const Tensor shown = state.shown(tensor, type);
-    if (state.options.probe)
-      if (Expected<void> told = state.options.probe(name, shown); !told)
-        return told;
-    if (state.options.keepAll)
-      kept.insert_or_assign(name, shown);
-  }
+  if (state.wantsAll() && step.op->getParentRegion() == state.body && !isIntermediate(step.op))
+    if (Expected<void> shown = show(name, tensor, type); !shown)
+      return shown;
   slots[step.firstResult + index] = std::move(tensor);
+  return {};
+}
+
+Expected<void> Interpreter::Frame::show(const std::string &name, Tensor &tensor,
+                                        mlir::TensorType type) {
+  const Tensor shown = state.shown(tensor, type);
+  if (state.options.probe)
+    if (Expected<void> told = state.options.probe(name, shown); !told)
+      return told;
+  if (state.options.keepAll)
+    kept.insert_or_assign(name, shown);
+  if (!state.options.substitute)
+    return {};
+  Expected<std::optional<Tensor>> other = state.options.substitute(name, shown);
+  if (!other)
+    return propagate(other);
+  if (!*other)
+    return {};
+  Tensor stored = state.stored(**other, type);
+  if (stored.type() != tensor.type() || stored.shape() != tensor.shape())
+    return makeError("tensor '" + name + "'", "is to be replaced by " + describe(**other),
+                     describe(tensor));
+  tensor = std::move(stored);
   return {};
 }
 
@@ -368,8 +389,9 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module
   if (!program)
     return propagate(program);
   state->program = std::move(*program);
-  const bool wantsAll = state->options.keepAll || state->options.probe;
-  planLayouts(state->program, main.getBody(), /*fuse=*/!wantsAll);
+  // A kernel may read what another one made in blocks, which nobody replaces.
+  if (!state->options.substitute)
+    planLayouts(state->program, main.getBody(), /*fuse=*/!state->wantsAll());
   state->program.planLives();
   if (!state->options.keepAll)
     if (Expected<void> planned = state->program.planMemory(main.getBody()); !planned)
@@ -418,7 +440,7 @@ Expected<TensorMap> Interpreter::run(std::span<const Tensor> inputs) const {
   std::vector<Tensor> stored;
   for (size_t index = 0; index < inputs.size(); ++index) {
     const TensorInfo &info = state->inputs[index];
-    stored.push_back(state->stored(inputs[index], info));
+    stored.push_back(state->stored(inputs[index], info.type));
     if (!fits(stored.back(), info.type))
       return makeError("input '" + info.name + "'", describe(inputs[index]), describe(info));
   }

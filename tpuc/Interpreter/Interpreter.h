@@ -23,6 +23,11 @@ using TensorMap = std::map<std::string, Tensor>;
 /// Error ends the run. Called from several threads at once if several samples run at once.
 using TensorProbe = std::function<Expected<void>(const std::string &name, const Tensor &tensor)>;
 
+/// Told the same, and gives what the ops that read the tensor are to read in its place, in its type
+/// and shape; nothing: what was made. The function's results are replaced, too.
+using TensorSubstitute =
+    std::function<Expected<std::optional<Tensor>>(const std::string &name, const Tensor &tensor)>;
+
 /// Told how long each step of `main` took: the name of the tensor that it makes, the op (of several
 /// that run as one the last; `to blocks` and `from blocks` for a change of layout), milliseconds.
 using StepTimer =
@@ -34,9 +39,11 @@ struct InterpreterOptions {
   /// Give all tensors that ops of `main` make, not only the outputs. What the bodies of branches
   /// and loops make is not among them.
   bool keepAll = false;
-  /// Give quantized tensors as the f32 numbers that they stand for, and take inputs so.
+  /// Give quantized tensors as the f32 numbers that they stand for; as inputs, both are taken.
   bool expressed = false;
   TensorProbe probe = nullptr;
+  /// What the results of ops are replaced with. Nothing is compiled then.
+  TensorSubstitute substitute = nullptr;
   StepTimer timer = nullptr;
 };
 

@@ -57,6 +57,11 @@ static bool onlyMoves(Operation *op) {
       .Default(false);
 }
 
+static bool hasRelu(Operation *op) {
+  const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
+  return relu && relu.getValue();
+}
+
 namespace {
 
 class Lifter {
@@ -73,9 +78,11 @@ private:
   void liftRegionArguments(Operation *op);
   void liftArguments(func::FuncOp main);
   void liftResults(func::FuncOp main);
-  /// `value`, a widened one, as `type` stores it.
-  Value narrow(Value value, Type type, Location loc);
+  /// `value` as a tensor of `type`; on the way to a tensor of the module unless it `isNamed`.
+  top::CastOp castTo(Value value, Type type, Location loc, bool isNamed = false);
   Value roundTo(Value value, Type type, Location loc);
+  /// `value`, stored integers that `twin` moved, within the ReLU that `twin` has; takes it from it.
+  Value limit(Operation *twin, Value value, Location loc);
 
   ModuleOp module;
   OpBuilder builder;
@@ -107,8 +114,7 @@ void Lifter::liftArguments(func::FuncOp main) {
       if (auto input = dyn_cast<top::InputOp>(user))
         value = input.getOutput();
     builder.setInsertionPointAfterValue(value);
-    auto wide = builder.create<top::CastOp>(value.getLoc(), widened(value.getType()), value);
-    wide->setAttr(kIntermediate, builder.getUnitAttr());
+    top::CastOp wide = castTo(value, widened(value.getType()), value.getLoc());
     value.replaceAllUsesExcept(wide.getOutput(), wide);
   }
 }
@@ -127,7 +133,7 @@ void Lifter::liftResults(func::FuncOp main) {
       if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
         maker->setAttr(kIntermediate, builder.getUnitAttr());
     }
-    operand.set(builder.create<top::CastOp>(loc, type, operand.get()).getOutput());
+    operand.set(castTo(operand.get(), type, loc, /*isNamed=*/true).getOutput());
   }
 }
 
@@ -136,10 +142,24 @@ Value Lifter::roundTo(Value value, Type type, Location loc) {
                                         TypeAttr::get(getElementTypeOrSelf(type)));
 }
 
-Value Lifter::narrow(Value value, Type type, Location loc) {
-  auto cast = builder.create<top::CastOp>(loc, type, value);
-  cast->setAttr(kIntermediate, builder.getUnitAttr());
-  return cast.getOutput();
+Value Lifter::limit(Operation *twin, Value value, Location loc) {
+  const auto limit = twin->getAttrOfType<FloatAttr>("relu_limit");
+  const tpu::StoredRange range = tpu::reluRange(tpu::quantizedType(value), /*doRelu=*/true,
+                                                limit ? limit.getValueAsDouble() : -1);
+  twin->setAttr("do_relu", builder.getBoolAttr(false));
+  return builder
+      .create<top::ClipOp>(loc, value.getType(), value, builder.getF64FloatAttr(double(range.low)),
+                           builder.getF64FloatAttr(double(range.high)))
+      .getOutput();
+}
+
+top::CastOp Lifter::castTo(Value value, Type type, Location loc, bool isNamed) {
+  auto cast =
+      builder.create<top::CastOp>(loc, type, value, TypeAttr::get(getElementTypeOrSelf(type)),
+                                  /*saturate=*/builder.getBoolAttr(false));
+  if (!isNamed)
+    cast->setAttr(kIntermediate, builder.getUnitAttr());
+  return cast;
 }
 
 void Lifter::lift(Operation *op) {
@@ -186,11 +206,13 @@ void Lifter::liftTwin(Operation *op, OperationName name) {
   Operation *twin = tpu::createTwin(builder, op, name, op->getOperands(), types);
   for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
     Value value = made;
-    if (isNarrowFloat(old.getType()) && !isExact) {
-      const StringAttr tensor = builder.getStringAttr(tensorNames(op)[old.getResultNumber()]);
-      value = roundTo(value, old.getType(), NameLoc::get(tensor));
+    const auto loc = NameLoc::get(builder.getStringAttr(tensorNames(op)[old.getResultNumber()]));
+    if (isNarrowFloat(old.getType()) && !isExact)
+      value = roundTo(value, old.getType(), loc);
+    else if (tpu::isQuantized(made) && hasRelu(twin))
+      value = limit(twin, value, loc);
+    if (value != made)
       twin->setAttr(kIntermediate, builder.getUnitAttr());
-    }
     old.replaceAllUsesWith(value);
   }
   op->erase();
@@ -203,17 +225,15 @@ void Lifter::liftTyped(Operation *op, OperationName name) {
     Type type = operand.getType();
     if (twinOperands)
       type = cast<TypeAttr>(twinOperands[index]).getValue();
-    operands.push_back(operand.getType() == type ? operand : narrow(operand, type, op->getLoc()));
+    operands.push_back(operand.getType() == type ? operand
+                                                 : castTo(operand, type, op->getLoc()).getOutput());
   }
   Operation *twin = tpu::createTwin(builder, op, name, operands, op->getResultTypes());
   twin->removeAttr("interpreter.operands");
   for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
     Value value = made;
-    if (isNarrowFloat(old.getType())) {
-      auto wide = builder.create<top::CastOp>(op->getLoc(), widened(old.getType()), value);
-      wide->setAttr(kIntermediate, builder.getUnitAttr());
-      value = wide.getOutput();
-    }
+    if (isNarrowFloat(old.getType()))
+      value = castTo(value, widened(old.getType()), op->getLoc()).getOutput();
     old.replaceAllUsesWith(value);
   }
   op->erase();

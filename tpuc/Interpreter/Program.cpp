@@ -126,10 +126,12 @@ Expected<void> Program::addStep(BlockProgram &block, Operation &op) {
 
 /// Whether result 0 is another view of operand 0.
 static bool isView(const Step &step) {
+  if (step.kernel)
+    return false;
   if (auto cast = dyn_cast<tpu::CastOp>(step.op))
-    return !step.kernel && cast.getInput().getType() == cast.getOutput().getType();
-  return !step.kernel && isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp,
-                             top::SqueezeOp, top::UnsqueezeOp>(step.op);
+    return cast.getInput().getType() == cast.getOutput().getType();
+  return isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp, top::SqueezeOp,
+             top::UnsqueezeOp>(step.op);
 }
 
 /// The bytes of result `index` if its extents are static; 0 if they are not.

@@ -15,8 +15,7 @@ using namespace tpuc;
 
 std::vector<MultiplierShift> tpuc::factorsOf(mlir::ArrayAttr multipliers, mlir::ArrayAttr shifts) {
   std::vector<MultiplierShift> factors;
-  for (auto [multiplier, shift] :
-       llvm::zip_equal(top::toInts(multipliers), top::toInts(shifts)))
+  for (auto [multiplier, shift] : llvm::zip_equal(top::toInts(multipliers), top::toInts(shifts)))
     factors.push_back({static_cast<int32_t>(multiplier), static_cast<int32_t>(shift)});
   return factors;
 }

@@ -9,8 +9,8 @@
 #ifndef TPUC_INTERPRETER_STOREDREQUANT_H
 #define TPUC_INTERPRETER_STOREDREQUANT_H
 
-#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/IntegerRequant.h"
 

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/EvaluateShapes.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Support/Convert.h"
 
@@ -22,10 +23,6 @@ using kernels::AxisSource;
 using kernels::PadMode;
 
 static std::string text(int64_t value) { return std::to_string(value); }
-
-static int64_t product(llvm::ArrayRef<int64_t> dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t(1), std::multiplies<>());
-}
 
 /// The sources that leave every dimension as it is.
 static std::vector<AxisSource> wholeSources(const Shape &shape) {
@@ -239,7 +236,7 @@ static Expected<void> evaluateFlatten(FlattenOp op, EvalContext &context) {
                          std::to_string(*end));
   llvm::ArrayRef<int64_t> all(dims);
   EvalDims result(all.take_front(*start));
-  result.push_back(product(all.slice(*start, *end - *start + 1)));
+  result.push_back(kernels::product(all.slice(*start, *end - *start + 1)));
   llvm::append_range(result, all.drop_front(*end + 1));
   return reshapeTo(context, result);
 }
@@ -252,7 +249,8 @@ static Expected<void> evaluateFlattenTo2D(FlattenTo2DOp op, EvalContext &context
     return context.error("axis " + text(axis), "-" + text(rank) + " to " + text(rank));
   auto front = static_cast<size_t>(axis < 0 ? axis + rank : axis);
   llvm::ArrayRef<int64_t> all(dims);
-  return reshapeTo(context, {product(all.take_front(front)), product(all.drop_front(front))});
+  return reshapeTo(
+      context, {kernels::product(all.take_front(front)), kernels::product(all.drop_front(front))});
 }
 
 static Expected<void> evaluateSqueeze(SqueezeOp op, EvalContext &context) {
@@ -462,7 +460,7 @@ static Expected<void> evaluateShuffleChannel(ShuffleChannelOp op, EvalContext &c
     return propagate(output);
   int64_t batch = input.shape()[0];
   int64_t each = input.shape()[1] / group;
-  int64_t inner = product(dimsOf(context, 0)) / std::max<int64_t>(1, batch * each * group);
+  int64_t inner = kernels::product(dimsOf(context, 0)) / std::max<int64_t>(1, batch * each * group);
   Tensor shuffled = (*output)->reshaped({batch, each, group, inner});
   kernels::permute(input.reshaped({batch, group, each, inner}), {{0, 2, 1, 3}}, shuffled,
                    context.threads());

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/RecurrentShapes.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Kernels/Recurrent.h"
 #include "tpuc/Interpreter/TopWindow.h"
@@ -23,14 +24,6 @@ static std::optional<Dims> dimsIfHeld(EvalContext &context, unsigned index) {
 
 static const Tensor *optionalOperand(EvalContext &context, unsigned index) {
   return index < context.numOperands() ? context.optional(index) : nullptr;
-}
-
-static std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute) {
-  std::vector<double> result;
-  if (attribute)
-    for (mlir::Attribute value : *attribute)
-      result.push_back(mlir::cast<mlir::FloatAttr>(value).getValueAsDouble());
-  return result;
 }
 
 template <typename Op>

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ResizeShapes.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Kernels/IntegerResize.h"
@@ -85,8 +86,8 @@ template <typename Op>
 static Expected<Dims> readResize(Op op, EvalContext &context, kernels::ResizeParams &params) {
   const Tensor &input = context.operand(0);
   llvm::SmallVector<int64_t> sizes = context.ints(op.getSizes(), 3).value_or(Dims());
-  Expected<ResizeShape> shape = resizeShape(resizeSpec(op), extents(input),
-                                            doubles(context, op.getScales(), 2), sizes);
+  Expected<ResizeShape> shape =
+      resizeShape(resizeSpec(op), extents(input), doubles(context, op.getScales(), 2), sizes);
   if (!shape)
     return located(context, shape.error());
   if (llvm::is_contained(shape->output, kDynamic))

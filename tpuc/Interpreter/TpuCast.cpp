@@ -50,8 +50,8 @@ static Expected<void> evaluateCast(tpu::CastOp op, EvalContext &context) {
   if (!to)
     kernels::cast(numbers, /*saturate=*/true, **output, context.threads());
   else
-    kernels::quantizeStored(convert(numbers, DataType::F32), tpu::paramsOf(to), **output,
-                            context.threads());
+    kernels::quantizeStored(convert(numbers, DataType::F32), tpu::paramsOf(to), tpu::rangeOf(to),
+                            **output, context.threads());
   return {};
 }
 
@@ -59,8 +59,8 @@ static Expected<void> evaluateRoundTo(tpu::RoundToOp op, EvalContext &context) {
   Expected<Tensor *> output = allocateAs(context, DataType::F32);
   if (!output)
     return propagate(output);
-  kernels::unary(op.getType().isF16() ? kernels::UnaryOp::RoundF16 : kernels::UnaryOp::RoundBF16, {},
-                 context.operand(0), **output, context.threads());
+  kernels::unary(op.getType().isF16() ? kernels::UnaryOp::RoundF16 : kernels::UnaryOp::RoundBF16,
+                 {}, context.operand(0), **output, context.threads());
   return {};
 }
 

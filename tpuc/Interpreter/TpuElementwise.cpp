@@ -28,8 +28,7 @@ static llvm::SmallVector<Tensor> operandsOf(EvalContext &context) {
   return inputs;
 }
 
-static Expected<Tensor *> allocateBroadcast(EvalContext &context,
-                                            llvm::ArrayRef<Tensor> inputs) {
+static Expected<Tensor *> allocateBroadcast(EvalContext &context, llvm::ArrayRef<Tensor> inputs) {
   llvm::SmallVector<Shape> shapes;
   for (const Tensor &input : inputs)
     shapes.push_back(input.shape());
@@ -51,7 +50,7 @@ static kernels::RequantParams singleRequant(Op op, MultiplierShift factor,
   return params;
 }
 
-template <typename Op> static Expected<void> evaluateSum(Op op, EvalContext &context) {
+template <typename Op> static Expected<void> evaluateTpuSum(Op op, EvalContext &context) {
   const llvm::SmallVector<Tensor> inputs = operandsOf(context);
   if (!op.getMultiplier() || op.getMultiplier()->size() != inputs.size())
     return context.error("multiplier has not one entry for each operand",
@@ -61,8 +60,7 @@ template <typename Op> static Expected<void> evaluateSum(Op op, EvalContext &con
   for (int64_t multiplier : top::toInts(*op.getMultiplier()))
     params.multipliers.push_back(static_cast<int32_t>(multiplier));
   params.constant = static_cast<int32_t>(op.getOffset().value_or(0));
-  params.requant =
-      singleRequant(op, {1, static_cast<int32_t>(op.getRshift().value_or(0))}, range);
+  params.requant = singleRequant(op, {1, static_cast<int32_t>(op.getRshift().value_or(0))}, range);
   Expected<Tensor *> output = allocateBroadcast(context, inputs);
   if (!output)
     return propagate(output);
@@ -136,8 +134,8 @@ static Expected<void> evaluateLut(tpu::LutOp op, EvalContext &context) {
 }
 
 void tpuc::attachTpuElementwise(mlir::MLIRContext *context) {
-  attachEvaluate<tpu::AddOp, evaluateSum<tpu::AddOp>>(context);
-  attachEvaluate<tpu::SubOp, evaluateSum<tpu::SubOp>>(context);
+  attachEvaluate<tpu::AddOp, evaluateTpuSum<tpu::AddOp>>(context);
+  attachEvaluate<tpu::SubOp, evaluateTpuSum<tpu::SubOp>>(context);
   attachEvaluate<tpu::MulOp, evaluateMul>(context);
   attachEvaluate<tpu::LeakyReluOp, evaluateLeaky<tpu::LeakyReluOp>>(context);
   attachEvaluate<tpu::PReluOp, evaluateLeaky<tpu::PReluOp>>(context);

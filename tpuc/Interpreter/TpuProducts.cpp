@@ -24,7 +24,7 @@ static Expected<Tensor *> allocateStored(EvalContext &context, llvm::ArrayRef<in
 }
 
 template <typename Op, auto geometry, auto kernel>
-static Expected<void> evaluateConvolution(Op op, EvalContext &context) {
+static Expected<void> evaluateTpuConvolution(Op op, EvalContext &context) {
   Expected<Window> window =
       geometry(windowSpec(op), extents(context.operand(0)), extents(context.operand(1)));
   if (!window)
@@ -77,9 +77,9 @@ static Expected<void> evaluateMatMul(tpu::MatMulOp op, EvalContext &context) {
 
 void tpuc::attachTpuProducts(mlir::MLIRContext *context) {
   attachEvaluate<tpu::ConvOp,
-                 evaluateConvolution<tpu::ConvOp, convolutionWindow, kernels::integerConvolve>>(
+                 evaluateTpuConvolution<tpu::ConvOp, convolutionWindow, kernels::integerConvolve>>(
       context);
-  attachEvaluate<tpu::DeconvOp, evaluateConvolution<tpu::DeconvOp, transposedWindow,
-                                                    kernels::integerDeconvolve>>(context);
+  attachEvaluate<tpu::DeconvOp, evaluateTpuConvolution<tpu::DeconvOp, transposedWindow,
+                                                       kernels::integerDeconvolve>>(context);
   attachEvaluate<tpu::MatMulOp, evaluateMatMul>(context);
 }

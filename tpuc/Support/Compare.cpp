@@ -14,13 +14,14 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace tpuc {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kPairsPerBlock = 4096;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// What is known about a stretch of pairs. Sums are over finite pairs.
@@ -108,12 +109,12 @@ public:
 
   /// All sums of products of `scale * element`, on `threads` where there are some.
   Partial run(double scale, ThreadPool *threads) const {
-    int64_t blocks = (count + kBlock - 1) / kBlock;
+    int64_t blocks = (count + kPairsPerBlock - 1) / kPairsPerBlock;
     std::vector<Partial> partials(static_cast<size_t>(blocks));
     auto work = [&](int64_t begin, int64_t end) {
       Scratch scratch;
       for (int64_t i = begin; i < end; ++i)
-        partials[static_cast<size_t>(i)] = compareBlock(i * kBlock, scale, scratch);
+        partials[static_cast<size_t>(i)] = compareBlock(i * kPairsPerBlock, scale, scratch);
     };
     // In smaller pieces a thread costs more than it saves.
     constexpr int64_t kBlocksPerPiece = 64;
@@ -126,9 +127,9 @@ public:
 
 private:
   struct Scratch {
-    std::vector<double> x = std::vector<double>(kBlock);
-    std::vector<double> y = std::vector<double>(kBlock);
-    std::vector<double> d = std::vector<double>(kBlock);
+    std::vector<double> x = std::vector<double>(kPairsPerBlock);
+    std::vector<double> y = std::vector<double>(kPairsPerBlock);
+    std::vector<double> d = std::vector<double>(kPairsPerBlock);
     std::vector<WideInteger> wideX, wideY;
   };
 
@@ -187,7 +188,7 @@ private:
   }
 
   Partial compareBlock(int64_t first, double scale, Scratch &scratch) const {
-    auto size = static_cast<size_t>(std::min(kBlock, count - first));
+    auto size = static_cast<size_t>(std::min(kPairsPerBlock, count - first));
     std::span<double> x = std::span(scratch.x).first(size);
     std::span<double> y = std::span(scratch.y).first(size);
     std::span<double> d = std::span(scratch.d).first(size);
@@ -258,6 +259,13 @@ ShapeRelation relateShapes(const Shape &a, const Shape &b) {
     return dims;
   };
   return squeezed(a) == squeezed(b) ? ShapeRelation::Squeezed : ShapeRelation::Reshaped;
+}
+
+bool isLessAlike(const TensorComparison &a, const TensorComparison &b) {
+  const auto likeness = [](const TensorComparison &c) {
+    return std::tuple(c.isComparable(), c.nonFiniteMismatches == 0, c.euclid, c.cosine);
+  };
+  return likeness(a) < likeness(b);
 }
 
 std::string similarityText(double value) {

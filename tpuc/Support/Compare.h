@@ -83,6 +83,10 @@ struct TensorComparison {
 TensorComparison compareTensors(const Tensor &target, const Tensor &reference,
                                 ThreadPool *threads = nullptr);
 
+/// Whether `a` is worse than `b`: a shape mismatch is worse than a non-finite mismatch, which is
+/// worse than any figures; then the euclidean similarity decides, then the cosine.
+bool isLessAlike(const TensorComparison &a, const TensorComparison &b);
+
 /// A similarity with six digits, rounded down, so that a figure below a tolerance never looks like
 /// it.
 std::string similarityText(double value);

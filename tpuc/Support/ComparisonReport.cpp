@@ -9,21 +9,16 @@
 #include "tpuc/Support/ComparisonReport.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <tuple>
+#include <span>
 
 namespace tpuc {
 
 namespace {
-
-/// The smaller, the less alike.
-auto likeness(const TensorComparison &comparison) {
-  return std::tuple(comparison.isComparable(), comparison.nonFiniteMismatches == 0,
-                    comparison.euclid, comparison.cosine);
-}
 
 std::string_view relationName(ShapeRelation relation) {
   switch (relation) {
@@ -67,6 +62,9 @@ std::string csvField(std::string_view name) {
   return text + "\"";
 }
 
+constexpr std::array kHeading = {"tensor", "type",     "cosine", "euclid",
+                                 "snr/dB", "max diff", "result"};
+
 /// Without line breaks, as names come from files.
 std::string oneLine(const std::string &name) { return Error{name, "", ""}.message(); }
 
@@ -98,8 +96,8 @@ private:
 
 } // namespace
 
-void ComparisonReport::add(std::string name, TensorComparison comparison) {
-  compared.push_back({std::move(name), std::move(comparison)});
+void ComparisonReport::add(std::string name, TensorComparison comparison, bool counts) {
+  compared.push_back({std::move(name), std::move(comparison), counts});
 }
 
 void ComparisonReport::addMissing(std::string name, Side lacking) {
@@ -108,78 +106,117 @@ void ComparisonReport::addMissing(std::string name, Side lacking) {
 
 void ComparisonReport::addExcept(std::string name) { excepted.push_back(std::move(name)); }
 
+size_t ComparisonReport::numCounting() const {
+  return static_cast<size_t>(std::ranges::count_if(compared, &Entry::counts));
+}
+
 size_t ComparisonReport::numFailed() const {
   return static_cast<size_t>(
-      std::count_if(compared.begin(), compared.end(),
-                    [&](const Entry &entry) { return !entry.comparison.passes(tolerance); }));
+      std::ranges::count_if(compared, [&](const Entry &entry) { return fails(entry); }));
 }
 
 const ComparisonReport::Entry *ComparisonReport::firstFailing() const {
-  for (const Entry &entry : compared)
-    if (!entry.comparison.passes(tolerance))
-      return &entry;
-  return nullptr;
+  auto at = std::ranges::find_if(compared, [&](const Entry &entry) { return fails(entry); });
+  return at == compared.end() ? nullptr : &*at;
 }
 
 const ComparisonReport::Entry *ComparisonReport::worst() const {
-  auto at = std::min_element(compared.begin(), compared.end(), [](const Entry &a, const Entry &b) {
-    return likeness(a.comparison) < likeness(b.comparison);
-  });
+  auto at = std::ranges::min_element(compared, isLessAlike, &Entry::comparison);
   return at == compared.end() ? nullptr : &*at;
 }
 
 std::string_view ComparisonReport::result(const Entry &entry) const {
   if (entry.comparison.isEqual)
     return "equal";
-  return entry.comparison.passes(tolerance) ? "similar" : "FAILED";
+  if (entry.comparison.passes(tolerance))
+    return "similar";
+  return entry.counts ? "FAILED" : "below";
 }
 
 std::string ComparisonReport::failureMessage() const {
-  if (compared.empty())
+  if (numCounting() == 0)
     return "no tensor was compared";
   const Entry *first = firstFailing();
   if (!first)
     return "";
   std::string text =
-      fmt::format("{} of {} tensors fail, first '{}' ({})", numFailed(), compared.size(),
+      fmt::format("{} of {} tensors fail, first '{}' ({})", numFailed(), numCounting(),
                   oneLine(first->name), first->comparison.failure(tolerance));
-  const Entry *least = worst();
+  const Entry *least = first;
+  for (const Entry &entry : compared)
+    if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
+      least = &entry;
   if (least != first)
     text += fmt::format(", worst '{}' ({})", oneLine(least->name),
                         least->comparison.failure(tolerance));
   return text;
 }
 
+std::vector<std::string> ComparisonReport::row(const Entry &entry) const {
+  const TensorComparison &c = entry.comparison;
+  std::vector<std::string> cells = {oneLine(entry.name), typesText(c)};
+  if (!c.isComparable())
+    cells.insert(cells.end(), {"-", "-", "-", "-"});
+  else
+    cells.insert(cells.end(), {similarityText(c.cosine), similarityText(c.euclid),
+                               decibelText(c.snr), c.maxIndex < 0 ? "0" : c.maxDifferenceText});
+  cells.emplace_back(result(entry));
+  return cells;
+}
+
+std::vector<const ComparisonReport::Entry *> ComparisonReport::leastAlike(bool counts,
+                                                                          size_t rows) const {
+  std::vector<const Entry *> sorted;
+  for (const Entry &entry : compared)
+    if (!entry.comparison.isEqual && entry.counts == counts)
+      sorted.push_back(&entry);
+  std::ranges::stable_sort(sorted, isLessAlike,
+                           [](const Entry *entry) -> const auto & { return entry->comparison; });
+  sorted.resize(std::min(rows, sorted.size()));
+  return sorted;
+}
+
+std::string ComparisonReport::worstTable(size_t rows) const {
+  std::vector<const Entry *> shown = leastAlike(/*counts=*/true, rows);
+  const std::vector<const Entry *> others = leastAlike(/*counts=*/false, rows);
+  shown.insert(shown.end(), others.begin(), others.end());
+  TextTable table;
+  if (!shown.empty())
+    table.addRow({kHeading.begin(), kHeading.end()});
+  for (const Entry *entry : shown)
+    table.addRow(row(*entry));
+  std::string text = table.str();
+  const auto numEqual = static_cast<size_t>(
+      std::ranges::count_if(compared, [](const Entry &entry) { return entry.comparison.isEqual; }));
+  if (const size_t numMore = compared.size() - numEqual - shown.size(); numMore > 0)
+    text += fmt::format("{} more are more alike\n", numMore);
+  if (numEqual > 0)
+    text += fmt::format("{} are equal\n", numEqual);
+  return text;
+}
+
 std::string ComparisonReport::table(bool detailed) const {
   TextTable table;
-  std::vector<std::string> heading = {"tensor", "type",     "cosine", "euclid",
-                                      "snr/dB", "max diff", "result"};
+  std::vector<std::string> heading(kHeading.begin(), kHeading.end());
   if (detailed)
     heading.insert(heading.end(), {"shape", "at", "target", "reference"});
   if (!compared.empty())
     table.addRow(heading);
   for (const Entry &entry : compared) {
     const TensorComparison &c = entry.comparison;
-    std::vector<std::string> row = {oneLine(entry.name), typesText(c)};
-    if (!c.isComparable()) {
-      row.insert(row.end(), {"-", "-", "-", "-"});
-    } else {
-      row.insert(row.end(), {similarityText(c.cosine), similarityText(c.euclid), decibelText(c.snr),
-                             c.maxIndex < 0 ? "0" : c.maxDifferenceText});
-    }
-    row.emplace_back(result(entry));
+    std::vector<std::string> cells = row(entry);
     if (detailed) {
-      row.push_back(c.relation == ShapeRelation::Same
-                        ? c.targetShape.str()
-                        : fmt::format("{}|{}", c.targetShape.str(), c.referenceShape.str()));
+      cells.push_back(c.relation == ShapeRelation::Same
+                          ? c.targetShape.str()
+                          : fmt::format("{}|{}", c.targetShape.str(), c.referenceShape.str()));
       if (c.nonFiniteMismatches > 0)
-        row.insert(row.end(), {indexText(c.targetShape, c.firstNonFinite), c.nonFiniteTarget,
-                               c.nonFiniteReference});
+        cells.insert(cells.end(), {indexText(c.targetShape, c.firstNonFinite), c.nonFiniteTarget,
+                                   c.nonFiniteReference});
       else if (c.maxIndex >= 0)
-        row.insert(row.end(),
-                   {indexText(c.targetShape, c.maxIndex), c.targetText, c.referenceText});
+        cells.insert(cells.end(),
+                     {indexText(c.targetShape, c.maxIndex), c.targetText, c.referenceText});
     }
-    table.addRow(std::move(row));
+    table.addRow(std::move(cells));
   }
   std::string text = table.str();
   for (const Entry &entry : compared)
@@ -229,7 +266,8 @@ nlohmann::ordered_json ComparisonReport::json() const {
   for (const Entry &entry : compared) {
     const TensorComparison &c = entry.comparison;
     equal += c.isEqual;
-    nlohmann::ordered_json tensor = {{"name", entry.name}, {"result", result(entry)}};
+    nlohmann::ordered_json tensor = {
+        {"name", entry.name}, {"result", result(entry)}, {"counts", entry.counts}};
     tensor["shape_relation"] = relationName(c.relation);
     tensor["target"] = {{"type", dataTypeName(c.targetType)}, {"shape", c.targetShape.vec()}};
     tensor["reference"] = {{"type", dataTypeName(c.referenceType)},

@@ -27,11 +27,13 @@ public:
   struct Entry {
     std::string name;
     TensorComparison comparison;
+    /// Whether the report fails with it; else it is shown only.
+    bool counts = true;
   };
 
   explicit ComparisonReport(Tolerance tolerance) : tolerance(tolerance) {}
 
-  void add(std::string name, TensorComparison comparison);
+  void add(std::string name, TensorComparison comparison, bool counts = true);
   /// A tensor that one side has and the other, `lacking`, has not. Does not fail the report.
   void addMissing(std::string name, Side lacking);
   /// A tensor that was left out on request.
@@ -42,8 +44,9 @@ public:
     return lacking == Side::Target ? missingInTarget : missingInReference;
   }
 
-  /// Something was compared and nothing fails.
-  bool passes() const { return !compared.empty() && numFailed() == 0; }
+  /// Something that counts was compared and nothing fails.
+  bool passes() const { return numCounting() > 0 && numFailed() == 0; }
+  size_t numCounting() const;
   size_t numFailed() const;
   /// The first entry that fails; null when none does.
   const Entry *firstFailing() const;
@@ -54,6 +57,9 @@ public:
   /// One line that says why the report does not pass: the first failing tensor, by how much, and
   /// the worst. Empty when it passes.
   std::string failureMessage() const;
+  /// Below a heading the `rows` least alike of those that count, then the `rows` least alike of the
+  /// others, the least first; then how many more there are, those that are equal apart.
+  std::string worstTable(size_t rows) const;
   /// One row per tensor below a heading, then what is missing, then the counts and the worst
   /// tensor. `detailed` adds the shapes and the values at the largest difference.
   std::string table(bool detailed = false) const;
@@ -62,12 +68,19 @@ public:
   std::string csv() const;
   /// {"passed", "tolerance": {"cosine", "euclid"}, "compared", "equal", "failed",
   ///  "first_failing", "worst" (names or null), "missing_in_target", "missing_in_reference",
-  ///  "excepted", "tensors": [{"name", "result", "cosine", "euclid", "snr", "max_difference",
-  ///  "max_index", ...}]}. Figures that are not finite are the strings "inf" and "-inf".
+  ///  "excepted", "tensors": [{"name", "result", "counts", "cosine", "euclid", "snr",
+  ///  "max_difference", "max_index", ...}]}. Figures that are not finite are the strings "inf" and
+  ///  "-inf".
   nlohmann::ordered_json json() const;
 
 private:
+  bool fails(const Entry &entry) const {
+    return entry.counts && !entry.comparison.passes(tolerance);
+  }
   std::string_view result(const Entry &entry) const;
+  std::vector<std::string> row(const Entry &entry) const;
+  /// At most `rows` of those that are not equal, the least alike first.
+  std::vector<const Entry *> leastAlike(bool counts, size_t rows) const;
 
   Tolerance tolerance;
   std::vector<Entry> compared;

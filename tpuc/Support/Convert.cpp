@@ -18,7 +18,7 @@ namespace {
 // Elements go through blocks of a type that holds every value of the source exactly: double, int64
 // or uint64. So there are two times nineteen loops instead of nineteen squared. Blocks are even in
 // size: 4-bit elements then start at whole bytes.
-constexpr size_t kBlock = 512;
+constexpr size_t kElementsPerBlock = 512;
 
 template <typename T, typename Wide> void loadAs(const std::byte *raw, std::span<Wide> to) {
   for (size_t i = 0; i < to.size(); ++i)
@@ -27,7 +27,7 @@ template <typename T, typename Wide> void loadAs(const std::byte *raw, std::span
 }
 
 template <typename Nibble> void loadNibbles(const std::byte *raw, std::span<int64_t> to) {
-  std::array<Nibble, kBlock> values;
+  std::array<Nibble, kElementsPerBlock> values;
   unpack4(std::span(reinterpret_cast<const uint8_t *>(raw), (to.size() + 1) / 2),
           std::span(values.data(), to.size()));
   std::copy_n(values.begin(), to.size(), to.begin());
@@ -89,7 +89,7 @@ void storeAs(std::span<const Wide> from, std::byte *raw, const ConvertOptions &o
 template <typename Wide>
 void storeNibbles(std::span<const Wide> from, std::byte *raw, IntegerRange range,
                   const ConvertOptions &options) {
-  std::array<uint8_t, kBlock> values;
+  std::array<uint8_t, kElementsPerBlock> values;
   for (size_t i = 0; i < from.size(); ++i) {
     // A saturated byte saturates to four bits as the value itself would; low bits stay low bits.
     int64_t value = range.lowest < 0 ? int64_t(toIntegerAs<int8_t>(from[i], options))
@@ -176,9 +176,9 @@ void convertBlocks(const Tensor &from, Tensor &to, const ConvertOptions &options
   const std::byte *source = from.rawBytes().data();
   std::byte *target = to.mutableBytes().data();
   const auto count = static_cast<size_t>(from.numElements());
-  std::array<Wide, kBlock> block;
-  for (size_t start = 0; start < count; start += kBlock) {
-    const size_t size = std::min(kBlock, count - start);
+  std::array<Wide, kElementsPerBlock> block;
+  for (size_t start = 0; start < count; start += kElementsPerBlock) {
+    const size_t size = std::min(kElementsPerBlock, count - start);
     const std::span<Wide> values(block.data(), size);
     load(source + start * bitWidth(from.type()) / 8, values);
     store<Wide>(to.type(), values, target + start * bitWidth(to.type()) / 8, options);

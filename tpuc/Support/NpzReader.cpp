@@ -8,6 +8,7 @@
 #include "tpuc/Support/Inflater.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Support/Suggest.h"
 #include "tpuc/Support/ZipDirectory.h"
 
 #include <algorithm>
@@ -15,15 +16,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <new>
-#include <numeric>
 #include <zlib.h>
 
 namespace tpuc {
 
 namespace {
-
-constexpr unsigned kStored = 0;
-constexpr unsigned kDeflated = 8;
 
 bool startsWith(std::span<const std::byte> bytes, std::string_view magic) {
   return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
@@ -55,21 +52,6 @@ tl::unexpected<Error> wrongCrc(const std::string &place, uint32_t found, uint32_
 tl::unexpected<Error> damagedStream(const std::string &place) {
   return makeError(place, "is damaged: its compressed data does not give the size that the "
                           "directory says");
-}
-
-/// Insertions, deletions and replacements that turn `a` into `b`.
-size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
 }
 
 /// The names nearest to `wanted`, best first; all of them where they are few.
@@ -140,10 +122,10 @@ Expected<void> NpzReader::addEntry(const ZipEntry &entry) {
     return makeError(entryPlace, "has a zero byte in its name");
   if (entry.encrypted)
     return makeError(entryPlace, "is encrypted", "an archive without a password");
-  if (entry.method != kStored && entry.method != kDeflated)
+  if (entry.method != kZipStored && entry.method != kZipDeflated)
     return makeError(entryPlace, fmt::format("has compression method {}", entry.method),
                      "0 (stored) or 8 (deflated)");
-  bool compressed = entry.method == kDeflated;
+  bool compressed = entry.method == kZipDeflated;
   if (!compressed && entry.compressedSize != entry.uncompressedSize)
     return makeError(entryPlace, fmt::format("is stored, but its sizes differ: {} and {}",
                                              entry.compressedSize, entry.uncompressedSize));

@@ -19,7 +19,7 @@ namespace tpuc {
 
 namespace {
 
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kValuesPerBlock = 4096;
 
 class TensorPrinter {
 public:
@@ -230,8 +230,8 @@ TensorStatistics tensorStatistics(const Tensor &tensor) {
   bool any = false;
   std::vector<double> values;
   int64_t count = tensor.numElements();
-  for (int64_t first = 0; first < count; first += kBlock) {
-    values.resize(static_cast<size_t>(std::min(kBlock, count - first)));
+  for (int64_t first = 0; first < count; first += kValuesPerBlock) {
+    values.resize(static_cast<size_t>(std::min(kValuesPerBlock, count - first)));
     loadElements(tensor, first, values);
     moments.append(blockMoments(values));
     for (double value : values) {

@@ -226,7 +226,6 @@ namespace {
 constexpr uint16_t kVersion = 20;   // 2.0: the oldest that anybody writes
 constexpr uint16_t kVersion64 = 45; // 4.5: zip64
 constexpr uint16_t kUtf8Flag = 1 << 11;
-constexpr uint16_t kStored = 0;
 constexpr uint16_t kTime = 0;
 constexpr uint16_t kDate = (1 << 5) | 1;
 
@@ -241,7 +240,7 @@ uint32_t saturate(uint64_t value) {
 /// What local and central headers share: from the flags to the length of the name.
 void putCommon(std::string &text, const ZipEntry &entry) {
   put<uint16_t>(text, kUtf8Flag);
-  put<uint16_t>(text, kStored);
+  put<uint16_t>(text, kZipStored);
   put<uint16_t>(text, kTime);
   put<uint16_t>(text, kDate);
   put<uint32_t>(text, entry.crc);

@@ -25,6 +25,10 @@
 
 namespace tpuc {
 
+/// The compression methods that archives of arrays use.
+inline constexpr uint16_t kZipStored = 0;
+inline constexpr uint16_t kZipDeflated = 8;
+
 struct ZipEntry {
   /// As in the archive, any bytes.
   std::string name;
@@ -33,7 +37,7 @@ struct ZipEntry {
   uint64_t compressedSize = 0;
   uint64_t uncompressedSize = 0;
   uint32_t crc = 0;
-  unsigned method = 0;
+  unsigned method = kZipStored;
   bool encrypted = false;
 };
 

@@ -388,6 +388,8 @@ static LogicalResult permuteIntoMatMul(MatMulOp product, PatternRewriter &rewrit
       else
         product.setRightTranspose(!product.getRightTranspose());
     });
+    // Gone at once, it is no reader of its input to the patterns that look at the product next.
+    rewriter.eraseOp(permute);
     return success();
   }
   return failure();

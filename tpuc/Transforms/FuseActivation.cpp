@@ -8,8 +8,6 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
-#include "tpuc/Dialect/Top/ReduceOps.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
@@ -324,13 +322,19 @@ static LogicalResult mulIntoSoftmax(SoftmaxOp softmax, PatternRewriter &rewriter
   return success();
 }
 
-/// The only axis of a reduction that keeps it; none if it is another one.
-static std::optional<int64_t> reducedAxis(ReduceOp reduce, StringRef mode) {
-  std::optional<Dims> dims = reduce ? dimsOf(reduce.getInput()) : std::nullopt;
-  std::optional<Dims> axes = dims ? intsOf(reduce.getAxes(), reduce.getAxesTensor()) : std::nullopt;
-  if (!axes || axes->size() != 1 || reduce.getMode() != mode || !reduce.getKeepdims())
-    return std::nullopt;
-  return axes->front() < 0 ? axes->front() + static_cast<int64_t>(dims->size()) : axes->front();
+/// The maximum along `axis` in x - max(x); none if `value` is something else.
+static Value takeShifted(Interior &interior, Value value, int64_t axis) {
+  auto difference = value.getDefiningOp<SubOp>();
+  if (!difference || difference.getInputs().size() != 2)
+    return {};
+  Interior extended = interior;
+  Value most = difference.getInputs()[1];
+  std::optional<Reduction> reduction = extended.takeReduction(most, "ReduceMax");
+  if (!reduction || reduction->input != difference.getInputs()[0] ||
+      reduction->axes != Dims{axis} || !reduction->isAligned(most) || !extended.takeOp(difference))
+    return {};
+  interior = extended;
+  return reduction->input;
 }
 
 /// Exp(x) / ReduceSum(Exp(x)) -> Softmax(x); x may have its maximum subtracted
@@ -338,24 +342,18 @@ static LogicalResult divToSoftmax(DivOp div, PatternRewriter &rewriter) {
   if (div.getInputs().size() != 2 || !isPlain(div))
     return failure();
   Interior interior(div);
+  Value sum = div.getInputs()[1];
   auto exp = interior.take<ExpOp>(div.getInputs()[0]);
-  auto sum = interior.take<ReduceOp>(div.getInputs()[1]);
-  std::optional<int64_t> axis = reducedAxis(sum, "ReduceSum");
-  if (!exp || !axis || sum.getInput() != exp.getOutput())
+  std::optional<Reduction> reduction = interior.takeReduction(sum, "ReduceSum");
+  if (!exp || !reduction || reduction->input != exp.getOutput() || reduction->axes.size() != 1 ||
+      !reduction->isAligned(sum))
     return failure();
-  Value input = exp.getInput();
-  if (auto difference = input.getDefiningOp<SubOp>();
-      difference && difference.getInputs().size() == 2) {
-    auto most = difference.getInputs()[1].getDefiningOp<ReduceOp>();
-    if (most && most.getInput() == difference.getInputs()[0] &&
-        reducedAxis(most, "ReduceMax") == axis && interior.take<SubOp>(input) &&
-        interior.takeOp(most))
-      input = difference.getInputs()[0];
-  }
+  int64_t axis = reduction->axes.front();
+  Value shifted = takeShifted(interior, exp.getInput(), axis);
   if (!interior.isClosed())
     return failure();
-  rewriter.replaceOpWithNewOp<SoftmaxOp>(div, div.getType(), input,
-                                         rewriter.getI64IntegerAttr(*axis),
+  rewriter.replaceOpWithNewOp<SoftmaxOp>(div, div.getType(), shifted ? shifted : exp.getInput(),
+                                         rewriter.getI64IntegerAttr(axis),
                                          rewriter.getF64FloatAttr(1), rewriter.getBoolAttr(false));
   return success();
 }

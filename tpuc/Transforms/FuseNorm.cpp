@@ -31,33 +31,50 @@ using namespace tpuc::top;
 
 namespace {
 
-/// A mean along axes, in ascending order, that stay as 1.
-struct Mean {
-  Value input;
-  Dims axes;
-};
-
-/// A quotient of `input` and the root of the mean of its square.
+/// A quotient of `over.input` and the root of the mean of its square.
 struct Quotient {
-  Value input;
-  Dims axes;
+  Reduction over;
   double eps;
+  /// Whether the square is that of the input minus its mean, written as mean(x^2) - mean(x)^2.
+  bool isCentred = false;
+  /// A constant that the inverse of the root was multiplied with first; null if there is none.
+  Value weight = {};
 };
 
 } // namespace
 
-static std::optional<Mean> takeMean(Interior &interior, Value value) {
-  auto mean = interior.take<ReduceOp>(value);
-  std::optional<Dims> dims = mean ? dimsOf(mean.getInput()) : std::nullopt;
-  if (!dims || mean.getMode() != "ReduceMean" || !mean.getKeepdims())
+/// A mean, or a sum that is divided by how many it adds.
+static std::optional<Reduction> takeMean(Interior &interior, Value value) {
+  Value inner = interior.takeReshapes(value);
+  if (std::optional<WithScalar> scaled = interior.takeProduct(inner)) {
+    std::optional<Reduction> sum = interior.takeReduction(scaled->tensor, "ReduceSum");
+    if (!sum || sum->count() < 1 || !isNear(scaled->scalar * static_cast<double>(sum->count()), 1))
+      return std::nullopt;
+    return sum;
+  }
+  return interior.takeReduction(inner, "ReduceMean");
+}
+
+/// mean(x^2) - mean(x)^2, limited to what is not below 0 or not.
+static std::optional<Reduction> takeVariance(Interior &interior, Value value) {
+  value = interior.takeReshapes(value);
+  if (std::optional<WithScalar> limited = interior.takeMaximum(value)) {
+    if (limited->scalar != 0)
+      return std::nullopt;
+    value = interior.takeReshapes(limited->tensor);
+  }
+  auto difference = interior.take<SubOp>(value);
+  // No broadcast: the elements meet in their order.
+  if (!difference || difference.getInputs().size() != 2 ||
+      dimsOf(difference.getInputs()[0]) != dimsOf(difference.getInputs()[1]))
     return std::nullopt;
-  std::optional<Dims> axes = intsOf(mean.getAxes(), mean.getAxesTensor());
-  if (!axes || axes->empty())
+  std::optional<Reduction> squares = takeMean(interior, difference.getInputs()[0]);
+  Value input = squares ? interior.takeSquare(squares->input) : Value();
+  Value mean = interior.takeSquare(interior.takeReshapes(difference.getInputs()[1]));
+  std::optional<Reduction> sums = mean ? takeMean(interior, mean) : std::nullopt;
+  if (!input || !sums || sums->input != input || sums->axes != squares->axes)
     return std::nullopt;
-  for (int64_t &axis : *axes)
-    axis += axis < 0 ? static_cast<int64_t>(dims->size()) : 0;
-  llvm::sort(*axes);
-  return Mean{mean.getInput(), *axes};
+  return sums;
 }
 
 /// sqrt(mean(x^2) + eps), or of `isInverse` 1 / that, as quotient of x.
@@ -79,26 +96,57 @@ static std::optional<Quotient> takeRoot(Interior &interior, Value value, bool is
       return std::nullopt;
     return takeRoot(interior, quotient.getInput(), false);
   }
-  std::optional<WithScalar> shifted = sum ? interior.takeSum(sum) : std::nullopt;
-  std::optional<Mean> mean = shifted ? takeMean(interior, shifted->tensor) : std::nullopt;
-  Value input = mean ? interior.takeSquare(mean->input) : Value();
-  if (!input)
+  std::optional<WithScalar> shifted =
+      sum ? interior.takeSum(interior.takeReshapes(sum)) : std::nullopt;
+  if (!shifted)
     return std::nullopt;
-  return Quotient{input, mean->axes, shifted->scalar};
+  Interior before = interior;
+  std::optional<Reduction> mean = takeMean(interior, shifted->tensor);
+  if (Value input = mean ? interior.takeSquare(mean->input) : Value())
+    return Quotient{{input, mean->axes}, shifted->scalar};
+  interior = before;
+  if (std::optional<Reduction> variance = takeVariance(interior, shifted->tensor))
+    return Quotient{*variance, shifted->scalar, true};
+  return std::nullopt;
 }
 
-/// x / sqrt(mean(x^2) + eps), or x times the inverse of that. `sameTensor(a, b)` says whether x
+/// 1 / sqrt(...), times a constant or not.
+static std::optional<Quotient> takeInverse(Interior &interior, Value value) {
+  auto found = [&](Value root) -> std::optional<Quotient> {
+    std::optional<Quotient> quotient = takeRoot(interior, root, /*isInverse=*/true);
+    return quotient && quotient->over.isAligned(root) ? quotient : std::nullopt;
+  };
+  if (std::optional<Quotient> bare = found(value))
+    return bare;
+  auto product = value.getDefiningOp<MulOp>();
+  if (!product || product.getInputs().size() != 2)
+    return std::nullopt;
+  for (unsigned index : {0, 1}) {
+    Value weight = product.getInputs()[1 - index];
+    std::optional<Quotient> weighted =
+        weight.getDefiningOp<WeightOp>() ? found(product.getInputs()[index]) : std::nullopt;
+    if (!weighted || !interior.takeOp(product))
+      continue;
+    weighted->weight = weight;
+    return weighted;
+  }
+  return std::nullopt;
+}
+
+/// x / sqrt(mean(x^2) + eps), or x times the inverse of that. `isSame(x, quotient)` says whether x
 /// outside and x in the square are the same.
-template <typename SameTensor>
-static std::optional<Quotient> takeQuotient(Interior &interior, Operation *op,
-                                            SameTensor &&sameTensor) {
+template <typename IsSame>
+static std::optional<Quotient> takeQuotient(Interior &interior, Operation *op, IsSame &&isSame) {
   if (!isa<MulOp, DivOp>(op) || op->getNumOperands() != 2 || !isPlain(op))
     return std::nullopt;
   for (unsigned index : {1U, 0U}) {
     if (isa<DivOp>(op) && index == 0)
       break;
-    std::optional<Quotient> found = takeRoot(interior, op->getOperand(index), isa<MulOp>(op));
-    if (found && sameTensor(op->getOperand(1 - index), found->input))
+    Value root = op->getOperand(index);
+    std::optional<Quotient> found =
+        isa<MulOp>(op) ? takeInverse(interior, root) : takeRoot(interior, root, false);
+    if (found && (isa<MulOp>(op) || found->over.isAligned(root)) &&
+        isSame(op->getOperand(1 - index), *found))
       return found;
   }
   return std::nullopt;
@@ -112,39 +160,33 @@ static bool areLast(ArrayRef<int64_t> axes, int64_t rank) {
   return true;
 }
 
-/// `input` minus its mean.
-struct Centred {
-  Value input;
-  Dims axes;
-};
-
-static std::optional<Centred> takeCentred(Interior &interior, Value value) {
+/// What the mean that `value` has subtracted runs over.
+static std::optional<Reduction> takeCentred(Interior &interior, Value value) {
   auto difference = interior.take<SubOp>(value);
   if (!difference || difference.getInputs().size() != 2)
     return std::nullopt;
-  std::optional<Mean> mean = takeMean(interior, difference.getInputs()[1]);
-  if (!mean || mean->input != difference.getInputs()[0])
+  Value subtracted = difference.getInputs()[1];
+  std::optional<Reduction> mean = takeMean(interior, subtracted);
+  if (!mean || mean->input != difference.getInputs()[0] || !mean->isAligned(subtracted))
     return std::nullopt;
-  return Centred{mean->input, mean->axes};
+  return mean;
 }
 
 /// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) over `axes`.
 static std::optional<Quotient> takeNormalized(Interior &interior, Operation *op) {
-  std::optional<Quotient> result;
-  // Some exporters write the difference twice.
-  auto sameTensor = [&](Value a, Value b) {
-    std::optional<Centred> first = takeCentred(interior, a);
-    std::optional<Centred> second = takeCentred(interior, b);
-    if (!first || !second || first->input != second->input || first->axes != second->axes)
-      return false;
-    result = Quotient{first->input, first->axes, 0};
-    return true;
+  std::optional<Reduction> over;
+  auto isSame = [&](Value outside, const Quotient &quotient) {
+    over = takeCentred(interior, outside);
+    // Some exporters write the difference twice.
+    std::optional<Reduction> inside =
+        quotient.isCentred ? quotient.over : takeCentred(interior, quotient.over.input);
+    return over && inside && over->input == inside->input && over->axes == inside->axes;
   };
-  std::optional<Quotient> quotient = takeQuotient(interior, op, sameTensor);
-  if (!quotient || quotient->axes != result->axes || !interior.isClosed())
+  std::optional<Quotient> quotient = takeQuotient(interior, op, isSame);
+  if (!quotient || quotient->over.axes != over->axes || !interior.isClosed())
     return std::nullopt;
-  result->eps = quotient->eps;
-  return result;
+  quotient->over = *over;
+  return quotient;
 }
 
 /// What ops of this folder take: a float of known rank, as the result.
@@ -162,18 +204,34 @@ static LayerNormOp makeLayerNorm(PatternRewriter &rewriter, Location loc, Value 
                                       eps);
 }
 
+/// Replaces `op` by `make(location)`, a normalization, or that times the quotient's weight.
+template <typename Make>
+static void replaceByNorm(Operation *op, const Quotient &norm, PatternRewriter &rewriter,
+                          Make &&make) {
+  if (!norm.weight)
+    return rewriter.replaceOp(op, make(op->getLoc()));
+  Location loc = locWith(rewriter, op, "_norm");
+  Value normalized = make(loc);
+  // The other operand of this product is constant now.
+  auto product = cast<MulOp>(rewriter.clone(*op));
+  rewriter.modifyOpInPlace(product, [&] { product->setOperands({normalized, norm.weight}); });
+  rewriter.replaceOp(op, product.getOutput());
+}
+
 /// (x - mean) / sqrt(variance + eps) over the last axes -> LayerNorm(x)
 static LogicalResult toLayerNorm(Operation *op, PatternRewriter &rewriter) {
   Interior interior(op);
   std::optional<Quotient> norm = takeNormalized(interior, op);
-  std::optional<int64_t> rank = norm ? rankOf(norm->input, op) : std::nullopt;
-  if (!rank || !areLast(norm->axes, *rank))
+  std::optional<int64_t> rank = norm ? rankOf(norm->over.input, op) : std::nullopt;
+  if (!rank || !areLast(norm->over.axes, *rank))
     return failure();
-  Value none = makeNone(rewriter, op->getLoc());
-  auto layerNorm = makeLayerNorm(rewriter, op->getLoc(), norm->input, none, none,
-                                 rewriter.getI64IntegerAttr(norm->axes.front() - *rank),
-                                 rewriter.getF64FloatAttr(norm->eps));
-  rewriter.replaceOp(op, layerNorm.getOutput());
+  replaceByNorm(op, *norm, rewriter, [&](Location loc) {
+    Value none = makeNone(rewriter, loc);
+    return makeLayerNorm(rewriter, loc, norm->over.input, none, none,
+                         rewriter.getI64IntegerAttr(norm->over.axes.front() - *rank),
+                         rewriter.getF64FloatAttr(norm->eps))
+        .getOutput();
+  });
   return success();
 }
 
@@ -181,27 +239,33 @@ static LogicalResult toLayerNorm(Operation *op, PatternRewriter &rewriter) {
 static LogicalResult toPixelNorm(Operation *op, PatternRewriter &rewriter) {
   Interior interior(op);
   std::optional<Quotient> norm = takeNormalized(interior, op);
-  std::optional<int64_t> rank = norm ? rankOf(norm->input, op) : std::nullopt;
-  if (!rank || *rank < 3 || norm->axes != Dims{1})
+  std::optional<int64_t> rank = norm ? rankOf(norm->over.input, op) : std::nullopt;
+  if (!rank || *rank < 3 || norm->over.axes != Dims{1})
     return failure();
-  Value none = makeNone(rewriter, op->getLoc());
-  rewriter.replaceOpWithNewOp<PixelNormOp>(op, norm->input.getType(), norm->input, none, none,
-                                           rewriter.getF64FloatAttr(norm->eps));
+  replaceByNorm(op, *norm, rewriter, [&](Location loc) -> Value {
+    Value none = makeNone(rewriter, loc);
+    return rewriter.create<PixelNormOp>(loc, norm->over.input.getType(), norm->over.input, none,
+                                        none, rewriter.getF64FloatAttr(norm->eps));
+  });
   return success();
 }
 
 /// x / sqrt(mean(x^2) + eps) over the last axes -> RMSNorm(x)
 static LogicalResult toRmsNorm(Operation *op, PatternRewriter &rewriter) {
   Interior interior(op);
-  auto isSame = [](Value a, Value b) { return a == b; };
+  auto isSame = [](Value outside, const Quotient &quotient) {
+    return !quotient.isCentred && outside == quotient.over.input;
+  };
   std::optional<Quotient> norm = takeQuotient(interior, op, isSame);
-  std::optional<int64_t> rank = norm ? rankOf(norm->input, op) : std::nullopt;
-  if (!rank || !areLast(norm->axes, *rank) || !interior.isClosed())
+  std::optional<int64_t> rank = norm ? rankOf(norm->over.input, op) : std::nullopt;
+  if (!rank || !areLast(norm->over.axes, *rank) || !interior.isClosed())
     return failure();
-  Value none = makeNone(rewriter, op->getLoc());
-  rewriter.replaceOpWithNewOp<RMSNormOp>(op, norm->input.getType(), norm->input, none,
-                                         rewriter.getI64IntegerAttr(norm->axes.front() - *rank),
-                                         rewriter.getF64FloatAttr(norm->eps));
+  replaceByNorm(op, *norm, rewriter, [&](Location loc) -> Value {
+    return rewriter.create<RMSNormOp>(loc, norm->over.input.getType(), norm->over.input,
+                                      makeNone(rewriter, loc),
+                                      rewriter.getI64IntegerAttr(norm->over.axes.front() - *rank),
+                                      rewriter.getF64FloatAttr(norm->eps));
+  });
   return success();
 }
 

@@ -239,7 +239,7 @@ static LogicalResult slicesIntoConv(ConvOp conv, PatternRewriter &rewriter) {
     ordered[position + moved] = element;
   }
   // Its channels are not those of the concatenation, so its name is another one.
-  Location loc = NameLoc::get(rewriter.getStringAttr(layerName(concat) + "_blocks"));
+  Location loc = locWith(rewriter, concat, "_blocks");
   rewriter.setInsertionPoint(conv);
   auto made = makeDepth2Space(rewriter, loc, concat.getType(), focus->input, blocksOf(*focus));
   Value weight = makeWeight(rewriter, conv, "_weight", *dims, ordered);

@@ -26,11 +26,15 @@ struct Fusion {
 
 // One table in each file of patterns.
 llvm::ArrayRef<Fusion> activationFusions();
+llvm::ArrayRef<Fusion> attentionFusions();
 llvm::ArrayRef<Fusion> constantFusions();
+llvm::ArrayRef<Fusion> convolutionFusions();
 llvm::ArrayRef<Fusion> movementFusions();
 llvm::ArrayRef<Fusion> normFusions();
 llvm::ArrayRef<Fusion> padFusions();
 llvm::ArrayRef<Fusion> rearrangeFusions();
+llvm::ArrayRef<Fusion> recurrentFusions();
+llvm::ArrayRef<Fusion> ropeFusions();
 
 namespace detail {
 

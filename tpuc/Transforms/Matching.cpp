@@ -8,7 +8,11 @@
 
 #include "tpuc/Transforms/Matching.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
@@ -79,6 +83,10 @@ Value tpuc::makeWeight(PatternRewriter &rewriter, Operation *op, StringRef suffi
   return makeWeight(rewriter, op, suffix, {static_cast<int64_t>(values.size())}, values);
 }
 
+Location tpuc::locWith(PatternRewriter &rewriter, Operation *op, StringRef suffix) {
+  return NameLoc::get(rewriter.getStringAttr(layerName(op) + suffix.str()));
+}
+
 Value tpuc::makeNone(PatternRewriter &rewriter, Location loc) {
   return rewriter.create<NoneOp>(loc, rewriter.getNoneType());
 }
@@ -107,7 +115,16 @@ bool tpuc::haveSameType(Value a, Value b) {
   return type && type.hasStaticShape() && type == b.getType();
 }
 
+bool tpuc::isReshape(Operation *op) {
+  return isa_and_nonnull<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp>(op);
+}
+
 bool tpuc::isF32(Value value) { return isPresent(value) && elementTypeOf(value).isF32(); }
+
+int64_t tpuc::rankOf(Value value) {
+  std::optional<Dims> dims = dimsOf(value);
+  return dims ? static_cast<int64_t>(dims->size()) : 0;
+}
 
 bool tpuc::isNear(double a, double b) { return std::abs(a - b) <= 1e-6 * std::abs(b); }
 
@@ -158,10 +175,45 @@ std::optional<WithScalar> tpuc::productOf(Operation *op) {
   return found;
 }
 
+std::optional<WithScalar> tpuc::maximumOf(Operation *op) {
+  if (!op || !isPlain(op))
+    return std::nullopt;
+  if (isa<MaxOp>(op))
+    return scalarAtEither(op);
+  if (auto maximum = dyn_cast<MaxConstOp>(op))
+    return WithScalar{maximum.getInput(), maximum.getConstVal().convertToDouble()};
+  if (auto relu = dyn_cast<ReluOp>(op); relu && relu.getReluLimit().isNegative())
+    return WithScalar{relu.getInput(), 0};
+  return std::nullopt;
+}
+
+bool Reduction::isAligned(Value value) const {
+  std::optional<Dims> dims = dimsOf(value);
+  std::optional<Dims> kept = dimsOf(input);
+  if (!dims || !kept || dims->size() > kept->size())
+    return false;
+  for (int64_t axis : axes)
+    (*kept)[static_cast<size_t>(axis)] = 1;
+  dims->insert(dims->begin(), kept->size() - dims->size(), 1);
+  return *dims == *kept;
+}
+
+int64_t Reduction::count() const {
+  Dims dims = *dimsOf(input);
+  int64_t result = 1;
+  for (int64_t axis : axes) {
+    if (dims[static_cast<size_t>(axis)] == kDynamic)
+      return kDynamic;
+    result *= dims[static_cast<size_t>(axis)];
+  }
+  return result;
+}
+
 bool Interior::takeOp(Operation *op) {
   if (op->getBlock() != root->getBlock() || !isPlain(op))
     return false;
-  ops.insert(op);
+  if (op != root)
+    ops.insert(op);
   return true;
 }
 
@@ -179,6 +231,31 @@ std::optional<WithScalar> Interior::takeProduct(Value value) {
   return found;
 }
 
+std::optional<WithScalar> Interior::takeMaximum(Value value) {
+  std::optional<WithScalar> found = maximumOf(value.getDefiningOp());
+  if (!found || !takeOp(value.getDefiningOp()))
+    return std::nullopt;
+  return found;
+}
+
+Value Interior::takeReshapes(Value value) {
+  while (isReshape(value.getDefiningOp()) && takeOp(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+std::optional<Reduction> Interior::takeReduction(Value value, StringRef mode) {
+  auto reduce = take<top::ReduceOp>(takeReshapes(value));
+  std::optional<Dims> dims = reduce ? dimsOf(reduce.getInput()) : std::nullopt;
+  std::optional<Dims> axes = dims ? intsOf(reduce.getAxes(), reduce.getAxesTensor()) : std::nullopt;
+  if (!axes || axes->empty() || reduce.getMode() != mode)
+    return std::nullopt;
+  for (int64_t &axis : *axes)
+    axis += axis < 0 ? static_cast<int64_t>(dims->size()) : 0;
+  llvm::sort(*axes);
+  return Reduction{reduce.getInput(), *axes};
+}
+
 Value Interior::takeSquare(Value value) {
   if (auto product = value.getDefiningOp<MulOp>();
       product && product.getInputs().size() == 2 &&
@@ -194,8 +271,10 @@ Value Interior::takeSquare(Value value) {
   return {};
 }
 
-bool Interior::isClosed() const {
+bool Interior::isClosed(llvm::function_ref<bool(Operation *)> mayBeRead) const {
   return llvm::all_of(ops, [&](Operation *op) {
+    if (mayBeRead && mayBeRead(op))
+      return true;
     return llvm::all_of(op->getUsers(),
                         [&](Operation *user) { return user == root || ops.contains(user); });
   });

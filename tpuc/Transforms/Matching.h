@@ -36,6 +36,9 @@ mlir::Value makeWeight(mlir::PatternRewriter &rewriter, mlir::Operation *op, llv
 /// A vector.
 mlir::Value makeWeight(mlir::PatternRewriter &rewriter, mlir::Operation *op, llvm::StringRef suffix,
                        const Doubles &values);
+/// The name of `op` with `suffix`, for a tensor that stands for none of the network's.
+mlir::Location locWith(mlir::PatternRewriter &rewriter, mlir::Operation *op,
+                       llvm::StringRef suffix);
 mlir::Value makeNone(mlir::PatternRewriter &rewriter, mlir::Location loc);
 
 //===--- Ops ----------------------------------------------------------------===//
@@ -45,9 +48,13 @@ mlir::Value makeNone(mlir::PatternRewriter &rewriter, mlir::Location loc);
 bool isPlain(mlir::Operation *op);
 /// Whether a terminator reads `value`: what the network, or a body, gives.
 bool isOutput(mlir::Value value);
+/// Whether the op gives the same elements in the same order under another shape; null is no op.
+bool isReshape(mlir::Operation *op);
 /// Whether the two have one known shape and element type.
 bool haveSameType(mlir::Value a, mlir::Value b);
 bool isF32(mlir::Value value);
+/// The number of dimensions; 0 if it is not known.
+int64_t rankOf(mlir::Value value);
 
 /// The plain op of class `Op` that makes `value` for `reader` alone; null if there is none.
 template <typename Op> Op producerFor(mlir::Value value, mlir::Operation *reader) {
@@ -61,6 +68,18 @@ template <typename Op> Op producerFor(mlir::Value value, mlir::Operation *reader
 struct WithScalar {
   mlir::Value tensor;
   double scalar;
+};
+
+/// What a reduction reads, and its axes, from the first one and in ascending order.
+struct Reduction {
+  mlir::Value input;
+  top::Dims axes;
+
+  /// Whether `value`, which has one element for each that the reduction gives, broadcasts to the
+  /// input so that each element meets those that it was computed from.
+  bool isAligned(mlir::Value value) const;
+  /// How many elements become one; kDynamic if that is not known.
+  int64_t count() const;
 };
 
 /// The ops that a pattern found behind a root and that go with it.
@@ -79,11 +98,21 @@ public:
   std::optional<WithScalar> takeSum(mlir::Value value);
   /// `value = tensor * scalar`, or a quotient.
   std::optional<WithScalar> takeProduct(mlir::Value value);
+  /// `value = max(tensor, scalar)`.
+  std::optional<WithScalar> takeMaximum(mlir::Value value);
+  /// `value` without the reshapes in front of it. Those of one element count keep their order.
+  mlir::Value takeReshapes(mlir::Value value);
+  /// A reduction, under whatever shape. Read it through `Reduction::isAligned`.
+  std::optional<Reduction> takeReduction(mlir::Value value, llvm::StringRef mode);
   /// x of `value = x * x` or `x^2`; null if it is neither.
   mlir::Value takeSquare(mlir::Value value);
 
-  /// Whether nobody but the root and these ops reads what they make.
-  bool isClosed() const;
+  /// Whether nobody but the root and these ops reads what they make; those for which `mayBeRead` is
+  /// true may be read elsewhere.
+  bool isClosed(llvm::function_ref<bool(mlir::Operation *)> mayBeRead = nullptr) const;
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+  /// All of them but the root, in no order.
+  llvm::SmallVector<mlir::Operation *> operations() const { return llvm::to_vector(ops); }
 
 private:
   mlir::Operation *root;
@@ -96,6 +125,8 @@ bool isNear(double a, double b);
 /// The tensor and the scalar of a sum, difference, product or quotient that `op` computes.
 std::optional<WithScalar> sumOf(mlir::Operation *op);
 std::optional<WithScalar> productOf(mlir::Operation *op);
+/// The same of max(tensor, scalar).
+std::optional<WithScalar> maximumOf(mlir::Operation *op);
 
 } // namespace tpuc
 

@@ -61,24 +61,30 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-to-mish` | `Mul(x, Tanh(Softplus(x)))` | `Mish(x)` |
     | `mul-to-swish` | `Mul(x, Sigmoid(c * x))` | `Swish(x)` with `beta` |
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
-    | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)` | `Softmax(x)` |
-    | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions | `LayerNorm(x)` |
+    | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
+    | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
+    | `to-lstm`, `to-gru` | the gates of each step of a sequence, with the same constants in all of them | `LSTM(x)`, `GRU(x)` |
+    | `to-rope` | `x * cos + join(-x2, x1) * sin`, or `join(x1 * cos - x2 * sin, x1 * sin + x2 * cos)`, of the halves or the even and odd elements of the last dimension or its first elements | `Rope(x, cos, sin)` |
+    | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions, the variance also as `mean(x^2) - mean^2` | `LayerNorm(x)` |
     | `to-pixelnorm` | the same over the channels | `PixelNorm(x)` |
     | `to-rmsnorm` | `x / sqrt(mean(x^2) + eps)` over the last dimensions | `RMSNorm(x)` |
     | `to-instancenorm` | `Mul(LayerNorm(x), c)`, from axis 2 on and one per channel | `InstanceNorm(x, c)` |
     | `to-groupnorm` | `Reshape(InstanceNorm(Reshape(x)))` | `GroupNorm(x)` |
     | `mul-into-norm`, `add-into-norm` | a product or sum of one of these and `c` | the norm with its weight, bias |
-    | `remove-no-op` | Copy, Cast to the same type, Reshape to the same shape, Permute in order, Slice of everything, Pad of nothing, Concat of one, `x * 1`, `x + 0` | `x` |
+    | `remove-no-op` | Copy, Cast to the same type, Reshape to the same shape, Permute in order, Slice of everything, Pad of nothing, Concat of one, `x * 1`, `x + 0`, `max(x, -inf)`, Where of a constant condition | `x` |
     | `merge-permutes` | `Permute(Permute(x))` | `Permute(x)` |
     | `merge-reshapes` | `Reshape(Reshape(x))`, also Flatten, Squeeze, Unsqueeze | `Reshape(x)` |
     | `permute-to-reshape` | `Permute(x)` that moves dimensions of one element only | `Reshape(x)` |
+    | `join-slices` | `Concat(Slice(x)...)` of all of `x` in order, reshaped or not | `Reshape(x)` |
     | `to-depth2space` | `Reshape(Permute(Reshape(x)))` between channels and blocks of pixels | `Depth2Space(x)` |
     | `to-shufflechannel` | `Reshape(Permute(Reshape(x)))` that interleaves channels | `ShuffleChannel(x)` |
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
+    | `merge-convs` | `Conv(x)`, `Conv(x)` of one window, not grouped, with one activation function, whose results are fewer than the elements of `x` that are read again, or concatenated | `Slice(Conv(x))`, `Slice(...)`, or `Conv(x)` in the concatenation |
     | `share-equal` | two equal ops | one of them |
 
-    `relu-into-producer`, `scale-to-depthwise` and `scalar-to-const` come when no other applies any
-    more. New constants are computed in f64 and rounded once.
+    `relu-into-producer`, `scale-to-depthwise`, `scalar-to-const` and `merge-convs` come when no
+    other applies any more. Convolutions whose results are to be cut out are merged only if their
+    weights give ranges within a factor of 2, so that one quantization suits all of them. New constants are computed in f64 and rounded once.
   }];
   let options = [ListOption<"disabled", "disable", "std::string", "Patterns to leave out">];
   let dependentDialects = ["::tpuc::top::TopDialect"];

@@ -8,14 +8,18 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace tpuc;
@@ -41,6 +45,18 @@ static bool isForward(SliceOp slice) {
   if (!steps)
     return !isPresent(slice.getStepsTensor());
   return llvm::all_of(*steps, [](int64_t step) { return step == 1; });
+}
+
+/// The operand that a constant condition chooses for all elements; null if there is none.
+static Value chosenOperand(WhereOp where) {
+  std::optional<Tensor> condition = constantTensor(where.getCond());
+  if (!condition || condition->type() != DataType::Bool || condition->numElements() == 0)
+    return {};
+  auto truths = condition->data<uint8_t>();
+  bool isX = truths.front() != 0;
+  Value chosen = isX ? where.getX() : where.getY();
+  bool isSame = llvm::all_of(truths, [&](uint8_t truth) { return (truth != 0) == isX; });
+  return isSame && haveSameType(chosen, where.getOutput()) ? chosen : Value();
 }
 
 /// The operand that the only result of `op` equals; null if there is none.
@@ -71,12 +87,20 @@ static Value unchangedOperand(Operation *op) {
             std::optional<WithScalar> found = sumOf(sum);
             return found && found->scalar == 0;
           })
+          .Case<MaxOp, MaxConstOp>([](Operation *maximum) {
+            std::optional<WithScalar> found = maximumOf(maximum);
+            return found && found->scalar == -std::numeric_limits<double>::infinity();
+          })
           .Default(false);
+  if (auto where = dyn_cast<WhereOp>(op))
+    return chosenOperand(where);
   if (!isSame)
     return {};
   if (std::optional<WithScalar> found = productOf(op))
     return found->tensor;
   if (std::optional<WithScalar> found = sumOf(op))
+    return found->tensor;
+  if (std::optional<WithScalar> found = maximumOf(op))
     return found->tensor;
   return op->getOperand(0);
 }
@@ -127,10 +151,6 @@ static LogicalResult mergePermutes(PermuteOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-static bool isReshape(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp>(op);
-}
-
 /// A constant shape that says the same as the type of `value`: at most one extent is not known,
 /// and none is 0.
 static std::optional<Dims> reshapeTo(Value value) {
@@ -176,6 +196,69 @@ static LogicalResult permuteToReshape(PermuteOp op, PatternRewriter &rewriter) {
     last = axis;
   }
   replaceByReshape(op, op.getInput(), *shape, rewriter);
+  return success();
+}
+
+namespace {
+
+/// Elements [begin, end) of one dimension of a tensor.
+struct Range {
+  Value source;
+  int64_t axis;
+  int64_t begin;
+  int64_t end;
+};
+
+} // namespace
+
+/// What `value`, reshaped or not, takes of a tensor; none if it is no slice of one dimension.
+static std::optional<Range> rangeOf(Value value) {
+  while (isReshape(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto slice = value.getDefiningOp<SliceOp>();
+  std::optional<Dims> offset =
+      slice ? intsOf(slice.getOffset(), slice.getOffsetTensor()) : std::nullopt;
+  std::optional<Dims> axes = slice ? intsOf(slice.getAxes(), slice.getAxesTensor()) : std::nullopt;
+  std::optional<Dims> dims = dimsOf(value);
+  if (!offset || !axes || axes->size() != 1 || offset->size() != 1 || !dims || !isForward(slice))
+    return std::nullopt;
+  int64_t axis = axes->front() < 0 ? axes->front() + rankOf(value) : axes->front();
+  int64_t extent = (*dims)[static_cast<size_t>(axis)];
+  if (offset->front() < 0 || extent == kDynamic)
+    return std::nullopt;
+  return Range{slice.getInput(), axis, offset->front(), offset->front() + extent};
+}
+
+/// The product of the extents before `axis`; none if one is not known.
+static std::optional<int64_t> outerExtent(Value value, int64_t axis) {
+  Dims outer(ArrayRef(*dimsOf(value)).take_front(static_cast<size_t>(axis)));
+  if (llvm::is_contained(outer, kDynamic))
+    return std::nullopt;
+  return productOf(outer);
+}
+
+/// Concat(Slice(x)...) -> Reshape(x), where the slices are all of x in order
+static LogicalResult joinSlices(ConcatOp concat, PatternRewriter &rewriter) {
+  std::optional<Dims> shape = reshapeTo(concat.getOutput());
+  if (!shape || !isPlain(concat))
+    return failure();
+  std::optional<Range> joined;
+  for (Value input : concat.getInputs()) {
+    std::optional<Range> range = rangeOf(input);
+    if (!range || range->begin != (joined ? joined->end : 0) ||
+        (joined && (range->source != joined->source || range->axis != joined->axis)))
+      return failure();
+    range->begin = 0;
+    joined = range;
+  }
+  auto axis = static_cast<int64_t>(concat.getAxis());
+  axis += axis < 0 ? rankOf(concat.getOutput()) : 0;
+  std::optional<int64_t> outer = outerExtent(concat.getOutput(), axis);
+  // Each slice takes one piece of every row in front of the axis, and so does each operand.
+  if ((*dimsOf(joined->source))[static_cast<size_t>(joined->axis)] != joined->end || !outer ||
+      outer != outerExtent(joined->source, joined->axis))
+    return failure();
+  replaceByReshape(concat, joined->source, *shape, rewriter);
   return success();
 }
 
@@ -226,7 +309,7 @@ ArrayRef<Fusion> tpuc::movementFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<removeNoOp>("remove-no-op"),      fusion<mergePermutes>("merge-permutes"),
       fusion<mergeReshapes>("merge-reshapes"), fusion<permuteToReshape>("permute-to-reshape"),
-      fusion<shareEqual>("share-equal"),
+      fusion<joinSlices>("join-slices"),       fusion<shareEqual>("share-equal"),
   };
   return kFusions;
 }

@@ -25,8 +25,10 @@ using namespace mlir;
 using namespace tpuc;
 
 template <typename Visit> static void forEachFusion(Visit &&visit) {
-  for (ArrayRef<Fusion> table : {activationFusions(), constantFusions(), movementFusions(),
-                                 normFusions(), padFusions(), rearrangeFusions()})
+  for (ArrayRef<Fusion> table :
+       {activationFusions(), attentionFusions(), constantFusions(), convolutionFusions(),
+        movementFusions(), normFusions(), padFusions(), rearrangeFusions(), recurrentFusions(),
+        ropeFusions()})
     for (const Fusion &each : table)
       visit(each);
 }

@@ -11,10 +11,12 @@
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Sha256.h"
 #include "tpuc/Model/Bmodel/Writer.h"
+#include "unittests/Support/Sanitized.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <bmodel_generated.h>
 #include <cmath>
 #include <fmt/format.h>
@@ -200,7 +202,10 @@ TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {
     // Padding is the same everywhere; one byte of it does.
     if (at > 64 && file[at] == std::byte{} && at % 4096 > 1024)
       continue;
-    for (const unsigned mask : {0x01U, 0x80U, 0xFFU}) {
+    constexpr std::array kMasks = {0x01U, 0x80U, 0xFFU};
+    for (const unsigned mask : kMasks) {
+      if (kIsSanitized && mask != kMasks[at % kMasks.size()])
+        continue;
       std::vector<std::byte> damaged = file;
       damaged[at] ^= std::byte(mask);
       const auto read = decoded(damaged);
@@ -214,15 +219,16 @@ TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {
       EXPECT_TRUE(!mustFail || !read) << "byte " << at;
     }
   }
-  EXPECT_GT(refused, 1000);
+  EXPECT_GT(refused, kIsSanitized ? 300 : 1000);
 }
 
 TEST(Container, EveryTruncationIsAnError) {
   const std::vector<std::byte> file = encoded(exampleModel());
-  for (size_t size = 0; size < file.size(); ++size)
+  constexpr size_t kStep = kIsSanitized ? 3 : 1;
+  for (size_t size = 0; size < file.size(); size += kStep)
     ASSERT_FALSE(decoded(Bytes(file).first(size))) << size;
   // And so it is when the header agrees with the size.
-  for (size_t size = sizeof(Header); size < file.size(); ++size) {
+  for (size_t size = sizeof(Header); size < file.size(); size += kStep) {
     std::vector<std::byte> cut(file.begin(), file.begin() + static_cast<ptrdiff_t>(size));
     Header header;
     std::memcpy(&header, cut.data(), sizeof(header));

@@ -107,7 +107,7 @@ TEST(CalibrationTable, IsCheckedAgainstANetwork) {
   };
   EXPECT_EQ(check({"relu", "conv1"}), "right");
   EXPECT_THAT(check({"relu", "conv1", "x", "y"}),
-              HasSubstr("t.cali: has no line for 'x' and 1 more; expected"));
+              HasSubstr("t.cali: the calibration table has no line for 'x' and 1 more; expected"));
   EXPECT_THAT(check({"relu", "conv2"}),
               HasSubstr("t.cali:1: the network has no tensor 'conv1'; expected one of its tensors; "
                         "did you mean 'conv2'?"));

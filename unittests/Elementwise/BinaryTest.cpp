@@ -10,14 +10,10 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
-#include <limits>
 
 using namespace tpuc;
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(BinaryTest, Broadcasts) {
   OpRunner run;

@@ -12,11 +12,15 @@
 #include "tpuc/Support/Tensor.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace tpuc {
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 /// The elements of `values`, converted to `type`.
 Tensor tensor(DataType type, const Shape &shape, const std::vector<double> &values);

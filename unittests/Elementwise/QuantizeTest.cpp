@@ -9,13 +9,10 @@
 #include "unittests/Elementwise/OpRunner.h"
 
 #include <gtest/gtest.h>
-#include <limits>
 
 using namespace tpuc;
 
 namespace {
-
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 Tensor u8(const Shape &shape, const std::vector<double> &values) {
   return tensor(DataType::U8, shape, values);

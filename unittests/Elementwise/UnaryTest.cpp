@@ -11,15 +11,11 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
-#include <limits>
 #include <numbers>
 
 using namespace tpuc;
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 struct Function {
   const char *name;

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Interpreter/Interpreter.h"
+#include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -40,11 +41,6 @@ protected:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
-
-std::vector<float> floats(const Tensor &tensor) {
-  auto data = tensor.data<float>();
-  return {data.begin(), data.end()};
-}
 
 Tensor count(int64_t value) { return Tensor::of<int64_t>({}, {value}); }
 

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Transforms/Passes.h"
+#include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -22,17 +23,6 @@ namespace {
 /// Weights `name` of a shape, filled with different numbers above 0.
 using Weights = std::vector<std::pair<std::string, Shape>>;
 
-Tensor fill(const Shape &shape, double start) {
-  Tensor tensor(DataType::F32, shape);
-  double value = start;
-  for (float &element : tensor.mutableData<float>()) {
-    value = value * 1.37 + 0.11;
-    value -= static_cast<int>(value);
-    element = static_cast<float>(value + 0.1);
-  }
-  return tensor;
-}
-
 /// Runs `text` before and after --top-fuse; expects the same numbers, and `left` among the ops but
 /// none of `gone`.
 void expectSame(llvm::StringRef text, const Weights &weights, const Shape &input,
@@ -45,8 +35,8 @@ void expectSame(llvm::StringRef text, const Weights &weights, const Shape &input
   auto store = context.getLoadedDialect<top::TopDialect>()->weights(*module);
   double start = 0.2;
   for (const auto &[name, shape] : weights)
-    (*store)->set(name, fill(shape, start += 0.13));
-  std::vector<Tensor> inputs = {fill(input, 0.5)};
+    (*store)->set(name, filled(shape, start += 0.13, 0.1));
+  std::vector<Tensor> inputs = {filled(input, 0.5, 0.1)};
   std::vector<Tensor> results;
   for (int round = 0; round < 2; ++round) {
     if (round == 1) {

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -43,11 +44,6 @@ protected:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
 };
-
-std::vector<float> floats(const Tensor &tensor) {
-  auto data = tensor.data<float>();
-  return {data.begin(), data.end()};
-}
 
 // c = relu(a + w); d = c * c; e = c + d. Only e and c leave.
 constexpr const char *kSmall = R"(
@@ -88,6 +84,41 @@ TEST_F(InterpreterTest, KeepsAllTensors) {
   EXPECT_THAT(told, ElementsAre("a", "b", "c", "d", "e"));
   EXPECT_THAT(floats(results->at("b")), ElementsAre(2, 0, 3, -3, 3, -6));
   EXPECT_THAT(floats(results->at("d")), ElementsAre(4, 0, 9, 0, 9, 0));
+}
+
+TEST_F(InterpreterTest, SubstitutesWhatLaterOpsRead) {
+  addWeight("w", Tensor::of<float>({3}, {1, -2, 0}));
+  std::map<std::string, std::vector<float>> made;
+  InterpreterOptions options{.numThreads = 1};
+  options.substitute = [&](const std::string &name,
+                           const Tensor &tensor) -> Expected<std::optional<Tensor>> {
+    made.emplace(name, floats(tensor));
+    if (name != "c")
+      return std::nullopt;
+    return Tensor::of<float>({2, 3}, {1, 1, 1, 2, 2, 2});
+  };
+  auto interpreter = make(kSmall, options);
+  ASSERT_TRUE(interpreter);
+  auto results = (*interpreter)->run({{"a", Tensor::of<float>({2, 3}, {1, 2, 3, -4, 5, -6})}});
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_THAT(made.at("c"), ElementsAre(2, 0, 3, 0, 3, 0));
+  EXPECT_THAT(made.at("d"), ElementsAre(1, 1, 1, 4, 4, 4));
+  EXPECT_THAT(floats(results->at("c")), ElementsAre(1, 1, 1, 2, 2, 2));
+  EXPECT_THAT(floats(results->at("e")), ElementsAre(2, 2, 2, 6, 6, 6));
+}
+
+TEST_F(InterpreterTest, SubstitutesOnlyWhatFits) {
+  addWeight("w", Tensor::of<float>({3}, {1, -2, 0}));
+  InterpreterOptions options{.numThreads = 1};
+  options.substitute = [](const std::string &, const Tensor &) -> Expected<std::optional<Tensor>> {
+    return Tensor::of<float>({2}, {1, 1});
+  };
+  auto interpreter = make(kSmall, options);
+  ASSERT_TRUE(interpreter);
+  auto results = (*interpreter)->run({{"a", Tensor::of<float>({2, 3}, {1, 2, 3, -4, 5, -6})}});
+  ASSERT_FALSE(results);
+  EXPECT_EQ(results.error().message(),
+            "tensor 'a': is to be replaced by [2] f32; expected [2, 3] f32");
 }
 
 TEST_F(InterpreterTest, ProbeEndsTheRun) {

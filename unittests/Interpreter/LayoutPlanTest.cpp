@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Interpreter/Interpreter.h"
+#include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -18,17 +19,6 @@ using namespace tpuc;
 using testing::ElementsAre;
 
 namespace {
-
-Tensor fill(const Shape &shape, double start) {
-  Tensor tensor(DataType::F32, shape);
-  double value = start;
-  for (float &element : tensor.mutableData<float>()) {
-    value = value * 1.37 + 0.11;
-    value -= static_cast<int>(value);
-    element = static_cast<float>(value - 0.5);
-  }
-  return tensor;
-}
 
 class LayoutPlanTest : public testing::Test {
 protected:
@@ -47,7 +37,7 @@ protected:
                                {"d", {24, 1, 3, 3}},
                                {"b", {24}},
                                {"m", {24, 10}}})
-      (*store)->set(name, fill(shape, start += 0.17));
+      (*store)->set(name, filled(shape, start += 0.17, -0.5));
   }
 
   TensorMap run(InterpreterOptions options) {
@@ -57,7 +47,7 @@ protected:
     };
     auto interpreter = Interpreter::create(*module, std::move(options));
     EXPECT_TRUE(interpreter) << interpreter.error().message();
-    const std::vector<Tensor> inputs{fill({1, 3, 16, 18}, 0.3)};
+    const std::vector<Tensor> inputs{filled({1, 3, 16, 18}, 0.3, -0.5)};
     auto results = (*interpreter)->run(inputs);
     EXPECT_TRUE(results) << results.error().message();
     return *results;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Attention.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -25,11 +25,6 @@ using testing::Pointwise;
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-std::vector<double> doubles(const Tensor &tensor) {
-  Tensor wide = convert(tensor, DataType::F64);
-  return {wide.data<double>().begin(), wide.data<double>().end()};
-}
 
 Tensor truths(Shape shape, const std::vector<int> &values) {
   Tensor tensor(DataType::Bool, shape);
@@ -163,6 +158,49 @@ TEST(AttentionTest, HeadsShareKeys) {
     }
 }
 
+Tensor waves(DataType type, Shape shape, double phase) {
+  Tensor tensor(DataType::F64, shape);
+  for (int64_t i = 0; i < tensor.numElements(); ++i)
+    tensor.mutableData<double>()[i] = 2 * std::sin(phase + 1.7 * static_cast<double>(i));
+  return convert(tensor, type);
+}
+
+/// Four heads of 50 queries on two heads of 37 keys, in `type`.
+std::vector<double> waveAttention(DataType type, const AttentionParams &params, const Tensor *mask,
+                                  const Tensor *lengths) {
+  ThreadPool threads(2);
+  bool isPacked = params.queryHeads > 0;
+  Tensor query = waves(type, isPacked ? Shape{2, 50, 4 * 19} : Shape{2, 4, 50, 19}, 0);
+  Tensor key = waves(type, isPacked ? Shape{2, 37, 2 * 19} : Shape{2, 2, 37, 19}, 1);
+  Tensor value = waves(type, isPacked ? Shape{2, 37, 2 * 21} : Shape{2, 2, 37, 21}, 2);
+  Tensor output(type, isPacked ? Shape{2, 50, 4 * 21} : Shape{2, 4, 50, 21});
+  attention({&query, &key, &value, mask, nullptr, nullptr, lengths}, params,
+            {&output, nullptr, nullptr, nullptr}, threads);
+  return doubles(output);
+}
+
+// f32 has a way of its own, f64 goes step by step.
+TEST(AttentionTest, PiecesGiveTheSame) {
+  Tensor adds = waves(DataType::F32, {2, 4, 50, 37}, 3);
+  Tensor perQuery = waves(DataType::F32, {50, 37}, 4);
+  Tensor perSample = waves(DataType::F32, {2, 1, 1, 30}, 5);
+  Tensor hides = truths({1, 37}, std::vector<int>(37, 0));
+  hides.mutableData<uint8_t>()[3] = 1;
+  hides.mutableData<uint8_t>()[20] = 1;
+  Tensor hidesAll = truths({1, 1}, {0});
+  Tensor lengths = Tensor::of<int64_t>({2}, {36, 5});
+  AttentionParams packed{.queryHeads = 4, .keyHeads = 2, .scale = 0.3};
+  AttentionParams causal{.isCausal = true};
+  AttentionParams window{.leftWindow = 4, .rightWindow = 2};
+  for (const AttentionParams &params : {AttentionParams{}, packed, causal, window})
+    for (const Tensor *mask : std::initializer_list<const Tensor *>{nullptr, &adds, &perQuery,
+                                                                    &perSample, &hides, &hidesAll})
+      for (const Tensor *length : std::initializer_list<const Tensor *>{nullptr, &lengths})
+        EXPECT_THAT(
+            waveAttention(DataType::F32, params, mask, length),
+            Pointwise(DoubleNear(2e-5), waveAttention(DataType::F64, params, mask, length)));
+}
+
 // In bf16 2 + 1/256 is 2: the product is rounded before the mask is added.
 TEST(AttentionTest, RoundsEachStep) {
   ThreadPool threads(1);
@@ -190,6 +228,16 @@ TEST(RopeTest, TurnsPairs) {
   EXPECT_THAT(doubles(output), ElementsAre(-3, -4, 1, 2, 5, 6, 1, 2, 3, 4, 5, 6));
   ASSERT_TRUE(rope(input, cos, sin, nullptr, {true, 1, 4}, output, threads));
   EXPECT_THAT(doubles(output), ElementsAre(-2, 1, -4, 3, 5, 6, 1, 2, 3, 4, 5, 6));
+}
+
+TEST(RopeTest, OneSampleOfAnglesIsForAll) {
+  ThreadPool threads(1);
+  Tensor input = Tensor::of<float>({2, 1, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Tensor cos = Tensor::of<float>({1, 2, 1}, {1, 0});
+  Tensor sin = Tensor::of<float>({1, 2, 1}, {0, 1});
+  Tensor output(DataType::F32, {2, 1, 2, 2});
+  ASSERT_TRUE(rope(input, cos, sin, nullptr, {}, output, threads));
+  EXPECT_THAT(doubles(output), ElementsAre(1, 2, -4, 3, 5, 6, -8, 7));
 }
 
 TEST(RopeTest, PositionsNameRows) {

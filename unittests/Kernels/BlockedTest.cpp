@@ -11,24 +11,15 @@
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Interpreter/Kernels/Reduce.h"
 #include "tpuc/Interpreter/Kernels/Resize.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <gtest/gtest.h>
 #include <limits>
-#include <random>
 
 using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-Tensor randomTensor(Shape shape, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_real_distribution<float> values(-1, 1);
-  Tensor tensor(DataType::F32, shape);
-  for (float &value : tensor.mutableData<float>())
-    value = values(generator);
-  return tensor;
-}
 
 Tensor run(const CompiledKernel &kernel, std::span<const Tensor> operands, const Shape &shape,
            ThreadPool &threads) {
@@ -59,14 +50,16 @@ Tensor plain(const Tensor &blocks, const Shape &shape, ThreadPool &threads) {
 /// Runs `kernel` on blocks and gives the plain result, after seeing that it is the same with any
 /// number of threads.
 Tensor runBlocked(const CompiledKernel &kernel, std::span<const Tensor> inputs, const Shape &output,
-                  bool takesPlain = false) {
+                  bool takesPlain = false, bool givesPlain = false) {
   Tensor first;
   for (unsigned count : {1, 2, 3}) {
     ThreadPool threads(count);
     std::vector<Tensor> operands;
     for (const Tensor &input : inputs)
       operands.push_back(takesPlain ? input : blocked(input, threads));
-    Tensor result = plain(run(kernel, operands, blockedShape(output), threads), output, threads);
+    Tensor result = run(kernel, operands, givesPlain ? output : blockedShape(output), threads);
+    if (!givesPlain)
+      result = plain(result, output, threads);
     if (count == 1)
       first = result;
     else
@@ -164,22 +157,71 @@ TEST_P(BlockedConvolutionTest, IsThePlainOne) {
 INSTANTIATE_TEST_SUITE_P(All, BlockedConvolutionTest, testing::ValuesIn(kConvCases),
                          [](const auto &info) { return std::string(info.param.name); });
 
-TEST(BlockedTest, DeconvolutionIsThePlainOne) {
-  const Shape in{2, 24, 5, 7};
-  const Shape out{2, 20, 10, 21};
+struct DeconvCase {
+  const char *name;
+  Shape input, filter, output;
+  std::vector<int64_t> strides, dilations, pads;
+};
+
+class BlockedDeconvolutionTest : public testing::TestWithParam<DeconvCase> {};
+
+const DeconvCase kDeconvCases[] = {
+    {"SideBySide", {2, 24, 5, 7}, {24, 20, 2, 3}, {2, 20, 10, 21}, {2, 3}, {1, 1}, {0, 0}},
+    {"Overlapping", {1, 40, 6, 13}, {40, 37, 4, 4}, {1, 37, 12, 26}, {2, 2}, {1, 1}, {1, 1}},
+    {"Odd", {1, 17, 5, 4}, {17, 16, 3, 5}, {1, 16, 10, 8}, {2, 2}, {1, 1}, {1, 2}},
+    {"Longer", {2, 16, 3, 3}, {16, 8, 3, 3}, {2, 8, 9, 8}, {2, 2}, {1, 1}, {0, 0}},
+    {"Dilated", {1, 33, 6, 5}, {33, 19, 3, 2}, {1, 19, 9, 10}, {1, 2}, {2, 1}, {1, 0}},
+    {"ManyTaps", {1, 16, 7, 9}, {16, 16, 7, 7}, {1, 16, 7, 9}, {1, 1}, {1, 1}, {3, 3}},
+    {"ManyChannels", {1, 600, 3, 4}, {600, 30, 3, 3}, {1, 30, 5, 7}, {2, 2}, {1, 1}, {1, 1}},
+    {"Line", {2, 20, 11}, {20, 18, 4}, {2, 18, 22}, {2}, {1}, {1}},
+    {"Narrow", {2, 24, 5, 30}, {24, 1, 2, 2}, {2, 1, 10, 60}, {2, 2}, {1, 1}, {0, 0}},
+    {"NarrowChannels", {2, 5, 4, 7}, {5, 4, 1, 4}, {2, 4, 4, 28}, {1, 4}, {1, 1}, {0, 0}},
+};
+
+TEST_P(BlockedDeconvolutionTest, IsThePlainOne) {
+  const DeconvCase &c = GetParam();
+  const std::vector<int64_t> kernel(c.filter.begin() + 2, c.filter.end());
   ConvParams params;
-  params.window = {{2, 3}, {2, 3}, {1, 1}, {0, 0}, {0, 0}};
-  Tensor input = randomTensor(in, 5);
-  Tensor filter = randomTensor({24, 20, 2, 3}, 6);
-  Tensor bias = randomTensor({20}, 7);
-  ASSERT_TRUE(isBlockedDeconvolution(in, out, filter.shape(), params));
+  params.window = {kernel, c.strides, c.dilations, c.pads, c.pads};
+  Tensor input = randomTensor(c.input, 5);
+  Tensor filter = randomTensor(c.filter, 6);
+  Tensor bias = randomTensor({c.output[1]}, 7);
+  ASSERT_TRUE(isBlockedDeconvolution(c.input, c.output, params));
   ThreadPool threads(1);
-  Tensor expected(DataType::F32, out);
+  Tensor expected(DataType::F32, c.output);
   deconvolve(input, filter, &bias, params, expected, threads, nullptr);
-  expectNear(runBlocked(*makeDeconvolution(in, out, filter, &bias, params), {{input}}, out),
-             expected, 2e-5);
-  params.window.padsBegin = {0, 1};
-  EXPECT_FALSE(isBlockedDeconvolution(in, out, filter.shape(), params));
+  auto kernels = makeDeconvolution(c.input, c.output, filter, &bias, params);
+  for (bool isClipped : {false, true}) {
+    if (isClipped) {
+      PostOp clip;
+      clip.kind = PostOp::Kind::Clip;
+      clip.a = 0;
+      clip.b = 0.75F;
+      kernels->postOps.push_back(clip);
+      for (float &value : expected.mutableData<float>())
+        value = std::clamp(value, 0.0F, 0.75F);
+    }
+    expectNear(runBlocked(*kernels, {{input}}, c.output, false,
+                          givesPlainResult(c.input, c.output, params)),
+               expected, 5e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BlockedDeconvolutionTest, testing::ValuesIn(kDeconvCases),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(BlockedTest, LeavesDeconvolutionsToOthers) {
+  const Shape in{1, 16, 5, 5};
+  ConvParams params;
+  params.window = {{1, 1}, {2, 2}, {1, 1}, {0, 0}, {0, 0}};
+  // Every other pixel is under no window.
+  EXPECT_FALSE(isBlockedDeconvolution(in, {1, 16, 9, 9}, params));
+  params.window = {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+  EXPECT_TRUE(isBlockedDeconvolution(in, {1, 16, 10, 10}, params));
+  // One channel is too few for a block.
+  EXPECT_FALSE(isBlockedDeconvolution(in, {1, 1, 10, 10}, params));
+  params.group = 2;
+  EXPECT_FALSE(isBlockedDeconvolution(in, {1, 16, 10, 10}, params));
 }
 
 TEST(BlockedTest, PoolingIsThePlainOne) {

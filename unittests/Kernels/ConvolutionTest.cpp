@@ -7,24 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Convolution.h"
-#include "tpuc/Support/Convert.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-Tensor randomTensor(Shape shape, unsigned seed, DataType type = DataType::F32) {
-  std::mt19937 generator(seed);
-  std::uniform_int_distribution<int> values(-8, 8);
-  Tensor tensor(DataType::F32, shape);
-  for (float &value : tensor.mutableData<float>())
-    value = static_cast<float>(values(generator)) / 4;
-  return convert(tensor, type);
-}
 
 struct Case {
   std::vector<int64_t> spatial, kernel, strides, dilations, padsBegin, padsEnd;
@@ -52,13 +43,6 @@ Shape shapeOf(int64_t a, int64_t b, const std::vector<int64_t> &rest) {
   std::vector<int64_t> dims = {a, b};
   dims.insert(dims.end(), rest.begin(), rest.end());
   return Shape(dims);
-}
-
-int64_t product(const std::vector<int64_t> &extents) {
-  int64_t result = 1;
-  for (int64_t extent : extents)
-    result *= extent;
-  return result;
 }
 
 /// Where tap `tap` of position `position` lies in the large side, -1 outside.
@@ -120,12 +104,12 @@ TEST(ConvolutionTest, SumsTheTapsInEveryType) {
     for (DataType type :
          {DataType::F32, DataType::F64, DataType::F16, DataType::BF16, DataType::I32}) {
       DataType source = isFloat(type) ? DataType::F32 : DataType::I32;
-      Tensor input =
-          convert(convert(randomTensor(shapeOf(c.batch, c.channels, c.spatial), 1), source), type);
+      Tensor input = convert(
+          convert(randomQuarters(shapeOf(c.batch, c.channels, c.spatial), 1), source), type);
       Tensor filter = convert(
-          convert(randomTensor(shapeOf(c.outputs, c.channels / c.group, c.kernel), 2), source),
+          convert(randomQuarters(shapeOf(c.outputs, c.channels / c.group, c.kernel), 2), source),
           type);
-      Tensor bias = convert(convert(randomTensor(Shape{c.outputs}, 3), source), type);
+      Tensor bias = convert(convert(randomQuarters(Shape{c.outputs}, 3), source), type);
       Tensor output(type, shapeOf(c.batch, c.outputs, c.positions()));
       convolve(input, filter, &bias, c.params(), output, threads, nullptr);
       // The numbers are small multiples of 1/16: sums are exact but for the last rounding.
@@ -142,9 +126,9 @@ TEST(ConvolutionTest, TransposedIsTheAdjoint) {
   ThreadPool threads(1);
   for (const Case &c : kCases)
     for (DataType type : {DataType::F32, DataType::F64}) {
-      Tensor x = randomTensor(shapeOf(c.batch, c.channels, c.spatial), 4, type);
-      Tensor filter = randomTensor(shapeOf(c.outputs, c.channels / c.group, c.kernel), 5, type);
-      Tensor y = randomTensor(shapeOf(c.batch, c.outputs, c.positions()), 6, type);
+      Tensor x = randomQuarters(shapeOf(c.batch, c.channels, c.spatial), 4, type);
+      Tensor filter = randomQuarters(shapeOf(c.outputs, c.channels / c.group, c.kernel), 5, type);
+      Tensor y = randomQuarters(shapeOf(c.batch, c.outputs, c.positions()), 6, type);
       Tensor forward(type, y.shape());
       Tensor back(type, x.shape());
       convolve(x, filter, nullptr, c.params(), forward, threads, nullptr);
@@ -165,12 +149,12 @@ TEST(ConvolutionTest, CacheFollowsTheShapeOfTheInput) {
   ThreadPool threads(2);
   KernelCache cache;
   Case c = kCases[2];
-  Tensor filter = randomTensor(shapeOf(c.outputs, 1, c.kernel), 7);
-  Tensor bias = randomTensor(Shape{c.outputs}, 8);
+  Tensor filter = randomQuarters(shapeOf(c.outputs, 1, c.kernel), 7);
+  Tensor bias = randomQuarters(Shape{c.outputs}, 8);
   unsigned seed = 10;
   for (int64_t height : {6, 6, 9, 6}) {
     c.spatial[0] = height;
-    Tensor input = randomTensor(shapeOf(c.batch, c.channels, c.spatial), seed++);
+    Tensor input = randomQuarters(shapeOf(c.batch, c.channels, c.spatial), seed++);
     Tensor output(DataType::F32, shapeOf(c.batch, c.outputs, c.positions()));
     convolve(input, filter, &bias, c.params(), output, threads, &cache);
     std::vector<double> expected = directConvolution(c, input, filter, bias);
@@ -216,9 +200,9 @@ TEST(ConvolutionTest, ZerosComeBetweenNeighbours) {
 TEST(ConvolutionTest, DeformedWithoutOffsetsIsPlain) {
   ThreadPool threads(2);
   const Case &c = kCases[1];
-  Tensor input = randomTensor(shapeOf(c.batch, c.channels, c.spatial), 20);
-  Tensor filter = randomTensor(shapeOf(c.outputs, c.channels / c.group, c.kernel), 21);
-  Tensor bias = randomTensor(Shape{c.outputs}, 22);
+  Tensor input = randomQuarters(shapeOf(c.batch, c.channels, c.spatial), 20);
+  Tensor filter = randomQuarters(shapeOf(c.outputs, c.channels / c.group, c.kernel), 21);
+  Tensor bias = randomQuarters(Shape{c.outputs}, 22);
   Tensor offset(DataType::F32, shapeOf(c.batch, 2 * 12, c.positions()));
   Tensor output(DataType::F32, shapeOf(c.batch, c.outputs, c.positions()));
   deformConvolve(input, filter, offset, &bias, nullptr, c.params(), 2, output, threads);

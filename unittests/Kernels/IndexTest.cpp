@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Index.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -18,12 +18,6 @@ using namespace tpuc::kernels;
 using testing::ElementsAre;
 
 namespace {
-
-std::vector<float> floats(const Tensor &tensor) {
-  Tensor wide = convert(tensor, DataType::F32);
-  auto values = wide.data<float>();
-  return {values.begin(), values.end()};
-}
 
 class Index : public testing::Test {
 protected:

@@ -11,11 +11,11 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-using namespace tpuc::kernels::testing;
+using namespace tpuc::kernels::integer;
 
 namespace {
 
-struct Case {
+struct Layer {
   size_t spatial;
   int64_t batch, channels, outputs, group; ///< Channels of the large side, outputs of the small.
   std::array<int64_t, 3> large, kernel, strides, dilations, padsBegin, padsEnd, small;
@@ -36,8 +36,8 @@ struct Case {
   Shape filterShape() const { return shape(outputs, channels / group, kernel); }
 };
 
-Case randomCase(Random &random) {
-  Case c{};
+Layer randomLayer(Random &random) {
+  Layer c{};
   c.spatial = static_cast<size_t>(pick(random, 1, 3));
   c.batch = pick(random, 1, 2);
   const int64_t kind = pick(random, 0, 3);
@@ -68,7 +68,7 @@ Case randomCase(Random &random) {
 
 /// Calls `body(small index, large index or -1, filter index, output channel)` for all products of a
 /// convolution: the output has the small side.
-template <typename Body> void forEachProduct(const Case &c, Body body) {
+template <typename Body> void forEachProduct(const Layer &c, Body body) {
   const int64_t perGroup = c.channels / c.group;
   const int64_t rows = c.outputs / c.group;
   int64_t position = 0;
@@ -96,7 +96,7 @@ template <typename Body> void forEachProduct(const Case &c, Body body) {
           }
 }
 
-std::string describe(const Case &c, DataType input, DataType filter, IntegerLevel level) {
+std::string describe(const Layer &c, DataType input, DataType filter, IntegerLevel level) {
   return c.largeShape().str() + " -> " + c.smallShape().str() + ", filter " +
          c.filterShape().str() + ", strides " + Shape(c.window().strides).str() + ", dilations " +
          Shape(c.window().dilations).str() + ", pads " + Shape(c.window().padsBegin).str() + " " +
@@ -117,7 +117,7 @@ std::vector<int64_t> requantizedAll(const std::vector<Int128> &sums, int64_t inn
 }
 
 /// Compares a convolution of random operands with the definition.
-void expectDirectSums(const Case &c, Random &random, IntegerLevel level, unsigned numThreads) {
+void expectDirectSums(const Layer &c, Random &random, IntegerLevel level, unsigned numThreads) {
   const DataType inputType = randomByteType(random);
   const DataType filterType = pick(random, 0, 3) == 0 ? DataType::U8 : DataType::I8;
   const DataType outputType = randomByteType(random);
@@ -152,29 +152,29 @@ void expectDirectSums(const Case &c, Random &random, IntegerLevel level, unsigne
   }
 }
 
-class IntegerConvolutionTest : public ::testing::TestWithParam<IntegerLevel> {};
+class IntegerConvolutionTest : public testing::TestWithParam<IntegerLevel> {};
 
 TEST_P(IntegerConvolutionTest, EqualsTheDirectSums) {
   Random random(1);
   for (int round = 0; round < 300 && !HasFatalFailure(); ++round)
-    expectDirectSums(randomCase(random), random, GetParam(),
+    expectDirectSums(randomLayer(random), random, GetParam(),
                      static_cast<unsigned>(pick(random, 1, 3)));
 }
 
 /// A case of `channels` to `outputs` over pictures of 70 x 61 pixels.
-Case largeCase(int64_t channels, int64_t outputs, int64_t group, int64_t kernel, int64_t stride) {
-  Case c{2,
-         1,
-         channels,
-         outputs,
-         group,
-         {1, 70, 61},
-         {1, kernel, kernel},
-         {1, stride, stride},
-         {1, 1, 1},
-         {0, kernel / 2, kernel / 2},
-         {0, kernel / 2, kernel / 2},
-         {1, 0, 0}};
+Layer largeLayer(int64_t channels, int64_t outputs, int64_t group, int64_t kernel, int64_t stride) {
+  Layer c{2,
+          1,
+          channels,
+          outputs,
+          group,
+          {1, 70, 61},
+          {1, kernel, kernel},
+          {1, stride, stride},
+          {1, 1, 1},
+          {0, kernel / 2, kernel / 2},
+          {0, kernel / 2, kernel / 2},
+          {1, 0, 0}};
   for (size_t axis = 1; axis < 3; ++axis)
     c.small[axis] = (c.large[axis] + 2 * (kernel / 2) - kernel) / stride + 1;
   return c;
@@ -183,9 +183,9 @@ Case largeCase(int64_t channels, int64_t outputs, int64_t group, int64_t kernel,
 TEST_P(IntegerConvolutionTest, LargePlanesAreTakenInParts) {
   Random random(4);
   for (unsigned numThreads : {1U, 2U})
-    for (const Case &c :
-         {largeCase(3, 3, 3, 3, 1), largeCase(3, 6, 3, 5, 1), largeCase(150, 20, 1, 1, 1),
-          largeCase(200, 3, 1, 3, 1), largeCase(100, 3, 1, 3, 2)})
+    for (const Layer &c :
+         {largeLayer(3, 3, 3, 3, 1), largeLayer(3, 6, 3, 5, 1), largeLayer(150, 20, 1, 1, 1),
+          largeLayer(200, 3, 1, 3, 1), largeLayer(100, 3, 1, 3, 2)})
       expectDirectSums(c, random, GetParam(), numThreads);
 }
 
@@ -193,7 +193,7 @@ TEST_P(IntegerConvolutionTest, TransposedEqualsTheDirectSums) {
   Random random(2);
   for (int round = 0; round < 300; ++round) {
     // The small side is the input here.
-    const Case c = randomCase(random);
+    const Layer c = randomLayer(random);
     const DataType inputType = randomByteType(random);
     const DataType filterType = pick(random, 0, 3) == 0 ? DataType::U8 : DataType::I8;
     const DataType outputType = randomByteType(random);
@@ -273,7 +273,7 @@ TEST_P(IntegerConvolutionTest, LongSumsOfExtremesAreExact) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, IntegerConvolutionTest, ::testing::ValuesIn(integerLevels()),
+INSTANTIATE_TEST_SUITE_P(Levels, IntegerConvolutionTest, testing::ValuesIn(integerLevels()),
                          [](const auto &info) {
                            return std::to_string(static_cast<int>(info.param));
                          });

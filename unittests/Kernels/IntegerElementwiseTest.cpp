@@ -17,8 +17,8 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-using namespace tpuc::kernels::testing;
-using ::testing::ElementsAre;
+using namespace tpuc::kernels::integer;
+using testing::ElementsAre;
 
 namespace {
 

@@ -11,12 +11,12 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-using namespace tpuc::kernels::testing;
+using namespace tpuc::kernels::integer;
 
 namespace {
 
 /// The batch extents of an operand, and which of them its matrices come from.
-struct Case {
+struct Product {
   int64_t m, n, k;
   std::vector<int64_t> leftBatch, rightBatch, batch;
   bool transposeLeft, transposeRight;
@@ -33,8 +33,8 @@ private:
   }
 };
 
-Case randomCase(Random &random) {
-  Case c{};
+Product randomProduct(Random &random) {
+  Product c{};
   c.m = pick(random, 1, 3) == 1 ? 1 : pick(random, 1, 150);
   c.n = pick(random, 1, 130);
   c.k = pick(random, 1, 70);
@@ -51,12 +51,12 @@ Case randomCase(Random &random) {
   return c;
 }
 
-class IntegerMatrixTest : public ::testing::TestWithParam<IntegerLevel> {};
+class IntegerMatrixTest : public testing::TestWithParam<IntegerLevel> {};
 
 TEST_P(IntegerMatrixTest, EqualsTheDirectSums) {
   Random random(3);
   for (int round = 0; round < 200; ++round) {
-    const Case c = randomCase(random);
+    const Product c = randomProduct(random);
     const DataType leftType = randomByteType(random);
     const DataType rightType = randomByteType(random);
     const DataType outputType = randomByteType(random);
@@ -133,7 +133,7 @@ TEST_P(IntegerMatrixTest, TakesVectors) {
   EXPECT_EQ(numbers(scalar), (std::vector<int64_t>{5 + 255 * 255}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, IntegerMatrixTest, ::testing::ValuesIn(integerLevels()),
+INSTANTIATE_TEST_SUITE_P(Levels, IntegerMatrixTest, testing::ValuesIn(integerLevels()),
                          [](const auto &info) {
                            return std::to_string(static_cast<int>(info.param));
                          });

@@ -14,7 +14,7 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-using namespace tpuc::kernels::testing;
+using namespace tpuc::kernels::integer;
 
 namespace {
 
@@ -45,7 +45,7 @@ MultiplierShift randomFactor(Random &random) {
           static_cast<int32_t>(pick(random, 31, 54))};
 }
 
-class IntegerSimdTest : public ::testing::TestWithParam<IntegerLevel> {
+class IntegerSimdTest : public testing::TestWithParam<IntegerLevel> {
 protected:
   const IntegerSimd &simd = integerSimd(GetParam());
 };
@@ -164,7 +164,7 @@ TEST_P(IntegerSimdTest, QuantizesAsSupportDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Levels, IntegerSimdTest, ::testing::ValuesIn(integerLevels()),
+INSTANTIATE_TEST_SUITE_P(Levels, IntegerSimdTest, testing::ValuesIn(integerLevels()),
                          [](const auto &info) {
                            return std::to_string(static_cast<int>(info.param));
                          });

@@ -17,7 +17,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace tpuc::kernels::testing {
+namespace tpuc::kernels::integer {
 
 using Random = std::mt19937;
 
@@ -124,6 +124,6 @@ inline int64_t requantized(Int128 acc, const RequantParams &params, size_t chann
   return static_cast<int64_t>(quotient < low ? low : quotient > high ? high : quotient);
 }
 
-} // namespace tpuc::kernels::testing
+} // namespace tpuc::kernels::integer
 
 #endif // UNITTESTS_KERNELS_INTEGERTESTING_H

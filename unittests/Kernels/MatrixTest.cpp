@@ -7,25 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Matrix.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <gmock/gmock.h>
-#include <random>
 
 using namespace tpuc;
 using namespace tpuc::kernels;
 using testing::ElementsAre;
 
 namespace {
-
-Tensor randomTensor(Shape shape, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::uniform_int_distribution<int> values(-8, 8);
-  Tensor tensor(DataType::F32, shape);
-  for (float &value : tensor.mutableData<float>())
-    value = static_cast<float>(values(generator)) / 4;
-  return tensor;
-}
 
 TEST(MatrixTest, MultipliesEitherOrientationInEveryType) {
   ThreadPool threads(2);
@@ -36,7 +26,7 @@ TEST(MatrixTest, MultipliesEitherOrientationInEveryType) {
         Shape leftShape = transposeLeft ? Shape{2, kInner, kRows} : Shape{2, kRows, kInner};
         Shape rightShape = transposeRight ? Shape{kColumns, kInner} : Shape{kInner, kColumns};
         auto make = [&](Shape shape, unsigned seed) {
-          Tensor tensor = randomTensor(shape, seed);
+          Tensor tensor = randomQuarters(shape, seed);
           return convert(isFloat(type) ? tensor : convert(tensor, DataType::I32), type);
         };
         Tensor left = make(leftShape, 1);

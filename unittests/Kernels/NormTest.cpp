@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Norm.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -25,11 +25,6 @@ namespace {
 const std::vector<double> kInput = {1, 3, 0, 4, 3, 1, 4, 0};
 
 Tensor input() { return Tensor::of<double>({2, 2, 2}, std::span<const double>(kInput)); }
-
-std::vector<double> doubles(const Tensor &tensor) {
-  Tensor wide = convert(tensor, DataType::F64);
-  return {wide.data<double>().begin(), wide.data<double>().end()};
-}
 
 TEST(NormTest, BatchStatisticsAndRunningOnes) {
   ThreadPool threads(2);

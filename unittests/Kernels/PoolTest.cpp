@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Pool.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <gmock/gmock.h>
@@ -17,10 +18,6 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 
 namespace {
-
-std::vector<float> floats(const Tensor &tensor) {
-  return {tensor.data<float>().begin(), tensor.data<float>().end()};
-}
 
 PoolParams params1d(int64_t kernel, int64_t stride, int64_t begin, int64_t end) {
   PoolParams params;

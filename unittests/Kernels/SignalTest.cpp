@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Signal.h"
-#include "tpuc/Support/Convert.h"
+#include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
 #include <complex>
@@ -21,11 +21,6 @@ using testing::ElementsAre;
 using testing::Pointwise;
 
 namespace {
-
-std::vector<double> doubles(const Tensor &tensor) {
-  auto data = tensor.data<double>();
-  return {data.begin(), data.end()};
-}
 
 /// The sum that defines the transform.
 std::vector<double> byDefinition(const std::vector<double> &signal, bool isInverse) {

@@ -36,12 +36,13 @@ std::vector<float> randomFloats(size_t count, unsigned seed, float range = 1) {
   return result;
 }
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFloatInf = std::numeric_limits<float>::infinity();
+constexpr float kFloatNaN = std::numeric_limits<float>::quiet_NaN();
 
 TEST(SimdTest, UnaryRowsAreTheSameEverywhere) {
   std::vector<float> in = randomFloats(1003, 1, 12);
-  const std::vector<float> special = {0, -0.0F, kInf, -kInf, kNaN, 1e30F, -1e30F, 1e-40F, 88, -104};
+  const std::vector<float> special = {0,     -0.0F,  kFloatInf, -kFloatInf, kFloatNaN,
+                                      1e30F, -1e30F, 1e-40F,    88,         -104};
   in.insert(in.end(), special.begin(), special.end());
   for (int number = 0; number <= static_cast<int>(UnaryOp::GeluTanh); ++number) {
     const auto op = static_cast<UnaryOp>(number);
@@ -96,8 +97,8 @@ TEST(SimdTest, BinaryRowsReadTheirOperands) {
       }
   // NaN wins.
   for (BinaryOp op : {BinaryOp::Min, BinaryOp::Max}) {
-    const float a[] = {kNaN, 1, 2, -1};
-    const float b[] = {1, kNaN, -2, 3};
+    const float a[] = {kFloatNaN, 1, 2, -1};
+    const float b[] = {1, kFloatNaN, -2, 3};
     float out[4];
     simdKernels().binaryRow(op, false, a, b, RowOperand::Same, out, 4);
     EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1]));
@@ -109,8 +110,8 @@ TEST(SimdTest, BinaryRowsReadTheirOperands) {
 TEST(SimdTest, ClipKeepsNaN) {
   for (SimdLevel level : levels()) {
     std::vector<float> values(40, 7);
-    values[3] = kNaN;
-    values[5] = -kInf;
+    values[3] = kFloatNaN;
+    values[5] = -kFloatInf;
     values[17] = 0.5F;
     simdKernels(level).clipRow(0, 6, values.data(), values.data(), 40);
     EXPECT_TRUE(std::isnan(values[3]));

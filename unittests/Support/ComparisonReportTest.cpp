@@ -75,6 +75,34 @@ TEST(ComparisonReport, Table) {
   EXPECT_THAT(sample().table(true), HasSubstr("[2]  [1]      -4          2\n"));
 }
 
+TEST(ComparisonReport, WhatDoesNotCountDoesNotFail) {
+  ComparisonReport report({0.9, 0.5});
+  report.add("inner", compared({3, 4}, {4, 2}), /*counts=*/false);
+  EXPECT_FALSE(report.passes());
+  EXPECT_EQ(report.failureMessage(), "no tensor was compared");
+  report.add("output", compared({1, 2}, {1, 2.01F}));
+  EXPECT_TRUE(report.passes());
+  EXPECT_EQ(report.numFailed(), 0u);
+  EXPECT_EQ(report.worst()->name, "inner");
+  EXPECT_THAT(report.table(), HasSubstr("6.02           2    below\n"));
+  report.add("other", compared({1, 2}, {2, 1}));
+  EXPECT_EQ(
+      report.failureMessage(),
+      "1 of 2 tensors fail, first 'other' (cosine 0.799999 below 0.9, euclid 0.333333 below 0.5)");
+}
+
+TEST(ComparisonReport, WorstTable) {
+  std::string text = sample().worstTable(2);
+  EXPECT_THAT(text, testing::MatchesRegex("tensor [^\n]*\nrelu  [^\n]*FAILED\nconv1 [^\n]*FAILED\n"
+                                          "1 more are more alike\n1 are equal\n"));
+  EXPECT_THAT(sample().worstTable(9), Not(HasSubstr("more alike")));
+  ComparisonReport report({0.9, 0.5});
+  report.add("inner", compared({3, 4}, {4, 2}), /*counts=*/false);
+  report.add("output", compared({1, 2}, {1, 2.01F}));
+  EXPECT_THAT(report.worstTable(1),
+              testing::MatchesRegex("tensor [^\n]*\noutput [^\n]*similar\ninner [^\n]*below\n"));
+}
+
 TEST(ComparisonReport, Json) {
   nlohmann::json json = sample().json();
   EXPECT_EQ(json["passed"], false);

@@ -27,7 +27,7 @@ Expected<NpzReader> open(const std::string &archive) {
 }
 
 /// The first error that reading everything gives.
-std::string message(const std::string &archive) {
+std::string firstError(const std::string &archive) {
   Expected<NpzReader> reader = open(archive);
   if (!reader)
     return reader.error().message();
@@ -108,7 +108,7 @@ std::string npyOf(DataType type, const Shape &shape) {
   return npyHeader(type, shape) + std::string(byteSize(type, shape.numElements()), 'x');
 }
 
-std::string sample() {
+std::string sampleArchive() {
   Archive archive;
   archive.stored("a.npy", npyOf(DataType::F32, {4}));
   archive.deflated("b/c.npy", npyOf(DataType::I16, {100}));
@@ -184,7 +184,7 @@ TEST(Npz, PiecesGiveTheSameBytes) {
   ASSERT_TRUE(whole->close());
   ASSERT_TRUE(pieces->close());
   EXPECT_EQ(readAll(folder.path("whole")), readAll(folder.path("pieces")));
-  EXPECT_EQ(message(readAll(folder.path("whole"))), "no error");
+  EXPECT_EQ(firstError(readAll(folder.path("whole"))), "no error");
 }
 
 TEST(Npz, WriterRefusesMisuse) {
@@ -219,7 +219,7 @@ TEST(Npz, FullDiskLeavesNothing) {
 }
 
 TEST(Npz, ReadsBothKindsOfEntries) {
-  Expected<NpzReader> reader = open(sample());
+  Expected<NpzReader> reader = open(sampleArchive());
   ASSERT_TRUE(reader) << reader.error().message();
   EXPECT_THAT(reader->names(), ElementsAre("a", "b/c"));
   EXPECT_EQ(reader->info("b/c")->shape, Shape{100});
@@ -251,7 +251,7 @@ TEST(Npz, UnalignedEntriesAreCopiedAndChecked) {
 
 TEST(Npz, DamageIsSeen) {
   // Stored and mapped: only on request.
-  std::string stored = sample();
+  std::string stored = sampleArchive();
   stored[stored.find("xxxx")] = 'y';
   EXPECT_TRUE(open(stored)->read("a"));
   EXPECT_THAT(open(stored)->verify("a").error().message(), HasSubstr("in: 'a': is damaged: CRC"));
@@ -262,7 +262,7 @@ TEST(Npz, DamageIsSeen) {
 }
 
 TEST(Npz, MissingNamesAreExplained) {
-  Expected<NpzReader> reader = open(sample());
+  Expected<NpzReader> reader = open(sampleArchive());
   EXPECT_EQ(reader->read("b/d").error().message(),
             "in: holds no tensor 'b/d'; expected 'b/c', 'a'");
   EXPECT_FALSE(reader->info("x"));
@@ -277,19 +277,19 @@ TEST(Npz, MissingNamesAreExplained) {
 }
 
 TEST(Npz, TruncatedAnywhere) {
-  std::string whole = sample();
-  ASSERT_EQ(message(whole), "no error");
+  std::string whole = sampleArchive();
+  ASSERT_EQ(firstError(whole), "no error");
   for (size_t size = 0; size < whole.size(); ++size)
-    EXPECT_NE(message(whole.substr(0, size)), "no error") << size;
+    EXPECT_NE(firstError(whole.substr(0, size)), "no error") << size;
 }
 
 TEST(Npz, AnyFlippedBitIsHarmless) {
-  std::string whole = sample();
+  std::string whole = sampleArchive();
   size_t noticed = 0;
   for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
-    std::string text = message(flipped);
+    std::string text = firstError(flipped);
     EXPECT_EQ(text.find('\n'), std::string::npos);
     noticed += text != "no error";
   }
@@ -303,7 +303,7 @@ TEST(Npz, HostileArchives) {
     Archive archive;
     archive.deflated("a.npy", array);
     change(archive);
-    return message(archive.finish());
+    return firstError(archive.finish());
   };
   EXPECT_EQ(one([](Archive &) {}), "no error");
   EXPECT_EQ(one([](Archive &a) { a.entries[0].encrypted = true; }),
@@ -328,12 +328,12 @@ TEST(Npz, HostileArchives) {
   EXPECT_THAT(one([](Archive &a) { a.stored("d/", ""); }), HasSubstr("is a directory"));
   EXPECT_THAT(one([](Archive &a) { a.stored("t.npy", "text"); }),
               HasSubstr("in: 't': is not a .npy array"));
-  EXPECT_THAT(message(""), HasSubstr("is empty"));
-  EXPECT_THAT(message("text"), HasSubstr("is not an npz file"));
-  EXPECT_THAT(message(array), HasSubstr("is a single .npy array"));
-  std::string fewer = sample();
+  EXPECT_THAT(firstError(""), HasSubstr("is empty"));
+  EXPECT_THAT(firstError("text"), HasSubstr("is not an npz file"));
+  EXPECT_THAT(firstError(array), HasSubstr("is a single .npy array"));
+  std::string fewer = sampleArchive();
   fewer[fewer.size() - 12] = fewer[fewer.size() - 14] = 1;
-  EXPECT_THAT(message(fewer), HasSubstr("has 2 entries, not 1 as it says"));
+  EXPECT_THAT(firstError(fewer), HasSubstr("has 2 entries, not 1 as it says"));
 }
 
 TEST(Npz, ShapesThatLieTakeNoMemory) {
@@ -350,7 +350,7 @@ TEST(Npz, ShapesThatLieTakeNoMemory) {
 }
 
 TEST(Npz, ThreadsReadTogether) {
-  Expected<NpzReader> reader = open(sample());
+  Expected<NpzReader> reader = open(sampleArchive());
   std::vector<std::thread> threads;
   std::vector<int> good(4);
   for (size_t i = 0; i < good.size(); ++i)

@@ -8,15 +8,13 @@
 
 // What the references state about each chip, as numbers.
 
-#include "tpuc/Target/Registry.h"
+#include "unittests/Target/FindTarget.h"
 
 #include <gtest/gtest.h>
 
 using namespace tpuc;
 
 namespace {
-
-const TargetInfo &target(std::string_view name) { return *lookupTarget(name).value(); }
 
 constexpr PrecisionSet kAll = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 constexpr QuantizationSet kSymmetric = {Quantization::Symmetric};

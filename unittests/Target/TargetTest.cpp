@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/Registry.h"
+#include "unittests/Target/FindTarget.h"
 
 #include <gtest/gtest.h>
 
@@ -16,8 +16,6 @@
 using namespace tpuc;
 
 namespace {
-
-const TargetInfo &target(std::string_view name) { return *lookupTarget(name).value(); }
 
 std::string precisionError(std::string_view chip, Precision precision) {
   const auto result = checkPrecision(target(chip), precision);

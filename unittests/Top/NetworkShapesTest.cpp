@@ -221,6 +221,9 @@ TEST_F(NetworkShapesTest, Rope) {
                      "} : (tensor<2x3x24xf32>, " + cos + ", " + cos + ", none) -> tensor<*xf32>");
   };
   EXPECT_EQ(rope("tensor<2x3x4xf32>", "num_heads = 3 : i64"), "tensor<2x3x24xf32> 432");
+  EXPECT_EQ(rope("tensor<1x3x4xf32>", "num_heads = 3 : i64"), "tensor<2x3x24xf32> 432");
+  EXPECT_EQ(rope("tensor<4x3x4xf32>", "num_heads = 3 : i64"),
+            "'top.Rope' op cos has shape [4, 3, 4]; expected [2, 3, 4]");
   EXPECT_EQ(rope("tensor<2x3x4xf32>", ""),
             "'top.Rope' op input has rank 3 and num_heads is 0; expected at least 1");
   EXPECT_EQ(rope("tensor<2x3x4xf32>", "num_heads = 3 : i64, rotary_dim = 6 : i64"),

@@ -143,6 +143,13 @@ void placeLocal(Case &one, Random &random, bool anyLane) {
   assert(offset <= kLaneBytes && "recipes make cases that fit");
 }
 
+Case finish(Case one, Random &random, bool anyLane) {
+  placeLocal(one, random, anyLane);
+  if (one.command.operation().otherForm && random.chance(3))
+    one.command = toLong(one.command);
+  return one;
+}
+
 } // namespace detail
 
 std::vector<Recipe> allRecipes() {

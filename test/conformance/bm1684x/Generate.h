@@ -26,10 +26,22 @@ struct Recipe {
 std::vector<Recipe> allRecipes();
 
 namespace detail {
+inline constexpr Prec kAllPrecs[] = {Prec::I8,  Prec::I16, Prec::I32,
+                                     Prec::F32, Prec::F16, Prec::BF16};
+
+inline uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
+
+/// What operand `role` is filled with, from a seed of its own.
+inline Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
+  return {role, kind, random.next() >> 40, limit};
+}
+
 /// The same command in the long form, where there is one.
 Command toLong(const Command &command);
 /// Chooses addresses for all operands in local memory that do not overlap, and sets the fields.
 void placeLocal(Case &one, Random &random, bool anyLane);
+/// Places operands, and takes the long form at times.
+Case finish(Case one, Random &random, bool anyLane = false);
 void addTiuRecipes(std::vector<Recipe> &recipes);
 void addWindowRecipes(std::vector<Recipe> &recipes);
 void addGdmaRecipes(std::vector<Recipe> &recipes);

@@ -14,14 +14,6 @@ namespace tpuc::bm1684x::conformance::detail {
 
 namespace {
 
-constexpr Prec kAll[] = {Prec::I8, Prec::I16, Prec::I32, Prec::F32, Prec::F16, Prec::BF16};
-
-uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
-
-Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
-  return {role, kind, random.next() >> 40, limit};
-}
-
 Command make(unsigned opcode, unsigned sub, Prec prec) {
   Command command = Command::make(*findOperation(Engine::Gdma, opcode, sub));
   command.set(Field::CmdId, 1).set(Field::SrcPrec, prec);
@@ -189,7 +181,7 @@ std::string sidesName(Sides sides) {
 } // namespace
 
 void addGdmaRecipes(std::vector<Recipe> &recipes) {
-  for (Prec prec : kAll) {
+  for (Prec prec : kAllPrecs) {
     for (Sides sides : kSides) {
       auto add = [&](unsigned opcode, unsigned sub) {
         recipes.push_back(

@@ -16,9 +16,6 @@ namespace {
 
 constexpr Prec kFloats[] = {Prec::F32, Prec::F16, Prec::BF16};
 constexpr Prec kInts[] = {Prec::I8, Prec::I16, Prec::I32};
-constexpr Prec kAll[] = {Prec::I8, Prec::I16, Prec::I32, Prec::F32, Prec::F16, Prec::BF16};
-
-uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
 
 Command make(unsigned opcode, unsigned sub) {
   Command command = Command::make(*findOperation(Engine::Tiu, opcode, sub));
@@ -29,18 +26,6 @@ Command make(unsigned opcode, unsigned sub) {
 void setResultShape(Command &command, Random &random, int64_t maxC = 80) {
   command.set(Field::Res0N, u(random.range(1, 3))).set(Field::Res0C, u(random.range(1, maxC)));
   command.set(Field::Res0H, u(random.range(1, 7))).set(Field::Res0W, u(random.range(1, 40)));
-}
-
-/// Places operands, fills what was not filled yet with bits, and takes the long form at times.
-Case finish(Case one, Random &random, bool anyLane = false) {
-  placeLocal(one, random, anyLane);
-  if (one.command.operation().otherForm && random.chance(3))
-    one.command = toLong(one.command);
-  return one;
-}
-
-Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
-  return {role, kind, random.next() >> 40, limit};
 }
 
 Kind floatKind(Random &random) { return random.chance(4) ? Kind::Special : Kind::Float; }
@@ -173,7 +158,7 @@ void addArith(std::vector<Recipe> &recipes) {
   });
   // One operand.
   for (unsigned sub : {1u, 19u, 26u, 28u, 29u, 30u})
-    for (Prec prec : kAll) {
+    for (Prec prec : kAllPrecs) {
       bool isInt = !isFloatPrec(prec);
       if (isInt ? sub == 28 : sub == 1 || sub >= 29)
         continue;
@@ -186,8 +171,8 @@ void addArith(std::vector<Recipe> &recipes) {
 }
 
 void addCasts(std::vector<Recipe> &recipes) {
-  for (Prec from : kAll)
-    for (Prec to : kAll) {
+  for (Prec from : kAllPrecs)
+    for (Prec to : kAllPrecs) {
       bool bothShortFloats =
           isFloatPrec(from) && isFloatPrec(to) && from != Prec::F32 && to != Prec::F32;
       if (bothShortFloats)
@@ -304,8 +289,8 @@ void addSeries(std::vector<Recipe> &recipes) {
 
 void addCompares(std::vector<Recipe> &recipes) {
   for (unsigned sub = 22; sub <= 26; ++sub)
-    for (Prec compared : kAll)
-      for (Prec chosen : kAll)
+    for (Prec compared : kAllPrecs)
+      for (Prec chosen : kAllPrecs)
         recipes.push_back(
             {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kCompare, sub)->name,
                          precName(compared), precName(chosen)),
@@ -375,7 +360,7 @@ void addVectors(std::vector<Recipe> &recipes) {
 
 void addTransposes(std::vector<Recipe> &recipes) {
   for (unsigned sub = 0; sub <= 5; ++sub)
-    for (Prec prec : kAll)
+    for (Prec prec : kAllPrecs)
       recipes.push_back(
           {fmt::format("{} {}", findOperation(Engine::Tiu, tiu::kTranspose, sub)->name,
                        precName(prec)),
@@ -426,7 +411,7 @@ void addTransposes(std::vector<Recipe> &recipes) {
 
 void addGathers(std::vector<Recipe> &recipes) {
   for (unsigned sub : {0u, 1u, 3u, 5u, 6u, 13u, 14u})
-    for (Prec prec : kAll)
+    for (Prec prec : kAllPrecs)
       for (Prec index : {Prec::I8, Prec::I16}) {
         if (sub == 1 && index == Prec::I8)
           continue;

@@ -14,20 +14,7 @@ namespace tpuc::bm1684x::conformance::detail {
 
 namespace {
 
-uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
-
-Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
-  return {role, kind, random.next() >> 40, limit};
-}
-
 Kind valuesOf(Prec prec) { return isFloatPrec(prec) ? Kind::Float : Kind::Bits; }
-
-Case finish(Case one, Random &random) {
-  placeLocal(one, random, false);
-  if (random.chance(3))
-    one.command = toLong(one.command);
-  return one;
-}
 
 /// Sizes, strides, padding, dilation, insertion; the result's size follows.
 void setWindow(Command &command, Random &random) {

@@ -31,7 +31,7 @@ using namespace tpuc;
 
 namespace {
 
-std::optional<Tensor> constant(Value value) {
+std::optional<Tensor> readableConstant(Value value) {
   auto weight = value.getDefiningOp<top::WeightOp>();
   if (!weight)
     return std::nullopt;
@@ -47,10 +47,11 @@ std::vector<double> numbersOf(const Tensor &tensor) {
   return {values.begin(), values.end()};
 }
 
-/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is another.
+/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
+/// another.
 quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type integer) {
-  std::optional<Tensor> scales = constant(scale);
-  std::optional<Tensor> zeros = constant(zeroPoint);
+  std::optional<Tensor> scales = readableConstant(scale);
+  std::optional<Tensor> zeros = readableConstant(zeroPoint);
   if (!scales || scales->numElements() != 1 || (top::isPresent(zeroPoint) && !zeros) ||
       (zeros && zeros->numElements() != 1))
     return {};
@@ -110,10 +111,10 @@ void QuantizedSource::quantize(Operation *op, Value numbers, Value scale, Value 
 
 void QuantizedSource::expandConv(top::QLinearConvOp op) {
   builder.setInsertionPoint(op);
-  std::optional<Tensor> bias = constant(op->getOperand(8));
-  std::optional<Tensor> inputScale = constant(op->getOperand(1));
-  std::optional<Tensor> filterScale = constant(op->getOperand(4));
-  if (!constant(op->getOperand(3)) || !inputScale || !filterScale ||
+  std::optional<Tensor> bias = readableConstant(op->getOperand(8));
+  std::optional<Tensor> inputScale = readableConstant(op->getOperand(1));
+  std::optional<Tensor> filterScale = readableConstant(op->getOperand(4));
+  if (!readableConstant(op->getOperand(3)) || !inputScale || !filterScale ||
       (top::isPresent(op->getOperand(8)) && !bias))
     return;
   Value input = dequantize(op->getOperand(0), op->getOperand(1), op->getOperand(2), 1);
@@ -142,7 +143,7 @@ void QuantizedSource::expandMatMul(top::QLinearMatMulOp op) {
     return type ? std::max<int64_t>(type.getRank() - 1, 0) : 0;
   };
   for (unsigned index : {1, 4})
-    if (std::optional<Tensor> scale = constant(op->getOperand(index));
+    if (std::optional<Tensor> scale = readableConstant(op->getOperand(index));
         !scale || (index == 1 && scale->numElements() != 1))
       return;
   Value left = dequantize(op->getOperand(0), op->getOperand(1), op->getOperand(2), 0);
@@ -155,9 +156,9 @@ void QuantizedSource::expandMatMul(top::QLinearMatMulOp op) {
 
 /// A constant becomes floats; where no zero point is in the way, with the scales to store it by.
 void QuantizedSource::foldWeight(top::DequantizeLinearOp op) {
-  std::optional<Tensor> integers = constant(op->getOperand(0));
-  std::optional<Tensor> scale = constant(op->getOperand(1));
-  std::optional<Tensor> zeroPoint = constant(op->getOperand(2));
+  std::optional<Tensor> integers = readableConstant(op->getOperand(0));
+  std::optional<Tensor> scale = readableConstant(op->getOperand(1));
+  std::optional<Tensor> zeroPoint = readableConstant(op->getOperand(2));
   if (!integers || !scale || (top::isPresent(op->getOperand(2)) && !zeroPoint) ||
       op.getBlockSize() != 0)
     return;
@@ -168,9 +169,8 @@ void QuantizedSource::foldWeight(top::DequantizeLinearOp op) {
                             zeroPoint ? &*zeroPoint : nullptr, layout, numbers, threads);
   builder.setInsertionPoint(op);
   auto weight = top::WeightOp::create(builder, module, layerName(op), std::move(numbers));
-  const bool isCentred = !zeroPoint || llvm::all_of(numbersOf(*zeroPoint), [](double zero) {
-    return zero == 0;
-  });
+  const bool isCentred =
+      !zeroPoint || llvm::all_of(numbersOf(*zeroPoint), [](double zero) { return zero == 0; });
   if (isCentred && integers->type() == DataType::I8)
     weight.setWeightScaleAttr(builder.getF64ArrayAttr(numbersOf(*scale)));
   op.getOutput().replaceAllUsesWith(weight.getOutput());
@@ -199,9 +199,7 @@ void QuantizedSource::cancelPair(top::DequantizeLinearOp op) {
   }
   hasStored = true;
   // What the network gives keeps its name.
-  const auto isTerminator = [](Operation *user) {
-    return user->hasTrait<OpTrait::IsTerminator>();
-  };
+  const auto isTerminator = [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); };
   if (Operation *maker = source.getDefiningOp();
       maker && maker->getNumResults() == 1 && !isa<top::InputOp>(maker) &&
       llvm::any_of(op->getUsers(), isTerminator) && llvm::none_of(source.getUsers(), isTerminator))

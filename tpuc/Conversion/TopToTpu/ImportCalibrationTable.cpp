@@ -56,8 +56,7 @@ struct ImportCalibrationTablePass
       return propagate(names);
     if (Expected<void> checked = table->checkNames(*names, file); !checked)
       return checked;
-    const llvm::StringMap<Value> tensors =
-        floatTensors(module.lookupSymbol<func::FuncOp>("main"));
+    const llvm::StringMap<Value> tensors = floatTensors(module.lookupSymbol<func::FuncOp>("main"));
     for (const CalibrationTable::Entry &entry : table->entries) {
       Value value = tensors.lookup(entry.name);
       auto type = cast<TensorType>(value.getType());

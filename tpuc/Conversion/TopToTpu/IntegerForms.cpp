@@ -38,8 +38,8 @@ static int64_t rankOf(Value value) {
 bool tpuc::isTabulated(Operation *op) {
   return isa<ReluOp, ClipOp, SigmoidOp, SiLUOp, SwishOp, HardSwishOp, HardSigmoidOp, TanhOp, GELUOp,
              MishOp, EluOp, CeluOp, SeluOp, SoftplusOp, SoftsignOp, ThresholdedReluOp, ShrinkOp,
-             AbsOp, NegOp, ErfOp, SignOp, SinOp, CosOp, ArctanOp, AddConstOp, SubConstOp, MulConstOp,
-             MinConstOp, MaxConstOp>(op) ||
+             AbsOp, NegOp, ErfOp, SignOp, SinOp, CosOp, ArctanOp, AddConstOp, SubConstOp,
+             MulConstOp, MinConstOp, MaxConstOp>(op) ||
          (isa<DivConstOp>(op) && !cast<DivConstOp>(op).getIsReverse());
 }
 
@@ -49,8 +49,8 @@ static IntegerForm combinationForm(Operation *op) {
   if (op->getNumOperands() < 2 || (isProduct && op->getNumOperands() > 2) ||
       llvm::all_of(op->getOperands(), isWeight))
     return IntegerForm::None;
-  if (auto product = dyn_cast<MulOp>(op); product && (product.getMultiplier() != 1 ||
-                                                      product.getRshift() != 0))
+  if (auto product = dyn_cast<MulOp>(op);
+      product && (product.getMultiplier() != 1 || product.getRshift() != 0))
     return IntegerForm::None;
   return IntegerForm::Computes;
 }
@@ -59,18 +59,34 @@ static IntegerForm when(bool condition, IntegerForm form) {
   return condition ? form : IntegerForm::None;
 }
 
+/// Whether `slope` has one element, or one for each channel of `input`.
+static bool isByChannel(Value slope, Value input) {
+  auto type = dyn_cast<RankedTensorType>(slope.getType());
+  const int64_t rank = rankOf(input);
+  if (!type || rank < 0)
+    return false;
+  for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+    if (extent != 1 && rank - type.getRank() + static_cast<int64_t>(axis) != 1)
+      return false;
+  return true;
+}
+
 static IntegerForm resizeForm(InterpOp op) {
   if (op.getMode() == "nearest" && op.getCoordMode() != "tf_crop_and_resize")
     return IntegerForm::Moves;
-  const bool isLinear = op.getMode() == "linear" && rankOf(op.getInput()) == 4 &&
-                        !op.getAntialias() && !op.getExcludeOutside() &&
+  auto input = dyn_cast<RankedTensorType>(op.getInput().getType());
+  auto output = dyn_cast<RankedTensorType>(op.getOutput().getType());
+  const bool isLinear = op.getMode() == "linear" && !op.getAntialias() && !op.getExcludeOutside() &&
                         op.getCoordMode() != "tf_crop_and_resize" && !op.getAxes();
-  return when(isLinear && isa<RankedTensorType>(op.getOutput().getType()), IntegerForm::Computes);
+  const bool keepsChannels = input && output && input.getRank() == 4 && output.getRank() == 4 &&
+                             input.getShape().take_front(2) == output.getShape().take_front(2);
+  return when(isLinear && keepsChannels, IntegerForm::Computes);
 }
 
 static IntegerForm reduceForm(top::ReduceOp op) {
-  if (isPresent(op.getAxesTensor()) || op.getNoopWithEmptyAxes() ||
-      !isa<RankedTensorType>(op.getInput().getType()))
+  auto input = dyn_cast<RankedTensorType>(op.getInput().getType());
+  if (isPresent(op.getAxesTensor()) || op.getNoopWithEmptyAxes() || !input ||
+      !input.hasStaticShape() || input.getNumElements() == 0)
     return IntegerForm::None;
   if (op.getMode() == "ReduceMax" || op.getMode() == "ReduceMin")
     return IntegerForm::Moves;
@@ -92,10 +108,11 @@ IntegerForm tpuc::integerForm(Operation *op) {
       })
       .Case<AddOp, SubOp, MulOp, MaxOp, MinOp>([](auto sum) { return combinationForm(sum); })
       .Case<LeakyReluOp>([](auto) { return IntegerForm::Computes; })
-      .Case([](PReluOp relu) { return when(isWeight(relu->getOperand(1)), IntegerForm::Computes); })
-      .Case([](AvgPoolOp pool) {
-        return when(pool.getPadValue() == 0, IntegerForm::Computes);
+      .Case([](PReluOp relu) {
+        return when(isWeight(relu.getSlope()) && isByChannel(relu.getSlope(), relu.getInput()),
+                    IntegerForm::Computes);
       })
+      .Case([](AvgPoolOp pool) { return when(pool.getPadValue() == 0, IntegerForm::Computes); })
       .Case([](top::ReduceOp reduce) { return reduceForm(reduce); })
       .Case([](InterpOp resize) { return resizeForm(resize); })
       .Case([](CompareConstOp) { return IntegerForm::Computes; })
@@ -103,22 +120,19 @@ IntegerForm tpuc::integerForm(Operation *op) {
         return when(!isWeight(op->getOperand(0)) && !isWeight(op->getOperand(1)),
                     IntegerForm::Computes);
       })
-      .Case<MaxPoolOp>([](auto pool) {
-        return when(!pool.getDoRelu() || isNonNegative(pool.getInput()), IntegerForm::Moves);
+      .Case<MaxPoolOp, UpsampleOp>([](Operation *) { return IntegerForm::Moves; })
+      .Case([](ConcatOp concat) {
+        return when(llvm::none_of(concat.getInputs(), isWeight), IntegerForm::Moves);
       })
-      .Case<ConcatOp>([](auto concat) {
-        return when(!concat.getDoRelu() && llvm::none_of(concat.getInputs(), isWeight),
-                    IntegerForm::Moves);
+      .Case([](PadOp pad) { return when(!isPresent(pad.getValTensor()), IntegerForm::Moves); })
+      .Case<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp, PermuteOp, SliceOp,
+            SplitOp, ExpandOp, TileOp, Depth2SpaceOp, ShuffleChannelOp, ReverseSequenceOp, CopyOp>(
+          [](Operation *mover) {
+            return when(!isWeight(mover->getOperand(0)), IntegerForm::Moves);
+          })
+      .Case<GatherOp, GatherElementsOp, GatherNDOp>([](Operation *mover) {
+        return when(!isWeight(mover->getOperand(0)), IntegerForm::Moves);
       })
-      .Case([](UpsampleOp up) { return when(!up.getDoRelu(), IntegerForm::Moves); })
-      .Case([](PadOp pad) {
-        return when(!isPresent(pad.getValTensor()), IntegerForm::Moves);
-      })
-      .Case<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp, PermuteOp, SliceOp, SplitOp,
-            ExpandOp, TileOp, Depth2SpaceOp, ShuffleChannelOp, ReverseSequenceOp, CopyOp>(
-          [](Operation *mover) { return when(!isWeight(mover->getOperand(0)), IntegerForm::Moves); })
-      .Case<GatherOp, GatherElementsOp, GatherNDOp>(
-          [](Operation *mover) { return when(!isWeight(mover->getOperand(0)), IntegerForm::Moves); })
       .Default(IntegerForm::None);
 }
 
@@ -145,8 +159,10 @@ bool tpuc::isNonNegative(Value value) {
       return false;
     if (auto relu = op->getAttrOfType<BoolAttr>("do_relu"); relu && relu.getValue())
       return true;
-    if (isa<ReluOp, HardSigmoidOp, SoftmaxOp, AbsOp, ExpOp, SqrtOp, SoftplusOp>(op))
+    if (isa<ReluOp, HardSigmoidOp, AbsOp, ExpOp, SqrtOp, SoftplusOp>(op))
       return true;
+    if (auto softmax = dyn_cast<SoftmaxOp>(op))
+      return !softmax.getLog();
     if (auto sigmoid = dyn_cast<SigmoidOp>(op))
       return !sigmoid.getLog() && sigmoid.getScale().convertToDouble() >= 0 &&
              sigmoid.getBias().convertToDouble() >= 0;
@@ -156,17 +172,19 @@ bool tpuc::isNonNegative(Value value) {
       return true;
     if (auto pad = dyn_cast<PadOp>(op); pad && pad.getVal().convertToDouble() < 0)
       return false;
-    if (auto resize = dyn_cast<InterpOp>(op); resize && resize.getMode() == "cubic")
+    if (auto resize = dyn_cast<InterpOp>(op);
+        resize && (resize.getMode() == "cubic" || resize.getCoordMode() == "tf_crop_and_resize"))
       return false;
     if (isa<AddOp, MulOp, ConcatOp, MaxOp>(op) && !op->hasAttr("coeff"))
       return op->getNumOperands() <= 8 && llvm::all_of(op->getOperands(), [](Value operand) {
                return !isWeight(operand) && isNonNegative(operand);
              });
-    const bool keepsSign = isa<MaxPoolOp, AvgPoolOp, ReshapeOp, FlattenOp, SqueezeOp, UnsqueezeOp,
-                               PermuteOp, SliceOp, SplitOp, ExpandOp, TileOp, Depth2SpaceOp,
-                               ShuffleChannelOp, CopyOp, UpsampleOp, InterpOp, PadOp>(op) ||
-                           (isa<top::ReduceOp>(op) && cast<top::ReduceOp>(op).getMode() != "ReduceLogSum" &&
-                            cast<top::ReduceOp>(op).getMode() != "ReduceLogSumExp");
+    const bool keepsSign =
+        isa<MaxPoolOp, AvgPoolOp, ReshapeOp, FlattenOp, SqueezeOp, UnsqueezeOp, PermuteOp, SliceOp,
+            SplitOp, ExpandOp, TileOp, Depth2SpaceOp, ShuffleChannelOp, CopyOp, UpsampleOp,
+            InterpOp, PadOp>(op) ||
+        (isa<top::ReduceOp>(op) && cast<top::ReduceOp>(op).getMode() != "ReduceLogSum" &&
+         cast<top::ReduceOp>(op).getMode() != "ReduceLogSumExp");
     if (!keepsSign)
       return false;
     value = op->getOperand(0);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -74,7 +75,7 @@ SmallVector<Value> valuesOf(ArrayRef<Stored> operands) {
 }
 
 /// The largest shift with which the integer multipliers of `factors` keep within `bits` and the sum
-/// within 31 bits.
+/// within 31 bits; a left shift where results are far finer than operands.
 int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits) {
   double most = 0;
   double sum = 0;
@@ -86,7 +87,7 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits)
     return 0;
   const double bySize = std::floor(std::log2((std::exp2(bits - 1) - 1) / most));
   const double bySum = std::floor(std::log2(std::exp2(30) / std::max(sum, most)));
-  return static_cast<int>(std::clamp(std::min(bySize, bySum), 0.0, 30.0));
+  return static_cast<int>(std::clamp(std::min(bySize, bySum), -31.0, 30.0));
 }
 
 } // namespace
@@ -105,8 +106,9 @@ Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
     factors.push_back(index > 0 && isa<top::SubOp>(op) ? -factor : factor);
   }
   // Multipliers of 16 bits: the sum has 32. Chips with 8-bit ones say so.
-  const unsigned bits =
-      lowering.target.requant.multiplierBits == 0 ? 8 : std::min(lowering.target.requant.multiplierBits, 16U);
+  const unsigned bits = lowering.target.requant.multiplierBits == 0
+                            ? 8
+                            : std::min(lowering.target.requant.multiplierBits, 16U);
   const int shift = sumShift(factors, *operands, bits);
   SmallVector<int64_t> multipliers;
   int64_t offset = 0;
@@ -151,8 +153,8 @@ Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
         return propagate(tensor);
       Tensor integers(*storageDataType(type), tensor->shape());
       ThreadPool threads(1);
-      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type), integers,
-                              threads);
+      kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type),
+                              tpu::rangeOf(type), integers, threads);
       Value made = lowering.weight(op, "_operand_i8", std::move(integers));
       made.setType(cast<RankedTensorType>(made.getType()).clone(type));
       operands.push_back(made);
@@ -168,8 +170,7 @@ Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
   const double scale = lowering.plan.quantized(op.getInput()).getScale() /
                        lowering.plan.quantized(op.getOutput()).getScale();
   Expected<MultiplierShift> positive = lowering.factor(scale, op);
-  Expected<MultiplierShift> negative =
-      lowering.factor(scale * op.getAlpha().convertToDouble(), op);
+  Expected<MultiplierShift> negative = lowering.factor(scale * op.getAlpha().convertToDouble(), op);
   if (!positive || !negative)
     return positive ? propagate(negative) : propagate(positive);
   Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
@@ -194,8 +195,7 @@ Expected<void> tpuc::lowerPRelu(top::PReluOp op, Lowering &lowering) {
       return propagate(factor);
     factors.push_back(*factor);
   }
-  Operation *made =
-      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
+  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
   lowering.setFactors(made, factors);
   lowering.replace(op, made);
   return {};
@@ -211,25 +211,46 @@ Expected<void> tpuc::lowerCompare(top::CompareOp op, Lowering &lowering) {
   return {};
 }
 
+/// What stored integers of `type` compare with as the numbers that they stand for do with `bound`:
+/// the integer that stands for it, or one half above or below the nearest.
+static double storedBound(float bound, quant::UniformQuantizedType type) {
+  if (std::isnan(bound))
+    return bound;
+  const quant::StorageSpec storage = type.getStorage();
+  const int64_t nearest = quantize(double(bound), tpu::paramsOf(type),
+                                   {storage.min - 1, static_cast<uint64_t>(storage.max + 1)});
+  const float number =
+      static_cast<float>(nearest - type.getZeroPoint()) * static_cast<float>(type.getScale());
+  return double(nearest) + (number == bound ? 0.0 : number < bound ? 0.5 : -0.5);
+}
+
 Expected<void> tpuc::lowerCompareConst(top::CompareConstOp op, Lowering &lowering) {
-  quant::UniformQuantizedType type = lowering.plan.quantized(op.getInput());
-  const double stored =
-      op.getConstVal().convertToDouble() / type.getScale() + double(type.getZeroPoint());
   Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  const double stored = storedBound(static_cast<float>(op.getConstVal().convertToDouble()),
+                                    lowering.plan.quantized(op.getInput()));
   made->setAttr("const_val", lowering.builder.getF64FloatAttr(stored));
   lowering.replace(op, made);
   return {};
 }
 
-/// `function`, an op of one tensor, of the numbers that all stored integers of `type` stand for, in
-/// the order of the stored bytes.
-static Expected<Tensor> tabulate(Operation *function, quant::UniformQuantizedType type) {
-  Tensor numbers(DataType::F32, Shape{256});
-  for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
-    const int64_t byte = static_cast<int64_t>(index);
-    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
-    number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
+/// `op` and the functions before it whose results nobody else reads, the first in front: one table
+/// holds them all, and nothing is rounded between.
+static SmallVector<Operation *> tableChain(Operation *op, const Lowering &lowering) {
+  SmallVector<Operation *> chain = {op};
+  for (;;) {
+    Value between = chain.back()->getOperand(0);
+    Operation *maker = between.getDefiningOp();
+    if (!maker || !isTabulated(maker) || !lowering.plan.isInteger(maker) || !between.hasOneUse() ||
+        tpu::isQuantized(between))
+      break;
+    chain.push_back(maker);
   }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
+}
+
+/// `function`, an op of one tensor, of `numbers`.
+static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
   ThreadPool threads(1);
   const std::optional<Tensor> operand = numbers;
   EvalContext context(
@@ -243,21 +264,40 @@ static Expected<Tensor> tabulate(Operation *function, quant::UniformQuantizedTyp
   return context.results()[0];
 }
 
+/// `functions`, one after the other, of the numbers that all stored integers of `type` stand for,
+/// in the order of the stored bytes.
+static Expected<Tensor> tabulate(ArrayRef<Operation *> functions,
+                                 quant::UniformQuantizedType type) {
+  Tensor numbers(DataType::F32, Shape{256});
+  for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
+    const int64_t byte = static_cast<int64_t>(index);
+    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
+    number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
+  }
+  for (Operation *function : functions) {
+    Expected<Tensor> next = evaluate(function, numbers);
+    if (!next)
+      return next;
+    numbers = std::move(*next);
+  }
+  return numbers;
+}
+
 Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
-  quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
+  const SmallVector<Operation *> chain = tableChain(op, lowering);
+  Value source = chain.front()->getOperand(0);
   quant::UniformQuantizedType output = lowering.plan.quantized(op->getResult(0));
-  Expected<Tensor> numbers = tabulate(op, input);
+  Expected<Tensor> numbers = tabulate(chain, lowering.plan.quantized(source));
   if (!numbers)
     return propagate(numbers);
   // The bytes of the results; their sign is the output's business.
   Tensor table(DataType::I8, Shape{256});
-  for (auto [number, entry] :
-       llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
-    entry = static_cast<int8_t>(
-        quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
+  for (auto [number, entry] : llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
+    entry =
+        static_cast<int8_t>(quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
   Value entries = lowering.weight(op, "_table", std::move(table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
-                                                  lowering.asIntegers(op->getOperand(0)), entries);
+                                                  lowering.asIntegers(source), entries);
   lowering.replace(op, made);
   return {};
 }

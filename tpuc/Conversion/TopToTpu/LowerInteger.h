@@ -10,6 +10,7 @@
 #define TPUC_CONVERSION_TOPTOTPU_LOWERINTEGER_H
 
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -22,6 +23,10 @@
 namespace tpuc {
 
 // The formulas are those of the manual, section 6.3, with the corrections of docs/quantization.md.
+
+/// How the constant filter (operand 1) of a convolution or product belongs to output channels; none
+/// for other ops and for shapes that are not known.
+std::optional<ChannelOrder> filterOrder(mlir::Operation *op);
 
 Expected<void> lowerConv(top::ConvOp op, Lowering &lowering);
 Expected<void> lowerDeconv(top::DeconvOp op, Lowering &lowering);

@@ -14,6 +14,8 @@
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
+#include <fmt/format.h>
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -38,9 +40,9 @@ static std::vector<double> statedScales(Value value) {
   return scales;
 }
 
-/// The largest magnitude that stored integers of `type` have, less their zero point on request.
-static int64_t largest(quant::UniformQuantizedType type, bool lessZero) {
-  const int64_t zero = lessZero ? type.getZeroPoint() : 0;
+/// The largest magnitude that stored integers of `type` have less their zero point.
+static int64_t largest(quant::UniformQuantizedType type) {
+  const int64_t zero = type.getZeroPoint();
   return std::max(std::abs(type.getStorage().min - zero), std::abs(type.getStorage().max - zero));
 }
 
@@ -49,10 +51,12 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   ProductScales scales;
   scales.input = input.getScale();
   scales.inputZero = input.getZeroPoint();
-  scales.maxInput = largest(input, !foldsZero);
+  scales.maxInput = largest(input);
   scales.output = lowering.plan.quantized(op->getResult(0)).getScale();
   scales.foldsZero = foldsZero;
   scales.filter = statedScales(filter);
+  if (lowering.target.requant.biasType == DataType::I16)
+    scales.maxBias = std::numeric_limits<int16_t>::max();
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
   return scales;
 }
@@ -70,8 +74,16 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
     Expected<MultiplierShift> factor = lowering.factor(scale, op);
     if (!factor)
       return propagate(factor);
-    factors.push_back(strategy == RequantStrategy::InConvolution ? factor->afterShiftBy31()
-                                                                 : *factor);
+    if (strategy == RequantStrategy::InConvolution) {
+      factor = factor->afterShiftBy31();
+      if (factor->rshift < 0)
+        return makeError("layer '" + layerName(op) + "'",
+                         fmt::format("its sums are to be multiplied by {}", scale),
+                         fmt::format("less than 1, as {} scales them; the layer can have another "
+                                     "precision in the quantize table",
+                                     lowering.target.name));
+    }
+    factors.push_back(*factor);
   }
   if (llvm::all_equal(factors))
     factors.resize(1);
@@ -91,13 +103,11 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   if (!filter || !bias)
     return filter ? propagate(bias) : propagate(filter);
   const ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
-  QuantizedWeights weights =
-      quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
-  Value sums = weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias))
-                            : lowering.none();
-  Operation *made =
-      lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
+  Value sums =
+      weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias)) : lowering.none();
+  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
   if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
     return set;
   lowering.replace(op, made);
@@ -111,24 +121,56 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
+std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
+  if (!isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op))
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  if (!type || !type.hasStaticShape())
+    return std::nullopt;
+  ArrayRef<int64_t> dims = type.getShape();
+  if (isa<top::ConvOp>(op)) {
+    const int64_t taps = product(dims.drop_front(2));
+    return ChannelOrder{taps * dims[1], dims[0], 1, 1, taps};
+  }
+  if (auto deconv = dyn_cast<top::DeconvOp>(op)) {
+    // [C, M/group, kernel...]: the input channels of a group lie together.
+    const auto groups = static_cast<int64_t>(deconv.getGroup());
+    const int64_t taps = product(dims.drop_front(2));
+    return ChannelOrder{taps, dims[1], dims[0] / groups, groups, taps};
+  }
+  // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
+  const size_t rank = dims.size();
+  if (rank == 1)
+    return ChannelOrder{dims[0], 1, 1, 1, 1};
+  if (cast<top::MatMulOp>(op).getRightTranspose())
+    return ChannelOrder{dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
+  return ChannelOrder{1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
+}
+
 Expected<void> tpuc::lowerConv(top::ConvOp op, Lowering &lowering) {
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
-  const int64_t taps = product(dims.drop_front(2));
-  return lowerWithFilter(op, lowering, {taps * dims[1], dims[0], 1, 1, taps}, /*foldsZero=*/true);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/true);
 }
 
 Expected<void> tpuc::lowerDeconv(top::DeconvOp op, Lowering &lowering) {
-  // [C, M/group, kernel...]: the input channels of a group lie together.
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getFilter().getType()).getShape();
-  const auto groups = static_cast<int64_t>(op.getGroup());
-  const int64_t taps = product(dims.drop_front(2));
-  return lowerWithFilter(op, lowering, {taps, dims[1], dims[0] / groups, groups, taps},
-                         /*foldsZero=*/false);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/false);
+}
+
+/// The integers of the left operand. Where all scaling is one shift, no filter takes up the rest of
+/// it: a coarser scale of the operand does.
+static quant::UniformQuantizedType leftType(top::MatMulOp op, Lowering &lowering) {
+  quant::UniformQuantizedType left = lowering.plan.quantized(op.getInput());
+  if (lowering.target.requant.strategy != RequantStrategy::SharedShift)
+    return left;
+  const double unit = lowering.plan.quantized(op.getOutput()).getScale() /
+                      lowering.plan.quantized(op.getRight()).getScale();
+  const double scale = std::exp2(std::ceil(std::log2(left.getScale() / unit))) * unit;
+  return quant::UniformQuantizedType::get(left.getStorage(), left.getExpressedType(),
+                                          {scale, left.getZeroPoint()});
 }
 
 /// Both operands are tensors of the network.
 static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
-  quant::UniformQuantizedType left = lowering.plan.quantized(op.getInput());
+  quant::UniformQuantizedType left = leftType(op, lowering);
   quant::UniformQuantizedType right = lowering.plan.quantized(op.getRight());
   const double scale = left.getScale() * right.getScale();
   Expected<std::optional<Tensor>> bias = constant(op.getBias());
@@ -142,7 +184,7 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
     sums = lowering.weight(op, "_bias_i32", std::move(rounded));
   }
   Operation *made = lowering.twin(
-      op, {lowering.asIntegers(op.getInput()), lowering.asIntegers(op.getRight()), sums});
+      op, {lowering.as(op.getInput(), left), lowering.asIntegers(op.getRight()), sums});
   const double factor = scale / lowering.plan.quantized(op.getOutput()).getScale();
   if (Expected<void> set = setProductFactors(op, made, lowering, factor); !set)
     return set;
@@ -153,16 +195,5 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
 Expected<void> tpuc::lowerMatMul(top::MatMulOp op, Lowering &lowering) {
   if (!op.getRight().getDefiningOp<top::WeightOp>())
     return lowerTensorProduct(op, lowering);
-  ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getRight().getType()).getShape();
-  // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
-  const int64_t rank = static_cast<int64_t>(dims.size());
-  ChannelOrder order;
-  if (rank == 1) {
-    order.inner = dims[0];
-  } else if (op.getRightTranspose()) {
-    order = {dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
-  } else {
-    order = {1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
-  }
-  return lowerWithFilter(op, lowering, order, /*foldsZero=*/false);
+  return lowerWithFilter(op, lowering, *filterOrder(op), /*foldsZero=*/false);
 }

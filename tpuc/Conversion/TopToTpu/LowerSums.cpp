@@ -21,8 +21,7 @@ static double ratio(Operation *op, const Lowering &lowering) {
          lowering.plan.quantized(op->getResult(0)).getScale();
 }
 
-static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering,
-                                       ArrayRef<double> scales) {
+static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayRef<double> scales) {
   SmallVector<MultiplierShift> factors;
   for (double scale : scales) {
     Expected<MultiplierShift> factor = lowering.factor(scale, op);
@@ -42,9 +41,9 @@ Expected<void> tpuc::lowerAvgPool(top::AvgPoolOp op, Lowering &lowering) {
   int64_t most = 1;
   for (int64_t extent : top::toInts(op.getKernelShape()))
     most *= extent;
-  const bool hasPads =
-      op.getAutoPad() != "NOTSET" || op.getCeilMode() ||
-      (op.getPads() && llvm::any_of(top::toInts(*op.getPads()), [](int64_t pad) { return pad != 0; }));
+  const bool hasPads = op.getAutoPad() != "NOTSET" || op.getCeilMode() ||
+                       (op.getPads() && llvm::any_of(top::toInts(*op.getPads()),
+                                                     [](int64_t pad) { return pad != 0; }));
   SmallVector<double> scales;
   for (int64_t count = hasPads ? 1 : most; count <= most; ++count)
     scales.push_back(ratio(op, lowering) / double(count));
@@ -58,8 +57,7 @@ Expected<void> tpuc::lowerReduce(top::ReduceOp op, Lowering &lowering) {
   if (op.getMode() == "ReduceMean") {
     ArrayRef<int64_t> dims = cast<RankedTensorType>(op.getInput().getType()).getShape();
     const auto rank = static_cast<int64_t>(dims.size());
-    SmallVector<int64_t> axes =
-        op.getAxes() ? top::toInts(*op.getAxes()) : SmallVector<int64_t>();
+    SmallVector<int64_t> axes = op.getAxes() ? top::toInts(*op.getAxes()) : SmallVector<int64_t>();
     if (axes.empty())
       axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     for (int64_t axis : axes)

@@ -8,13 +8,17 @@
 
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -85,18 +89,45 @@ Expected<void> Lowering::lower(Operation *op) {
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
 
-/// Biases are summed in f32 with products of any kind.
-static bool isBias(OpOperand &operand) {
-  return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()) &&
-         operand.getOperandNumber() == 2;
+/// Operands that stay in f32: biases, which are summed so with products of any kind, and what sizes
+/// and coordinates follow from.
+static bool staysF32(OpOperand &operand) {
+  if (isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()))
+    return operand.getOperandNumber() == 2;
+  return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;
 }
 
 Value Lowering::floatOperand(OpOperand &operand, Type type) {
   Value value = operand.get();
   const Type element = getElementTypeOrSelf(expressed(value.getType()));
-  if (!element.isF32() || isBias(operand))
+  if (!element.isF32() || staysF32(operand))
     return top::isPresent(value) ? as(value, element) : value;
+  auto filter = value.getDefiningOp<top::WeightOp>();
+  const std::optional<ChannelOrder> order =
+      operand.getOperandNumber() == 1 ? filterOrder(operand.getOwner()) : std::nullopt;
+  if (filter && order && (type.isF16() || type.isBF16()))
+    return narrowFilter(filter, *order, type);
   return as(value, type);
+}
+
+/// A filter in 16 bits. Layers that share one share what it becomes.
+Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Type type) {
+  Value &made = casts[{filter.getOutput(), type}];
+  if (made)
+    return made;
+  Expected<Tensor> tensor = filter.read();
+  if (!tensor) {
+    failure = tensor.error();
+    return filter.getOutput();
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfter(filter);
+  Tensor rounded = roundFilter(convert(*tensor, DataType::F32), order, *storageDataType(type));
+  releaseMapped(tensor->rawBytes());
+  made = top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
+                               filter.name() + suffixOf(type), std::move(rounded))
+             .getOutput();
+  return made;
 }
 
 Expected<void> Lowering::lowerFloat(Operation *op) {
@@ -150,8 +181,13 @@ void Lowering::lowerRegions(Operation *op) {
 void Lowering::lowerResults() {
   Operation *terminator = main.front().getTerminator();
   builder.setInsertionPoint(terminator);
+  llvm::DenseMap<Value, Value> given;
   for (OpOperand &operand : terminator->getOpOperands()) {
     Value value = operand.get();
+    if (Value made = given.lookup(value)) {
+      operand.set(made);
+      continue;
+    }
     const Type type = expressed(value.getType());
     Value stored = lowered.lookup(value);
     if (!stored || stored.getType() == type) {
@@ -164,8 +200,10 @@ void Lowering::lowerResults() {
     if (maker->getNumResults() == 1 && layerName(maker) == name)
       maker->setLoc(NameLoc::get(
           builder.getStringAttr(name + suffixOf(getElementTypeOrSelf(stored.getType())))));
-    operand.set(builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
-                    .getOutput());
+    given[value] =
+        builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
+            .getOutput();
+    operand.set(given[value]);
   }
 }
 

@@ -9,6 +9,7 @@
 #ifndef TPUC_CONVERSION_TOPTOTPU_LOWERING_H
 #define TPUC_CONVERSION_TOPTOTPU_LOWERING_H
 
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -63,6 +64,7 @@ private:
   void lowerRegions(mlir::Operation *op);
   void lowerResults();
   mlir::Value floatOperand(mlir::OpOperand &operand, mlir::Type type);
+  mlir::Value narrowFilter(top::WeightOp filter, const ChannelOrder &order, mlir::Type type);
   mlir::Value castWeight(top::WeightOp weight, mlir::Type type);
   mlir::Value cast(mlir::Value stored, mlir::Type type, const std::string &name);
 

@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tpuc {
 #define GEN_PASS_DEF_CHIPASSIGN
@@ -70,8 +71,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (Expected<void> checked = checkPrecision(target, *precision); !checked)
       return propagate(checked);
     if (*precision == Precision::INT8)
-      if (Expected<void> checked = checkQuantization(
-              target, asymmetric ? Quantization::Asymmetric : Quantization::Symmetric);
+      if (Expected<void> checked = checkQuantization(target, asymmetric ? Quantization::Asymmetric
+                                                                        : Quantization::Symmetric);
           !checked)
         return propagate(checked);
     if (qtable.empty())
@@ -99,10 +100,12 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
   static bool hasRanges(func::FuncOp main) {
     return main
         .walk([](Operation *op) {
-          return llvm::any_of(op->getResultTypes(), [](Type type) {
-            return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
-                getElementTypeOrSelf(type));
-          })
+          return llvm::any_of(
+                     op->getResultTypes(),
+                     [](Type type) {
+                       return isa<quant::CalibratedQuantizedType, quant::UniformQuantizedType>(
+                           getElementTypeOrSelf(type));
+                     })
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
@@ -117,9 +120,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!store)
       return propagate(store);
     auto name = module->getAttrOfType<StringAttr>("module.name");
-    const std::string file =
-        (name ? name.getValue().str() : std::string("network")) + "_" + std::string(target.name) +
-        "_" + modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
+    const std::string file = (name ? name.getValue().str() : std::string("network")) + "_" +
+                             std::string(target.name) + "_" +
+                             modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
     dialect->setWeights(file, *store);
     module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
     return {};
@@ -132,6 +135,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return makeError("module", "has no function 'main'");
+    if (auto state = module->getAttrOfType<StringAttr>("module.state");
+        state && state.getValue() == "TPU_LOWERED")
+      return makeError("module", "is lowered already", "a module of top ops");
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
       return propagate(options);
@@ -174,14 +180,17 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     cast.erase();
   }
 
-  static void stripOutput(OpOperand &operand) {
-    auto cast = operand.get().getDefiningOp<tpu::CastOp>();
-    if (!cast || !cast.getInput().getDefiningOp() || !cast.getOutput().hasOneUse())
+  /// An output, however often it is given, that is stored in another type before.
+  static void stripOutput(tpu::CastOp cast) {
+    Operation *maker = cast.getInput().getDefiningOp();
+    const bool isOnlyGiven = llvm::all_of(
+        cast->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+    if (!maker || !isOnlyGiven)
       return;
-    // What is given now has the output's name.
-    if (Operation *maker = cast.getInput().getDefiningOp(); maker->getNumResults() == 1)
+    // What is given now has the output's name; inputs keep their own.
+    if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
       maker->setLoc(cast.getLoc());
-    operand.set(cast.getInput());
+    cast.getOutput().replaceAllUsesWith(cast.getInput());
     cast.erase();
   }
 
@@ -192,27 +201,42 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     if (quantInput)
       for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
         stripInput(input);
-    if (quantOutput)
-      for (OpOperand &operand : main.front().getTerminator()->getOpOperands())
-        stripOutput(operand);
+    if (quantOutput) {
+      llvm::SetVector<Operation *> casts;
+      for (Value value : main.front().getTerminator()->getOperands())
+        if (auto cast = value.getDefiningOp<tpu::CastOp>())
+          casts.insert(cast);
+      for (Operation *cast : casts)
+        stripOutput(tpu::CastOp(cast));
+    }
     main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
                                    main.front().getTerminator()->getOperandTypes()));
   }
 };
 
+/// Whether the network, or a body, gives what `cast` makes.
+bool isGiven(tpu::CastOp cast) {
+  return llvm::any_of(cast->getUsers(),
+                      [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
 struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass> {
   using Base::Base;
   void runOnOperation() override {
-    llvm::DenseMap<std::pair<Value, Type>, Value> made;
+    // In one block, so that the first stands before all readers of the others.
+    llvm::DenseMap<std::tuple<Block *, Value, Type>, tpu::CastOp> made;
     getOperation().walk([&](tpu::CastOp cast) {
-      Value &first = made[{cast.getInput(), cast.getOutput().getType()}];
-      const bool isOutput = llvm::any_of(cast->getUsers(), [](Operation *user) {
-        return user->hasTrait<OpTrait::IsTerminator>();
-      });
-      if (!first)
-        first = cast.getOutput();
-      else if (!isOutput)
-        cast.getOutput().replaceAllUsesWith(first);
+      tpu::CastOp &first = made[{cast->getBlock(), cast.getInput(), cast.getOutput().getType()}];
+      if (!first) {
+        first = cast;
+      } else if (!isGiven(cast)) {
+        cast.getOutput().replaceAllUsesWith(first.getOutput());
+      } else if (!isGiven(first)) {
+        // The one that stays is the output, which has its name.
+        cast->moveBefore(first);
+        first.getOutput().replaceAllUsesWith(cast.getOutput());
+        first = cast;
+      }
     });
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
@@ -241,12 +265,11 @@ std::string tpuc::modeName(Precision mode, bool asymmetric) {
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
-    manager.addPass(
-        createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
+    manager.addPass(createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
   manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
-  manager.addPass(createConvertTopToTpu({std::string(precisionName(options.mode)),
-                                         options.asymmetric, options.quantizeTable,
-                                         options.avoidF16Overflow}));
+  manager.addPass(
+      createConvertTopToTpu({std::string(precisionName(options.mode)), options.asymmetric,
+                             options.quantizeTable, options.avoidF16Overflow}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -8,7 +8,12 @@
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 
+#include "tpuc/Interpreter/Kernels/VectorMath.h"
+#include "tpuc/Support/Convert.h"
+
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -67,8 +72,9 @@ void WeightQuantizer::findScales() {
     // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
     const double total =
         sums[c] * double(scales.maxInput) + std::abs(biasOf(int64_t(c))) / scales.input;
+    const double smallest = std::abs(biasOf(int64_t(c))) / scales.input / double(scales.maxBias);
     if (scales.filter.empty())
-      filterScales[c] = std::max(filterScales[c], total / kMaxSum);
+      filterScales[c] = std::max({filterScales[c], total / kMaxSum, smallest});
   }
   if (!scales.sharesShift)
     return;
@@ -91,7 +97,8 @@ static void roundKeepingSum(std::span<const double> numbers, std::span<double> r
     missing += numbers[i] - rounded[i];
   }
   const double step = missing < 0 ? -1 : 1;
-  const auto count = static_cast<size_t>(std::abs(std::round(missing)));
+  // A sum that is off by just one half is as close as can be.
+  const auto count = static_cast<size_t>(std::max(std::ceil(std::abs(missing) - 0.5), 0.0));
   if (count == 0)
     return;
   order.resize(numbers.size());
@@ -142,7 +149,8 @@ void WeightQuantizer::roundBias() {
     double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]));
     if (addsZero)
       value -= double(scales.inputZero) * sums[c];
-    rounded[c] = static_cast<int32_t>(std::clamp(value, -kMaxSum, kMaxSum));
+    rounded[c] =
+        static_cast<int32_t>(std::clamp(value, -double(scales.maxBias), double(scales.maxBias)));
   }
 }
 
@@ -160,4 +168,46 @@ QuantizedWeights WeightQuantizer::run() {
 QuantizedWeights tpuc::quantizeWeights(const Tensor &filter, const Tensor *bias,
                                        const ChannelOrder &order, const ProductScales &scales) {
   return WeightQuantizer(filter, bias, order, scales).run();
+}
+
+/// The places of `numbers`, those of larger exponents first.
+static void orderByExponent(std::span<const float> numbers, std::vector<uint32_t> &places) {
+  constexpr size_t kExponents = 256;
+  const auto keyOf = [](float number) {
+    return kExponents - 1 - ((std::bit_cast<uint32_t>(number) >> 23) & (kExponents - 1));
+  };
+  std::array<uint32_t, kExponents + 1> begins = {};
+  for (float number : numbers)
+    ++begins[keyOf(number) + 1];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  places.resize(numbers.size());
+  for (size_t i = 0; i < numbers.size(); ++i)
+    places[begins[keyOf(numbers[i])]++] = static_cast<uint32_t>(i);
+}
+
+Tensor tpuc::roundFilter(const Tensor &filter, const ChannelOrder &order, DataType to) {
+  assert(to == DataType::F16 || to == DataType::BF16);
+  const auto round = to == DataType::F16 ? kernels::roundF16 : kernels::roundBF16;
+  const auto from = filter.data<float>();
+  Tensor rounded(DataType::F32, filter.shape());
+  auto stored = rounded.mutableData<float>();
+  const int64_t count = order.perChannel();
+  const int64_t size = order.taps > 1 ? order.taps : count;
+  std::vector<float> group(static_cast<size_t>(size));
+  std::vector<uint32_t> places;
+  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+    for (int64_t first = 0; first < count; first += size) {
+      for (int64_t i = 0; i < size; ++i)
+        group[static_cast<size_t>(i)] =
+            from[static_cast<size_t>(order.elementOf(channel, first + i))];
+      orderByExponent(group, places);
+      double left = 0;
+      for (uint32_t place : places) {
+        const double wanted = double(group[place]) + left;
+        const float nearest = round(static_cast<float>(wanted));
+        left = std::isfinite(nearest) ? wanted - double(nearest) : 0.0;
+        stored[static_cast<size_t>(order.elementOf(channel, first + place))] = nearest;
+      }
+    }
+  return convert(rounded, to);
 }

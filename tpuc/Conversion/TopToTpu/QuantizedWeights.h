@@ -47,9 +47,11 @@ struct ChannelOrder {
 struct ProductScales {
   double input = 1;
   int64_t inputZero = 0;
-  /// The largest magnitude of input (less its zero point, where `foldsZero` is not set).
+  /// The largest magnitude of an input less its zero point.
   int64_t maxInput = 255;
   double output = 1;
+  /// The largest magnitude of a bias: half of what 32 bits hold, which leaves room for the sum.
+  int64_t maxBias = int64_t(1) << 30;
   /// Whether the bias takes up -inputZero * sum of the channel's integers.
   bool foldsZero = true;
   /// Scales of the filter that are given, one or one for each channel; empty: to be found.
@@ -60,7 +62,7 @@ struct ProductScales {
 };
 
 struct QuantizedWeights {
-  Tensor filter; ///< i8
+  Tensor filter;              ///< i8
   std::optional<Tensor> bias; ///< i32
   /// input * filter / output for each channel.
   std::vector<double> factors;
@@ -68,14 +70,19 @@ struct QuantizedWeights {
 
 /// Rounds a filter (f32) and a bias (f32, may be null) to integers: the filter of channel c by its
 /// largest magnitude / 127, the bias by input scale * filter scale. A channel whose sums could
-/// leave 32 bits gets a larger scale. Channels of zeros have a scale of 1.
+/// leave 32 bits, or whose bias is too large, gets a larger scale. Channels of zeros have a scale
+/// of 1.
 ///
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
-/// only, those of the whole output channel, are off by at most half an integer. The elements closest
-/// to the next integer go there. What the filter does to the mean of its input, which is most of
-/// what it sees behind a ReLU or in smooth pictures, is kept that way.
+/// only, those of the whole output channel, are off by at most half an integer. The elements
+/// closest to the next integer go there. What the filter does to the mean of its input, which is
+/// most of what it sees behind a ReLU or in smooth pictures, is kept that way.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
+
+/// Rounds a filter (f32) to `to`, f16 or bf16, so that the same sums are kept: each element takes
+/// over what the rounding of those before it has left, larger magnitudes first.
+Tensor roundFilter(const Tensor &filter, const ChannelOrder &order, DataType to);
 
 } // namespace tpuc
 

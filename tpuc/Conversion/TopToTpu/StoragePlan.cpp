@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -34,20 +35,28 @@ static std::optional<quant::FloatRange> rangeOf(Value value) {
   return type.getRange();
 }
 
-static bool isStructure(Operation *op) {
-  return isa<top::WeightOp, top::NoneOp, top::InputOp>(op);
+static bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
+
+static bool isNumber(Type type) {
+  const Type element = getElementTypeOrSelf(type);
+  return isa<FloatType, quant::CalibratedQuantizedType>(element);
+}
+
+/// Whether an op computes with indices, shapes or conditions alone, which have types of their own.
+static bool hasNoNumbers(Operation *op) {
+  return llvm::none_of(op->getOperandTypes(), isNumber) &&
+         llvm::none_of(op->getResultTypes(), isNumber);
 }
 
 /// Whether an op of any precision but F32 would make coordinates, indices or counts too coarse.
 static bool needsF32(Operation *op) {
-  return op->getNumRegions() > 0 ||
-         llvm::StringSwitch<bool>(op->getName().stripDialect())
-             .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
-             .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
-             .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
-             .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
-             .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
-             .Default(false);
+  return llvm::StringSwitch<bool>(op->getName().stripDialect())
+      .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
+      .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
+      .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
+      .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
+      .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
+      .Default(false);
 }
 
 /// Whether a constant that `op` reads, or one among its attributes, has no finite f16.
@@ -69,6 +78,16 @@ static bool hasHugeConstant(Operation *op) {
     releaseMapped(tensor->rawBytes());
     return isHuge;
   });
+}
+
+/// Whether the results of an op grow with the number of elements.
+static bool isSum(Operation *op) {
+  if (isa<top::CumSumOp>(op))
+    return true;
+  auto reduce = dyn_cast<top::ReduceOp>(op);
+  return reduce &&
+         llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
+                            reduce.getMode());
 }
 
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
@@ -108,17 +127,16 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
 }
 
 void StoragePlan::decide(Operation *op) {
-  if (isStructure(op)) {
+  if (isStructure(op) || hasNoNumbers(op)) {
     decisions[op] = {};
     return;
   }
   auto exception = options.exceptions.find(layerName(op));
-  const Precision wanted =
-      exception == options.exceptions.end() ? options.mode : exception->second;
+  const Precision wanted = exception == options.exceptions.end() ? options.mode : exception->second;
   Decision decision{wanted, ""};
   if (wanted == Precision::INT8) {
     if (std::string why = whyNotInteger(op); !why.empty())
-      decision = {Precision::F32, std::move(why)};
+      decision = {decideFloat(op, floatPrecision()).precision, std::move(why)};
   } else {
     decision = decideFloat(op, wanted);
   }
@@ -130,20 +148,21 @@ void StoragePlan::decide(Operation *op) {
 Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
   if (wanted == Precision::F32)
     return {wanted, ""};
+  if (op->getNumRegions() > 0)
+    return {Precision::F32, "its bodies are computed in f32"};
   if (needsF32(op))
     return {Precision::F32, "it is exact enough in f32 only"};
   if (wanted == Precision::F16 && hasHugeConstant(op))
     return {Precision::F32, "a constant is beyond the range of f16"};
   if (wanted == Precision::F16 && options.avoidF16Overflow) {
-    for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
-      if (std::optional<quant::FloatRange> range = rangeOf(value);
-          range && std::max(-range->min, range->max) > kMaxF16)
-        return {Precision::F32, "values are beyond the range of f16"};
-    if (isa<StringAttr>(op->getAttr("mode")) || op->getName().stripDialect() == "CumSum")
-      if (op->getName().stripDialect() == "CumSum" ||
-          llvm::is_contained({"ReduceSum", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceProd"},
-                             op->getAttrOfType<StringAttr>("mode").getValue()))
-        return {Precision::F32, "sums may leave the range of f16"};
+    const auto isHuge = [](Value value) {
+      std::optional<quant::FloatRange> range = rangeOf(value);
+      return range && std::max(-range->min, range->max) > kMaxF16;
+    };
+    if (llvm::any_of(op->getOperands(), isHuge) || llvm::any_of(op->getResults(), isHuge))
+      return {Precision::F32, "values are beyond the range of f16"};
+    if (isSum(op))
+      return {Precision::F32, "sums may leave the range of f16"};
   }
   return {wanted, ""};
 }
@@ -182,9 +201,16 @@ void StoragePlan::decideMovers() {
       hasIntegerNeighbour[&op] = llvm::any_of(op.getUsers(), [&](Operation *user) {
         return decisions.contains(user) && countsAsInteger(user);
       });
-  for (auto [op, has] : hasIntegerNeighbour)
-    if (!has)
-      decisions[op] = {Precision::F32, "it moves floats between ops on floats"};
+  for (Operation &op : main.front().without_terminator()) {
+    auto found = hasIntegerNeighbour.find(&op);
+    if (found == hasIntegerNeighbour.end() || found->second)
+      continue;
+    // As the floats are stored that it moves.
+    Operation *maker = op.getOperand(0).getDefiningOp();
+    const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
+    const Precision wanted = isMade ? of(maker).precision : floatPrecision();
+    decisions[&op] = {decideFloat(&op, wanted).precision, "it moves floats between ops on floats"};
+  }
 }
 
 void StoragePlan::shareTypes() {
@@ -199,7 +225,8 @@ void StoragePlan::shareTypes() {
         types[value] = types[op.getResult(0)];
   }
   for (Operation &op : main.front().without_terminator()) {
-    SmallVector<OpOperand *> operands = isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
+    SmallVector<OpOperand *> operands =
+        isMover(op) ? integerOperands(&op) : SmallVector<OpOperand *>();
     if (operands.size() != 1)
       continue;
     for (Value result : op.getResults())

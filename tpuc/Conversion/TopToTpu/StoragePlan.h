@@ -23,7 +23,7 @@ struct PlanOptions {
   bool asymmetric = false;
   bool avoidF16Overflow = false;
   /// Layers in another precision, by the name of their first tensor.
-  std::map<std::string, Precision> exceptions;
+  std::map<std::string, Precision> exceptions = {};
 };
 
 /// What becomes of an op and of the tensors that it makes.
@@ -36,13 +36,14 @@ struct Decision {
 /// The policy of lowering: one storage type for each tensor.
 ///
 /// An op has the precision of its exception, else of the mode. INT8 needs a form on integers
-/// (IntegerForms.h) and a range for every tensor that it reads or makes; ops that move elements
-/// follow their neighbours. F16 gives way to F32 for constants beyond its range, for ops whose
-/// results are coordinates or indices, and with `avoidF16Overflow` for ranges beyond 65504. What
-/// has no integer form is F32.
+/// (IntegerForms.h) and a range for every tensor that the op reads or makes; ops that move elements
+/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32. F16
+/// gives way to F32 for constants beyond its range, for ops whose results are coordinates or
+/// indices, and with `avoidF16Overflow` for ranges beyond 65504.
 ///
 /// Tensors that an op moves elements between share one scale and zero point: those of its result
-/// where nobody else reads the operand, else those of the operand (manual 6.3.5, "BackwardCalibration").
+/// where nobody else reads the operand, else those of the operand (manual 6.3.5,
+/// "BackwardCalibration").
 class StoragePlan {
 public:
   StoragePlan(mlir::func::FuncOp main, const TargetInfo &target, PlanOptions options);
@@ -57,6 +58,10 @@ private:
   Decision decideFloat(mlir::Operation *op, Precision wanted);
   /// Why `op` cannot be computed on integers; empty if it can.
   std::string whyNotInteger(mlir::Operation *op) const;
+  /// What ops without a form on integers are computed in.
+  Precision floatPrecision() const {
+    return target.has(Precision::F32) ? Precision::F32 : Precision::BF16;
+  }
   void decideMovers();
   void shareTypes();
   quant::UniformQuantizedType typeFor(mlir::Value value) const;

@@ -75,7 +75,7 @@ def Top_RopeOp : Top_ComputeOp<"Rope"> {
     1 with `interleaved`. R is `rotary_dim`, or D if that is 0.
 
     `input` is [B, H, S, D], or [B, S, H * D] with `num_heads`. `cos` and `sin` are [B, S, R/2], or
-    [M, R/2] of which `positions` [B, S] names the rows.
+    [1, S, R/2] for all samples, or [M, R/2] of which `positions` [B, S] names the rows.
 
     Example:
 

@@ -135,6 +135,7 @@ Expected<void> tpuc::top::checkRope(RopeOp op, OperandDims operands) {
   int64_t steps = kDynamic;
   int64_t size = kDynamic;
   int64_t positions = kDynamic;
+  int64_t angles = kDynamic;
   SmallVector<Check> checks;
   if (operands[0] && operands[0]->size() == 3) {
     if (heads < 1)
@@ -159,9 +160,11 @@ Expected<void> tpuc::top::checkRope(RopeOp op, OperandDims operands) {
               {"sin", operands[2], {{&positions}, {&pairs}}},
               {"positions", operands[3], {{&batch}, {&steps}}}};
   else
-    checks = {{"cos", operands[1], {{&batch}, {&steps}, {&pairs}}},
-              {"sin", operands[2], {{&batch}, {&steps}, {&pairs}}}};
-  return matchAll(checks);
+    checks = {{"cos", operands[1], {{&angles}, {&steps}, {&pairs}}},
+              {"sin", operands[2], {{&angles}, {&steps}, {&pairs}}}};
+  if (Expected<void> matched = matchAll(checks); !matched || angles == 1 || angles == kDynamic)
+    return matched;
+  return matchAll({{"cos", operands[1], {{&batch}, {&steps}, {&pairs}}}});
 }
 
 Expected<LinearAttentionShapes> tpuc::top::linearAttentionShapes(LinearAttentionOp op,

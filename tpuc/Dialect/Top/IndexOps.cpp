@@ -28,8 +28,6 @@ template <typename Op> static int64_t scatterFlops(Op op) {
 int64_t ScatterElementsOp::flops() { return scatterFlops(*this); }
 int64_t ScatterNDOp::flops() { return scatterFlops(*this); }
 
-static Dims unknownDims(size_t rank) { return Dims(rank, kDynamic); }
-
 LogicalResult GatherOp::verify() { return verifyIndexType(*this, "indices", getIndices()); }
 
 LogicalResult GatherOp::inferShape() {

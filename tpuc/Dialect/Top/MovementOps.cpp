@@ -33,8 +33,6 @@ int64_t ReverseSequenceOp::flops() { return 0; }
 int64_t TriluOp::flops() { return 0; }
 int64_t CenterCropPadOp::flops() { return 0; }
 
-static Dims unknownDims(int64_t rank) { return Dims(static_cast<size_t>(rank), kDynamic); }
-
 static Dims allAxes(int64_t rank) { return llvm::to_vector(llvm::seq<int64_t>(0, rank)); }
 
 //===--- Joining and cutting ------------------------------------------------===//

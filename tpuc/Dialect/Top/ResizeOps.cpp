@@ -9,6 +9,7 @@
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ResizeShapes.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WindowAttributes.h"
 #include "tpuc/Support/Convert.h"
 
@@ -18,14 +19,6 @@
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
-
-std::vector<double> tpuc::top::toDoubles(std::optional<ArrayAttr> attribute) {
-  std::vector<double> result;
-  if (attribute)
-    for (Attribute value : *attribute)
-      result.push_back(cast<FloatAttr>(value).getValueAsDouble());
-  return result;
-}
 
 Expected<Dims> tpuc::top::resizeAxes(const ResizeSpec &spec, int64_t rank) {
   Dims axes;
@@ -88,7 +81,7 @@ Expected<ResizeShape> tpuc::top::resizeShape(const ResizeSpec &spec, ArrayRef<in
       common = shape.scales[axis];
     else
       common = spec.policy == "not_larger" ? std::min(common, shape.scales[axis])
-                                                             : std::max(common, shape.scales[axis]);
+                                           : std::max(common, shape.scales[axis]);
   }
   if (sizes.empty() || spec.policy == "stretch")
     return shape;

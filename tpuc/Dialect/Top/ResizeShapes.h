@@ -30,20 +30,17 @@ template <typename Op> ResizeSpec resizeSpec(Op op) {
   return {op.getAxes(), op.getKeepAspectRatioPolicy()};
 }
 
-/// The result of a resampling for an input of these extents. At most one of `scales` and `sizes` may hold
-/// entries, one for each of its axes; with neither the result is dynamic along these.
-/// From scales: output = floor(input * scale). From sizes: the scale that gives it, or with a
-/// policy the smallest (not_larger) or largest (not_smaller) of all of them, and then output =
-/// floor(input * scale + 1/2). Errors (without `where`): entries that do not fit the axes; scales
-/// that are not positive.
+/// The result of a resampling for an input of these extents. At most one of `scales` and `sizes`
+/// may hold entries, one for each of its axes; with neither the result is dynamic along these. From
+/// scales: output = floor(input * scale). From sizes: the scale that gives it, or with a policy the
+/// smallest (not_larger) or largest (not_smaller) of all of them, and then output = floor(input *
+/// scale + 1/2). Errors (without `where`): entries that do not fit the axes; scales that are not
+/// positive.
 Expected<ResizeShape> resizeShape(const ResizeSpec &spec, llvm::ArrayRef<int64_t> input,
                                   llvm::ArrayRef<double> scales, llvm::ArrayRef<int64_t> sizes);
 
 /// The axes that are resampled, counted from the front of `rank` ones.
 Expected<Dims> resizeAxes(const ResizeSpec &spec, int64_t rank);
-
-/// The elements of an attribute of floats.
-std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute);
 
 } // namespace tpuc::top
 

@@ -22,6 +22,9 @@ inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
 /// Whether `value` is a tensor, not the result of a `top.None`.
 bool isPresent(mlir::Value value);
+/// The extents of a tensor of which only the rank is known.
+inline Dims unknownDims(int64_t rank) { return Dims(static_cast<size_t>(rank), kDynamic); }
+
 /// The extents of a ranked tensor, kDynamic for those that are not known; none if it is unranked.
 std::optional<Dims> dimsOf(mlir::Value value);
 mlir::Type elementTypeOf(mlir::Value value);

@@ -95,3 +95,11 @@ Type tpuc::elementType(MLIRContext *context, DataType type) {
 RankedTensorType tpuc::tensorType(MLIRContext *context, DataType type, const Shape &shape) {
   return RankedTensorType::get(shape.vec(), elementType(context, type));
 }
+
+std::vector<double> tpuc::toDoubles(std::optional<ArrayAttr> attribute) {
+  std::vector<double> values;
+  if (attribute)
+    for (auto value : attribute->getAsRange<FloatAttr>())
+      values.push_back(value.getValueAsDouble());
+  return values;
+}

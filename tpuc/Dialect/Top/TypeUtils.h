@@ -11,8 +11,10 @@
 
 #include "tpuc/Support/Tensor.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include <optional>
+#include <vector>
 
 namespace tpuc {
 
@@ -26,6 +28,9 @@ mlir::Type elementType(mlir::MLIRContext *context, DataType type);
 
 /// The ranked tensor type of a shape.
 mlir::RankedTensorType tensorType(mlir::MLIRContext *context, DataType type, const Shape &shape);
+
+/// The elements of an attribute of floats; none where it is left out.
+std::vector<double> toDoubles(std::optional<mlir::ArrayAttr> attribute);
 
 } // namespace tpuc
 

@@ -26,7 +26,7 @@ class Tpu_SumOp<Op top> : Tpu_TwinOp<top, (ins
     Integers (manual 6.3.3): `(sum of multiplier[i] * inputs[i] + offset) / 2^rshift`, rounded by
     `round_mode`, plus the output's zero point, saturated; `offset` holds the zero points of the
     operands. The sum is exact in 32 bits. `coeff` is in the multipliers.
-  }]>;
+  }], top.opName, [Tpu_CombinationTrait]>;
 
 def Tpu_AddOp : Tpu_SumOp<Top_AddOp>;
 def Tpu_SubOp : Tpu_SumOp<Top_SubOp>;
@@ -34,7 +34,7 @@ def Tpu_SubOp : Tpu_SumOp<Top_SubOp>;
 def Tpu_MulOp : Tpu_TwinOp<Top_MulOp, (ins Tpu_RoundMode:$round_mode), [{
     Integers: `(inputs[0] - zero point) * (inputs[1] - zero point) * multiplier / 2^rshift`, rounded
     by `round_mode`, plus the output's zero point, saturated.
-  }]>;
+  }], "Mul", [Tpu_CombinationTrait]>;
 
 def Tpu_PReluOp : Tpu_RequantizingOp<Top_PReluOp, [{
     Integers (manual 6.3.7): q, the input less its zero point, is multiplied by `multiplier[0]` and

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/TpuTraits.h"
 
 #include "tpuc/Support/Requant.h"
 
@@ -16,6 +17,17 @@
 
 using namespace mlir;
 using namespace tpuc;
+
+LogicalResult tpu::CastOp::verify() { return verifyStoredTypes(*this); }
+
+LogicalResult tpu::RequantIntOp::verify() {
+  const Type input = getElementTypeOrSelf(getInput().getType());
+  if (!isQuantized(getInput()) && !input.isInteger())
+    return emitOpError("input type is ") << getInput().getType() << "; expected integers";
+  if (!getMultiplier())
+    return emitOpError("has no multiplier and rshift");
+  return verifyStoredTypes(*this);
+}
 
 LogicalResult tpu::RoundToOp::verify() {
   if (!getElementTypeOrSelf(getInput().getType()).isF32())
@@ -33,7 +45,11 @@ LogicalResult tpu::LutOp::verify() {
   auto table = cast<RankedTensorType>(getTable().getType());
   if (table.getNumElements() != 256 || !table.getElementType().isInteger(8))
     return emitOpError("table type is ") << table << "; expected 256 integers of 8 bits";
-  return success();
+  if (!isQuantized(getOutput()) ||
+      failed(verifyCompatibleShape(getOutput().getType(), getInput().getType())))
+    return emitOpError("result type is ")
+           << getOutput().getType() << "; expected quantized values in the shape of the input";
+  return verifyStoredTypes(*this);
 }
 
 //===--- Canonical form ---------------------------------------------------===//

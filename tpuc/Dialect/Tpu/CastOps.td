@@ -14,9 +14,14 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   let summary = "Stores a tensor in another type";
   let description = [{
-    Each element is the value that the input element means, as the output type stores it: floats
-    are rounded to the nearest (ties to even), and a `!quant.uniform` type of scale S and zero
-    point Z stores saturate(round(x / S) + Z).
+    Each element is the number that the input element means, as the output type stores it. A stored
+    integer q of scale S and zero point Z means `f32(q - Z) * f32(S)`, rounded to f32. Numbers become
+
+    * floats by rounding to the nearest, ties to even, infinite beyond the range;
+    * a `!quant.uniform` type by `saturate(round(f32(x) * f32(1 / S)) + Z)`: the product is rounded
+      to f32, then to an integer, halves away from zero; NaN becomes Z;
+    * plain integers by cutting off the fraction and saturating, NaN becomes 0; plain integers by
+      their low bits.
 
     Example:
 
@@ -26,6 +31,7 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   }];
   let arguments = (ins AnyTensor:$input);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 
@@ -49,9 +55,8 @@ def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]
 def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, Tpu_RequantTrait]> {
   let summary = "Stored integers in another scale";
   let description = [{
-    `saturate(round((input - its zero point) * multiplier / 2^rshift) + zero point)`. With several
-    multipliers and shifts, entry c serves channel c (dimension 1). An input of a plain integer type
-    has the zero point 0.
+    `input` less its zero point is requantized. With several multipliers and shifts, entry c serves
+    channel c (dimension 1). An input of a plain integer type has the zero point 0.
 
     Example:
 
@@ -61,6 +66,7 @@ def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, T
   }];
   let arguments = !con((ins AnyTensor:$input), Tpu_Requantization);
   let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 

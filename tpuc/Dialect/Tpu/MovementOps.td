@@ -14,9 +14,13 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_ConcatOp, Top_SplitOp, Top_SliceOp, Top_PermuteOp, Top_ReshapeOp, Top_FlattenOp,
-    Top_FlattenTo2DOp, Top_SqueezeOp, Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp, Top_PadOp,
+    Top_FlattenTo2DOp, Top_SqueezeOp, Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp,
     Top_Depth2SpaceOp, Top_ShuffleChannelOp, Top_ReverseSequenceOp, Top_TriluOp,
     Top_CenterCropPadOp] in
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+
+def Tpu_PadOp : Tpu_TwinOp<Top_PadOp, (ins), [{
+    Integers: `val` is one of the stored integers, not what it stands for.
+  }]>;
 
 #endif // TPUC_DIALECT_TPU_MOVEMENTOPS

@@ -18,8 +18,8 @@ foreach top = [
 
 def Tpu_AvgPoolOp : Tpu_RequantizingOp<Top_AvgPoolOp, [{
     Integers (manual 6.3.4): the sum of the elements less their zero point is requantized with entry
-    n - 1 of `multiplier` and `rshift`, where n is the number of elements that the divisor counts,
-    or with the only entry.
+    n - 1 of `multiplier` and `rshift`, where n is the number of elements that the average divides
+    by, or with the only entry. Padding adds nothing to the sum.
   }]>;
 
 #endif // TPUC_DIALECT_TPU_POOLOPS

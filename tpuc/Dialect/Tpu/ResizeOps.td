@@ -17,8 +17,10 @@ foreach top = [
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
 
 def Tpu_InterpOp : Tpu_RequantizingOp<Top_InterpOp, [{
-    Integers, linear mode: the weights of each axis are integers with the sum 2048; the sum of
-    weight * weight * (element - zero point) is requantized, and the factor holds 2^-22.
+    Integers, linear mode: the two weights of each axis are round(2048 * w), halves away from zero,
+    and the larger one (the first of equal ones) takes up what their sum lacks or exceeds 2048 by.
+    The sum of weight * weight * (element - zero point) over the last two axes is requantized, and
+    the factor holds 2^-22.
   }]>;
 
 #endif // TPUC_DIALECT_TPU_RESIZEOPS

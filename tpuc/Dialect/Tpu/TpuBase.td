@@ -32,11 +32,23 @@ def Tpu_Dialect : Dialect {
     * On `!quant.uniform` values it computes with the stored integers as the op says. Ops that only
       move or select elements take and give the same scale and zero point.
 
-    An integer result is `saturate(round(x * multiplier / 2^rshift) + zero point)` where x is exact
-    and the product has 64 bits, rounded half up unless `round_mode` says otherwise. `quant_mode`
-    names other ways to apply the factor than the default `MultiplierShift` (`OnlyShift`, `TFLite`,
-    `TFLite_LShift`, `QDM`). With `do_relu` the result is at
-    least the zero point, and at most what stands for `relu_limit`.
+    An integer result is `saturate(scaled + zero point)`: `scaled` stands for `x * multiplier /
+    2^rshift` (a negative `rshift` is a left shift), where x is the integer that the op states, exact
+    and within 32 bits, and `saturate` takes the nearest integer that the stored type allows.
+    `quant_mode` says how it is scaled, without it as `MultiplierShift`:
+
+    | quant_mode | scaled |
+    | --- | --- |
+    | MultiplierShift | `x * multiplier / 2^rshift`, exact, then rounded once by `round_mode` |
+    | OnlyShift | `x / 2^rshift`, rounded by `round_mode`; `multiplier` is not read |
+    | TFLite, TFLite_LShift | h = `x * multiplier / 2^31`, rounded half up and saturated to 32 bits; then `h / 2^rshift`, rounded half away from zero. For a negative `rshift` h is taken of `x * 2^-rshift`, saturated to 32 bits |
+    | QDM | the same with both rounded half away from zero; `rshift` is not negative |
+
+    `round_mode` is HalfUp (to the nearest, halves towards plus infinity) unless it says HalfDown
+    (halves towards minus infinity), HalfToEven, HalfAwayFromZero, TowardsZero, Down or Up.
+
+    With `do_relu` the result is at least the zero point, and unless `relu_limit` is negative at most
+    `saturate(round(relu_limit / scale) + zero point)`, the quotient in f64, halves away from zero.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
@@ -54,7 +66,8 @@ def Tpu_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType]>;
 
 /// The op is one of the top dialect on stored values: it is as valid as that one.
 def Tpu_TwinTrait : NativeOpTrait<"TwinOfTop"> { let cppNamespace = "::tpuc::tpu"; }
-/// See TpuOps.h.
+/// See TpuTraits.h.
+def Tpu_CombinationTrait : NativeOpTrait<"Combining"> { let cppNamespace = "::tpuc::tpu"; }
 def Tpu_RequantTrait : NativeOpTrait<"Requantizing"> { let cppNamespace = "::tpuc::tpu"; }
 
 /// How a requantization rounds; left out: HalfUp.

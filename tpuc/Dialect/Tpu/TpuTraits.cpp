@@ -19,20 +19,26 @@
 using namespace mlir;
 using namespace tpuc;
 
-static LogicalResult verifyStored(Operation *op, Type type) {
-  if (isa<NoneType>(type) || !isa<quant::CalibratedQuantizedType>(getElementTypeOrSelf(type)))
-    return success();
-  return op->emitOpError("has a value of type ")
-         << type << "; expected one in which a device stores numbers";
+/// Whether devices store tensors of `type` in the ways that ops compute with.
+static bool isStored(Type type) {
+  const Type element = getElementTypeOrSelf(type);
+  if (auto quantized = dyn_cast<quant::UniformQuantizedType>(element))
+    return quantized.getStorage().width == 8;
+  return isa<NoneType>(type) || element.isIntOrFloat();
+}
+
+LogicalResult tpu::verifyStoredTypes(Operation *op) {
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes())))
+    if (!isStored(type))
+      return op->emitOpError() << "has a value of type " << type
+                               << "; expected floats, integers or !quant.uniform ones of 8 bits";
+  return success();
 }
 
 LogicalResult tpu::verifyTwin(Operation *op) {
-  for (Type type : op->getOperandTypes())
-    if (failed(verifyStored(op, type)))
-      return failure();
-  for (Type type : op->getResultTypes())
-    if (failed(verifyStored(op, type)))
-      return failure();
+  if (failed(verifyStoredTypes(op)))
+    return failure();
   // The other op lives for the check only, outside of any block.
   std::optional<OperationName> name = twinOf(op->getName());
   assert(name && "a twin has one of the same name");
@@ -44,8 +50,10 @@ LogicalResult tpu::verifyTwin(Operation *op) {
   return verified;
 }
 
-/// The integers of the attribute `name`, or none if it is left out.
+/// The integers of the attribute `name`, an array or one; none if it is left out.
 static std::optional<SmallVector<int64_t>> integers(Operation *op, StringRef name) {
+  if (auto single = op->getAttrOfType<IntegerAttr>(name))
+    return SmallVector<int64_t>{single.getInt()};
   auto array = op->getAttrOfType<ArrayAttr>(name);
   if (!array)
     return std::nullopt;
@@ -53,12 +61,41 @@ static std::optional<SmallVector<int64_t>> integers(Operation *op, StringRef nam
                              [](IntegerAttr value) { return value.getInt(); });
 }
 
-static LogicalResult verifyWithin(Operation *op, StringRef name, ArrayRef<int64_t> values,
-                                  int64_t low, int64_t high) {
-  for (int64_t value : values)
+static LogicalResult verifyWithin(Operation *op, StringRef name, int64_t low, int64_t high) {
+  for (int64_t value : integers(op, name).value_or(SmallVector<int64_t>()))
     if (value < low || value > high)
       return op->emitOpError() << name << " holds " << value << "; expected " << low << " to "
                                << high;
+  return success();
+}
+
+/// How a requantization scales; MultiplierShift where nothing else is stated.
+static FailureOr<RequantMode> requantMode(Operation *op) {
+  auto mode = op->getAttrOfType<StringAttr>("quant_mode");
+  if (!mode)
+    return RequantMode::MultiplierShift;
+  if (std::optional<RequantMode> parsed = parseRequantMode(mode.getValue()))
+    return *parsed;
+  return op->emitOpError()
+         << "quant_mode is '" << mode.getValue()
+         << "'; expected MultiplierShift, OnlyShift, TFLite, TFLite_LShift or QDM";
+}
+
+/// Multipliers and shifts within what the interpreter and devices hold, modes that there are.
+static LogicalResult verifyFactors(Operation *op) {
+  FailureOr<RequantMode> mode = requantMode(op);
+  if (failed(mode))
+    return failure();
+  constexpr std::numeric_limits<int32_t> k32;
+  if (failed(verifyWithin(op, "multiplier", k32.min(), k32.max())) ||
+      failed(verifyWithin(op, "offset", k32.min(), k32.max())) ||
+      failed(verifyWithin(op, "rshift", *mode == RequantMode::QDM ? 0 : -31, 63)))
+    return failure();
+  if (auto rounding = op->getAttrOfType<StringAttr>("round_mode");
+      rounding && !parseRoundingMode(rounding.getValue()))
+    return op->emitOpError() << "round_mode is '" << rounding.getValue()
+                             << "'; expected HalfToEven, HalfAwayFromZero, TowardsZero, Down, Up, "
+                                "HalfUp or HalfDown";
   return success();
 }
 
@@ -67,26 +104,23 @@ LogicalResult tpu::verifyRequantization(Operation *op) {
   const auto shifts = integers(op, "rshift");
   if (multipliers.has_value() != shifts.has_value())
     return op->emitOpError("has only one of multiplier and rshift; expected both or none");
-  if (multipliers) {
-    if (!isQuantized(op->getResult(0)))
-      return op->emitOpError("gives no quantized values; expected no multiplier and rshift");
-    if (multipliers->empty() || multipliers->size() != shifts->size())
-      return op->emitOpError() << "has " << multipliers->size() << " multipliers and "
-                               << shifts->size() << " shifts; expected equally many, at least 1";
-    if (failed(verifyWithin(op, "multiplier", *multipliers, std::numeric_limits<int32_t>::min(),
-                            std::numeric_limits<int32_t>::max())) ||
-        failed(verifyWithin(op, "rshift", *shifts, -31, 63)))
-      return failure();
-  }
-  if (auto mode = op->getAttrOfType<StringAttr>("quant_mode");
-      mode && !parseRequantMode(mode.getValue()))
-    return op->emitOpError() << "quant_mode is '" << mode.getValue()
-                             << "'; expected MultiplierShift, OnlyShift, TFLite, TFLite_LShift or "
-                                "QDM";
-  if (auto mode = op->getAttrOfType<StringAttr>("round_mode");
-      mode && !parseRoundingMode(mode.getValue()))
-    return op->emitOpError() << "round_mode is '" << mode.getValue()
-                             << "'; expected HalfToEven, HalfAwayFromZero, TowardsZero, Down, Up, "
-                                "HalfUp or HalfDown";
-  return success();
+  if (multipliers && !isQuantized(op->getResult(0)))
+    return op->emitOpError("gives no quantized values; expected no multiplier and rshift");
+  if (multipliers && (multipliers->empty() || multipliers->size() != shifts->size()))
+    return op->emitOpError() << "has " << multipliers->size() << " multipliers and "
+                             << shifts->size() << " shifts; expected equally many, at least 1";
+  return verifyFactors(op);
+}
+
+LogicalResult tpu::verifyCombination(Operation *op) {
+  const auto multipliers = integers(op, "multiplier");
+  const bool isSum = isa_and_nonnull<ArrayAttr>(op->getAttr("multiplier"));
+  if (isSum && !isQuantized(op->getResult(0)))
+    return op->emitOpError("gives no quantized values; expected no multiplier and rshift");
+  if (isSum && !op->hasAttr("rshift"))
+    return op->emitOpError("has only one of multiplier and rshift; expected both or none");
+  if (isSum && multipliers->size() != op->getNumOperands())
+    return op->emitOpError() << "has " << multipliers->size() << " multipliers; expected "
+                             << op->getNumOperands() << ", one for each operand";
+  return verifyFactors(op);
 }

@@ -18,13 +18,6 @@ using namespace tpuc::onnx;
 
 namespace {
 
-SmallVector<Value> firstInputs(NodeBuilder &node, unsigned count) {
-  SmallVector<Value> values;
-  for (unsigned index = 0; index < count; ++index)
-    values.push_back(node.in(index));
-  return values;
-}
-
 void attention(NodeBuilder &node) {
   Attrs attributes = node.attrs()
                          .setBool("is_causal", node.getInt("is_causal", 0) != 0)
@@ -43,11 +36,11 @@ void attention(NodeBuilder &node) {
   if (node.opset() >= 25)
     attributes.setInt("left_window", node.getInt("left_window_size", -1))
         .setInt("right_window", node.getInt("right_window_size", -1));
-  node.emitAll<top::ScaleDotProductAttentionOp>(4, 1, firstInputs(node, 7), attributes);
+  node.emitAll<top::ScaleDotProductAttentionOp>(4, 1, node.firstInputs(7), attributes);
 }
 
 void rotaryEmbedding(NodeBuilder &node) {
-  node.emit<top::RopeOp>(firstInputs(node, 4),
+  node.emit<top::RopeOp>(node.firstInputs(4),
                          node.attrs()
                              .setBool("interleaved", node.getInt("interleaved", 0) != 0)
                              .setInt("num_heads", node.getInt("num_heads", 0))
@@ -58,7 +51,7 @@ void linearAttention(NodeBuilder &node) {
   // How many steps are taken at once changes nothing.
   node.ignore({"chunk_size"});
   node.emitAll<top::LinearAttentionOp>(
-      2, 1, firstInputs(node, 6),
+      2, 1, node.firstInputs(6),
       node.attrs()
           .setInt("q_num_heads", node.needInt("q_num_heads"))
           .setInt("kv_num_heads", node.needInt("kv_num_heads"))
@@ -70,7 +63,7 @@ void linearAttention(NodeBuilder &node) {
 void causalConv(NodeBuilder &node) {
   std::string activation = node.getChoice("activation", "none", {"none", "silu", "swish"});
   node.emitAll<top::CausalConvOp>(
-      2, 1, firstInputs(node, 4),
+      2, 1, node.firstInputs(4),
       node.attrs().setString("activation", activation == "none" ? "none" : "silu"));
 }
 
@@ -86,7 +79,7 @@ void swiGlu(NodeBuilder &node) {
   node.emit<top::MulOp>({swish, node.in(1)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kAttentionRows[] = {
     {"Attention", 23, 3, 7, attention, "ScaleDotProductAttention"},
     {"CausalConvWithState", 27, 2, 4, causalConv, "CausalConv"},
     {"LinearAttention", 27, 3, 6, linearAttention, "LinearAttention"},
@@ -96,4 +89,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::attentionRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::attentionRows() { return kAttentionRows; }

@@ -151,7 +151,7 @@ void scan(NodeBuilder &node) {
       region);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kControlRows[] = {
     {"If", 1, 1, 1, ifNode, "If"},
     {"Loop", 1, 2, -1, loop, "Loop"},
     {"Scan", 9, 1, -1, scan, "Scan"},
@@ -159,4 +159,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::controlRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::controlRows() { return kControlRows; }

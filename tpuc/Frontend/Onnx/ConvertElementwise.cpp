@@ -244,7 +244,7 @@ void dropout(NodeBuilder &node) {
   node.emitAs<top::ConstantFillOp>(1, shape, node.attrs().set("value", one));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kElementwiseRows[] = {
     {"Abs", 1, 1, 1, unary<top::AbsOp>, "Abs"},
     {"Acos", 7, 1, 1, unary<top::ArccosOp>, "Arccos"},
     {"Acosh", 9, 1, 1, unary<top::ArccoshOp>, "Arccosh"},
@@ -324,4 +324,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::elementwiseRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::elementwiseRows() { return kElementwiseRows; }

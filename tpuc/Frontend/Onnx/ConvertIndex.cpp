@@ -62,7 +62,7 @@ void tensorScatter(NodeBuilder &node) {
           .setString("mode", node.getChoice("mode", "linear", {"linear", "circular"})));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIndexRows[] = {
     {"Compress", 9, 2, 2, compress, "Compress"},
     {"Gather", 1, 2, 2, gather<top::GatherOp>, "Gather"},
     {"GatherElements", 11, 2, 2, gather<top::GatherElementsOp>, "GatherElements"},
@@ -76,4 +76,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::indexRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::indexRows() { return kIndexRows; }

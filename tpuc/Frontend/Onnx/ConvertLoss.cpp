@@ -102,7 +102,7 @@ void softmaxCrossEntropy(NodeBuilder &node) {
                                : node.temp<top::SoftmaxOp>("log_prob", node.in(0), attributes));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kLossRows[] = {
     {"NegativeLogLikelihoodLoss", 12, 2, 3, negativeLogLikelihood,
      "GatherElements, Neg, Mul, Reduce, Div"},
     {"SoftmaxCrossEntropyLoss", 12, 2, 3, softmaxCrossEntropy,
@@ -111,4 +111,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::lossRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::lossRows() { return kLossRows; }

@@ -327,7 +327,7 @@ void eyeLike(NodeBuilder &node) {
       node.attrs().setInt("k", node.getInt("k", 0)).setType("to", node.getType("dtype", {})));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMovementRows[] = {
     {"CenterCropPad", 18, 2, 2, centerCropPad, "CenterCropPad"},
     {"Concat", 1, 1, -1, concat, "Concat"},
     {"Constant", 1, 0, 0, constant, "Weight"},
@@ -360,4 +360,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::movementRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::movementRows() { return kMovementRows; }

@@ -261,16 +261,9 @@ Attrs cellAttrs(NodeBuilder &node) {
   return attributes;
 }
 
-SmallVector<Value> firstInputs(NodeBuilder &node, unsigned count) {
-  SmallVector<Value> values;
-  for (unsigned index = 0; index < count; ++index)
-    values.push_back(node.in(index));
-  return values;
-}
-
 void lstm(NodeBuilder &node) {
   node.emitAll<top::LSTMOp>(
-      3, 0, firstInputs(node, 8),
+      3, 0, node.firstInputs(8),
       cellAttrs(node).setBool("input_forget", node.getInt("input_forget", 0) != 0));
 }
 
@@ -278,11 +271,11 @@ void gru(NodeBuilder &node) {
   Attrs attributes = cellAttrs(node);
   if (node.opset() >= 3)
     attributes.setBool("linear_before_reset", node.getInt("linear_before_reset", 0) != 0);
-  node.emitAll<top::GRUOp>(2, 0, firstInputs(node, 6), attributes);
+  node.emitAll<top::GRUOp>(2, 0, node.firstInputs(6), attributes);
 }
 
 void rnn(NodeBuilder &node) {
-  node.emitAll<top::RNNOp>(2, 0, firstInputs(node, 6), cellAttrs(node));
+  node.emitAll<top::RNNOp>(2, 0, node.firstInputs(6), cellAttrs(node));
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,7 +387,7 @@ void affineGrid(NodeBuilder &node) {
       node.attrs().setBool("align_corners", node.getInt("align_corners", 0) != 0));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNetworkRows[] = {
     {"AffineGrid", 20, 2, 2, affineGrid, "AffineGrid"},
     {"AveragePool", 1, 1, 1, averagePool, "AvgPool"},
     {"Col2Im", 18, 3, 3, col2Im, "Col2Im"},
@@ -424,4 +417,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::networkRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::networkRows() { return kNetworkRows; }

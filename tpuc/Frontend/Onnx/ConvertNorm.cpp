@@ -154,7 +154,7 @@ void hardmax(NodeBuilder &node) {
   emitSoftmax<top::HardmaxOp>(node, node.getInt("axis", -1), node.attrs());
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNormRows[] = {
     {"BatchNormalization", 1, 5, 5, batchNorm, "BatchNorm, BatchNormTrain"},
     {"GroupNormalization", 18, 3, 3, groupNorm, "GroupNorm"},
     {"Hardmax", 1, 1, 1, hardmaxFlat, "Hardmax"},
@@ -174,4 +174,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::normRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::normRows() { return kNormRows; }

@@ -97,7 +97,7 @@ void matMulInteger(NodeBuilder &node) {
   node.emit<top::MatMulIntegerOp>({node.in(0), node.in(1), node.in(2), node.in(3)});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kQuantizeRows[] = {
     {"ConvInteger", 10, 2, 4, convInteger, "ConvInteger"},
     {"DequantizeLinear", 10, 2, 3, dequantizeLinear, "DequantizeLinear, Cast"},
     {"DynamicQuantizeLinear", 11, 1, 1, dynamicQuantizeLinear, "DynamicQuantizeLinear"},
@@ -109,4 +109,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::quantizeRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::quantizeRows() { return kQuantizeRows; }

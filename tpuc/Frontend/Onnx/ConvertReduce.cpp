@@ -98,7 +98,7 @@ void nonMaxSuppression(NodeBuilder &node) {
       operands, node.attrs().setInt("center_point_box", node.getInt("center_point_box", 0)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReduceRows[] = {
     {"ArgMax", 1, 1, 1, arg, "Arg"},
     {"ArgMin", 1, 1, 1, arg, "Arg"},
     {"CumProd", 26, 2, 2, cumulative<top::CumProdOp>, "CumProd"},
@@ -132,4 +132,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::reduceRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::reduceRows() { return kReduceRows; }

@@ -63,7 +63,7 @@ void melWeightMatrix(NodeBuilder &node) {
                                     node.attrs().setType("to", outputType(node)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSignalRows[] = {
     {"BlackmanWindow", 17, 1, 1, blackman, "CosineWindow"},
     {"DFT", 17, 1, 2, dftAttribute, "DFT"},
     {"DFT", 20, 1, 3, dft, "DFT"},
@@ -75,4 +75,4 @@ constexpr OpRow kRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::signalRows() { return kRows; }
+ArrayRef<OpRow> tpuc::onnx::signalRows() { return kSignalRows; }

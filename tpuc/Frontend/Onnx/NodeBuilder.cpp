@@ -95,6 +95,13 @@ Value NodeBuilder::in(unsigned index) {
   return *value ? *value : none();
 }
 
+SmallVector<Value> NodeBuilder::firstInputs(unsigned count) {
+  SmallVector<Value> values;
+  for (unsigned index = 0; index < count; ++index)
+    values.push_back(in(index));
+  return values;
+}
+
 SmallVector<Value> NodeBuilder::inputsFrom(unsigned index) {
   SmallVector<Value> values;
   for (; index < numInputs(); ++index)

@@ -77,6 +77,8 @@ public:
   bool has(unsigned index) const;
   /// Input `index`; the value of a `top.None` where it is left out.
   mlir::Value in(unsigned index);
+  /// The inputs 0 to `count` - 1, as in() gives them.
+  llvm::SmallVector<mlir::Value> firstInputs(unsigned count);
   llvm::SmallVector<mlir::Value> inputsFrom(unsigned index);
   mlir::Value none();
   /// Input `index`, where it is known now: an initializer, or computed from such.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Interpreter/Kernels/Attention.h"
+#include "tpuc/Interpreter/Kernels/AttentionParts.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Support/Convert.h"
@@ -43,22 +43,6 @@ void step(std::vector<T> &values, DataType type, Function &&function) {
     value = function(value);
 }
 
-/// Where the rows of a head of an operand are: [B, H, S, D], or [B, S, H * D].
-struct HeadLayout {
-  int64_t heads, rows, size;
-  bool isPacked;
-
-  HeadLayout(const Shape &shape, int64_t packedHeads) : isPacked(packedHeads > 0) {
-    heads = isPacked ? packedHeads : shape[1];
-    rows = isPacked ? shape[1] : shape[2];
-    size = isPacked ? shape[2] / packedHeads : shape[3];
-  }
-  int64_t rowStep() const { return isPacked ? heads * size : size; }
-  int64_t begin(int64_t batch, int64_t head) const {
-    return isPacked ? (batch * rows * heads + head) * size : (batch * heads + head) * rows * size;
-  }
-};
-
 /// The rows of `past` (may be null), then those of `tensor`, as [B, H, T, D] in type T.
 template <typename T>
 std::vector<T> joined(const Tensor *past, const Tensor &tensor, const HeadLayout &layout,
@@ -85,41 +69,6 @@ template <typename T> void storeInto(const std::vector<T> &values, Tensor *resul
   if (result)
     store(Tensor::of<T>(result->shape(), std::span<const T>(values)), *result);
 }
-
-/// What the mask adds to the scores: 0, -inf, or its numbers.
-template <typename T> class Mask {
-public:
-  /// `scores`: the extents [B, H, Q, T] to which the mask broadcasts.
-  Mask(const Tensor *mask, const Shape &scores) {
-    if (!mask)
-      return;
-    bool isBool = mask->type() == DataType::Bool;
-    Tensor wide = convert(*mask, dataTypeOf<T>());
-    values.assign(wide.template data<T>().begin(), wide.template data<T>().end());
-    if (isBool)
-      for (T &value : values)
-        value = value != T(0) ? T(0) : kHidden;
-    const Shape &shape = mask->shape();
-    Shape strides = shape.strides();
-    end = shape[shape.rank() - 1];
-    for (size_t back = 2; back <= shape.rank(); ++back)
-      if (shape[shape.rank() - back] == scores[4 - back])
-        steps[4 - back] = strides[shape.rank() - back];
-  }
-
-  T at(int64_t batch, int64_t head, int64_t query, int64_t key) const {
-    if (values.empty())
-      return end < 0 ? T(0) : kHidden;
-    return key < end ? values[batch * steps[0] + head * steps[1] + query * steps[2] + key]
-                     : kHidden;
-  }
-
-private:
-  static constexpr T kHidden = -std::numeric_limits<T>::infinity();
-  std::vector<T> values;
-  int64_t steps[3] = {0, 0, 0};
-  int64_t end = -1; ///< Keys from here on are hidden; negative: there is no mask.
-};
 
 /// exp(x - max) / sum of these in each row of `length`, 0 where all are -inf or `isHidden` says so.
 /// Computed in S, rounded to `type` at every step.
@@ -268,10 +217,32 @@ private:
   std::vector<T> scoresOut, output;
 };
 
+/// Turns the pairs (x[d], x[d + pairs]) of one row.
+template <typename T>
+void turnHalves(const T *__restrict x, const T *__restrict cos, const T *__restrict sin,
+                int64_t pairs, T *__restrict to) {
+  for (int64_t d = 0; d < pairs; ++d) {
+    to[d] = cos[d] * x[d] - sin[d] * x[d + pairs];
+    to[d + pairs] = sin[d] * x[d] + cos[d] * x[d + pairs];
+  }
+}
+
+/// Turns the pairs (x[2d], x[2d + 1]) of one row.
+template <typename T>
+void turnNeighbours(const T *__restrict x, const T *__restrict cos, const T *__restrict sin,
+                    int64_t pairs, T *__restrict to) {
+  for (int64_t d = 0; d < pairs; ++d) {
+    to[2 * d] = cos[d] * x[2 * d] - sin[d] * x[2 * d + 1];
+    to[2 * d + 1] = sin[d] * x[2 * d] + cos[d] * x[2 * d + 1];
+  }
+}
+
 } // namespace
 
 void kernels::attention(const AttentionTensors &tensors, const AttentionParams &params,
                         const AttentionResults &results, ThreadPool &threads) {
+  if (canAttendFloats(tensors, params, results))
+    return attendFloats(tensors, params, *results.output, threads);
   dispatchCompute(computeType(tensors.query->type()), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {
@@ -291,8 +262,10 @@ Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tenso
   int64_t batches = input.shape()[0];
   int64_t pairs = (params.rotaryDim > 0 ? params.rotaryDim : layout.size) / 2;
   std::vector<int64_t> rows(batches * layout.rows);
+  // One sample of angles is for all.
+  const int64_t angleRows = cos.shape()[0] == 1 ? layout.rows : batches * layout.rows;
   for (size_t i = 0; i < rows.size(); ++i)
-    rows[i] = static_cast<int64_t>(i);
+    rows[i] = static_cast<int64_t>(i) % angleRows;
   if (positions) {
     Tensor wide = convert(*positions, DataType::I64);
     std::ranges::copy(wide.data<int64_t>(), rows.begin());
@@ -308,23 +281,19 @@ Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tenso
       Tensor cosines = convert(cos, dataTypeOf<T>());
       Tensor sines = convert(sin, dataTypeOf<T>());
       const T *from = source.data<T>().data();
+      const T *cosine = cosines.data<T>().data();
+      const T *sine = sines.data<T>().data();
       T *to = result.mutableData<T>().data();
-      int64_t across = params.isInterleaved ? 1 : pairs;
-      int64_t along = params.isInterleaved ? 2 : 1;
-      auto turn = [&](int64_t task) {
+      const auto turn = [&](int64_t task) {
         int64_t batch = task / layout.heads;
         for (int64_t row = 0; row < layout.rows; ++row) {
           int64_t at = layout.begin(batch, task % layout.heads) + row * layout.rowStep();
-          std::copy_n(from + at, layout.size, to + at);
           int64_t angle = rows[batch * layout.rows + row] * pairs;
-          for (int64_t d = 0; d < pairs; ++d) {
-            T x1 = from[at + d * along];
-            T x2 = from[at + d * along + across];
-            T c = cosines.data<T>()[angle + d];
-            T s = sines.data<T>()[angle + d];
-            to[at + d * along] = c * x1 - s * x2;
-            to[at + d * along + across] = s * x1 + c * x2;
-          }
+          if (params.isInterleaved)
+            turnNeighbours(from + at, cosine + angle, sine + angle, pairs, to + at);
+          else
+            turnHalves(from + at, cosine + angle, sine + angle, pairs, to + at);
+          std::copy_n(from + at + 2 * pairs, layout.size - 2 * pairs, to + at + 2 * pairs);
         }
       };
       threads.parallelFor(batches * layout.heads, grainFor(4 * layout.rows * layout.size),

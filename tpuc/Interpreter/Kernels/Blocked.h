@@ -57,9 +57,12 @@ std::unique_ptr<CompiledKernel> makeConvolution(const Shape &input, const Shape 
                                                 const Tensor &filter, const Tensor *bias,
                                                 const ConvParams &params);
 
-/// Whether makeDeconvolution knows such a transposed convolution: windows that do not overlap.
-bool isBlockedDeconvolution(const Shape &input, const Shape &output, const Shape &filter,
-                            const ConvParams &params);
+/// Whether makeDeconvolution knows such a transposed convolution: one group, each output pixel
+/// under a window, and enough channels for a block unless its result is plain.
+bool isBlockedDeconvolution(const Shape &input, const Shape &output, const ConvParams &params);
+/// Whether its result is plain: windows side by side, too few channels for a block.
+bool givesPlainResult(const Shape &input, const Shape &output, const ConvParams &params);
+/// A transposed convolution without `doRelu`. `bias` may be null.
 std::unique_ptr<CompiledKernel> makeDeconvolution(const Shape &input, const Shape &output,
                                                   const Tensor &filter, const Tensor *bias,
                                                   const ConvParams &params);

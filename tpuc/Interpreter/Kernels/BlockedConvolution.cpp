@@ -393,90 +393,6 @@ private:
   std::vector<float> weights, offsets;
 };
 
-/// A transposed convolution whose windows lie side by side: for each tap a product of the pixels
-/// with a matrix.
-class TiledDeconvolution : public CompiledKernel {
-public:
-  TiledDeconvolution(const Shape &input, const Shape &output, const Tensor &filter,
-                     const Tensor *bias, const ConvParams &params)
-      : in(input), out(output), window(params.window), taps(window.kernel[0] * window.kernel[1]),
-        offsets(paddedBias(bias, out.channels)) {
-    const float *factors = filter.data<float>().data();
-    for (int64_t tap = 0; tap < taps; ++tap)
-      weights.emplace_back(out.channels, 1, in.channels,
-                           [&](int64_t column, int64_t, int64_t term) {
-                             return factors[(term * out.channels + column) * taps + tap];
-                           });
-  }
-
-  void run(std::span<const float *const> operands, float *result,
-           ThreadPool &threads) const override {
-    const Clamp clamp(postOps);
-    const std::vector<PostOp> rest = clamp.rest(postOps);
-    const int64_t cost = in.width * taps * in.channels * out.blocks;
-    threads.parallelFor(in.batch * in.height, grainFor(cost), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i)
-        runRow(operands, result, clamp, rest, i / in.height, i % in.height);
-    });
-  }
-
-private:
-  /// The output rows under input row `y`.
-  void runRow(std::span<const float *const> operands, float *result, const Clamp &clamp,
-              const std::vector<PostOp> &rest, int64_t sample, int64_t y) const {
-    const float *from = operands[0] + in.at(sample, 0) + y * in.width * kBlock;
-    const int64_t top = y * window.kernel[0];
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (const ColumnGroup &group : weights[static_cast<size_t>(tap)].columnGroups())
-        runTap(from, tap, group, clamp,
-               result + out.at(sample, group.firstBlock) +
-                   ((top + tap / window.kernel[1]) * out.width + tap % window.kernel[1]) * kBlock);
-    for (int64_t block = 0; !rest.empty() && block < out.blocks; ++block) {
-      const int64_t at = out.at(sample, block) + top * out.width * kBlock;
-      applyPostOps(rest, operands, {at, sample, block}, result + at,
-                   window.kernel[0] * out.width * kBlock);
-    }
-  }
-
-  void runTap(const float *from, int64_t tap, const ColumnGroup &group, const Clamp &clamp,
-              float *to) const {
-    const SimdKernels &simd = simdKernels();
-    std::array<const float *, kMaxTile> sources;
-    std::array<int64_t, kMaxTile> steps;
-    steps.fill(in.pixels * kBlock);
-    std::array<float *, kMaxTile> outputs;
-    const TileArgs args{.sources = sources.data(),
-                        .steps = steps.data(),
-                        .stepsPerTap = 0,
-                        .taps = 1,
-                        .blocks = in.blocks,
-                        .lastTerms = in.channels - (in.blocks - 1) * kBlock,
-                        .weights = weights[static_cast<size_t>(tap)].at(group, 0, 0),
-                        .bias = offsets.data() + group.firstBlock * kBlock,
-                        .outputs = outputs.data(),
-                        .outputStep = out.pixels * kBlock,
-                        .lastColumns = kBlock,
-                        .clamp = clamp.isOn,
-                        .low = clamp.low,
-                        .high = clamp.high};
-    for (int64_t x = 0; x < in.width;) {
-      const int64_t size = tileOf(simd, group.blocks, in.width - x);
-      for (int64_t p = 0; p < size; ++p) {
-        sources[static_cast<size_t>(p)] = from + (x + p) * kBlock;
-        outputs[static_cast<size_t>(p)] = to + (x + p) * window.kernel[1] * kBlock;
-      }
-      simd.tile[static_cast<size_t>(group.blocks - 1)][static_cast<size_t>(size - 1)](args);
-      x += size;
-    }
-  }
-
-  BlockedDims in, out;
-  PlaneWindow window;
-  int64_t taps;
-  std::vector<float> offsets;
-  std::vector<PackedWeights> weights;
-};
-
 bool isDepthwise(const Shape &input, const Shape &filter, const ConvParams &params) {
   return params.group > 1 && params.group == input[1] && params.group == filter[0];
 }
@@ -509,22 +425,4 @@ std::unique_ptr<CompiledKernel> kernels::makeConvolution(const Shape &input, con
   if (takesPlainInput(input, filter.shape(), params))
     return std::make_unique<FirstConvolution>(input, output, filter, bias, params);
   return std::make_unique<GeneralConvolution>(input, output, filter, bias, params);
-}
-
-bool kernels::isBlockedDeconvolution(const Shape &input, const Shape &output, const Shape &filter,
-                                     const ConvParams &params) {
-  if ((input.rank() != 3 && input.rank() != 4) || params.group != 1)
-    return false;
-  const WindowParams &window = params.window;
-  for (size_t axis = 0; axis < window.kernel.size(); ++axis)
-    if (window.kernel[axis] != window.strides[axis] || window.padsBegin[axis] != 0 ||
-        output[axis + 2] != input[axis + 2] * window.strides[axis] || window.dilations[axis] != 1)
-      return false;
-  return true;
-}
-
-std::unique_ptr<CompiledKernel> kernels::makeDeconvolution(const Shape &input, const Shape &output,
-                                                           const Tensor &filter, const Tensor *bias,
-                                                           const ConvParams &params) {
-  return std::make_unique<TiledDeconvolution>(input, output, filter, bias, params);
 }

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Index.h"
 #include "tpuc/Interpreter/Kernels/ElementBytes.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Support/Convert.h"
 
@@ -17,10 +18,6 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-
-static int64_t product(std::span<const int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
-}
 
 static tl::unexpected<Error> indexError(int64_t index, int64_t extent) {
   return makeError("", "index " + std::to_string(index),

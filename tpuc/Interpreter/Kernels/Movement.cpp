@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Interpreter/Kernels/ElementBytes.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 
 #include <algorithm>
@@ -15,10 +16,6 @@
 
 using namespace tpuc;
 using namespace tpuc::kernels;
-
-static int64_t product(std::span<const int64_t> extents) {
-  return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
-}
 
 //===--- Sources of a dimension ---------------------------------------------===//
 

@@ -24,9 +24,17 @@ struct PackedGroup {
   const float *bias; ///< Of all columns, padded.
 };
 
-/// Rows [first, last) of `left` times one group of columns.
-void multiplyRows(const float *left, const PackedGroup &group, int64_t first, int64_t last,
-                  int64_t terms, int64_t columns, const Clamp &clamp, float *result) {
+/// Rows of the left matrix and of the result, each so many floats apart.
+struct Rows {
+  const float *left;
+  int64_t leftStep;
+  float *result;
+  int64_t resultStep;
+};
+
+/// Rows [first, last) times one group of columns.
+void multiplyRows(const Rows &rows, const PackedGroup &group, int64_t first, int64_t last,
+                  int64_t terms, int64_t columns, const Clamp &clamp) {
   const SimdKernels &simd = simdKernels();
   const int64_t blocks = group.columns.blocks;
   const int64_t termBlocks = (terms + kBlock - 1) / kBlock;
@@ -59,12 +67,12 @@ void multiplyRows(const float *left, const PackedGroup &group, int64_t first, in
     for (int64_t row = first; row < last;) {
       const int64_t size = tileOf(simd, blocks, last - row);
       for (int64_t p = 0; p < size; ++p) {
-        sources[static_cast<size_t>(p)] = left + (row + p) * terms + at * kBlock;
-        outputs[static_cast<size_t>(p)] = result + (row + p) * columns + firstColumn;
+        sources[static_cast<size_t>(p)] = rows.left + (row + p) * rows.leftStep + at * kBlock;
+        outputs[static_cast<size_t>(p)] = rows.result + (row + p) * rows.resultStep + firstColumn;
       }
       args.repeats = (last - row) / size;
-      args.sourceAdvance = size * terms;
-      args.outputAdvance = size * columns;
+      args.sourceAdvance = size * rows.leftStep;
+      args.outputAdvance = size * rows.resultStep;
       next.advance(args);
       simd.tile[static_cast<size_t>(blocks - 1)][static_cast<size_t>(size - 1)](args);
       row += size * args.repeats;
@@ -72,9 +80,10 @@ void multiplyRows(const float *left, const PackedGroup &group, int64_t first, in
   }
 }
 
-/// A right matrix, [terms, columns] or [columns, terms].
+/// A right matrix, [terms, columns] or [columns, terms], whose rows lie `step` floats apart.
 struct RightMatrix {
   const float *elements;
+  int64_t step;
   int64_t terms, columns;
   bool isTransposed;
 };
@@ -88,17 +97,17 @@ void packTerms(const RightMatrix &matrix, const ColumnGroup &group, int64_t firs
   const int64_t present = std::min(width, matrix.columns - column);
   if (!matrix.isTransposed) {
     for (int64_t term = first; term < last; ++term) {
-      std::copy_n(matrix.elements + term * matrix.columns + column, present, to + term * width);
+      std::copy_n(matrix.elements + term * matrix.step + column, present, to + term * width);
       std::fill_n(to + term * width + present, width - present, 0.0F);
     }
     return;
   }
   const SimdKernels &simd = simdKernels();
   const int64_t whole = first + (last - first) / kBlock * kBlock;
-  const auto rowAt = [&](int64_t i) { return matrix.elements + (column + i) * matrix.terms; };
+  const auto rowAt = [&](int64_t i) { return matrix.elements + (column + i) * matrix.step; };
   for (int64_t i = 0; i < width; i += kBlock)
     for (int64_t term = first; term < whole; term += kBlock)
-      simd.transpose(rowAt(i) + term, matrix.terms, std::clamp<int64_t>(present - i, 0, kBlock),
+      simd.transpose(rowAt(i) + term, matrix.step, std::clamp<int64_t>(present - i, 0, kBlock),
                      to + term * width + i, width, kBlock);
   for (int64_t i = 0; i < width; ++i)
     for (int64_t term = whole; term < last; ++term)
@@ -130,8 +139,8 @@ public:
         const ColumnGroup &group = groups[static_cast<size_t>(i % groupCount)];
         const int64_t first = i / groupCount * strip;
         const int64_t last = std::min(first + strip, rows);
-        multiplyRows(operands[0], {room(group), group, offsets.data()}, first, last, terms, columns,
-                     clamp, result);
+        multiplyRows({operands[0], terms, result, columns}, {room(group), group, offsets.data()},
+                     first, last, terms, columns, clamp);
         const int64_t column = group.firstBlock * kBlock;
         const int64_t width = std::min(group.blocks * kBlock, columns - column);
         for (int64_t row = first; !rest.empty() && row < last; ++row)
@@ -179,8 +188,31 @@ private:
 std::unique_ptr<CompiledKernel> kernels::makeMatMul(int64_t rows, int64_t terms, int64_t columns,
                                                     const Tensor &right, bool transposeRight,
                                                     const Tensor *bias) {
-  return std::make_unique<MatMul>(
-      rows, RightMatrix{right.data<float>().data(), terms, columns, transposeRight}, bias);
+  return std::make_unique<MatMul>(rows,
+                                  RightMatrix{right.data<float>().data(),
+                                              transposeRight ? terms : columns, terms, columns,
+                                              transposeRight},
+                                  bias);
+}
+
+PackedMatrix::PackedMatrix(const float *elements, int64_t step, int64_t terms, int64_t columns,
+                           bool isTransposed)
+    : terms(terms), columns(columns),
+      groups(groupColumns((columns + kBlock - 1) / kBlock, simdKernels().maxBlocks)),
+      packed((columns + kBlock - 1) / kBlock * kBlock * terms),
+      zeros(static_cast<size_t>((columns + kBlock - 1) / kBlock * kBlock), 0.0F) {
+  for (const ColumnGroup &group : groups)
+    packTerms({elements, step, terms, columns, isTransposed}, group, 0, terms,
+              packed.data() + group.firstBlock * kBlock * terms);
+}
+
+void PackedMatrix::multiply(const float *left, int64_t leftStep, int64_t rows, float *result,
+                            int64_t resultStep) const {
+  const Clamp none({});
+  for (const ColumnGroup &group : groups)
+    multiplyRows({left, leftStep, result, resultStep},
+                 {packed.data() + group.firstBlock * kBlock * terms, group, zeros.data()}, 0, rows,
+                 terms, columns, none);
 }
 
 void kernels::multiplyBatch(const BatchedProduct &product, float *result, ThreadPool &threads) {
@@ -196,8 +228,9 @@ void kernels::multiplyBatch(const BatchedProduct &product, float *result, Thread
                       [&](int64_t begin, int64_t end) {
                         for (int64_t i = begin; i < end; ++i) {
                           const ColumnGroup &group = groups[static_cast<size_t>(i % groupCount)];
-                          packTerms({product.right(i / groupCount), product.terms, product.columns,
-                                     product.transposeRight},
+                          packTerms({product.right(i / groupCount),
+                                     product.transposeRight ? product.terms : product.columns,
+                                     product.terms, product.columns, product.transposeRight},
                                     group, 0, product.terms, room(i / groupCount, group));
                         }
                       });
@@ -215,9 +248,10 @@ void kernels::multiplyBatch(const BatchedProduct &product, float *result, Thread
           const int64_t first = i % strips * strip;
           const int64_t last = std::min(first + strip, product.rows);
           for (const ColumnGroup &group : groups)
-            multiplyRows(product.left(index), {room(index, group), group, zeros.data()}, first,
-                         last, product.terms, product.columns, none,
-                         result + index * product.rows * product.columns);
+            multiplyRows({product.left(index), product.terms,
+                          result + index * product.rows * product.columns, product.columns},
+                         {room(index, group), group, zeros.data()}, first, last, product.terms,
+                         product.columns, none);
         }
       });
 }

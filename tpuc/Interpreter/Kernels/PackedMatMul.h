@@ -10,6 +10,7 @@
 #define TPUC_INTERPRETER_KERNELS_PACKEDMATMUL_H
 
 #include "tpuc/Interpreter/Kernels/CompiledKernel.h"
+#include "tpuc/Interpreter/Kernels/PackedWeights.h"
 
 #include <functional>
 #include <memory>
@@ -21,6 +22,25 @@ namespace tpuc::kernels {
 std::unique_ptr<CompiledKernel> makeMatMul(int64_t rows, int64_t terms, int64_t columns,
                                            const Tensor &right, bool transposeRight,
                                            const Tensor *bias);
+
+/// A right matrix of f32, packed. All runs in the calling thread.
+class PackedMatrix {
+public:
+  /// `elements`: [terms, columns] or, transposed, [columns, terms], with rows `step` floats apart.
+  /// At least one term and one column.
+  PackedMatrix(const float *elements, int64_t step, int64_t terms, int64_t columns,
+               bool isTransposed);
+
+  /// result [rows, columns] = left [rows, terms] times the matrix, with rows so many floats apart.
+  void multiply(const float *left, int64_t leftStep, int64_t rows, float *result,
+                int64_t resultStep) const;
+
+private:
+  int64_t terms, columns;
+  std::vector<ColumnGroup> groups;
+  AlignedFloats packed;
+  std::vector<float> zeros;
+};
 
 /// `count` products of row-major f32 matrices: result[i] = left[i] [rows, terms] times right[i]
 /// [terms, columns], or [columns, terms] if transposed.

@@ -130,7 +130,7 @@ void runPlan(const Plan &plan, const T *input, const Acc *parameter, Acc init, i
 }
 
 template <typename T>
-using Accumulator = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
+using WideSum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
 
 /// `T` is the working type of the input, `Acc` what it is accumulated in.
 template <typename T, typename Acc> struct Reducer {
@@ -286,7 +286,7 @@ void reduce(ReduceOp op, const Tensor &input, std::span<const int64_t> axes, Ten
       logSumExp(plan, values, results, threads);
       return storeBlock<double>(results, output, 0);
     }
-    using Acc = Accumulator<T>;
+    using Acc = WideSum<T>;
     std::vector<Acc> results(count);
     runReduce<T, Acc>(op, {plan, values, results, threads}, results);
     storeBlock<Acc>(results, output, 0);
@@ -302,7 +302,7 @@ void cumulative(Cumulative kind, const Tensor &input, int64_t axis, bool exclusi
   if (input.numElements() == 0)
     return;
   dispatchWorking(workingType(input.type()), [&]<typename T>(T) {
-    using Acc = Accumulator<T>;
+    using Acc = WideSum<T>;
     const Tensor working = toWorking<T>(input);
     const T *from = working.data<T>().data();
     std::vector<Acc> results(static_cast<size_t>(input.numElements()));

@@ -32,12 +32,13 @@ template <typename Function> static void withStored(DataType type, Function func
 }
 
 template <typename T>
-static void quantizeRange(const float *in, T *out, int64_t count, const QuantParams &params) {
+static void quantizeRange(const float *in, T *out, int64_t count, const QuantParams &params,
+                          const IntegerRange &range) {
   const auto inverse = static_cast<float>(1.0 / params.scale);
   const auto zeroPoint = static_cast<float>(params.zeroPoint);
   // The bounds are whole numbers: what is cut off first rounds to the same.
-  const float low = float(std::numeric_limits<T>::min()) - zeroPoint;
-  const float high = float(std::numeric_limits<T>::max()) - zeroPoint;
+  const float low = static_cast<float>(range.lowest) - zeroPoint;
+  const float high = static_cast<float>(static_cast<int64_t>(range.highest)) - zeroPoint;
   for (int64_t i = 0; i < count; ++i) {
     const float scaled = in[i] * inverse;
     const float number = scaled == scaled ? scaled : 0.0F;
@@ -48,13 +49,13 @@ static void quantizeRange(const float *in, T *out, int64_t count, const QuantPar
   }
 }
 
-void kernels::quantizeStored(const Tensor &input, const QuantParams &params, Tensor &output,
-                             ThreadPool &threads) {
+void kernels::quantizeStored(const Tensor &input, const QuantParams &params,
+                             const IntegerRange &range, Tensor &output, ThreadPool &threads) {
   const float *in = input.data<float>().data();
   withStored(output.type(), [&]<typename T>(T) {
     T *out = output.mutableData<T>().data();
     threads.parallelFor(input.numElements(), kGrain, [&](int64_t begin, int64_t end) {
-      quantizeRange(in + begin, out + begin, end - begin, params);
+      quantizeRange(in + begin, out + begin, end - begin, params, range);
     });
   });
 }

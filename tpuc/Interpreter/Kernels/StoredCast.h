@@ -15,10 +15,11 @@
 
 namespace tpuc::kernels {
 
-/// output = saturate(round(input * (1 / scale)) + zeroPoint): f32 to i8, u8, i16 or u16, ties away
-/// from zero. The product and 1 / scale are rounded to f32, as devices do; NaN gives the zero point.
-void quantizeStored(const Tensor &input, const QuantParams &params, Tensor &output,
-                    ThreadPool &threads);
+/// output = saturate(round(input * (1 / scale)) + zeroPoint) to `range`: f32 to i8, u8, i16 or u16,
+/// ties away from zero. The product and 1 / scale are rounded to f32, as devices do; NaN gives the
+/// zero point.
+void quantizeStored(const Tensor &input, const QuantParams &params, const IntegerRange &range,
+                    Tensor &output, ThreadPool &threads);
 
 /// output = (input - zeroPoint) * scale: integers of 8 or 16 bits to f32, the difference exact, the
 /// scale and the product rounded to f32.

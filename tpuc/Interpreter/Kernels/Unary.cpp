@@ -143,9 +143,11 @@ template <typename T> void runActivation(UnaryOp op, const UnaryParams &params, 
   case UnaryOp::GeluTanh:
     return loop.run<T>(kVectorCost, [](T x) { return geluTanh(x); });
   case UnaryOp::RoundF16:
-    return loop.run<T>(kVectorCost, [](T x) { return static_cast<T>(roundF16(static_cast<float>(x))); });
+    return loop.run<T>(kVectorCost,
+                       [](T x) { return static_cast<T>(roundF16(static_cast<float>(x))); });
   case UnaryOp::RoundBF16:
-    return loop.run<T>(kVectorCost, [](T x) { return static_cast<T>(roundBF16(static_cast<float>(x))); });
+    return loop.run<T>(kVectorCost,
+                       [](T x) { return static_cast<T>(roundBF16(static_cast<float>(x))); });
   default:
     return runTrigonometric<T>(op, loop);
   }

@@ -134,8 +134,8 @@ template <typename T> [[gnu::always_inline]] inline T geluTanh(T x) {
   return x * sigmoid(kFactor * (x + T(0.044715) * x * x * x));
 }
 
-/// x as f16 stores it: to the nearest, ties to even. Below the normal numbers, adding 0.5, whose last
-/// digit is that of f16's smallest, rounds.
+/// x as f16 stores it: to the nearest, ties to even. Below the normal numbers, adding 0.5, whose
+/// last digit is that of f16's smallest, rounds.
 [[gnu::always_inline]] inline float roundF16(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
   const uint32_t sign = bits & 0x80000000U;

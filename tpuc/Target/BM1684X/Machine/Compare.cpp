@@ -14,7 +14,7 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-constexpr unsigned kGtAndSelect = 22, kSelectGt = 23, kSelectEq = 24, kLtAndSelect = 25;
+constexpr unsigned kGtAndSelect = 22, kSelectWhereGt = 23, kSelectWhereEq = 24, kLtAndSelect = 25;
 
 struct ComparePlan {
   unsigned sub;
@@ -47,9 +47,9 @@ void compareRow(const Kernels &k, const ComparePlan &plan, const Rows<6> &row, b
       less[i] = x[i] < y[i];
     }
   }
-  bool isGreater = plan.sub == kGtAndSelect || plan.sub == kSelectGt;
+  bool isGreater = plan.sub == kGtAndSelect || plan.sub == kSelectWhereGt;
   for (int64_t i = 0; i < row.count; ++i)
-    takes[i] = isGreater ? greater[i] : plan.sub == kSelectEq ? x[i] == y[i] : less[i];
+    takes[i] = isGreater ? greater[i] : plan.sub == kSelectWhereEq ? x[i] == y[i] : less[i];
 }
 
 /// Row `to` gets, element by element, a copy from row `yes` or row `no`.

@@ -103,6 +103,16 @@ struct Source {
 /// The operand `role` of the command; its immediate is in `address`.
 Source sourceOf(const Decoded &decoded, Role role, Field address, Prec prec, bool isSigned);
 
+/// Loads `count` elements of `source` that follow each other from `at`.
+inline void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count,
+                 float *out) {
+  k.loadFloat(source.prec, at, 1, count, out);
+}
+inline void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count,
+                 int32_t *out) {
+  k.loadInt32(source.prec, source.isSigned, at, 1, count, out);
+}
+
 /// The source must outlive what is located.
 Located locate(Exec &exec, const Source &source);
 /// For a view in local memory.

@@ -51,13 +51,6 @@ struct MatMulPlan {
   bool resultSigned;
 };
 
-void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, float *out) {
-  k.loadFloat(source.prec, at, 1, count, out);
-}
-void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, int32_t *out) {
-  k.loadInt32(source.prec, source.isSigned, at, 1, count, out);
-}
-
 template <typename T>
 void loadColumns(const Kernels &k, const Matrix &matrix, int64_t row, int64_t first, int64_t count,
                  T *out) {

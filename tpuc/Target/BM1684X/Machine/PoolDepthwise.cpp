@@ -54,12 +54,6 @@ std::vector<int32_t> paddedColumns(const Window &window) {
   return columns;
 }
 
-void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, float *out) {
-  k.loadFloat(source.prec, at, 1, count, out);
-}
-void load(const Kernels &k, const Source &source, const uint8_t *at, int64_t count, int32_t *out) {
-  k.loadInt32(source.prec, source.isSigned, at, 1, count, out);
-}
 template <typename T> T loadOne(const Kernels &k, const Source &source, const void *at) {
   T value;
   load(k, source, static_cast<const uint8_t *>(at), 1, &value);

@@ -1,0 +1,205 @@
+//===- Main.cpp - Lowers a Top module to what a chip computes -------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/Tool/CommandLine.h"
+#include "tpuc/Support/Tool/ToolMain.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+using namespace tpuc;
+
+namespace {
+
+constexpr std::string_view kToolName = "model_deploy";
+/// Rows of the table, where not every tensor counts.
+constexpr size_t kShownTensors = 10;
+
+std::string figures(const TensorComparison &comparison) {
+  return fmt::format("cosine {}, euclid {}", similarityText(comparison.cosine),
+                     similarityText(comparison.euclid));
+}
+
+void printLowering(const ModelDeploySummary &summary) {
+  std::vector<std::string> types;
+  for (const auto &[type, count] : summary.storage)
+    types.push_back(fmt::format("{} {}", count, type));
+  fmt::print("{}: {} ops ({}), {} casts, {:.1f} MB of weights\n", summary.lowered, summary.numOps,
+             fmt::join(types, ", "), summary.numCasts, double(summary.weightBytes) / 1e6);
+  for (const auto &[what, count] : summary.exceptions)
+    fmt::print("  {} in {}: {}\n", count, what.first, what.second);
+}
+
+void printComparison(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
+  const ComparisonReport &report = *summary.report;
+  fmt::print("compared with {}: {} tensors, of which {} count; {} below tolerance\n",
+             summary.reference, report.entries().size(), report.numCounting(), report.numFailed());
+  fmt::print("{}", options.compareAll ? report.table() : report.worstTable(kShownTensors));
+  for (const std::string &name : report.missing(ComparisonReport::Side::Reference))
+    reportNote(kToolName, fmt::format("{} has no '{}'", summary.reference, name));
+}
+
+void printOrigin(const DeployDiagnosis &diagnosis) {
+  const LayerError &origin = *diagnosis.origin;
+  fmt::print("the error is born at '{}' ({}, {}): {}\n", origin.name, origin.op,
+             dataTypeName(origin.type), figures(origin.whole));
+  if (diagnosis.originInput)
+    fmt::print("  its worst input: {}\n", figures(*diagnosis.originInput));
+  fmt::print("  alone, on exact inputs: {}\n", figures(origin.alone));
+}
+
+void printDiagnosis(const ModelDeploySummary &summary) {
+  const DeployDiagnosis &diagnosis = *summary.diagnosis;
+  if (diagnosis.isForeignReference) {
+    fmt::print("the network in float is not like {} either: it belongs to another input or "
+               "network, or was computed otherwise\n",
+               summary.reference);
+    return;
+  }
+  if (diagnosis.origin)
+    printOrigin(diagnosis);
+  for (const LayerError &layer : diagnosis.worstEffects)
+    fmt::print("the error of '{}' ({}, {}) alone leaves the outputs at {}\n", layer.name, layer.op,
+               dataTypeName(layer.type), figures(*layer.effect));
+  const auto count = std::ssize(diagnosis.mending);
+  const std::string_view mode = precisionName(diagnosis.mendingMode);
+  if (count == 0)
+    fmt::print("no layers in another precision of {} mend it\n", summary.chip);
+  else if (2 * count > diagnosis.numCandidates)
+    fmt::print(
+        "only {0} of {1} layers in {2} mend it; another calibration or --quantize {2} may be "
+        "better\n",
+        count, diagnosis.numCandidates, mode);
+  else
+    fmt::print("mended by these lines for --quantize_table ({} of {} layers):\n{}\n", count,
+               diagnosis.numCandidates, fmt::join(diagnosis.mendingLines(), "\n"));
+}
+
+void print(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
+  printLowering(summary);
+  if (summary.report)
+    printComparison(options, summary);
+  if (summary.diagnosis)
+    printDiagnosis(summary);
+  if (!summary.note.empty())
+    fmt::print("{}\n", summary.note);
+}
+
+std::string failureMessage(const ModelDeploySummary &summary) {
+  std::string text = summary.report->failureMessage();
+  if (summary.diagnosis && summary.diagnosis->origin)
+    text += fmt::format("; born at '{}'", summary.diagnosis->origin->name);
+  return text;
+}
+
+std::string precisionNames() {
+  std::vector<std::string_view> names;
+  for (Precision precision : kAllPrecisions)
+    names.push_back(precisionName(precision));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Expected<int> deploy(const ModelDeployOptions &options, const std::string &json) {
+  Expected<ModelDeploySummary> summary = deployModel(options);
+  if (!summary)
+    return propagate(summary);
+  if (json != "-")
+    print(options, *summary);
+  if (!json.empty())
+    if (auto written = writeFileOrStdout(json, summary->toJson().dump(2) + "\n"); !written)
+      return propagate(written);
+  if (!summary->report || summary->report->passes())
+    return 0;
+  return makeError(summary->lowered, failureMessage(*summary));
+}
+
+Expected<int> run(std::span<const std::string> arguments) {
+  ModelDeployOptions options;
+  LoweringOptions &lowering = options.lowering;
+  std::string quantize;
+  std::string json;
+  int numThreads = 0;
+  CommandLine cli(std::string(kToolName), "Lowers a Top module to what a chip computes.");
+  cli.description("Writes NAME_CHIP_MODE_tpu.mlir and its weights to the folder of --model, NAME "
+                  "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym.");
+  cli.option("--mlir", options.mlir, "The network: a Top module, as model_transform writes it.")
+      .label("FILE.mlir")
+      .required();
+  cli.option("--quantize", quantize, "What it is to be computed in: " + precisionNames() + ".")
+      .label("PRECISION")
+      .required();
+  cli.option("--chip,--processor", lowering.chip,
+             "The chip, one of those that tpuc-opt --list-targets shows.")
+      .label("NAME")
+      .required();
+  cli.option("--model", options.model, "The model file to write.").label("FILE").required();
+  cli.option("--calibration_table", lowering.calibrationTable,
+             "What run_calibration wrote; needed for INT8.")
+      .label("FILE");
+  cli.option("--quantize_table", lowering.quantizeTable,
+             "Layers that are to be computed in another precision: a text file with a layer's name "
+             "and the precision on each line.")
+      .label("FILE");
+  cli.flag("--asymmetric", lowering.asymmetric, "INT8 with zero points.");
+  cli.flag("--avoid_f16_overflow", lowering.avoidF16Overflow,
+           "Compute in F32 what may leave the range of F16.");
+  cli.flag("--quant_input", lowering.quantInput,
+           "Take inputs in the type that they are stored in.");
+  cli.flag("--quant_output", lowering.quantOutput,
+           "Give outputs in the type that they are stored in.");
+  const std::string validation = "Validation";
+  cli.option("--test_input", options.testInput,
+             "Run the lowered network on this: an .npz with an array for each input, or for each "
+             "input a picture or an .npy file. Without it, there is no validation.")
+      .group(validation);
+  cli.option("--test_reference", options.testReference,
+             "What the tensors should be, as model_transform writes it. Without it the network in "
+             "float is run.")
+      .label("FILE.npz")
+      .group(validation);
+  cli.option("--tolerance", options.tolerance,
+             "The least cosine and euclidean similarity of an output.")
+      .shownDefault("F32 1,1; F16 and BF16 0.95,0.85; INT8 0.9,0.5")
+      .group(validation);
+  cli.option("--excepts", options.excepts, "Tensors that are not compared.").group(validation);
+  cli.flag("--compare_all", options.compareAll, "Every tensor counts, not only the outputs.")
+      .group(validation);
+  cli.flag("--skip_validation", options.skipValidation, "Whatever --test_input says.")
+      .group(validation);
+  cli.flag("--debug", options.debug,
+           "Keep the tensors of the lowered network, as NAME_CHIP_MODE_tpu_outputs.npz.")
+      .group(validation);
+  cli.json(json);
+  cli.numThreads(numThreads);
+  cli.unavailable("--op_divide", false);
+  cli.unavailable("--fuse_preprocess", false);
+  cli.unavailable("--customization_format", true);
+  cli.unavailable("--aligned_input", false);
+  cli.unavailable("--dynamic", false);
+  cli.unavailable("--num_device", true);
+  cli.unavailable("--num_core", true);
+  cli.unavailable("--merge_weight", false);
+  cli.unavailable("--opt", true);
+  cli.action([&]() -> Expected<int> {
+    std::optional<Precision> mode = parsePrecision(quantize);
+    if (!mode)
+      return makeError("--quantize", "'" + quantize + "'", "one of " + precisionNames());
+    lowering.mode = *mode;
+    options.numThreads = static_cast<unsigned>(numThreads);
+    return deploy(options, json);
+  });
+  return cli.run(arguments);
+}
+
+} // namespace
+
+int main(int argc, char **argv) { return runTool(argc, argv, kToolName, run); }

@@ -1,0 +1,392 @@
+//===- ModelDeploy.cpp - From a Top module to what a chip computes --------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
+#include "tpuc/Dialect/Top/QuantizeOps.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Driver/Phase.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/Registry.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+class ModelDeploy {
+public:
+  explicit ModelDeploy(const ModelDeployOptions &options)
+      : options(options), lowering(options.lowering) {}
+  Expected<ModelDeploySummary> run();
+
+private:
+  Expected<void> checkOptions();
+  Expected<void> checkTarget();
+  Expected<void> readTop();
+  Expected<void> readTestInput();
+  Expected<void> lower();
+  Expected<void> write();
+  Expected<void> compare();
+  Expected<void> commit();
+  Expected<void> diagnose();
+
+  Expected<Network> lowerAs(const LoweringOptions &wanted) const;
+  void count();
+  Expected<NpzReader> reference();
+  Expected<NpzReader> topTensors();
+  /// The same lowering with these layers in another precision.
+  Expected<Network> lowerWith(std::span<const std::string> layers, Precision precision) const;
+  Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers, Precision mode) const;
+
+  const ModelDeployOptions &options;
+  LoweringOptions lowering;
+  const TargetInfo *target = nullptr;
+  std::string mode;
+  ModelDeploySummary summary;
+  std::optional<ModelFiles> paths;
+  Network top;
+  std::optional<Network> lowered;
+  TensorMap inputs;
+  ValidationOptions validation;
+  /// Every tensor of the Top module, once they were needed.
+  std::optional<OutputFile> topOutputs;
+  std::vector<OutputFile> files;
+};
+
+/// The names of the tensors that `main` gives.
+std::set<std::string> outputNames(ModuleOp module) {
+  std::set<std::string> names;
+  if (auto main = module.lookupSymbol<func::FuncOp>("main"))
+    for (Value value : main.front().getTerminator()->getOperands())
+      if (auto result = dyn_cast<OpResult>(value))
+        names.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
+  return names;
+}
+
+/// Whether the source has stated how it is quantized.
+bool isQuantized(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<top::QuantizeLinearOp, top::DequantizeLinearOp, top::QLinearConvOp,
+                   top::QLinearMatMulOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+Expected<void> ModelDeploy::checkTarget() {
+  Expected<const TargetInfo *> found = lookupTarget(lowering.chip);
+  if (!found)
+    return propagate(found);
+  target = *found;
+  lowering.chip = target->name;
+  if (Expected<void> checked = checkPrecision(*target, lowering.mode); !checked)
+    return checked;
+  if (lowering.mode == Precision::INT8)
+    return checkQuantization(*target, lowering.asymmetric ? Quantization::Asymmetric
+                                                          : Quantization::Symmetric);
+  if (lowering.asymmetric)
+    return makeError("--asymmetric",
+                     fmt::format("is of no use with --quantize {}", precisionName(lowering.mode)),
+                     "--quantize INT8");
+  return {};
+}
+
+Expected<void> ModelDeploy::checkOptions() {
+  if (Expected<void> checked = checkTarget(); !checked)
+    return checked;
+  const std::pair<const char *, bool> needInput[] = {
+      {"--test_reference", !options.testReference.empty()},
+      {"--excepts", !options.excepts.empty()},
+      {"--compare_all", options.compareAll}};
+  for (auto [option, given] : needInput)
+    if (given && options.testInput.empty())
+      return makeError(option, "is of no use without --test_input");
+  mode = modeName(lowering.mode, lowering.asymmetric);
+  paths.emplace(options.model, std::filesystem::path(options.mlir).stem().string());
+  summary.chip = lowering.chip;
+  summary.mode = mode;
+  summary.lowered = paths->loweredModule(lowering.chip, mode);
+  // A folder that cannot be written is told before the work begins.
+  if (Expected<OutputFile> probe = OutputFile::create(summary.lowered); !probe)
+    return propagate(probe);
+  return {};
+}
+
+Expected<void> ModelDeploy::readTop() {
+  Expected<OwningOpRef<ModuleOp>> read = readModule(*top.context, options.mlir);
+  if (!read)
+    return propagate(read);
+  top.module = std::move(*read);
+  if (Expected<void> checked = checkIsTop(*top.module, options.mlir); !checked)
+    return checked;
+  if (lowering.mode == Precision::INT8 && lowering.calibrationTable.empty() &&
+      !isQuantized(*top.module))
+    return makeError("--quantize INT8", "needs the ranges of the tensors",
+                     "--calibration_table with what run_calibration wrote");
+  return {};
+}
+
+Expected<void> ModelDeploy::readTestInput() {
+  if (options.testInput.empty() || options.skipValidation)
+    return {};
+  Expected<std::vector<InputSpec>> specs = networkInputs(*top.module);
+  if (!specs)
+    return makeError(options.mlir + ": " + specs.error().where, specs.error().found,
+                     specs.error().expected);
+  Expected<NamedTensors> sample = readSample(options.testInput, *specs);
+  if (!sample)
+    return propagate(sample);
+  inputs = TensorMap(sample->begin(), sample->end());
+  return {};
+}
+
+Expected<Network> ModelDeploy::lowerAs(const LoweringOptions &wanted) const {
+  Network network;
+  Expected<OwningOpRef<ModuleOp>> read = readModule(*network.context, options.mlir);
+  if (!read)
+    return propagate(read);
+  network.module = std::move(*read);
+  Expected<void> run =
+      runPasses(*network.module, [&](OpPassManager &manager) { addLowering(manager, wanted); });
+  if (run)
+    return network;
+  // What is said about the whole module names the file that it is about.
+  if (run.error().where == "module")
+    run.error().where.clear();
+  return propagate(run);
+}
+
+Expected<void> ModelDeploy::lower() {
+  Expected<Network> network = lowerAs(lowering);
+  if (!network)
+    return propagate(network);
+  lowered.emplace(std::move(*network));
+  count();
+  return {};
+}
+
+void ModelDeploy::count() {
+  for (auto main : lowered->module->getOps<func::FuncOp>())
+    for (Operation &op : main.front().without_terminator()) {
+      if (isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+        continue;
+      if (isa<tpu::CastOp, tpu::RequantIntOp>(op)) {
+        ++summary.numCasts;
+        continue;
+      }
+      ++summary.numOps;
+      std::optional<DataType> type =
+          op.getNumResults() > 0 ? storageDataType(op.getResult(0).getType()) : std::nullopt;
+      const std::string name(type ? dataTypeName(*type) : "none");
+      ++summary.storage[name];
+      if (auto reason = op.getAttrOfType<StringAttr>("storage_reason"))
+        ++summary.exceptions[{name, reason.getValue().str()}];
+    }
+}
+
+Expected<void> ModelDeploy::write() {
+  const std::string weights = paths->loweredWeights(lowering.chip, mode);
+  auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
+  auto store = dialect->weights(*lowered->module);
+  if (!store)
+    return propagate(store);
+  dialect->setWeights(weights, *store);
+  (*lowered->module)
+      ->setAttr("module.weight_file", StringAttr::get(lowered->context.get(), weights));
+  Expected<std::vector<OutputFile>> made = writeModule(*lowered->module, summary.lowered);
+  if (!made)
+    return propagate(made);
+  summary.weightBytes = static_cast<int64_t>(made->front().size());
+  files = std::move(*made);
+  return {};
+}
+
+Expected<NpzReader> ModelDeploy::topTensors() {
+  if (!topOutputs) {
+    Expected<OutputFile> made =
+        dumpTensors(*top.module, inputs, summary.lowered + ".top.npz", options.numThreads);
+    if (!made)
+      return propagate(made);
+    topOutputs.emplace(std::move(*made));
+  }
+  return NpzReader::open(topOutputs->temporaryPath());
+}
+
+Expected<NpzReader> ModelDeploy::reference() {
+  if (options.testReference.empty()) {
+    summary.reference = "the network in float";
+    return topTensors();
+  }
+  summary.reference = options.testReference;
+  return NpzReader::open(options.testReference);
+}
+
+Expected<void> ModelDeploy::compare() {
+  if (inputs.empty())
+    return {};
+  validation.tolerance = options.tolerance.value_or(defaultTolerance(lowering.mode));
+  validation.excepts = options.excepts;
+  validation.numThreads = options.numThreads;
+  validation.referenceNames = referenceNames(*lowered->module, *top.module);
+  if (!options.compareAll)
+    validation.counting = outputNames(*top.module);
+  Expected<NpzReader> wanted = reference();
+  if (!wanted)
+    return propagate(wanted);
+  summary.report.emplace(validation.tolerance);
+  std::optional<NpzWriter> dump;
+  if (options.debug) {
+    Expected<NpzWriter> writer = NpzWriter::create(paths->loweredOutputs(lowering.chip, mode));
+    if (!writer)
+      return propagate(writer);
+    dump.emplace(std::move(*writer));
+  }
+  if (Expected<void> compared = validate(*lowered->module, inputs, *wanted, validation,
+                                         *summary.report, dump ? &*dump : nullptr);
+      !compared)
+    return compared;
+  if (!dump)
+    return {};
+  Expected<OutputFile> file = dump->finish();
+  if (!file)
+    return propagate(file);
+  files.push_back(std::move(*file));
+  return {};
+}
+
+Expected<void> ModelDeploy::commit() {
+  for (const OutputFile &file : files)
+    summary.files.push_back(file.path());
+  if (!target->hasCodeGenerator)
+    summary.note = fmt::format("{} is not written: there is no code generator for {} yet",
+                               options.model, target->name);
+  return commitAll(std::move(files));
+}
+
+Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string> layers,
+                                                    Precision precision) const {
+  std::string text;
+  if (!lowering.quantizeTable.empty()) {
+    Expected<QuantizeTable> given = QuantizeTable::read(lowering.quantizeTable);
+    if (!given)
+      return propagate(given);
+    for (const QuantizeTable::Entry &entry : given->entries)
+      if (std::ranges::find(layers, entry.name) == layers.end())
+        text += quantizeTableLine(entry.name, entry.mode) + "\n";
+  }
+  for (const std::string &layer : layers)
+    text += quantizeTableLine(layer, precision) + "\n";
+  Expected<OutputFile> file = OutputFile::create(summary.lowered + ".qtable");
+  if (!file)
+    return file;
+  if (Expected<void> written = file->write(text); !written)
+    return propagate(written);
+  if (Expected<void> finished = file->finish(); !finished)
+    return propagate(finished);
+  return file;
+}
+
+Expected<Network> ModelDeploy::lowerWith(std::span<const std::string> layers,
+                                         Precision precision) const {
+  Expected<OutputFile> table = quantizeTableWith(layers, precision);
+  if (!table)
+    return propagate(table);
+  LoweringOptions changed = lowering;
+  changed.quantizeTable = table->temporaryPath();
+  return lowerAs(changed);
+}
+
+Expected<void> ModelDeploy::diagnose() {
+  if (!summary.report || summary.report->numFailed() == 0)
+    return {};
+  Expected<NpzReader> floats = topTensors();
+  if (!floats)
+    return propagate(floats);
+  Expected<NpzReader> wanted = reference();
+  if (!wanted)
+    return propagate(wanted);
+  const DiagnosisRequest request = {
+      .top = *top.module,
+      .lowered = *lowered->module,
+      .inputs = inputs,
+      .floats = *floats,
+      .reference = *wanted,
+      .validation = validation,
+      .report = *summary.report,
+      .target = *target,
+      .mode = lowering.mode,
+      .scratch = summary.lowered,
+      .lowerWith = [this](std::span<const std::string> layers, Precision precision) {
+        return lowerWith(layers, precision);
+      }};
+  Expected<DeployDiagnosis> diagnosis = tpuc::diagnose(request);
+  if (!diagnosis)
+    return propagate(diagnosis);
+  summary.diagnosis = std::move(*diagnosis);
+  return {};
+}
+
+Expected<ModelDeploySummary> ModelDeploy::run() {
+  Expected<void> (ModelDeploy::*const steps[])() = {
+      &ModelDeploy::checkOptions, &ModelDeploy::readTop, &ModelDeploy::readTestInput,
+      &ModelDeploy::lower,        &ModelDeploy::write,   &ModelDeploy::compare,
+      &ModelDeploy::commit,       &ModelDeploy::diagnose};
+  for (auto step : steps)
+    if (Expected<void> done = (this->*step)(); !done)
+      return propagate(done);
+  return std::move(summary);
+}
+
+} // namespace
+
+Tolerance tpuc::defaultTolerance(Precision mode) {
+  switch (mode) {
+  case Precision::F32:
+    return {1, 1};
+  case Precision::F16:
+  case Precision::BF16:
+    return {0.95, 0.85};
+  case Precision::INT8:
+    return {0.9, 0.5};
+  }
+  return {};
+}
+
+Expected<ModelDeploySummary> tpuc::deployModel(const ModelDeployOptions &options) {
+  return ModelDeploy(options).run();
+}
+
+nlohmann::ordered_json ModelDeploySummary::toJson() const {
+  nlohmann::ordered_json json = {{"chip", chip},
+                                 {"mode", mode},
+                                 {"ops", numOps},
+                                 {"casts", numCasts},
+                                 {"storage", storage},
+                                 {"exceptions", nlohmann::ordered_json::array()},
+                                 {"weight_bytes", weightBytes},
+                                 {"files", files},
+                                 {"note", note},
+                                 {"reference", reference}};
+  for (const auto &[what, count] : exceptions)
+    json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});
+  json["comparison"] = report ? report->json() : nlohmann::ordered_json();
+  json["diagnosis"] = diagnosis ? diagnosis->toJson() : nlohmann::ordered_json();
+  return json;
+}

@@ -1,0 +1,72 @@
+//===- ModelDeploy.h - From a Top module to what a chip computes -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_MODELDEPLOY_H
+#define TPUC_DRIVER_MODELDEPLOY_H
+
+#include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Driver/DeployDiagnosis.h"
+
+namespace tpuc {
+
+/// What `model_deploy` is asked for; see its --help.
+struct ModelDeployOptions {
+  std::string mlir;
+  /// The model file; the files of the phases stand in its folder.
+  std::string model;
+  LoweringOptions lowering;
+  std::vector<std::string> testInput;
+  std::string testReference;
+  bool skipValidation = false;
+  /// Every tensor counts, not only the outputs.
+  bool compareAll = false;
+  /// Keep what validation has computed.
+  bool debug = false;
+  std::vector<std::string> excepts;
+  /// None: the mode's (defaultTolerance).
+  std::optional<Tolerance> tolerance;
+  unsigned numThreads = 0;
+};
+
+/// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16
+/// 0.95 and 0.85, INT8 0.9 and 0.5.
+Tolerance defaultTolerance(Precision mode);
+
+/// What it did.
+struct ModelDeploySummary {
+  std::string chip;
+  /// `int8_sym`
+  std::string mode;
+  std::string lowered;
+  int64_t numOps = 0;
+  int64_t numCasts = 0;
+  int64_t weightBytes = 0;
+  /// How many ops have their first result stored as a type.
+  std::map<std::string, int64_t> storage;
+  /// How many ops are not stored as the mode says, by type and reason.
+  std::map<std::pair<std::string, std::string>, int64_t> exceptions;
+  std::vector<std::string> files;
+  /// What the network was compared with; empty where there was no test input.
+  std::string reference;
+  /// Why there is no model file; empty when there is one.
+  std::string note;
+  std::optional<ComparisonReport> report;
+  std::optional<DeployDiagnosis> diagnosis;
+
+  nlohmann::ordered_json toJson() const;
+};
+
+/// Lowers a Top module and writes it, and compares what it computes with the Top module or with
+/// `testReference`, where there is test input. All files appear together. A comparison below the
+/// tolerance is not an error here; then it is found out where it comes from and what would mend it.
+/// Errors: options that do not fit together or that the chip has not; what the phases say.
+Expected<ModelDeploySummary> deployModel(const ModelDeployOptions &options);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_MODELDEPLOY_H

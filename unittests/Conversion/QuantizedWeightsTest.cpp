@@ -1,0 +1,221 @@
+//===- QuantizedWeightsTest.cpp ---------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <numeric>
+#include <random>
+
+using namespace tpuc;
+using testing::AnyOf;
+using testing::Each;
+using testing::ElementsAre;
+using testing::Le;
+
+namespace {
+
+template <typename T> std::vector<T> values(const Tensor &tensor) {
+  auto data = tensor.data<T>();
+  return {data.begin(), data.end()};
+}
+
+Tensor floats(const Shape &shape, const std::vector<float> &numbers) {
+  Tensor tensor(DataType::F32, shape);
+  std::ranges::copy(numbers, tensor.mutableData<float>().begin());
+  return tensor;
+}
+
+Tensor random(const Shape &shape, float magnitude, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> numbers(-magnitude, magnitude);
+  Tensor tensor(DataType::F32, shape);
+  for (float &number : tensor.mutableData<float>())
+    number = numbers(generator);
+  return tensor;
+}
+
+/// The channels of all elements.
+std::vector<int64_t> channelsOf(const ChannelOrder &order, int64_t count) {
+  std::vector<int64_t> channels;
+  for (int64_t i = 0; i < count; ++i)
+    channels.push_back(order.channelOf(i));
+  return channels;
+}
+
+/// The largest magnitude that a channel's sum and each part of it can have.
+std::vector<double> largestSums(const QuantizedWeights &weights, const ChannelOrder &order,
+                                int64_t maxInput) {
+  std::vector<double> sums(static_cast<size_t>(order.numChannels()), 0);
+  auto filter = weights.filter.data<int8_t>();
+  for (size_t i = 0; i < filter.size(); ++i)
+    sums[static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)))] +=
+        std::abs(double(filter[i])) * double(maxInput);
+  for (size_t c = 0; weights.bias && c < sums.size(); ++c)
+    sums[c] += std::abs(double(weights.bias->data<int32_t>()[c]));
+  return sums;
+}
+
+TEST(QuantizedWeights, KnowTheChannelOfEachElement) {
+  // Conv: [2, 3 elements]. Deconv of 2 groups: [4 inputs, 3 outputs, 2]. MatMul: [2, 3], [3, 2]^T.
+  EXPECT_THAT(channelsOf({3, 2, 1, 1}, 6), ElementsAre(0, 0, 0, 1, 1, 1));
+  EXPECT_THAT(channelsOf({2, 3, 2, 2}, 24),
+              ElementsAre(0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 3, 3, 4, 4, 5, 5));
+  EXPECT_THAT(channelsOf({1, 3, 2, 1}, 6), ElementsAre(0, 1, 2, 0, 1, 2));
+  EXPECT_THAT(channelsOf({2, 3, 1, 1}, 6), ElementsAre(0, 0, 1, 1, 2, 2));
+}
+
+TEST(QuantizedWeights, HaveAScaleForEachChannel) {
+  ProductScales scales;
+  scales.input = 0.5;
+  scales.output = 2;
+  // Scales 1/127 and 2.
+  const Tensor filter = floats({2, 2}, {1, -0.5F, 254, 3});
+  const Tensor bias = floats({2}, {1, -7.6F});
+  const QuantizedWeights weights = quantizeWeights(filter, &bias, {2, 2, 1, 1}, scales);
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(127, -64, 127, 2));
+  EXPECT_THAT(values<int32_t>(*weights.bias), ElementsAre(254, -8));
+  EXPECT_DOUBLE_EQ(weights.factors[0], 0.5 / 127 / 2);
+  EXPECT_DOUBLE_EQ(weights.factors[1], 0.5);
+}
+
+TEST(QuantizedWeights, ScaleChannelsOfZerosByOne) {
+  ProductScales scales;
+  const Tensor filter = floats({2, 2}, {0, 0, 127, 0});
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales);
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(0, 0, 127, 0));
+  EXPECT_THAT(weights.factors, ElementsAre(1, 1));
+  EXPECT_FALSE(weights.bias);
+}
+
+TEST(QuantizedWeights, FoldTheZeroPointIntoTheBias) {
+  ProductScales scales;
+  scales.inputZero = -5;
+  const Tensor filter = floats({2, 2}, {127, 100, -127, 27});
+  const Tensor bias = floats({2}, {10, 20});
+  const ChannelOrder order = {2, 2, 1, 1};
+  EXPECT_THAT(values<int32_t>(*quantizeWeights(filter, &bias, order, scales).bias),
+              ElementsAre(10 + 5 * 227, 20 - 5 * 100));
+  EXPECT_THAT(values<int32_t>(*quantizeWeights(filter, nullptr, order, scales).bias),
+              ElementsAre(5 * 227, -5 * 100));
+  scales.foldsZero = false;
+  EXPECT_THAT(values<int32_t>(*quantizeWeights(filter, &bias, order, scales).bias),
+              ElementsAre(10, 20));
+  EXPECT_FALSE(quantizeWeights(filter, nullptr, order, scales).bias);
+}
+
+TEST(QuantizedWeights, NeverLetSumsOverflow) {
+  // 2^20 products of 127 * 255 are 16 times what 32 bits hold; channel 1 is harmless.
+  const int64_t count = int64_t(1) << 20;
+  Tensor filter(DataType::F32, {2, count});
+  std::ranges::fill(filter.mutableData<float>().first(static_cast<size_t>(count)), 0.25F);
+  filter.mutableData<float>()[static_cast<size_t>(count)] = 127;
+  const Tensor bias = floats({2}, {-3e5F, 1});
+  ProductScales scales;
+  scales.input = 0.01;
+  const ChannelOrder order = {count, 2, 1, 1};
+  for (int64_t zero : {0, -128, 127}) {
+    scales.inputZero = zero;
+    const QuantizedWeights weights = quantizeWeights(filter, &bias, order, scales);
+    EXPECT_THAT(largestSums(weights, order, 255), Each(Le(2147483647.0)));
+    EXPECT_THAT(weights.filter.data<int8_t>()[0], AnyOf(2, 3));
+    EXPECT_EQ(weights.filter.data<int8_t>()[static_cast<size_t>(count)], 127);
+  }
+}
+
+TEST(QuantizedWeights, NeverLetTheBiasOverflow) {
+  ProductScales scales;
+  scales.input = 1e-6;
+  const Tensor filter = floats({1, 1}, {1e-3F});
+  const Tensor bias = floats({1}, {1e3F});
+  const ChannelOrder order = {1, 1, 1, 1};
+  const QuantizedWeights wide = quantizeWeights(filter, &bias, order, scales);
+  EXPECT_THAT(largestSums(wide, order, 255), Each(Le(2147483647.0)));
+  EXPECT_NEAR(wide.bias->data<int32_t>()[0] * wide.factors[0], 1e3, 1);
+  scales.maxBias = 32767;
+  const QuantizedWeights narrow = quantizeWeights(filter, &bias, order, scales);
+  EXPECT_LE(narrow.bias->data<int32_t>()[0], 32767);
+  EXPECT_NEAR(narrow.bias->data<int32_t>()[0] * narrow.factors[0], 1e3, 1);
+}
+
+TEST(QuantizedWeights, KeepStatedScales) {
+  ProductScales scales;
+  scales.filter = {0.5, 4};
+  const Tensor filter = floats({2, 2}, {1, -0.75F, 1000, 6});
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales);
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(2, -2, 127, 2));
+  EXPECT_THAT(weights.factors, ElementsAre(0.5, 4));
+  scales.filter = {2};
+  EXPECT_THAT(quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales).factors, ElementsAre(2, 2));
+}
+
+TEST(QuantizedWeights, ShareOneShiftWhereChipsOnlyShift) {
+  ProductScales scales;
+  scales.input = 0.013;
+  scales.output = 0.7;
+  scales.sharesShift = true;
+  const Tensor filter = random({4, 50}, 3, 1);
+  const Tensor bias = random({4}, 5, 2);
+  const QuantizedWeights weights = quantizeWeights(filter, &bias, {50, 4, 1, 1}, scales);
+  EXPECT_THAT(weights.factors, Each(weights.factors[0]));
+  EXPECT_EQ(std::exp2(std::round(std::log2(weights.factors[0]))), weights.factors[0]);
+  // What an integer of the filter and of the bias stands for.
+  const double unit = weights.factors[0] * scales.output / scales.input;
+  for (size_t i = 0; i < 200; ++i)
+    EXPECT_NEAR(weights.filter.data<int8_t>()[i] * unit, filter.data<float>()[i], unit * 1.0001);
+  for (size_t c = 0; c < 4; ++c)
+    EXPECT_NEAR(weights.bias->data<int32_t>()[c] * unit * scales.input, bias.data<float>()[c],
+                unit * scales.input * 0.5001);
+}
+
+/// The largest difference of sums of `size` neighbouring elements.
+double largestDrift(const Tensor &found, const Tensor &wanted, int64_t size) {
+  const Tensor a = convert(found, DataType::F32);
+  double most = 0;
+  for (int64_t first = 0; first < a.numElements(); first += size) {
+    double drift = 0;
+    for (int64_t i = first; i < first + size; ++i)
+      drift += double(a.data<float>()[static_cast<size_t>(i)]) -
+               double(wanted.data<float>()[static_cast<size_t>(i)]);
+    most = std::max(most, std::abs(drift));
+  }
+  return most;
+}
+
+TEST(QuantizedWeights, KeepSumsOfTapsAndOfChannels) {
+  // Integers stand for themselves: what is rounded is the filter.
+  ProductScales scales;
+  scales.filter = {1};
+  const Tensor filter = random({4, 8, 9}, 100, 3);
+  const ChannelOrder taps = {72, 4, 1, 1, 9};
+  const QuantizedWeights byTaps = quantizeWeights(filter, nullptr, taps, scales);
+  EXPECT_LE(largestDrift(byTaps.filter, filter, 9), 0.5001);
+  const ChannelOrder whole = {72, 4, 1, 1, 1};
+  const QuantizedWeights byChannel = quantizeWeights(filter, nullptr, whole, scales);
+  EXPECT_LE(largestDrift(byChannel.filter, filter, 72), 0.5001);
+  for (size_t i = 0; i < 288; ++i)
+    EXPECT_NEAR(byTaps.filter.data<int8_t>()[i], filter.data<float>()[i], 1.0);
+}
+
+TEST(QuantizedWeights, KeepSumsIn16Bits) {
+  const Tensor filter = random({4, 500}, 1, 4);
+  for (DataType type : {DataType::F16, DataType::BF16}) {
+    const double unit = type == DataType::F16 ? 0x1p-11 : 0x1p-8;
+    const Tensor rounded = roundFilter(filter, {500, 4, 1, 1, 1}, type);
+    ASSERT_EQ(rounded.type(), type);
+    // The last element that took over what was left is a small one.
+    EXPECT_LE(largestDrift(rounded, filter, 500), unit / 16);
+    const Tensor floats = convert(rounded, DataType::F32);
+    for (size_t i = 0; i < 2000; ++i)
+      EXPECT_NEAR(floats.data<float>()[i], filter.data<float>()[i], unit);
+  }
+}
+
+} // namespace

@@ -1,0 +1,185 @@
+//===- StoragePlanTest.cpp --------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Dialect/Quant/QuantDialect.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/Registry.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+
+namespace {
+
+// Two branches that a Concat joins; what it makes is moved on and leaves.
+constexpr const char *kNetwork = R"(
+  !x = tensor<1x2x4x4x!quant.calibrated<f32<-1.0:3.0>>>
+  !s = tensor<1x2x4x4x!quant.calibrated<f32<0.0:1.0>>>
+  !t = tensor<1x2x4x4x!quant.calibrated<f32<-2.0:2.0>>>
+  !c = tensor<1x4x4x4x!quant.calibrated<f32<-4.0:4.0>>>
+  !m = tensor<1x4x2x2x!quant.calibrated<f32<-8.0:8.0>>>
+  func.func @main(%0: !x) -> (!m, tensor<1x4x4x4xf32>) {
+    %n = "top.None"() : () -> none
+    %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+    %2 = "top.Sigmoid"(%1) : (!x) -> !s loc("sigmoid")
+    %3 = "top.Tanh"(%1) : (!x) -> !t loc("tanh")
+    %4 = "top.Concat"(%2, %3) {axis = 1} : (!s, !t) -> !c loc("concat")
+    %5 = "top.MaxPool"(%4) {kernel_shape = [2, 2], strides = [2, 2]} : (!c) -> !m loc("pool")
+    %6 = "top.Exp"(%4) : (!c) -> tensor<1x4x4x4xf32> loc("exp")
+    %7 = "top.Permute"(%6) {order = [0, 1, 3, 2]} : (tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> loc("permute")
+    return %5, %7 : !m, tensor<1x4x4x4xf32>
+  })";
+
+class StoragePlanTest : public testing::Test {
+protected:
+  StoragePlanTest() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect>();
+  }
+
+  /// The network's plan for `chip`.
+  const StoragePlan &make(PlanOptions options, const char *chip = "bm1684x",
+                          llvm::StringRef text = kNetwork) {
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module);
+    auto main = module->lookupSymbol<mlir::func::FuncOp>("main");
+    plan.emplace(main, **lookupTarget(chip), std::move(options));
+    return *plan;
+  }
+  mlir::Operation *layer(llvm::StringRef name) {
+    mlir::Operation *found = nullptr;
+    module->walk([&](mlir::Operation *op) {
+      if (op->getNumResults() > 0 && layerName(op) == name)
+        found = op;
+    });
+    EXPECT_TRUE(found) << name.str();
+    return found;
+  }
+  /// `PRECISION reason`.
+  std::string decision(llvm::StringRef name) {
+    const Decision &found = plan->of(layer(name));
+    return std::string(precisionName(found.precision)) + " " + found.reason;
+  }
+  std::string type(llvm::StringRef name) {
+    quant::UniformQuantizedType found = plan->quantized(layer(name)->getResult(0));
+    if (!found)
+      return "none";
+    return std::string(found.getStorage().isSigned ? "i8 " : "u8 ") +
+           std::to_string(found.getScale()) + " " + std::to_string(found.getZeroPoint());
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::optional<StoragePlan> plan;
+};
+
+TEST_F(StoragePlanTest, FollowsTheMode) {
+  for (Precision mode : {Precision::F32, Precision::F16, Precision::BF16}) {
+    make({.mode = mode});
+    for (const char *name : {"sigmoid", "concat", "pool", "exp", "permute"})
+      EXPECT_EQ(decision(name), std::string(precisionName(mode)) + " ");
+  }
+}
+
+TEST_F(StoragePlanTest, KeepsFloatsWhereIntegersHaveNoForm) {
+  make({.mode = Precision::INT8});
+  for (const char *name : {"sigmoid", "tanh", "concat", "pool"})
+    EXPECT_EQ(decision(name), "INT8 ");
+  EXPECT_EQ(decision("exp"), "F32 top.Exp has no form on integers");
+  EXPECT_EQ(decision("permute"), "F32 operand 0 has no range");
+}
+
+TEST_F(StoragePlanTest, SharesScalesThroughOpsThatMove) {
+  make({.mode = Precision::INT8});
+  // 'concat' has two readers and keeps its range; both operands take it, 'pool' does as well.
+  EXPECT_EQ(type("concat"), "i8 0.031250 0");
+  EXPECT_EQ(type("sigmoid"), "i8 0.031250 0");
+  EXPECT_EQ(type("tanh"), "i8 0.031250 0");
+  EXPECT_EQ(type("pool"), "i8 0.031250 0");
+  EXPECT_EQ(type("exp"), "none");
+}
+
+TEST_F(StoragePlanTest, HasZeroPointsWhereRangesAreAsymmetric) {
+  make({.mode = Precision::INT8, .asymmetric = true});
+  // 4 / 255; -1 is stored as -128.
+  EXPECT_EQ(type("x"), "i8 0.015686 -64");
+}
+
+TEST_F(StoragePlanTest, StoresWithoutSignWhatCannotBeNegative) {
+  constexpr const char *text = R"(
+    !x = tensor<4x!quant.calibrated<f32<-2.0:1.0>>>
+    func.func @main(%0: !x) -> (!x, !x, !x) {
+      %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+      %2 = "top.Relu"(%1) : (!x) -> !x loc("relu")
+      %3 = "top.Softmax"(%1) {axis = 0 : i64} : (!x) -> !x loc("softmax")
+      %4 = "top.Softmax"(%1) {axis = 0 : i64, log = true} : (!x) -> !x loc("log")
+      return %2, %3, %4 : !x, !x, !x
+    })";
+  make({.mode = Precision::INT8}, "bm1684x", text);
+  EXPECT_EQ(type("x"), "i8 0.015625 0");
+  EXPECT_EQ(type("relu"), "u8 0.007843 0");
+  EXPECT_EQ(type("softmax"), "u8 0.007843 0");
+  EXPECT_EQ(type("log"), "i8 0.015625 0");
+}
+
+TEST_F(StoragePlanTest, MakesExceptionsForNamedLayers) {
+  make({.mode = Precision::INT8,
+        .exceptions = {{"tanh", Precision::F16}, {"pool", Precision::F32}}});
+  EXPECT_EQ(decision("tanh"), "F16 the quantize table says so");
+  EXPECT_EQ(decision("pool"), "F32 the quantize table says so");
+  EXPECT_EQ(decision("sigmoid"), "INT8 ");
+  make({.mode = Precision::F32, .exceptions = {{"sigmoid", Precision::INT8}}});
+  EXPECT_EQ(decision("sigmoid"), "INT8 the quantize table says so");
+  EXPECT_EQ(decision("concat"), "F32 ");
+}
+
+TEST_F(StoragePlanTest, MovesFloatsBetweenFloats) {
+  make({.mode = Precision::INT8,
+        .exceptions = {{"sigmoid", Precision::F16}, {"tanh", Precision::F16}}});
+  EXPECT_EQ(decision("concat"), "F16 it moves floats between ops on floats");
+  EXPECT_EQ(decision("pool"), "F16 it moves floats between ops on floats");
+}
+
+TEST_F(StoragePlanTest, TakesTheFloatsThatAChipHas) {
+  make({.mode = Precision::INT8}, "cv183x");
+  EXPECT_EQ(decision("exp"), "BF16 top.Exp has no form on integers");
+}
+
+TEST_F(StoragePlanTest, AvoidsOverflowOfHalfFloats) {
+  constexpr const char *text = R"(
+    !x = tensor<4x!quant.calibrated<f32<-7.0e4:1.0>>>
+    !y = tensor<4x!quant.calibrated<f32<-6.0:1.0>>>
+    func.func @main(%0: !y) -> (!x, !y, tensor<1x!quant.calibrated<f32<-6.0:1.0>>>, !y) {
+      %n = "top.None"() : () -> none
+      %1 = "top.Input"(%0) : (!y) -> !y loc("y")
+      %2 = "top.Neg"(%1) : (!y) -> !x loc("makes")
+      %3 = "top.Tanh"(%2) : (!x) -> !y loc("reads")
+      %4 = "top.Reduce"(%3, %n) {axes = [0], mode = "ReduceSum"} : (!y, none) -> tensor<1x!quant.calibrated<f32<-6.0:1.0>>> loc("sum")
+      %5 = "top.AddConst"(%1) {const_val = 1.0e5 : f64} : (!y) -> !y loc("adds")
+      %6 = "top.Sigmoid"(%1) : (!y) -> !y loc("small")
+      return %2, %3, %4, %6 : !x, !y, tensor<1x!quant.calibrated<f32<-6.0:1.0>>>, !y
+    })";
+  make({.mode = Precision::F16}, "bm1684x", text);
+  EXPECT_EQ(decision("makes"), "F16 ");
+  EXPECT_EQ(decision("sum"), "F16 ");
+  EXPECT_EQ(decision("adds"), "F32 a constant is beyond the range of f16");
+  make({.mode = Precision::F16, .avoidF16Overflow = true}, "bm1684x", text);
+  EXPECT_EQ(decision("makes"), "F32 values are beyond the range of f16");
+  EXPECT_EQ(decision("reads"), "F32 values are beyond the range of f16");
+  EXPECT_EQ(decision("sum"), "F32 sums may leave the range of f16");
+  EXPECT_EQ(decision("small"), "F16 ");
+  make({.mode = Precision::BF16, .avoidF16Overflow = true}, "bm1684x", text);
+  EXPECT_EQ(decision("makes"), "BF16 ");
+  EXPECT_EQ(decision("adds"), "BF16 ");
+}
+
+} // namespace
