@@ -6,18 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   bench-accuracy --mlir cls.mlir --samples photos.npz --modes F16,INT8,INT8_ASYM --table
-//   cls_table
+//   bench-accuracy --mlir cls.mlir --samples photos.npz --modes F16,INT8,INT8_ASYM --table a,b
 //
-// Lowers an optimized network in each of the modes and runs it, and the network itself, on every
-// sample. Prints for each output the mean and the smallest cosine, the mean euclidean similarity,
-// and where rows of scores have their largest element in the same place: in how many rows, and in
-// how many samples in all rows.
+// Lowers an optimized network in each of the modes, the integer ones with each of the calibration
+// tables, and runs it, and the network itself, on every sample. Prints for each output the mean and
+// the smallest cosine, the mean euclidean similarity, and where rows of scores have their largest
+// element in the same place: in how many rows, and in how many samples in all rows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/Convert.h"
@@ -27,6 +27,8 @@
 #include "tpuc/Support/Tool/ToolMain.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -40,10 +42,11 @@ struct Options {
   std::string samples;
   std::vector<std::string> modes = {"F32", "F16", "BF16"};
   std::string chip = "bm1684x";
-  std::string table;
+  std::vector<std::string> tables;
   std::string quantizeTable;
   std::string labels;
   std::string json;
+  bool layers = false;
   int64_t limit = 0;
   unsigned numThreads = 0;
 };
@@ -140,6 +143,15 @@ void add(Score &score, const Tensor &found, const Tensor &wanted, std::optional<
   score.right += label && a[0] == *label;
 }
 
+/// Of all tensors of `main`, in the order of the ops.
+std::vector<std::string> namesInOrder(mlir::ModuleOp module) {
+  std::vector<std::string> names;
+  for (mlir::Operation &op : module.lookupSymbol<mlir::func::FuncOp>("main").getBody().getOps())
+    for (std::string &name : tensorNames(&op))
+      names.push_back(std::move(name));
+  return names;
+}
+
 class Bench {
 public:
   explicit Bench(const Options &options) : options(options), threads(options.numThreads) {}
@@ -149,10 +161,12 @@ public:
 private:
   using Results = std::vector<TensorMap>;
   using Network = std::pair<mlir::OwningOpRef<mlir::ModuleOp>, std::unique_ptr<Interpreter>>;
-  Expected<Network> prepare(const std::string &mode);
+  Expected<Network> prepare(const std::string &mode, const std::string &table);
   Expected<Results> compute(const Interpreter &network, const Samples &samples);
-  Expected<void> measure(const std::string &mode, const Samples &samples, const Results &wanted);
-  void print(const std::string &mode, const std::string &output, const Score &score);
+  Expected<void> measure(const std::string &mode, const std::string &table, const Samples &samples,
+                         const Results &wanted);
+  void print(const std::string &mode, const std::string &table, const std::string &output,
+             const Score &score);
   std::optional<int64_t> label(int64_t sample) const {
     if (!labels)
       return std::nullopt;
@@ -166,7 +180,7 @@ private:
   nlohmann::json report = nlohmann::json::array();
 };
 
-Expected<Bench::Network> Bench::prepare(const std::string &mode) {
+Expected<Bench::Network> Bench::prepare(const std::string &mode, const std::string &table) {
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModule(*context, options.mlir);
   if (!module)
     return propagate(module);
@@ -179,8 +193,7 @@ Expected<Bench::Network> Bench::prepare(const std::string &mode) {
     if (!precision)
       return makeError("--modes", "'" + mode + "'", "F32, F16, BF16, INT8 or INT8_ASYM");
     lowering.mode = *precision;
-    if (*precision == Precision::INT8)
-      lowering.calibrationTable = options.table;
+    lowering.calibrationTable = table;
     lowering.quantizeTable = options.quantizeTable;
     Expected<void> lowered =
         runPasses(**module, [&](mlir::OpPassManager &passes) { addLowering(passes, lowering); });
@@ -190,6 +203,7 @@ Expected<Bench::Network> Bench::prepare(const std::string &mode) {
   InterpreterOptions run;
   run.numThreads = 1;
   run.expressed = true;
+  run.keepAll = options.layers;
   Expected<std::unique_ptr<Interpreter>> network = Interpreter::create(**module, run);
   if (!network)
     return propagate(network);
@@ -217,16 +231,19 @@ Expected<Bench::Results> Bench::compute(const Interpreter &network, const Sample
   return results;
 }
 
-void Bench::print(const std::string &mode, const std::string &output, const Score &score) {
+void Bench::print(const std::string &mode, const std::string &table, const std::string &output,
+                  const Score &score) {
   const auto part = [&](int64_t count, int64_t of) { return 100.0 * double(count) / double(of); };
   const double mean = score.cosines / double(score.samples);
-  fmt::print("{:<10} {:<28} {:>9.5f} {:>9.5f} {:>8.4f} {:>9.2f} {:>9.2f}{}{}\n", mode, output, mean,
-             score.leastCosine, score.euclids / double(score.samples),
-             part(score.equalRows, score.rows), part(score.equalSamples, score.samples),
+  fmt::print("{:<10} {:<16} {:<28} {:>9.5f} {:>9.5f} {:>8.4f} {:>9.2f} {:>9.2f}{}{}\n", mode,
+             std::filesystem::path(table).filename().string(), output, mean, score.leastCosine,
+             score.euclids / double(score.samples), part(score.equalRows, score.rows),
+             part(score.equalSamples, score.samples),
              labels ? fmt::format(" {:>9.2f}", part(score.right, score.samples)) : "",
              score.isEqual ? "  bit for bit" : "");
   std::fflush(stdout);
   report.push_back({{"mode", mode},
+                    {"table", table},
                     {"output", output},
                     {"mean_cos", mean},
                     {"min_cos", score.leastCosine},
@@ -237,9 +254,9 @@ void Bench::print(const std::string &mode, const std::string &output, const Scor
                     {"equal", score.isEqual}});
 }
 
-Expected<void> Bench::measure(const std::string &mode, const Samples &samples,
-                              const Results &wanted) {
-  Expected<Network> network = prepare(mode);
+Expected<void> Bench::measure(const std::string &mode, const std::string &table,
+                              const Samples &samples, const Results &wanted) {
+  Expected<Network> network = prepare(mode, table);
   if (!network)
     return propagate(network);
   Expected<Results> found = compute(*network->second, samples);
@@ -248,9 +265,11 @@ Expected<void> Bench::measure(const std::string &mode, const Samples &samples,
   std::map<std::string, Score> scores;
   for (size_t sample = 0; sample < wanted.size(); ++sample)
     for (const auto &[name, tensor] : wanted[sample])
-      add(scores[name], (*found)[sample].at(name), tensor, label(static_cast<int64_t>(sample)));
-  for (const auto &[name, score] : scores)
-    print(mode, name, score);
+      if (const auto it = (*found)[sample].find(name); it != (*found)[sample].end())
+        add(scores[name], it->second, tensor, label(static_cast<int64_t>(sample)));
+  for (const std::string &name : namesInOrder(*network->first))
+    if (const auto it = scores.find(name); it != scores.end())
+      print(mode, table, name, it->second);
   return {};
 }
 
@@ -262,7 +281,7 @@ Expected<void> Bench::run() {
       return propagate(tensor);
     labels = convert(*tensor, DataType::I64);
   }
-  Expected<Network> network = prepare("");
+  Expected<Network> network = prepare("", "");
   if (!network)
     return propagate(network);
   Expected<Samples> samples = Samples::open(options, *network->second);
@@ -271,12 +290,14 @@ Expected<void> Bench::run() {
   Expected<Results> wanted = compute(*network->second, *samples);
   if (!wanted)
     return propagate(wanted);
-  fmt::print("{:<10} {:<28} {:>9} {:>9} {:>8} {:>9} {:>9}{}\n", "mode",
+  fmt::print("{:<10} {:<16} {:<28} {:>9} {:>9} {:>8} {:>9} {:>9}{}\n", "mode", "table",
              fmt::format("output ({} samples)", samples->count), "mean cos", "min cos", "euclid",
              "rows %", "samples %", labels ? "   right %" : "");
+  const std::vector<std::string> noTable = {""};
   for (const std::string &mode : options.modes)
-    if (Expected<void> measured = measure(mode, *samples, *wanted); !measured)
-      return measured;
+    for (const std::string &table : mode.starts_with("INT8") ? options.tables : noTable)
+      if (Expected<void> measured = measure(mode, table, *samples, *wanted); !measured)
+        return measured;
   if (options.json.empty())
     return {};
   return writeFileOrStdout(options.json, report.dump(2) + "\n");
@@ -290,9 +311,10 @@ Expected<int> benchAccuracy(std::span<const std::string> arguments) {
   cli.option("--samples", options.samples, "An npz: samples stacked along axis 0.").required();
   cli.option("--modes", options.modes, "F32, F16, BF16, INT8, INT8_ASYM.");
   cli.option("--chip", options.chip, "The chip to lower for.");
-  cli.option("--table", options.table, "The calibration table.");
+  cli.option("--table", options.tables, "Calibration tables for the integer modes.");
   cli.option("--qtable", options.quantizeTable, "Layers in another precision.");
   cli.option("--labels", options.labels, "An npz with 'labels': what is right.");
+  cli.flag("--layers", options.layers, "Say it of every tensor, not only of outputs.");
   cli.option("--limit", options.limit, "Samples at most; 0: all.");
   cli.json(options.json);
   cli.numThreads(numThreads);

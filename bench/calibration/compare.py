@@ -1,58 +1,44 @@
 #!/usr/bin/env python3
 """What run_calibration costs beside TPU-MLIR's, and whether its table is the same every time.
 
-usage: compare.py BUILD [MODEL.onnx [PICTURES]]
-MODEL is cls.onnx of the folder TPUC_MODELS by default. The samples are 100 random crops of the
-pictures in the folder PICTURES, by default those of the package scikit-image. With TPUC_VENDOR_DIR
-(a Python environment in which TPU-MLIR is installed, below `venv`) its run_calibration works on the
-same module options and the same crops, with its method kl.
-Needs numpy, onnx and opencv.
+usage: compare.py BUILD [MODEL ...]
+MODELs are names of MODELS, by default all of which the folder TPUC_MODELS has the .onnx file. The
+samples are 100 random crops of the photographs of ../accuracy/prepare.py, which fetches them into
+TPUC_ACCURACY_DATA, by default BUILD/accuracy. With TPUC_VENDOR_DIR (a Python environment in which
+TPU-MLIR is installed, below `venv`) its run_calibration works on the same module options and the
+same crops, with its method kl; without it, RECORDED stands in.
+Needs numpy, onnx, opencv and pillow.
 """
 
-import glob
 import os
 import subprocess
 import sys
 import tempfile
 
 import cv2
-import numpy as np
-import onnx
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "model_transform"))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "model_transform"), os.path.join(HERE, "..", "accuracy")]
 import compare as transform_bench
+import prepare
 
 SAMPLES = 100
 PREPROCESS = ["--mean", "127.5,127.5,127.5", "--scale", "0.0078431,0.0078431,0.0078431", "--pixel_format", "rgb"]
-METHODS = ["kl", "auto", "max", "mse"]
+# model: height and width of its input.
+MODELS = {"cls": (48, 192), "efficientnet_lite0": (224, 224), "rec": (48, 320), "det": (640, 640)}
+# CPU seconds and MB of TPU-MLIR 1.30.2, kl, 100 samples, where it is not run beside.
+RECORDED = {"cls": (11.5, 495), "efficientnet_lite0": (22, 750), "rec": (86, 976)}
+# Where TPU-MLIR takes minutes and gigabytes only our memory is measured.
+MOST_MEMORY = {"det": 1000}
+# method: the largest part of TPU-MLIR's CPU seconds and of its memory that it may take.
+DEMANDED = {"kl": (0.2, 0.5), "auto": (0.5, 0.5), "max": (0.5, 0.5), "mse": (0.5, 0.5)}
 
 
-def pictures(folder):
-    if not folder:
-        import skimage
-        folder = os.path.join(os.path.dirname(skimage.__file__), "data")
-    found = []
-    for path in sorted(glob.glob(os.path.join(folder, "**", "*"), recursive=True)):
-        if path.lower().endswith((".png", ".jpg", ".jpeg", ".tiff", ".bmp")):
-            picture = cv2.imread(path, cv2.IMREAD_COLOR)
-            if picture is not None and min(picture.shape[:2]) >= 64:
-                found.append(picture)
-    if not found:
-        sys.exit(f"bench calibration: no pictures in {folder}")
-    return found
-
-
-def write_crops(folder, height, width, originals):
-    rng = np.random.default_rng(1)
+def write_crops(folder, tree, height, width):
+    part = prepare.Part(tree, 0)
+    os.mkdir(folder)
     for i in range(SAMPLES):
-        picture = originals[i % len(originals)]
-        size = rng.uniform(0.4, 1.0)
-        rows = max(1, int(picture.shape[0] * size))
-        columns = max(1, min(picture.shape[1], int(rows * width / height)))
-        top = rng.integers(0, picture.shape[0] - rows + 1)
-        left = rng.integers(0, picture.shape[1] - columns + 1)
-        crop = picture[top:top + rows, left:left + columns]
-        cv2.imwrite(f"{folder}/{i:03}.png", cv2.resize(crop, (width, height)))
+        cv2.imwrite(f"{folder}/{i:03}.png", part.crop(height, width))
 
 
 def table(path):
@@ -61,53 +47,74 @@ def table(path):
         return file.read().split("\n", 1)[1]
 
 
-def main():
-    build = os.path.abspath(sys.argv[1])
-    model = sys.argv[2] if len(sys.argv) > 2 else os.path.join(os.environ.get("TPUC_MODELS", ""), "cls.onnx")
-    if not os.path.exists(model):
-        sys.exit("bench calibration: no model; name an .onnx file, or the folder of cls.onnx in TPUC_MODELS")
-    model = os.path.abspath(model)
-    stem = os.path.splitext(os.path.basename(model))[0]
-    (_, dims, _), *others = transform_bench.input_infos(onnx.load(model, load_external_data=False), stem)
-    if others or len(dims) != 4:
-        sys.exit(f"bench calibration: {model}: expected one input of rank 4")
-    arguments = ["--model_name", stem, "--model_def", model, "--input_shapes",
-                 "[[%s]]" % ",".join(map(str, dims)), *PREPROCESS, "--mlir", "m.mlir"]
-    originals = pictures(sys.argv[3] if len(sys.argv) > 3 else None)
-    vendor = os.environ.get("TPUC_VENDOR_DIR", "")
+def calibrate(build, work, method, threads, out):
+    """(CPU seconds, peak MB) of a run."""
+    seconds, memory, failed = transform_bench.measure(
+        [f"{build}/bin/run_calibration", "m.mlir", "--dataset", "crops", "--cali_method", method, "-o", out,
+         "--num_threads", str(threads)], work, os.environ["PATH"])
+    if failed:
+        sys.exit(failed)
+    return seconds, memory
+
+
+def calibrate_peer(vendor, work, arguments):
+    """(CPU seconds, peak MB) of TPU-MLIR."""
+    os.mkdir(f"{work}/peer")
+    tools = os.path.join(vendor, "venv", "bin")
+    path = tools + os.pathsep + os.environ["PATH"]
+    made = transform_bench.measure([f"{tools}/model_transform", *arguments], f"{work}/peer", path)
+    done = made if made[2] else transform_bench.measure(
+        [f"{tools}/run_calibration", "m.mlir", "--dataset", "../crops", "--input_num", str(SAMPLES),
+         "-o", "peer.cali"], f"{work}/peer", path)
+    if done[2]:
+        sys.exit(f"the peer fails: {done[2]}")
+    return done[:2]
+
+
+def verdict(value, most):
+    return f"{value:7.3f} (at most {most}) {'met' if value <= most else 'NOT MET'}"
+
+
+def bench(build, model, onnx, tree, vendor):
+    """Prints the table of a model."""
+    height, width = MODELS[model]
+    arguments = ["--model_name", model, "--model_def", onnx, "--input_shapes", f"[[1,3,{height},{width}]]",
+                 *PREPROCESS, "--mlir", "m.mlir"]
     with tempfile.TemporaryDirectory() as work:
-        os.mkdir(f"{work}/crops")
-        write_crops(f"{work}/crops", dims[2], dims[3], originals)
-        subprocess.run([f"{build}/bin/model_transform", *arguments], cwd=work, check=True,
-                       stdout=subprocess.DEVNULL)
-        print(f"{stem}: {SAMPLES} samples of {dims}")
-        tool = f"{build}/bin/run_calibration"
-        ours = {}
-        for method in METHODS:
-            command = [tool, "m.mlir", "--dataset", "crops", "--cali_method", method, "-o", f"{method}.cali"]
-            ours[method] = transform_bench.measure([*command, "--num_threads", "1"], work, os.environ["PATH"])
-            same = []
-            for threads in ("1", "2", "5"):
-                subprocess.run([*command[:-1], "again.cali", "--num_threads", threads], cwd=work,
-                               check=True, stdout=subprocess.DEVNULL)
-                same.append(table(f"{work}/again.cali") == table(f"{work}/{method}.cali"))
-            print(f"{method:8} {ours[method][0]:7.2f} cpu s {ours[method][1]:6.0f} MB  "
-                  f"{'the same table with 1, 2 and 5 threads' if all(same) else 'TABLES DIFFER'}", flush=True)
-            if ours[method][2] or not all(same):
-                sys.exit(ours[method][2] or 1)
-        if vendor:
-            os.mkdir(f"{work}/peer")
-            tools = os.path.join(vendor, "venv", "bin")
-            path = tools + os.pathsep + os.environ["PATH"]
-            made = transform_bench.measure([f"{tools}/model_transform", *arguments], f"{work}/peer", path)
-            peer = made if made[2] else transform_bench.measure(
-                [f"{tools}/run_calibration", "m.mlir", "--dataset", "../crops", "--input_num", str(SAMPLES),
-                 "-o", "peer.cali"], f"{work}/peer", path)
-            if peer[2]:
-                sys.exit(f"the peer fails: {peer[2]}")
-            print(f"peer kl  {peer[0]:7.2f} cpu s {peer[1]:6.0f} MB")
-            for method in METHODS:
-                print(f"{method:8} {ours[method][0] / peer[0]:7.3f} of its cpu s {ours[method][1] / peer[1]:6.3f} of its memory")
+        write_crops(f"{work}/crops", tree, height, width)
+        subprocess.run([f"{build}/bin/model_transform", *arguments], cwd=work, check=True, stdout=subprocess.DEVNULL)
+        print(f"{model}: {SAMPLES} samples of {height} x {width}")
+        if model in MOST_MEMORY:
+            seconds, memory = calibrate(build, work, "auto", 1, "auto.cali")
+            print(f"  auto     {seconds:7.2f} cpu s, {memory:5.0f} MB: {verdict(memory, MOST_MEMORY[model])}", flush=True)
+            return
+        peer = calibrate_peer(vendor, work, arguments) if vendor else RECORDED[model]
+        print(f"  TPU-MLIR {peer[0]:7.2f} cpu s, {peer[1]:5.0f} MB{'' if vendor else ' (recorded)'}", flush=True)
+        for method, (part, memory_part) in DEMANDED.items():
+            seconds, memory = calibrate(build, work, method, 1, f"{method}.cali")
+            for threads in (1, 2, 5):
+                calibrate(build, work, method, threads, "again.cali")
+                if table(f"{work}/again.cali") != table(f"{work}/{method}.cali"):
+                    sys.exit(f"  {method}: another table with {threads} threads")
+            print(f"  {method:8} {seconds:7.2f} cpu s, {memory:5.0f} MB; of TPU-MLIR's: "
+                  f"time {verdict(seconds / peer[0], part)}, memory {verdict(memory / peer[1], memory_part)}", flush=True)
+        print("  the same tables again with 1, 2 and 5 threads")
+
+
+def main():
+    if not os.environ.get("TPUC_MODELS"):
+        print("skipped: TPUC_MODELS names no folder of .onnx files")
+        return
+    build = os.path.abspath(sys.argv[1])
+    if unknown := set(sys.argv[2:]) - set(MODELS):
+        sys.exit(f"bench calibration: no model {', '.join(sorted(unknown))}; there are: {', '.join(MODELS)}")
+    tree = prepare.fetch(os.path.join(os.environ.get("TPUC_ACCURACY_DATA", f"{build}/accuracy"), "packages"))
+    for model in sys.argv[2:] or MODELS:
+        onnx = os.path.abspath(os.path.join(os.environ["TPUC_MODELS"], f"{model}.onnx"))
+        if os.path.exists(onnx):
+            bench(build, model, onnx, tree, os.environ.get("TPUC_VENDOR_DIR", ""))
+        else:
+            print(f"{model}: skipped: no {onnx}")
 
 
 if __name__ == "__main__":

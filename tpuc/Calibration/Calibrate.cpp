@@ -195,16 +195,26 @@ Expected<void> Calibration::tune() {
   return {};
 }
 
+/// Whether a threshold spoils the tensor itself so much that the few samples on which readers are
+/// asked cannot speak for it: its values are mostly a background, and what matters is the rest.
+static bool isSpoiling(const Histogram &histogram, double threshold, double leastError) {
+  constexpr double kMostError = 2;
+  return roundingError(histogram, threshold) > kMostError * leastError;
+}
+
 Expected<void> Calibration::choose() {
   std::vector<ThresholdCandidates> candidates;
   std::vector<std::vector<ThresholdMethod>> methods(tensors.size());
   for (size_t i = 0; i < tensors.size(); ++i) {
     candidates.push_back({tensors[i].name, {}});
     std::vector<double> &thresholds = candidates.back().thresholds;
+    const double leastError =
+        roundingError(histograms[i], findThreshold(histograms[i], ThresholdMethod::Mse));
     for (size_t index = 0; index < kThresholdMethodNames.size(); ++index) {
       const auto method = static_cast<ThresholdMethod>(index);
       const double threshold = findThreshold(histograms[i], method);
-      if (std::ranges::find(thresholds, threshold) != thresholds.end())
+      if (std::ranges::find(thresholds, threshold) != thresholds.end() ||
+          (method != ThresholdMethod::Mse && isSpoiling(histograms[i], threshold, leastError)))
         continue;
       thresholds.push_back(threshold);
       methods[i].push_back(method);

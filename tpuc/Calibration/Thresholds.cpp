@@ -196,6 +196,10 @@ double rawThreshold(const Histogram &histogram, ThresholdMethod method) {
 
 } // namespace
 
+double tpuc::roundingError(const Histogram &histogram, double threshold) {
+  return quantizedSums(histogram, threshold).error;
+}
+
 std::string_view tpuc::thresholdMethodName(ThresholdMethod method) {
   return kThresholdMethodNames[static_cast<size_t>(method)];
 }

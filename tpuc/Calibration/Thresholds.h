@@ -35,6 +35,9 @@ inline constexpr int64_t kNumLevels = 128;
 /// number of bins must be a multiple of kNumLevels.
 double findThreshold(const Histogram &histogram, ThresholdMethod method);
 
+/// The sum of squared errors of rounding and clipping all counted values by `threshold`.
+double roundingError(const Histogram &histogram, double threshold);
+
 /// Each element rounded to the nearest value that the threshold's scale can hold, and back.
 /// `values` and `result` have the same size; NaN becomes the lowest value.
 void fakeQuantize(std::span<const float> values, double threshold, std::span<float> result);

@@ -98,6 +98,38 @@ TEST_F(LayerErrorsTest, TellsOwnErrorsFromInherited) {
   EXPECT_FALSE((*layers)[2].effect);
 }
 
+TEST_F(LayerErrorsTest, GivesExactInputsAsTheyAreStored) {
+  auto top = parse(R"(
+  func.func @main(%0: tensor<1xf32>) -> tensor<1xf32> {
+    %1 = "top.Input"(%0) : (tensor<1xf32>) -> tensor<1xf32> loc("x")
+    %2 = "top.Abs"(%1) : (tensor<1xf32>) -> tensor<1xf32> loc("a")
+    %3 = "top.Floor"(%2) : (tensor<1xf32>) -> tensor<1xf32> loc("f")
+    %4 = "top.Sub"(%2, %3) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32> loc("y")
+    return %4 : tensor<1xf32>
+  })");
+  auto lowered = parse(R"(
+  func.func @main(%0: tensor<1xf32>) -> tensor<1xf16> {
+    %1 = "top.Input"(%0) : (tensor<1xf32>) -> tensor<1xf32> loc("x")
+    %2 = "tpu.Cast"(%1) : (tensor<1xf32>) -> tensor<1xf16> loc("x_f16")
+    %3 = "tpu.Abs"(%2) : (tensor<1xf16>) -> tensor<1xf16> loc("a")
+    %4 = "tpu.Floor"(%3) : (tensor<1xf16>) -> tensor<1xf16> loc("f")
+    %5 = "tpu.Sub"(%3, %4) : (tensor<1xf16>, tensor<1xf16>) -> tensor<1xf16> loc("y")
+    return %5 : tensor<1xf16>
+  })");
+  const TensorMap inputs = {{"x", Tensor::of<float>({1}, {100.1F})}};
+  Expected<OutputFile> floats = dumpTensors(*top, inputs, folder.path("top.npz"), 1);
+  ASSERT_TRUE(floats) << floats.error().message();
+  const NpzReader reference = *NpzReader::open(floats->temporaryPath());
+  NpzWriter writer = *NpzWriter::create(folder.path("alone.npz"));
+  Expected<std::vector<LayerError>> layers =
+      measureLayers(*lowered, inputs, {}, reference, writer, 1);
+  ASSERT_TRUE(layers) << layers.error().message();
+  ASSERT_EQ(layers->size(), 3u);
+  EXPECT_TRUE((*layers)[1].alone.isEqual);
+  // In f16, 100.1 is 100.125.
+  EXPECT_NEAR((*layers)[2].alone.maxDifference, 0.025, 1e-4);
+}
+
 TensorComparison figures(float x) {
   return compareTensors(Tensor::of<float>({2}, {1, x}), Tensor::of<float>({2}, {1, 0}));
 }

@@ -37,10 +37,14 @@ llvm::StringMap<Value> floatTensors(func::FuncOp main) {
   return tensors;
 }
 
-quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric) {
-  if (asymmetric && entry.min < entry.max)
-    return {entry.min, entry.max};
-  return {-entry.threshold, entry.threshold};
+quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric, bool clip) {
+  const quant::FloatRange symmetric = {-entry.threshold, entry.threshold};
+  if (!asymmetric || entry.min >= entry.max)
+    return symmetric;
+  const quant::FloatRange range = {entry.min, entry.max};
+  const quant::FloatRange clipped = {std::max(range.min, symmetric.min),
+                                     std::min(range.max, symmetric.max)};
+  return clip && clipped.min < clipped.max ? clipped : range;
 }
 
 struct ImportCalibrationTablePass
@@ -62,7 +66,7 @@ struct ImportCalibrationTablePass
       auto type = cast<TensorType>(value.getType());
       if (type.getElementType().isF32())
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
-            cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric))));
+            cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
     return {};
   }

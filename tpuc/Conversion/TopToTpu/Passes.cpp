@@ -265,7 +265,8 @@ std::string tpuc::modeName(Precision mode, bool asymmetric) {
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
-    manager.addPass(createImportCalibrationTable({options.calibrationTable, options.asymmetric}));
+    manager.addPass(createImportCalibrationTable(
+        {options.calibrationTable, options.asymmetric, /*clip=*/true}));
   manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
   manager.addPass(
       createConvertTopToTpu({std::string(precisionName(options.mode)), options.asymmetric,

@@ -31,7 +31,9 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
   let options = [
     Option<"file", "file", "std::string", /*default=*/"", "What run_calibration wrote">,
     Option<"asymmetric", "asymmetric", "bool", /*default=*/"false",
-      "Ranges from minimum to maximum instead of +-threshold">];
+      "Ranges from minimum to maximum instead of +-threshold">,
+    Option<"clip", "clip", "bool", /*default=*/"false",
+      "Cut asymmetric ranges off at +-threshold: rare values beyond it cost more than they carry">];
   let dependentDialects = ["::tpuc::quant::QuantDialect"];
 }
 

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""How close networks stay to float after lowering, beside what is demanded of them.
+
+usage: compare.py BUILD [MODEL ...] [METHOD ...] [--limit N]
+Every model of MODELS whose .onnx file is in the folder TPUC_MODELS is transformed, calibrated on 100
+samples with every method, lowered in F32, F16, BF16, INT8 and INT8_ASYM, and run on other samples
+(N of them at most). MODELs and METHODs that are named are the only ones.
+The samples are in the folder TPUC_ACCURACY_DATA, by default BUILD/accuracy; prepare.py makes those
+that are missing.
+Needs what prepare.py needs, and onnx and onnxruntime for the silu_detector.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SAMPLES = "100"
+DEFAULT = "auto"
+METHODS = ["kl", "max", "percentile", "mse", "cosine", "aciq_gauss", "aciq_laplace", DEFAULT]
+INTEGER = ("INT8", "INT8_ASYM")
+FLOAT = ("F32", "F16", "BF16")
+
+# model: shape of its input.
+MODELS = {
+    "cls": "[[1,3,48,192]]",
+    "mnist-conv": "[[1,1,28,28]]",
+    "efficientnet_lite0": "[[1,3,224,224]]",
+    "rec": "[[1,3,48,320]]",
+    "det": "[[1,3,640,640]]",
+    "silu_detector": "[[1,3,320,320]]",
+}
+
+# model: (column, modes of which the best one counts, limit), with the default method.
+DEMANDED = {
+    "cls": [("mean_cos", INTEGER, 0.998), ("min_cos", INTEGER, 0.97)],
+    "mnist-conv": [("drop_points", ("INT8",), -0.3), ("drop_points", ("INT8_ASYM",), -0.3)],
+    "efficientnet_lite0": [("rows_percent", ("INT8",), 89)],
+    "rec": [("mean_cos", INTEGER, 0.97)],
+    "det": [("mean_cos", INTEGER, 0.975)],
+    # "Does not collapse".
+    "silu_detector": [("mean_cos", ("INT8",), 0.99), ("mean_cos", ("INT8_ASYM",), 0.99)],
+}
+FLOAT_COSINES = {"F16": 0.9998, "BF16": 0.999}
+BF16_EXCEPTIONS = {"efficientnet_lite0": 0.997}
+
+
+def call(command, folder):
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          check=False)
+    if done.returncode:
+        sys.exit(f"bench accuracy: {' '.join(command)}:\n{done.stdout}")
+
+
+def measure(build, folder, data, modes, tables, limit):
+    """Rows of bench-accuracy: a dictionary per mode, table and output."""
+    command = [f"{build}/bin/bench-accuracy", "--mlir", "m.mlir", "--samples", f"{data}/samples.npz",
+               "--modes", ",".join(modes), "--limit", str(limit), "--json", "report.json"]
+    if tables:
+        command += ["--table", ",".join(tables)]
+    if os.path.exists(f"{data}/labels.npz"):
+        command += ["--labels", f"{data}/labels.npz"]
+    call(command, folder)
+    with open(f"{folder}/report.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def demands(model, rows):
+    """(what, found, limit) of everything demanded that was measured."""
+    found = []
+    for row in rows:
+        if row["mode"] == "F32":
+            found.append(("F32 bit for bit", float(row["equal"]), 1))
+        if row["mode"] in FLOAT_COSINES:
+            least = BF16_EXCEPTIONS.get(model, 0.999) if row["mode"] == "BF16" else FLOAT_COSINES["F16"]
+            found.append((f"{row['mode']} mean_cos", row["mean_cos"], least))
+    right = next(row["right_percent"] for row in rows if row["mode"] == "F32")
+    for column, modes, limit in DEMANDED[model]:
+        values = [row["right_percent"] - right if column == "drop_points" else row[column]
+                  for row in rows if row["mode"] in modes and row["table"] == DEFAULT]
+        if values:
+            found.append((f"{'/'.join(modes)} {DEFAULT} {column}", max(values), limit))
+    return found
+
+
+def bench(build, model, onnx, methods, data, limit):
+    """Prints the table of a model; the number of demands that are not met."""
+    with tempfile.TemporaryDirectory() as folder:
+        call([f"{build}/bin/model_transform", "--model_name", model, "--model_def", onnx, "--input_shapes",
+              MODELS[model], "--mlir", "m.mlir"], folder)
+        for method in methods:
+            call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration",
+                  "--input_num", SAMPLES, "--cali_method", method, "-o", method], folder)
+        rows = measure(build, folder, data, FLOAT + INTEGER, methods, limit)
+    print(f"\n{model}\n{'mode':10} {'method':13} {'output':24} {'mean cos':>9} {'min cos':>9} {'euclid':>8} "
+          f"{'rows %':>8} {'samples %':>9} {'right %':>8}")
+    for row in rows:
+        print(f"{row['mode']:10} {row['table'] or '-':13} {row['output'][-24:]:24} {row['mean_cos']:9.5f} "
+              f"{row['min_cos']:9.5f} {row['mean_euclid']:8.4f} {row['rows_percent']:8.2f} "
+              f"{row['samples_percent']:9.2f} {row['right_percent']:8.2f}")
+    missed = 0
+    for what, value, least in demands(model, rows):
+        missed += value < least
+        print(f"  {what:44} {value:9.5f}  at least {least:8}  {'met' if value >= least else 'NOT MET'}")
+    sys.stdout.flush()
+    return missed
+
+
+def model_file(model, data):
+    """The network's .onnx file; where there is none, that file does not exist."""
+    if model != "silu_detector":
+        return os.path.abspath(os.path.join(os.environ["TPUC_MODELS"], f"{model}.onnx"))
+    onnx = f"{data}/{model}.onnx"
+    if not os.path.exists(onnx):
+        subprocess.run([sys.executable, f"{HERE}/silu_detector.py", f"{data}/calibration", onnx], check=True)
+    return onnx
+
+
+def chosen(arguments):
+    """(models, methods, limit) of the command line."""
+    limit = 0
+    if "--limit" in arguments:
+        at = arguments.index("--limit")
+        limit = int(arguments[at + 1])
+        arguments = arguments[:at] + arguments[at + 2:]
+    if unknown := [each for each in arguments if each not in MODELS and each not in METHODS]:
+        sys.exit(f"bench accuracy: {', '.join(unknown)}: neither a model nor a method; there are: "
+                 f"{', '.join([*MODELS, *METHODS])}")
+    return ([each for each in arguments if each in MODELS] or list(MODELS),
+            [each for each in arguments if each in METHODS] or METHODS, limit)
+
+
+def main():
+    if not os.environ.get("TPUC_MODELS"):
+        print("skipped: TPUC_MODELS names no folder of .onnx files")
+        return
+    build = os.path.abspath(sys.argv[1])
+    models, methods, limit = chosen(sys.argv[2:])
+    data = os.path.abspath(os.environ.get("TPUC_ACCURACY_DATA", f"{build}/accuracy"))
+    subprocess.run([sys.executable, f"{HERE}/prepare.py", data, *models], check=True)
+    missed = 0
+    for model in models:
+        onnx = model_file(model, f"{data}/{model}")
+        if os.path.exists(onnx):
+            missed += bench(build, model, onnx, methods, f"{data}/{model}", limit)
+        else:
+            print(f"\n{model}\n  skipped: no {onnx}")
+    print(f"\n{missed} not met")
+
+
+if __name__ == "__main__":
+    main()
