@@ -84,7 +84,7 @@ class Module:
         np.savez(os.path.join(folder, "in.npz"), **self.inputs)
         output = os.path.join(folder, "out.npz")
         subprocess.run([program, "--model", path, "--input", os.path.join(folder, "in.npz"),
-                        "--output", output, "--out_fixed"], check=True)
+                        "--output", output, "--out_fixed", "--num_threads", "1"], check=True)
         with np.load(output) as arrays:
             return {name: arrays[name] for name in arrays.files}
 

@@ -152,7 +152,8 @@ class Network:
 
 def run(program, path, inputs, folder):
     output = os.path.join(folder, "out.npz")
-    subprocess.run([program, "--model", path, "--input", inputs, "--output", output], check=True)
+    subprocess.run([program, "--model", path, "--input", inputs, "--output", output,
+                    "--num_threads", "1"], check=True)
     with np.load(output) as arrays:
         return {name: arrays[name] for name in arrays.files}
 
