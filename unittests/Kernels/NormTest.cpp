@@ -60,6 +60,32 @@ TEST(NormTest, GroupsInstancesAndPixels) {
   EXPECT_THAT(doubles(output), ElementsAre(1, -1, -3, 3, -1, 1, 3, -3));
 }
 
+// More pixels than are added side by side, the last of them alone.
+TEST(NormTest, PixelsAreNormalizedOneByOne) {
+  ThreadPool threads(2);
+  constexpr int64_t kChannels = 5, kPixels = 65;
+  Tensor input(DataType::F32, {2, kChannels, kPixels});
+  for (int64_t i = 0; i < input.numElements(); ++i)
+    input.mutableData<float>()[i] = std::sin(static_cast<float>(i) * 1.3F);
+  Tensor output(DataType::F32, input.shape());
+  pixelNorm(input, nullptr, nullptr, 1e-3, output, threads);
+  for (int64_t sample = 0; sample < 2; ++sample)
+    for (int64_t pixel = 0; pixel < kPixels; ++pixel) {
+      auto at = [&](const Tensor &tensor, int64_t channel) {
+        return static_cast<double>(
+            tensor.data<float>()[(sample * kChannels + channel) * kPixels + pixel]);
+      };
+      double mean = 0, variance = 0;
+      for (int64_t channel = 0; channel < kChannels; ++channel)
+        mean += at(input, channel) / kChannels;
+      for (int64_t channel = 0; channel < kChannels; ++channel)
+        variance += std::pow(at(input, channel) - mean, 2) / kChannels;
+      for (int64_t channel = 0; channel < kChannels; ++channel)
+        EXPECT_NEAR(at(output, channel), (at(input, channel) - mean) / std::sqrt(variance + 1e-3),
+                    1e-5);
+    }
+}
+
 TEST(NormTest, LayersGiveTheirStatistics) {
   ThreadPool threads(2);
   Tensor output(DataType::F16, {2, 4});

@@ -13,6 +13,7 @@
 #include "tpuc/Support/Convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -305,6 +306,38 @@ void kernels::groupNorm(const Tensor &input, const Tensor *weight, const Tensor 
   });
 }
 
+/// Pixels that lie beside each other, whose channels are added side by side.
+static constexpr int64_t kPixelsAtOnce = 32;
+
+/// PixelNorm of `pixels` of them: channel c of pixel p is x[c * axes.inner + p].
+template <typename T>
+static void normalizePixels(const T *x, const T *factors, const T *summands, const Axes &axes,
+                            int64_t pixels, double epsilon, T *y) {
+  std::array<double, kPixelsAtOnce> means{};
+  std::array<double, kPixelsAtOnce> squares{};
+  for (int64_t c = 0; c < axes.size; ++c)
+    for (int64_t p = 0; p < pixels; ++p)
+      means[p] += static_cast<double>(x[c * axes.inner + p]);
+  for (double &mean : means)
+    mean /= static_cast<double>(axes.size);
+  for (int64_t c = 0; c < axes.size; ++c)
+    for (int64_t p = 0; p < pixels; ++p) {
+      double distance = static_cast<double>(x[c * axes.inner + p]) - means[p];
+      squares[p] += distance * distance;
+    }
+  std::array<T, kPixelsAtOnce> middles;
+  std::array<T, kPixelsAtOnce> scales;
+  for (int64_t p = 0; p < pixels; ++p) {
+    middles[p] = static_cast<T>(means[p]);
+    scales[p] =
+        static_cast<T>(1 / std::sqrt(squares[p] / static_cast<double>(axes.size) + epsilon));
+  }
+  for (int64_t c = 0; c < axes.size; ++c)
+    for (int64_t p = 0; p < pixels; ++p)
+      y[c * axes.inner + p] =
+          (x[c * axes.inner + p] - middles[p]) * scales[p] * factors[c] + summands[c];
+}
+
 void kernels::pixelNorm(const Tensor &input, const Tensor *weight, const Tensor *bias,
                         double epsilon, Tensor &output, ThreadPool &threads) {
   onFloats(input, output, [&](auto zero, const auto *from, auto *to) {
@@ -312,19 +345,17 @@ void kernels::pixelNorm(const Tensor &input, const Tensor *weight, const Tensor 
     Axes axes = channelsOf(input.shape());
     auto factors = parameter<T>(weight, axes.size, 1);
     auto summands = parameter<T>(bias, axes.size, 0);
-    threads.parallelFor(
-        axes.outer * axes.inner, grainFor(8 * axes.size), [&](int64_t begin, int64_t end) {
-          for (int64_t pixel = begin; pixel < end; ++pixel) {
-            int64_t at = pixel / axes.inner * axes.size * axes.inner + pixel % axes.inner;
-            const T *x = from + at;
-            T *y = to + at;
-            Moments moments = momentsOf(axes.size, [&](int64_t c) { return x[c * axes.inner]; });
-            auto middle = static_cast<T>(moments.mean);
-            auto scale = static_cast<T>(1 / std::sqrt(moments.variance + epsilon));
-            for (int64_t c = 0; c < axes.size; ++c)
-              y[c * axes.inner] = (x[c * axes.inner] - middle) * scale * factors[c] + summands[c];
-          }
-        });
+    const int64_t strips = (axes.inner + kPixelsAtOnce - 1) / kPixelsAtOnce;
+    threads.parallelFor(axes.outer * strips, grainFor(8 * axes.size * kPixelsAtOnce),
+                        [&](int64_t begin, int64_t end) {
+                          for (int64_t i = begin; i < end; ++i) {
+                            int64_t first = i % strips * kPixelsAtOnce;
+                            int64_t at = i / strips * axes.size * axes.inner + first;
+                            normalizePixels(from + at, factors.data(), summands.data(), axes,
+                                            std::min(kPixelsAtOnce, axes.inner - first), epsilon,
+                                            to + at);
+                          }
+                        });
   });
 }
 
