@@ -19,9 +19,6 @@ using namespace tpuc::kernels;
 
 namespace {
 
-/// Taps for which a tile's sources are looked up at once.
-constexpr int64_t kMaxTaps = 32;
-
 /// Any window over blocks of channels.
 class GeneralConvolution : public CompiledKernel {
 public:

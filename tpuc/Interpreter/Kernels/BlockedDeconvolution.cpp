@@ -26,9 +26,6 @@ using namespace tpuc::kernels;
 
 namespace {
 
-/// Taps for which a tile's sources are looked up at once.
-constexpr int64_t kMaxTaps = 32;
-
 /// A position of the kernel, and how far the input pixel lies behind the quotient y / stride.
 struct Tap {
   int64_t position;

@@ -21,6 +21,12 @@ inline int64_t product(std::span<const int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), int64_t(1), std::multiplies<>());
 }
 
+/// a / b, rounded up; both are positive.
+constexpr int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The first multiple of b that is at least a.
+constexpr int64_t roundUp(int64_t a, int64_t b) { return divideUp(a, b) * b; }
+
 } // namespace tpuc::kernels
 
 #endif // TPUC_INTERPRETER_KERNELS_EXTENTS_H

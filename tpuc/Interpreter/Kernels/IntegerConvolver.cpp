@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerConvolver.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 
 using namespace tpuc;
@@ -22,9 +23,6 @@ constexpr int64_t kPointwiseWords = 1 << 13;
 constexpr int64_t kSpanWords = 1 << 12;
 /// Lanes of the largest tile.
 constexpr int64_t kTileLanes = 3 * kWordLanes;
-
-constexpr int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t roundUp(int64_t a, int64_t b) { return divideUp(a, b) * b; }
 
 /// How far the last tap along `axis` lies behind the first.
 int64_t reach(const Geometry &g, size_t axis) { return (g.kernel[axis] - 1) * g.dilations[axis]; }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
+#include "tpuc/Interpreter/Kernels/Extents.h"
 #include "tpuc/Interpreter/Kernels/IntegerWords.h"
 #include "tpuc/Interpreter/Kernels/MatrixBatch.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
@@ -22,8 +23,6 @@ namespace {
 constexpr int64_t kPanel = 3 * kWordLanes;
 /// Rows of the left matrix that are packed at once.
 constexpr int64_t kLeftRows = 64;
-
-constexpr int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// How an operand lies in memory: element (row, term) is data[row * rowStep + term * termStep]; the
 /// rows of the right operand are its columns.

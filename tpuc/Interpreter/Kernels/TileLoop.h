@@ -18,6 +18,8 @@ namespace tpuc::kernels {
 
 /// Pixels of the largest tile.
 inline constexpr int64_t kMaxTile = 12;
+/// Taps for which a tile's sources are looked up at once.
+inline constexpr int64_t kMaxTaps = 32;
 
 /// Blocks of terms whose factors stay in the first-level cache while pixels go by, for tiles of
 /// `columnBlocks` blocks.
