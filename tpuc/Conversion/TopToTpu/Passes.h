@@ -26,9 +26,9 @@ struct LoweringOptions {
   Precision mode = Precision::F32;
   bool asymmetric = false;
   /// INT8: what run_calibration wrote; may be empty for networks that are quantized already.
-  std::string calibrationTable;
+  std::string calibrationTable = {};
   /// Layers in another precision; empty: none.
-  std::string quantizeTable;
+  std::string quantizeTable = {};
   bool avoidF16Overflow = false;
   bool quantInput = false;
   bool quantOutput = false;
