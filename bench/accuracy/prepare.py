@@ -26,7 +26,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-# Debian 12. The licences are in each package's copyright file; docs/calibration.md names them.
+# Debian 12. The licences are in each package's copyright file; docs/third-party.md names them.
 PACKAGES = {
     "mate-backgrounds": "1.26.0-1",
     "lomiri-wallpapers-16.04": "20.04.0-2",
