@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 namespace {
 
-std::vector<std::byte> encoded(const Model &model) {
+std::vector<std::byte> encodedFile(const Model &model) {
   auto file = encodeModel(model, "test");
   EXPECT_TRUE(file) << file.error().message();
   return file.value_or(std::vector<std::byte>{});
@@ -48,11 +48,11 @@ std::string contents(Bytes bytes) {
 
 TEST(Container, RoundTripKeepsEveryField) {
   const Model model = exampleModel();
-  const std::vector<std::byte> file = encoded(model);
+  const std::vector<std::byte> file = encodedFile(model);
   const auto read = decoded(file);
   ASSERT_TRUE(read) << read.error().message();
   // Everything that is written depends on everything that was read.
-  EXPECT_EQ(encoded(*read), file);
+  EXPECT_EQ(encodedFile(*read), file);
 
   EXPECT_EQ(read->chip, "BM1684X");
   EXPECT_EQ(read->time, "noon");
@@ -88,12 +88,12 @@ TEST(Container, RoundTripKeepsEveryField) {
 }
 
 TEST(Container, SameBytesOnEveryRun) {
-  EXPECT_EQ(encoded(exampleModel()), encoded(exampleModel()));
+  EXPECT_EQ(encodedFile(exampleModel()), encodedFile(exampleModel()));
 }
 
 // The slots and bytes that the vendor's runtime reads, stated without the generated code.
 TEST(Container, LayoutOfTheFile) {
-  const std::vector<std::byte> file = encoded(exampleModel());
+  const std::vector<std::byte> file = encodedFile(exampleModel());
   const auto word = [&](size_t at) {
     uint32_t value;
     std::memcpy(&value, file.data() + at, 4);
@@ -141,20 +141,20 @@ TEST(Container, LayoutOfTheFile) {
 
 TEST(Container, EqualCoefficientsAreStoredOnce) {
   Model model = exampleModel();
-  const size_t shared = encoded(model).size();
+  const size_t shared = encodedFile(model).size();
   // The same contents elsewhere in memory, as when two files are combined.
   std::vector<std::byte> copy(300);
   std::ranges::copy(model.nets[0].stages[0].coefficients->data, copy.begin());
   model.nets[0].stages[1].coefficients->data = copy;
-  EXPECT_EQ(encoded(model).size(), shared);
+  EXPECT_EQ(encodedFile(model).size(), shared);
   copy[0] = std::byte{77};
-  EXPECT_EQ(encoded(model).size(), shared + kBlobAlignment);
+  EXPECT_EQ(encodedFile(model).size(), shared + kBlobAlignment);
 }
 
 TEST(Container, FilesWithoutDebugInformationHaveZerosThere) {
   Model model = exampleModel();
   model.debug = {};
-  const std::vector<std::byte> file = encoded(model);
+  const std::vector<std::byte> file = encodedFile(model);
   EXPECT_TRUE(std::all_of(file.begin() + 16, file.begin() + 64,
                           [](std::byte byte) { return byte == std::byte{}; }));
   EXPECT_TRUE(decoded(file));
@@ -191,7 +191,7 @@ TEST(Container, LayerOfCommand) {
 }
 
 TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {
-  const std::vector<std::byte> file = encoded(exampleModel());
+  const std::vector<std::byte> file = encodedFile(exampleModel());
   const auto whole = decoded(file);
   const Bytes weights = whole->nets[0].stages[0].coefficients->data;
   const std::vector<std::byte> weightCopy(weights.begin(), weights.end());
@@ -223,7 +223,7 @@ TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {
 }
 
 TEST(Container, EveryTruncationIsAnError) {
-  const std::vector<std::byte> file = encoded(exampleModel());
+  const std::vector<std::byte> file = encodedFile(exampleModel());
   constexpr size_t kStep = kIsSanitized ? 3 : 1;
   for (size_t size = 0; size < file.size(); size += kStep)
     ASSERT_FALSE(decoded(Bytes(file).first(size))) << size;
@@ -243,12 +243,12 @@ TEST(Container, EveryTruncationIsAnError) {
 }
 
 TEST(Container, ReadsFromAnyAddress) {
-  const std::vector<std::byte> file = encoded(exampleModel());
+  const std::vector<std::byte> file = encodedFile(exampleModel());
   auto shifted = std::make_shared<std::vector<std::byte>>(file.size() + 1);
   std::ranges::copy(file, shifted->begin() + 1);
   const auto read = readModel(Bytes(*shifted).subspan(1), shifted, "shifted");
   ASSERT_TRUE(read) << read.error().message();
-  EXPECT_EQ(encoded(*read), file);
+  EXPECT_EQ(encodedFile(*read), file);
 }
 
 /// A file around a FlatBuffer, without a blob.
@@ -291,13 +291,13 @@ TEST(Container, AmplificationIsRefused) {
   }
 }
 
-struct Refusal {
+struct DamagedFile {
   std::string name;
   std::function<void(Model &)> damage;
   std::string message;
 };
 
-class Refused : public testing::TestWithParam<Refusal> {};
+class Refused : public testing::TestWithParam<DamagedFile> {};
 
 TEST_P(Refused, ByTheWriter) {
   Model model = exampleModel();
@@ -312,57 +312,61 @@ Stage &first(Model &model) { return model.nets[0].stages[0]; }
 INSTANTIATE_TEST_SUITE_P(
     Container, Refused,
     testing::Values(
-        Refusal{"NoChip", [](Model &m) { m.chip.clear(); }, "names no chip"},
-        Refusal{"NoNet", [](Model &m) { m.nets.clear(); }, "holds no net"},
-        Refusal{"NoNetName", [](Model &m) { m.nets[0].name.clear(); }, "net without a name"},
-        Refusal{"NetsOfOneName", [](Model &m) { m.nets[1].name = "main"; },
-                "two nets of the name 'main'"},
-        Refusal{"NoStage", [](Model &m) { m.nets[0].stages.clear(); }, "'main' has no stage"},
-        Refusal{"NoInput", [](Model &m) { first(m).inputs.clear(); }, "no input"},
-        Refusal{"TensorsOfOneName", [](Model &m) { first(m).inputs.push_back(first(m).inputs[0]); },
-                "net 'main', stage 0: two tensors of the name 'image'"},
-        Refusal{"NoShape", [](Model &m) { first(m).inputs[0].shapes.clear(); }, "image: no shape"},
-        Refusal{"Rank9",
-                [](Model &m) { first(m).inputs[0].shapes[0] = std::vector<uint64_t>(9, 1); },
-                "image"},
-        Refusal{"HugeExtent", [](Model &m) { first(m).inputs[0].shapes[0][0] = UINT64_MAX; },
-                "an extent of 18446744073709551615"},
-        Refusal{"Overflow",
-                [](Model &m) { first(m).inputs[0].shapes[0] = {1U << 31U, 1U << 31U, 8}; },
-                "image"},
-        Refusal{"ShapeLargerThanSize", [](Model &m) { first(m).inputs[0].shapes[0][0] = 2; },
-                "60 bytes for [2, 3, 4, 5] of i8; expected 120"},
-        Refusal{"OutsideOfContext", [](Model &m) { first(m).inputs[0].address = 0x100000000; },
-                "60 bytes at 0x100000000; expected a place in the 4096 bytes at 0x100001000"},
-        Refusal{"AddressWraps", [](Model &m) { first(m).inputs[0].address = UINT64_MAX; },
-                "beyond the end of the address space"},
-        Refusal{"ContextWraps", [](Model &m) { first(m).contextAddress = UINT64_MAX; },
-                "beyond the end of the address space"},
-        Refusal{"ScaleNaN", [](Model &m) { first(m).inputs[0].scale = std::nanf(""); },
-                "a scale that is no number"},
-        Refusal{"WeightOutside", [](Model &m) { first(m).coefficients->locations[1].size = 101; },
-                "weight 'conv1_bias' has 101 bytes at 200; expected it within 300 bytes"},
-        Refusal{"WrongSum", [](Model &m) { first(m).coefficients->sha256.emplace(); },
-                "do not have the SHA-256"},
-        Refusal{"SubNetsOfOneId", [](Model &m) { m.nets[1].stages[0].subNets[2].id = 1; },
-                "two sub-nets of the number 1"},
-        Refusal{"NextUnknown", [](Model &m) { first(m).subNets[0].next = {4}; },
-                "followed by sub-net 4"},
-        Refusal{"NoCommands", [](Model &m) { first(m).subNets[0].groups.clear(); },
-                "sub-net 0: no commands"},
-        Refusal{"NoCommandCount", [](Model &m) { first(m).subNets[0].groups[0].numTiu = 0; },
-                "0 TIU commands in 256 bytes"},
-        Refusal{"DebugLayer", [](Model &m) { m.debug.groups[0].tiu[1].layer = 2; },
-                "does not exist"},
-        Refusal{"DebugCommand", [](Model &m) { m.debug.groups[0].tiu[1].first = 5; },
-                "does not exist"},
-        Refusal{"DebugOrder", [](Model &m) { m.debug.groups[0].tiu[1].first = 0; }, "out of order"},
-        Refusal{"DebugGroup", [](Model &m) { m.debug.groups[0].group.stage = 2; },
-                "commands that do not exist"},
-        Refusal{"DebugTensorCommand", [](Model &m) { m.debug.tensors[0].afterDma = 5; },
-                "'conv1_out' is made by a command that does not exist"},
-        Refusal{"DebugTensorPlace", [](Model &m) { m.debug.tensors[0].address = 0; },
-                "conv1_out: a place at 0x0"}),
+        DamagedFile{"NoChip", [](Model &m) { m.chip.clear(); }, "names no chip"},
+        DamagedFile{"NoNet", [](Model &m) { m.nets.clear(); }, "holds no net"},
+        DamagedFile{"NoNetName", [](Model &m) { m.nets[0].name.clear(); }, "net without a name"},
+        DamagedFile{"NetsOfOneName", [](Model &m) { m.nets[1].name = "main"; },
+                    "two nets of the name 'main'"},
+        DamagedFile{"NoStage", [](Model &m) { m.nets[0].stages.clear(); }, "'main' has no stage"},
+        DamagedFile{"NoInput", [](Model &m) { first(m).inputs.clear(); }, "no input"},
+        DamagedFile{"TensorsOfOneName",
+                    [](Model &m) { first(m).inputs.push_back(first(m).inputs[0]); },
+                    "net 'main', stage 0: two tensors of the name 'image'"},
+        DamagedFile{"NoShape", [](Model &m) { first(m).inputs[0].shapes.clear(); },
+                    "image: no shape"},
+        DamagedFile{"Rank9",
+                    [](Model &m) { first(m).inputs[0].shapes[0] = std::vector<uint64_t>(9, 1); },
+                    "image"},
+        DamagedFile{"HugeExtent", [](Model &m) { first(m).inputs[0].shapes[0][0] = UINT64_MAX; },
+                    "an extent of 18446744073709551615"},
+        DamagedFile{"Overflow",
+                    [](Model &m) { first(m).inputs[0].shapes[0] = {1U << 31U, 1U << 31U, 8}; },
+                    "image"},
+        DamagedFile{"ShapeLargerThanSize", [](Model &m) { first(m).inputs[0].shapes[0][0] = 2; },
+                    "60 bytes for [2, 3, 4, 5] of i8; expected 120"},
+        DamagedFile{"OutsideOfContext", [](Model &m) { first(m).inputs[0].address = 0x100000000; },
+                    "60 bytes at 0x100000000; expected a place in the 4096 bytes at 0x100001000"},
+        DamagedFile{"AddressWraps", [](Model &m) { first(m).inputs[0].address = UINT64_MAX; },
+                    "beyond the end of the address space"},
+        DamagedFile{"ContextWraps", [](Model &m) { first(m).contextAddress = UINT64_MAX; },
+                    "beyond the end of the address space"},
+        DamagedFile{"ScaleNaN", [](Model &m) { first(m).inputs[0].scale = std::nanf(""); },
+                    "a scale that is no number"},
+        DamagedFile{"WeightOutside",
+                    [](Model &m) { first(m).coefficients->locations[1].size = 101; },
+                    "weight 'conv1_bias' has 101 bytes at 200; expected it within 300 bytes"},
+        DamagedFile{"WrongSum", [](Model &m) { first(m).coefficients->sha256.emplace(); },
+                    "do not have the SHA-256"},
+        DamagedFile{"SubNetsOfOneId", [](Model &m) { m.nets[1].stages[0].subNets[2].id = 1; },
+                    "two sub-nets of the number 1"},
+        DamagedFile{"NextUnknown", [](Model &m) { first(m).subNets[0].next = {4}; },
+                    "followed by sub-net 4"},
+        DamagedFile{"NoCommands", [](Model &m) { first(m).subNets[0].groups.clear(); },
+                    "sub-net 0: no commands"},
+        DamagedFile{"NoCommandCount", [](Model &m) { first(m).subNets[0].groups[0].numTiu = 0; },
+                    "0 TIU commands in 256 bytes"},
+        DamagedFile{"DebugLayer", [](Model &m) { m.debug.groups[0].tiu[1].layer = 2; },
+                    "does not exist"},
+        DamagedFile{"DebugCommand", [](Model &m) { m.debug.groups[0].tiu[1].first = 5; },
+                    "does not exist"},
+        DamagedFile{"DebugOrder", [](Model &m) { m.debug.groups[0].tiu[1].first = 0; },
+                    "out of order"},
+        DamagedFile{"DebugGroup", [](Model &m) { m.debug.groups[0].group.stage = 2; },
+                    "commands that do not exist"},
+        DamagedFile{"DebugTensorCommand", [](Model &m) { m.debug.tensors[0].afterDma = 5; },
+                    "'conv1_out' is made by a command that does not exist"},
+        DamagedFile{"DebugTensorPlace", [](Model &m) { m.debug.tensors[0].address = 0; },
+                    "conv1_out: a place at 0x0"}),
     [](const auto &info) { return info.param.name; });
 
 TEST(Container, BadFiles) {
@@ -375,7 +379,7 @@ TEST(Container, BadFiles) {
   EXPECT_THAT(message(std::string(64, 'a')), HasSubstr("the file begins with 0x61616161"));
   EXPECT_EQ(readModel("/nonexistent/m.bmodel").error().where, "/nonexistent/m.bmodel");
   EXPECT_FALSE(hasMagic(Bytes{}));
-  EXPECT_TRUE(hasMagic(encoded(exampleModel())));
+  EXPECT_TRUE(hasMagic(encodedFile(exampleModel())));
 }
 
 } // namespace
