@@ -8,11 +8,15 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-# The headers that nearly every file of the MLIR rooms includes, compiled once.
-add_library(tpuc_mlir_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
-target_include_directories(tpuc_mlir_pch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-target_compile_definitions(tpuc_mlir_pch PUBLIC ${LLVM_DEFINITIONS_LIST})
-target_precompile_headers(tpuc_mlir_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
+# The headers that nearly every file of the MLIR rooms includes, compiled once with optimization and
+# once without: clang refuses a precompiled header across that border.
+foreach(pch tpuc_mlir_pch tpuc_mlir_pch_unoptimized)
+  add_library(${pch} OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
+  target_include_directories(${pch} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${pch} PUBLIC ${LLVM_DEFINITIONS_LIST})
+  target_precompile_headers(${pch} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/Pch.h)
+endforeach()
+target_compile_options(tpuc_mlir_pch_unoptimized PRIVATE -O0)
 
 # tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
 #                       [DEPENDS t ...])
@@ -81,10 +85,16 @@ function(tpuc_add_dialect)
     LINK ${ARG_LINK} DEPENDS ${depends})
 endfunction()
 
-# tpuc_use_mlir(target): MLIR's headers, the precompiled ones among them, and the shared libMLIR.
+# tpuc_use_mlir(target [UNOPTIMIZED]): MLIR's headers, the precompiled ones among them, and the shared
+#   libMLIR.
 function(tpuc_use_mlir target)
+  cmake_parse_arguments(ARG "UNOPTIMIZED" "" "" ${ARGN})
+  set(pch tpuc_mlir_pch)
+  if(ARG_UNOPTIMIZED)
+    set(pch tpuc_mlir_pch_unoptimized)
+  endif()
   target_include_directories(${target} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_precompile_headers(${target} REUSE_FROM tpuc_mlir_pch)
+  target_precompile_headers(${target} REUSE_FROM ${pch})
   target_link_libraries(${target} PUBLIC MLIR LLVM)
 endfunction()
 
