@@ -4,7 +4,12 @@ find_package(MLIR 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 # AddLLVM.cmake sets output folders and flags of its own; what it needs from there is TableGen.
 set(LLVM_RUNTIME_OUTPUT_INTDIR ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+# Its TableGen names outputs in dependency files from the top of the build tree, as Ninja does. CMake
+# would put the folder of the caller before them, and Ninja run all of TableGen in every build.
+cmake_policy(PUSH)
+cmake_policy(SET CMP0116 OLD)
 include(TableGen)
+cmake_policy(POP)
 include(AddLLVM)
 include(AddMLIR)
 

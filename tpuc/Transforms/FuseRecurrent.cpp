@@ -268,14 +268,6 @@ static RecurrentWeights makeWeights(PatternRewriter &rewriter, Operation *op, co
           makeWeight(rewriter, op, "_bias", {1, 2 * rows}, bias)};
 }
 
-/// `value` under other extents, of which one may be open.
-static Value reshaped(PatternRewriter &rewriter, Location loc, Value value, Dims dims) {
-  auto type = RankedTensorType::get(dims, elementTypeOf(value));
-  std::ranges::replace(dims, kDynamic, int64_t(-1));
-  return rewriter.create<ReshapeOp>(loc, type, value, makeNone(rewriter, loc),
-                                    rewriter.getI64ArrayAttr(dims), BoolAttr());
-}
-
 namespace {
 
 /// The ops that replace a chain.

@@ -302,16 +302,6 @@ static bool canReshapeTo(ArrayRef<int64_t> dims) {
   return llvm::count(dims, kDynamic) <= 1 && !llvm::is_contained(dims, 0);
 }
 
-static Value reshaped(PatternRewriter &rewriter, Location loc, Value value, const Dims &dims) {
-  if (dimsOf(value) == std::optional(dims))
-    return value;
-  Dims shape = dims;
-  std::ranges::replace(shape, kDynamic, int64_t(-1));
-  return rewriter.create<ReshapeOp>(loc, RankedTensorType::get(dims, elementTypeOf(value)), value,
-                                    makeNone(rewriter, loc), rewriter.getI64ArrayAttr(shape),
-                                    BoolAttr());
-}
-
 /// [B, S, R / 2] or [1, S, R / 2] of cosines or sines.
 static Value makeAngles(PatternRewriter &rewriter, Operation *op, StringRef suffix, Value value,
                         const Layout &layout, int64_t extent, bool isInterleaved) {

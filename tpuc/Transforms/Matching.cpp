@@ -91,6 +91,16 @@ Value tpuc::makeNone(PatternRewriter &rewriter, Location loc) {
   return rewriter.create<NoneOp>(loc, rewriter.getNoneType());
 }
 
+Value tpuc::reshaped(PatternRewriter &rewriter, Location loc, Value value, const Dims &dims) {
+  if (dimsOf(value) == std::optional(dims))
+    return value;
+  Dims shape = dims;
+  std::ranges::replace(shape, kDynamic, int64_t(-1));
+  return rewriter.create<ReshapeOp>(loc, RankedTensorType::get(dims, elementTypeOf(value)), value,
+                                    makeNone(rewriter, loc), rewriter.getI64ArrayAttr(shape),
+                                    BoolAttr());
+}
+
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//

@@ -40,6 +40,9 @@ mlir::Value makeWeight(mlir::PatternRewriter &rewriter, mlir::Operation *op, llv
 mlir::Location locWith(mlir::PatternRewriter &rewriter, mlir::Operation *op,
                        llvm::StringRef suffix);
 mlir::Value makeNone(mlir::PatternRewriter &rewriter, mlir::Location loc);
+/// `value` under other extents, of which one may be open; `value` itself if it has these.
+mlir::Value reshaped(mlir::PatternRewriter &rewriter, mlir::Location loc, mlir::Value value,
+                     const top::Dims &dims);
 
 //===--- Ops ----------------------------------------------------------------===//
 

@@ -67,7 +67,7 @@ struct Watcher : RewriterBase::Listener {
 struct TopFusePass : tpuc::impl::TopFuseBase<TopFusePass> {
   using TopFuseBase::TopFuseBase;
   TopFusePass(TopFuseOptions options, FusionCounts *counts)
-      : TopFuseBase(std::move(options)), counts(counts) {}
+      : TopFuseBase(options), counts(counts) {}
 
   LogicalResult initialize(MLIRContext *context) override {
     std::vector<std::string> known = fusionNames();

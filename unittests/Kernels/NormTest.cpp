@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Norm.h"
+#include "tpuc/Support/Convert.h"
 #include "unittests/Kernels/TestTensors.h"
 
 #include <cmath>
@@ -15,6 +16,7 @@
 using namespace tpuc;
 using namespace tpuc::kernels;
 using testing::DoubleNear;
+using testing::Each;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::FloatEq;
@@ -150,6 +152,27 @@ TEST(NormTest, SoftmaxOfLargeNumbersAndItsLogarithm) {
   softmax(source, 1, 1, true, output, threads);
   EXPECT_THAT(output.data<float>()[3], FloatEq(-std::log(2.0F)));
   EXPECT_THAT(output.data<float>()[0], FloatEq(-std::log(1 + e)));
+}
+
+// exp(-6) is less than half of what 1 is apart from its neighbour in bf16, so 1 remains 1 in each
+// addition. In f16 the sum of all four is rounded.
+TEST(NormTest, SoftmaxOf16BitsRoundsEachStep) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<float>({4, 1}, {0, -6, -6, -6});
+  Tensor output(DataType::BF16, {4, 1});
+  softmax(convert(source, DataType::BF16), 0, 1, false, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1, 0x1.44p-9, 0x1.44p-9, 0x1.44p-9));
+  output = Tensor(DataType::F16, {4, 1});
+  softmax(convert(source, DataType::F16), 0, 1, false, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(0x1.FCp-1, 0x1.428p-9, 0x1.428p-9, 0x1.428p-9));
+}
+
+TEST(NormTest, SoftmaxOfALongRowInBf16AddsAllElements) {
+  ThreadPool threads(1);
+  Tensor source = convert(Tensor(DataType::F32, {2048}), DataType::BF16);
+  Tensor output(DataType::BF16, {2048});
+  softmax(source, 0, 1, false, output, threads);
+  EXPECT_THAT(doubles(output), Each(1.0 / 2048));
 }
 
 TEST(NormTest, HardmaxTakesTheFirst) {

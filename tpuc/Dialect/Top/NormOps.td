@@ -236,6 +236,8 @@ def Top_SoftmaxOp : Top_ComputeOp<"Softmax"> {
   let summary = "Exponentials divided by their sum along an axis";
   let description = [{
     exp(beta * x) divided by the sum of these along `axis`; with `log` the natural logarithm of it.
+    Without `log`, f16 and bf16 are rounded at each step, as where ops on tensors of that type take
+    the difference from the largest, the exponential, the sum and the quotient.
 
     Example:
 

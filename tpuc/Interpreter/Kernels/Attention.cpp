@@ -9,8 +9,8 @@
 #include "tpuc/Interpreter/Kernels/AttentionParts.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Interpreter/Kernels/RoundedSteps.h"
 #include "tpuc/Support/Convert.h"
-#include "tpuc/Support/Float.h"
 
 #include <algorithm>
 #include <cmath>
@@ -21,27 +21,6 @@ using namespace tpuc;
 using namespace tpuc::kernels;
 
 namespace {
-
-/// `value` as an element of the 16-bit float `type` holds it; other types hold it as it is.
-template <typename T> T rounded(T value, DataType type) {
-  if (type == DataType::F16)
-    return static_cast<T>(f16ToF32(f32ToF16(static_cast<float>(value))));
-  if (type == DataType::BF16)
-    return static_cast<T>(bf16ToF32(f32ToBF16(static_cast<float>(value))));
-  return type == DataType::F32 ? static_cast<T>(static_cast<float>(value)) : value;
-}
-
-/// Replaces each value by rounded(function(value)).
-template <typename T, typename Function>
-void step(std::vector<T> &values, DataType type, Function &&function) {
-  if (type == DataType::F16 || type == DataType::BF16) {
-    for (T &value : values)
-      value = rounded(function(value), type);
-    return;
-  }
-  for (T &value : values)
-    value = function(value);
-}
 
 /// The rows of `past` (may be null), then those of `tensor`, as [B, H, T, D] in type T.
 template <typename T>
@@ -70,8 +49,7 @@ template <typename T> void storeInto(const std::vector<T> &values, Tensor *resul
     store(Tensor::of<T>(result->shape(), std::span<const T>(values)), *result);
 }
 
-/// exp(x - max) / sum of these in each row of `length`, 0 where all are -inf or `isHidden` says so.
-/// Computed in S, rounded to `type` at every step.
+/// softmaxInSteps of each row of `length`, in S; 0 where all are -inf or `isHidden` says so.
 template <typename S, typename T>
 void softmaxRows(std::vector<T> &scores, int64_t length, const std::vector<char> &isHidden,
                  DataType type) {
@@ -80,21 +58,14 @@ void softmaxRows(std::vector<T> &scores, int64_t length, const std::vector<char>
     T *values = scores.data() + static_cast<int64_t>(i) * length;
     for (int64_t j = 0; j < length; ++j)
       row[j] = rounded(static_cast<S>(values[j]), type);
-    S most = -std::numeric_limits<S>::infinity();
-    for (S value : row)
-      most = std::max(most, value);
-    if (isHidden[i] || most == -std::numeric_limits<S>::infinity()) {
+    bool seesNone = std::ranges::all_of(
+        row, [](S value) { return value == -std::numeric_limits<S>::infinity(); });
+    if (isHidden[i] || seesNone) {
       std::fill_n(values, length, T(0));
       continue;
     }
-    step(row, type, [&](S value) { return value - most; });
-    step(row, type, [](S value) { return std::exp(value); });
-    double sum = 0;
-    for (S value : row)
-      sum += static_cast<double>(value);
-    auto divisor = rounded(static_cast<S>(sum), type);
-    for (int64_t j = 0; j < length; ++j)
-      values[j] = static_cast<T>(rounded(row[j] / divisor, type));
+    softmaxInSteps(std::span<S>(row), type);
+    std::ranges::transform(row, values, [](S value) { return static_cast<T>(value); });
   }
 }
 

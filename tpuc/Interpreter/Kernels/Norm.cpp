@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Kernels/Norm.h"
 #include "tpuc/Interpreter/Kernels/ComputeType.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
+#include "tpuc/Interpreter/Kernels/RoundedSteps.h"
 #include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Support/Convert.h"
 
@@ -444,17 +445,40 @@ void kernels::localResponseNorm(const Tensor &input, int64_t size, double alpha,
   });
 }
 
+/// softmax of f16 and bf16 as ONNX defines it: `from` and `to` hold elements of `type` as f32.
+static void softmaxRounded(const Axes &axes, float beta, const float *from, float *to,
+                           DataType type, ThreadPool &threads) {
+  const auto alongAxis = [&](int64_t index, std::vector<float> &row) {
+    int64_t at = index / axes.inner * axes.size * axes.inner + index % axes.inner;
+    for (int64_t i = 0; i < axes.size; ++i)
+      row[i] = rounded(from[at + i * axes.inner] * beta, type);
+    softmaxInSteps(std::span<float>(row), type);
+    for (int64_t i = 0; i < axes.size; ++i)
+      to[at + i * axes.inner] = row[i];
+  };
+  threads.parallelFor(axes.outer * axes.inner, grainFor(40 * axes.size),
+                      [&](int64_t begin, int64_t end) {
+                        std::vector<float> row(axes.size);
+                        for (int64_t index = begin; index < end; ++index)
+                          alongAxis(index, row);
+                      });
+}
+
 void kernels::softmax(const Tensor &input, size_t axis, double beta, bool log, Tensor &output,
                       ThreadPool &threads) {
   onFloats(input, output, [&](auto zero, const auto *from, auto *to) {
     using T = decltype(zero);
     Axes axes(input.shape(), axis, axis);
     auto sharpness = static_cast<T>(beta);
-    if constexpr (std::is_same_v<T, float>)
+    const bool isRounded = output.type() == DataType::F16 || output.type() == DataType::BF16;
+    if constexpr (std::is_same_v<T, float>) {
+      if (isRounded && !log)
+        return softmaxRounded(axes, sharpness, from, to, output.type(), threads);
       if (axes.inner == 1 && !log)
         return forEachRow(axes, 8, threads, [&](int64_t at) {
           simdKernels().softmaxRow(from + at, sharpness, to + at, axes.size);
         });
+    }
     threads.parallelFor(
         axes.outer * axes.inner, grainFor(20 * axes.size), [&](int64_t begin, int64_t end) {
           for (int64_t row = begin; row < end; ++row) {
