@@ -228,7 +228,7 @@ template <typename SumsT> struct ConvJob {
     return result.channel(tile.batch, row) + tile.first * plan.result.bytes();
   }
   void finishFloat(const ColumnTile &tile, int64_t row, const float *sum) const {
-    exec.kernels.storeFloat(plan.result.prec, resultAt(tile, row), 1, tile.count, sum);
+    storeSums(exec.kernels, plan.result.prec, resultAt(tile, row), tile.count, sum);
   }
 };
 
@@ -255,41 +255,10 @@ struct FloatConv : ConvJob<FloatSums> {
   }
 };
 
-/// The least biased exponent of the numbers, zeros aside; 255 when there is none.
-int leastExponent(const float *values, size_t count) {
-  uint32_t least = 0x7f800000;
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t magnitude = std::bit_cast<uint32_t>(values[i]) & 0x7fffffff;
-    least = std::min(least, magnitude == 0 ? 0x7f800000 : magnitude);
-  }
-  return static_cast<int>(least >> 23);
-}
-
 struct BlockConv : ConvJob<BlockSums> {
   BlockConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
     numSegments = ceilDiv(channels, kBlock) * positions;
     packWeights([&](int64_t oc, std::span<float> raw) { loadWeights(oc, raw); });
-    if (plan.input.prec == Prec::BF16)
-      sums.mayUnderflow = leastExponent(weights.data(), weights.size()) + leastInput() - 127 < 1;
-  }
-  /// The least exponent of the input and what is put between.
-  int leastInput() const {
-    const View &view = *plan.input.view;
-    int least = 255;
-    std::vector<float> row(static_cast<size_t>(view.shape[3]));
-    ScopedFlush flush;
-    auto update = [&](const uint8_t *at, int64_t stride, size_t count) {
-      exec.kernels.loadFloat(Prec::BF16, at, stride, static_cast<int64_t>(count), row.data());
-      least = std::min(least, leastExponent(row.data(), count));
-    };
-    for (int64_t c = 0; c < channels; ++c) {
-      update(reinterpret_cast<const uint8_t *>(&pads[static_cast<size_t>(c)]), 1, 1);
-      update(reinterpret_cast<const uint8_t *>(&inserts[static_cast<size_t>(c)]), 1, 1);
-      for (int64_t n = 0; n < batches; ++n)
-        for (int64_t h = 0; h < view.shape[2]; ++h)
-          update(input.at(n, c, h, 0), view.stride[3], row.size());
-    }
-    return least;
   }
   int64_t depth(int64_t segment) const {
     return std::min(kBlock, channels - segment / positions * kBlock);
