@@ -156,6 +156,39 @@ void addArith(std::vector<Recipe> &recipes) {
     one.fills[0].kind = one.fills[1].kind = Kind::Float;
     return finish(one, random);
   });
+  // Selections: the chosen value is an immediate. Equal operands are made likely.
+  for (unsigned sub : {10u, 11u, 13u})
+    for (Prec prec : kAllPrecs)
+      add(sub, {prec, prec, prec}, [=](Random &random) {
+        const bool isSigned = isFloatPrec(prec) || random.chance(2);
+        Case one = arithCase(random, sub, {prec, prec, prec}, 3, isSigned, isSigned);
+        one.command.set(Field::Opd2Prec, prec).set(Field::Opd2Const, random.chance(2));
+        one.command.set(Field::Opd2Addr, u(random.range(0, 0xffff)));
+        if (random.chance(2))
+          one.fills[1].seed = one.fills[0].seed;
+        return finish(one, random);
+      });
+  for (Prec prec : kInts)
+    add(22, {prec, prec, Prec::I8}, [=](Random &random) {
+      Case one = arithCase(random, 22, {prec, prec, Prec::I8}, 2, random.chance(2), true);
+      one.fills[1] = fill(random, Role::Opd1, Kind::Small, precBytes(prec) * 8 - 1);
+      if (one.command.get(Field::Opd1Const) != 0)
+        one.command.set(Field::Opd1Addr, static_cast<uint8_t>(random.range(-7, 7)));
+      return finish(one, random);
+    });
+  for (Prec prec : {Prec::I16, Prec::I32})
+    add(23, {prec, prec, prec}, [=](Random &random) {
+      return finish(arithCase(random, 23, {prec, prec, prec}, 2, true, true), random);
+    });
+  for (Prec a : {Prec::I8, Prec::I16})
+    for (Prec b : {Prec::I8, Prec::I16})
+      for (Prec result : {Prec::I16, Prec::I32})
+        add(18, {result, a, b}, [=](Random &random) {
+          Case one = arithCase(random, 18, {result, a, b}, 3, random.chance(2), random.chance(2));
+          one.command.set(Field::Opd2Prec, Prec::I8).set(Field::Opd2Const, 1);
+          one.command.set(Field::Opd2Addr, u(random.range(0, 46) | random.range(0, 20) << 8));
+          return finish(one, random);
+        });
   // One operand.
   for (unsigned sub : {1u, 19u, 26u, 28u, 29u, 30u})
     for (Prec prec : kAllPrecs) {

@@ -107,8 +107,7 @@ Case convCase(Random &random, Prec prec, Prec result, unsigned sub) {
     command.set(Field::Opd3Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
     command.set(Field::Res1Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
   }
-  bool mayAdd = isFloat || (sub == 0 && result == Prec::I32);
-  if (mayAdd && random.chance(3)) {
+  if (random.chance(3)) {
     command.set(Field::ResAdd, 1);
     Role old = isFloat && result != Prec::F32 ? Role::Res1 : Role::Res0;
     if (isFloat)
@@ -124,10 +123,13 @@ void addConvs(std::vector<Recipe> &recipes) {
   };
   for (Types types : {Types{Prec::I8, Prec::I32, 0},
                       {Prec::I8, Prec::I16, 0},
+                      {Prec::I8, Prec::I8, 0},
                       {Prec::I8, Prec::I8, 1},
                       {Prec::I8, Prec::I16, 1},
+                      {Prec::I8, Prec::I32, 1},
                       {Prec::I8, Prec::I8, 2},
                       {Prec::I8, Prec::I16, 2},
+                      {Prec::I8, Prec::I32, 2},
                       {Prec::F32, Prec::F32, 0},
                       {Prec::F16, Prec::F16, 0},
                       {Prec::F16, Prec::F32, 0},
@@ -263,6 +265,10 @@ Case matMulCase(Random &random, unsigned sub, Prec prec) {
       fill(random, Role::Opd1, prec == Prec::I32 ? Kind::Small : valuesOf(prec), 100000 * !isFloat),
       fill(random, Role::Opd2, isFloat ? Kind::Float : Kind::Bits),
       fill(random, Role::Res0, Kind::Bits)};
+  if (random.chance(8)) {
+    command.set(Field::Opd0Const, 1);
+    command.set(Field::Opd0Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
+  }
   if (isFloat && random.chance(3)) {
     command.set(Field::ResAdd, 1);
     one.fills.back().kind = Kind::Float;

@@ -312,13 +312,14 @@ struct IntConv : ConvJob<IntSums> {
       exec.kernels.interleave(plan.input.isSigned, a, b, x + k * kTile);
     }
   }
-  void start(const ColumnTile &tile, int64_t row, int32_t *sum, int32_t *) const {
-    if (!old) {
-      std::fill_n(sum, kTile, 0);
-      return;
-    }
+  void loadOld(const ColumnTile &tile, int64_t row, int32_t *values) const {
     exec.kernels.loadInt32(Prec::I32, true, old->channel(tile.batch, row) + tile.first * 4, 1,
-                           tile.count, sum);
+                           tile.count, values);
+  }
+  void start(const ColumnTile &tile, int64_t row, int32_t *sum, int32_t *) const {
+    std::fill_n(sum, kTile, 0);
+    if (old && plan.sub == 0)
+      loadOld(tile, row, sum);
   }
   void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
     const Kernels &k = exec.kernels;
@@ -334,6 +335,14 @@ struct IntConv : ConvJob<IntSums> {
         values[i] = std::max<int64_t>(values[i], 0);
     }
     k.shiftInt64(tile.count, values, -plan.shift, 5);
+    if (old) {
+      // What is requantized is added to the old result, and wraps.
+      alignas(64) int32_t before[kTile];
+      loadOld(tile, row, before);
+      for (int64_t i = 0; i < tile.count; ++i)
+        values[i] += before[i];
+      return k.storeInt64(Prec::I32, true, false, to, 1, tile.count, values);
+    }
     k.storeInt64(plan.result.prec, plan.resultSigned, true, to, 1, tile.count, values);
   }
 };
@@ -387,14 +396,13 @@ Expected<Step> prepareConv(const Decoded &decoded) {
       sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isRequant ? Prec::I16 : Prec::I8, extraSigned);
   plan.shift = static_cast<int>(decoded.get(Field::Opd3Addr) & 31);
   plan.resultSigned = plan.sub != 2 && (inputSigned || weightSigned || extraSigned);
-  if (isFloatPrec(resPrec) || (isRequant ? resPrec == Prec::I32 : resPrec == Prec::I8))
+  if (isFloatPrec(resPrec))
     return decoded.unsupported("a result of this type");
-  if (isRequant && adds)
-    return decoded.unsupported("accumulation with a requantization");
   if (isRequant) {
     plan.fillers.source.view.reset();
     plan.fillers.source.immediate = plan.fillers.insertImmediate = 0;
   }
+  // Shorter results do not accumulate, whatever the flag says.
   if (adds && resPrec == Prec::I32)
     plan.old = plan.result;
   return convStep<IntConv>(plan);

@@ -377,8 +377,6 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
   plan.inner = decoded.operands.find(Role::Opd1)->shape[0];
   plan.shift = signedByte(decoded.get(Field::Opd2Addr));
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
-  if (!plan.left.source.view)
-    return decoded.unsupported("a constant left matrix");
   if (decoded.sub() != 1)
     return prepareRequantMatMul(decoded, plan);
   bool adds = decoded.flag(Field::ResAdd);
