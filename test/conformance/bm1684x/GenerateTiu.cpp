@@ -228,20 +228,14 @@ void addRequants(std::vector<Recipe> &recipes) {
     unsigned sub;
     Prec result, from;
   };
-  for (Types types : {Types{0, Prec::I8, Prec::I32},
-                      {0, Prec::I16, Prec::I32},
-                      {0, Prec::I8, Prec::I16},
-                      {0, Prec::I16, Prec::I16},
-                      {1, Prec::I8, Prec::I32},
-                      {1, Prec::I16, Prec::I32},
-                      {1, Prec::I8, Prec::I16},
-                      {1, Prec::I16, Prec::I16},
-                      {3, Prec::F32, Prec::I8},
-                      {3, Prec::F32, Prec::I16},
-                      {4, Prec::I16, Prec::I8},
-                      {4, Prec::I32, Prec::I8},
-                      {4, Prec::I32, Prec::I16},
-                      {4, Prec::I16, Prec::I16}})
+  for (Types types :
+       {Types{0, Prec::I8, Prec::I32}, {0, Prec::I16, Prec::I32}, {0, Prec::I8, Prec::I16},
+        {0, Prec::I16, Prec::I16},     {0, Prec::I32, Prec::I32}, {0, Prec::I32, Prec::I16},
+        {1, Prec::I32, Prec::I32},     {1, Prec::I32, Prec::I16}, {4, Prec::I8, Prec::I8},
+        {4, Prec::I8, Prec::I16},      {1, Prec::I8, Prec::I32},  {1, Prec::I16, Prec::I32},
+        {1, Prec::I8, Prec::I16},      {1, Prec::I16, Prec::I16}, {3, Prec::F32, Prec::I8},
+        {3, Prec::F32, Prec::I16},     {4, Prec::I16, Prec::I8},  {4, Prec::I32, Prec::I8},
+        {4, Prec::I32, Prec::I16},     {4, Prec::I16, Prec::I16}})
     recipes.push_back(
         {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kRequant, types.sub)->name,
                      precName(types.result), precName(types.from)),
@@ -309,6 +303,20 @@ void addSeries(std::vector<Recipe> &recipes) {
              return finish(one, random);
            }});
   }
+  for (Prec prec : kFloats)
+    for (const bool isFloat : {true, false}) {
+      const Prec result = isFloat ? prec : prec == Prec::F32 ? Prec::I32 : Prec::I16;
+      recipes.push_back(
+          {fmt::format("sfu.normalize {} {}", precName(result), precName(prec)),
+           [=](Random &random) {
+             Case one{make(tiu::kSfu, 15), {}};
+             setResultShape(one.command, random);
+             one.command.set(Field::Res0Prec, result).set(Field::Opd0Prec, prec);
+             one.fills = {fill(random, Role::Opd0, random.chance(2) ? Kind::Bits : Kind::Special),
+                          fill(random, Role::Res0, Kind::Bits)};
+             return finish(one, random);
+           }});
+    }
   recipes.push_back({"sfu.rsqrt", [](Random &random) {
                        Case one{make(tiu::kSfu, 17), {}};
                        setResultShape(one.command, random);
