@@ -450,6 +450,49 @@ void addTransposes(std::vector<Recipe> &recipes) {
                        }});
 }
 
+struct CompactionTypes {
+  unsigned sub;
+  Prec result, data, mask;
+};
+
+Case rowCompactionCase(Random &random, CompactionTypes types) {
+  const bool isSelect = types.sub == 8 || types.sub == 15;
+  Case one{make(tiu::kScatterGather, types.sub), {}};
+  Command &command = one.command;
+  const uint64_t width = u(random.range(1, 60));
+  command.set(Field::Res0N, u(random.range(1, 3))).set(Field::Res0C, u(random.range(1, 80)));
+  command.set(Field::Res0H, 1).set(Field::Res0W, width);
+  command.set(Field::Opd0H, 1).set(Field::Opd0W, width);
+  command.set(Field::Opd1C, command.get(Field::Res0C)).set(Field::Opd1W, width);
+  command.set(Field::Res0Prec, types.result).set(Field::Opd0Prec, types.data);
+  command.set(Field::Opd1Prec, types.mask);
+  if (isSelect)
+    one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Opd1, Kind::Small, 1)};
+  else
+    one.fills = {fill(random, Role::Opd0, Kind::Small, 1)};
+  one.fills.push_back(fill(random, Role::Res0, Kind::Bits));
+  one.fills.push_back(fill(random, Role::Res1, Kind::Bits));
+  return finish(one, random);
+}
+
+void addRowCompactions(std::vector<Recipe> &recipes) {
+  const auto add = [&](CompactionTypes types) {
+    recipes.push_back(
+        {fmt::format("{} {} {} {}",
+                     findOperation(Engine::Tiu, tiu::kScatterGather, types.sub)->name,
+                     precName(types.result), precName(types.data), precName(types.mask)),
+         [=](Random &random) { return rowCompactionCase(random, types); }});
+  };
+  for (Prec prec : kAllPrecs)
+    for (Prec mask : kInts)
+      for (unsigned sub : {8u, 15u})
+        add({sub, prec, prec, mask});
+  for (Prec prec : kInts)
+    for (Prec result : {Prec::I16, Prec::I32})
+      for (unsigned sub : {9u, 16u})
+        add({sub, result, prec, Prec::I8});
+}
+
 void addGathers(std::vector<Recipe> &recipes) {
   for (unsigned sub : {0u, 1u, 3u, 5u, 6u, 13u, 14u})
     for (Prec prec : kAllPrecs)
@@ -506,6 +549,7 @@ void addTiuRecipes(std::vector<Recipe> &recipes) {
   addVectors(recipes);
   addTransposes(recipes);
   addGathers(recipes);
+  addRowCompactions(recipes);
 }
 
 } // namespace tpuc::bm1684x::conformance::detail

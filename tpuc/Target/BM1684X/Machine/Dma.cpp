@@ -282,8 +282,8 @@ struct CompactionPlan {
   std::string where;
 };
 
-/// Whether an element counts as zero: in f32 a denormal and -0 do, in 16 bits only +0.
-bool isZero(Prec prec, uint32_t bits) {
+/// Whether an element chooses nothing: in f32 a denormal and -0 are zero, in other types only +0.
+bool countsAsZero(Prec prec, uint32_t bits) {
   return prec == Prec::F32 ? (bits & 0x7f800000) == 0 : bits == 0;
 }
 
@@ -315,7 +315,7 @@ Step compactionStep(const CompactionPlan &plan) {
     std::vector<uint8_t> chosen;
     uint32_t index = plan.firstIndex;
     overPositions(plan.from.shape, [&](const Extents &at) {
-      if (!isZero(mask->view.prec, bitsAt(*mask, at))) {
+      if (!countsAsZero(mask->view.prec, bitsAt(*mask, at))) {
         const uint32_t bits = plan.mask ? bitsAt(*from, at) : index;
         const auto *first = reinterpret_cast<const uint8_t *>(&bits);
         chosen.insert(chosen.end(), first, first + bytes);
