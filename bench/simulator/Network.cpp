@@ -11,7 +11,8 @@
 // Times the command loop of each model on our simulator and on the vendor's functional model. The
 // two take turns, command by command, so that other load on the computer meets both alike. Prints
 // both times and their ratio, the ratio of the processor times of all threads, which other load
-// hardly changes, the operations that take longest, and the memory that our run takes above that of
+// hardly changes, the operations that take longest, whether both machines end with the same bytes
+// in all of local memory and of the activations, and the memory that our run takes above that of
 // the model (its file and its activations), measured in a process of its own.
 //
 //===----------------------------------------------------------------------===//
@@ -25,6 +26,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <span>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,6 +127,13 @@ void printTimes(const std::string &name, const std::map<std::string_view, Times>
     print("  " + std::string(operation), row);
 }
 
+/// Whether both machines hold the same local memory and activations, outputs included.
+bool haveSameMemory(OurMachine &ours, Vendor &vendor) {
+  return std::ranges::equal(ours.memory.local(), std::span(vendor.local(), kLocalBytes)) &&
+         std::ranges::equal(ours.context,
+                            std::span(vendorContext(vendor, ours), ours.context.size()));
+}
+
 Expected<void> measure(const std::string &path, const Options &options) {
   const auto peak = peakMemory(path, options.threads);
   if (!peak)
@@ -132,13 +141,21 @@ Expected<void> measure(const std::string &path, const Options &options) {
   const auto ours = prepareModel(path, nullptr);
   if (!ours)
     return tl::unexpected(ours.error());
-  auto vendor = loadVendor(options.library, **ours);
-  if (!vendor)
-    return propagate(vendor);
-  const auto times = runModel(**ours, &*vendor, options.threads);
+  std::optional<Vendor> vendor;
+  if (!options.library.empty()) {
+    auto loaded = loadVendor(options.library, **ours);
+    if (!loaded)
+      return propagate(loaded);
+    vendor = *loaded;
+  }
+  const auto times = runModel(**ours, vendor ? &*vendor : nullptr, options.threads);
   if (!times)
     return tl::unexpected(times.error());
   printTimes(std::filesystem::path(path).stem(), *times, options.numRows);
+  if (vendor)
+    fmt::print("  memory after the run: {}\n", haveSameMemory(**ours, *vendor)
+                                                   ? "the same bytes"
+                                                   : "other bytes than the vendor's");
   const uint64_t own = std::filesystem::file_size(path) + (*ours)->context.size();
   fmt::print("  memory above the model's own {:.0f} MiB: {:.0f} MiB\n",
              static_cast<double>(own) / (1 << 20),
@@ -153,7 +170,7 @@ int main(int argc, char **argv) {
   Options options;
   std::vector<std::string> models;
   CLI::App app("Times whole networks on our simulator and on the vendor's functional model");
-  app.add_option("--library", options.library, "libcmodel_bm1684x.so")->required();
+  app.add_option("--library", options.library, "libcmodel_bm1684x.so; without, only ours is timed");
   app.add_option("--threads", options.threads);
   app.add_option("--rows", options.numRows, "How many operations to show");
   app.add_option("models", models, ".bmodel files")->required();

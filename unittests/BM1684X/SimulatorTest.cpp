@@ -118,7 +118,8 @@ TEST(Check, UnknownFormsAreRefusedByName) {
   EXPECT_THAT(prepareMessage("ar.clamp #1 opd_num=3 res0=[n1 c1 h1 w1]"), HasSubstr("ar.clamp"));
   EXPECT_THAT(prepareMessage("lar.mul"), HasSubstr("lar.mul: the operation"));
   EXPECT_THAT(prepareMessage("sgl.gather #1"), HasSubstr("sgl.gather: the operation"));
-  EXPECT_THAT(prepareMessage("dma.nonzero #1"), HasSubstr("dma.nonzero: the operation"));
+  EXPECT_THAT(prepareMessage("sg.gather_w #1 res0=[n1 c1 h1 w4] opd0=[h1 w4] opd1=[c1 w4]"),
+              HasSubstr("sg.gather_w: the operation"));
   EXPECT_THAT(prepareMessage("sys.spb #1"), HasSubstr("sys.spb: the operation"));
 }
 
@@ -222,6 +223,36 @@ TEST(ScatterGather, RefusesIndicesOutOfRange) {
   Expected<void> done = program->run(fixture.memory, pool);
   ASSERT_FALSE(done);
   EXPECT_THAT(done.error().message(), HasSubstr("an index out of range"));
+}
+
+// Only what is chosen must fit behind the target's address.
+TEST(Compaction, StoresIndicesFromTheirBase) {
+  Fixture fixture;
+  fixture.global[1] = 5;
+  fixture.global[3] = 1;
+  ThreadPool pool(1);
+  const auto run = [&](const char *text) {
+    const std::vector<Command> gdma = {command(text)};
+    const Expected<Program> program = Program::create({}, gdma, "test");
+    if (!program)
+      return program.error().message();
+    const Expected<void> done = program->run(fixture.memory, pool);
+    return done ? std::string("ran") : done.error().message();
+  };
+  EXPECT_EQ(run("dma.nonzero #1 src=[n1 c1 h1 w4] index_prec=i16 dst_stride=[n100 c0 h0 w0] "
+                "src_addr=0x100000000 dst_addr=0x100001000"),
+            "ran");
+  uint16_t indices[3];
+  std::memcpy(indices, &fixture.global[0x1000], sizeof indices);
+  EXPECT_THAT(indices, testing::ElementsAre(101, 103, 0));
+  EXPECT_EQ(run("dma.nonzero #1 src=[n1 c1 h1 w4] index_prec=i16 src_addr=0x100000000 "
+                "dst_addr=0x1003ffffc"),
+            "ran");
+  EXPECT_THAT(run("dma.nonzero #1 src=[n1 c1 h1 w4] index_prec=i32 src_addr=0x100000000 "
+                  "dst_addr=0x1003ffffc"),
+              HasSubstr("8 bytes at 0x1003ffffc; expected an address of memory that may be"));
+  EXPECT_THAT(run("dma.nonzero #1 src=[n1 c1 h1 w4] src_addr=0x100000000 dst_addr=0x8000000"),
+              HasSubstr("an address outside of local memory"));
 }
 
 /// The values that the chip's documentation and firmware tables agree on.

@@ -317,8 +317,9 @@ int main(int argc, char **argv) {
     std::ofstream golden(goldenFile);
     golden << "# Commands, what their operands are filled with, and a hash of what the vendor's "
               "functional model made of them.\n";
-    size_t step = std::max<size_t>(1, cases.size() / goldenLines);
-    for (size_t i = 0; i < cases.size(); i += step)
+    // Whole rounds: every recipe is there.
+    const size_t rounds = std::max<size_t>(1, goldenLines / recipes.size());
+    for (size_t i = 0; i < std::min(cases.size(), rounds * recipes.size()); ++i)
       if (results[i].code == kSame)
         golden << fmt::format("{} = {:016x}\n", caseText(cases[i]), results[i].hash);
   }

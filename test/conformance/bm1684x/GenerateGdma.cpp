@@ -174,6 +174,36 @@ Case indexedCase(Random &random, bool isGather, Prec prec) {
   return one;
 }
 
+/// Masked selection and indices of what is not zero, into global memory.
+Case compactionCase(Random &random, bool isSelect, Prec prec, Prec other, bool isLocal) {
+  Case one{make(isSelect ? gdma::kSelect : gdma::kNonzero, 0, prec), {}};
+  Command &command = one.command;
+  const Extents shape = {random.range(1, 3), random.range(1, 70), random.range(1, 5),
+                         random.range(1, 20)};
+  const int64_t lane = isLocal ? random.range(0, 63) : 0;
+  setSizes(command, true, shape);
+  setSizes(command, false, shape);
+  setAddress(command, true, place(random, isLocal, true, precBytes(prec), lane));
+  setAddress(command, false, place(random, false, false, 4, 0));
+  // Floats have a zero now and then, of either sign among special values.
+  const auto chooser = [&](Role role, Prec type) {
+    return isFloatPrec(type) ? fill(random, role, Kind::Special)
+                             : fill(random, role, Kind::Small, 1);
+  };
+  if (isSelect) {
+    const uint64_t mask =
+        isLocal ? kLocalBase + kLaneBytes / 2 + u(lane) * kLaneBytes : kGlobalBase + 0x100000;
+    command.set(Field::MaskPrec, other);
+    command.set(Field::MaskAddrL32, mask & 0xffffffff).set(Field::MaskAddrH8, mask >> 32);
+    one.fills = {fill(random, Role::Opd0, Kind::Bits), chooser(Role::Opd1, other)};
+  } else {
+    command.set(Field::IndexPrec, other).set(Field::DstNstride, u(random.range(0, 1000)));
+    one.fills = {chooser(Role::Opd0, prec)};
+  }
+  one.fills.push_back(fill(random, Role::Res0, Kind::Bits));
+  return one;
+}
+
 std::string sidesName(Sides sides) {
   return fmt::format("{}{}", sides.from ? "l" : "g", sides.to ? "l" : "g");
 }
@@ -209,6 +239,16 @@ void addGdmaRecipes(std::vector<Recipe> &recipes) {
       for (unsigned sub : {0u, 1u})
         recipes.push_back({fmt::format("dma.matrix {} {} {}", sub, precName(prec), toLocal),
                            [=](Random &random) { return matrixCase(random, sub, prec, toLocal); }});
+    for (bool isLocal : {false, true}) {
+      for (Prec other : kAllPrecs)
+        recipes.push_back(
+            {fmt::format("dma.select {} {} {}", precName(prec), precName(other), isLocal),
+             [=](Random &random) { return compactionCase(random, true, prec, other, isLocal); }});
+      for (Prec index : {Prec::I8, Prec::I16, Prec::I32})
+        recipes.push_back(
+            {fmt::format("dma.nonzero {} {} {}", precName(prec), precName(index), isLocal),
+             [=](Random &random) { return compactionCase(random, false, prec, index, isLocal); }});
+    }
     for (bool isGather : {false, true})
       recipes.push_back({fmt::format("dma.{} {}", isGather ? "gather" : "scatter", precName(prec)),
                          [=](Random &random) { return indexedCase(random, isGather, prec); }});

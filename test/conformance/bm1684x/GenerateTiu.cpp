@@ -156,6 +156,39 @@ void addArith(std::vector<Recipe> &recipes) {
     one.fills[0].kind = one.fills[1].kind = Kind::Float;
     return finish(one, random);
   });
+  // Selections: the chosen value is an immediate. Equal operands are made likely.
+  for (unsigned sub : {10u, 11u, 13u})
+    for (Prec prec : kAllPrecs)
+      add(sub, {prec, prec, prec}, [=](Random &random) {
+        const bool isSigned = isFloatPrec(prec) || random.chance(2);
+        Case one = arithCase(random, sub, {prec, prec, prec}, 3, isSigned, isSigned);
+        one.command.set(Field::Opd2Prec, prec).set(Field::Opd2Const, random.chance(2));
+        one.command.set(Field::Opd2Addr, u(random.range(0, 0xffff)));
+        if (random.chance(2))
+          one.fills[1].seed = one.fills[0].seed;
+        return finish(one, random);
+      });
+  for (Prec prec : kInts)
+    add(22, {prec, prec, Prec::I8}, [=](Random &random) {
+      Case one = arithCase(random, 22, {prec, prec, Prec::I8}, 2, random.chance(2), true);
+      one.fills[1] = fill(random, Role::Opd1, Kind::Small, precBytes(prec) * 8 - 1);
+      if (one.command.get(Field::Opd1Const) != 0)
+        one.command.set(Field::Opd1Addr, static_cast<uint8_t>(random.range(-7, 7)));
+      return finish(one, random);
+    });
+  for (Prec prec : {Prec::I16, Prec::I32})
+    add(23, {prec, prec, prec}, [=](Random &random) {
+      return finish(arithCase(random, 23, {prec, prec, prec}, 2, true, true), random);
+    });
+  for (Prec a : {Prec::I8, Prec::I16})
+    for (Prec b : {Prec::I8, Prec::I16})
+      for (Prec result : {Prec::I16, Prec::I32})
+        add(18, {result, a, b}, [=](Random &random) {
+          Case one = arithCase(random, 18, {result, a, b}, 3, random.chance(2), random.chance(2));
+          one.command.set(Field::Opd2Prec, Prec::I8).set(Field::Opd2Const, 1);
+          one.command.set(Field::Opd2Addr, u(random.range(0, 46) | random.range(0, 20) << 8));
+          return finish(one, random);
+        });
   // One operand.
   for (unsigned sub : {1u, 19u, 26u, 28u, 29u, 30u})
     for (Prec prec : kAllPrecs) {
@@ -195,20 +228,14 @@ void addRequants(std::vector<Recipe> &recipes) {
     unsigned sub;
     Prec result, from;
   };
-  for (Types types : {Types{0, Prec::I8, Prec::I32},
-                      {0, Prec::I16, Prec::I32},
-                      {0, Prec::I8, Prec::I16},
-                      {0, Prec::I16, Prec::I16},
-                      {1, Prec::I8, Prec::I32},
-                      {1, Prec::I16, Prec::I32},
-                      {1, Prec::I8, Prec::I16},
-                      {1, Prec::I16, Prec::I16},
-                      {3, Prec::F32, Prec::I8},
-                      {3, Prec::F32, Prec::I16},
-                      {4, Prec::I16, Prec::I8},
-                      {4, Prec::I32, Prec::I8},
-                      {4, Prec::I32, Prec::I16},
-                      {4, Prec::I16, Prec::I16}})
+  for (Types types :
+       {Types{0, Prec::I8, Prec::I32}, {0, Prec::I16, Prec::I32}, {0, Prec::I8, Prec::I16},
+        {0, Prec::I16, Prec::I16},     {0, Prec::I32, Prec::I32}, {0, Prec::I32, Prec::I16},
+        {1, Prec::I32, Prec::I32},     {1, Prec::I32, Prec::I16}, {4, Prec::I8, Prec::I8},
+        {4, Prec::I8, Prec::I16},      {1, Prec::I8, Prec::I32},  {1, Prec::I16, Prec::I32},
+        {1, Prec::I8, Prec::I16},      {1, Prec::I16, Prec::I16}, {3, Prec::F32, Prec::I8},
+        {3, Prec::F32, Prec::I16},     {4, Prec::I16, Prec::I8},  {4, Prec::I32, Prec::I8},
+        {4, Prec::I32, Prec::I16},     {4, Prec::I16, Prec::I16}})
     recipes.push_back(
         {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kRequant, types.sub)->name,
                      precName(types.result), precName(types.from)),
@@ -276,6 +303,20 @@ void addSeries(std::vector<Recipe> &recipes) {
              return finish(one, random);
            }});
   }
+  for (Prec prec : kFloats)
+    for (const bool isFloat : {true, false}) {
+      const Prec result = isFloat ? prec : prec == Prec::F32 ? Prec::I32 : Prec::I16;
+      recipes.push_back(
+          {fmt::format("sfu.normalize {} {}", precName(result), precName(prec)),
+           [=](Random &random) {
+             Case one{make(tiu::kSfu, 15), {}};
+             setResultShape(one.command, random);
+             one.command.set(Field::Res0Prec, result).set(Field::Opd0Prec, prec);
+             one.fills = {fill(random, Role::Opd0, random.chance(2) ? Kind::Bits : Kind::Special),
+                          fill(random, Role::Res0, Kind::Bits)};
+             return finish(one, random);
+           }});
+    }
   recipes.push_back({"sfu.rsqrt", [](Random &random) {
                        Case one{make(tiu::kSfu, 17), {}};
                        setResultShape(one.command, random);
@@ -409,6 +450,49 @@ void addTransposes(std::vector<Recipe> &recipes) {
                        }});
 }
 
+struct CompactionTypes {
+  unsigned sub;
+  Prec result, data, mask;
+};
+
+Case rowCompactionCase(Random &random, CompactionTypes types) {
+  const bool isSelect = types.sub == 8 || types.sub == 15;
+  Case one{make(tiu::kScatterGather, types.sub), {}};
+  Command &command = one.command;
+  const uint64_t width = u(random.range(1, 60));
+  command.set(Field::Res0N, u(random.range(1, 3))).set(Field::Res0C, u(random.range(1, 80)));
+  command.set(Field::Res0H, 1).set(Field::Res0W, width);
+  command.set(Field::Opd0H, 1).set(Field::Opd0W, width);
+  command.set(Field::Opd1C, command.get(Field::Res0C)).set(Field::Opd1W, width);
+  command.set(Field::Res0Prec, types.result).set(Field::Opd0Prec, types.data);
+  command.set(Field::Opd1Prec, types.mask);
+  if (isSelect)
+    one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Opd1, Kind::Small, 1)};
+  else
+    one.fills = {fill(random, Role::Opd0, Kind::Small, 1)};
+  one.fills.push_back(fill(random, Role::Res0, Kind::Bits));
+  one.fills.push_back(fill(random, Role::Res1, Kind::Bits));
+  return finish(one, random);
+}
+
+void addRowCompactions(std::vector<Recipe> &recipes) {
+  const auto add = [&](CompactionTypes types) {
+    recipes.push_back(
+        {fmt::format("{} {} {} {}",
+                     findOperation(Engine::Tiu, tiu::kScatterGather, types.sub)->name,
+                     precName(types.result), precName(types.data), precName(types.mask)),
+         [=](Random &random) { return rowCompactionCase(random, types); }});
+  };
+  for (Prec prec : kAllPrecs)
+    for (Prec mask : kInts)
+      for (unsigned sub : {8u, 15u})
+        add({sub, prec, prec, mask});
+  for (Prec prec : kInts)
+    for (Prec result : {Prec::I16, Prec::I32})
+      for (unsigned sub : {9u, 16u})
+        add({sub, result, prec, Prec::I8});
+}
+
 void addGathers(std::vector<Recipe> &recipes) {
   for (unsigned sub : {0u, 1u, 3u, 5u, 6u, 13u, 14u})
     for (Prec prec : kAllPrecs)
@@ -465,6 +549,7 @@ void addTiuRecipes(std::vector<Recipe> &recipes) {
   addVectors(recipes);
   addTransposes(recipes);
   addGathers(recipes);
+  addRowCompactions(recipes);
 }
 
 } // namespace tpuc::bm1684x::conformance::detail

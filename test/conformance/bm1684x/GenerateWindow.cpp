@@ -16,6 +16,17 @@ namespace {
 
 Kind valuesOf(Prec prec) { return isFloatPrec(prec) ? Kind::Float : Kind::Bits; }
 
+/// The same for factors whose products are summed: at times infinities and NaNs are among them.
+Kind factorsOf(Random &random, Prec prec) {
+  return isFloatPrec(prec) && random.chance(6) ? Kind::Special : valuesOf(prec);
+}
+
+/// How far the exponents of factors spread: at times so far that products leave the range of f32.
+uint32_t spreadOf(Random &random, Prec prec) {
+  constexpr uint32_t kSpreads[] = {0, 0, 0, 0, 0, 3, 3, 62};
+  return isFloatPrec(prec) ? random.pick(kSpreads) : 0;
+}
+
 /// Sizes, strides, padding, dilation, insertion; the result's size follows.
 void setWindow(Command &command, Random &random) {
   int64_t result[2];
@@ -77,9 +88,9 @@ Case convCase(Random &random, Prec prec, Prec result, unsigned sub) {
     command.set(Field::Opd0Str, 3).set(Field::Opd0WStr, 1).set(Field::Opd0HStr, u(width));
     command.set(Field::Opd0CStr, u(plane)).set(Field::Opd0NStr, u(plane * 3));
   }
-  uint32_t limit = isFloat && random.chance(4) ? 3 : 0;
-  one.fills = {fill(random, Role::Opd0, valuesOf(prec), limit),
-               fill(random, Role::Opd1, valuesOf(prec), limit),
+  uint32_t limit = spreadOf(random, prec);
+  one.fills = {fill(random, Role::Opd0, factorsOf(random, prec), limit),
+               fill(random, Role::Opd1, factorsOf(random, prec), limit),
                fill(random, Role::Opd2, isFloat ? Kind::Float : Kind::Bits, limit),
                fill(random, Role::Opd3, valuesOf(prec)), fill(random, Role::Res0, Kind::Bits)};
   command.set(Field::Opd1Const, random.chance(8));
@@ -96,8 +107,7 @@ Case convCase(Random &random, Prec prec, Prec result, unsigned sub) {
     command.set(Field::Opd3Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
     command.set(Field::Res1Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
   }
-  bool mayAdd = isFloat || (sub == 0 && result == Prec::I32);
-  if (mayAdd && random.chance(3)) {
+  if (random.chance(3)) {
     command.set(Field::ResAdd, 1);
     Role old = isFloat && result != Prec::F32 ? Role::Res1 : Role::Res0;
     if (isFloat)
@@ -113,10 +123,13 @@ void addConvs(std::vector<Recipe> &recipes) {
   };
   for (Types types : {Types{Prec::I8, Prec::I32, 0},
                       {Prec::I8, Prec::I16, 0},
+                      {Prec::I8, Prec::I8, 0},
                       {Prec::I8, Prec::I8, 1},
                       {Prec::I8, Prec::I16, 1},
+                      {Prec::I8, Prec::I32, 1},
                       {Prec::I8, Prec::I8, 2},
                       {Prec::I8, Prec::I16, 2},
+                      {Prec::I8, Prec::I32, 2},
                       {Prec::F32, Prec::F32, 0},
                       {Prec::F16, Prec::F16, 0},
                       {Prec::F16, Prec::F32, 0},
@@ -201,9 +214,9 @@ Case matMul2Case(Random &random, unsigned sub, Prec prec, Prec result) {
       .set(Field::Opd1Sign, isFloat || random.chance(2));
   command.set(Field::Opd2Const, isFloat || random.chance(2))
       .set(Field::Opd2Addr, isFloat ? 0 : u(random.range(0, 255)));
-  uint32_t limit = isFloat && random.chance(4) ? 3 : 0;
-  one.fills = {fill(random, Role::Opd0, valuesOf(prec), limit),
-               fill(random, Role::Opd1, valuesOf(prec), limit),
+  uint32_t limit = spreadOf(random, prec);
+  one.fills = {fill(random, Role::Opd0, factorsOf(random, prec), limit),
+               fill(random, Role::Opd1, factorsOf(random, prec), limit),
                fill(random, Role::Opd2, Kind::Bits), fill(random, Role::Res0, Kind::Bits)};
   if (random.chance(3)) {
     command.set(Field::ResAdd, 1);
@@ -252,6 +265,10 @@ Case matMulCase(Random &random, unsigned sub, Prec prec) {
       fill(random, Role::Opd1, prec == Prec::I32 ? Kind::Small : valuesOf(prec), 100000 * !isFloat),
       fill(random, Role::Opd2, isFloat ? Kind::Float : Kind::Bits),
       fill(random, Role::Res0, Kind::Bits)};
+  if (random.chance(8)) {
+    command.set(Field::Opd0Const, 1);
+    command.set(Field::Opd0Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
+  }
   if (isFloat && random.chance(3)) {
     command.set(Field::ResAdd, 1);
     one.fills.back().kind = Kind::Float;

@@ -19,9 +19,9 @@ namespace {
 // Sub-opcodes.
 constexpr unsigned kMul = 0, kNot = 1, kAdd = 2, kSub = 3, kMax = 4, kMin = 5, kLogicShift = 6,
                    kAnd = 7, kOr = 8, kXor = 9, kSelectGt = 10, kSelectEq = 11, kDiv = 12,
-                   kSelectLt = 13, kCast = 14, kAddSat = 15, kSubSat = 16, kCopy = 19, kMulSat = 20,
-                   kArithShift = 21, kRotate = 22, kMulDhr = 23, kAbs = 26, kAbsDiff = 27,
-                   kCopyBroadcastN = 28, kFirstOne = 29, kFirstZero = 30;
+                   kSelectLt = 13, kCast = 14, kAddSat = 15, kSubSat = 16, kMultiplyAdd = 18,
+                   kCopy = 19, kMulSat = 20, kArithShift = 21, kRotate = 22, kMulDhr = 23,
+                   kAbs = 26, kAbsDiff = 27, kCopyBroadcastN = 28, kFirstOne = 29, kFirstZero = 30;
 
 struct ArithPlan {
   unsigned sub;
@@ -280,10 +280,12 @@ Step selectStep(ArithPlan plan) {
     unsigned bytes = plan.result.bytes();
     auto choose = [&](const auto *a, const auto *b, const Rows<4> &row) {
       for (int64_t i = 0; i < row.count; ++i) {
-        // With NaN nothing is greater: "less" is "not greater or equal".
-        bool takes = plan.sub == kSelectGt   ? a[i] > b[i]
-                     : plan.sub == kSelectEq ? !(a[i] > b[i]) && !(a[i] < b[i])
-                                             : !(a[i] >= b[i]);
+        // Equality is that of the bits; "less" is "not greater or equal", unless they are equal.
+        const bool isEqual = std::memcmp(row.at[1] + i * row.stride[1] * bytes,
+                                         row.at[2] + i * row.stride[2] * bytes, bytes) == 0;
+        const bool takes = plan.sub == kSelectGt   ? a[i] > b[i]
+                           : plan.sub == kSelectEq ? isEqual
+                                                   : !isEqual && !(a[i] >= b[i]);
         uint32_t chosen = 0;
         if (takes)
           std::memcpy(&chosen, row.at[3], bytes);
@@ -308,7 +310,7 @@ Step selectStep(ArithPlan plan) {
   };
 }
 
-/// (2 a b) / 2^bits, rounded half up, saturated.
+/// (2 a b) / 2^bits, rounded, saturated.
 Step doublingHighStep(ArithPlan plan) {
   return [plan](Exec &exec) -> std::optional<Error> {
     overRows(exec, plan, [&](const Rows<4> &row) {
@@ -317,11 +319,50 @@ Step doublingHighStep(ArithPlan plan) {
       k.loadInt64(plan.a.prec, true, row.at[1], row.stride[1], row.count, a);
       k.loadInt64(plan.b.prec, true, row.at[2], row.stride[2], row.count, b);
       k.arithInt64(RowOp::Mul, row.count, a, b, a);
-      k.shiftInt64(row.count, a, 1 - static_cast<int>(plan.result.bytes() * 8), 5);
+      k.shiftInt64(row.count, a, 1 - static_cast<int>(plan.result.bytes() * 8), plan.mode);
       k.storeInt64(plan.result.prec, true, true, row.at[0], row.stride[0], row.count, a);
     });
     return std::nullopt;
   };
+}
+
+/// 18: the old result, shifted left, plus the product, shifted right and rounded. Byte 0 of the
+/// third operand shifts left (results of 32 bits ignore it), byte 1 shifts right.
+Step multiplyAddStep(ArithPlan plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    const auto left = static_cast<int>(plan.c.immediate & 255);
+    const auto right = static_cast<int>(plan.c.immediate >> 8 & 255);
+    const Prec prec = plan.result.prec;
+    const bool saturates = plan.a.prec == Prec::I8 && plan.b.prec == Prec::I8;
+    overRows(exec, plan, [&](const Rows<4> &row) {
+      alignas(64) int64_t a[kRow], b[kRow], old[kRow];
+      const Kernels &k = exec.kernels;
+      k.loadInt64(plan.a.prec, plan.a.isSigned, row.at[1], row.stride[1], row.count, a);
+      k.loadInt64(plan.b.prec, plan.b.isSigned, row.at[2], row.stride[2], row.count, b);
+      k.loadInt64(prec, plan.resultSigned, row.at[0], row.stride[0], row.count, old);
+      if (prec != Prec::I32)
+        k.shiftInt64(row.count, old, left, plan.mode);
+      k.arithInt64(RowOp::Mul, row.count, a, b, a);
+      k.arithInt64(RowOp::Add, row.count, a, old, a);
+      k.shiftInt64(row.count, a, -right, plan.mode);
+      k.storeInt64(prec, plan.resultSigned, saturates, row.at[0], row.stride[0], row.count, a);
+    });
+    return std::nullopt;
+  };
+}
+
+Expected<Step> prepareMultiplyAdd(const Decoded &decoded, ArithPlan plan) {
+  const auto isShort = [](Prec prec) { return prec == Prec::I8 || prec == Prec::I16; };
+  const Prec to = plan.result.prec;
+  if (!isShort(plan.a.prec) || !isShort(plan.b.prec) || (to != Prec::I16 && to != Prec::I32))
+    return decoded.unsupported("other types than i8 and i16 to i16 or i32");
+  if (decoded.get(Field::OpdNum) != 3 || plan.c.view || plan.mode > 6)
+    return decoded.unsupported("shifts that are no constants, or rounding mode 7");
+  // Beyond, the vendor's model leaves its 64 bits.
+  constexpr uint32_t kMostLeft = 46;
+  if (to == Prec::I16 && (plan.c.immediate & 255) > kMostLeft)
+    return decoded.unsupported("a shift to the left by more than 46");
+  return multiplyAddStep(plan);
 }
 
 Expected<Step> prepareFloat(const Decoded &decoded, const ArithPlan &plan) {
@@ -351,8 +392,9 @@ Expected<Step> prepareInt(const Decoded &decoded, ArithPlan plan) {
   case kRotate:
     return rotateStep(plan);
   case kMulDhr:
-    if (plan.a.prec == Prec::I8 || plan.b.prec != plan.a.prec || plan.result.prec != plan.a.prec)
-      return decoded.unsupported("other types than i16 or i32 throughout");
+    if (plan.a.prec == Prec::I8 || plan.b.prec != plan.a.prec || plan.result.prec != plan.a.prec ||
+        plan.mode > 6)
+      return decoded.unsupported("other types than i16 or i32 throughout, or rounding mode 7");
     return doublingHighStep(plan);
   default:
     break;
@@ -442,10 +484,14 @@ Expected<Step> prepareArith(const Decoded &decoded) {
   case kSelectGt:
   case kSelectEq:
   case kSelectLt:
-    if (plan.a.prec != plan.b.prec || numOperands != 3 ||
-        plan.result.bytes() != precBytes(plan.c.prec))
-      return decoded.unsupported("compared or chosen types that differ");
+    if (plan.a.prec != plan.b.prec || plan.result.prec != plan.a.prec || numOperands != 3)
+      return decoded.unsupported("types that differ");
+    // The third operand is its address itself, whether or not it is called a constant.
+    plan.c.view.reset();
+    plan.c.immediate = static_cast<uint32_t>(decoded.get(Field::Opd2Addr));
     return selectStep(plan);
+  case kMultiplyAdd:
+    return prepareMultiplyAdd(decoded, plan);
   default:
     break;
   }

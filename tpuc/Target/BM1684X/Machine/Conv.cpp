@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstring>
+#include <span>
 
 namespace tpuc::bm1684x {
 
@@ -39,22 +40,28 @@ struct Run {
 /// What a tile of result pixels sees at each position of the kernel.
 struct ConvTile {
   int64_t batch;
+  int64_t count; ///< Pixels.
   std::vector<std::vector<Run>> runs;
 };
 
 ConvTile makeTile(const ConvPlan &plan, const ColumnTile &tile) {
   const Window &window = plan.window;
   const Extents &stride = plan.input.view->stride;
-  ConvTile result{tile.batch, {}};
+  ConvTile result{tile.batch, tile.count, {}};
   result.runs.resize(static_cast<size_t>(window.kernel[0] * window.kernel[1]));
   for (int64_t position = 0; position < window.kernel[0] * window.kernel[1]; ++position) {
     std::vector<Run> &runs = result.runs[static_cast<size_t>(position)];
     int64_t ky = position / window.kernel[1];
     int64_t kx = position % window.kernel[1];
-    for (int64_t i = 0; i < tile.count; ++i) {
-      int64_t pixel = tile.first + i;
-      int32_t y = window.source(0, pixel / window.result[1], ky);
-      int32_t x = window.source(1, pixel % window.result[1], kx);
+    int64_t row = tile.first / window.result[1];
+    int64_t column = tile.first % window.result[1];
+    int32_t y = window.source(0, row, ky);
+    for (int64_t i = 0; i < tile.count; ++i, ++column) {
+      if (column == window.result[1]) {
+        column = 0;
+        y = window.source(0, ++row, ky);
+      }
+      int32_t x = window.source(1, column, kx);
       // A place that lies in the padding of either axis is padding.
       int32_t source = y == kPadValue || x == kPadValue ? kPadValue
                        : y < 0 || x < 0                 ? kInsertValue
@@ -146,39 +153,54 @@ template <typename SumsT> struct ConvJob {
   }
   void gatherFloats(const ConvTile &tile, int64_t c, int64_t position, float *out) const {
     Prec prec = plan.input.prec;
-    alignas(64) uint32_t raw[kTile] = {};
-    if (prec == Prec::F32)
-      gather(tile, c, position, raw);
-    else
-      gather(tile, c, position, reinterpret_cast<uint16_t *>(raw));
+    if (prec == Prec::F32) {
+      auto *bits = reinterpret_cast<uint8_t *>(out);
+      gather(tile, c, position, reinterpret_cast<uint32_t *>(out));
+      return exec.kernels.loadFloat(prec, bits, 1, tile.count, out);
+    }
+    alignas(64) uint16_t raw[kTile] = {};
+    gather(tile, c, position, raw);
     exec.kernels.loadFloat(prec, reinterpret_cast<const uint8_t *>(raw), 1, kTile, out);
   }
 
   /// Fills `weights` from rows of `convert(oc, slot)`, which holds an output channel's weights as
   /// the chip stores them.
   template <typename Convert> void packWeights(const Convert &convert) {
+    using Weight = typename SumsT::Weight;
     int64_t block = channelBlock(plan.input.prec);
     int64_t slot = alignUp(channels, block) * positions;
     int64_t stride = numSegments * SumsT::kDepth;
     weights.assign(static_cast<size_t>(rows * stride), 0);
     overIndices(exec, rows, slot, [&](int64_t begin, int64_t end) {
       ScopedFlush flush;
-      std::vector<typename SumsT::Weight> raw(static_cast<size_t>(slot));
       for (int64_t oc = begin; oc < end; ++oc) {
-        convert(oc, raw);
-        typename SumsT::Weight *out = weights.data() + oc * stride;
-        for (int64_t b = 0; b < ceilDiv(channels, block); ++b)
-          for (int64_t position = 0; position < positions; ++position) {
-            int64_t from = plan.rotates ? positions - 1 - position : position;
-            std::copy_n(raw.data() + (b * positions + from) * block,
-                        std::min(block, channels - b * block),
-                        out + (b * positions + position) * block);
-          }
+        std::span<Weight> row(weights.data() + oc * stride, static_cast<size_t>(slot));
+        convert(oc, row);
+        if (plan.rotates)
+          rotate(row, block);
+        clearUnused(row, block);
       }
     });
   }
+  /// Turns the kernels of a row by 180 degrees: the blocks of channels take the opposite positions.
+  void rotate(std::span<typename SumsT::Weight> row, int64_t block) const {
+    for (int64_t b = 0; b < ceilDiv(channels, block); ++b)
+      for (int64_t position = 0; position < positions / 2; ++position) {
+        auto *at = row.data() + b * positions * block;
+        std::swap_ranges(at + position * block, at + (position + 1) * block,
+                         at + (positions - 1 - position) * block);
+      }
+  }
+  /// The last block of channels may be filled up with anything.
+  void clearUnused(std::span<typename SumsT::Weight> row, int64_t block) const {
+    int64_t used = channels % block;
+    if (used == 0)
+      return;
+    for (int64_t position = 0; position < positions; ++position)
+      std::fill_n(row.end() - (position + 1) * block + used, block - used, 0);
+  }
 
-  void loadWeights(int64_t oc, std::vector<float> &raw) const {
+  void loadWeights(int64_t oc, std::span<float> raw) const {
     const Source &source = plan.weight;
     Located located = locate(exec, source);
     exec.kernels.loadFloat(source.prec, located.channel(0, oc), source.view ? 1 : 0,
@@ -206,7 +228,7 @@ template <typename SumsT> struct ConvJob {
     return result.channel(tile.batch, row) + tile.first * plan.result.bytes();
   }
   void finishFloat(const ColumnTile &tile, int64_t row, const float *sum) const {
-    exec.kernels.storeFloat(plan.result.prec, resultAt(tile, row), 1, tile.count, sum);
+    storeSums(exec.kernels, plan.result.prec, resultAt(tile, row), tile.count, sum);
   }
 };
 
@@ -214,7 +236,7 @@ struct FloatConv : ConvJob<FloatSums> {
   FloatConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
     numSegments = ceilDiv(channels * positions, FloatSums::kDepth);
     sums.startsOdd = !plan.old;
-    packWeights([&](int64_t oc, std::vector<float> &raw) { loadWeights(oc, raw); });
+    packWeights([&](int64_t oc, std::span<float> raw) { loadWeights(oc, raw); });
   }
   int64_t depth(int64_t segment) const {
     return std::min(FloatSums::kDepth, channels * positions - segment * FloatSums::kDepth);
@@ -233,41 +255,10 @@ struct FloatConv : ConvJob<FloatSums> {
   }
 };
 
-/// The least biased exponent of the numbers, zeros aside; 255 when there is none.
-int leastExponent(const float *values, size_t count) {
-  uint32_t least = 0x7f800000;
-  for (size_t i = 0; i < count; ++i) {
-    uint32_t magnitude = std::bit_cast<uint32_t>(values[i]) & 0x7fffffff;
-    least = std::min(least, magnitude == 0 ? 0x7f800000 : magnitude);
-  }
-  return static_cast<int>(least >> 23);
-}
-
 struct BlockConv : ConvJob<BlockSums> {
   BlockConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
     numSegments = ceilDiv(channels, kBlock) * positions;
-    packWeights([&](int64_t oc, std::vector<float> &raw) { loadWeights(oc, raw); });
-    if (plan.input.prec == Prec::BF16)
-      sums.mayUnderflow = leastExponent(weights.data(), weights.size()) + leastInput() - 127 < 1;
-  }
-  /// The least exponent of the input and what is put between.
-  int leastInput() const {
-    const View &view = *plan.input.view;
-    int least = 255;
-    std::vector<float> row(static_cast<size_t>(view.shape[3]));
-    ScopedFlush flush;
-    auto update = [&](const uint8_t *at, int64_t stride, size_t count) {
-      exec.kernels.loadFloat(Prec::BF16, at, stride, static_cast<int64_t>(count), row.data());
-      least = std::min(least, leastExponent(row.data(), count));
-    };
-    for (int64_t c = 0; c < channels; ++c) {
-      update(reinterpret_cast<const uint8_t *>(&pads[static_cast<size_t>(c)]), 1, 1);
-      update(reinterpret_cast<const uint8_t *>(&inserts[static_cast<size_t>(c)]), 1, 1);
-      for (int64_t n = 0; n < batches; ++n)
-        for (int64_t h = 0; h < view.shape[2]; ++h)
-          update(input.at(n, c, h, 0), view.stride[3], row.size());
-    }
-    return least;
+    packWeights([&](int64_t oc, std::span<float> raw) { loadWeights(oc, raw); });
   }
   int64_t depth(int64_t segment) const {
     return std::min(kBlock, channels - segment / positions * kBlock);
@@ -288,10 +279,10 @@ struct BlockConv : ConvJob<BlockSums> {
 struct IntConv : ConvJob<IntSums> {
   IntConv(Exec &exec, const ConvPlan &plan) : ConvJob(exec, plan) {
     numSegments = ceilDiv(channels, IntSums::kDepth) * positions;
-    packWeights([&](int64_t oc, std::vector<int16_t> &raw) { loadInts(oc, raw); });
+    packWeights([&](int64_t oc, std::span<int16_t> raw) { loadInts(oc, raw); });
   }
   /// Weights minus the kernel's zero point, which a requantizing convolution lacks.
-  void loadInts(int64_t oc, std::vector<int16_t> &raw) const {
+  void loadInts(int64_t oc, std::span<int16_t> raw) const {
     int32_t zeroPoint = 0;
     if (plan.sub == 0)
       exec.kernels.loadInt32(Prec::I8, plan.extra.isSigned, extra.channel(0, oc), 1, 1, &zeroPoint);
@@ -321,13 +312,14 @@ struct IntConv : ConvJob<IntSums> {
       exec.kernels.interleave(plan.input.isSigned, a, b, x + k * kTile);
     }
   }
-  void start(const ColumnTile &tile, int64_t row, int32_t *sum, int32_t *) const {
-    if (!old) {
-      std::fill_n(sum, kTile, 0);
-      return;
-    }
+  void loadOld(const ColumnTile &tile, int64_t row, int32_t *values) const {
     exec.kernels.loadInt32(Prec::I32, true, old->channel(tile.batch, row) + tile.first * 4, 1,
-                           tile.count, sum);
+                           tile.count, values);
+  }
+  void start(const ColumnTile &tile, int64_t row, int32_t *sum, int32_t *) const {
+    std::fill_n(sum, kTile, 0);
+    if (old && plan.sub == 0)
+      loadOld(tile, row, sum);
   }
   void finish(const ColumnTile &tile, int64_t row, const int32_t *sum) const {
     const Kernels &k = exec.kernels;
@@ -343,6 +335,14 @@ struct IntConv : ConvJob<IntSums> {
         values[i] = std::max<int64_t>(values[i], 0);
     }
     k.shiftInt64(tile.count, values, -plan.shift, 5);
+    if (old) {
+      // What is requantized is added to the old result, and wraps.
+      alignas(64) int32_t before[kTile];
+      loadOld(tile, row, before);
+      for (int64_t i = 0; i < tile.count; ++i)
+        values[i] += before[i];
+      return k.storeInt64(Prec::I32, true, false, to, 1, tile.count, values);
+    }
     k.storeInt64(plan.result.prec, plan.resultSigned, true, to, 1, tile.count, values);
   }
 };
@@ -396,14 +396,13 @@ Expected<Step> prepareConv(const Decoded &decoded) {
       sourceOf(decoded, Role::Opd2, Field::Opd2Addr, isRequant ? Prec::I16 : Prec::I8, extraSigned);
   plan.shift = static_cast<int>(decoded.get(Field::Opd3Addr) & 31);
   plan.resultSigned = plan.sub != 2 && (inputSigned || weightSigned || extraSigned);
-  if (isFloatPrec(resPrec) || (isRequant ? resPrec == Prec::I32 : resPrec == Prec::I8))
+  if (isFloatPrec(resPrec))
     return decoded.unsupported("a result of this type");
-  if (isRequant && adds)
-    return decoded.unsupported("accumulation with a requantization");
   if (isRequant) {
     plan.fillers.source.view.reset();
     plan.fillers.source.immediate = plan.fillers.insertImmediate = 0;
   }
+  // Shorter results do not accumulate, whatever the flag says.
   if (adds && resPrec == Prec::I32)
     plan.old = plan.result;
   return convStep<IntConv>(plan);

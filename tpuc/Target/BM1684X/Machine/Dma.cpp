@@ -275,6 +275,64 @@ Step indexedStep(const IndexedPlan &plan) {
   };
 }
 
+struct CompactionPlan {
+  View to, from;
+  std::optional<View> mask; ///< Without one the elements choose, and their indices are stored.
+  uint32_t firstIndex;
+  std::string where;
+};
+
+/// Whether an element chooses nothing: in f32 a denormal and -0 are zero, in other types only +0.
+bool countsAsZero(Prec prec, uint32_t bits) {
+  return prec == Prec::F32 ? (bits & 0x7f800000) == 0 : bits == 0;
+}
+
+/// An element's bits, whatever its type.
+uint32_t bitsAt(const Located &located, const Extents &at) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, located.at(at[0], at[1], at[2], at[3]), located.view.bytes());
+  return bits;
+}
+
+/// Calls `body(position)` for all positions, in the order n, c, h, w.
+template <typename Body> void overPositions(const Extents &shape, const Body &body) {
+  for (int64_t n = 0; n < shape[0]; ++n)
+    for (int64_t c = 0; c < shape[1]; ++c)
+      for (int64_t h = 0; h < shape[2]; ++h)
+        for (int64_t w = 0; w < shape[3]; ++w)
+          body(Extents{n, c, h, w});
+}
+
+Step compactionStep(const CompactionPlan &plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    const Expected<Located> from = locateAny(exec, plan.from, false, plan.where);
+    const Expected<Located> mask =
+        plan.mask ? locateAny(exec, *plan.mask, false, plan.where) : from;
+    for (const Expected<Located> *located : {&from, &mask})
+      if (!*located)
+        return located->error();
+    const unsigned bytes = plan.to.bytes();
+    std::vector<uint8_t> chosen;
+    uint32_t index = plan.firstIndex;
+    overPositions(plan.from.shape, [&](const Extents &at) {
+      if (!countsAsZero(mask->view.prec, bitsAt(*mask, at))) {
+        const uint32_t bits = plan.mask ? bitsAt(*from, at) : index;
+        const auto *first = reinterpret_cast<const uint8_t *>(&bits);
+        chosen.insert(chosen.end(), first, first + bytes);
+      }
+      ++index;
+    });
+    if (chosen.empty())
+      return std::nullopt;
+    uint8_t *to = exec.memory.resolve(plan.to.address, chosen.size(), true);
+    if (!to)
+      return Error{plan.where, fmt::format("{} bytes at {:#x}", chosen.size(), plan.to.address),
+                   "an address of memory that may be written"};
+    std::ranges::copy(chosen, to);
+    return std::nullopt;
+  };
+}
+
 } // namespace
 
 Expected<Step> prepareGdma(const Decoded &decoded) {
@@ -284,9 +342,7 @@ Expected<Step> prepareGdma(const Decoded &decoded) {
     return decoded.unsupported("decompression");
   if (decoded.command.form() != decoded.command.operation().form)
     return decoded.unsupported("the short form");
-  bool isKnown =
-      opcode == gdma::kTensor ? sub <= 4 : opcode != gdma::kSelect && opcode != gdma::kNonzero;
-  if (!isKnown)
+  if (opcode == gdma::kTensor && sub > 4)
     return decoded.unsupported("the operation");
   if (opcode == gdma::kSys)
     return Step([](Exec &) -> std::optional<Error> { return std::nullopt; });
@@ -295,6 +351,15 @@ Expected<Step> prepareGdma(const Decoded &decoded) {
   if (opcode == gdma::kGather || opcode == gdma::kScatter)
     return indexedStep({decoded.result(), *source, *decoded.operands.find(Role::Opd1),
                         opcode == gdma::kGather, constant, decoded.where});
+  if (opcode == gdma::kSelect || opcode == gdma::kNonzero) {
+    if (decoded.flag(Field::StrideEnable) || decoded.flag(Field::FillConstantEn))
+      return decoded.unsupported("strides, or a constant");
+    CompactionPlan plan{decoded.result(), *source, std::nullopt,
+                        static_cast<uint32_t>(decoded.get(Field::DstNstride)), decoded.where};
+    if (const View *mask = decoded.operands.find(Role::Opd1))
+      plan.mask = *mask;
+    return compactionStep(plan);
+  }
   TensorPlan plan;
   plan.to = decoded.result();
   plan.where = decoded.where;

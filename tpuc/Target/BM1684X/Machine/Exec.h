@@ -62,6 +62,7 @@ Expected<Step> prepareSegment(const Decoded &decoded);
 Expected<Step> prepareRequant(const Decoded &decoded);
 Expected<Step> prepareTranspose(const Decoded &decoded);
 Expected<Step> prepareScatterGather(const Decoded &decoded);
+Expected<Step> prepareRowCompaction(const Decoded &decoded);
 Expected<Step> prepareSfu(const Decoded &decoded);
 Expected<Step> prepareLinear(const Decoded &decoded);
 Expected<Step> prepareCompare(const Decoded &decoded);

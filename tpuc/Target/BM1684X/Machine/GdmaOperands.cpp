@@ -147,6 +147,37 @@ Expected<OperandList> gatherScatter(GdmaReader &r) {
   return r.list;
 }
 
+/// Chosen elements, or the indices of those that are not zero, follow each other from the target's
+/// address on. The result is as long as the source, and keeps what is not filled.
+Expected<OperandList> compaction(GdmaReader &r, bool isSelect) {
+  const Command &command = r.command;
+  if (isLocalAddress(r.dst))
+    return r.error(fmt::format("dst_addr {:#x}", r.dst), "an address outside of local memory");
+  uint64_t count = 1;
+  for (int64_t extent : r.srcShape)
+    count *= static_cast<uint64_t>(extent);
+  constexpr uint64_t kMost = uint64_t{1} << 31;
+  if (count == 0 || count > kMost)
+    return r.error(fmt::format("src [{}]", fmt::join(r.srcShape, ",")),
+                   fmt::format("1 to {} elements", kMost));
+  const auto packed = [&](uint64_t address, Prec prec) {
+    return gdmaView(address, prec, r.srcShape,
+                    defaultStrides(address, r.srcShape, precBytes(prec)));
+  };
+  r.list.add(Role::Opd0, packed(r.src, r.prec));
+  if (isSelect)
+    r.list.add(Role::Opd1, packed(command.address(Field::MaskAddrL32, Field::MaskAddrH8),
+                                  command.prec(Field::MaskPrec)));
+  r.list.addResult(Role::Res0,
+                   {r.dst,
+                    isSelect ? r.prec : command.prec(Field::IndexPrec),
+                    {1, 1, 1, static_cast<int64_t>(count)},
+                    {0, 0, 0, 1},
+                    false},
+                   true);
+  return r.list;
+}
+
 Expected<OperandList> tensor(GdmaReader &r) {
   unsigned opcode = r.command.operation().opcode;
   unsigned sub = r.command.operation().sub;
@@ -215,6 +246,11 @@ Expected<OperandList> gdmaOperands(const Command &command, const std::string &wh
   case gdma::kGather:
   case gdma::kScatter:
     return gatherScatter(reader);
+  case gdma::kSelect:
+  case gdma::kNonzero:
+    return command.form() == command.operation().form
+               ? compaction(reader, command.operation().opcode == gdma::kSelect)
+               : OperandList();
   default:
     return OperandList();
   }

@@ -11,6 +11,8 @@
 
 #include "tpuc/Target/BM1684X/Machine/Exec.h"
 
+#include <cmath>
+
 namespace tpuc::bm1684x {
 
 /// f32: products go alternately to two sums, in the order of the depth.
@@ -37,11 +39,10 @@ struct BlockSums {
   using Sum = float;
   static constexpr int64_t kDepth = kBlock;
   static constexpr bool kHasOdd = false;
-  bool mayUnderflow = false;
 
   void add(const Kernels &k, int64_t rows, int64_t depth, int64_t vectors, const float *w,
            int64_t wStride, const float *x, float *sums, float *) const {
-    k.gemmBlock(rows, depth, vectors, w, wStride, x, mayUnderflow, sums);
+    k.gemmBlock(rows, depth, vectors, w, wStride, x, sums);
   }
 };
 
@@ -58,6 +59,18 @@ struct IntSums {
     k.gemmInt(rows, ceilDiv(depth, 2), vectors, w, wStride / 2, x, sums);
   }
 };
+
+/// Stores sums that follow each other. Unlike other commands, those that use this keep the signs of
+/// NaNs in 16 bits.
+inline void storeSums(const Kernels &k, Prec prec, uint8_t *to, int64_t count, const float *sums) {
+  k.storeFloat(prec, to, 1, count, sums);
+  if (prec == Prec::F32)
+    return;
+  constexpr uint8_t kSign = 0x80;
+  for (int64_t i = 0; i < count; ++i)
+    if (sums[i] != sums[i] && std::signbit(sums[i]))
+      to[i * 2 + 1] |= kSign;
+}
 
 /// Columns [first, first + count) of one batch.
 struct ColumnTile {

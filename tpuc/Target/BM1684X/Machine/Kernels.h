@@ -73,9 +73,9 @@ struct Kernels {
                     const float *x, bool oddFirst, float *even, float *odd);
   /// One block of 16-bit products: their exact sum, each truncated 24 bits below the largest
   /// one's leading bit, rounded, is added to `sums` ([rows][kTile]). `x` is [depth][kTile], depth
-  /// at most kBlock. `mayUnderflow`: f32 may be too narrow for some products.
+  /// at most kBlock. A product is zero or infinite where f32 cannot hold it.
   void (*gemmBlock)(int64_t rows, int64_t depth, int64_t vectors, const float *w, int64_t wStride,
-                    const float *x, bool mayUnderflow, float *sums);
+                    const float *x, float *sums);
   /// Two rows of kTile 8-bit integers, widened and interleaved: [kTile][2].
   void (*interleave)(bool isSigned, const uint8_t *a, const uint8_t *b, int16_t *out);
   /// Pairs of 16-bit integers: `x` is [pairs][kTile][2], `w` is [rows][pairs][2] with rows

@@ -139,8 +139,6 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
     this->template packWeights<float>([](float value, int64_t) { return value; });
     if constexpr (SumsT::kHasOdd)
       this->sums.startsOdd = !plan.old;
-    else
-      this->sums.mayUnderflow = plan.left.source.prec == Prec::BF16;
   }
   void fill(const ColumnTile &tile, int64_t segment, float *x) const {
     for (int64_t k = 0; k < this->depth(segment); ++k)
@@ -167,7 +165,7 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
   }
   void finish(const ColumnTile &tile, int64_t row, const float *sum) const {
     this->overResult(tile, row, this->result, [&](uint8_t *at, int64_t first, int64_t count) {
-      this->exec.kernels.storeFloat(this->plan.result.source.prec, at, 1, count, sum + first);
+      storeSums(this->exec.kernels, this->plan.result.source.prec, at, count, sum + first);
     });
   }
 };
@@ -379,8 +377,6 @@ Expected<Step> prepareMatMul(const Decoded &decoded) {
   plan.inner = decoded.operands.find(Role::Opd1)->shape[0];
   plan.shift = signedByte(decoded.get(Field::Opd2Addr));
   plan.mode = static_cast<unsigned>(decoded.get(Field::Round)) & 7;
-  if (!plan.left.source.view)
-    return decoded.unsupported("a constant left matrix");
   if (decoded.sub() != 1)
     return prepareRequantMatMul(decoded, plan);
   bool adds = decoded.flag(Field::ResAdd);

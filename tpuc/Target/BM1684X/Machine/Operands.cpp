@@ -276,9 +276,26 @@ void transposeOperands(Reader &r) {
   r.result(r.view(Field::Res0Addr, prec, res, layout));
 }
 
+/// Masks and results have all images; the data of a selection has one, which they share.
+void rowCompactionOperands(Reader &r, bool isSelect) {
+  const Command &command = r.command;
+  const Extents res = resultShape(command);
+  const int64_t images = isSelect ? 1 : res[0];
+  r.list.add(Role::Opd0, r.view(Field::Opd0Addr, command.prec(Field::Opd0Prec),
+                                {images, res[1], 1, r.value(Field::Opd0W)}));
+  if (isSelect)
+    r.list.add(Role::Opd1, r.view(Field::Opd1Addr, command.prec(Field::Opd1Prec),
+                                  {res[0], res[1], 1, r.value(Field::Opd1W)}));
+  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), res), true);
+  r.list.addResult(Role::Res1,
+                   r.view(Field::Res1Addr, Prec::I16, {res[0], res[1], 1, 1}, Layout::Compact));
+}
+
 void gatherOperands(Reader &r) {
   const Command &command = r.command;
   unsigned sub = command.operation().sub;
+  if (sub == 8 || sub == 9 || sub == 15 || sub == 16)
+    return rowCompactionOperands(r, sub == 8 || sub == 15);
   Prec prec = command.prec(Field::Res0Prec);
   Prec indexPrec = command.prec(Field::Opd1Prec);
   Extents res = resultShape(command);

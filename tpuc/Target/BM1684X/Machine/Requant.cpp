@@ -22,6 +22,8 @@ constexpr unsigned kRqFloat = 0, kRqInt = 1, kDqFloat = 3, kDqInt = 4;
 
 struct RequantPlan {
   View result;
+  /// What the values saturate to: results of 32 bits hold requantized values of 16.
+  Prec range;
   Source source;
   /// One tensor of 32-bit words per channel, or the two words of the command.
   std::optional<View> parameters;
@@ -72,6 +74,18 @@ Parameters parametersOf(unsigned sub, const RequantPlan &plan, const uint8_t *te
   return p;
 }
 
+void storeSaturated(const Kernels &k, const RequantPlan &plan, const Rows<3> &row,
+                    int64_t *values) {
+  if (plan.range != plan.result.prec) {
+    const int64_t low = plan.resultSigned ? INT16_MIN : 0;
+    const int64_t high = plan.resultSigned ? INT16_MAX : UINT16_MAX;
+    for (int64_t i = 0; i < row.count; ++i)
+      values[i] = std::clamp(values[i], low, high);
+  }
+  k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
+               values);
+}
+
 /// Rounds to an integral value; all seven modes are defined for magnitudes below 2^51.
 double roundTo(double value, unsigned mode) {
   switch (mode) {
@@ -99,8 +113,7 @@ void rqFloatRow(const Kernels &k, const RequantPlan &plan, const Parameters &p,
     value = value != value ? 0 : std::min(std::max(value, -kBound), kBound);
     values[i] = static_cast<int64_t>(roundTo(value, plan.round >> 3));
   }
-  k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
-               values);
+  storeSaturated(k, plan, row, values);
 }
 
 void scaleRow(const Kernels &k, const RequantPlan &plan, const Parameters &p, bool isDequant,
@@ -125,8 +138,7 @@ void scaleRow(const Kernels &k, const RequantPlan &plan, const Parameters &p, bo
     for (int64_t i = 0; i < row.count; ++i)
       values[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) +
                                        static_cast<uint64_t>(int64_t{p.zeroPoint}));
-  k.storeInt64(plan.result.prec, plan.resultSigned, true, row.at[0], row.stride[0], row.count,
-               values);
+  storeSaturated(k, plan, row, values);
 }
 
 void dqFloatRow(const Kernels &k, const RequantPlan &plan, const Parameters &p,
@@ -179,11 +191,13 @@ Expected<Step> prepareRequant(const Decoded &decoded) {
     plan.parameters = *view;
   plan.first = static_cast<uint32_t>(decoded.get(Field::Opd1Addr));
   plan.second = static_cast<uint32_t>(decoded.get(Field::Opd2Addr));
-  plan.resultSigned = decoded.flag(Field::Opd2Sign) || plan.result.prec == Prec::I32;
   plan.round = static_cast<unsigned>(decoded.get(Field::Round)) & 63;
   Prec from = plan.source.prec;
   Prec to = plan.result.prec;
   unsigned sub = decoded.sub();
+  const bool isDequant = sub == kDqFloat || sub == kDqInt;
+  plan.range = to == Prec::I32 && !isDequant ? Prec::I16 : to;
+  plan.resultSigned = decoded.flag(Field::Opd2Sign) || (isDequant && to == Prec::I32);
   if (isFloatPrec(from))
     return decoded.unsupported("a float operand");
   if (sub == kDqFloat) {
@@ -197,18 +211,18 @@ Expected<Step> prepareRequant(const Decoded &decoded) {
     return decoded.unsupported("rounding mode 7");
   switch (sub) {
   case kRqFloat:
-    if (from == Prec::I8 || to == Prec::I32)
-      return decoded.unsupported("an 8-bit operand or a 32-bit result");
+    if (from == Prec::I8)
+      return decoded.unsupported("an 8-bit operand");
     if (plan.round >> 3 > 4 || (plan.round & 7) != 0)
       return decoded.unsupported("its rounding modes");
     return requantStep<kRqFloat>(plan);
   case kRqInt:
-    if (from == Prec::I8 || to == Prec::I32)
-      return decoded.unsupported("an 8-bit operand or a 32-bit result");
+    if (from == Prec::I8)
+      return decoded.unsupported("an 8-bit operand");
     return requantStep<kRqInt>(plan);
   case kDqInt:
-    if (from == Prec::I32 || to == Prec::I8)
-      return decoded.unsupported("a 32-bit operand or an 8-bit result");
+    if (from == Prec::I32)
+      return decoded.unsupported("a 32-bit operand");
     return requantStep<kDqInt>(plan);
   default:
     return decoded.unsupported("the operation");

@@ -118,6 +118,8 @@ Step gatherStep(const GatherPlan &plan) {
 
 Expected<Step> prepareScatterGather(const Decoded &decoded) {
   unsigned sub = decoded.sub();
+  if (sub == 8 || sub == 9 || sub == 15 || sub == 16)
+    return prepareRowCompaction(decoded);
   constexpr unsigned kKnown[] = {0, 1, 3, 5, 6, 13, 14};
   if (std::ranges::find(kKnown, sub) == std::end(kKnown))
     return decoded.unsupported("the operation");

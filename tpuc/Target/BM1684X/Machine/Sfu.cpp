@@ -9,12 +9,13 @@
 #include "tpuc/Target/BM1684X/Machine/Exec.h"
 
 #include <bit>
+#include <cstring>
 
 namespace tpuc::bm1684x {
 
 namespace {
 
-constexpr unsigned kTaylorX4 = 12, kTaylor = 13, kRsqrt = 17;
+constexpr unsigned kTaylorX4 = 12, kTaylor = 13, kNormalize = 15, kRsqrt = 17;
 constexpr unsigned kLinMac = 1, kLinSquareSum = 20;
 
 struct SfuPlan {
@@ -73,6 +74,47 @@ Step rsqrtStep(const SfuPlan &plan) {
   };
 }
 
+/// How the parts of a float type lie in its bits. A positive number whose mantissa reaches
+/// `roundsUp`, about 4/3, is nearer to the next power of two.
+struct FloatBits {
+  unsigned mantissa;
+  uint32_t sign;
+  uint32_t roundsUp;
+};
+constexpr FloatBits floatBits(Prec prec) {
+  return prec == Prec::F32   ? FloatBits{23, 0x80000000, 0x2aaaac}
+         : prec == Prec::F16 ? FloatBits{10, 0x8000, 342}
+                             : FloatBits{7, 0x8000, 44};
+}
+
+/// The power of two next to x, toward zero where x is negative; as an integer its biased exponent.
+Step normalizeStep(const SfuPlan &plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    Snapshot input;
+    std::array<Located, 2> tensors = {locateLocal(exec, plan.result),
+                                      input.take(exec, plan.x, mustCopyFor(plan.result, plan.x))};
+    const FloatBits format = floatBits(plan.x.prec);
+    const unsigned bytes = precBytes(plan.x.prec);
+    const bool isFloat = isFloatPrec(plan.result.prec);
+    forEachRow(exec, plan.result.shape, tensors, [&](const Rows<2> &row) {
+      for (int64_t i = 0; i < row.count; ++i) {
+        uint32_t x = 0;
+        std::memcpy(&x, row.at[1] + i * row.stride[1] * bytes, bytes);
+        const uint32_t sign = x & format.sign;
+        const uint32_t magnitude = x & (format.sign - 1);
+        uint32_t exponent = magnitude >> format.mantissa;
+        const uint32_t rest = magnitude & ((1u << format.mantissa) - 1);
+        exponent += sign == 0 && rest >= format.roundsUp ? 1 : 0;
+        // Beyond the largest exponent the bits wrap to zero.
+        const uint32_t power = (exponent << format.mantissa & (format.sign - 1)) | sign;
+        const uint32_t bits = isFloat ? power : exponent;
+        std::memcpy(row.at[0] + i * row.stride[0] * bytes, &bits, bytes);
+      }
+    });
+    return std::nullopt;
+  };
+}
+
 struct LinearPlan {
   unsigned sub;
   View result;
@@ -117,6 +159,9 @@ Expected<Step> prepareSfu(const Decoded &decoded) {
   plan.table = sourceOf(decoded, Role::Opd1, Field::Opd1Addr, prec, true);
   plan.terms = static_cast<int64_t>(decoded.get(Field::Opd1N));
   plan.iterations = static_cast<unsigned>(decoded.get(Field::Round)) & 3;
+  const Prec integer = prec == Prec::F32 ? Prec::I32 : Prec::I16;
+  if (isFloatPrec(prec) && decoded.sub() == kNormalize && plan.result.prec == integer)
+    return normalizeStep(plan);
   if (!isFloatPrec(prec) || plan.result.prec != prec)
     return decoded.unsupported("types other than one float type");
   switch (decoded.sub()) {
@@ -125,6 +170,8 @@ Expected<Step> prepareSfu(const Decoded &decoded) {
     if (plan.terms < 1)
       return decoded.unsupported("a table of no coefficients");
     return taylorStep(plan);
+  case kNormalize:
+    return normalizeStep(plan);
   case kRsqrt:
     if (prec != Prec::F32)
       return decoded.unsupported("a root in 16 bits");
