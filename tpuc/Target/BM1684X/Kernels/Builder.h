@@ -11,6 +11,7 @@
 
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
 
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_map>
@@ -64,6 +65,8 @@ public:
 
   /// Appends a command; its id and wait are set here.
   void add(Command command);
+  /// Makes `finish` fail with an error that names the current layer, unless it does so already.
+  void fail(std::string found, std::string expected);
 
   size_t numCommands(Engine engine) const { return queue(engine).commands.size(); }
 
@@ -84,6 +87,7 @@ private:
   Queue &queue(Engine engine) { return queues[static_cast<size_t>(engine)]; }
   const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
+  void addEnd(Engine engine, const Operation &operation);
 
   std::array<Queue, 2> queues;
   std::vector<std::string> layerNames{""};

@@ -59,9 +59,6 @@ Expected<void> emitLocalFill(Builder &builder, const LocalTensor &to, uint32_t b
 Expected<void> emitGlobalGather(Builder &builder, const GlobalTensor &from,
                                 const GlobalTensor &indices, const GlobalTensor &to, uint32_t fill);
 
-/// `value` in the bits of a floating-point or integer type, rounded to nearest even.
-uint32_t immediateBits(DataType type, double value);
-
 } // namespace tpuc::bm1684x
 
 #endif // TPUC_TARGET_BM1684X_KERNELS_DATAMOVEMENT_H

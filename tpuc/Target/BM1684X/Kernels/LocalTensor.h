@@ -18,6 +18,9 @@ namespace tpuc::bm1684x {
 /// None for types that the chip does not compute with.
 std::optional<Prec> precOf(DataType type);
 
+/// `value` in the bits of a type that `precOf` knows, rounded to nearest even; integers saturate.
+uint32_t immediateBits(DataType type, double value);
+
 /// A tensor [n,c,h,w] in local memory: channel c lies in lane (startLane + c) mod 64.
 struct LocalTensor {
   DataType type = DataType::F32;
