@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef UNITTESTS_TARGET_BM1684X_KERNELS_BENCH_H
-#define UNITTESTS_TARGET_BM1684X_KERNELS_BENCH_H
+#ifndef UNITTESTS_BM1684X_KERNELS_BENCH_H
+#define UNITTESTS_BM1684X_KERNELS_BENCH_H
 
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/ThreadPool.h"
@@ -80,4 +80,4 @@ void expectClose(const Tensor &found, const Tensor &wanted);
 
 } // namespace tpuc::bm1684x
 
-#endif // UNITTESTS_TARGET_BM1684X_KERNELS_BENCH_H
+#endif // UNITTESTS_BM1684X_KERNELS_BENCH_H

@@ -35,12 +35,14 @@ struct Activation {
 
 /// output[n,m,y,x] = bias[m] + sum of filter[m,i,ky,kx] * input[n, g*ic + i, y*stride + ..., ...].
 ///
-/// F32, F16 or BF16 throughout; sums are F32. `input` has any layout (rows of a larger tensor as
-/// they are, see LocalTensor::slice), `output` is Aligned and overlaps no operand. `filterAddress`
-/// holds what `packFilter` makes, `bias` F32 [1,oc,1,1] Compact. Filter, bias and output begin in
-/// the same lane. With as many groups as input and output channels, or groups of one input channel
-/// and one output channel, the depthwise form: `filter` from `packDepthwiseFilter`, bias of the
-/// type of the input, `input` Aligned.
+/// `input` is F32, F16 or BF16, `output` of the same type or F32; sums are F32. `input` has any
+/// layout (rows of a larger tensor as they are, see LocalTensor::slice), `output` is Aligned and
+/// overlaps no operand. `filterAddress` holds what `packFilter` makes, `biasAddress` F32
+/// [1,oc,1,1] Compact; both begin in the output's lane.
+///
+/// Depthwise (one input and one output channel in each group, more than one group): `input` is
+/// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has the type of the input, which is
+/// also the output's, and sums are rounded to that type at each step.
 struct Convolution {
   LocalTensor input;
   LocalTensor output;
@@ -61,20 +63,25 @@ Expected<uint32_t> convolutionScratch(const Convolution &conv);
 Expected<void> emitConvolution(Builder &builder, const Convolution &conv);
 
 /// The transposed convolution: inserts stride - 1 zeros between the elements of the input and moves
-/// the turned kernel over it. `window.stride` is the deconvolution's; pads are those of the
-/// deconvolution's slice (0 to dilation * (kernel - 1)). The filter is packed from
-/// [oc, ic / group, kh, kw], not turned: the command turns it.
+/// the turned kernel over it in steps of 1. `window.stride` is the deconvolution's. The pads are
+/// rows and columns of zeros around the image after the insertion: dilation * (kernel - 1) minus
+/// the deconvolution's pads (plus the output padding at the end) for a whole image. The filter is
+/// packed from [oc, ic / group, kh, kw] (`swapFilterChannels`), not turned: the command turns it.
 Expected<uint32_t> deconvolutionScratch(const Convolution &deconv);
 Expected<void> emitDeconvolution(Builder &builder, const Convolution &deconv);
 
 /// The shape under which the packed filter lies in global memory, row-major, and in local memory,
-/// Compact: [1, oc, 1, elements per output channel]. `filter` is [oc, ic / group, kh, kw].
-Extents packedFilterShape(DataType type, const Extents &filter);
+/// Compact. `filter` is [oc, ic / group, kh, kw]. n is 1, or where the stride is beyond what a
+/// command can do, the number of commands that share the work.
+Extents packedFilterShape(DataType type, const Extents &filter,
+                          const std::array<int64_t, 2> &stride = {1, 1});
 /// The bytes of a filter in the chip's order: for each output channel blocks of P input channels (8
 /// bits 64, 16 bits 32, 32 bits 1), in a block kernel rows, kernel columns, input channels. `bytes`
 /// holds the filter [oc, ic / group, kh, kw], row-major. The last block is filled with zeros.
+/// `stride` is the convolution's; deconvolutions have {1, 1}.
 std::vector<uint8_t> packFilter(DataType type, const Extents &filter,
-                                std::span<const uint8_t> bytes);
+                                std::span<const uint8_t> bytes,
+                                const std::array<int64_t, 2> &stride = {1, 1});
 /// A filter [ic, oc / group, kh, kw] of a deconvolution as [oc, ic / group, kh, kw].
 std::vector<uint8_t> swapFilterChannels(DataType type, const Extents &filter, int64_t group,
                                         std::span<const uint8_t> bytes);
@@ -82,9 +89,10 @@ std::vector<uint8_t> swapFilterChannels(DataType type, const Extents &filter, in
 inline Extents depthwiseFilterShape(const Extents &filter) {
   return {1, filter[0], filter[2], filter[3]};
 }
-/// Where the filter of output channels [first, ...) of a packed filter begins, per lane: an output
-/// channel's slice starts at lane 0 when `first` is a multiple of 64.
-uint32_t packedFilterLaneBytes(DataType type, const Extents &filter);
+
+/// The factors of h and w by which a convolution with this stride is shared among commands: 1
+/// unless the stride is more than 15, 0 where that is not possible.
+std::array<int64_t, 2> strideFactors(const std::array<int64_t, 2> &stride);
 
 } // namespace tpuc::bm1684x
 

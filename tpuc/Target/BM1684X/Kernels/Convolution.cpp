@@ -1,0 +1,284 @@
+//===- Convolution.cpp - Convolutions--------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+/// A convolution as commands see it: in a deconvolution zeros are inserted, the kernel is turned
+/// and steps are 1.
+struct Plan {
+  Window2d window;
+  std::array<int64_t, 2> insert{0, 0};
+  bool rotates = false;
+  /// More than 1 where several commands share a large stride.
+  std::array<int64_t, 2> factors{1, 1};
+
+  bool isShared() const { return factors[0] * factors[1] > 1; }
+};
+
+Plan convolutionPlan(const Convolution &conv) {
+  return {conv.window, {0, 0}, false, strideFactors(conv.window.stride)};
+}
+
+Plan deconvolutionPlan(const Convolution &deconv) {
+  Plan plan{deconv.window, {}, true, {1, 1}};
+  plan.insert = {deconv.window.stride[0] - 1, deconv.window.stride[1] - 1};
+  plan.window.stride = {1, 1};
+  return plan;
+}
+
+/// Zeros that a filter needs below and right of the image where its kernel is no multiple of the
+/// factors.
+Window2d phaseWindow(const Plan &plan, const Extents &phase, const Extents &output) {
+  Window2d window = plan.window;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    window.stride[axis] /= plan.factors[axis];
+    window.kernel[axis] = ceilDiv(window.kernel[axis], plan.factors[axis]);
+    int64_t covered = (output[axis + 2] - 1) * window.stride[axis] + window.kernel[axis];
+    window.padEnd[axis] = std::max<int64_t>(0, covered - phase[axis + 2]);
+  }
+  return window;
+}
+
+/// The rows and columns of the image that the filter's phase (y, x) meets.
+LocalTensor phaseOf(const LocalTensor &input, const Plan &plan, int64_t y, int64_t x) {
+  LocalTensor part = input;
+  part.explicitStride = input.strides();
+  part.layout = Layout::Explicit;
+  const std::array<int64_t, 2> first{y, x};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    int64_t &stride = part.explicitStride[axis + 2];
+    part.address += static_cast<uint32_t>(first[axis] * stride * input.elementBytes());
+    part.shape[axis + 2] = ceilDiv(input.shape[axis + 2] - first[axis], plan.factors[axis]);
+    stride *= plan.factors[axis];
+  }
+  return part;
+}
+
+Expected<void> checkPlan(const std::string &where, const Convolution &conv, const Plan &plan) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &conv.input}, std::pair{"output", &conv.output}})
+    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
+      return fits;
+  bool sameType = conv.output.type == conv.input.type;
+  if (!sameType && (conv.output.type != DataType::F32 || conv.isDepthwise()))
+    return makeError(where, fmt::format("an output of {}", dataTypeName(conv.output.type)),
+                     conv.isDepthwise() ? "the type of the input" : "the type of the input or f32");
+  if (conv.group < 1 || conv.input.shape[1] % conv.group != 0 ||
+      conv.output.shape[1] % conv.group != 0 || conv.input.shape[0] != conv.output.shape[0])
+    return makeError(where,
+                     fmt::format("[{}] to [{}] in {} groups", fmt::join(conv.input.shape, ","),
+                                 fmt::join(conv.output.shape, ","), conv.group),
+                     "equal n, and channels that are multiples of the groups");
+  if (Expected<void> fits = checkLayout(where, "output", conv.output, Layout::Aligned); !fits)
+    return fits;
+  if (conv.isDepthwise())
+    if (Expected<void> fits = checkLayout(where, "input", conv.input, Layout::Aligned); !fits)
+      return fits;
+  if (!plan.isShared())
+    return checkWindow(where, plan.window, conv.input.shape, conv.output.shape, plan.insert);
+  bool isPlain = !conv.isDepthwise() && plan.window.dilation == std::array<int64_t, 2>{1, 1} &&
+                 plan.window.padBegin == std::array<int64_t, 2>{0, 0} && plan.factors[0] > 0 &&
+                 plan.factors[1] > 0;
+  if (!isPlain)
+    return makeError(where, fmt::format("strides of {}", fmt::join(plan.window.stride, "x")),
+                     fmt::format("at most {}, or a multiple of one and no padding, dilation or "
+                                 "depthwise filter",
+                                 kMostStride));
+  Extents smallest = phaseOf(conv.input, plan, plan.factors[0] - 1, plan.factors[1] - 1).shape;
+  return checkWindow(where, phaseWindow(plan, smallest, conv.output.shape), smallest,
+                     conv.output.shape);
+}
+
+/// Shared convolutions add up in F32.
+uint32_t neededScratch(const Convolution &conv, const Plan &plan) {
+  if (!plan.isShared() || conv.output.type == DataType::F32)
+    return 0;
+  return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
+}
+
+void setWhole(Builder &builder, Command &command, const LocalTensor &output) {
+  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, output.shape[0]},
+                                             {Field::Res0C, output.shape[1]},
+                                             {Field::Res0H, output.shape[2]},
+                                             {Field::Res0W, output.shape[3]}};
+  for (auto [field, value] : shape)
+    setField(builder, command, field, value);
+  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
+}
+
+struct ConvCommand {
+  LocalTensor input, output, filter;
+  std::optional<LocalTensor> bias;
+  Window2d window;
+  bool accumulates = false;
+};
+
+void addConv(Builder &builder, const ConvCommand &conv, const Plan &plan) {
+  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kConv, 0));
+  setWhole(builder, command, conv.output);
+  setWindow(builder, command, conv.window, conv.input.shape, plan.insert);
+  command.set(Field::KernelRotate, plan.rotates).set(Field::ResAdd, conv.accumulates);
+  command.set(Field::Opd0Prec, conv.input.prec()).set(Field::Opd0Addr, conv.input.tiuAddress());
+  setField(builder, command, Field::Opd0C, conv.input.shape[1]);
+  if (!conv.input.liesAs(Layout::Aligned)) {
+    command.set(Field::Opd0Str, static_cast<uint64_t>(Layout::Explicit));
+    Extents strides = conv.input.strides();
+    // A stride that is not used may be too long for its field.
+    if (conv.input.shape[0] == 1)
+      strides[0] = 0;
+    if (conv.input.startLane + conv.input.shape[1] <= kLanes)
+      strides[1] = 0;
+    constexpr Field kFields[] = {Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr,
+                                 Field::Opd0WStr};
+    for (size_t axis = 0; axis < 4; ++axis)
+      setField(builder, command, kFields[axis], strides[axis]);
+  }
+  command.set(Field::Opd1Addr, conv.filter.tiuAddress());
+  if (conv.bias)
+    command.set(Field::Opd2Addr, conv.bias->tiuAddress());
+  else
+    command.set(Field::Opd2Const, 1);
+  // Padding and inserted elements are zero.
+  command.set(Field::Opd3Const, 1);
+  builder.add(command);
+}
+
+/// One group of one batch, or all of them where there is one group only.
+struct Part {
+  LocalTensor input, output;
+  int64_t firstOutput = 0;
+};
+
+/// Channels of one group are not next to each other in n, so each n goes alone.
+std::vector<Part> partsOf(const Convolution &conv, const LocalTensor &output) {
+  if (conv.group == 1)
+    return {{conv.input, output, 0}};
+  std::vector<Part> parts;
+  int64_t ic = conv.input.shape[1] / conv.group;
+  int64_t oc = output.shape[1] / conv.group;
+  for (int64_t n = 0; n < output.shape[0]; ++n)
+    for (int64_t g = 0; g < conv.group; ++g)
+      parts.push_back({conv.input.slice(0, n, 1).slice(1, g * ic, ic),
+                       output.slice(0, n, 1).slice(1, g * oc, oc), g * oc});
+  return parts;
+}
+
+void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
+  LocalTensor sum = conv.output;
+  if (neededScratch(conv, plan) > 0)
+    sum = localTensor(DataType::F32, conv.output.shape, conv.scratch.address, Layout::Aligned,
+                      conv.output.startLane);
+  const int64_t outputs = conv.output.shape[1];
+  const Extents filterShape = {outputs, conv.input.shape[1] / conv.group, conv.window.kernel[0],
+                               conv.window.kernel[1]};
+  const auto stride = plan.rotates ? plan.window.stride : conv.window.stride;
+  LocalTensor filters =
+      localTensor(conv.input.type, packedFilterShape(conv.input.type, filterShape, stride),
+                  conv.filterAddress, Layout::Compact, conv.output.startLane);
+  for (const Part &part : partsOf(conv, sum)) {
+    const int64_t count = part.output.shape[1];
+    std::optional<LocalTensor> bias;
+    if (conv.biasAddress)
+      bias = localTensor(DataType::F32, {1, outputs, 1, 1}, *conv.biasAddress, Layout::Compact,
+                         conv.output.startLane)
+                 .slice(1, part.firstOutput, count);
+    for (int64_t phase = 0; phase < filters.shape[0]; ++phase) {
+      ConvCommand command{
+          part.input, part.output, filters.slice(0, phase, 1).slice(1, part.firstOutput, count),
+          bias,       plan.window, phase > 0};
+      if (plan.isShared()) {
+        command.input = phaseOf(part.input, plan, phase / plan.factors[1], phase % plan.factors[1]);
+        command.window = phaseWindow(plan, command.input.shape, part.output.shape);
+        if (phase > 0)
+          command.bias.reset();
+      }
+      addConv(builder, command, plan);
+    }
+  }
+  if (sum.address != conv.output.address || sum.type != conv.output.type)
+    addCast(builder, conv.output, sum);
+}
+
+void addDepthwise(Builder &builder, const Convolution &conv, const Plan &plan) {
+  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, 0));
+  setWhole(builder, command, conv.output);
+  setWindow(builder, command, plan.window, conv.input.shape, plan.insert);
+  const uint32_t lane = conv.output.startLane * kLaneBytes;
+  command.set(Field::KernelRotate, plan.rotates);
+  command.set(Field::Opd0Prec, conv.input.prec()).set(Field::Opd0Addr, conv.input.tiuAddress());
+  command.set(Field::Opd1Addr, lane + conv.filterAddress);
+  if (conv.biasAddress)
+    command.set(Field::Opd2Addr, lane + *conv.biasAddress);
+  else
+    command.set(Field::Opd2Const, 1);
+  command.set(Field::Opd3Const, 1);
+  builder.add(command);
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
+                                  const Plan &plan) {
+  if (Expected<void> fits = checkPlan(where, conv, plan); !fits)
+    return propagate(fits);
+  return neededScratch(conv, plan);
+}
+
+Expected<void> emit(Builder &builder, const Convolution &conv, const Plan &plan) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, *needed); !fits)
+    return fits;
+  if (conv.isDepthwise())
+    addDepthwise(builder, conv, plan);
+  else
+    addDense(builder, conv, plan);
+  addActivation(builder, conv.output, conv.activation);
+  return {};
+}
+
+/// Strides of deconvolutions are zeros inserted, of which there may be 15.
+Expected<void> checkInserts(const std::string &where, const Convolution &deconv) {
+  for (int64_t stride : deconv.window.stride)
+    if (stride < 1 || stride > kMostInsert + 1)
+      return makeError(where, fmt::format("stride of {}", stride),
+                       fmt::format("1 to {}", kMostInsert + 1));
+  return {};
+}
+
+} // namespace
+
+Expected<uint32_t> convolutionScratch(const Convolution &conv) {
+  return checkedScratch("convolution", conv, convolutionPlan(conv));
+}
+
+Expected<void> emitConvolution(Builder &builder, const Convolution &conv) {
+  return emit(builder, conv, convolutionPlan(conv));
+}
+
+Expected<uint32_t> deconvolutionScratch(const Convolution &deconv) {
+  if (Expected<void> fits = checkInserts("deconvolution", deconv); !fits)
+    return propagate(fits);
+  return checkedScratch("deconvolution", deconv, deconvolutionPlan(deconv));
+}
+
+Expected<void> emitDeconvolution(Builder &builder, const Convolution &deconv) {
+  if (Expected<void> fits = checkInserts(builder.layer(), deconv); !fits)
+    return fits;
+  return emit(builder, deconv, deconvolutionPlan(deconv));
+}
+
+} // namespace tpuc::bm1684x
