@@ -55,8 +55,9 @@ struct Unary {
   Scratch scratch;
 };
 
-/// The scratch that lets the kernel work on all elements at once. With less (at least
-/// kLeastUnaryScratch) it takes them row by row or in pieces of rows.
+/// The scratch with which the kernel takes whole tensors at a time. With less, but at least
+/// kLeastUnaryScratch (or what this says, if that is less), it takes them in pieces.
+inline constexpr uint32_t kLeastUnaryScratch = 8 << 10;
 Expected<uint32_t> unaryScratch(const Unary &unary);
 Expected<void> emitUnary(Builder &builder, const Unary &unary);
 
