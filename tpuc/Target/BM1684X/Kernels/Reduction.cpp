@@ -9,17 +9,17 @@
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <limits>
 
 namespace tpuc::bm1684x {
 
 namespace {
 
-constexpr unsigned kSums = 1, kMaxima = 4, kNormalProduct = 4;
+constexpr unsigned kNormalProduct = 4;
 
 bool isSum(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Mean; }
 
@@ -33,12 +33,41 @@ bool isWidened(const Reduction &reduction) {
   return isSum(reduction.kind) && reduction.overWidth && reduction.input.type != DataType::F32;
 }
 
-LocalTensor wide(const LocalTensor &tensor, Room &room) {
-  return room.take(DataType::F32, tensor.shape, tensor.startLane);
+/// What a reduction works with.
+struct Plan {
+  double scale = 1;
+  LocalTensor wideInput;  ///< F32, for sums over w in 16 bits
+  LocalTensor wideOutput; ///< F32, for sums in 16 bits
+  LocalTensor negative;   ///< For minima
+  LocalTensor folded;     ///< For windows
+};
+
+WindowSum windowSum(const Reduction &reduction, const Plan &plan) {
+  bool isWide = isWidened(reduction);
+  WindowSum sum{isWide ? plan.wideInput : reduction.input,
+                isWide ? plan.wideOutput : reduction.output, reduction.overWidth,
+                !isSum(reduction.kind), plan.scale};
+  if (reduction.kind == ReduceKind::Min)
+    sum.input = plan.negative;
+  return sum;
 }
 
-uint32_t wideBytes(const LocalTensor &tensor) {
-  return laneBytes(DataType::F32, tensor.shape, Layout::Aligned, tensor.startLane);
+Plan planOf(const Reduction &reduction, Room &room) {
+  const LocalTensor &in = reduction.input;
+  const LocalTensor &out = reduction.output;
+  Plan plan;
+  if (reduction.kind == ReduceKind::Mean)
+    plan.scale = 1.0 / static_cast<double>((reduction.overWidth ? 1 : in.shape[2]) * in.shape[3]);
+  if (isProduct(reduction) || isWidened(reduction))
+    plan.wideOutput = room.take(DataType::F32, out.shape, out.startLane);
+  if (isProduct(reduction))
+    return plan;
+  if (isWidened(reduction))
+    plan.wideInput = room.take(DataType::F32, in.shape, in.startLane);
+  if (reduction.kind == ReduceKind::Min)
+    plan.negative = room.take(in.type, in.shape, in.startLane);
+  plan.folded = takeWindowScratch(windowSum(reduction, plan), room);
+  return plan;
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Reduction &reduction) {
@@ -57,35 +86,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Reduction &red
                                  dataTypeName(in.type), fmt::join(out.shape, ","),
                                  dataTypeName(out.type)),
                      fmt::format("[{}] of the same type and lane", fmt::join(wanted, ",")));
-  if (isProduct(reduction))
-    return wideBytes(out);
-  if (isWidened(reduction))
-    return wideBytes(in) + wideBytes(out);
-  return reduction.kind == ReduceKind::Min
-             ? laneBytes(in.type, in.shape, Layout::Aligned, in.startLane)
-             : 0;
-}
-
-/// Sums (times `scale`) or maxima over windows that see all of h and w, or rows.
-void addWindows(Builder &builder, const LocalTensor &output, const LocalTensor &input,
-                bool overWidth, bool isMaximum, double scale) {
-  unsigned sub = isMaximum ? kMaxima : kSums;
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sub));
-  Window2d window;
-  window.kernel = {overWidth ? 1 : input.shape[2], input.shape[3]};
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, output.shape[0]},
-                                             {Field::Res0C, output.shape[1]},
-                                             {Field::Res0H, output.shape[2]},
-                                             {Field::Res0W, 1}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
-  setWindow(builder, command, window, input.shape);
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
-  command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
-  command.set(Field::Opd1Const, 1).set(Field::Opd2Const, 1).set(Field::Opd3Const, 1);
-  if (!isMaximum)
-    command.set(Field::Opd1Addr, immediateBits(input.type, scale));
-  builder.add(command);
+  Room room;
+  planOf(reduction, room);
+  return room.next;
 }
 
 /// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits.
@@ -104,15 +107,6 @@ void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTens
   builder.add(command);
 }
 
-/// Minima are the negative maxima of what is negative.
-void addMinima(Builder &builder, const Reduction &reduction) {
-  LocalTensor negative = reduction.input.at(reduction.scratch.address);
-  negative.layout = Layout::Aligned;
-  addArith(builder, ArithOp::Mul, negative, reduction.input, immediate(negative.type, -1));
-  addWindows(builder, reduction.output, negative, reduction.overWidth, true, 1);
-  addArith(builder, ArithOp::Mul, reduction.output, reduction.output, immediate(negative.type, -1));
-}
-
 } // namespace
 
 Expected<uint32_t> reductionScratch(const Reduction &reduction) {
@@ -127,27 +121,27 @@ Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
     return fits;
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;
-  const auto count = static_cast<double>((reduction.overWidth ? 1 : in.shape[2]) * in.shape[3]);
-  const double scale = reduction.kind == ReduceKind::Mean ? 1 / count : 1;
   Room room{reduction.scratch.address};
+  Plan plan = planOf(reduction, room);
   if (isProduct(reduction)) {
-    LocalTensor sums = wide(out, room);
     for (int64_t n = 0; n < in.shape[0]; ++n)
-      addOnesProduct(builder, sums.slice(0, n, 1), in.slice(0, n, 1));
-    if (scale != 1)
-      addArith(builder, ArithOp::Mul, sums, sums, immediate(DataType::F32, scale));
-    addCast(builder, out, sums);
-  } else if (isWidened(reduction)) {
-    LocalTensor wideIn = wide(in, room);
-    LocalTensor wideOut = wide(out, room);
-    addCast(builder, wideIn, in);
-    addWindows(builder, wideOut, wideIn, reduction.overWidth, false, scale);
-    addCast(builder, out, wideOut);
-  } else if (reduction.kind == ReduceKind::Min) {
-    addMinima(builder, reduction);
-  } else {
-    addWindows(builder, out, in, reduction.overWidth, reduction.kind == ReduceKind::Max, scale);
+      addOnesProduct(builder, plan.wideOutput.slice(0, n, 1), in.slice(0, n, 1));
+    if (plan.scale != 1)
+      addLinear(builder, plan.wideOutput, plan.wideOutput, plan.scale, 0);
+    addCast(builder, out, plan.wideOutput);
+    return {};
   }
+  // Minima are the negative maxima of what is negative.
+  const bool isMinimum = reduction.kind == ReduceKind::Min;
+  if (isWidened(reduction))
+    addCast(builder, plan.wideInput, in);
+  if (isMinimum)
+    addLinear(builder, plan.negative, in, -1, 0);
+  addWindowSum(builder, windowSum(reduction, plan), plan.folded);
+  if (isWidened(reduction))
+    addCast(builder, out, plan.wideOutput);
+  if (isMinimum)
+    addLinear(builder, out, out, -1, 0);
   return {};
 }
 
