@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/ConvCommand.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -110,73 +111,6 @@ uint32_t neededScratch(const Convolution &conv, const Plan &plan) {
   return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
 }
 
-void setWhole(Builder &builder, Command &command, const LocalTensor &output) {
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, output.shape[0]},
-                                             {Field::Res0C, output.shape[1]},
-                                             {Field::Res0H, output.shape[2]},
-                                             {Field::Res0W, output.shape[3]}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
-}
-
-struct ConvCommand {
-  LocalTensor input, output, filter;
-  std::optional<LocalTensor> bias;
-  Window2d window;
-  bool accumulates = false;
-};
-
-void addConv(Builder &builder, const ConvCommand &conv, const Plan &plan) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kConv, 0));
-  setWhole(builder, command, conv.output);
-  setWindow(builder, command, conv.window, conv.input.shape, plan.insert);
-  command.set(Field::KernelRotate, plan.rotates).set(Field::ResAdd, conv.accumulates);
-  command.set(Field::Opd0Prec, conv.input.prec()).set(Field::Opd0Addr, conv.input.tiuAddress());
-  setField(builder, command, Field::Opd0C, conv.input.shape[1]);
-  if (!conv.input.liesAs(Layout::Aligned)) {
-    command.set(Field::Opd0Str, static_cast<uint64_t>(Layout::Explicit));
-    Extents strides = conv.input.strides();
-    // A stride that is not used may be too long for its field.
-    if (conv.input.shape[0] == 1)
-      strides[0] = 0;
-    if (conv.input.startLane + conv.input.shape[1] <= kLanes)
-      strides[1] = 0;
-    constexpr Field kFields[] = {Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr,
-                                 Field::Opd0WStr};
-    for (size_t axis = 0; axis < 4; ++axis)
-      setField(builder, command, kFields[axis], strides[axis]);
-  }
-  command.set(Field::Opd1Addr, conv.filter.tiuAddress());
-  if (conv.bias)
-    command.set(Field::Opd2Addr, conv.bias->tiuAddress());
-  else
-    command.set(Field::Opd2Const, 1);
-  // Padding and inserted elements are zero.
-  command.set(Field::Opd3Const, 1);
-  builder.add(command);
-}
-
-/// One group of one batch, or all of them where there is one group only.
-struct Part {
-  LocalTensor input, output;
-  int64_t firstOutput = 0;
-};
-
-/// Channels of one group are not next to each other in n, so each n goes alone.
-std::vector<Part> partsOf(const Convolution &conv, const LocalTensor &output) {
-  if (conv.group == 1)
-    return {{conv.input, output, 0}};
-  std::vector<Part> parts;
-  int64_t ic = conv.input.shape[1] / conv.group;
-  int64_t oc = output.shape[1] / conv.group;
-  for (int64_t n = 0; n < output.shape[0]; ++n)
-    for (int64_t g = 0; g < conv.group; ++g)
-      parts.push_back({conv.input.slice(0, n, 1).slice(1, g * ic, ic),
-                       output.slice(0, n, 1).slice(1, g * oc, oc), g * oc});
-  return parts;
-}
-
 void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
   LocalTensor sum = conv.output;
   if (neededScratch(conv, plan) > 0)
@@ -189,7 +123,7 @@ void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
   LocalTensor filters =
       localTensor(conv.input.type, packedFilterShape(conv.input.type, filterShape, stride),
                   conv.filterAddress, Layout::Compact, conv.output.startLane);
-  for (const Part &part : partsOf(conv, sum)) {
+  for (const GroupPart &part : groupParts(conv.input, sum, conv.group)) {
     const int64_t count = part.output.shape[1];
     std::optional<LocalTensor> bias;
     if (conv.biasAddress)
@@ -197,36 +131,44 @@ void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
                          conv.output.startLane)
                  .slice(1, part.firstOutput, count);
     for (int64_t phase = 0; phase < filters.shape[0]; ++phase) {
-      ConvCommand command{
-          part.input, part.output, filters.slice(0, phase, 1).slice(1, part.firstOutput, count),
-          bias,       plan.window, phase > 0};
+      ConvCommand command;
+      command.input = part.input;
+      command.output = part.output;
+      command.filter = filters.slice(0, phase, 1).slice(1, part.firstOutput, count);
+      command.bias = bias;
+      command.window = plan.window;
+      command.insert = plan.insert;
+      command.rotates = plan.rotates;
+      command.accumulates = phase > 0;
       if (plan.isShared()) {
         command.input = phaseOf(part.input, plan, phase / plan.factors[1], phase % plan.factors[1]);
         command.window = phaseWindow(plan, command.input.shape, part.output.shape);
         if (phase > 0)
           command.bias.reset();
       }
-      addConv(builder, command, plan);
+      addConv(builder, command);
     }
   }
   if (sum.address != conv.output.address || sum.type != conv.output.type)
     addCast(builder, conv.output, sum);
 }
 
-void addDepthwise(Builder &builder, const Convolution &conv, const Plan &plan) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, 0));
-  setWhole(builder, command, conv.output);
-  setWindow(builder, command, plan.window, conv.input.shape, plan.insert);
-  const uint32_t lane = conv.output.startLane * kLaneBytes;
-  command.set(Field::KernelRotate, plan.rotates);
-  command.set(Field::Opd0Prec, conv.input.prec()).set(Field::Opd0Addr, conv.input.tiuAddress());
-  command.set(Field::Opd1Addr, lane + conv.filterAddress);
+ConvCommand depthwiseCommand(const Convolution &conv, const Plan &plan) {
+  const Extents &channels = conv.input.shape;
+  auto parameter = [&](const Extents &shape, uint32_t address) {
+    return localTensor(conv.input.type, shape, address, Layout::Compact, conv.output.startLane);
+  };
+  ConvCommand command{
+      conv.input,
+      conv.output,
+      parameter({1, channels[1], plan.window.kernel[0], plan.window.kernel[1]}, conv.filterAddress),
+      std::nullopt,
+      plan.window,
+      plan.insert,
+      plan.rotates};
   if (conv.biasAddress)
-    command.set(Field::Opd2Addr, lane + *conv.biasAddress);
-  else
-    command.set(Field::Opd2Const, 1);
-  command.set(Field::Opd3Const, 1);
-  builder.add(command);
+    command.bias = parameter({1, channels[1], 1, 1}, *conv.biasAddress);
+  return command;
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
@@ -243,7 +185,7 @@ Expected<void> emit(Builder &builder, const Convolution &conv, const Plan &plan)
   if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, *needed); !fits)
     return fits;
   if (conv.isDepthwise())
-    addDepthwise(builder, conv, plan);
+    addDepthwise(builder, depthwiseCommand(conv, plan));
   else
     addDense(builder, conv, plan);
   addActivation(builder, conv.output, conv.activation);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
+#include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Room.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
@@ -30,33 +31,14 @@ bool isWidened(const Binary &binary) {
          std::holds_alternative<LocalTensor>(binary.right);
 }
 
-bool repeatsOverLanes(const LocalTensor &operand, const LocalTensor &output) {
-  return operand.shape[1] == 1 && output.shape[1] > 1;
-}
-
-/// What a row in all lanes takes.
-uint32_t allLanesBytes(const LocalTensor &operand) {
-  return laneBytes(operand.type, {operand.shape[0], kLanes, operand.shape[2], operand.shape[3]});
-}
-
 Expected<void> checkOperand(const std::string &where, const LocalTensor &operand,
                             const LocalTensor &output) {
-  bool fits = operand.type == output.type;
-  for (size_t axis = 0; axis < 4; ++axis)
-    fits &= operand.shape[axis] == output.shape[axis] || operand.shape[axis] == 1;
-  if (!fits)
+  if (operand.type != output.type)
     return makeError(where,
-                     fmt::format("an operand [{}] {} for [{}] {}", fmt::join(operand.shape, ","),
-                                 dataTypeName(operand.type), fmt::join(output.shape, ","),
+                     fmt::format("an operand of {} for {}", dataTypeName(operand.type),
                                  dataTypeName(output.type)),
-                     "the same type, and extents that are equal or 1");
-  if (repeatsOverLanes(operand, output))
-    return checkLayout(where, "an operand of one channel", operand, Layout::Aligned);
-  if (operand.startLane != output.startLane)
-    return makeError(
-        where, fmt::format("operands in lanes {} and {}", operand.startLane, output.startLane),
-        "the same lane");
-  return {};
+                     "the same type");
+  return checkBroadcast(where, operand, output);
 }
 
 uint32_t wideBytes(const LocalTensor &tensor) {
@@ -80,8 +62,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary
       needed += wideBytes(used);
       used.type = DataType::F32;
     }
-    if (repeatsOverLanes(*tensor, binary.output))
-      needed += allLanesBytes(used);
+    needed += broadcastBytes(used, binary.output);
   }
   if (numTensors == 0)
     return makeError(where, "two numbers", "at least one tensor");
@@ -92,15 +73,7 @@ Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &o
   const auto *tensor = std::get_if<LocalTensor>(&operand);
   if (!tensor)
     return immediate(output.type, std::get<double>(operand));
-  if (!repeatsOverLanes(*tensor, output))
-    return repeated(*tensor, output.shape);
-  Extents all = tensor->shape;
-  all[1] = kLanes;
-  LocalTensor copies = room.take(tensor->type, all, 0);
-  addLaneBroadcast(builder, copies, *tensor);
-  copies = repeatedOverLanes(copies, output.shape[1]);
-  copies.startLane = output.startLane;
-  return repeated(copies, output.shape);
+  return broadcastTo(builder, *tensor, output, room);
 }
 
 void addBinary(Builder &builder, const Binary &binary, Room room) {
