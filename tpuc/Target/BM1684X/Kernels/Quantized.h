@@ -135,7 +135,7 @@ Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup);
 /// A table that is indexed by an I8 number + 128 (as kernels::ByteTable is), by its byte.
 std::vector<uint8_t> tableByByte(std::span<const uint8_t> byNumber, bool isSigned);
 
-/// output (I8, U8, I16) = saturate(round(input / scale + zeroPoint)), half to even. Input F32, F16
+/// output (I8, U8, I16) = saturate(round(input / scale) + zeroPoint), half to even. Input F32, F16
 /// or BF16, Aligned.
 struct QuantizeOp {
   LocalTensor input;

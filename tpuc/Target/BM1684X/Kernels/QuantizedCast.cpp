@@ -47,7 +47,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizeOp &op
           checkPair(where, op.input, op.output, fits, "from f32, f16 or bf16 to i8, u8 or i16");
       !pair)
     return propagate(pair);
-  return 2 * bytesAs(DataType::F32, op.input);
+  return 3 * bytesAs(DataType::F32, op.input);
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const DequantizeOp &op) {
@@ -114,7 +114,13 @@ Expected<void> emitQuantize(Builder &builder, const QuantizeOp &quantize) {
     wide = take();
     addCast(builder, wide, quantize.input);
   }
-  addLinear(builder, scaled, wide, 1 / quantize.scale, quantize.zeroPoint);
+  addLinear(builder, scaled, wide, 1 / quantize.scale, 0);
+  // Rounded before the zero point is added: an odd one would turn ties the other way.
+  if (quantize.zeroPoint != 0) {
+    LocalTensor rounded = take();
+    addCast(builder, rounded, scaled);
+    addLinear(builder, scaled, rounded, 1, quantize.zeroPoint);
+  }
   addCast(builder, quantize.output, scaled);
   return {};
 }
