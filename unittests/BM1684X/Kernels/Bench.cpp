@@ -30,6 +30,10 @@ Extents extents(const Tensor &tensor) {
   return {shape[0], shape[1], shape[2], shape[3]};
 }
 
+std::span<const uint8_t> bytesOf(const Tensor &tensor) {
+  return {reinterpret_cast<const uint8_t *>(tensor.rawBytes().data()), tensor.rawBytes().size()};
+}
+
 GlobalTensor Bench::room(DataType type, const Extents &shape) {
   GlobalTensor tensor = globalTensor(type, shape, kGlobalBase + globalUsed);
   int64_t elements = shape[0] * shape[1] * shape[2] * shape[3];

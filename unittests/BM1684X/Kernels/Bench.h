@@ -32,6 +32,13 @@ Tensor randomNumbers(DataType type, const Shape &shape, unsigned seed, double lo
 /// Extents of a tensor of rank 4.
 Extents extents(const Tensor &tensor);
 
+/// The bytes of a dense tensor, and the other way round.
+std::span<const uint8_t> bytesOf(const Tensor &tensor);
+template <typename T>
+Tensor tensorOf(DataType type, const Extents &shape, const std::vector<T> &elements) {
+  return Tensor::borrow(type, Shape(std::span(shape)), elements.data(), nullptr).clone();
+}
+
 /// A builder, global memory and local memory that is handed out from its first byte on. Tensors go
 /// to global memory, are loaded, computed with and stored; `run` carries the commands out.
 class Bench {

@@ -48,15 +48,6 @@ kernels::ConvParams paramsOf(const ConvCase &c) {
   return params;
 }
 
-std::span<const uint8_t> bytesOf(const Tensor &tensor) {
-  return {reinterpret_cast<const uint8_t *>(tensor.rawBytes().data()), tensor.rawBytes().size()};
-}
-
-/// Bytes as a tensor.
-Tensor tensorOf(DataType type, const Extents &shape, const std::vector<uint8_t> &bytes) {
-  return Tensor::borrow(type, Shape(std::span(shape)), bytes.data(), nullptr).clone();
-}
-
 void loadParameters(Bench &bench, Convolution &conv, const Tensor &filter, const Tensor *bias,
                     const std::array<int64_t, 2> &stride) {
   DataType type = filter.type();

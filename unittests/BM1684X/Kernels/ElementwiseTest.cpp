@@ -38,9 +38,9 @@ float apply(BinaryKind kind, float a, float b) {
 constexpr BinaryKind kKinds[] = {BinaryKind::Add, BinaryKind::Sub, BinaryKind::Mul,
                                  BinaryKind::Max, BinaryKind::Min, BinaryKind::Div};
 
-using Source = std::variant<Extents, double>;
+using OperandSource = std::variant<Extents, double>;
 
-Tensor tensorOf(DataType type, const Source &source, unsigned seed) {
+Tensor operandTensor(DataType type, const OperandSource &source, unsigned seed) {
   if (const auto *shape = std::get_if<Extents>(&source))
     return randomNumbers(type, Shape(std::span(*shape)), seed, 0.5, 2);
   double number = std::get<double>(source);
@@ -56,7 +56,8 @@ float at(const Tensor &tensor, const Extents &index) {
   return tensor.data<float>()[static_cast<size_t>(offset)];
 }
 
-Tensor reference(BinaryKind kind, const Tensor &left, const Tensor &right, const Extents &shape) {
+Tensor binaryReference(BinaryKind kind, const Tensor &left, const Tensor &right,
+                       const Extents &shape) {
   Tensor a = convert(left, DataType::F32);
   Tensor b = convert(right, DataType::F32);
   Tensor result(DataType::F32, Shape(std::span(shape)));
@@ -69,13 +70,13 @@ Tensor reference(BinaryKind kind, const Tensor &left, const Tensor &right, const
   return convert(result, left.type());
 }
 
-void expectBinary(BinaryKind kind, DataType type, const Source &left, const Source &right,
-                  const Extents &output, uint32_t lane = 0) {
+void expectBinary(BinaryKind kind, DataType type, const OperandSource &left,
+                  const OperandSource &right, const Extents &output, uint32_t lane = 0) {
   SCOPED_TRACE(dataTypeName(type));
-  Tensor a = tensorOf(type, left, 1);
-  Tensor b = tensorOf(type, right, 2);
+  Tensor a = operandTensor(type, left, 1);
+  Tensor b = operandTensor(type, right, 2);
   Bench bench;
-  auto operand = [&](const Source &source, const Tensor &tensor) -> BinaryOperand {
+  auto operand = [&](const OperandSource &source, const Tensor &tensor) -> BinaryOperand {
     if (const auto *number = std::get_if<double>(&source))
       return *number;
     bool repeats = tensor.shape()[1] == 1 && output[1] > 1;
@@ -90,7 +91,7 @@ void expectBinary(BinaryKind kind, DataType type, const Source &left, const Sour
   expectOk(emitBinary(bench.builder, binary));
   GlobalTensor stored = bench.store(binary.output);
   bench.run();
-  Tensor wanted = reference(kind, a, b, output);
+  Tensor wanted = binaryReference(kind, a, b, output);
   // Additions, products and choices are rounded once, as in the reference.
   if (kind == BinaryKind::Div)
     expectClose(bench.get(stored), wanted);

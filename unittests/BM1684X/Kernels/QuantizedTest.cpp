@@ -32,15 +32,6 @@ Tensor randomBytes(DataType type, const Shape &shape, unsigned seed) {
   return randomNumbers(type, shape, seed, isSigned(type) ? -129 : 0, isSigned(type) ? 128 : 256);
 }
 
-std::span<const uint8_t> bytesOf(const Tensor &tensor) {
-  return {reinterpret_cast<const uint8_t *>(tensor.rawBytes().data()), tensor.rawBytes().size()};
-}
-
-template <typename T>
-Tensor tensorOf(DataType type, const Extents &shape, const std::vector<T> &elements) {
-  return Tensor::borrow(type, Shape(std::span(shape)), elements.data(), nullptr).clone();
-}
-
 /// What the interpreter calls the same.
 kernels::RequantParams paramsOf(std::span<const Requantize> factors, DataType output) {
   kernels::RequantParams params;
@@ -65,7 +56,7 @@ Requantize factorNear(double divisor, int32_t zeroPoint, int index = 0) {
   return {static_cast<int32_t>(multiplier), shift, zeroPoint, {}, {}};
 }
 
-struct ConvCase {
+struct IntegerConvCase {
   Extents input;
   int64_t outputs;
   Window2d window;
@@ -76,7 +67,7 @@ struct ConvCase {
   bool isTransposed = false;
 };
 
-Extents outputOf(const ConvCase &c) {
+Extents outputOf(const IntegerConvCase &c) {
   Extents output{c.input[0], c.outputs, 0, 0};
   for (size_t axis = 0; axis < 2; ++axis) {
     const Window2d &w = c.window;
@@ -88,7 +79,7 @@ Extents outputOf(const ConvCase &c) {
   return output;
 }
 
-kernels::WindowParams windowOf(const Window2d &window) {
+kernels::WindowParams windowParamsOf(const Window2d &window) {
   auto vec = [](const std::array<int64_t, 2> &pair) {
     return std::vector<int64_t>(pair.begin(), pair.end());
   };
@@ -96,7 +87,7 @@ kernels::WindowParams windowOf(const Window2d &window) {
           vec(window.padEnd)};
 }
 
-void expectConvolution(const ConvCase &c, DataType type, DataType outputType) {
+void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType outputType) {
   SCOPED_TRACE(testing::Message() << dataTypeName(type) << " to " << dataTypeName(outputType));
   Tensor input = randomBytes(type, Shape(std::span(c.input)), 1);
   Extents filterShape{c.outputs, c.input[1] / c.group, c.window.kernel[0], c.window.kernel[1]};
@@ -154,7 +145,7 @@ void expectConvolution(const ConvCase &c, DataType type, DataType outputType) {
   bench.run();
 
   kernels::IntegerConvParams params;
-  params.window = windowOf(c.window);
+  params.window = windowParamsOf(c.window);
   params.group = c.group;
   params.inputZero = c.inputZero;
   if (outputType != DataType::I32) {
@@ -171,33 +162,34 @@ void expectConvolution(const ConvCase &c, DataType type, DataType outputType) {
   expectSame(bench.get(stored), wanted);
 }
 
-void expectConvolutions(const ConvCase &c) {
+void expectIntegerConvolutions(const IntegerConvCase &c) {
   for (DataType type : kByteTypes)
     for (DataType output : {DataType::I8, DataType::U8, DataType::I32})
-      expectConvolution(c, type, output);
+      expectIntegerConvolution(c, type, output);
 }
 
 TEST(QuantizedConvolution, Plain) {
-  expectConvolutions({{1, 3, 9, 11}, 70, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}});
-  expectConvolutions({{2, 130, 5, 6}, 66, {{1, 1}}, 1, 0, 0, false});
+  expectIntegerConvolutions({{1, 3, 9, 11}, 70, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}});
+  expectIntegerConvolutions({{2, 130, 5, 6}, 66, {{1, 1}}, 1, 0, 0, false});
 }
 TEST(QuantizedConvolution, ZeroPoints) {
-  expectConvolutions({{1, 70, 7, 8}, 9, {{3, 2}, {1, 1}, {2, 1}, {2, 0}, {1, 1}}, 1, 5, 9});
+  expectIntegerConvolutions({{1, 70, 7, 8}, 9, {{3, 2}, {1, 1}, {2, 1}, {2, 0}, {1, 1}}, 1, 5, 9});
 }
 TEST(QuantizedConvolution, Groups) {
-  expectConvolutions({{2, 12, 7, 7}, 18, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 3, 4, 2});
+  expectIntegerConvolutions({{2, 12, 7, 7}, 18, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 3, 4, 2});
 }
 TEST(QuantizedConvolution, Depthwise) {
-  expectConvolutions({{2, 70, 9, 8}, 70, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 70, 3, 4});
-  expectConvolutions({{1, 20, 9, 8}, 20, {{5, 5}}, 20, 0, 0, false});
+  expectIntegerConvolutions(
+      {{2, 70, 9, 8}, 70, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 70, 3, 4});
+  expectIntegerConvolutions({{1, 20, 9, 8}, 20, {{5, 5}}, 20, 0, 0, false});
 }
 TEST(QuantizedDeconvolution, PlainAndGroups) {
-  expectConvolutions(
+  expectIntegerConvolutions(
       {{1, 5, 6, 7}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 7, 1, true, true});
-  expectConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
+  expectIntegerConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
 }
 TEST(QuantizedDeconvolution, Depthwise) {
-  expectConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});
+  expectIntegerConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});
 }
 
 TEST(QuantizedSum, BroadcastsAndConstants) {
@@ -275,7 +267,7 @@ void expectAverage(DataType type, const Extents &shape, const Window2d &window, 
   GlobalTensor stored = bench.store(pool.output);
   bench.run();
   kernels::IntegerPoolParams params;
-  params.window = windowOf(window);
+  params.window = windowParamsOf(window);
   params.countIncludePad = countsPadding;
   params.inputZero = 11;
   params.requant = paramsOf(pool.factors, type);

@@ -54,11 +54,11 @@ void expectReduction(ReduceKind kind, DataType type, const Extents &shape, bool 
   expectClose(bench.get(stored), convert(wanted, type));
 }
 
-constexpr ReduceKind kKinds[] = {ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max,
-                                 ReduceKind::Min};
+constexpr ReduceKind kReduceKinds[] = {ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max,
+                                       ReduceKind::Min};
 
 TEST(Reduction, EveryKind) {
-  for (ReduceKind kind : kKinds)
+  for (ReduceKind kind : kReduceKinds)
     for (DataType type : kFloatTypes) {
       expectReduction(kind, type, {2, 70, 6, 50}, false);
       expectReduction(kind, type, {2, 70, 6, 50}, true);

@@ -58,8 +58,7 @@ Traits traitsOf(UnaryKind kind) {
   }
 }
 
-/// The fields of extents hold 65535; parts are cut at whole lines of every type.
-constexpr int64_t kMostPart = 65536 - 64;
+/// Parts are cut at whole lines of every type.
 constexpr int64_t kPartStep = 64;
 
 bool isInPlace(const Unary &unary) { return unary.input.address == unary.output.address; }
@@ -89,7 +88,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Unary &unary) 
                                  dataTypeName(unary.input.type), fmt::join(unary.output.shape, ","),
                                  dataTypeName(unary.output.type)),
                      "equal shapes, types and lanes");
-  int64_t longest = std::min(alignUp(longestFlatPart(unary.input), kPartStep), kMostPart);
+  int64_t longest = std::min(alignUp(longestFlatPart(unary.input), kPartStep), kMostFlatPart);
   return static_cast<uint32_t>(longest * bytesPerElement(unary)) +
          Series::tableBytes(traitsOf(unary.kind).tables);
 }
@@ -257,7 +256,7 @@ Expected<void> emitUnary(Builder &builder, const Unary &unary) {
   if (Expected<void> fits = checkScratch(builder.layer(), unary.scratch, least); !fits)
     return fits;
   Traits traits = traitsOf(unary.kind);
-  int64_t most = kMostPart;
+  int64_t most = kMostFlatPart;
   if (int64_t each = bytesPerElement(unary); each > 0) {
     int64_t room = unary.scratch.bytes - Series::tableBytes(traits.tables);
     most = std::min(most, room / each / kPartStep * kPartStep);

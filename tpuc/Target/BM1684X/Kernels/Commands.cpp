@@ -19,6 +19,22 @@ void setField(Builder &builder, Command &command, Field field, int64_t value) {
                  "a value that the command can hold");
 }
 
+void setFields(Builder &builder, Command &command,
+               std::initializer_list<std::pair<Field, int64_t>> values) {
+  for (auto [field, value] : values)
+    setField(builder, command, field, value);
+}
+
+void setResult(Builder &builder, Command &command, const LocalTensor &output) {
+  setFields(builder, command,
+            {{Field::Res0N, output.shape[0]},
+             {Field::Res0C, output.shape[1]},
+             {Field::Res0H, output.shape[2]},
+             {Field::Res0W, output.shape[3]},
+             {Field::Res0Addr, output.tiuAddress()},
+             {Field::Res0Prec, static_cast<int64_t>(output.prec())}});
+}
+
 namespace {
 
 Command make(unsigned opcode, unsigned sub) {
@@ -159,8 +175,7 @@ namespace {
 Command mapCommand(Builder &builder, unsigned opcode, unsigned sub, const LocalTensor &output,
                    const LocalTensor &input) {
   Command command = make(opcode, sub);
-  setExtents(builder, command, kRes0Shape, output.shape);
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
+  setResult(builder, command, output);
   command.set(Field::Opd0Addr, input.tiuAddress());
   command.trySet(Field::Opd0Prec, static_cast<uint64_t>(input.prec()));
   return command;
@@ -217,8 +232,7 @@ void addCompareSelect(Builder &builder, CompareOp op, const LocalTensor &output,
 
 void addLaneBroadcast(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
   Command command = make(tiu::kTranspose, kLaneBroadcast);
-  setExtents(builder, command, kRes0Shape, output.shape);
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
+  setResult(builder, command, output);
   command.set(Field::Opd0Addr, input.tiuAddress());
   setField(builder, command, Field::Opd0C, 1);
   setField(builder, command, Field::Opd0W, input.shape[3]);

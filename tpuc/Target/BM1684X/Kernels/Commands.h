@@ -65,6 +65,10 @@ enum class Rounding : uint8_t {
 
 /// Sets a field or makes the builder fail.
 void setField(Builder &builder, Command &command, Field field, int64_t value);
+void setFields(Builder &builder, Command &command,
+               std::initializer_list<std::pair<Field, int64_t>> values);
+/// Extents, address and precision of the result.
+void setResult(Builder &builder, Command &command, const LocalTensor &output);
 
 /// output = a op b. Div takes `iterations` steps of Newton's method for the reciprocal root.
 void addArith(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a, const Term &b,

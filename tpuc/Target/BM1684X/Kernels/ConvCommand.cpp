@@ -17,14 +17,8 @@ namespace {
 /// What CONV and PorD have in common.
 Command windowCommand(Builder &builder, unsigned opcode, const ConvCommand &conv) {
   Command command = Command::make(*findOperation(Engine::Tiu, opcode, 0));
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, conv.output.shape[0]},
-                                             {Field::Res0C, conv.output.shape[1]},
-                                             {Field::Res0H, conv.output.shape[2]},
-                                             {Field::Res0W, conv.output.shape[3]}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
+  setResult(builder, command, conv.output);
   setWindow(builder, command, conv.window, conv.input.shape, conv.insert);
-  command.set(Field::Res0Addr, conv.output.tiuAddress()).set(Field::Res0Prec, conv.output.prec());
   command.set(Field::Opd0Addr, conv.input.tiuAddress()).set(Field::Opd0Prec, conv.input.prec());
   command.set(Field::Opd0Sign, isSigned(conv.input.type));
   command.set(Field::Opd1Addr, conv.filter.tiuAddress());

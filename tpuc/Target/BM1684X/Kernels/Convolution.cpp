@@ -20,7 +20,7 @@ namespace {
 
 /// A convolution as commands see it: in a deconvolution zeros are inserted, the kernel is turned
 /// and steps are 1.
-struct Plan {
+struct ConvolutionPlan {
   Window2d window;
   std::array<int64_t, 2> insert{0, 0};
   bool rotates = false;
@@ -30,12 +30,12 @@ struct Plan {
   bool isShared() const { return factors[0] * factors[1] > 1; }
 };
 
-Plan convolutionPlan(const Convolution &conv) {
+ConvolutionPlan convolutionPlan(const Convolution &conv) {
   return {conv.window, {0, 0}, false, strideFactors(conv.window.stride)};
 }
 
-Plan deconvolutionPlan(const Convolution &deconv) {
-  Plan plan{deconv.window, {}, true, {1, 1}};
+ConvolutionPlan deconvolutionPlan(const Convolution &deconv) {
+  ConvolutionPlan plan{deconv.window, {}, true, {1, 1}};
   plan.insert = {deconv.window.stride[0] - 1, deconv.window.stride[1] - 1};
   plan.window.stride = {1, 1};
   return plan;
@@ -43,7 +43,7 @@ Plan deconvolutionPlan(const Convolution &deconv) {
 
 /// Zeros that a filter needs below and right of the image where its kernel is no multiple of the
 /// factors.
-Window2d phaseWindow(const Plan &plan, const Extents &phase, const Extents &output) {
+Window2d phaseWindow(const ConvolutionPlan &plan, const Extents &phase, const Extents &output) {
   Window2d window = plan.window;
   for (size_t axis = 0; axis < 2; ++axis) {
     window.stride[axis] /= plan.factors[axis];
@@ -55,7 +55,7 @@ Window2d phaseWindow(const Plan &plan, const Extents &phase, const Extents &outp
 }
 
 /// The rows and columns of the image that the filter's phase (y, x) meets.
-LocalTensor phaseOf(const LocalTensor &input, const Plan &plan, int64_t y, int64_t x) {
+LocalTensor phaseOf(const LocalTensor &input, const ConvolutionPlan &plan, int64_t y, int64_t x) {
   LocalTensor part = input;
   part.explicitStride = input.strides();
   part.layout = Layout::Explicit;
@@ -69,7 +69,8 @@ LocalTensor phaseOf(const LocalTensor &input, const Plan &plan, int64_t y, int64
   return part;
 }
 
-Expected<void> checkPlan(const std::string &where, const Convolution &conv, const Plan &plan) {
+Expected<void> checkPlan(const std::string &where, const Convolution &conv,
+                         const ConvolutionPlan &plan) {
   for (const auto &[name, tensor] :
        {std::pair{"input", &conv.input}, std::pair{"output", &conv.output}})
     if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
@@ -105,13 +106,13 @@ Expected<void> checkPlan(const std::string &where, const Convolution &conv, cons
 }
 
 /// Shared convolutions add up in F32.
-uint32_t neededScratch(const Convolution &conv, const Plan &plan) {
+uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
   if (!plan.isShared() || conv.output.type == DataType::F32)
     return 0;
   return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
 }
 
-void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
+void addDense(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
   LocalTensor sum = conv.output;
   if (neededScratch(conv, plan) > 0)
     sum = localTensor(DataType::F32, conv.output.shape, conv.scratch.address, Layout::Aligned,
@@ -153,7 +154,7 @@ void addDense(Builder &builder, const Convolution &conv, const Plan &plan) {
     addCast(builder, conv.output, sum);
 }
 
-ConvCommand depthwiseCommand(const Convolution &conv, const Plan &plan) {
+ConvCommand depthwiseCommand(const Convolution &conv, const ConvolutionPlan &plan) {
   const Extents &channels = conv.input.shape;
   auto parameter = [&](const Extents &shape, uint32_t address) {
     return localTensor(conv.input.type, shape, address, Layout::Compact, conv.output.startLane);
@@ -172,13 +173,13 @@ ConvCommand depthwiseCommand(const Convolution &conv, const Plan &plan) {
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
-                                  const Plan &plan) {
+                                  const ConvolutionPlan &plan) {
   if (Expected<void> fits = checkPlan(where, conv, plan); !fits)
     return propagate(fits);
   return neededScratch(conv, plan);
 }
 
-Expected<void> emit(Builder &builder, const Convolution &conv, const Plan &plan) {
+Expected<void> emit(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
   if (!needed)
     return propagate(needed);

@@ -292,16 +292,21 @@ Expected<void> emitGlobalGather(Builder &builder, const GlobalTensor &from,
   setAddress(command, kTarget, to.address);
   command.set(Field::IndexAddrL32, indices.address & 0xFFFFFFFF);
   command.set(Field::IndexAddrH8, indices.address >> 32);
-  const std::pair<Field, int64_t> fields[] = {
-      {Field::SrcCsize, from.shape[1]},         {Field::SrcHsize, from.shape[2]},
-      {Field::SrcWsize, from.shape[3]},         {Field::SrcCstride, from.stride[1]},
-      {Field::SrcHstride, from.stride[2]},      {Field::DstCsize, to.shape[1]},
-      {Field::DstHsize, to.shape[2]},           {Field::DstWsize, to.shape[3]},
-      {Field::DstCstride, to.stride[1]},        {Field::DstHstride, to.stride[2]},
-      {Field::IndexCsize, indices.shape[1]},    {Field::IndexHsize, indices.shape[2]},
-      {Field::IndexCstride, indices.stride[1]}, {Field::IndexHstride, indices.stride[2]}};
-  for (auto [field, value] : fields)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::SrcCsize, from.shape[1]},
+             {Field::SrcHsize, from.shape[2]},
+             {Field::SrcWsize, from.shape[3]},
+             {Field::SrcCstride, from.stride[1]},
+             {Field::SrcHstride, from.stride[2]},
+             {Field::DstCsize, to.shape[1]},
+             {Field::DstHsize, to.shape[2]},
+             {Field::DstWsize, to.shape[3]},
+             {Field::DstCstride, to.stride[1]},
+             {Field::DstHstride, to.stride[2]},
+             {Field::IndexCsize, indices.shape[1]},
+             {Field::IndexHsize, indices.shape[2]},
+             {Field::IndexCstride, indices.stride[1]},
+             {Field::IndexHstride, indices.stride[2]}});
   builder.add(command);
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ConvCommand.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -76,33 +76,20 @@ Expected<uint32_t> checkedScratch(const std::string &where, const MatrixProduct 
 /// of the right one. Filters follow each other without gaps, the rows of a matrix do not, so a
 /// command does the rows that lie in one slot.
 void addConvolutions(Builder &builder, const MatrixProduct &product) {
-  auto [rows, inner, columns] = sizesOf(product);
-  bool hasGaps = !product.left.liesAs(Layout::Compact);
-  int64_t step = hasGaps ? kLanes : rows;
+  const int64_t rows = product.left.shape[1];
+  const int64_t step = product.left.liesAs(Layout::Compact) ? rows : int64_t{kLanes};
   for (int64_t first = 0; first < rows; first += step) {
-    int64_t count = std::min(step, rows - first);
-    LocalTensor left = product.left.slice(1, first, count);
-    LocalTensor output = product.output.slice(1, first, count);
-    Command command = Command::make(*findOperation(Engine::Tiu, tiu::kConv, 0));
-    command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
-    command.set(Field::Opd0Addr, product.right.tiuAddress());
-    command.set(Field::Opd0Prec, product.right.prec()).set(Field::Opd1Addr, left.tiuAddress());
-    command.set(Field::Opd2Const, 1).set(Field::Opd3Const, 1);
-    command.set(Field::ResAdd, product.accumulates);
-    setWindow(builder, command, {}, {1, inner, 1, columns});
-    const std::pair<Field, int64_t> extents[] = {{Field::Res0N, 1},
-                                                 {Field::Res0C, count},
-                                                 {Field::Res0H, 1},
-                                                 {Field::Res0W, columns},
-                                                 {Field::Opd0C, inner}};
-    for (auto [field, value] : extents)
-      setField(builder, command, field, value);
-    builder.add(command);
+    const int64_t count = std::min(step, rows - first);
+    ConvCommand command;
+    command.input = product.right;
+    command.output = product.output.slice(1, first, count);
+    command.filter = product.left.slice(1, first, count);
+    command.accumulates = product.accumulates;
+    addConv(builder, command);
   }
 }
 
 void addShortProduct(Builder &builder, const MatrixProduct &product, const LocalTensor &output) {
-  auto [rows, inner, columns] = sizesOf(product);
   unsigned sub = product.rightIsTransposed ? kTransposedRight : kRows;
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, sub));
   command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
@@ -110,12 +97,11 @@ void addShortProduct(Builder &builder, const MatrixProduct &product, const Local
   command.set(Field::Opd0Prec, product.left.prec());
   command.set(Field::Opd1Addr, product.right.tiuAddress()).set(Field::Opd2Const, 1);
   command.set(Field::ResAdd, product.accumulates);
-  const std::pair<Field, int64_t> extents[] = {{Field::Res0C, rows},
-                                               {Field::Res0W, columns},
-                                               {Field::Opd1C, product.right.shape[1]},
-                                               {Field::Opd1W, product.right.shape[3]}};
-  for (auto [field, value] : extents)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Res0C, output.shape[1]},
+             {Field::Res0W, output.shape[3]},
+             {Field::Opd1C, product.right.shape[1]},
+             {Field::Opd1W, product.right.shape[3]}});
   builder.add(command);
 }
 
@@ -200,12 +186,13 @@ Expected<void> emitRowProduct(Builder &builder, const RowProduct &product) {
     command.set(Field::Opd2Addr, output.startLane * kLaneBytes + *product.biasAddress);
   else
     command.set(Field::Opd2Const, 1);
-  const std::pair<Field, int64_t> extents[] = {
-      {Field::Res0C, output.shape[1]}, {Field::Res0W, output.shape[3]},
-      {Field::Opd0N, left[0]},         {Field::Opd0C, left[1]},
-      {Field::Opd0W, left[3]},         {Field::Opd1W, product.inner - (left[1] - 1) * left[3]}};
-  for (auto [field, value] : extents)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Res0C, output.shape[1]},
+             {Field::Res0W, output.shape[3]},
+             {Field::Opd0N, left[0]},
+             {Field::Opd0C, left[1]},
+             {Field::Opd0W, left[3]},
+             {Field::Opd1W, product.inner - (left[1] - 1) * left[3]}});
   builder.add(command);
   addActivation(builder, output, product.activation);
   return {};
@@ -230,17 +217,15 @@ Expected<void> addMatrixTransfer(Builder &builder, const LocalTensor &local, uin
   command.set(Field::SrcAddrL32, from & 0xFFFFFFFF).set(Field::SrcAddrH8, from >> 32);
   command.set(Field::DstAddrL32, to & 0xFFFFFFFF).set(Field::DstAddrH8, to >> 32);
   Extents strides = local.strides();
-  const std::pair<Field, int64_t> matrix[] = {
-      {toLocal ? Field::SrcHsize : Field::DstHsize, shape[0]},
-      {toLocal ? Field::SrcWsize : Field::DstWsize, columns},
-      {toLocal ? Field::SrcHstride : Field::DstHstride, rowStride},
-      {toLocal ? Field::DstNsize : Field::SrcNsize, shape[0]},
-      {toLocal ? Field::DstCsize : Field::SrcCsize, shape[1]},
-      {toLocal ? Field::DstWsize : Field::SrcWsize, shape[3]},
-      {toLocal ? Field::DstNstride : Field::SrcNstride, strides[0]},
-      {toLocal ? Field::DstCstride : Field::SrcCstride, strides[1]}};
-  for (auto [field, value] : matrix)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{toLocal ? Field::SrcHsize : Field::DstHsize, shape[0]},
+             {toLocal ? Field::SrcWsize : Field::DstWsize, columns},
+             {toLocal ? Field::SrcHstride : Field::DstHstride, rowStride},
+             {toLocal ? Field::DstNsize : Field::SrcNsize, shape[0]},
+             {toLocal ? Field::DstCsize : Field::SrcCsize, shape[1]},
+             {toLocal ? Field::DstWsize : Field::SrcWsize, shape[3]},
+             {toLocal ? Field::DstNstride : Field::SrcNstride, strides[0]},
+             {toLocal ? Field::DstCstride : Field::SrcCstride, strides[1]}});
   builder.add(command);
   return {};
 }

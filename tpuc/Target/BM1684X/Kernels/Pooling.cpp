@@ -77,15 +77,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Pooling &pool)
 void addPool(Builder &builder, const Pooling &pool) {
   unsigned sub = pool.isAverage ? kAverage : kMaximum;
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sub));
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, pool.output.shape[0]},
-                                             {Field::Res0C, pool.output.shape[1]},
-                                             {Field::Res0H, pool.output.shape[2]},
-                                             {Field::Res0W, pool.output.shape[3]}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
+  setResult(builder, command, pool.output);
   setWindow(builder, command, pool.window, pool.input.shape);
   DataType type = pool.input.type;
-  command.set(Field::Res0Addr, pool.output.tiuAddress()).set(Field::Res0Prec, *precOf(type));
   command.set(Field::Opd0Addr, pool.input.tiuAddress()).set(Field::Opd0Prec, *precOf(type));
   command.set(Field::Opd0Sign, isSigned(type));
   command.set(Field::Opd1Const, 1).set(Field::Opd2Const, 1).set(Field::Opd3Const, 1);

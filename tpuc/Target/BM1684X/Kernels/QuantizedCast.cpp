@@ -77,13 +77,9 @@ constexpr unsigned kDequantFloat = 3;
 void addDequantize(Builder &builder, const LocalTensor &output, const LocalTensor &input,
                    double scale, int32_t zeroPoint) {
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kRequant, kDequantFloat));
-  const std::pair<Field, int64_t> fields[] = {
-      {Field::Res0N, output.shape[0]},        {Field::Res0C, output.shape[1]},
-      {Field::Res0H, output.shape[2]},        {Field::Res0W, output.shape[3]},
-      {Field::Res0Addr, output.tiuAddress()}, {Field::Opd0Addr, input.tiuAddress()}};
-  for (auto [field, value] : fields)
-    setField(builder, command, field, value);
-  command.set(Field::Res0Prec, output.prec()).set(Field::Opd2Sign, 1);
+  setResult(builder, command, output);
+  setField(builder, command, Field::Opd0Addr, input.tiuAddress());
+  command.set(Field::Opd2Sign, 1);
   command.set(Field::Opd0Prec, input.prec()).set(Field::Opd0Sign, isSigned(input.type));
   command.set(Field::Opd1Const, 1);
   command.set(Field::Opd1Addr, static_cast<uint32_t>(zeroPoint) & 0xFFFF);

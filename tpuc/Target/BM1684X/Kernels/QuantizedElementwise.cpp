@@ -166,18 +166,16 @@ Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup) {
       Command::make(*findOperation(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
   const Extents &shape = lookup.output.shape;
   constexpr int64_t kTableLength = 256;
-  const std::pair<Field, int64_t> fields[] = {
-      {Field::Res0N, shape[0]},
-      {Field::Res0C, shape[1]},
-      {Field::Res0H, 1},
-      {Field::Res0W, shape[2] * shape[3]},
-      {Field::Opd0W, kTableLength},
-      {Field::Opd1W, shape[2] * shape[3]},
-      {Field::Res0Addr, lookup.output.tiuAddress()},
-      {Field::Opd0Addr, lookup.output.startLane * kLaneBytes + lookup.tableAddress},
-      {Field::Opd1Addr, lookup.input.tiuAddress()}};
-  for (auto [field, value] : fields)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Res0N, shape[0]},
+             {Field::Res0C, shape[1]},
+             {Field::Res0H, 1},
+             {Field::Res0W, shape[2] * shape[3]},
+             {Field::Opd0W, kTableLength},
+             {Field::Opd1W, shape[2] * shape[3]},
+             {Field::Res0Addr, lookup.output.tiuAddress()},
+             {Field::Opd0Addr, lookup.output.startLane * kLaneBytes + lookup.tableAddress},
+             {Field::Opd1Addr, lookup.input.tiuAddress()}});
   command.set(Field::Opd0Str, kOneTable);
   command.set(Field::Res0Prec, Prec::I8).set(Field::Opd0Prec, Prec::I8);
   command.set(Field::Opd1Prec, Prec::I8);

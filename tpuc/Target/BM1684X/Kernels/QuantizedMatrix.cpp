@@ -71,15 +71,14 @@ Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatri
   }
   Command command = Command::make(
       *findOperation(Engine::Tiu, tiu::kMatMul, product.rightIsTransposed ? kTurned : kAsIs));
-  const std::pair<Field, int64_t> fields[] = {{Field::Res0C, shape[1]},
-                                              {Field::Res0W, shape[3]},
-                                              {Field::Opd1C, product.right.shape[1]},
-                                              {Field::Opd1W, product.right.shape[3]},
-                                              {Field::Res0Addr, sums.tiuAddress()},
-                                              {Field::Opd0Addr, product.left.tiuAddress()},
-                                              {Field::Opd1Addr, product.right.tiuAddress()}};
-  for (auto [field, value] : fields)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Res0C, shape[1]},
+             {Field::Res0W, shape[3]},
+             {Field::Opd1C, product.right.shape[1]},
+             {Field::Opd1W, product.right.shape[3]},
+             {Field::Res0Addr, sums.tiuAddress()},
+             {Field::Opd0Addr, product.left.tiuAddress()},
+             {Field::Opd1Addr, product.right.tiuAddress()}});
   command.set(Field::Res0Prec, sums.prec()).set(Field::Opd0Prec, product.left.prec());
   command.set(Field::Opd0Sign, isSigned(product.left.type));
   command.set(Field::Opd1Sign, isSigned(product.right.type));

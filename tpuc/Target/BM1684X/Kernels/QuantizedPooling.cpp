@@ -81,15 +81,11 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedAvera
 /// sums = the sums of input - inputZero over the windows, as a depthwise convolution with ones.
 void addSums(Builder &builder, const QuantizedAveragePool &pool, const LocalTensor &sums) {
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, 0));
-  const std::pair<Field, int64_t> shape[] = {
-      {Field::Res0N, sums.shape[0]},        {Field::Res0C, sums.shape[1]},
-      {Field::Res0H, sums.shape[2]},        {Field::Res0W, sums.shape[3]},
-      {Field::Res0Addr, sums.tiuAddress()}, {Field::Opd0Addr, pool.input.tiuAddress()}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
+  setResult(builder, command, sums);
+  setField(builder, command, Field::Opd0Addr, pool.input.tiuAddress());
   setWindow(builder, command, pool.window, pool.input.shape);
   const int64_t taps = pool.window.kernel[0] * pool.window.kernel[1];
-  command.set(Field::Res0Prec, Prec::I32).set(Field::Opd0Prec, Prec::I8);
+  command.set(Field::Opd0Prec, Prec::I8);
   command.set(Field::Opd0Sign, isSigned(pool.input.type)).set(Field::Opd1Sign, 1);
   command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, 1);
   // Around the image lies the zero point, so that every window has as many of them.

@@ -34,7 +34,7 @@ bool isWidened(const Reduction &reduction) {
 }
 
 /// What a reduction works with.
-struct Plan {
+struct ReductionPlan {
   double scale = 1;
   LocalTensor wideInput;  ///< F32, for sums over w in 16 bits
   LocalTensor wideOutput; ///< F32, for sums in 16 bits
@@ -42,7 +42,7 @@ struct Plan {
   LocalTensor folded;     ///< For windows
 };
 
-WindowSum windowSum(const Reduction &reduction, const Plan &plan) {
+WindowSum windowSum(const Reduction &reduction, const ReductionPlan &plan) {
   bool isWide = isWidened(reduction);
   WindowSum sum{isWide ? plan.wideInput : reduction.input,
                 isWide ? plan.wideOutput : reduction.output, reduction.overWidth,
@@ -52,10 +52,10 @@ WindowSum windowSum(const Reduction &reduction, const Plan &plan) {
   return sum;
 }
 
-Plan planOf(const Reduction &reduction, Room &room) {
+ReductionPlan planOf(const Reduction &reduction, Room &room) {
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;
-  Plan plan;
+  ReductionPlan plan;
   if (reduction.kind == ReduceKind::Mean)
     plan.scale = 1.0 / static_cast<double>((reduction.overWidth ? 1 : in.shape[2]) * in.shape[3]);
   if (isProduct(reduction) || isWidened(reduction))
@@ -98,12 +98,11 @@ void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTens
   command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
   command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, 1));
   command.set(Field::Opd2Const, 1);
-  const std::pair<Field, int64_t> extents[] = {{Field::Res0C, output.shape[1]},
-                                               {Field::Res0W, 1},
-                                               {Field::Opd1C, input.shape[2] * input.shape[3]},
-                                               {Field::Opd1W, 1}};
-  for (auto [field, value] : extents)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Res0C, output.shape[1]},
+             {Field::Res0W, 1},
+             {Field::Opd1C, input.shape[2] * input.shape[3]},
+             {Field::Opd1W, 1}});
   builder.add(command);
 }
 
@@ -122,7 +121,7 @@ Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;
   Room room{reduction.scratch.address};
-  Plan plan = planOf(reduction, room);
+  ReductionPlan plan = planOf(reduction, room);
   if (isProduct(reduction)) {
     for (int64_t n = 0; n < in.shape[0]; ++n)
       addOnesProduct(builder, plan.wideOutput.slice(0, n, 1), in.slice(0, n, 1));

@@ -50,15 +50,9 @@ constexpr unsigned kIntegerRequant = 1;
 
 Command requantCommand(Builder &builder, const LocalTensor &output, const LocalTensor &sums) {
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kRequant, kIntegerRequant));
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, output.shape[0]},
-                                             {Field::Res0C, output.shape[1]},
-                                             {Field::Res0H, output.shape[2]},
-                                             {Field::Res0W, output.shape[3]}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
-  setField(builder, command, Field::Res0Addr, output.tiuAddress());
+  setResult(builder, command, output);
   setField(builder, command, Field::Opd0Addr, sums.tiuAddress());
-  command.set(Field::Res0Prec, output.prec()).set(Field::Opd2Sign, isSigned(output.type));
+  command.set(Field::Opd2Sign, isSigned(output.type));
   command.set(Field::Opd0Prec, sums.prec()).set(Field::Opd0Sign, 1);
   command.set(Field::Round, static_cast<uint64_t>(Rounding::HalfUp));
   return command;

@@ -23,6 +23,9 @@ namespace tpuc::bm1684x {
 /// belong together.
 std::vector<LocalTensor> flatParts(const LocalTensor &tensor, int64_t mostElements);
 
+/// The longest part that a command can take: fields of extents hold 65535.
+inline constexpr int64_t kMostFlatPart = 65536 - 64;
+
 /// The longest part of a tensor.
 int64_t longestFlatPart(const LocalTensor &tensor);
 

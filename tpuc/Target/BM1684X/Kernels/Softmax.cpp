@@ -19,9 +19,6 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-/// The largest extent of a part that commands take as a row.
-constexpr int64_t kMostPart = 65536 - 64;
-
 struct SoftmaxPlan {
   unsigned tables = 0;
   uint32_t table = 0;
@@ -104,7 +101,7 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   auto exponentials = [&] {
     std::array<std::vector<LocalTensor>, Series::kNumRegisters> parts;
     for (size_t i = 0; i < parts.size(); ++i)
-      parts[i] = flatParts(plan.full[i], kMostPart);
+      parts[i] = flatParts(plan.full[i], kMostFlatPart);
     for (size_t i = 0; i < parts[0].size(); ++i) {
       series.use({parts[0][i], parts[1][i], parts[2][i]});
       series.exp(parts[2][i], 0);

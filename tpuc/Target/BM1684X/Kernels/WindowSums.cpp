@@ -44,14 +44,8 @@ void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output
       Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sum.isMaximum ? kMaxima : kSums));
   Window2d window;
   window.kernel = kernel;
-  const std::pair<Field, int64_t> shape[] = {{Field::Res0N, output.shape[0]},
-                                             {Field::Res0C, output.shape[1]},
-                                             {Field::Res0H, output.shape[2]},
-                                             {Field::Res0W, output.shape[3]}};
-  for (auto [field, value] : shape)
-    setField(builder, command, field, value);
+  setResult(builder, command, output);
   setWindow(builder, command, window, input.shape);
-  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
   command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
   command.set(Field::Opd1Const, 1).set(Field::Opd2Const, 1).set(Field::Opd3Const, 1);
   if (!sum.isMaximum)

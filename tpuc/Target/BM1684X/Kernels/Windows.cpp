@@ -46,22 +46,21 @@ Expected<void> checkWindow(const std::string &where, const Window2d &window, con
 
 void setWindow(Builder &builder, Command &command, const Window2d &window, const Extents &input,
                const std::array<int64_t, 2> &insert) {
-  const std::pair<Field, int64_t> fields[] = {{Field::Opd0H, input[2]},
-                                              {Field::Opd0W, input[3]},
-                                              {Field::Opd1H, window.kernel[0]},
-                                              {Field::Opd1W, window.kernel[1]},
-                                              {Field::ResOpYStr, window.stride[0]},
-                                              {Field::ResOpXStr, window.stride[1]},
-                                              {Field::Opd1YIns0, window.dilation[0] - 1},
-                                              {Field::Opd1XIns0, window.dilation[1] - 1},
-                                              {Field::Opd0UpPad, window.padBegin[0]},
-                                              {Field::Opd0LfPad, window.padBegin[1]},
-                                              {Field::Opd0DnPad, window.padEnd[0]},
-                                              {Field::Opd0RtPad, window.padEnd[1]},
-                                              {Field::Opd0YIns0, insert[0]},
-                                              {Field::Opd0XIns0, insert[1]}};
-  for (auto [field, value] : fields)
-    setField(builder, command, field, value);
+  setFields(builder, command,
+            {{Field::Opd0H, input[2]},
+             {Field::Opd0W, input[3]},
+             {Field::Opd1H, window.kernel[0]},
+             {Field::Opd1W, window.kernel[1]},
+             {Field::ResOpYStr, window.stride[0]},
+             {Field::ResOpXStr, window.stride[1]},
+             {Field::Opd1YIns0, window.dilation[0] - 1},
+             {Field::Opd1XIns0, window.dilation[1] - 1},
+             {Field::Opd0UpPad, window.padBegin[0]},
+             {Field::Opd0LfPad, window.padBegin[1]},
+             {Field::Opd0DnPad, window.padEnd[0]},
+             {Field::Opd0RtPad, window.padEnd[1]},
+             {Field::Opd0YIns0, insert[0]},
+             {Field::Opd0XIns0, insert[1]}});
 }
 
 void addActivation(Builder &builder, const LocalTensor &tensor, const Activation &activation) {
