@@ -89,7 +89,7 @@ GlobalTensor Bench::store(const LocalTensor &tensor) {
 }
 
 void Bench::carryOut(bool tiuFirst, std::vector<uint8_t> &bytes) {
-  Memory memory;
+  memory.unmapAll();
   ASSERT_TRUE(memory.mapGlobal(kGlobalBase, bytes));
   Exec exec{memory, pool, kernelsFor(bestSimdLevel())};
   std::array<std::span<const Command>, 2> queues{done.tiu, done.gdma};

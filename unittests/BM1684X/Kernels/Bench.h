@@ -76,6 +76,8 @@ private:
   uint32_t localUsed = 0;
   CommandStreams done;
   ThreadPool pool{1};
+  /// What one run leaves in local memory must not matter to the next.
+  Memory memory;
 };
 
 /// Fails unless what was taken of both without errors.
