@@ -1,0 +1,277 @@
+//===- Activations.cpp - Functions of one operand--------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Activations.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Series.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numbers>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+/// What a function needs besides its operands.
+struct Traits {
+  /// Computed in F32 with registers; else in the operands' type, in one to four commands.
+  bool isSeries = false;
+  unsigned tables = 0;
+  /// Needs the input after the output has been written.
+  bool rereads = false;
+};
+
+Traits traitsOf(UnaryKind kind) {
+  constexpr unsigned kExp = Series::kExp;
+  switch (kind) {
+  case UnaryKind::LeakyRelu:
+  case UnaryKind::HardSwish:
+    return {false, 0, true};
+  case UnaryKind::Sqrt:
+  case UnaryKind::Rsqrt:
+  case UnaryKind::Reciprocal:
+    return {true, 0, false};
+  case UnaryKind::Exp:
+  case UnaryKind::Sigmoid:
+  case UnaryKind::Tanh:
+  case UnaryKind::Swish:
+  case UnaryKind::GeluTanh:
+  case UnaryKind::Elu:
+  case UnaryKind::Mish:
+    return {true, kExp, false};
+  case UnaryKind::Log:
+    return {true, Series::kLog, false};
+  case UnaryKind::Softplus:
+    return {true, kExp | Series::kLog, false};
+  case UnaryKind::Erf:
+  case UnaryKind::GeluErf:
+    return {true, Series::kErf, false};
+  default:
+    return {};
+  }
+}
+
+/// Parts are cut at whole lines of every type.
+constexpr int64_t kPartStep = 64;
+
+bool isInPlace(const Unary &unary) { return unary.input.address == unary.output.address; }
+
+/// Bytes that an element of a part takes in scratch, in each lane.
+int64_t bytesPerElement(const Unary &unary) {
+  Traits traits = traitsOf(unary.kind);
+  if (!traits.isSeries)
+    return traits.rereads && isInPlace(unary) ? unary.input.elementBytes() : 0;
+  // Operands of 16 bits have an F32 copy, whose place the result takes.
+  int64_t registers = Series::kNumRegisters + (unary.input.type == DataType::F32 ? 0 : 1);
+  return registers * 4;
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Unary &unary) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &unary.input}, std::pair{"output", &unary.output}}) {
+    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  }
+  if (unary.input.shape != unary.output.shape || unary.input.type != unary.output.type ||
+      unary.input.startLane != unary.output.startLane)
+    return makeError(where,
+                     fmt::format("[{}] {} to [{}] {}", fmt::join(unary.input.shape, ","),
+                                 dataTypeName(unary.input.type), fmt::join(unary.output.shape, ","),
+                                 dataTypeName(unary.output.type)),
+                     "equal shapes, types and lanes");
+  int64_t longest = std::min(alignUp(longestFlatPart(unary.input), kPartStep), kMostFlatPart);
+  return static_cast<uint32_t>(longest * bytesPerElement(unary)) +
+         Series::tableBytes(traitsOf(unary.kind).tables);
+}
+
+Rounding roundingOf(UnaryKind kind) {
+  return kind == UnaryKind::Floor  ? Rounding::Down
+         : kind == UnaryKind::Ceil ? Rounding::Up
+                                   : Rounding::HalfToEven;
+}
+
+/// `free` overlaps neither operand, or is the output where that is not the input.
+void addDirect(Builder &builder, const Unary &unary, const LocalTensor &in, const LocalTensor &out,
+               const LocalTensor &free) {
+  auto number = [&](double value) { return immediate(in.type, value); };
+  switch (unary.kind) {
+  case UnaryKind::Relu:
+    addArith(builder, ArithOp::Max, out, in, number(0));
+    if (unary.a >= 0)
+      addArith(builder, ArithOp::Min, out, out, number(unary.a));
+    return;
+  case UnaryKind::Clip:
+    addArith(builder, ArithOp::Max, out, in, number(unary.a));
+    return addArith(builder, ArithOp::Min, out, out, number(unary.b));
+  case UnaryKind::LeakyRelu:
+    addArith(builder, ArithOp::Mul, free, in, number(unary.a));
+    return addArith(builder, unary.a <= 1 ? ArithOp::Max : ArithOp::Min, out, free, in);
+  case UnaryKind::Abs:
+    return addUnaryArith(builder, ArithOp::Abs, out, in);
+  case UnaryKind::Neg:
+    return addArith(builder, ArithOp::Mul, out, in, number(-1));
+  case UnaryKind::Square:
+    return addArith(builder, ArithOp::Mul, out, in, in);
+  case UnaryKind::HardSigmoid:
+    addLinear(builder, out, in, unary.a, unary.b);
+    addArith(builder, ArithOp::Max, out, out, number(0));
+    return addArith(builder, ArithOp::Min, out, out, number(1));
+  case UnaryKind::HardSwish:
+    addLinear(builder, free, in, 1.0 / 6, 0.5);
+    addArith(builder, ArithOp::Max, free, free, number(0));
+    addArith(builder, ArithOp::Min, free, free, number(1));
+    return addArith(builder, ArithOp::Mul, out, free, in);
+  case UnaryKind::Affine:
+    return addLinear(builder, out, in, unary.a, unary.b);
+  default:
+    return addCast(builder, out, in, roundingOf(unary.kind));
+  }
+}
+
+/// F32 operands; `in` and `out` may be one.
+void addSeries(Builder &builder, Series &series, const Unary &unary, const LocalTensor &in,
+               const LocalTensor &out) {
+  const LocalTensor &r0 = series.reg(0);
+  const LocalTensor &r1 = series.reg(1);
+  const LocalTensor &r2 = series.reg(2);
+  auto number = [](double value) { return immediate(DataType::F32, value); };
+  auto add = [&](ArithOp op, const LocalTensor &to, const Term &a, const Term &b) {
+    addArith(builder, op, to, a, b);
+  };
+  switch (unary.kind) {
+  case UnaryKind::Sqrt:
+    addRsqrt(builder, r0, in);
+    return add(ArithOp::Mul, out, r0, in);
+  case UnaryKind::Rsqrt:
+    return addRsqrt(builder, out, in);
+  case UnaryKind::Reciprocal:
+    return add(ArithOp::Div, out, number(1), in);
+  case UnaryKind::Exp:
+    series.exp(in);
+    return addUnaryArith(builder, ArithOp::Copy, out, r2);
+  case UnaryKind::Log:
+    series.log(in);
+    return addUnaryArith(builder, ArithOp::Copy, out, r0);
+  case UnaryKind::Sigmoid:
+    return series.sigmoid(out, in, unary.a, unary.b);
+  case UnaryKind::Tanh:
+    series.sigmoid(r1, in, 2, 0);
+    return addLinear(builder, out, r1, 2, -1);
+  case UnaryKind::Swish:
+    series.sigmoid(r1, in, unary.a, 0);
+    return add(ArithOp::Mul, out, r1, in);
+  case UnaryKind::GeluTanh: {
+    // x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3))
+    const double factor = 2 * std::sqrt(2 / std::numbers::pi);
+    constexpr double kCubic = 0.044715;
+    add(ArithOp::Mul, r0, in, in);
+    addLinear(builder, r0, r0, factor * kCubic, factor);
+    add(ArithOp::Mul, r2, r0, in);
+    series.sigmoid(r1, r2, 1, 0);
+    return add(ArithOp::Mul, out, r1, in);
+  }
+  case UnaryKind::Erf:
+    series.erf(in, 1);
+    return addUnaryArith(builder, ArithOp::Copy, out, r1);
+  case UnaryKind::GeluErf:
+    series.erf(in, std::sqrt(0.5));
+    addLinear(builder, r2, r1, 0.5, 0.5);
+    return add(ArithOp::Mul, out, r2, in);
+  case UnaryKind::Elu:
+    // max(x, 0) + a (exp(min(x, 0)) - 1)
+    series.exp(in, 0);
+    addLinear(builder, r1, r2, unary.a, -unary.a);
+    add(ArithOp::Max, r0, in, number(0));
+    return add(ArithOp::Add, out, r0, r1);
+  case UnaryKind::Softplus:
+    // max(x, 0) + log(1 + exp(-|x|))
+    addUnaryArith(builder, ArithOp::Abs, r2, in);
+    addLinear(builder, r2, r2, -1, 0);
+    series.exp(r2, 0);
+    addLinear(builder, r2, r2, 1, 1);
+    series.log(r2);
+    add(ArithOp::Max, r1, in, number(0));
+    return add(ArithOp::Add, out, r0, r1);
+  default: {
+    // Mish: x tanh(softplus(x)) = x e (e + 2) / (e (e + 2) + 2) with e = exp(x); from 20 on it is
+    // x.
+    constexpr double kEnd = 20;
+    series.exp(in, kEnd);
+    addLinear(builder, r0, r2, 1, 2);
+    add(ArithOp::Mul, r1, r0, r2);
+    addLinear(builder, r0, r1, 1, 2);
+    add(ArithOp::Div, r2, r1, r0);
+    return add(ArithOp::Mul, out, r2, in);
+  }
+  }
+}
+
+LocalTensor typed(LocalTensor tensor, DataType type, uint32_t address) {
+  tensor.type = type;
+  tensor.address = address;
+  return tensor;
+}
+
+void addSeriesParts(Builder &builder, const Unary &unary, int64_t most) {
+  Room room{unary.scratch.address};
+  unsigned tables = traitsOf(unary.kind).tables;
+  Series series(builder, tables, room.bytes(Series::tableBytes(tables)));
+  std::array<uint32_t, Series::kNumRegisters + 1> places;
+  for (uint32_t &place : places)
+    place = room.bytes(static_cast<uint32_t>(most * 4));
+  std::vector<LocalTensor> inputs = flatParts(unary.input, most);
+  std::vector<LocalTensor> outputs = flatParts(unary.output, most);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto wide = [&](size_t index) { return typed(inputs[i], DataType::F32, places[index]); };
+    series.use({wide(0), wide(1), wide(2)});
+    if (unary.input.type == DataType::F32) {
+      addSeries(builder, series, unary, inputs[i], outputs[i]);
+      continue;
+    }
+    LocalTensor copy = wide(3);
+    addCast(builder, copy, inputs[i]);
+    addSeries(builder, series, unary, copy, copy);
+    addCast(builder, outputs[i], copy);
+  }
+}
+
+} // namespace
+
+Expected<uint32_t> unaryScratch(const Unary &unary) { return checkedScratch("function", unary); }
+
+Expected<void> emitUnary(Builder &builder, const Unary &unary) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), unary);
+  if (!needed)
+    return propagate(needed);
+  uint32_t least = std::min(*needed, kLeastUnaryScratch);
+  if (Expected<void> fits = checkScratch(builder.layer(), unary.scratch, least); !fits)
+    return fits;
+  Traits traits = traitsOf(unary.kind);
+  int64_t most = kMostFlatPart;
+  if (int64_t each = bytesPerElement(unary); each > 0) {
+    int64_t room = unary.scratch.bytes - Series::tableBytes(traits.tables);
+    most = std::min(most, room / each / kPartStep * kPartStep);
+  }
+  if (traits.isSeries) {
+    addSeriesParts(builder, unary, most);
+    return {};
+  }
+  std::vector<LocalTensor> inputs = flatParts(unary.input, most);
+  std::vector<LocalTensor> outputs = flatParts(unary.output, most);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    LocalTensor free = isInPlace(unary) ? inputs[i].at(unary.scratch.address) : outputs[i];
+    addDirect(builder, unary, inputs[i], outputs[i], free);
+  }
+  return {};
+}
+
+} // namespace tpuc::bm1684x

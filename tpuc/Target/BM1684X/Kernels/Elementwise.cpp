@@ -1,0 +1,173 @@
+//===- Elementwise.cpp - Arithmetic of two operands------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
+#include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+ArithOp arithOf(BinaryKind kind) {
+  constexpr ArithOp kOps[] = {ArithOp::Add, ArithOp::Sub, ArithOp::Mul,
+                              ArithOp::Max, ArithOp::Min, ArithOp::Div};
+  return kOps[static_cast<size_t>(kind)];
+}
+
+/// The chip divides in F32 only.
+bool isWidened(const Binary &binary) {
+  return binary.kind == BinaryKind::Div && binary.output.type != DataType::F32 &&
+         std::holds_alternative<LocalTensor>(binary.right);
+}
+
+Expected<void> checkOperand(const std::string &where, const LocalTensor &operand,
+                            const LocalTensor &output) {
+  if (operand.type != output.type)
+    return makeError(where,
+                     fmt::format("an operand of {} for {}", dataTypeName(operand.type),
+                                 dataTypeName(output.type)),
+                     "the same type");
+  return checkBroadcast(where, operand, output);
+}
+
+uint32_t wideBytes(const LocalTensor &tensor) {
+  return laneBytes(DataType::F32, tensor.shape, Layout::Aligned, tensor.startLane);
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary) {
+  if (Expected<void> fits = checkFloatTensor(where, "output", binary.output); !fits)
+    return propagate(fits);
+  uint32_t needed = isWidened(binary) ? wideBytes(binary.output) : 0;
+  size_t numTensors = 0;
+  for (const BinaryOperand *operand : {&binary.left, &binary.right}) {
+    const auto *tensor = std::get_if<LocalTensor>(operand);
+    if (!tensor)
+      continue;
+    ++numTensors;
+    if (Expected<void> fits = checkOperand(where, *tensor, binary.output); !fits)
+      return propagate(fits);
+    LocalTensor used = *tensor;
+    if (isWidened(binary)) {
+      needed += wideBytes(used);
+      used.type = DataType::F32;
+    }
+    needed += broadcastBytes(used, binary.output);
+  }
+  if (numTensors == 0)
+    return makeError(where, "two numbers", "at least one tensor");
+  return needed;
+}
+
+Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &output, Room &room) {
+  const auto *tensor = std::get_if<LocalTensor>(&operand);
+  if (!tensor)
+    return immediate(output.type, std::get<double>(operand));
+  return broadcastTo(builder, *tensor, output, room);
+}
+
+void addBinary(Builder &builder, const Binary &binary, Room room) {
+  Term left = termOf(builder, binary.left, binary.output, room);
+  // A division by a number is a product.
+  const auto *divisor = std::get_if<double>(&binary.right);
+  if (binary.kind == BinaryKind::Div && divisor)
+    return addArith(builder, ArithOp::Mul, binary.output, left,
+                    immediate(binary.output.type, 1 / *divisor));
+  Term right = termOf(builder, binary.right, binary.output, room);
+  addArith(builder, arithOf(binary.kind), binary.output, left, right);
+}
+
+void addWidened(Builder &builder, const Binary &binary) {
+  Room room{binary.scratch.address};
+  Binary wide = binary;
+  auto widen = [&](const LocalTensor &tensor) {
+    return room.take(DataType::F32, tensor.shape, tensor.startLane);
+  };
+  wide.output = widen(binary.output);
+  for (BinaryOperand *operand : {&wide.left, &wide.right})
+    if (auto *tensor = std::get_if<LocalTensor>(operand)) {
+      LocalTensor copy = widen(*tensor);
+      addCast(builder, copy, *tensor);
+      *tensor = copy;
+    }
+  addBinary(builder, wide, room);
+  addCast(builder, binary.output, wide.output);
+}
+
+} // namespace
+
+Expected<uint32_t> binaryScratch(const Binary &binary) {
+  return checkedScratch("arithmetic", binary);
+}
+
+Expected<void> emitBinary(Builder &builder, const Binary &binary) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), binary);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), binary.scratch, *needed); !fits)
+    return fits;
+  if (isWidened(binary))
+    addWidened(builder, binary);
+  else
+    addBinary(builder, binary, {binary.scratch.address});
+  addActivation(builder, binary.output, binary.activation);
+  return {};
+}
+
+namespace {
+
+/// No command converts between the two 16-bit floats.
+bool needsTwoCasts(const CastOp &cast) {
+  auto isShort = [](DataType type) { return type == DataType::F16 || type == DataType::BF16; };
+  return isShort(cast.input.type) && isShort(cast.output.type) &&
+         cast.input.type != cast.output.type;
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const CastOp &cast) {
+  if (!precOf(cast.input.type) || !precOf(cast.output.type) ||
+      cast.input.shape != cast.output.shape || cast.input.startLane != cast.output.startLane)
+    return makeError(where,
+                     fmt::format("[{}] {} to [{}] {}", fmt::join(cast.input.shape, ","),
+                                 dataTypeName(cast.input.type), fmt::join(cast.output.shape, ","),
+                                 dataTypeName(cast.output.type)),
+                     "equal shapes and lanes, and types of at most 32 bits");
+  return needsTwoCasts(cast) ? wideBytes(cast.output) : 0;
+}
+
+} // namespace
+
+Expected<uint32_t> castScratch(const CastOp &cast) { return checkedScratch("cast", cast); }
+
+Expected<void> emitCast(Builder &builder, const CastOp &cast) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), cast);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), cast.scratch, *needed); !fits)
+    return fits;
+  if (cast.input.type == cast.output.type) {
+    // A cast between equal floating-point types would round to integers.
+    addUnaryArith(builder, ArithOp::Copy, cast.output, cast.input);
+    return {};
+  }
+  if (!needsTwoCasts(cast)) {
+    addCast(builder, cast.output, cast.input);
+    return {};
+  }
+  LocalTensor wide = localTensor(DataType::F32, cast.output.shape, cast.scratch.address,
+                                 Layout::Aligned, cast.output.startLane);
+  addCast(builder, wide, cast.input);
+  addCast(builder, cast.output, wide);
+  return {};
+}
+
+} // namespace tpuc::bm1684x

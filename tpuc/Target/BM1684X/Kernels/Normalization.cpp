@@ -1,0 +1,151 @@
+//===- Normalization.cpp - Norms over h and w------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+struct NormPlan {
+  LocalTensor input; ///< F32
+  std::array<LocalTensor, 2> full;
+  std::array<LocalTensor, 2> means;
+  LocalTensor folded;
+  std::array<LocalTensor, 2> parameters; ///< gamma and beta in F32, where they are not.
+};
+
+NormPlan planOf(const Normalization &norm, Room &room) {
+  NormPlan plan;
+  const Extents &shape = norm.input.shape;
+  const uint32_t lane = norm.input.startLane;
+  const bool isWide = norm.input.type != DataType::F32;
+  plan.input = isWide ? room.take(DataType::F32, shape, lane) : norm.input;
+  plan.input.layout = Layout::Aligned;
+  for (LocalTensor &tensor : plan.full)
+    tensor = room.take(DataType::F32, shape, lane);
+  for (LocalTensor &tensor : plan.means)
+    tensor = room.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+  plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, room);
+  const std::optional<LocalTensor> *given[] = {&norm.gamma, &norm.beta};
+  for (size_t i = 0; i < 2; ++i)
+    if (*given[i] && isWide)
+      plan.parameters[i] = room.take(DataType::F32, (*given[i])->shape, (*given[i])->startLane);
+  return plan;
+}
+
+/// The same row in every lane, or one element per channel.
+bool isRow(const Extents &parameter, const Extents &input) {
+  return parameter == Extents{1, kLanes, input[2], input[3]};
+}
+
+Expected<void> checkParameter(const std::string &where, const std::optional<LocalTensor> &parameter,
+                              const LocalTensor &input) {
+  if (!parameter)
+    return {};
+  bool isScalar = parameter->shape == Extents{1, input.shape[1], 1, 1} &&
+                  parameter->startLane == input.startLane;
+  bool isInAllLanes = isRow(parameter->shape, input.shape) && parameter->startLane == 0;
+  if (parameter->type != input.type || !(isScalar || isInAllLanes))
+    return makeError(where,
+                     fmt::format("a parameter [{}] {}", fmt::join(parameter->shape, ","),
+                                 dataTypeName(parameter->type)),
+                     fmt::format("[1,64,{},{}] or [1,{},1,1] of {}", input.shape[2], input.shape[3],
+                                 input.shape[1], dataTypeName(input.type)));
+  return checkLayout(where, "a parameter", *parameter, Layout::Aligned);
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Normalization &norm) {
+  const LocalTensor &in = norm.input;
+  const LocalTensor &out = norm.output;
+  for (const auto &[name, tensor] : {std::pair{"input", &in}, std::pair{"output", &out}}) {
+    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  }
+  if (in.shape != out.shape || in.type != out.type || in.startLane != out.startLane)
+    return makeError(where,
+                     fmt::format("[{}] {} to [{}] {}", fmt::join(in.shape, ","),
+                                 dataTypeName(in.type), fmt::join(out.shape, ","),
+                                 dataTypeName(out.type)),
+                     "equal shapes, types and lanes");
+  for (const std::optional<LocalTensor> *parameter : {&norm.gamma, &norm.beta})
+    if (Expected<void> fits = checkParameter(where, *parameter, in); !fits)
+      return propagate(fits);
+  Room room;
+  planOf(norm, room);
+  return room.next;
+}
+
+/// The parameter in F32, repeated to the shape of `like`.
+LocalTensor parameterFor(Builder &builder, const LocalTensor &given, const LocalTensor &copy,
+                         const LocalTensor &like) {
+  LocalTensor parameter = given;
+  if (given.type != DataType::F32) {
+    addCast(builder, copy, given);
+    parameter = copy;
+  }
+  if (isRow(given.shape, like.shape)) {
+    parameter = repeatedOverLanes(parameter, like.shape[1]);
+    parameter.startLane = like.startLane;
+  }
+  return repeated(parameter, like.shape);
+}
+
+} // namespace
+
+Expected<uint32_t> normalizationScratch(const Normalization &norm) {
+  return checkedScratch("normalization", norm);
+}
+
+Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, *needed); !fits)
+    return fits;
+  Room room{norm.scratch.address};
+  NormPlan plan = planOf(norm, room);
+  const Extents &shape = plan.input.shape;
+  const double mean = 1.0 / static_cast<double>(shape[2] * shape[3]);
+  auto &[f0, f1] = plan.full;
+  auto &[m0, m1] = plan.means;
+  if (norm.input.type != DataType::F32)
+    addCast(builder, plan.input, norm.input);
+  addWindowSum(builder, {plan.input, m0, false, false, mean}, plan.folded);
+  addArith(builder, ArithOp::Sub, f0, plan.input, repeated(m0, shape));
+  addArith(builder, ArithOp::Mul, f1, f0, f0);
+  addWindowSum(builder, {f1, m0, false, false, mean}, plan.folded);
+  addLinear(builder, m0, m0, 1, norm.epsilon);
+  addRsqrt(builder, m1, m0);
+  addArith(builder, ArithOp::Mul, f1, f0, repeated(m1, shape));
+  LocalTensor *value = &f1;
+  LocalTensor *next = &f0;
+  const std::pair<ArithOp, const std::optional<LocalTensor> *> steps[] = {
+      {ArithOp::Mul, &norm.gamma}, {ArithOp::Add, &norm.beta}};
+  for (size_t i = 0; i < 2; ++i)
+    if (const std::optional<LocalTensor> &given = *steps[i].second) {
+      LocalTensor parameter = parameterFor(builder, *given, plan.parameters[i], *value);
+      addArith(builder, steps[i].first, *next, *value, parameter);
+      std::swap(value, next);
+    }
+  if (norm.output.type == DataType::F32)
+    addUnaryArith(builder, ArithOp::Copy, norm.output, *value);
+  else
+    addCast(builder, norm.output, *value);
+  return {};
+}
+
+} // namespace tpuc::bm1684x

@@ -1,0 +1,174 @@
+//===- Quantized.h - Operations on quantized integers -----------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_KERNELS_QUANTIZED_H
+#define TPUC_TARGET_BM1684X_KERNELS_QUANTIZED_H
+
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
+
+#include <vector>
+
+namespace tpuc::bm1684x {
+
+// 8-bit tensors are I8 or U8 with a zero point; sums are I32. A sum becomes a result as
+//   saturate(round(sum * multiplier / 2^shift) + zeroPoint)
+// with one rounding of the 64-bit product, half up, as the chip's requantization does it. Bits are
+// those of the interpreter's integer kernels.
+
+/// How the sums of a tensor become its elements.
+struct Requantize {
+  int32_t multiplier = 1;
+  int32_t shift = 0; ///< To the right, -63 to 63.
+  int32_t zeroPoint = 0;
+  /// Where the result is cut off, within its type (a fused ReLU); the type's own bounds: nothing.
+  std::optional<int32_t> lowest;
+  std::optional<int32_t> highest;
+};
+
+/// output[n,m,y,x] = requantized bias[m] + sum of filter * input, where around the image lies
+/// `inputZero`. The zero point is not subtracted: -inputZero * the sum of a channel's filter
+/// belongs into its bias.
+///
+/// `input` I8 or U8, any layout (depthwise: Aligned), filter I8 packed by `packFilter` (depthwise:
+/// Compact [1,c,kh,kw]), bias I32 [1,oc,1,1] Compact, `output` Aligned: I8 or U8, or I32, which
+/// holds the sums. `requantAddress`: I32 [1,oc,1,3] Aligned of {multiplier, -shift, zero point}
+/// (`packRequant`). Parameters begin in the output's lane. Strides of at most 15.
+struct QuantizedConvolution {
+  LocalTensor input;
+  LocalTensor output;
+  uint32_t filterAddress = 0;
+  std::optional<uint32_t> biasAddress;
+  uint32_t requantAddress = 0;
+  int32_t inputZero = 0;
+  Window2d window;
+  int64_t group = 1;
+  std::optional<int32_t> lowest;
+  std::optional<int32_t> highest;
+  Scratch scratch;
+
+  bool isDepthwise() const {
+    return group > 1 && group == input.shape[1] && group == output.shape[1];
+  }
+};
+Expected<uint32_t> quantizedConvolutionScratch(const QuantizedConvolution &conv);
+Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolution &conv);
+/// The transposed convolution, with window and filter as for `emitDeconvolution`. Inserted elements
+/// are `inputZero`, too, so the same bias is right. Depthwise: with inputZero 0 only.
+Expected<uint32_t> quantizedDeconvolutionScratch(const QuantizedConvolution &deconv);
+Expected<void> emitQuantizedDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
+
+/// The words {multiplier, -shift, zero point} of each channel.
+std::vector<int32_t> packRequant(std::span<const Requantize> channels);
+
+/// output = requantized sum of inputs[i] * multipliers[i] + constant. Inputs are I8 or U8 and
+/// broadcast to the output, which is I8 or U8, Aligned. Multipliers fit in 16 bits with their sign.
+struct QuantizedSum {
+  std::vector<LocalTensor> inputs;
+  std::vector<int32_t> multipliers;
+  int32_t constant = 0;
+  Requantize requantize;
+  LocalTensor output;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedSumScratch(const QuantizedSum &sum);
+Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum);
+
+/// output = requantized (left - leftZero) * (right - rightZero); types as above.
+struct QuantizedProduct {
+  LocalTensor left;
+  LocalTensor right;
+  int32_t leftZero = 0;
+  int32_t rightZero = 0;
+  Requantize requantize;
+  LocalTensor output;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedProductScratch(const QuantizedProduct &product);
+Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &product);
+
+/// output = requantized sum of input - inputZero over windows. `factors[n]` is for windows of n
+/// counted elements (those inside of the image, or with `countsPadding` all of the window); one
+/// factor serves all windows. Input and output I8 or U8, Aligned.
+struct QuantizedAveragePool {
+  LocalTensor input;
+  LocalTensor output;
+  Window2d window;
+  bool countsPadding = false;
+  int32_t inputZero = 0;
+  std::vector<Requantize> factors;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedAveragePoolScratch(const QuantizedAveragePool &pool);
+Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAveragePool &pool);
+
+/// output = requantized left * (right - rightZero) + bias, rows over lanes as in MatrixProduct:
+/// left [1,M,1,K], right [1,K,1,N] or turned [1,N,1,K], I8 or U8, bias I32 [1,64,1,N] Aligned, the
+/// same in every lane; it holds what the left zero point asks for. Output I8, U8, or I32 for the
+/// sums.
+struct QuantizedMatrixProduct {
+  LocalTensor left;
+  LocalTensor right;
+  LocalTensor output;
+  bool rightIsTransposed = false;
+  int32_t rightZero = 0;
+  std::optional<uint32_t> biasAddress;
+  Requantize requantize;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedMatrixProductScratch(const QuantizedMatrixProduct &product);
+Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatrixProduct &product);
+
+/// output = table[input as a byte without sign]; the 256 bytes lie at `tableAddress` of every lane
+/// (emitLoadTableToLanes). 8-bit types, Aligned, h * w at most 65535.
+struct TableLookup {
+  LocalTensor input;
+  LocalTensor output;
+  uint32_t tableAddress = 0;
+};
+Expected<void> checkTableLookup(const TableLookup &lookup);
+Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup);
+/// A table that is indexed by an I8 number + 128 (as kernels::ByteTable is), by its byte.
+std::vector<uint8_t> tableByByte(std::span<const uint8_t> byNumber, bool isSigned);
+
+/// output (I8, U8, I16) = saturate(round(input / scale) + zeroPoint), half to even. Input F32, F16
+/// or BF16, Aligned.
+struct QuantizeOp {
+  LocalTensor input;
+  LocalTensor output;
+  double scale = 1;
+  int32_t zeroPoint = 0;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizeScratch(const QuantizeOp &quantize);
+Expected<void> emitQuantize(Builder &builder, const QuantizeOp &quantize);
+
+/// output (F32, F16, BF16) = scale * (input - zeroPoint), input I8, U8, I16 or U16; both Aligned.
+struct DequantizeOp {
+  LocalTensor input;
+  LocalTensor output;
+  double scale = 1;
+  int32_t zeroPoint = 0;
+  Scratch scratch;
+};
+Expected<uint32_t> dequantizeScratch(const DequantizeOp &dequantize);
+Expected<void> emitDequantize(Builder &builder, const DequantizeOp &dequantize);
+
+/// output (I8, U8) = requantized input - inputZero; input 8, 16 or 32 bits, Aligned.
+struct RequantizeOp {
+  LocalTensor input;
+  LocalTensor output;
+  int32_t inputZero = 0;
+  Requantize requantize;
+  Scratch scratch;
+};
+Expected<uint32_t> requantizeScratch(const RequantizeOp &requantize);
+Expected<void> emitRequantize(Builder &builder, const RequantizeOp &requantize);
+
+} // namespace tpuc::bm1684x
+
+#endif // TPUC_TARGET_BM1684X_KERNELS_QUANTIZED_H

@@ -1,0 +1,193 @@
+//===- QuantizedElementwise.cpp - Arithmetic and tables of quantized integers===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Requant.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+uint32_t sumBytes(const LocalTensor &output, DataType type = DataType::I32) {
+  return laneBytes(type, output.shape, Layout::Aligned, output.startLane);
+}
+
+Expected<void> checkByteOperand(const std::string &where, const LocalTensor &operand,
+                                const LocalTensor &output) {
+  if (!isByte(operand.type))
+    return makeError(where, fmt::format("an operand of {}", dataTypeName(operand.type)),
+                     "i8 or u8");
+  return checkBroadcast(where, operand, output);
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedSum &sum) {
+  if (Expected<void> fits = checkByteTensor(where, "output", sum.output); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkRequantize(where, sum.requantize); !fits)
+    return propagate(fits);
+  if (sum.inputs.empty() || sum.inputs.size() != sum.multipliers.size())
+    return makeError(
+        where,
+        fmt::format("{} inputs and {} multipliers", sum.inputs.size(), sum.multipliers.size()),
+        "as many, at least one");
+  uint32_t needed = 3 * sumBytes(sum.output);
+  for (size_t i = 0; i < sum.inputs.size(); ++i) {
+    if (Expected<void> fits = checkByteOperand(where, sum.inputs[i], sum.output); !fits)
+      return propagate(fits);
+    if (sum.multipliers[i] < INT16_MIN || sum.multipliers[i] > INT16_MAX)
+      return makeError(where, fmt::format("a multiplier of {}", sum.multipliers[i]),
+                       fmt::format("{} to {}", INT16_MIN, INT16_MAX));
+    needed += broadcastBytes(sum.inputs[i], sum.output);
+  }
+  return needed;
+}
+
+} // namespace
+
+Expected<uint32_t> quantizedSumScratch(const QuantizedSum &sum) {
+  return checkedScratch("sum", sum);
+}
+
+Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), sum);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), sum.scratch, *needed); !fits)
+    return fits;
+  Room room{sum.scratch.address};
+  auto take = [&] { return room.take(DataType::I32, sum.output.shape, sum.output.startLane); };
+  // Two places in turn, as a result in the place of an operand takes twice the time.
+  LocalTensor sums = take();
+  LocalTensor next = take();
+  LocalTensor product = take();
+  for (size_t i = 0; i < sum.inputs.size(); ++i) {
+    LocalTensor input = broadcastTo(builder, sum.inputs[i], sum.output, room);
+    addArith(builder, ArithOp::Mul, i == 0 ? sums : product, input,
+             immediate(DataType::I16, sum.multipliers[i]));
+    if (i == 0)
+      continue;
+    addArith(builder, ArithOp::Add, next, sums, product);
+    std::swap(sums, next);
+  }
+  if (sum.constant != 0) {
+    addArith(builder, ArithOp::Add, next, sums, immediate(DataType::I32, sum.constant));
+    std::swap(sums, next);
+  }
+  addRequantize(builder, sum.output, sums, sum.requantize);
+  return {};
+}
+
+namespace {
+
+Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedProduct &product) {
+  if (Expected<void> fits = checkByteTensor(where, "output", product.output); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkRequantize(where, product.requantize); !fits)
+    return propagate(fits);
+  uint32_t needed = sumBytes(product.output) + 2 * sumBytes(product.output, DataType::I16);
+  for (const LocalTensor *operand : {&product.left, &product.right}) {
+    if (Expected<void> fits = checkByteOperand(where, *operand, product.output); !fits)
+      return propagate(fits);
+    needed += broadcastBytes(*operand, product.output);
+  }
+  return needed;
+}
+
+} // namespace
+
+Expected<uint32_t> quantizedProductScratch(const QuantizedProduct &product) {
+  return checkedScratch("product", product);
+}
+
+Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &product) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, *needed); !fits)
+    return fits;
+  Room room{product.scratch.address};
+  const LocalTensor &output = product.output;
+  auto centred = [&](const LocalTensor &operand, int32_t zero) {
+    LocalTensor wide = room.take(DataType::I16, output.shape, output.startLane);
+    LocalTensor whole = broadcastTo(builder, operand, output, room);
+    if (zero == 0)
+      return whole;
+    addArith(builder, ArithOp::Sub, wide, whole, immediate(DataType::I16, zero));
+    return wide;
+  };
+  LocalTensor sums = room.take(DataType::I32, output.shape, output.startLane);
+  LocalTensor left = centred(product.left, product.leftZero);
+  LocalTensor right = centred(product.right, product.rightZero);
+  addArith(builder, ArithOp::Mul, sums, left, right);
+  addRequantize(builder, output, sums, product.requantize);
+  return {};
+}
+
+namespace {
+
+constexpr unsigned kGatherByElement = 5;
+constexpr uint64_t kOneTable = 4;
+
+Expected<void> checkLookup(const std::string &where, const TableLookup &lookup) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &lookup.input}, std::pair{"output", &lookup.output}})
+    if (Expected<void> fits = checkByteTensor(where, name, *tensor); !fits)
+      return fits;
+  const Extents &shape = lookup.input.shape;
+  constexpr int64_t kMostIndices = 65535;
+  if (shape != lookup.output.shape || lookup.input.startLane != lookup.output.startLane ||
+      shape[2] * shape[3] > kMostIndices)
+    return makeError(
+        where,
+        fmt::format("[{}] to [{}]", fmt::join(shape, ","), fmt::join(lookup.output.shape, ",")),
+        fmt::format("equal shapes and lanes, at most {} elements of a channel", kMostIndices));
+  return {};
+}
+
+} // namespace
+
+Expected<void> checkTableLookup(const TableLookup &lookup) { return checkLookup("table", lookup); }
+
+Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup) {
+  if (Expected<void> fits = checkLookup(builder.layer(), lookup); !fits)
+    return fits;
+  Command command =
+      Command::make(*findOperation(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
+  const Extents &shape = lookup.output.shape;
+  constexpr int64_t kTableLength = 256;
+  setFields(builder, command,
+            {{Field::Res0N, shape[0]},
+             {Field::Res0C, shape[1]},
+             {Field::Res0H, 1},
+             {Field::Res0W, shape[2] * shape[3]},
+             {Field::Opd0W, kTableLength},
+             {Field::Opd1W, shape[2] * shape[3]},
+             {Field::Res0Addr, lookup.output.tiuAddress()},
+             {Field::Opd0Addr, lookup.output.startLane * kLaneBytes + lookup.tableAddress},
+             {Field::Opd1Addr, lookup.input.tiuAddress()}});
+  command.set(Field::Opd0Str, kOneTable);
+  command.set(Field::Res0Prec, Prec::I8).set(Field::Opd0Prec, Prec::I8);
+  command.set(Field::Opd1Prec, Prec::I8);
+  builder.add(command);
+  return {};
+}
+
+std::vector<uint8_t> tableByByte(std::span<const uint8_t> byNumber, bool isSigned) {
+  std::vector<uint8_t> table(byNumber.begin(), byNumber.end());
+  if (isSigned)
+    std::rotate(table.begin(), table.begin() + 128, table.end());
+  return table;
+}
+
+} // namespace tpuc::bm1684x

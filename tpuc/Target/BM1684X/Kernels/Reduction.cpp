@@ -1,0 +1,147 @@
+//===- Reduction.cpp - Reductions------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+constexpr unsigned kNormalProduct = 4;
+
+bool isSum(ReduceKind kind) { return kind == ReduceKind::Sum || kind == ReduceKind::Mean; }
+
+/// Sums over h and w in 16 bits are products with a matrix of ones, whose sums are F32.
+bool isProduct(const Reduction &reduction) {
+  return isSum(reduction.kind) && !reduction.overWidth && reduction.input.type != DataType::F32;
+}
+
+/// Sums over w in 16 bits are taken of a copy in F32.
+bool isWidened(const Reduction &reduction) {
+  return isSum(reduction.kind) && reduction.overWidth && reduction.input.type != DataType::F32;
+}
+
+/// What a reduction works with.
+struct ReductionPlan {
+  double scale = 1;
+  LocalTensor wideInput;  ///< F32, for sums over w in 16 bits
+  LocalTensor wideOutput; ///< F32, for sums in 16 bits
+  LocalTensor negative;   ///< For minima
+  LocalTensor folded;     ///< For windows
+};
+
+WindowSum windowSum(const Reduction &reduction, const ReductionPlan &plan) {
+  bool isWide = isWidened(reduction);
+  WindowSum sum{isWide ? plan.wideInput : reduction.input,
+                isWide ? plan.wideOutput : reduction.output, reduction.overWidth,
+                !isSum(reduction.kind), plan.scale};
+  if (reduction.kind == ReduceKind::Min)
+    sum.input = plan.negative;
+  return sum;
+}
+
+ReductionPlan planOf(const Reduction &reduction, Room &room) {
+  const LocalTensor &in = reduction.input;
+  const LocalTensor &out = reduction.output;
+  ReductionPlan plan;
+  if (reduction.kind == ReduceKind::Mean)
+    plan.scale = 1.0 / static_cast<double>((reduction.overWidth ? 1 : in.shape[2]) * in.shape[3]);
+  if (isProduct(reduction) || isWidened(reduction))
+    plan.wideOutput = room.take(DataType::F32, out.shape, out.startLane);
+  if (isProduct(reduction))
+    return plan;
+  if (isWidened(reduction))
+    plan.wideInput = room.take(DataType::F32, in.shape, in.startLane);
+  if (reduction.kind == ReduceKind::Min)
+    plan.negative = room.take(in.type, in.shape, in.startLane);
+  plan.folded = takeWindowScratch(windowSum(reduction, plan), room);
+  return plan;
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Reduction &reduction) {
+  const LocalTensor &in = reduction.input;
+  const LocalTensor &out = reduction.output;
+  for (const auto &[name, tensor] : {std::pair{"input", &in}, std::pair{"output", &out}}) {
+    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  }
+  Extents wanted = {in.shape[0], in.shape[1], reduction.overWidth ? in.shape[2] : 1, 1};
+  if (out.shape != wanted || out.type != in.type || out.startLane != in.startLane)
+    return makeError(where,
+                     fmt::format("[{}] {} to [{}] {}", fmt::join(in.shape, ","),
+                                 dataTypeName(in.type), fmt::join(out.shape, ","),
+                                 dataTypeName(out.type)),
+                     fmt::format("[{}] of the same type and lane", fmt::join(wanted, ",")));
+  Room room;
+  planOf(reduction, room);
+  return room.next;
+}
+
+/// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits.
+void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
+  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, kNormalProduct));
+  command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
+  command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
+  command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, 1));
+  command.set(Field::Opd2Const, 1);
+  setFields(builder, command,
+            {{Field::Res0C, output.shape[1]},
+             {Field::Res0W, 1},
+             {Field::Opd1C, input.shape[2] * input.shape[3]},
+             {Field::Opd1W, 1}});
+  builder.add(command);
+}
+
+} // namespace
+
+Expected<uint32_t> reductionScratch(const Reduction &reduction) {
+  return checkedScratch("reduction", reduction);
+}
+
+Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), reduction);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), reduction.scratch, *needed); !fits)
+    return fits;
+  const LocalTensor &in = reduction.input;
+  const LocalTensor &out = reduction.output;
+  Room room{reduction.scratch.address};
+  ReductionPlan plan = planOf(reduction, room);
+  if (isProduct(reduction)) {
+    for (int64_t n = 0; n < in.shape[0]; ++n)
+      addOnesProduct(builder, plan.wideOutput.slice(0, n, 1), in.slice(0, n, 1));
+    if (plan.scale != 1)
+      addLinear(builder, plan.wideOutput, plan.wideOutput, plan.scale, 0);
+    addCast(builder, out, plan.wideOutput);
+    return {};
+  }
+  // Minima are the negative maxima of what is negative.
+  const bool isMinimum = reduction.kind == ReduceKind::Min;
+  if (isWidened(reduction))
+    addCast(builder, plan.wideInput, in);
+  if (isMinimum)
+    addLinear(builder, plan.negative, in, -1, 0);
+  addWindowSum(builder, windowSum(reduction, plan), plan.folded);
+  if (isWidened(reduction))
+    addCast(builder, out, plan.wideOutput);
+  if (isMinimum)
+    addLinear(builder, out, out, -1, 0);
+  return {};
+}
+
+} // namespace tpuc::bm1684x

@@ -1,0 +1,95 @@
+//===- Requant.cpp - Commands from sums to quantized integers--------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Requant.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace tpuc::bm1684x {
+
+Expected<void> checkByteTensor(const std::string &where, std::string_view name,
+                               const LocalTensor &tensor) {
+  if (!isByte(tensor.type))
+    return makeError(where, fmt::format("{} of {}", name, dataTypeName(tensor.type)), "i8 or u8");
+  for (int64_t extent : tensor.shape)
+    if (extent < 1)
+      return makeError(where, fmt::format("{} [{}]", name, fmt::join(tensor.shape, ",")),
+                       "extents of at least 1");
+  return checkLayout(where, name, tensor, Layout::Aligned);
+}
+
+Expected<void> checkRequantize(const std::string &where, const Requantize &requantize) {
+  constexpr int32_t kMostShift = 63;
+  if (std::abs(requantize.shift) > kMostShift)
+    return makeError(where, fmt::format("a shift of {}", requantize.shift),
+                     fmt::format("{} to {}", -kMostShift, kMostShift));
+  if (requantize.zeroPoint < INT16_MIN || requantize.zeroPoint > INT16_MAX)
+    return makeError(where, fmt::format("a zero point of {}", requantize.zeroPoint),
+                     fmt::format("{} to {}", INT16_MIN, INT16_MAX));
+  return {};
+}
+
+std::vector<int32_t> packRequant(std::span<const Requantize> channels) {
+  std::vector<int32_t> words;
+  for (const Requantize &channel : channels)
+    words.insert(words.end(), {channel.multiplier, -channel.shift, channel.zeroPoint});
+  return words;
+}
+
+namespace {
+
+constexpr unsigned kIntegerRequant = 1;
+
+Command requantCommand(Builder &builder, const LocalTensor &output, const LocalTensor &sums) {
+  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kRequant, kIntegerRequant));
+  setResult(builder, command, output);
+  setField(builder, command, Field::Opd0Addr, sums.tiuAddress());
+  command.set(Field::Opd2Sign, isSigned(output.type));
+  command.set(Field::Opd0Prec, sums.prec()).set(Field::Opd0Sign, 1);
+  command.set(Field::Round, static_cast<uint64_t>(Rounding::HalfUp));
+  return command;
+}
+
+} // namespace
+
+void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                   const Requantize &requantize) {
+  Command command = requantCommand(builder, output, sums);
+  const auto shift = static_cast<uint32_t>(-requantize.shift) & 255;
+  const auto zero = static_cast<uint32_t>(requantize.zeroPoint) & 0xFFFF;
+  command.set(Field::Opd1Const, 1);
+  command.set(Field::Opd1Addr, static_cast<uint32_t>(requantize.multiplier));
+  command.set(Field::Opd2Addr, zero << 16 | shift);
+  builder.add(command);
+  addCutOff(builder, output, requantize.lowest, requantize.highest);
+}
+
+void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                   uint32_t parameters) {
+  Command command = requantCommand(builder, output, sums);
+  command.set(Field::Opd1Addr, output.startLane * kLaneBytes + parameters);
+  builder.add(command);
+}
+
+void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_t> lowest,
+               std::optional<int32_t> highest) {
+  const bool hasSign = isSigned(tensor.type);
+  if (lowest && *lowest > (hasSign ? INT8_MIN : 0))
+    addArith(builder, ArithOp::Max, tensor, tensor, immediate(tensor.type, *lowest));
+  if (highest && *highest < (hasSign ? INT8_MAX : UINT8_MAX))
+    addArith(builder, ArithOp::Min, tensor, tensor, immediate(tensor.type, *highest));
+}
+
+void addInitialSums(Builder &builder, const LocalTensor &sums, const LocalTensor &row) {
+  addUnaryArith(builder, ArithOp::Copy, sums, repeated(row, sums.shape));
+}
+
+} // namespace tpuc::bm1684x

@@ -1,0 +1,40 @@
+//===- Requant.h - Commands from sums to quantized integers -----*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_KERNELS_REQUANT_H
+#define TPUC_TARGET_BM1684X_KERNELS_REQUANT_H
+
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+
+namespace tpuc::bm1684x {
+
+/// Whether a type is I8 or U8.
+inline bool isByte(DataType type) { return type == DataType::I8 || type == DataType::U8; }
+
+/// Errors unless the tensor is Aligned, I8 or U8, with extents of at least 1.
+Expected<void> checkByteTensor(const std::string &where, std::string_view name,
+                               const LocalTensor &tensor);
+/// Errors unless shift and zero point are what the command can hold.
+Expected<void> checkRequantize(const std::string &where, const Requantize &requantize);
+
+/// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned.
+void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                   const Requantize &requantize);
+/// The same with the words at `parameters` (see packRequant), a triple for each channel.
+void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                   uint32_t parameters);
+/// Cuts off in place.
+void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_t> lowest,
+               std::optional<int32_t> highest);
+
+/// sums I32 = `row`, which broadcasts to them: what sums begin with.
+void addInitialSums(Builder &builder, const LocalTensor &sums, const LocalTensor &row);
+
+} // namespace tpuc::bm1684x
+
+#endif // TPUC_TARGET_BM1684X_KERNELS_REQUANT_H

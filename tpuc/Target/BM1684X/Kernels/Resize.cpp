@@ -1,0 +1,220 @@
+//===- Resize.cpp - Changing the size of images----------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <map>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+/// Every `step`-th element of an axis, from `first` on.
+LocalTensor strided(const LocalTensor &tensor, unsigned axis, int64_t first, int64_t step,
+                    int64_t count) {
+  LocalTensor part = tensor.slice(axis, first, 1);
+  part.explicitStride = tensor.strides();
+  part.explicitStride[axis] *= step;
+  part.layout = Layout::Explicit;
+  part.shape[axis] = count;
+  return part;
+}
+
+std::string describe(const LocalTensor &input, const LocalTensor &output) {
+  return fmt::format("[{}] {} to [{}] {}", fmt::join(input.shape, ","), dataTypeName(input.type),
+                     fmt::join(output.shape, ","), dataTypeName(output.type));
+}
+
+bool matches(const LocalTensor &input, const LocalTensor &output) {
+  return input.type == output.type && input.shape[0] == output.shape[0] &&
+         input.shape[1] == output.shape[1] && input.startLane == output.startLane;
+}
+
+Expected<void> checkUpsample(const std::string &where, const UpsampleNearest &upsample) {
+  const Extents &in = upsample.input.shape;
+  const Extents &out = upsample.output.shape;
+  bool fits = precOf(upsample.input.type) && matches(upsample.input, upsample.output);
+  for (size_t axis = 2; axis < 4; ++axis)
+    fits = fits && in[axis] >= 1 && out[axis] >= in[axis] && out[axis] % in[axis] == 0;
+  if (!fits)
+    return makeError(where, describe(upsample.input, upsample.output),
+                     "equal types, n, c and lanes, and whole factors of h and w");
+  return {};
+}
+
+} // namespace
+
+Expected<void> checkUpsampleNearest(const UpsampleNearest &upsample) {
+  return checkUpsample("upsampling", upsample);
+}
+
+Expected<void> emitUpsampleNearest(Builder &builder, const UpsampleNearest &upsample) {
+  if (Expected<void> fits = checkUpsample(builder.layer(), upsample); !fits)
+    return fits;
+  const Extents &in = upsample.input.shape;
+  const Extents &out = upsample.output.shape;
+  const int64_t scaleH = out[2] / in[2];
+  const int64_t scaleW = out[3] / in[3];
+  auto rows = [&](int64_t first) { return strided(upsample.output, 2, first, scaleH, in[2]); };
+  // The columns of the first of each group of rows, then the rows below from it.
+  for (int64_t x = 0; x < scaleW; ++x)
+    addUnaryArith(builder, ArithOp::Copy, strided(rows(0), 3, x, scaleW, in[3]), upsample.input);
+  for (int64_t y = 1; y < scaleH; ++y)
+    addUnaryArith(builder, ArithOp::Copy, rows(y), rows(0));
+  return {};
+}
+
+namespace {
+
+/// Output elements at equal distances whose taps are at equal distances and weigh the same.
+struct Run {
+  int64_t to = 0, toStep = 1;
+  int64_t from = 0, fromStep = 1;
+  int64_t toSecond = 0; ///< From the first tap to the second.
+  double weight = 0;
+  int64_t count = 0;
+};
+
+/// Whether the element fits to the end of the run; the second element decides the distances.
+bool extend(Run &run, int64_t to, const ResizeTap &tap) {
+  int64_t toStep = to - (run.to + (run.count - 1) * run.toStep);
+  int64_t fromStep = tap.first - (run.from + (run.count - 1) * run.fromStep);
+  if (run.count > 1 && (toStep != run.toStep || fromStep != run.fromStep))
+    return false;
+  run.toStep = toStep;
+  run.fromStep = fromStep;
+  ++run.count;
+  return true;
+}
+
+/// The fewest runs are not looked for: taps of a scale that is a ratio of small numbers repeat, and
+/// each class of taps is a run.
+std::vector<Run> runsOf(const std::vector<ResizeTap> &taps) {
+  using Key = std::pair<int64_t, int64_t>;
+  std::map<Key, std::vector<Run>> classes;
+  for (size_t i = 0; i < taps.size(); ++i) {
+    ResizeTap tap = taps[i];
+    if (tap.secondWeight == 0)
+      tap.second = tap.first;
+    const auto to = static_cast<int64_t>(i);
+    constexpr double kSame = 1 << 24;
+    Key key{std::llround(tap.secondWeight * kSame), tap.second - tap.first};
+    std::vector<Run> &runs = classes[key];
+    if (runs.empty() || !extend(runs.back(), to, tap))
+      runs.push_back({to, 1, tap.first, 1, tap.second - tap.first, tap.secondWeight, 1});
+  }
+  std::vector<Run> all;
+  for (const auto &[key, runs] : classes)
+    all.insert(all.end(), runs.begin(), runs.end());
+  return all;
+}
+
+bool isIdentity(const std::vector<ResizeTap> &taps, int64_t extent) {
+  for (size_t i = 0; i < taps.size(); ++i)
+    if (taps[i].first != static_cast<int64_t>(i) || taps[i].secondWeight != 0)
+      return false;
+  return static_cast<int64_t>(taps.size()) == extent;
+}
+
+/// output = the taps of `axis`. `products` has room for as many elements as the output.
+void addAxis(Builder &builder, const LocalTensor &output, const LocalTensor &input, unsigned axis,
+             const std::vector<ResizeTap> &taps, uint32_t products) {
+  auto number = [&](double value) { return immediate(input.type, value); };
+  for (const Run &run : runsOf(taps)) {
+    LocalTensor to = strided(output, axis, run.to, run.toStep, run.count);
+    LocalTensor first = strided(input, axis, run.from, run.fromStep, run.count);
+    if (run.weight == 0) {
+      addUnaryArith(builder, ArithOp::Copy, to, first);
+      continue;
+    }
+    LocalTensor second = strided(input, axis, run.from + run.toSecond, run.fromStep, run.count);
+    LocalTensor product = localTensor(to.type, to.shape, products, Layout::Aligned, to.startLane);
+    addArith(builder, ArithOp::Mul, product, second, number(run.weight));
+    addArith(builder, ArithOp::Mul, to, first, number(1 - run.weight));
+    addArith(builder, ArithOp::Add, to, to, product);
+  }
+}
+
+struct ResizePlan {
+  LocalTensor columns;
+  uint32_t products = 0;
+};
+
+ResizePlan planOf(const Resize &resize, Room &room) {
+  const Extents &in = resize.input.shape;
+  const Extents &out = resize.output.shape;
+  const uint32_t lane = resize.input.startLane;
+  ResizePlan plan;
+  plan.columns = room.take(resize.input.type, {in[0], in[1], in[2], out[3]}, lane);
+  plan.products =
+      room.take(resize.input.type, {in[0], in[1], std::max(in[2], out[2]), out[3]}, lane).address;
+  return plan;
+}
+
+Expected<void> checkTaps(const std::string &where, std::string_view name,
+                         const std::vector<ResizeTap> &taps, int64_t input, int64_t output) {
+  if (static_cast<int64_t>(taps.size()) != output)
+    return makeError(where, fmt::format("{} taps of {} {}", taps.size(), output, name),
+                     "one for each");
+  for (const ResizeTap &tap : taps)
+    if (std::min(tap.first, tap.second) < 0 || std::max(tap.first, tap.second) >= input)
+      return makeError(where, fmt::format("{} {} and {}", name, tap.first, tap.second),
+                       fmt::format("0 to {}", input - 1));
+  return {};
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}}) {
+    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  }
+  if (!matches(resize.input, resize.output))
+    return makeError(where, describe(resize.input, resize.output), "equal types, n, c and lanes");
+  const Extents &in = resize.input.shape;
+  const Extents &out = resize.output.shape;
+  if (Expected<void> fits = checkTaps(where, "rows", resize.rows, in[2], out[2]); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkTaps(where, "columns", resize.columns, in[3], out[3]); !fits)
+    return propagate(fits);
+  Room room;
+  planOf(resize, room);
+  return room.next;
+}
+
+} // namespace
+
+Expected<uint32_t> resizeScratch(const Resize &resize) { return checkedScratch("resize", resize); }
+
+Expected<void> emitResize(Builder &builder, const Resize &resize) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, *needed); !fits)
+    return fits;
+  Room room{resize.scratch.address};
+  ResizePlan plan = planOf(resize, room);
+  LocalTensor columns = resize.input;
+  if (!isIdentity(resize.columns, resize.input.shape[3])) {
+    columns = plan.columns;
+    addAxis(builder, columns, resize.input, 3, resize.columns, plan.products);
+  }
+  addAxis(builder, resize.output, columns, 2, resize.rows, plan.products);
+  return {};
+}
+
+} // namespace tpuc::bm1684x

@@ -1,0 +1,156 @@
+//===- Series.cpp - Transcendental functions in F32------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Series.h"
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
+
+#include <numbers>
+
+namespace tpuc::bm1684x {
+
+namespace {
+
+/// exp(x) for |x| <= ln(2) / 2.
+constexpr double kExpTerms[] = {1.0000000716543647,  0.9999996919773462,   0.4999889485335374,
+                                0.16667574776932856, 0.041915381812920545, 0.00829765183773086};
+/// log(1 + x) / x from 1 + x = sqrt(1/2) to sqrt(2).
+constexpr double kLogTerms[] = {0.9999999742,  -0.4999998797, 0.3333418564,
+                                -0.2500207365, 0.1995683282,  -0.1656240194,
+                                0.1495228302,  -0.1436678817, 0.08722243258};
+/// erf(x) / x for |x| <= kErfEnd as a polynomial of 2 (x / kErfEnd)^2 - 1; beyond, erf is 1.
+constexpr double kErfEnd = 3.8;
+constexpr double kErfTerms[] = {0.372107481,  -0.18563577,    0.137749438,   -0.111352438,
+                                0.0907336939, -0.0710628369,  0.0552935834,  -0.0443216059,
+                                0.027031518,  -0.00869848283, 0.00797076132, -0.011535765,
+                                0.00487858231};
+
+constexpr std::span<const double> kTables[] = {kExpTerms, kLogTerms, kErfTerms};
+
+constexpr int kMantissaBits = 23;
+/// The bits of sqrt(1/2).
+constexpr uint32_t kSqrtHalfBits = 0x3F3504F3;
+
+LocalTensor asInt(LocalTensor tensor) {
+  tensor.type = DataType::I32;
+  return tensor;
+}
+
+} // namespace
+
+std::vector<LocalTensor> flatParts(const LocalTensor &tensor, int64_t mostElements) {
+  const Extents strides = tensor.strides();
+  const auto bytes = static_cast<int64_t>(tensor.elementBytes());
+  const int64_t start = tensor.startLane;
+  const int64_t end = start + tensor.shape[1];
+  const int64_t slots = ceilDiv(end, kLanes);
+  std::vector<LocalTensor> parts;
+  auto add = [&](int64_t offset, int64_t length, int64_t firstLane, int64_t lastLane) {
+    for (int64_t first = 0; first < length; first += mostElements)
+      parts.push_back(localTensor(
+          tensor.type, {1, lastLane - firstLane, 1, std::min(mostElements, length - first)},
+          tensor.address + static_cast<uint32_t>((offset + first) * bytes), Layout::Aligned,
+          static_cast<uint32_t>(firstLane)));
+  };
+  // Where all lanes are used, or one slot only, all batches are one part.
+  bool isWhole = slots == 1 || (start == 0 && end % kLanes == 0);
+  if (isWhole) {
+    add(0, tensor.shape[0] * slots * strides[1], slots == 1 ? start : 0,
+        slots == 1 ? end : int64_t{kLanes});
+    return parts;
+  }
+  for (int64_t n = 0; n < tensor.shape[0]; ++n)
+    for (int64_t slot = 0; slot < slots;) {
+      int64_t firstLane = slot == 0 ? start : 0;
+      int64_t lastLane = std::min<int64_t>(end - slot * kLanes, kLanes);
+      int64_t count = 1;
+      if (firstLane == 0 && lastLane == kLanes)
+        count = end / kLanes - slot;
+      add(n * strides[0] + slot * strides[1], count * strides[1], firstLane, lastLane);
+      slot += count;
+    }
+  return parts;
+}
+
+int64_t longestFlatPart(const LocalTensor &tensor) {
+  int64_t longest = 0;
+  for (const LocalTensor &part : flatParts(tensor, int64_t{1} << 30))
+    longest = std::max(longest, part.shape[3]);
+  return longest;
+}
+
+uint32_t Series::tableBytes(unsigned tables) {
+  uint32_t count = 0;
+  for (size_t i = 0; i < std::size(kTables); ++i)
+    if ((tables >> i & 1) != 0)
+      count +=
+          static_cast<uint32_t>(alignUp(static_cast<int64_t>(kTables[i].size()) * 4, kEuBytes));
+  return count;
+}
+
+Series::Series(Builder &builder, unsigned tables, uint32_t address) : builder(builder) {
+  for (size_t i = 0; i < std::size(kTables); ++i)
+    if ((tables >> i & 1) != 0) {
+      addTable(builder, kTables[i], address);
+      addresses[i] = address;
+      address += tableBytes(1u << i);
+    }
+}
+
+// Commands whose result lies where an operand does take twice the time, but for LIN.
+
+void Series::exp(const LocalTensor &x, double most) {
+  constexpr double kLeast = -87.3;
+  const auto &[r0, r1, r2] = registers;
+  addArith(builder, ArithOp::Max, r0, x, immediate(DataType::F32, kLeast));
+  addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, most));
+  // x = n ln 2 + r; exp(x) = 2^n exp(r), and n is added to the exponent's bits.
+  addLinear(builder, r0, r1, std::numbers::log2e, 0);
+  addCast(builder, asInt(r2), r0, Rounding::HalfToEven);
+  addCast(builder, r0, asInt(r2));
+  addLinear(builder, r0, r0, std::numbers::ln2, 0);
+  addArith(builder, ArithOp::Sub, r1, r1, r0);
+  addTaylor(builder, r0, r1, addresses[0], std::size(kExpTerms));
+  addShift(builder, ArithOp::ArithShift, asInt(r1), asInt(r2), kMantissaBits);
+  addArith(builder, ArithOp::Add, asInt(r2), asInt(r0), asInt(r1));
+}
+
+void Series::log(const LocalTensor &x) {
+  const auto &[r0, r1, r2] = registers;
+  // x = 2^n m with m from sqrt(1/2) to sqrt(2): n is what the exponent's bits say of x / sqrt(1/2).
+  addArith(builder, ArithOp::Sub, asInt(r0), asInt(x), Immediate{DataType::I32, kSqrtHalfBits});
+  addShift(builder, ArithOp::ArithShift, asInt(r1), asInt(r0), -kMantissaBits, Rounding::Down);
+  addShift(builder, ArithOp::ArithShift, asInt(r0), asInt(r1), kMantissaBits);
+  addArith(builder, ArithOp::Sub, asInt(r0), asInt(x), asInt(r0));
+  addCast(builder, r2, asInt(r1));
+  addLinear(builder, r0, r0, 1, -1);
+  addTaylor(builder, r1, r0, addresses[1], std::size(kLogTerms));
+  addArith(builder, ArithOp::Mul, r1, r1, r0);
+  addLinear(builder, r2, r2, std::numbers::ln2, 0);
+  addArith(builder, ArithOp::Add, r0, r1, r2);
+}
+
+void Series::sigmoid(const LocalTensor &to, const LocalTensor &x, double a, double b) {
+  const auto &[r0, r1, r2] = registers;
+  addLinear(builder, r2, x, -a, -b);
+  exp(r2);
+  addLinear(builder, r0, r2, 1, 1);
+  addArith(builder, ArithOp::Div, to, immediate(DataType::F32, 1), r0);
+}
+
+void Series::erf(const LocalTensor &x, double a) {
+  const auto &[r0, r1, r2] = registers;
+  addLinear(builder, r2, x, a, 0);
+  addArith(builder, ArithOp::Max, r1, r2, immediate(DataType::F32, -kErfEnd));
+  addArith(builder, ArithOp::Min, r0, r1, immediate(DataType::F32, kErfEnd));
+  addArith(builder, ArithOp::Mul, r1, r0, r0);
+  addLinear(builder, r1, r1, 2 / (kErfEnd * kErfEnd), -1);
+  addTaylor(builder, r2, r1, addresses[2], std::size(kErfTerms));
+  addArith(builder, ArithOp::Mul, r1, r2, r0);
+}
+
+} // namespace tpuc::bm1684x

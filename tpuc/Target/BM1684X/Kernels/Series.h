@@ -1,0 +1,67 @@
+//===- Series.h - Transcendental functions in F32 ---------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_KERNELS_SERIES_H
+#define TPUC_TARGET_BM1684X_KERNELS_SERIES_H
+
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
+
+#include <vector>
+
+namespace tpuc::bm1684x {
+
+/// The parts of a tensor as [1, lanes, 1, length] Aligned, of at most `mostElements` (a multiple of
+/// 64) in a lane, for commands that do the same to every element: fewer and longer than the
+/// tensor's own rows, and in its own lanes and bytes only. `tensor` is Aligned. The same call for
+/// tensors of one shape and start lane, whatever their types of 16 and 32 bits, gives parts that
+/// belong together.
+std::vector<LocalTensor> flatParts(const LocalTensor &tensor, int64_t mostElements);
+
+/// The longest part that a command can take: fields of extents hold 65535.
+inline constexpr int64_t kMostFlatPart = 65536 - 64;
+
+/// The longest part of a tensor.
+int64_t longestFlatPart(const LocalTensor &tensor);
+
+/// Functions of F32 tensors as sequences of commands, over registers: tensors of one shape,
+/// Aligned, that overlap nothing else. Results name their register; all registers may change.
+/// Coefficients are of polynomials fitted for the smallest error.
+class Series {
+public:
+  /// The coefficients that are used, in every lane.
+  enum Table : unsigned { kExp = 1, kLog = 2, kErf = 4 };
+  static uint32_t tableBytes(unsigned tables);
+  static constexpr size_t kNumRegisters = 3;
+
+  /// Writes the tables' coefficients to `address`, a multiple of 64.
+  Series(Builder &builder, unsigned tables, uint32_t address);
+
+  /// The registers for the following calls.
+  void use(const std::array<LocalTensor, kNumRegisters> &tensors) { registers = tensors; }
+  const LocalTensor &reg(size_t index) const { return registers[index]; }
+
+  /// exp(x) to register 2, 6e-8 of it wrong at most around 0 (more by |x| / 2^24 elsewhere). `x` is
+  /// no register but 2. Below -87 the result is that of -87, above `most` that of `most`.
+  void exp(const LocalTensor &x, double most = 88.7);
+  /// log(x) to register 0 for x > 0. `x` is no register but 2.
+  void log(const LocalTensor &x);
+  /// 1 / (1 + exp(-(a x + b))) to `to`, which may be register 1 or none. `x` is no register but 2.
+  void sigmoid(const LocalTensor &to, const LocalTensor &x, double a, double b);
+  /// erf(a x) to register 1, wrong by 2e-6 at most. `x` is no register but 2.
+  void erf(const LocalTensor &x, double a);
+
+private:
+  Builder &builder;
+  std::array<LocalTensor, kNumRegisters> registers;
+  std::array<uint32_t, 3> addresses{};
+};
+
+} // namespace tpuc::bm1684x
+
+#endif // TPUC_TARGET_BM1684X_KERNELS_SERIES_H

@@ -1,0 +1,34 @@
+//===- WindowSums.h - Sums and maxima of whole rows and images --*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_KERNELS_WINDOWSUMS_H
+#define TPUC_TARGET_BM1684X_KERNELS_WINDOWSUMS_H
+
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
+
+namespace tpuc::bm1684x {
+
+/// A reduction by windows as large as what they reduce, in the type of its operands.
+struct WindowSum {
+  LocalTensor input;  ///< [n,c,h,w] Aligned
+  LocalTensor output; ///< [n,c,1,1], with overWidth [n,c,h,1], Aligned
+  bool overWidth = false;
+  bool isMaximum = false;
+  double scale = 1; ///< Of sums.
+};
+
+/// Takes the scratch of `addWindowSum` from `room`. A long image is folded to a rectangle whose
+/// columns are reduced first, all at once, and then their results: a window alone would keep one
+/// of the arithmetic units busy.
+LocalTensor takeWindowScratch(const WindowSum &sum, Room &room);
+void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch);
+
+} // namespace tpuc::bm1684x
+
+#endif // TPUC_TARGET_BM1684X_KERNELS_WINDOWSUMS_H

@@ -1,0 +1,434 @@
+//===- QuantizedTest.cpp - Operations on quantized integers----------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+#include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
+#include "tpuc/Interpreter/Kernels/IntegerElementwise.h"
+#include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
+#include "tpuc/Interpreter/Kernels/IntegerPool.h"
+#include "tpuc/Interpreter/Kernels/IntegerQuantize.h"
+#include "tpuc/Interpreter/Kernels/IntegerTable.h"
+#include "tpuc/Support/Convert.h"
+#include "unittests/BM1684X/Kernels/Bench.h"
+
+#include <cmath>
+#include <cstring>
+#include <gmock/gmock.h>
+
+using namespace tpuc;
+using namespace tpuc::bm1684x;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr DataType kByteTypes[] = {DataType::I8, DataType::U8};
+
+Tensor randomBytes(DataType type, const Shape &shape, unsigned seed) {
+  return randomNumbers(type, shape, seed, isSigned(type) ? -129 : 0, isSigned(type) ? 128 : 256);
+}
+
+/// What the interpreter calls the same.
+kernels::RequantParams paramsOf(std::span<const Requantize> factors, DataType output) {
+  kernels::RequantParams params;
+  for (const Requantize &factor : factors)
+    params.factors.push_back({factor.multiplier, factor.shift});
+  params.zeroPoint = factors[0].zeroPoint;
+  params.range = integerRange(output);
+  if (factors[0].lowest)
+    params.range.lowest = *factors[0].lowest;
+  if (factors[0].highest)
+    params.range.highest = *factors[0].highest;
+  return params;
+}
+
+/// A factor near 1 / `divisor`, different for each `index`.
+Requantize factorNear(double divisor, int32_t zeroPoint, int index = 0) {
+  constexpr int kShift = 40;
+  double multiplier = std::ldexp(1 / divisor, kShift) * (1 + 0.01 * index);
+  int shift = kShift;
+  for (; multiplier >= std::ldexp(1, 31); --shift)
+    multiplier /= 2;
+  return {static_cast<int32_t>(multiplier), shift, zeroPoint, {}, {}};
+}
+
+struct IntegerConvCase {
+  Extents input;
+  int64_t outputs;
+  Window2d window;
+  int64_t group = 1;
+  int32_t inputZero = 0;
+  int32_t outputZero = 0;
+  bool hasBias = true;
+  bool isTransposed = false;
+};
+
+Extents outputOf(const IntegerConvCase &c) {
+  Extents output{c.input[0], c.outputs, 0, 0};
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const Window2d &w = c.window;
+    int64_t reach = (w.kernel[axis] - 1) * w.dilation[axis];
+    int64_t pads = w.padBegin[axis] + w.padEnd[axis];
+    output[axis + 2] = c.isTransposed ? (c.input[axis + 2] - 1) * w.stride[axis] + 1 + reach - pads
+                                      : (c.input[axis + 2] + pads - reach - 1) / w.stride[axis] + 1;
+  }
+  return output;
+}
+
+kernels::WindowParams windowParamsOf(const Window2d &window) {
+  auto vec = [](const std::array<int64_t, 2> &pair) {
+    return std::vector<int64_t>(pair.begin(), pair.end());
+  };
+  return {vec(window.kernel), vec(window.stride), vec(window.dilation), vec(window.padBegin),
+          vec(window.padEnd)};
+}
+
+void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType outputType) {
+  SCOPED_TRACE(testing::Message() << dataTypeName(type) << " to " << dataTypeName(outputType));
+  Tensor input = randomBytes(type, Shape(std::span(c.input)), 1);
+  Extents filterShape{c.outputs, c.input[1] / c.group, c.window.kernel[0], c.window.kernel[1]};
+  if (c.isTransposed)
+    filterShape = {c.input[1], c.outputs / c.group, filterShape[2], filterShape[3]};
+  Tensor filter = randomBytes(DataType::I8, Shape(std::span(filterShape)), 2);
+  Tensor bias = randomNumbers(DataType::I32, {c.outputs}, 3, -20000, 20000);
+  std::vector<Requantize> factors;
+  for (int channel = 0; channel < c.outputs; ++channel)
+    factors.push_back(factorNear(800, c.outputZero, channel % 7));
+
+  // Deconvolutions subtract the zero point in the interpreter; here its part is in the bias.
+  Tensor own = bias.clone();
+  Tensor turned = filter;
+  if (c.isTransposed) {
+    Extents swapped{c.outputs, c.input[1] / c.group, filterShape[2], filterShape[3]};
+    turned = tensorOf(DataType::I8, swapped,
+                      swapFilterChannels(DataType::I8, filterShape, c.group, bytesOf(filter)));
+    const int64_t perOutput = swapped[1] * swapped[2] * swapped[3];
+    for (int64_t m = 0; m < c.outputs; ++m)
+      for (int64_t i = 0; i < perOutput; ++i)
+        own.mutableData<int32_t>()[static_cast<size_t>(m)] -=
+            c.inputZero * turned.data<int8_t>()[static_cast<size_t>(m * perOutput + i)];
+  }
+
+  Bench bench;
+  QuantizedConvolution conv;
+  conv.input = bench.load(input);
+  conv.output = bench.local(outputType, outputOf(c));
+  conv.window = c.window;
+  if (c.isTransposed)
+    for (size_t axis = 0; axis < 2; ++axis) {
+      int64_t reach = (c.window.kernel[axis] - 1) * c.window.dilation[axis];
+      conv.window.padBegin[axis] = reach - c.window.padBegin[axis];
+      conv.window.padEnd[axis] = reach - c.window.padEnd[axis];
+    }
+  conv.group = c.group;
+  conv.inputZero = c.inputZero;
+  Extents shape = extents(turned);
+  Tensor packed = conv.isDepthwise()
+                      ? turned.reshaped({1, shape[0], shape[2], shape[3]})
+                      : tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
+                                 packFilter(DataType::I8, shape, bytesOf(turned)));
+  conv.filterAddress = bench.load(packed, Layout::Compact).address;
+  if (c.hasBias)
+    conv.biasAddress = bench.load(own.reshaped({1, c.outputs, 1, 1}), Layout::Compact).address;
+  conv.requantAddress =
+      bench.load(tensorOf(DataType::I32, {1, c.outputs, 1, 3}, packRequant(factors))).address;
+  conv.lowest = c.outputZero;
+  conv.scratch = bench.scratch(c.isTransposed ? quantizedDeconvolutionScratch(conv)
+                                              : quantizedConvolutionScratch(conv));
+  expectOk(c.isTransposed ? emitQuantizedDeconvolution(bench.builder, conv)
+                          : emitQuantizedConvolution(bench.builder, conv));
+  GlobalTensor stored = bench.store(conv.output);
+  bench.run();
+
+  kernels::IntegerConvParams params;
+  params.window = windowParamsOf(c.window);
+  params.group = c.group;
+  params.inputZero = c.inputZero;
+  if (outputType != DataType::I32) {
+    params.requant = paramsOf(factors, outputType);
+    params.requant->range.lowest = std::max<int64_t>(params.requant->range.lowest, c.outputZero);
+  }
+  Tensor wanted(outputType, Shape(std::span(conv.output.shape)));
+  ThreadPool threads(1);
+  const Tensor *given = c.hasBias ? &bias : nullptr;
+  if (c.isTransposed)
+    kernels::integerDeconvolve(input, filter, given, params, wanted, threads, nullptr);
+  else
+    kernels::integerConvolve(input, filter, given, params, wanted, threads, nullptr);
+  expectSame(bench.get(stored), wanted);
+}
+
+void expectIntegerConvolutions(const IntegerConvCase &c) {
+  for (DataType type : kByteTypes)
+    for (DataType output : {DataType::I8, DataType::U8, DataType::I32})
+      expectIntegerConvolution(c, type, output);
+}
+
+TEST(QuantizedConvolution, Plain) {
+  expectIntegerConvolutions({{1, 3, 9, 11}, 70, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}});
+  expectIntegerConvolutions({{2, 130, 5, 6}, 66, {{1, 1}}, 1, 0, 0, false});
+}
+TEST(QuantizedConvolution, ZeroPoints) {
+  expectIntegerConvolutions({{1, 70, 7, 8}, 9, {{3, 2}, {1, 1}, {2, 1}, {2, 0}, {1, 1}}, 1, 5, 9});
+}
+TEST(QuantizedConvolution, Groups) {
+  expectIntegerConvolutions({{2, 12, 7, 7}, 18, {{3, 3}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}, 3, 4, 2});
+}
+TEST(QuantizedConvolution, Depthwise) {
+  expectIntegerConvolutions(
+      {{2, 70, 9, 8}, 70, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 70, 3, 4});
+  expectIntegerConvolutions({{1, 20, 9, 8}, 20, {{5, 5}}, 20, 0, 0, false});
+}
+TEST(QuantizedDeconvolution, PlainAndGroups) {
+  expectIntegerConvolutions(
+      {{1, 5, 6, 7}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 7, 1, true, true});
+  expectIntegerConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
+}
+TEST(QuantizedDeconvolution, Depthwise) {
+  expectIntegerConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});
+}
+
+TEST(QuantizedSum, BroadcastsAndConstants) {
+  for (DataType type : kByteTypes)
+    for (const Shape &second : {Shape{2, 70, 5, 6}, Shape{1, 70, 1, 1}, Shape{1, 1, 5, 6}}) {
+      Tensor left = randomBytes(DataType::I8, {2, 70, 5, 6}, 1);
+      Tensor right = randomBytes(type, second, 2);
+      Tensor third = randomBytes(DataType::U8, {2, 70, 5, 6}, 3);
+      kernels::WeightedSumParams params;
+      params.multipliers = {12345, -23456, 777};
+      params.constant = 98765;
+      Requantize requantize{1, 15, 3, std::nullopt, 90};
+      params.requant = paramsOf(std::span(&requantize, 1), type);
+      Bench bench;
+      QuantizedSum sum;
+      sum.inputs = {bench.load(left), bench.load(right), bench.load(third)};
+      sum.multipliers = params.multipliers;
+      sum.constant = params.constant;
+      sum.requantize = requantize;
+      sum.output = bench.local(type, {2, 70, 5, 6});
+      sum.scratch = bench.scratch(quantizedSumScratch(sum));
+      expectOk(emitQuantizedSum(bench.builder, sum));
+      GlobalTensor stored = bench.store(sum.output);
+      bench.run();
+      Tensor wanted(type, {2, 70, 5, 6});
+      const Tensor inputs[] = {left, right, third};
+      ThreadPool threads(1);
+      kernels::integerWeightedSum(inputs, params, wanted, threads);
+      expectSame(bench.get(stored), wanted);
+    }
+}
+
+TEST(QuantizedProduct, ZeroPoints) {
+  for (DataType type : kByteTypes)
+    for (const Shape &second : {Shape{2, 70, 5, 6}, Shape{2, 70, 1, 1}, Shape{1, 1, 5, 6}})
+      for (int32_t zero : {0, 17}) {
+        Tensor left = randomBytes(type, {2, 70, 5, 6}, 1);
+        Tensor right = randomBytes(DataType::U8, second, 2);
+        Requantize requantize = factorNear(150, 4);
+        Bench bench;
+        QuantizedProduct product;
+        product.left = bench.load(left);
+        product.right = bench.load(right);
+        product.leftZero = zero;
+        product.rightZero = zero / 2;
+        product.requantize = requantize;
+        product.output = bench.local(type, {2, 70, 5, 6});
+        product.scratch = bench.scratch(quantizedProductScratch(product));
+        expectOk(emitQuantizedProduct(bench.builder, product));
+        GlobalTensor stored = bench.store(product.output);
+        bench.run();
+        Tensor wanted(type, {2, 70, 5, 6});
+        ThreadPool threads(1);
+        kernels::integerProduct(left, zero, right, zero / 2,
+                                paramsOf(std::span(&requantize, 1), type), wanted, threads);
+        expectSame(bench.get(stored), wanted);
+      }
+}
+
+void expectAverage(DataType type, const Extents &shape, const Window2d &window, bool countsPadding,
+                   size_t numFactors) {
+  Tensor input = randomBytes(type, Shape(std::span(shape)), 1);
+  Bench bench;
+  QuantizedAveragePool pool;
+  pool.input = bench.load(input);
+  pool.output = bench.local(type, outputOf({shape, shape[1], window}));
+  pool.window = window;
+  pool.countsPadding = countsPadding;
+  pool.inputZero = 11;
+  for (size_t count = 0; count < numFactors; ++count)
+    pool.factors.push_back(
+        factorNear(numFactors == 1 ? 20.0 : std::max<double>(static_cast<double>(count), 1), 7));
+  pool.scratch = bench.scratch(quantizedAveragePoolScratch(pool));
+  expectOk(emitQuantizedAveragePool(bench.builder, pool));
+  GlobalTensor stored = bench.store(pool.output);
+  bench.run();
+  kernels::IntegerPoolParams params;
+  params.window = windowParamsOf(window);
+  params.countIncludePad = countsPadding;
+  params.inputZero = 11;
+  params.requant = paramsOf(pool.factors, type);
+  Tensor wanted(type, Shape(std::span(pool.output.shape)));
+  ThreadPool threads(1);
+  kernels::integerAveragePool(input, params, wanted, threads);
+  expectSame(bench.get(stored), wanted);
+}
+
+TEST(QuantizedAveragePool, EveryCount) {
+  for (DataType type : kByteTypes)
+    for (bool countsPadding : {false, true}) {
+      expectAverage(type, {2, 70, 9, 8}, {{2, 2}, {2, 2}}, countsPadding, 1);
+      expectAverage(type, {1, 70, 9, 8}, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, countsPadding,
+                    10);
+      expectAverage(type, {1, 130, 7, 7}, {{7, 7}}, countsPadding, 50);
+    }
+}
+
+TEST(QuantizedMatrixProduct, ZeroPointsAndBias) {
+  for (DataType type : kByteTypes)
+    for (bool turned : {false, true})
+      for (DataType outputType : {type, DataType::I32}) {
+        Tensor left = randomBytes(type, {1, 1, 70, 100}, 1);
+        Tensor right = turned ? randomBytes(DataType::I8, {1, 1, 33, 100}, 2)
+                              : randomBytes(DataType::I8, {1, 1, 100, 33}, 2);
+        Tensor bias = randomNumbers(DataType::I32, {33}, 3, -9000, 9000);
+        Requantize requantize = factorNear(3000, 5);
+        auto rows = [](const Tensor &matrix) {
+          return matrix.reshaped({1, matrix.shape()[2], 1, matrix.shape()[3]});
+        };
+        Bench bench;
+        QuantizedMatrixProduct product;
+        product.left = bench.load(rows(left));
+        product.right = bench.load(rows(right));
+        product.output = bench.local(outputType, {1, 70, 1, 33});
+        product.rightIsTransposed = turned;
+        product.rightZero = -9;
+        product.requantize = requantize;
+        LocalTensor lanes = bench.local(DataType::I32, {1, 64, 1, 33});
+        expectOk(emitLoadToLanes(bench.builder, bench.put(bias.reshaped({1, 1, 1, 33})), lanes));
+        product.biasAddress = lanes.address;
+        product.scratch = bench.scratch(quantizedMatrixProductScratch(product));
+        expectOk(emitQuantizedMatrixProduct(bench.builder, product));
+        GlobalTensor stored = bench.store(product.output);
+        bench.run();
+        kernels::IntegerMatMulParams params;
+        params.transposeRight = turned;
+        params.rightZero = -9;
+        if (outputType != DataType::I32)
+          params.requant = paramsOf(std::span(&requantize, 1), outputType);
+        Tensor wanted(outputType, {1, 1, 70, 33});
+        ThreadPool threads(1);
+        kernels::integerMatMul(left, right, &bias, params, wanted, threads, nullptr);
+        expectSame(bench.get(stored), wanted);
+      }
+}
+
+TEST(TableLookup, EveryByte) {
+  for (DataType type : kByteTypes) {
+    Tensor input = randomBytes(type, {2, 70, 5, 60}, 1);
+    kernels::ByteTable table = kernels::byteTable(type, [](int64_t q) { return (q * q) / 3 - q; });
+    Bench bench;
+    std::vector<uint8_t> bytes = tableByByte(table, isSigned(type));
+    GlobalTensor words = bench.put(tensorOf(DataType::U8, {1, 1, 1, 256}, bytes));
+    TableLookup lookup{bench.load(input), bench.local(DataType::U8, {2, 70, 5, 60}),
+                       bench.bytes(256)};
+    expectOk(
+        emitLoadTableToLanes(bench.builder, words.address, DataType::U8, 256, lookup.tableAddress));
+    expectOk(checkTableLookup(lookup));
+    expectOk(emitTableLookup(bench.builder, lookup));
+    GlobalTensor stored = bench.store(lookup.output);
+    bench.run();
+    Tensor wanted(DataType::U8, {2, 70, 5, 60});
+    ThreadPool threads(1);
+    kernels::lookUp(input, std::span(&table, 1), 1, wanted, threads);
+    expectSame(bench.get(stored), wanted);
+  }
+}
+
+TEST(Quantize, ThereAndBack) {
+  for (DataType from : kFloatTypes)
+    for (DataType to : {DataType::I8, DataType::U8, DataType::I16}) {
+      SCOPED_TRACE(testing::Message() << dataTypeName(from) << " " << dataTypeName(to));
+      Tensor input = randomNumbers(from, {2, 70, 5, 6}, 1, -3, 3);
+      Bench bench;
+      QuantizeOp quantize{bench.load(input), bench.local(to, {2, 70, 5, 6}), 0.023, 13, {}};
+      quantize.scratch = bench.scratch(quantizeScratch(quantize));
+      expectOk(emitQuantize(bench.builder, quantize));
+      DequantizeOp dequantize{quantize.output, bench.local(from, {2, 70, 5, 6}), 0.023, 13, {}};
+      dequantize.scratch = bench.scratch(dequantizeScratch(dequantize));
+      expectOk(emitDequantize(bench.builder, dequantize));
+      GlobalTensor integers = bench.store(quantize.output);
+      GlobalTensor numbers = bench.store(dequantize.output);
+      bench.run();
+      ThreadPool threads(1);
+      Tensor wanted(to, {2, 70, 5, 6});
+      kernels::quantizeTensor(input, {0.023, 13}, integerRange(to), RoundingMode::HalfToEven,
+                              wanted, threads);
+      Tensor found = convert(bench.get(integers), DataType::F64);
+      Tensor expected = convert(wanted, DataType::F64);
+      int64_t different = 0;
+      for (size_t i = 0; i < static_cast<size_t>(found.numElements()); ++i) {
+        double off = std::abs(found.data<double>()[i] - expected.data<double>()[i]);
+        ASSERT_LE(off, 1);
+        different += off > 0 ? 1 : 0;
+      }
+      EXPECT_LE(different, found.numElements() / 1000);
+      Tensor back(from, {2, 70, 5, 6});
+      kernels::dequantizeTensor(bench.get(integers), {0.023, 13}, back, threads);
+      expectClose(bench.get(numbers), back);
+    }
+}
+
+TEST(Requantize, EveryInput) {
+  for (DataType from : {DataType::I8, DataType::U8, DataType::I16, DataType::I32})
+    for (DataType to : kByteTypes) {
+      SCOPED_TRACE(testing::Message() << dataTypeName(from) << " " << dataTypeName(to));
+      double bound = from == DataType::I32 ? 1e6 : 30000;
+      Tensor input = isSigned(from) && bitWidth(from) > 8
+                         ? randomNumbers(from, {2, 70, 5, 6}, 1, -bound, bound)
+                         : randomBytes(from, {2, 70, 5, 6}, 1);
+      Bench bench;
+      RequantizeOp op{bench.load(input),
+                      bench.local(to, {2, 70, 5, 6}),
+                      9,
+                      factorNear(bitWidth(from) == 8 ? 1.3 : bound / 100, 4),
+                      {}};
+      op.scratch = bench.scratch(requantizeScratch(op));
+      expectOk(emitRequantize(bench.builder, op));
+      GlobalTensor stored = bench.store(op.output);
+      bench.run();
+      Tensor wanted(to, {2, 70, 5, 6});
+      ThreadPool threads(1);
+      kernels::integerRequantize(input, 9, 1, paramsOf(std::span(&op.requantize, 1), to), wanted,
+                                 threads);
+      expectSame(bench.get(stored), wanted);
+    }
+}
+
+TEST(Quantized, RefusesByName) {
+  auto message = [](const auto &needed) {
+    return needed ? std::string("accepted") : needed.error().message();
+  };
+  QuantizedConvolution conv;
+  EXPECT_THAT(message(quantizedConvolutionScratch(conv)), HasSubstr("input of f32"));
+  conv.input.type = DataType::I8;
+  EXPECT_THAT(message(quantizedConvolutionScratch(conv)), HasSubstr("output of f32"));
+  QuantizedSum sum;
+  sum.output.type = DataType::I8;
+  EXPECT_THAT(message(quantizedSumScratch(sum)), HasSubstr("0 inputs and 0 multipliers"));
+  sum.inputs = {sum.output};
+  sum.multipliers = {40000};
+  EXPECT_THAT(message(quantizedSumScratch(sum)), HasSubstr("a multiplier of 40000"));
+  sum.requantize.shift = 64;
+  EXPECT_THAT(message(quantizedSumScratch(sum)), HasSubstr("a shift of 64"));
+  QuantizedAveragePool pool;
+  pool.input.type = pool.output.type = DataType::U8;
+  EXPECT_THAT(message(quantizedAveragePoolScratch(pool)), HasSubstr("0 factors"));
+  TableLookup lookup;
+  EXPECT_THAT(message(checkTableLookup(lookup)), HasSubstr("input of f32"));
+}
+
+} // namespace

@@ -1,0 +1,171 @@
+//===- ReductionTest.cpp - Reductions, softmax, norms----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Support/Convert.h"
+#include "unittests/BM1684X/Kernels/Bench.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gmock/gmock.h>
+#include <numeric>
+
+using namespace tpuc;
+using namespace tpuc::bm1684x;
+
+namespace {
+
+double reduce(ReduceKind kind, std::span<const double> values) {
+  switch (kind) {
+  case ReduceKind::Sum:
+    return std::accumulate(values.begin(), values.end(), 0.0);
+  case ReduceKind::Mean:
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  case ReduceKind::Max:
+    return *std::ranges::max_element(values);
+  default:
+    return *std::ranges::min_element(values);
+  }
+}
+
+void expectReduction(ReduceKind kind, DataType type, const Extents &shape, bool overWidth) {
+  SCOPED_TRACE(testing::Message() << dataTypeName(type) << " kind " << static_cast<int>(kind));
+  Tensor input = randomNumbers(type, Shape(std::span(shape)), 1, 0.5, 2);
+  Bench bench;
+  Reduction reduction{kind,
+                      overWidth,
+                      bench.load(input),
+                      bench.local(type, {shape[0], shape[1], overWidth ? shape[2] : 1, 1}),
+                      {}};
+  reduction.scratch = bench.scratch(reductionScratch(reduction));
+  expectOk(emitReduction(bench.builder, reduction));
+  GlobalTensor stored = bench.store(reduction.output);
+  bench.run();
+  Tensor wide = convert(input, DataType::F64);
+  Tensor wanted(DataType::F64, Shape(std::span(reduction.output.shape)));
+  auto length = static_cast<size_t>(overWidth ? shape[3] : shape[2] * shape[3]);
+  for (size_t i = 0; i < static_cast<size_t>(wanted.numElements()); ++i)
+    wanted.mutableData<double>()[i] = reduce(kind, wide.data<double>().subspan(i * length, length));
+  expectClose(bench.get(stored), convert(wanted, type));
+}
+
+constexpr ReduceKind kReduceKinds[] = {ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max,
+                                       ReduceKind::Min};
+
+TEST(Reduction, EveryKind) {
+  for (ReduceKind kind : kReduceKinds)
+    for (DataType type : kFloatTypes) {
+      expectReduction(kind, type, {2, 70, 6, 50}, false);
+      expectReduction(kind, type, {2, 70, 6, 50}, true);
+      expectReduction(kind, type, {1, 130, 1, 48}, true);
+      // A prime: nothing to fold.
+      expectReduction(kind, type, {1, 9, 1, 197}, true);
+    }
+}
+
+void expectSoftmax(DataType type, const Extents &shape, double beta, bool isLog, bool inPlace) {
+  SCOPED_TRACE(testing::Message() << dataTypeName(type) << (isLog ? " log" : ""));
+  Tensor input = randomNumbers(type, Shape(std::span(shape)), 1, -6, 6);
+  Bench bench;
+  Softmax softmax;
+  softmax.input = bench.load(input);
+  softmax.output = inPlace ? softmax.input : bench.local(type, shape);
+  softmax.beta = beta;
+  softmax.isLog = isLog;
+  softmax.scratch = bench.scratch(softmaxScratch(softmax));
+  expectOk(emitSoftmax(bench.builder, softmax));
+  GlobalTensor stored = bench.store(softmax.output);
+  bench.run();
+  Tensor wanted = convert(input, DataType::F64).clone();
+  std::span<double> values = wanted.mutableData<double>();
+  auto width = static_cast<size_t>(shape[3]);
+  for (size_t first = 0; first < values.size(); first += width) {
+    double sum = 0;
+    for (double value : values.subspan(first, width))
+      sum += std::exp(beta * value);
+    for (double &value : values.subspan(first, width))
+      value = isLog ? beta * value - std::log(sum) : std::exp(beta * value) / sum;
+  }
+  expectClose(bench.get(stored), convert(wanted, type));
+}
+
+TEST(Softmax, RowsAndImages) {
+  for (DataType type : kFloatTypes)
+    for (bool isLog : {false, true})
+      for (bool inPlace : {false, true}) {
+        expectSoftmax(type, {1, 70, 1, 197}, 1, isLog, inPlace);
+        expectSoftmax(type, {2, 5, 7, 30}, 0.25, isLog, inPlace);
+      }
+}
+
+void expectNorm(DataType type, const Extents &shape, bool isRow, bool hasGamma, bool inPlace) {
+  SCOPED_TRACE(testing::Message() << dataTypeName(type) << (isRow ? " row" : ""));
+  Tensor input = randomNumbers(type, Shape(std::span(shape)), 1, -1, 3);
+  Extents parameters = isRow ? Extents{1, 1, shape[2], shape[3]} : Extents{1, shape[1], 1, 1};
+  Tensor gamma = randomNumbers(type, Shape(std::span(parameters)), 2, 0.5, 2);
+  Tensor beta = randomNumbers(type, Shape(std::span(parameters)), 3);
+  Bench bench;
+  Normalization norm;
+  norm.input = bench.load(input);
+  norm.output = inPlace ? norm.input : bench.local(type, shape);
+  norm.epsilon = 1e-3;
+  auto load = [&](const Tensor &parameter) {
+    if (!isRow)
+      return bench.load(parameter);
+    LocalTensor lanes = bench.local(type, {1, kLanes, shape[2], shape[3]});
+    expectOk(emitLoadToLanes(bench.builder, bench.put(parameter), lanes));
+    return lanes;
+  };
+  if (hasGamma) {
+    norm.gamma = load(gamma);
+    norm.beta = load(beta);
+  }
+  norm.scratch = bench.scratch(normalizationScratch(norm));
+  expectOk(emitNormalization(bench.builder, norm));
+  GlobalTensor stored = bench.store(norm.output);
+  bench.run();
+  Tensor wanted = convert(input, DataType::F64).clone();
+  Tensor factors = convert(gamma, DataType::F64);
+  Tensor addends = convert(beta, DataType::F64);
+  auto length = static_cast<size_t>(shape[2] * shape[3]);
+  for (size_t plane = 0; plane < static_cast<size_t>(shape[0] * shape[1]); ++plane) {
+    std::span<double> values = wanted.mutableData<double>().subspan(plane * length, length);
+    double mean = reduce(ReduceKind::Mean, values);
+    double variance = 0;
+    for (double value : values)
+      variance += (value - mean) * (value - mean) / static_cast<double>(length);
+    for (size_t i = 0; i < length; ++i) {
+      size_t at = isRow ? i : plane % static_cast<size_t>(shape[1]);
+      values[i] = (values[i] - mean) / std::sqrt(variance + norm.epsilon);
+      if (hasGamma)
+        values[i] = values[i] * factors.data<double>()[at] + addends.data<double>()[at];
+    }
+  }
+  expectClose(bench.get(stored), convert(wanted, type));
+}
+
+TEST(Normalization, RowsAndChannels) {
+  for (DataType type : kFloatTypes)
+    for (bool inPlace : {false, true}) {
+      expectNorm(type, {1, 70, 1, 192}, true, true, inPlace);
+      expectNorm(type, {2, 20, 9, 10}, false, true, inPlace);
+      expectNorm(type, {2, 66, 5, 5}, false, false, inPlace);
+    }
+}
+
+TEST(Normalization, RefusesByName) {
+  Normalization norm;
+  norm.input = norm.output = localTensor(DataType::F32, {1, 4, 1, 8});
+  EXPECT_TRUE(normalizationScratch(norm));
+  norm.gamma = localTensor(DataType::F32, {1, 4, 1, 8});
+  Expected<uint32_t> needed = normalizationScratch(norm);
+  ASSERT_FALSE(needed);
+  EXPECT_THAT(needed.error().message(), testing::HasSubstr("a parameter [1,4,1,8] f32"));
+}
+
+} // namespace
