@@ -84,12 +84,31 @@ void printDiagnosis(const ModelDeploySummary &summary) {
                diagnosis.numCandidates, fmt::join(diagnosis.mendingLines(), "\n"));
 }
 
+void printModelFile(const ModelDeployOptions &options, const ModelFileReport &report) {
+  fmt::print("{}: {:.1f} MB, {:.1f} MB of activations\n", options.model,
+             double(report.fileBytes) / 1e6, double(report.neuronBytes) / 1e6);
+  fmt::print("  {} cycles, {:.3f} ms ({} cycles with the conservative parameters)\n", report.cycles,
+             report.milliseconds, report.conservativeCycles);
+  fmt::print("  {:.2f} MB read, {:.2f} MB written; busy: compute {:.0f} %, transfers {:.0f} %; "
+             "multipliers {:.0f} %\n",
+             double(report.bytesRead) / 1e6, double(report.bytesWritten) / 1e6,
+             100 * report.computeBusy, 100 * report.transferBusy, 100 * report.macUtilisation);
+  for (const ModelFileReport::Layer &layer : report.slowest)
+    fmt::print("  {:>10} compute, {:>10} transfer cycles: {}\n", layer.computeCycles,
+               layer.transferCycles, layer.name);
+  if (report.comparison)
+    fmt::print("compared with the lowered network, on the simulator:\n{}",
+               report.comparison->worstTable(kShownTensors));
+}
+
 void print(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
   printLowering(summary);
   if (summary.report)
     printComparison(options, summary);
   if (summary.diagnosis)
     printDiagnosis(summary);
+  if (summary.modelFile)
+    printModelFile(options, *summary.modelFile);
   if (!summary.note.empty())
     fmt::print("{}\n", summary.note);
 }
@@ -117,6 +136,9 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
   if (!json.empty())
     if (auto written = writeFileOrStdout(json, summary->toJson().dump(2) + "\n"); !written)
       return propagate(written);
+  if (summary->modelFile && summary->modelFile->comparison &&
+      !summary->modelFile->comparison->passes())
+    return makeError(options.model, summary->modelFile->comparison->failureMessage());
   if (!summary->report || summary->report->passes())
     return 0;
   return makeError(summary->lowered, failureMessage(*summary));
@@ -128,9 +150,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   std::string quantize;
   std::string json;
   int numThreads = 0;
-  CommandLine cli(std::string(kToolName), "Lowers a Top module to what a chip computes.");
+  CommandLine cli(std::string(kToolName), "Lowers a Top module to what a chip computes, and writes its model file.");
   cli.description("Writes NAME_CHIP_MODE_tpu.mlir and its weights to the folder of --model, NAME "
-                  "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym.");
+                  "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym; for chips "
+                  "with a code generator also NAME_CHIP_MODE_final.mlir and the model file.");
   cli.option("--mlir", options.mlir, "The network: a Top module, as model_transform writes it.")
       .label("FILE.mlir")
       .required();
@@ -156,6 +179,8 @@ Expected<int> run(std::span<const std::string> arguments) {
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,
            "Give outputs in the type that they are stored in.");
+  cli.option("--opt", options.opt, "How layers are grouped: 0 for one in each group.")
+      .label("LEVEL");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,
              "Run the lowered network on this: an .npz with an array for each input, or for each "
@@ -188,7 +213,6 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.unavailable("--num_device", true);
   cli.unavailable("--num_core", true);
   cli.unavailable("--merge_weight", false);
-  cli.unavailable("--opt", true);
   cli.action([&]() -> Expected<int> {
     std::optional<Precision> mode = parsePrecision(quantize);
     if (!mode)

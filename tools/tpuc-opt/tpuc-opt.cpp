@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Quant/Transforms/Passes.h"
@@ -53,6 +54,7 @@ void registerAll(mlir::DialectRegistry &registry) {
   quant::registerQuantTransforms();
   registerTransforms(registry);
   registerTopToTpu(registry);
+  codegen::registerCodegen();
 }
 
 /// MLIR sizes its thread pool by the processors that the process may use.

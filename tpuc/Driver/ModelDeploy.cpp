@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -42,6 +44,8 @@ private:
   Expected<void> lower();
   Expected<void> write();
   Expected<void> compare();
+  bool compiles() const;
+  Expected<void> generate();
   Expected<void> commit();
   Expected<void> diagnose();
 
@@ -271,12 +275,64 @@ Expected<void> ModelDeploy::compare() {
   return {};
 }
 
+/// Goes on from the lowered network to the model file. It works on a copy: what went wrong in the
+/// lowered network is looked for in that itself.
+Expected<void> ModelDeploy::generate() {
+  if (!compiles() || (summary.report && summary.report->numFailed() != 0))
+    return {};
+  OwningOpRef<ModuleOp> module(lowered->module->clone());
+  Expected<void> run = runPasses(
+      *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.opt); });
+  if (!run)
+    return run;
+  const std::string weights = paths->finalWeights(lowering.chip, mode);
+  auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
+  auto store = dialect->weights(*module);
+  if (!store)
+    return propagate(store);
+  dialect->setWeights(weights, *store);
+  (*module)->setAttr("module.weight_file", StringAttr::get(lowered->context.get(), weights));
+  summary.final = paths->finalModule(lowering.chip, mode);
+  Expected<std::vector<OutputFile>> made = writeModule(*module, summary.final);
+  if (!made)
+    return propagate(made);
+  for (OutputFile &file : *made)
+    files.push_back(std::move(file));
+  Expected<OutputFile> file = codegen::writeModelFile(*module, options.model);
+  if (!file)
+    return propagate(file);
+  if (Expected<void> finished = file->finish(); !finished)
+    return finished;
+  Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
+                                                     .lowered = *lowered->module,
+                                                     .inputs = inputs,
+                                                     .numThreads = options.numThreads,
+                                                     .mode = lowering.mode});
+  if (!report)
+    return propagate(report);
+  summary.modelFile = std::move(*report);
+  files.push_back(std::move(*file));
+  return {};
+}
+
+/// Whether the chip has a code generator for this mode.
+bool ModelDeploy::compiles() const {
+  std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
+  return backend && backend->precisions().contains(lowering.mode);
+}
+
 Expected<void> ModelDeploy::commit() {
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
   if (!target->hasCodeGenerator)
     summary.note = fmt::format("{} is not written: there is no code generator for {} yet",
                                options.model, target->name);
+  else if (!compiles())
+    summary.note = fmt::format("{} is not written: there is no code generator for {} on {} yet",
+                               options.model, precisionName(lowering.mode), target->name);
+  else if (!summary.modelFile)
+    summary.note =
+        fmt::format("{} is not written: the lowered network is below the tolerance", options.model);
   return commitAll(std::move(files));
 }
 
@@ -347,7 +403,7 @@ Expected<ModelDeploySummary> ModelDeploy::run() {
   Expected<void> (ModelDeploy::*const steps[])() = {
       &ModelDeploy::checkOptions, &ModelDeploy::readTop, &ModelDeploy::readTestInput,
       &ModelDeploy::lower,        &ModelDeploy::write,   &ModelDeploy::compare,
-      &ModelDeploy::commit,       &ModelDeploy::diagnose};
+      &ModelDeploy::generate,     &ModelDeploy::commit,  &ModelDeploy::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
@@ -388,5 +444,6 @@ nlohmann::ordered_json ModelDeploySummary::toJson() const {
     json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});
   json["comparison"] = report ? report->json() : nlohmann::ordered_json();
   json["diagnosis"] = diagnosis ? diagnosis->toJson() : nlohmann::ordered_json();
+  json["model_file"] = modelFile ? modelFile->toJson() : nlohmann::ordered_json();
   return json;
 }

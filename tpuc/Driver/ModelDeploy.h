@@ -11,6 +11,7 @@
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Driver/DeployDiagnosis.h"
+#include "tpuc/Driver/ModelFileCheck.h"
 
 namespace tpuc {
 
@@ -31,6 +32,8 @@ struct ModelDeployOptions {
   /// None: the mode's (defaultTolerance).
   std::optional<Tolerance> tolerance;
   unsigned numThreads = 0;
+  /// How layers are grouped (`--layer-group`): 0 for one in each group.
+  int opt = 0;
 };
 
 /// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16
@@ -43,6 +46,8 @@ struct ModelDeploySummary {
   /// `int8_sym`
   std::string mode;
   std::string lowered;
+  /// The module with addresses; empty where there is no model file.
+  std::string final;
   int64_t numOps = 0;
   int64_t numCasts = 0;
   int64_t weightBytes = 0;
@@ -57,14 +62,18 @@ struct ModelDeploySummary {
   std::string note;
   std::optional<ComparisonReport> report;
   std::optional<DeployDiagnosis> diagnosis;
+  /// None where there is no model file.
+  std::optional<ModelFileReport> modelFile;
 
   nlohmann::ordered_json toJson() const;
 };
 
 /// Lowers a Top module and writes it, and compares what it computes with the Top module or with
-/// `testReference`, where there is test input. All files appear together. A comparison below the
-/// tolerance is not an error here; then it is found out where it comes from and what would mend it.
-/// Errors: options that do not fit together or that the chip has not; what the phases say.
+/// `testReference`, where there is test input. For a chip with a code generator it goes on to the
+/// model file, unless that comparison is below the tolerance. All files appear together. A
+/// comparison below the tolerance is not an error here; then it is found out where it comes from
+/// and what would mend it. Errors: options that do not fit together or that the chip has not; what
+/// the phases say.
 Expected<ModelDeploySummary> deployModel(const ModelDeployOptions &options);
 
 } // namespace tpuc

@@ -54,6 +54,14 @@ struct ModelFiles {
     return lowered(model, chip, mode) + "_tpu_weight.npz";
   }
 
+  /// Of the network with addresses, from which the model file is made.
+  std::string finalModule(std::string_view chip, std::string_view mode) const {
+    return lowered(stem, chip, mode) + "_final.mlir";
+  }
+  std::string finalWeights(std::string_view chip, std::string_view mode) const {
+    return lowered(model, chip, mode) + "_final_weight.npz";
+  }
+
 private:
   static std::string lowered(const std::string &name, std::string_view chip,
                              std::string_view mode) {

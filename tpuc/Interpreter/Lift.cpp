@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Ungroup.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -250,6 +251,7 @@ OwningOpRef<ModuleOp> tpuc::liftDeviceOps(ModuleOp module) {
   if (!hasDeviceOps)
     return {};
   OwningOpRef<ModuleOp> lifted(module.clone());
+  ungroup(*lifted);
   // Operands change their types before the ops that read these are reached.
   lifted->walk([&](Operation *op) {
     if (!readsTypes(op) || op->getName().getDialectNamespace() != "tpu")

@@ -129,6 +129,7 @@ constexpr TargetInfo makeTarget() {
   t.conservativeTiming->repeatedRowsAreFree = false;
   t.container = Container::Bmodel;
   t.containerChip = "BM1684X";
+  t.hasCodeGenerator = true;
   return t;
 }
 

@@ -1,0 +1,30 @@
+// Each layer is cut into slices that fit the 256 KiB of a lane, inputs with exact halos.
+// RUN: tpuc-opt %s --layer-group=opt=0 | FileCheck %s
+// RUN: not tpuc-opt %s --layer-group=opt=3 2>&1 | FileCheck %s --check-prefix=OPT
+// OPT: --layer-group: opt=3; expected 0
+
+// CHECK: module.state = "TPU_GROUPED"
+// CHECK-LABEL: func.func @main
+// One slice: nothing is cut. Eight channels would leave lanes idle; 512 elements are 64 times 8.
+// CHECK: "tpu.Group"(%{{.*}}) ({
+// CHECK-NEXT: "tpu.Load"{{.*}}buffers = 1 : i64{{.*}}c_slice = [64]{{.*}}out_addr = 0 : i64, out_size = 64 : i64, stage = 0{{.*}}w_slice = [8]
+// CHECK-NEXT: "tpu.Relu"{{.*}}out_addr = 64 : i64{{.*}}stage = 1
+// CHECK-NEXT: "tpu.Store"{{.*}}out_addr = 64 : i64{{.*}}stage = 2
+// CHECK-NEXT: "tpu.Yield"
+// Windows of 3 rows at stride 1 with a border: slices of the input overlap by two rows.
+// CHECK: "tpu.Load"{{.*}}buffers = 2 : i64{{.*}}h_idx = [0, [[FIRST:[0-9]+]], {{.*}}w_slice = [256]
+// CHECK-NEXT: "tpu.MaxPool"{{.*}}buffers = 2 : i64{{.*}}h_idx = [0, [[SECOND:[0-9]+]], {{.*}}, h_slice = [[[SECOND]], 
+// CHECK-SAME: kernel_shape = [3, 3]
+// A transposition moves data in global memory.
+// CHECK-NOT: "tpu.Load"
+// CHECK: "tpu.Permute"
+module attributes {module.name = "net", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<1x8x8x8xf32>, %arg1: tensor<1x64x256x256xf32>) -> (tensor<1x8x8x8xf32>, tensor<256x1x64x256xf32>) {
+    %x = "top.Input"(%arg0) : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+    %y = "top.Input"(%arg1) : (tensor<1x64x256x256xf32>) -> tensor<1x64x256x256xf32>
+    %0 = "tpu.Relu"(%x) : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+    %1 = "tpu.MaxPool"(%y) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [1, 1]} : (tensor<1x64x256x256xf32>) -> tensor<1x64x256x256xf32>
+    %2 = "tpu.Permute"(%1) {order = [2, 0, 1, 3]} : (tensor<1x64x256x256xf32>) -> tensor<256x1x64x256xf32>
+    return %0, %2 : tensor<1x8x8x8xf32>, tensor<256x1x64x256xf32>
+  }
+}

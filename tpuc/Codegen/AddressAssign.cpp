@@ -1,0 +1,199 @@
+//===- AddressAssign.cpp - Where tensors are in global memory ----------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/ControlOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Support/Allocator/Allocator.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tpuc::codegen {
+#define GEN_PASS_DEF_ADDRESSASSIGN
+#include "tpuc/Codegen/Passes.h.inc"
+} // namespace tpuc::codegen
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// A function's tensors between its ops, and when each is needed.
+class Neurons {
+public:
+  Neurons(func::FuncOp main, const Backend &backend, int64_t alignment)
+      : block(main.front()), backend(backend), alignment(alignment) {}
+
+  /// Offsets for all tensors; their total size.
+  Expected<int64_t> allocate();
+  void assign(int64_t base) const;
+
+private:
+  /// The tensor whose memory `value` lies in.
+  Value root(Value value) const;
+  void need(Value value, int64_t time);
+  void collect();
+
+  Block &block;
+  const Backend &backend;
+  int64_t alignment;
+  struct Life {
+    int64_t lower, upper;
+  };
+  llvm::MapVector<Value, Life> lives;
+  llvm::MapVector<Value, int64_t> offsets;
+};
+
+Value Neurons::root(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    Expected<Place> place = Place::Local;
+    if (isa<top::InputOp>(op))
+      place = Place::Alias;
+    else if (!isa<tpu::GroupOp>(op))
+      place = backend.placeOf(op);
+    if (!place || *place != Place::Alias)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+void Neurons::need(Value value, int64_t time) {
+  if (isa<NoneType>(value.getType()) ||
+      (value.getDefiningOp() && isConstant(value.getDefiningOp())))
+    return;
+  const Value owner = root(value);
+  auto [entry, isNew] = lives.insert({owner, {time, time + 1}});
+  entry->second.upper = std::max(entry->second.upper, time + 1);
+}
+
+/// Inputs are there from the start, outputs to the end.
+void Neurons::collect() {
+  for (Value argument : block.getArguments())
+    need(argument, 0);
+  int64_t time = 1;
+  for (Operation &op : block.without_terminator()) {
+    if (isConstant(&op))
+      continue;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (operand.getParentBlock() == &block)
+          need(operand, time);
+    });
+    for (Value result : op.getResults())
+      need(result, time);
+    ++time;
+  }
+  for (Value value : block.getTerminator()->getOperands())
+    need(value, time);
+}
+
+Expected<int64_t> Neurons::allocate() {
+  collect();
+  alloc::AllocationProblem problem;
+  for (const auto &[value, life] : lives) {
+    alloc::Buffer buffer;
+    buffer.lower = life.lower;
+    buffer.upper = life.upper;
+    buffer.size = static_cast<int64_t>(
+        llvm::alignTo(static_cast<uint64_t>(globalBytes(value.getType())), alignment));
+    buffer.alignment = alignment;
+    problem.buffers.push_back(std::move(buffer));
+  }
+  Expected<alloc::Allocation> allocation = alloc::allocate(problem);
+  if (!allocation)
+    return propagate(allocation);
+  for (auto [entry, offset] : llvm::zip_equal(lives, allocation->offsets))
+    offsets[entry.first] = offset;
+  return allocation->height;
+}
+
+void Neurons::assign(int64_t base) const {
+  const auto place = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    auto found = offsets.find(root(value));
+    if (type && found != offsets.end())
+      value.setType(withAddress(type, base + found->second));
+  };
+  // The owners last: `root` does not look at types.
+  for (Value argument : block.getArguments())
+    place(argument);
+  for (Operation &op : block.without_terminator()) {
+    if (isConstant(&op))
+      continue;
+    for (Value result : op.getResults())
+      place(result);
+    if (auto group = dyn_cast<tpu::GroupOp>(op)) {
+      Operation *yield = group.getBody().front().getTerminator();
+      for (auto [stored, result] : llvm::zip_equal(yield->getOperands(), group.getResults()))
+        stored.setType(result.getType());
+    }
+  }
+}
+
+struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
+  using Base::Base;
+
+  /// Addresses of the weights from `base` on, one for each name; the bytes that they take.
+  int64_t assignWeights(func::FuncOp main, int64_t base, int64_t alignment) {
+    llvm::StringMap<int64_t> addresses;
+    int64_t next = base;
+    main.walk([&](top::WeightOp weight) {
+      auto type = cast<RankedTensorType>(weight.getOutput().getType());
+      auto [entry, isNew] = addresses.try_emplace(weight.name(), next);
+      if (isNew)
+        next = static_cast<int64_t>(llvm::alignTo(next + globalBytes(type), alignment));
+      weight.getOutput().setType(withAddress(type, entry->second));
+    });
+    return next - base;
+  }
+
+  LogicalResult run() {
+    ModuleOp module = getOperation();
+    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+    if (!backend)
+      return module.emitError(backend.error().message());
+    auto main = module.lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return module.emitError("has no function 'main'");
+    const GlobalMemoryInfo &global = (*backend)->info().global;
+    const int64_t alignment = global.alignment.value_or(1);
+    const auto base = static_cast<int64_t>(global.modelBase);
+    const int64_t weights = assignWeights(main, base, alignment);
+    // Neurons keep rows of the DMA's own alignment apart, not whole pages.
+    Neurons neurons(main, **backend, global.transferAlignment.value_or(alignment));
+    Expected<int64_t> bytes = neurons.allocate();
+    if (!bytes)
+      return module.emitError(bytes.error().message());
+    neurons.assign(base + weights);
+    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
+                                   main.front().getTerminator()->getOperandTypes()));
+    Builder builder(&getContext());
+    const std::pair<StringRef, int64_t> facts[] = {
+        {"module.coeff_addr", base},
+        {"module.coeff_size", weights},
+        {"module.neuron_addr", base + weights},
+        {"module.neuron_size", static_cast<int64_t>(llvm::alignTo(*bytes, alignment))}};
+    for (auto [name, value] : facts)
+      module->setAttr(name, builder.getI64IntegerAttr(value));
+    module->setAttr("module.state", builder.getStringAttr("TPU_ADDRESSED"));
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,136 @@
+//===- Backend.h - What a chip answers to the code generator ------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+//
+// The generator of this room knows no chip. It divides, slices, places and orders; what a chip can
+// do, how large things are on it, and the commands come from the chip's Backend. A folder
+// tpuc/Target/<Chip>/ that has one defines `std::unique_ptr<Backend> tpuc::<Chip>::createBackend()`
+// and calls `tpuc_add_backend`; CMake writes the list.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_BACKEND_H
+#define TPUC_CODEGEN_BACKEND_H
+
+#include "tpuc/Codegen/PackedLayout.h"
+#include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Target/Target.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include <memory>
+#include <vector>
+
+namespace tpuc::codegen {
+
+/// Where an op is computed.
+enum class Place : uint8_t {
+  Local,  ///< On slices in local memory.
+  Global, ///< By moving data in global memory.
+  Alias,  ///< Not at all: the result lies where the first operand does.
+};
+
+/// A part of a tensor and where it lies in the local memory of each lane.
+struct LocalSlice {
+  Slice slice = {};
+  int64_t address = 0;
+};
+
+/// One op on one slice of its result. Operands that are left out, and those that the chip does not
+/// load, have an entry that says nothing.
+struct SlicedOp {
+  mlir::Operation *op = nullptr;
+  const SliceModel *model = nullptr;
+  llvm::SmallVector<LocalSlice> operands = {};
+  LocalSlice result = {};
+  int64_t scratchAddress = 0;
+  int64_t scratchBytes = 0;
+};
+
+/// One tensor that enters or leaves the network.
+struct ModelTensor {
+  std::string name;
+  mlir::RankedTensorType type;
+  int64_t address = 0;
+};
+
+/// What a model file needs besides commands.
+struct ModelContents {
+  std::string name;
+  std::vector<ModelTensor> inputs, outputs;
+  /// The weights as they lie from `weightAddress` on, padding between them included.
+  std::vector<std::byte> weights;
+  int64_t weightAddress = 0;
+  struct Location {
+    std::string name;
+    int64_t offset = 0, size = 0;
+  };
+  std::vector<Location> weightLocations;
+  int64_t neuronAddress = 0;
+  int64_t neuronBytes = 0;
+};
+
+/// Collects the commands of a network in program order. Errors name the layer.
+class Emitter {
+public:
+  virtual ~Emitter();
+  /// The commands that follow belong to the layer of `op`.
+  virtual void beginLayer(mlir::Operation *op) = 0;
+  /// Brings the slice of operand `index` of `sliced` from the tensor at `global`.
+  virtual Expected<void> load(const SlicedOp &sliced, unsigned index, int64_t global) = 0;
+  virtual Expected<void> compute(const SlicedOp &sliced) = 0;
+  virtual Expected<void> store(const SlicedOp &sliced, int64_t global) = 0;
+  /// An op of Place::Global whose tensors have addresses as encodings.
+  virtual Expected<void> move(mlir::Operation *op) = 0;
+  /// The results of `op` are complete in global memory, at the addresses of their types.
+  virtual void endLayer(mlir::Operation *op) = 0;
+  /// Puts an end to the commands and writes the model file; the caller commits it.
+  virtual Expected<OutputFile> finish(const ModelContents &contents, const std::string &path) = 0;
+};
+
+class Backend {
+public:
+  explicit Backend(const TargetInfo &target) : target(target) {}
+  virtual ~Backend();
+
+  const TargetInfo &info() const { return target; }
+
+  /// What networks may be lowered to; ops of other types are refused one by one.
+  virtual PrecisionSet precisions() const = 0;
+
+  /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
+  virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
+  /// How a constant operand is kept, where that is not as it is written.
+  virtual std::optional<PackedLayout> packedLayout(mlir::OpOperand &operand) const = 0;
+  /// Whether an operand has to be in local memory; constants may be part of commands.
+  virtual bool isLoaded(mlir::OpOperand &operand) const = 0;
+  /// Bytes of a slice of operand `index`, or of the result (`index` = number of operands), in each
+  /// lane.
+  virtual int64_t localBytes(mlir::Operation *op, const SliceModel &model, unsigned index,
+                             const Slice &slice) const = 0;
+  /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
+  virtual Expected<int64_t> scratchBytes(const SlicedOp &sliced) const = 0;
+  /// Parts of a result along `axis` begin at multiples of this.
+  virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
+
+  virtual std::unique_ptr<Emitter> createEmitter() const = 0;
+
+private:
+  const TargetInfo &target;
+};
+
+/// The backend of a chip; null if it has none.
+std::unique_ptr<Backend> backendOf(const TargetInfo &target);
+
+/// The backend of the chip that `module.chip` names. Errors: no chip, or one without a code
+/// generator.
+Expected<std::unique_ptr<Backend>> backendOf(mlir::ModuleOp module);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_BACKEND_H

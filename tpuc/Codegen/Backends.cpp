@@ -1,0 +1,37 @@
+//===- Backends.cpp - The chips that have a code generator ------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Backends.h"
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Target/Registry.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+Emitter::~Emitter() = default;
+Backend::~Backend() = default;
+
+std::unique_ptr<Backend> codegen::backendOf(const TargetInfo &target) {
+  for (CreateBackend create : backends())
+    if (std::unique_ptr<Backend> backend = create(target))
+      return backend;
+  return nullptr;
+}
+
+Expected<std::unique_ptr<Backend>> codegen::backendOf(ModuleOp module) {
+  auto chip = module->getAttrOfType<StringAttr>("module.chip");
+  if (!chip || chip.getValue() == "ALL")
+    return makeError("module", "is compiled for no chip", "--chip-assign first");
+  Expected<const TargetInfo *> target = lookupTarget(chip.getValue().str());
+  if (!target)
+    return propagate(target);
+  if (std::unique_ptr<Backend> backend = backendOf(**target))
+    return backend;
+  return makeError("module", "there is no code generator for " + std::string((*target)->name));
+}

@@ -1,0 +1,102 @@
+//===- GroupInfo.cpp - How a group is cut and where its slices lie ----------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+/// The single numbers of the attribute.
+static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
+    {"out_addr", &GroupInfo::outAddress},
+    {"out_size", &GroupInfo::outBytes},
+    {"buffers", &GroupInfo::buffers},
+    {"buffer_addr", &GroupInfo::scratchAddress},
+    {"buffer_size", &GroupInfo::scratchBytes},
+    {"id", &GroupInfo::id},
+    {"stage", &GroupInfo::stage}};
+
+DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
+  Builder builder(context);
+  NamedAttrList entries;
+  for (auto [name, member] : kNumbers)
+    entries.set(name, builder.getI64IntegerAttr(this->*member));
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    SmallVector<int64_t> begins;
+    SmallVector<int64_t> sizes;
+    for (Range range : sections[axis]) {
+      begins.push_back(range.begin);
+      sizes.push_back(range.size);
+    }
+    entries.set((axisName(axis) + "_idx").str(), builder.getI64ArrayAttr(begins));
+    entries.set((axisName(axis) + "_slice").str(), builder.getI64ArrayAttr(sizes));
+  }
+  return entries.getDictionary(context);
+}
+
+static tl::unexpected<Error> wrong(Operation *op, const Twine &found) {
+  return makeError("layer '" + layerName(op) + "'", found.str(), "what --layer-group writes");
+}
+
+Expected<GroupInfo> GroupInfo::of(Operation *op) {
+  auto attribute = op->getAttrOfType<DictionaryAttr>(kGroupInfo);
+  if (!attribute)
+    return wrong(op, "has no attribute " + Twine(kGroupInfo));
+  GroupInfo info;
+  for (auto [name, member] : kNumbers) {
+    auto number = attribute.getAs<IntegerAttr>(name);
+    if (!number || number.getInt() < 0)
+      return wrong(op, Twine(kGroupInfo) + " has no number " + name);
+    info.*member = number.getInt();
+  }
+  if (info.buffers < 1)
+    return wrong(op, Twine(kGroupInfo) + " has no buffers");
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    auto begins = attribute.getAs<ArrayAttr>((axisName(axis) + "_idx").str());
+    auto sizes = attribute.getAs<ArrayAttr>((axisName(axis) + "_slice").str());
+    if (!begins || !sizes || begins.empty() || begins.size() != sizes.size())
+      return wrong(op, Twine(kGroupInfo) + " has no sections along " + axisName(axis));
+    for (auto [begin, size] : llvm::zip_equal(begins, sizes)) {
+      auto from = dyn_cast<IntegerAttr>(begin);
+      auto count = dyn_cast<IntegerAttr>(size);
+      if (!from || !count || from.getInt() < 0 || count.getInt() < 1)
+        return wrong(op, Twine(kGroupInfo) + " has wrong sections along " + axisName(axis));
+      info.sections[axis].push_back({from.getInt(), count.getInt()});
+    }
+  }
+  return info;
+}
+
+SmallVector<std::array<unsigned, kNumAxes>>
+codegen::timeSteps(const std::array<unsigned, kNumAxes> &sections) {
+  constexpr unsigned kOrder[] = {kAxisC, kAxisN, kAxisD, kAxisH, kAxisW};
+  SmallVector<std::array<unsigned, kNumAxes>> steps = {{}};
+  for (unsigned axis : kOrder) {
+    SmallVector<std::array<unsigned, kNumAxes>> longer;
+    for (const auto &step : steps)
+      for (unsigned section = 0; section < sections[axis]; ++section) {
+        longer.push_back(step);
+        longer.back()[axis] = section;
+      }
+    steps = std::move(longer);
+  }
+  return steps;
+}
+
+Slice codegen::sliceAt(const std::array<SmallVector<Range>, kNumAxes> &sections,
+                       const std::array<unsigned, kNumAxes> &step) {
+  Slice slice;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    slice[axis] = sections[axis][std::min<size_t>(step[axis], sections[axis].size() - 1)];
+  return slice;
+}

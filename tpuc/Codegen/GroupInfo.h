@@ -1,0 +1,50 @@
+//===- GroupInfo.h - How a group is cut and where its slices lie ----*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_GROUPINFO_H
+#define TPUC_CODEGEN_GROUPINFO_H
+
+#include "tpuc/Codegen/SliceModel.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include <optional>
+
+namespace tpuc::codegen {
+
+/// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
+inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";
+
+/// What the attribute `ginfo` of an op in a group holds; see `tpu.Group` for its entries.
+struct GroupInfo {
+  int64_t outAddress = 0, outBytes = 0;
+  int64_t buffers = 1;
+  int64_t scratchAddress = 0, scratchBytes = 0;
+  /// The ranges of the result, section after section, for each axis.
+  std::array<llvm::SmallVector<Range>, kNumAxes> sections;
+  int64_t id = 0, stage = 0;
+
+  mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
+  /// What `op` says. Errors name the layer: no such attribute, entries that are missing.
+  static Expected<GroupInfo> of(mlir::Operation *op);
+
+  /// Where slice number `version` lies; slices take turns.
+  int64_t address(int64_t version) const { return outAddress + version % buffers * outBytes; }
+};
+
+/// The time steps of a group: section numbers for each axis. c is the outermost, so that weights
+/// are loaded once; then n, d, h, w.
+llvm::SmallVector<std::array<unsigned, kNumAxes>>
+timeSteps(const std::array<unsigned, kNumAxes> &sections);
+
+/// The slice that an op with these sections has at a step. An axis with one section keeps it.
+Slice sliceAt(const std::array<llvm::SmallVector<Range>, kNumAxes> &sections,
+              const std::array<unsigned, kNumAxes> &step);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_GROUPINFO_H

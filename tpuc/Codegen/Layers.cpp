@@ -1,0 +1,42 @@
+//===- Layers.cpp - The ops of a network that compute ------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+bool codegen::isConstant(Operation *op) {
+  return isa<top::WeightOp, top::NoneOp, tpu::UnpackOp>(op);
+}
+
+bool codegen::isLayer(Operation *op) {
+  return !isConstant(op) && !isa<top::InputOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+int64_t codegen::globalBytes(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  std::optional<DataType> element = storageDataType(type);
+  if (!tensor || !tensor.hasStaticShape() || !element)
+    return 0;
+  return byteSize(*element, tensor.getNumElements());
+}
+
+std::optional<int64_t> codegen::addressOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto address = tensor ? dyn_cast_or_null<IntegerAttr>(tensor.getEncoding()) : IntegerAttr();
+  return address ? std::optional(address.getInt()) : std::nullopt;
+}
+
+RankedTensorType codegen::withAddress(RankedTensorType type, int64_t address) {
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               IntegerAttr::get(IntegerType::get(type.getContext(), 64), address));
+}

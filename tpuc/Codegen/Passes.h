@@ -1,0 +1,35 @@
+//===- Passes.h - From a lowered network to a model file -------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_PASSES_H
+#define TPUC_CODEGEN_PASSES_H
+
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Support/OutputFile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tpuc::codegen {
+
+#define GEN_PASS_DECL
+#include "tpuc/Codegen/Passes.h.inc"
+
+/// Adds the passes that turn a lowered module into one with addresses: --weight-reorder,
+/// --subnet-divide, --op-reorder, --layer-group, --address-assign. `opt` as --layer-group has it.
+void addCodegen(mlir::OpPassManager &manager, int opt);
+
+/// Emits the commands of a module with addresses and writes the model file, which the caller
+/// commits. Errors: a module that --address-assign has not seen; what the chip's kernels say.
+Expected<OutputFile> writeModelFile(mlir::ModuleOp module, const std::string &path);
+
+void registerCodegen();
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_PASSES_H

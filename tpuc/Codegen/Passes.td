@@ -1,0 +1,78 @@
+//===- Passes.td - From a lowered network to a model file -*- tablegen -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_PASSES
+#define TPUC_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
+  let summary = "Lay weights out as the chip reads them";
+  let description = [{
+    Each constant that the kernels of the module's chip want in another order becomes a packed
+    `top.Weight`, and a `tpu.Unpack` that says what its elements are. A constant that several ops
+    want in the same order is packed once.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
+def SubnetDivide : Pass<"subnet-divide", "::mlir::ModuleOp"> {
+  let summary = "Say which engine runs which part of the network";
+  let description = [{
+    A network whose ops the chip can all compute is one sub-network: `main` gets the attributes
+    `subnet_id = 0` and `subnet_mode = "TPU"`. An op that the chip has no kernel for is an error
+    that names the layer, the op, its type, the chip and the reason. `module.state` becomes
+    TPU_DIVIDED.
+  }];
+}
+
+def OpReorder : Pass<"op-reorder", "::mlir::ModuleOp"> {
+  let summary = "Put ops where the least memory is alive";
+  let description = [{
+    Of the ops whose operands are there, the one goes next that leaves the fewest bytes alive, of
+    equal ones the first of the source. Constants stand in front of their first reader. The new
+    order is taken if its peak is lower than that of the old one.
+  }];
+}
+
+def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
+  let summary = "Cut layers into slices that fit local memory";
+  let description = [{
+    With `opt=0` each op that computes in local memory becomes a `tpu.Group` of its own, with a
+    `tpu.Load` for each operand and a `tpu.Store`. The result is cut along n, c, d, h and w; the
+    slices of the operands follow from it, halos exactly. Of the ways to cut that fit local memory
+    the one with the fewest bytes to move is taken. The attribute `ginfo` of the ops says where
+    the slices are. Ops that only move data stay as they are. `module.state` becomes TPU_GROUPED.
+  }];
+  let options = [Option<"opt", "opt", "int", /*default=*/"0", "0: one layer for each group">];
+  let dependentDialects = ["::tpuc::tpu::TpuDialect"];
+}
+
+def AddressAssign : Pass<"address-assign", "::mlir::ModuleOp"> {
+  let summary = "Give every tensor in global memory its address";
+  let description = [{
+    First the weights, in the order of the ops, then the tensors between groups, which share memory
+    where they are not alive together (manual chapter 11). What reshapes make lies where their
+    operand does. Addresses are multiples of what the chip aligns to, and stand in the type, as in
+    `tensor<1x32x100x100xf32, 4295618560 : i64>`. The module gets `module.coeff_addr`,
+    `module.coeff_size`, `module.neuron_addr` and `module.neuron_size`; `module.state` becomes
+    TPU_ADDRESSED.
+  }];
+}
+
+def Codegen : Pass<"codegen", "::mlir::ModuleOp"> {
+  let summary = "Write the model file";
+  let description = [{
+    Emits the commands of all groups and writes the file that the chip's runtime loads. In a group,
+    the slice of the next step is loaded, that of this step computed and that of the last one
+    stored, in this order, so that the engines work side by side.
+  }];
+  let options = [Option<"model", "model", "std::string", /*default=*/"", "The file to write">];
+}
+
+#endif // TPUC_CODEGEN_PASSES

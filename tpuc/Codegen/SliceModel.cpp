@@ -1,0 +1,483 @@
+//===- SliceModel.cpp - How one op is cut into slices ------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Codegen/ResizeTaps.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+llvm::StringRef codegen::axisName(unsigned axis) {
+  static constexpr StringLiteral kNames[] = {"n", "c", "d", "h", "w"};
+  return kNames[axis];
+}
+
+Slice codegen::wholeSlice(const AxisExtents &extents) {
+  Slice slice;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    slice[axis] = {0, extents[axis]};
+  return slice;
+}
+
+int64_t codegen::numElements(const Slice &slice) {
+  int64_t count = 1;
+  for (const Range &range : slice)
+    count *= range.size;
+  return count;
+}
+
+/// The elements of [0, extent) in [begin, end), at least one, and how many lie outside.
+static PaddedRange clamp(int64_t begin, int64_t end, int64_t extent) {
+  const int64_t first = std::clamp<int64_t>(begin, 0, extent - 1);
+  const int64_t last = std::clamp<int64_t>(end, first + 1, extent);
+  return {
+      {first, last - first}, std::max<int64_t>(first - begin, 0), std::max<int64_t>(end - last, 0)};
+}
+
+static int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+PaddedRange OperandModel::padded(unsigned axis, Range output) const {
+  const AxisMap &map = maps[axis];
+  const int64_t extent = extents[axis];
+  switch (map.kind) {
+  case AxisMap::Same:
+    return {output};
+  case AxisMap::Whole:
+    return {{0, extent}};
+  case AxisMap::Window:
+    return clamp(output.begin * map.stride - map.pad,
+                 (output.end() - 1) * map.stride - map.pad + map.window, extent);
+  case AxisMap::Transposed:
+    // Input i reaches [i * stride - pad, i * stride - pad + window).
+    return clamp(floorDiv(output.begin + map.pad - map.window, map.stride) + 1,
+                 floorDiv(output.end() - 1 + map.pad, map.stride) + 1, extent);
+  case AxisMap::Scaled:
+    return clamp(output.begin / map.stride, (output.end() - 1) / map.stride + 1, extent);
+  }
+  return {};
+}
+
+Slice OperandModel::slice(const Slice &output) const {
+  Slice slice;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    slice[axis] = padded(axis, output[axis]).range;
+  return slice;
+}
+
+Expected<AxisExtents> codegen::axisExtents(ArrayRef<int64_t> dims) {
+  switch (dims.size()) {
+  case 0:
+    return AxisExtents{1, 1, 1, 1, 1};
+  case 1:
+    return AxisExtents{1, dims[0], 1, 1, 1};
+  case 2:
+    return AxisExtents{dims[0], dims[1], 1, 1, 1};
+  case 3:
+    return AxisExtents{dims[0], dims[1], 1, 1, dims[2]};
+  case 4:
+    return AxisExtents{dims[0], dims[1], 1, dims[2], dims[3]};
+  case 5:
+    return AxisExtents{dims[0], dims[1], dims[2], dims[3], dims[4]};
+  default:
+    return makeError("", std::to_string(dims.size()) + " dimensions", "at most 5");
+  }
+}
+
+namespace {
+
+constexpr AxisMap kWhole{.kind = AxisMap::Whole};
+
+ArrayRef<int64_t> dimsOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+int64_t product(ArrayRef<int64_t> dims) {
+  int64_t count = 1;
+  for (int64_t extent : dims)
+    count *= extent;
+  return count;
+}
+
+/// An operand of which every slice of the result needs all.
+OperandModel wholeOperand(const AxisExtents &extents) {
+  OperandModel model{.isPresent = true, .extents = extents};
+  model.maps.fill(kWhole);
+  return model;
+}
+
+/// The model of one that is left out.
+bool isAbsent(Value value) { return isa<NoneType>(value.getType()); }
+
+/// Axes of spatial dimension `index` of `count`.
+unsigned spatialAxis(size_t index, size_t count) {
+  return static_cast<unsigned>(kNumAxes - count + index);
+}
+
+/// An operand with one element, or one row, for each channel of the result.
+OperandModel perChannel(Value value, const AxisExtents &extents) {
+  if (isAbsent(value))
+    return {};
+  OperandModel model = wholeOperand(extents);
+  model.maps[kAxisC] = {};
+  return model;
+}
+
+/// The windows of `window` over the spatial axes; the other axes of `model` stay.
+void setWindows(OperandModel &model, const top::Window &window, AxisMap::Kind kind) {
+  const size_t spatial = window.kernel.size();
+  for (size_t i = 0; i < spatial; ++i)
+    model.maps[spatialAxis(i, spatial)] = {.kind = kind,
+                                           .stride = window.strides[i],
+                                           .window =
+                                               (window.kernel[i] - 1) * window.dilations[i] + 1,
+                                           .pad = window.padsBegin[i]};
+}
+
+/// The model of an op with windows over its first operand.
+Expected<SliceModel> windowModel(Operation *op, const Expected<top::Window> &window,
+                                 AxisMap::Kind kind) {
+  if (!window)
+    return tl::unexpected(window.error());
+  Expected<AxisExtents> input = axisExtents(dimsOf(op->getOperand(0)));
+  Expected<AxisExtents> result = axisExtents(dimsOf(op->getResult(0)));
+  if (!input)
+    return propagate(input);
+  if (!result)
+    return propagate(result);
+  SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
+  OperandModel data{.isPresent = true, .extents = *input};
+  setWindows(data, *window, kind);
+  model.operands.push_back(data);
+  return model;
+}
+
+/// Filter and bias of a convolution; the input channels that a slice needs.
+template <typename Op>
+Expected<SliceModel> convolutionModel(Op op, const Expected<top::Window> &window,
+                                      AxisMap::Kind kind, bool isSwapped) {
+  Expected<SliceModel> model = windowModel(op, window, kind);
+  if (!model)
+    return model;
+  const auto group = static_cast<int64_t>(op.getGroup());
+  SmallVector<int64_t> filter(dimsOf(op.getFilter()));
+  const int64_t channels = model->result[kAxisC];
+  if (isSwapped) {
+    filter[0] = channels;
+    filter[1] = model->operands[0].extents[kAxisC] / group;
+  }
+  const bool isDepthwise = group == channels && group == model->operands[0].extents[kAxisC];
+  if (!isDepthwise) {
+    model->operands[0].maps[kAxisC] = kWhole;
+    model->isCuttable[kAxisC] = group == 1;
+  }
+  // A filter is seen as [1, output channels, .., .., elements of one].
+  model->operands.push_back(perChannel(
+      op.getFilter(), {1, channels, 1, 1, product(filter) / std::max<int64_t>(channels, 1)}));
+  model->operands.push_back(perChannel(op.getBias(), {1, channels, 1, 1, 1}));
+  return model;
+}
+
+Expected<SliceModel> convModel(tpu::ConvOp op) {
+  if (op.getInserts() && llvm::any_of(top::toInts(*op.getInserts()), [](int64_t n) { return n; }))
+    return makeError("", "zeros inserted into the input");
+  return convolutionModel(
+      op,
+      top::convolutionWindow(top::windowSpec(op), dimsOf(op.getInput()), dimsOf(op.getFilter())),
+      AxisMap::Window, /*isSwapped=*/false);
+}
+
+Expected<SliceModel> deconvModel(tpu::DeconvOp op) {
+  return convolutionModel(
+      op, top::transposedWindow(top::windowSpec(op), dimsOf(op.getInput()), dimsOf(op.getFilter())),
+      AxisMap::Transposed, /*isSwapped=*/true);
+}
+
+template <typename Op> Expected<SliceModel> poolModel(Op op) {
+  return windowModel(op, top::poolWindow(top::windowSpec(op), dimsOf(op.getInput())),
+                     AxisMap::Window);
+}
+
+/// The extents of an operand of an element-wise op whose result has `rank` dimensions, aligned at
+/// the end. Of more than 4 those between the second and the last are taken for one, `h`, where
+/// `merges` (no operand repeats only some of them).
+SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges) {
+  SmallVector<int64_t> dims(rank - dimsOf(value).size(), 1);
+  llvm::append_range(dims, dimsOf(value));
+  if (rank <= 4 || !merges)
+    return dims;
+  return {dims[0], dims[1], product(ArrayRef(dims).slice(2, rank - 3)), dims.back()};
+}
+
+/// How many lanes and elements in each the model aims at where the dimensions do not matter.
+constexpr int64_t kSpread = 64;
+constexpr int64_t kSpreadWidth = 16384;
+
+/// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of kSpread; none
+/// where there are not enough or too many in a row, or they cannot be shared evenly.
+std::optional<SmallVector<int64_t>> spread(int64_t count) {
+  for (int64_t channels = kSpread; channels <= count; channels += kSpread)
+    if (count % channels == 0 && count / channels <= kSpreadWidth)
+      return SmallVector<int64_t>{1, channels, 1, count / channels};
+  return std::nullopt;
+}
+
+/// The view of an element-wise op whose operands have all elements or one, where its own channels
+/// would leave most lanes idle.
+std::optional<SliceModel> spreadModel(Operation *op) {
+  const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
+  const int64_t count = product(dims);
+  if (dims.size() >= 2 && dims[1] >= kSpread)
+    return std::nullopt;
+  for (Value operand : op->getOperands())
+    if (!isAbsent(operand) && dimsOf(operand) != dims && product(dimsOf(operand)) != 1)
+      return std::nullopt;
+  const auto flat = spread(count);
+  if (!flat)
+    return std::nullopt;
+  SliceModel model{.operands = {},
+                   .result = *axisExtents(*flat),
+                   .isCuttable = {false, true, false, false, true}};
+  for (Value operand : op->getOperands()) {
+    if (isAbsent(operand))
+      model.operands.emplace_back();
+    else if (product(dimsOf(operand)) == 1 && count != 1)
+      model.operands.push_back(wholeOperand({1, 1, 1, 1, 1}));
+    else
+      model.operands.push_back({.isPresent = true, .extents = model.result});
+  }
+  return model;
+}
+
+/// Everything is element-wise; operands of extent 1 are repeated.
+Expected<SliceModel> elementwiseModel(Operation *op) {
+  const ArrayRef<int64_t> resultDims = dimsOf(op->getResult(0));
+  const size_t rank = resultDims.size();
+  const bool merges = llvm::all_of(op->getOperands(), [&](Value operand) {
+    return isAbsent(operand) || dimsOf(operand) == resultDims;
+  });
+  Expected<AxisExtents> result = axisExtents(alignedDims(op->getResult(0), rank, merges));
+  if (!result)
+    return propagate(result);
+  SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
+  for (Value operand : op->getOperands()) {
+    if (isAbsent(operand)) {
+      model.operands.emplace_back();
+      continue;
+    }
+    OperandModel data{.isPresent = true,
+                      .extents = *axisExtents(alignedDims(operand, rank, merges))};
+    for (unsigned axis = 0; axis < kNumAxes; ++axis)
+      if (data.extents[axis] != model.result[axis])
+        data.maps[axis] = kWhole;
+    model.operands.push_back(data);
+  }
+  return model;
+}
+
+/// One slope for each channel of [N, C, ...], or for all.
+Expected<SliceModel> preluModel(tpu::PReluOp op) {
+  Expected<AxisExtents> result = axisExtents(dimsOf(op.getOutput()));
+  if (!result)
+    return propagate(result);
+  SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
+  model.operands.push_back({.isPresent = true, .extents = *result});
+  const int64_t slopes = product(dimsOf(op.getSlope()));
+  if (slopes != 1 && slopes != (*result)[kAxisC])
+    return makeError("", std::to_string(slopes) + " slopes", "one for each channel");
+  OperandModel slope = wholeOperand({1, slopes, 1, 1, 1});
+  if (slopes != 1)
+    slope.maps[kAxisC] = {};
+  model.operands.push_back(slope);
+  return model;
+}
+
+/// The columns of a product are c, its rows h.
+Expected<SliceModel> matMulModel(tpu::MatMulOp op) {
+  const ArrayRef<int64_t> left = dimsOf(op.getInput());
+  const ArrayRef<int64_t> right = dimsOf(op.getRight());
+  const ArrayRef<int64_t> output = dimsOf(op.getOutput());
+  if (op.getLeftTranspose())
+    return makeError("", "a left operand that is transposed");
+  if (left.size() < 2 || right.size() < 2)
+    return makeError("", "a product with a vector", "two matrices");
+  const int64_t inner = left.back();
+  const int64_t columns = output.back();
+  const bool isShared = right.size() == 2;
+  // A matrix on the right is the same for all rows of all batches.
+  const int64_t batch = isShared ? 1 : product(output.drop_back(2));
+  if (!isShared && (product(left.drop_back(2)) != batch || product(right.drop_back(2)) != batch))
+    return makeError("", "operands whose batches are repeated", "one matrix for each product");
+  const int64_t rows = product(output.drop_back()) / batch;
+  SliceModel model{.operands = {},
+                   .result = {batch, columns, 1, rows, 1},
+                   .isCuttable = {true, true, false, true, false}};
+  OperandModel data{.isPresent = true, .extents = {batch, inner, 1, rows, 1}};
+  data.maps[kAxisC] = kWhole;
+  OperandModel matrix{.isPresent = true, .extents = {batch, columns, 1, inner, 1}};
+  matrix.maps[kAxisH] = kWhole;
+  model.operands = {data, matrix, {}};
+  if (!isAbsent(op.getBias())) {
+    const int64_t biases = product(dimsOf(op.getBias()));
+    if (biases != columns && biases != 1)
+      return makeError("", std::to_string(biases) + " biases", "one for each column");
+    OperandModel bias = wholeOperand({1, biases, 1, 1, 1});
+    if (biases == columns)
+      bias.maps[kAxisC] = {};
+    model.operands[2] = bias;
+  }
+  return model;
+}
+
+/// Rows of `width` elements, each on its own; the operands behind the first belong to each.
+SliceModel rowModel(Operation *op, int64_t rows, int64_t width, int64_t resultWidth) {
+  SliceModel model{.operands = {},
+                   .result = {1, rows, 1, 1, resultWidth},
+                   .isCuttable = {false, true, false, false, false}};
+  OperandModel data{.isPresent = true, .extents = {1, rows, 1, 1, width}};
+  data.maps[kAxisW] = kWhole;
+  model.operands.push_back(data);
+  for (Value operand : op->getOperands().drop_front())
+    model.operands.push_back(
+        isAbsent(operand) ? OperandModel{} : wholeOperand({1, 1, 1, 1, product(dimsOf(operand))}));
+  return model;
+}
+
+Expected<SliceModel> softmaxModel(tpu::SoftmaxOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  int64_t axis = op.getAxis();
+  axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
+  if (product(dims.drop_front(static_cast<size_t>(axis) + 1)) != 1)
+    return makeError("", "an axis in the middle", "the last one");
+  return rowModel(op, product(dims.take_front(static_cast<size_t>(axis))),
+                  dims[static_cast<size_t>(axis)], dims[static_cast<size_t>(axis)]);
+}
+
+Expected<SliceModel> layerNormModel(tpu::LayerNormOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  int64_t axis = op.getAxis();
+  axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
+  const int64_t width = product(dims.drop_front(static_cast<size_t>(axis)));
+  return rowModel(op, product(dims.take_front(static_cast<size_t>(axis))), width, width);
+}
+
+Expected<SliceModel> instanceNormModel(tpu::InstanceNormOp op) {
+  Expected<AxisExtents> extents = axisExtents(dimsOf(op.getInput()));
+  if (!extents)
+    return propagate(extents);
+  SliceModel model{
+      .operands = {}, .result = *extents, .isCuttable = {true, true, false, false, false}};
+  model.operands.push_back({.isPresent = true, .extents = *extents});
+  for (Value operand : op->getOperands().drop_front())
+    model.operands.push_back(perChannel(operand, {1, (*extents)[kAxisC], 1, 1, 1}));
+  return model;
+}
+
+Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  const auto rank = static_cast<int64_t>(dims.size());
+  SmallVector<int64_t> axes;
+  if (op.getAxes())
+    axes = top::toInts(*op.getAxes());
+  else
+    return makeError("", "axes that are an operand");
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? rank : 0;
+  llvm::sort(axes);
+  for (auto [index, axis] : llvm::enumerate(axes))
+    if (axis != rank - static_cast<int64_t>(axes.size()) + static_cast<int64_t>(index))
+      return makeError("", "reduced dimensions in the middle", "the last ones");
+  const auto first = static_cast<size_t>(rank) - axes.size();
+  return rowModel(op, product(dims.take_front(first)), product(dims.drop_front(first)), 1);
+}
+
+Expected<SliceModel> upsampleModel(tpu::UpsampleOp op) {
+  Expected<SliceModel> model = elementwiseModel(op);
+  if (!model)
+    return model;
+  const int64_t scales[] = {static_cast<int64_t>(op.getScaleH()),
+                            static_cast<int64_t>(op.getScaleW())};
+  for (unsigned i = 0; i < 2; ++i) {
+    model->operands[0].maps[kAxisH + i] = {.kind = AxisMap::Scaled, .stride = scales[i]};
+    model->unit[kAxisH + i] = scales[i];
+  }
+  return model;
+}
+
+/// A resized tensor of 4 dimensions: rows and columns of the result are sums of any of the input,
+/// unless pixels are repeated.
+Expected<SliceModel> interpModel(tpu::InterpOp op) {
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  const ArrayRef<int64_t> output = dimsOf(op.getOutput());
+  if (input.size() != 4 || input[0] != output[0] || input[1] != output[1])
+    return makeError("", "resized dimensions other than h and w");
+  SliceModel model{.operands = {},
+                   .result = *axisExtents(output),
+                   .isCuttable = {true, true, false, true, false}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(input)};
+  const bool repeats = repeatsPixels(op);
+  for (unsigned i = 0; i < 2; ++i) {
+    const int64_t scale = repeats ? output[2 + i] / input[2 + i] : 1;
+    data.maps[kAxisH + i] = repeats ? AxisMap{.kind = AxisMap::Scaled, .stride = scale} : kWhole;
+    model.unit[kAxisH + i] = scale;
+  }
+  model.operands.push_back(data);
+  while (model.operands.size() < op->getNumOperands())
+    model.operands.emplace_back();
+  return model;
+}
+
+Expected<SliceModel> modelOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Expected<SliceModel>>(op)
+      .Case([](tpu::ConvOp conv) { return convModel(conv); })
+      .Case([](tpu::DeconvOp deconv) { return deconvModel(deconv); })
+      .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([](auto pool) { return poolModel(pool); })
+      .Case([](tpu::MatMulOp product) { return matMulModel(product); })
+      .Case([](tpu::SoftmaxOp softmax) { return softmaxModel(softmax); })
+      .Case([](tpu::LayerNormOp norm) { return layerNormModel(norm); })
+      .Case([](tpu::InstanceNormOp norm) { return instanceNormModel(norm); })
+      .Case([](tpu::ReduceOp reduce) { return reduceModel(reduce); })
+      .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
+      .Case([](tpu::InterpOp interp) { return interpModel(interp); })
+      .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
+      .Default([](Operation *other) -> Expected<SliceModel> {
+        if (std::optional<SliceModel> model = spreadModel(other))
+          return *model;
+        return elementwiseModel(other);
+      });
+}
+
+} // namespace
+
+Expected<SliceModel> codegen::sliceModel(Operation *op) {
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes()))) {
+    if (isa<NoneType>(type))
+      continue;
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    if (!ranked || !ranked.hasStaticShape() || ranked.getNumElements() == 0)
+      return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
+  }
+  const auto given =
+      llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
+  if (given != 1 || isa<NoneType>(op->getResult(0).getType()))
+    return makeError("", std::to_string(given) + " results", "one");
+  return modelOf(op);
+}

@@ -1,0 +1,106 @@
+//===- SliceModel.h - How one op is cut into slices -------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_SLICEMODEL_H
+#define TPUC_CODEGEN_SLICEMODEL_H
+
+#include "tpuc/Support/Error.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+#include <array>
+
+namespace tpuc::codegen {
+
+/// The axes of a tensor as it is cut and laid out.
+enum Axis : unsigned { kAxisN, kAxisC, kAxisD, kAxisH, kAxisW };
+inline constexpr unsigned kNumAxes = 5;
+/// "n", "c", "d", "h", "w".
+llvm::StringRef axisName(unsigned axis);
+
+using AxisExtents = std::array<int64_t, kNumAxes>;
+
+/// Elements [begin, begin + size) of an axis.
+struct Range {
+  int64_t begin = 0;
+  int64_t size = 1;
+  int64_t end() const { return begin + size; }
+  bool operator==(const Range &) const = default;
+};
+
+/// A part of a tensor: one range for each axis.
+using Slice = std::array<Range, kNumAxes>;
+Slice wholeSlice(const AxisExtents &extents);
+int64_t numElements(const Slice &slice);
+
+/// Which elements of an operand a range of the result is computed from, along one axis.
+struct AxisMap {
+  enum Kind : uint8_t {
+    Same,       ///< The same ones.
+    Whole,      ///< All, whatever the range.
+    Window,     ///< Those that windows reach: output i begins at i * stride - pad.
+    Transposed, ///< Those that reach it: input i adds to [i * stride - pad, ... + window).
+    Scaled,     ///< Output i is made of input i / stride.
+  };
+  Kind kind = Same;
+  int64_t stride = 1;
+  /// From the first to the last element of a window, holes of a dilation among them.
+  int64_t window = 1;
+  int64_t pad = 0;
+};
+
+/// A range of an operand before it is cut to the elements that there are: what lies outside is
+/// padding.
+struct PaddedRange {
+  Range range;
+  int64_t padBegin = 0, padEnd = 0;
+};
+
+/// One operand of an op.
+struct OperandModel {
+  /// False for operands that are left out.
+  bool isPresent = false;
+  AxisExtents extents{};
+  std::array<AxisMap, kNumAxes> maps{};
+  /// What a range of the result is computed from: the exact halo.
+  PaddedRange padded(unsigned axis, Range output) const;
+  Slice slice(const Slice &output) const;
+};
+
+/// How an op sees its tensors, and what each slice of its result needs. Tensors are row-major in
+/// the order n, c, d, h, w except where an op says otherwise (`sliceModel`).
+struct SliceModel {
+  llvm::SmallVector<OperandModel> operands;
+  AxisExtents result{};
+  /// Along which axes the result may be computed in parts.
+  std::array<bool, kNumAxes> isCuttable{};
+  /// Parts begin at multiples of this.
+  AxisExtents unit{1, 1, 1, 1, 1};
+};
+
+/// The model of an op of static shapes:
+///
+/// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
+/// * matrix products: n the batch, h the rows and c the columns of the result; of the left operand
+///   h are the rows and c the columns, of the right one h and c the rows and columns of [K, N]
+/// * softmax and layer norm: c everything in front of the axis, w the axis and what follows
+/// * reductions over the last dimensions: c everything in front, w what is reduced
+/// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
+///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
+///   between. Where that would leave most lanes idle and no operand is repeated along some
+///   dimensions only, c and w are any parts of the elements in their order
+///
+/// Errors (without `where`) say what is not known of the op.
+Expected<SliceModel> sliceModel(mlir::Operation *op);
+
+/// The extents n, c, d, h, w of a tensor of up to 5 dimensions.
+Expected<AxisExtents> axisExtents(llvm::ArrayRef<int64_t> dims);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_SLICEMODEL_H

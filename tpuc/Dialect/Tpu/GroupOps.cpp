@@ -1,0 +1,74 @@
+//===- GroupOps.cpp - Layers that a device computes in its local memory -----===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/ControlOps.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+LogicalResult tpu::GroupOp::verify() {
+  auto yield = dyn_cast<YieldOp>(getBody().front().back());
+  if (!yield)
+    return emitOpError("body does not end with tpu.Yield");
+  if (yield->getNumOperands() != getNumResults())
+    return emitOpError("body yields ")
+           << yield->getNumOperands() << " values; expected " << getNumResults();
+  for (auto [yielded, result] : llvm::zip_equal(yield->getOperands(), getResults()))
+    if (failed(verifyCompatibleShape(yielded.getType(), result.getType())) ||
+        getElementTypeOrSelf(yielded) != getElementTypeOrSelf(result))
+      return emitOpError("body yields ") << yielded.getType() << "; expected " << result.getType();
+  return success();
+}
+
+static LogicalResult verifyTransfer(Operation *op) {
+  if (getElementTypeOrSelf(op->getOperand(0)) != getElementTypeOrSelf(op->getResult(0)))
+    return op->emitOpError("result type is ")
+           << op->getResult(0).getType() << "; expected the elements of "
+           << op->getOperand(0).getType();
+  return success();
+}
+
+LogicalResult tpu::LoadOp::verify() { return verifyTransfer(*this); }
+LogicalResult tpu::StoreOp::verify() { return verifyTransfer(*this); }
+
+LogicalResult tpu::UnpackOp::verify() {
+  const auto input = cast<RankedTensorType>(getInput().getType());
+  const auto output = cast<RankedTensorType>(getOutput().getType());
+  const SmallVector<int64_t> blocks = top::toInts(getBlocks());
+  const SmallVector<int64_t> padded = top::toInts(getPadded());
+  SmallVector<int64_t> order = top::toInts(getOrder());
+  if (!input.hasStaticShape() || !output.hasStaticShape() ||
+      input.getElementType() != output.getElementType())
+    return emitOpError("takes ") << input << " and gives " << output
+                                 << "; expected static shapes of one element type";
+  llvm::sort(order);
+  if (order.size() != blocks.size() || !llvm::equal(order, llvm::seq<int64_t>(blocks.size())))
+    return emitOpError("order is ")
+           << getOrder() << "; expected each of the " << blocks.size() << " blocks once";
+  const auto countOf = [](ArrayRef<int64_t> dims) {
+    int64_t count = 1;
+    for (int64_t extent : dims)
+      if (extent <= 0 || llvm::MulOverflow(count, extent, count))
+        return int64_t{-1};
+    return count;
+  };
+  if (countOf(blocks) != input.getNumElements() || countOf(padded) != input.getNumElements())
+    return emitOpError("blocks ") << getBlocks() << " and padded " << getPadded()
+                                  << " do not have the " << input.getNumElements()
+                                  << " elements of the input";
+  if (static_cast<int64_t>(padded.size()) != output.getRank() ||
+      !llvm::all_of(llvm::zip_equal(padded, output.getShape()),
+                    [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
+    return emitOpError("padded is ")
+           << getPadded() << "; expected at least the extents of " << output;
+  return success();
+}

@@ -1,0 +1,109 @@
+//===- GroupOps.td - Layers that a device computes in its local memory -*- tablegen -*-
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DIALECT_TPU_GROUPOPS
+#define TPUC_DIALECT_TPU_GROUPOPS
+
+include "tpuc/Dialect/Tpu/TpuBase.td"
+
+def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+  let summary = "Layers that run one after the other in local memory";
+  let description = [{
+    The body computes whole tensors, as it would without the group: it loads what it reads from
+    global memory, computes, stores what others read, and yields what it has stored. How a device
+    does this in slices stands in the attribute `ginfo` of each op of the body (manual chapter 10,
+    paper section 3.7). The time steps are all combinations of the sections of the axes, the first
+    axis of c, n, d, h, w outermost; in each of them every op works on its slice.
+
+    | entry of `ginfo` | meaning |
+    | --- | --- |
+    | `out_addr`, `out_size` | bytes in the local memory of each lane |
+    | `buffers` | 2: slices lie at `out_addr` and `out_addr + out_size` in turn, so that one is moved while the other is used |
+    | `buffer_addr`, `buffer_size` | room for what the op keeps in between |
+    | `n_idx`, `n_slice`, the same for c, d, h, w | where each section of the axis begins in the op's result, and how much of it there is |
+    | `id`, `stage` | the op's place in the group; 0 is loaded, 1 computed, 2 stored |
+
+    Example:
+
+    ```mlir
+    func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+      %0 = "tpu.Group"(%x) ({
+        %1 = "tpu.Load"(%x) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+        %2 = "tpu.Relu"(%1) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+        %3 = "tpu.Store"(%2) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+        "tpu.Yield"(%3) : (tensor<1x8x4x4xf32>) -> ()
+      }) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+      return %0 : tensor<1x8x4x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$inputs);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<AnyTensor>:$outputs);
+  let hasVerifier = 1;
+}
+
+class Tpu_TransferOp<string mnemonic> : Tpu_Op<mnemonic, [Pure, SameOperandsAndResultShape]> {
+  let arguments = (ins AnyTensor:$input);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
+def Tpu_LoadOp : Tpu_TransferOp<"Load"> {
+  let summary = "Brings a tensor into local memory";
+  let description = [{
+    The tensor itself; part of the body of a `tpu.Group`.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.Load"(%0) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    ```
+  }];
+}
+
+def Tpu_StoreOp : Tpu_TransferOp<"Store"> {
+  let summary = "Brings a tensor into global memory";
+  let description = [{
+    The tensor itself; part of the body of a `tpu.Group`.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.Store"(%0) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    ```
+  }];
+}
+
+def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
+  let summary = "A weight, from the form in which a device keeps it";
+  let description = [{
+    A device keeps weights in blocks of channels and lanes. `--weight-reorder` lays them out once;
+    this op says what the elements mean, and takes no time:
+
+        output = crop(reshape(transpose(reshape(input, blocks), order), padded))
+
+    `blocks` are the extents of the packed elements, `order` says which of these each dimension of
+    the transposed tensor is, `padded` are the extents of the output rounded up to whole blocks, and
+    `crop` keeps the first elements of each dimension.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.Unpack"(%0) {blocks = [2, 3, 4], order = [0, 2, 1], padded = [2, 12]} : (tensor<2x12xf16>) -> tensor<2x10xf16>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input,
+                       I64ArrayAttr:$blocks,
+                       I64ArrayAttr:$order,
+                       I64ArrayAttr:$padded);
+  let results = (outs AnyRankedTensor:$output);
+  let hasVerifier = 1;
+}
+
+#endif // TPUC_DIALECT_TPU_GROUPOPS

@@ -1,0 +1,164 @@
+//===- ModelFileCheck.cpp - What a new model file takes and computes ------------ ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/ModelFileCheck.h"
+#include "runtime/Session.h"
+#include "tpuc/Driver/Validation.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Compare.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace tpuc;
+
+namespace {
+
+/// How many layers the report names.
+constexpr size_t kSlowest = 5;
+
+std::vector<ModelFileReport::Layer> slowestOf(const nlohmann::ordered_json &timing) {
+  std::vector<ModelFileReport::Layer> layers;
+  for (const auto &layer : timing["layers"])
+    if (!layer["name"].get<std::string>().empty())
+      layers.push_back(
+          {layer["name"], layer["vendor"]["tiu_cycles"], layer["vendor"]["gdma_cycles"]});
+  const auto key = [](const ModelFileReport::Layer &layer) {
+    return std::tuple(-std::max(layer.computeCycles, layer.transferCycles), layer.name);
+  };
+  llvm::sort(layers, [&](const auto &a, const auto &b) { return key(a) < key(b); });
+  layers.resize(std::min(layers.size(), kSlowest));
+  return layers;
+}
+
+Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) {
+  auto line = model.timeLine({});
+  if (!line)
+    return propagate(line);
+  const runtime::TimeEstimate estimate = (*line)->estimate();
+  const nlohmann::ordered_json timing = (*line)->json();
+  report.cycles = timing["vendor"]["cycles"];
+  report.conservativeCycles = timing["conservative"]["cycles"];
+  report.milliseconds = estimate.seconds * 1e3;
+  report.computeBusy = estimate.computeBusy;
+  report.transferBusy = estimate.transferBusy;
+  report.macUtilisation = estimate.macUtilisation;
+  report.bytesRead = estimate.bytesRead;
+  report.bytesWritten = estimate.bytesWritten;
+  report.slowest = slowestOf(timing);
+  return {};
+}
+
+/// What `main` of the lowered network gives.
+Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
+  std::set<std::string> wanted;
+  mlir::ModuleOp lowered = request.lowered;
+  auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
+  for (mlir::Value value : main.front().getTerminator()->getOperands())
+    if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+      wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
+  TensorMap outputs;
+  Expected<void> run =
+      runNetwork(request.lowered, request.inputs, request.numThreads,
+                 [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+                   if (wanted.contains(name))
+                     outputs.insert_or_assign(name, tensor.clone());
+                   return {};
+                 });
+  if (!run)
+    return propagate(run);
+  return outputs;
+}
+
+Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
+                       const ModelFileRequest &request, ModelFileReport &report) {
+  auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
+  if (!session)
+    return propagate(session);
+  const bmodel::Stage &stage = (*session)->stage();
+  for (size_t i = 0; i < stage.inputs.size(); ++i) {
+    auto given = request.inputs.find(stage.inputs[i].name);
+    if (given == request.inputs.end())
+      return makeError("--test_input", "no tensor '" + stage.inputs[i].name + "'");
+    if (Expected<void> set = (*session)->setInput(i, given->second); !set)
+      return set;
+  }
+  if (Expected<void> run = (*session)->run(); !run)
+    return run;
+  Expected<TensorMap> wanted = loweredOutputs(request);
+  if (!wanted)
+    return propagate(wanted);
+  report.comparison.emplace(modelFileTolerance(request.mode));
+  for (size_t i = 0; i < stage.outputs.size(); ++i) {
+    const std::string &name = stage.outputs[i].name;
+    Expected<Tensor> made = (*session)->output(i);
+    if (!made)
+      return propagate(made);
+    auto expected = wanted->find(name);
+    if (expected == wanted->end())
+      report.comparison->addMissing(name, ComparisonReport::Side::Reference);
+    else
+      report.comparison->add(name, compareTensors(*made, expected->second));
+  }
+  return {};
+}
+
+} // namespace
+
+Tolerance tpuc::modelFileTolerance(Precision mode) {
+  switch (mode) {
+  case Precision::F32:
+    return {0.99999, 0.99};
+  case Precision::F16:
+    return {0.9999, 0.98};
+  case Precision::BF16:
+    return {0.999, 0.95};
+  case Precision::INT8:
+    return {0.999, 0.95};
+  }
+  return {};
+}
+
+Expected<ModelFileReport> tpuc::checkModelFile(const ModelFileRequest &request) {
+  auto model = runtime::LoadedModel::load(request.path);
+  if (!model)
+    return propagate(model);
+  ModelFileReport report;
+  report.fileBytes = static_cast<int64_t>(std::filesystem::file_size(request.path));
+  report.neuronBytes = static_cast<int64_t>((*model)->model().contextSize);
+  if (Expected<void> timed = time(**model, report); !timed)
+    return propagate(timed);
+  if (!request.inputs.empty())
+    if (Expected<void> compared = compare(*model, request, report); !compared)
+      return propagate(compared);
+  return report;
+}
+
+nlohmann::ordered_json ModelFileReport::toJson() const {
+  nlohmann::ordered_json json = {{"file_bytes", fileBytes},
+                                 {"neuron_bytes", neuronBytes},
+                                 {"cycles", cycles},
+                                 {"conservative_cycles", conservativeCycles},
+                                 {"milliseconds", milliseconds},
+                                 {"compute_busy", computeBusy},
+                                 {"transfer_busy", transferBusy},
+                                 {"mac_utilisation", macUtilisation},
+                                 {"bytes_read", bytesRead},
+                                 {"bytes_written", bytesWritten},
+                                 {"slowest", nlohmann::ordered_json::array()}};
+  for (const Layer &layer : slowest)
+    json["slowest"].push_back({{"name", layer.name},
+                               {"compute_cycles", layer.computeCycles},
+                               {"transfer_cycles", layer.transferCycles}});
+  json["comparison"] = comparison ? comparison->json() : nlohmann::ordered_json();
+  return json;
+}

@@ -1,0 +1,63 @@
+//===- ModelFileCheck.h - What a new model file takes and computes ---*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_MODELFILECHECK_H
+#define TPUC_DRIVER_MODELFILECHECK_H
+
+#include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/ComparisonReport.h"
+#include "tpuc/Target/Target.h"
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+namespace tpuc {
+
+struct ModelFileRequest {
+  std::string path;
+  /// The network that the file was made from.
+  mlir::ModuleOp lowered;
+  /// Without inputs the file is not run.
+  const TensorMap &inputs;
+  unsigned numThreads = 0;
+  Precision mode = Precision::F32;
+};
+
+/// What the chip's timing model and its simulator say about a model file. Times and shares are the
+/// vendor's set of parameters.
+struct ModelFileReport {
+  int64_t fileBytes = 0;
+  int64_t neuronBytes = 0;
+  int64_t cycles = 0, conservativeCycles = 0;
+  double milliseconds = 0;
+  /// Shares of the time in which an engine works, and in which all multipliers would.
+  double computeBusy = 0, transferBusy = 0, macUtilisation = 0;
+  uint64_t bytesRead = 0, bytesWritten = 0;
+  struct Layer {
+    std::string name;
+    int64_t computeCycles = 0, transferCycles = 0;
+  };
+  /// The layers by the cycles of their busier engine, the slowest first.
+  std::vector<Layer> slowest;
+  /// The outputs on the simulator against those of the lowered network; none without inputs.
+  std::optional<ComparisonReport> comparison;
+
+  nlohmann::ordered_json toJson() const;
+};
+
+/// The least similarity of the outputs of a file to those of the lowered network: cosine 0.99999 in
+/// F32, 0.9999 in F16, 0.999 in BF16.
+Tolerance modelFileTolerance(Precision mode);
+
+/// Loads a model file as its users would, asks what it takes and, where there are inputs, runs it
+/// on the chip's simulator.
+Expected<ModelFileReport> checkModelFile(const ModelFileRequest &request);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_MODELFILECHECK_H

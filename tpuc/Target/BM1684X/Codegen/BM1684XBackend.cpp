@@ -1,0 +1,117 @@
+//===- BM1684XBackend.cpp - The BM1684X as the code generator sees it --------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
+#include "tpuc/Target/BM1684X/Codegen/Moves.h"
+#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// An op on the least slice: what is wrong with it whatever the slice.
+static Expected<void> checkKernel(const Backend &backend, Operation *op) {
+  Expected<SliceModel> model = sliceModel(op);
+  if (!model)
+    return propagate(model);
+  SlicedOp sliced;
+  sliced.op = op;
+  sliced.model = &*model;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    const int64_t unit = std::max(model->unit[axis], backend.cutUnit(op, axis));
+    const int64_t least = std::min(unit, model->result[axis]);
+    sliced.result.slice[axis] = {0, model->isCuttable[axis] ? least : model->result[axis]};
+  }
+  for (const OperandModel &operand : model->operands)
+    sliced.operands.push_back({operand.isPresent ? operand.slice(sliced.result.slice) : Slice()});
+  Expected<int64_t> scratch = backend.scratchBytes(sliced);
+  if (!scratch)
+    return propagate(scratch);
+  return {};
+}
+
+PrecisionSet BM1684XBackend::precisions() const {
+  return {Precision::F32, Precision::F16, Precision::BF16};
+}
+
+Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
+  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp>(op))
+    return Place::Alias;
+  if (isMove(op)) {
+    if (Expected<void> checked = checkMove(op); !checked)
+      return propagate(checked);
+    return Place::Global;
+  }
+  if (!hasKernel(op))
+    return makeError("", "there is no kernel for it");
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    for (unsigned index : {1U, 2U})
+      if (operandForm(op, index) != OperandForm::Absent && !isConstantOperand(op, index))
+        return makeError("", "a filter or bias that is computed", "constants");
+  if (Expected<void> checked = checkKernel(*this, op); !checked)
+    return propagate(checked);
+  return Place::Local;
+}
+
+std::optional<PackedLayout> BM1684XBackend::packedLayout(OpOperand &operand) const {
+  return backend::packedLayout(operand);
+}
+
+bool BM1684XBackend::isLoaded(OpOperand &operand) const {
+  return operandForm(operand.getOwner(), operand.getOperandNumber()) != OperandForm::Absent;
+}
+
+int64_t BM1684XBackend::localBytes(Operation *op, const SliceModel &model, unsigned index,
+                                   const Slice &slice) const {
+  return localOperand(op, model, index, {slice}).bytesPerLane();
+}
+
+Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
+  Expected<std::vector<Kernel>> kernels = kernelsOf(sliced);
+  if (!kernels)
+    return propagate(kernels);
+  int64_t bytes = 0;
+  for (const Kernel &kernel : *kernels) {
+    Expected<uint32_t> wanted = scratchOf(kernel);
+    if (!wanted)
+      return propagate(wanted);
+    bytes = std::max<int64_t>(bytes, *wanted);
+  }
+  if (isa<tpu::PReluOp>(sliced.op))
+    bytes += localBytes(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result.slice);
+  return bytes;
+}
+
+int64_t BM1684XBackend::cutUnit(Operation *, unsigned axis) const {
+  return axis == kAxisC ? info().memory.lanes : 1;
+}
+
+std::unique_ptr<Emitter> BM1684XBackend::createEmitter() const {
+  return std::make_unique<BM1684XEmitter>(info());
+}
+
+} // namespace tpuc::bm1684x::backend
+
+namespace tpuc::BM1684X {
+
+std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target) {
+  if (target.name != "bm1684x")
+    return nullptr;
+  return std::make_unique<bm1684x::backend::BM1684XBackend>(target);
+}
+
+} // namespace tpuc::BM1684X

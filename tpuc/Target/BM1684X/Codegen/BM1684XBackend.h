@@ -1,0 +1,33 @@
+//===- BM1684XBackend.h - The BM1684X as the code generator sees it --*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_BM1684XBACKEND_H
+#define TPUC_TARGET_BM1684X_CODEGEN_BM1684XBACKEND_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::bm1684x::backend {
+
+class BM1684XBackend : public codegen::Backend {
+public:
+  using Backend::Backend;
+
+  PrecisionSet precisions() const override;
+  Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
+  std::optional<codegen::PackedLayout> packedLayout(mlir::OpOperand &operand) const override;
+  bool isLoaded(mlir::OpOperand &operand) const override;
+  int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
+                     const codegen::Slice &slice) const override;
+  Expected<int64_t> scratchBytes(const codegen::SlicedOp &sliced) const override;
+  int64_t cutUnit(mlir::Operation *op, unsigned axis) const override;
+  std::unique_ptr<codegen::Emitter> createEmitter() const override;
+};
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_BM1684XBACKEND_H

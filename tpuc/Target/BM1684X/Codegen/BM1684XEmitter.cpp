@@ -1,0 +1,107 @@
+//===- BM1684XEmitter.cpp - Commands of the BM1684X ---------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/BM1684X/Codegen/Moves.h"
+#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// `done`, with the layer's name where the error has none.
+static Expected<void> named(Operation *op, Expected<void> done) {
+  if (!done && done.error().where.empty())
+    done.error().where = "layer '" + layerName(op) + "'";
+  return done;
+}
+
+void BM1684XEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
+
+/// A packed row of channels is laid out the same in both memories.
+static LocalTensor asLoaded(const LocalTensor &local, const GlobalTensor &global) {
+  return localTensor(local.type, global.shape, local.address, local.layout);
+}
+
+Expected<void> BM1684XEmitter::load(const SlicedOp &sliced, unsigned index, int64_t global) {
+  const LocalSlice &slice = sliced.operands[index];
+  const LocalTensor local = localOperand(sliced.op, *sliced.model, index, slice);
+  const GlobalTensor from = globalOperand(sliced.op, *sliced.model, index, slice.slice, global);
+  switch (operandForm(sliced.op, index)) {
+  case OperandForm::Absent:
+    return {};
+  case OperandForm::PerChannel:
+    return named(sliced.op, emitLoad(builder, from, asLoaded(local, from)));
+  case OperandForm::EveryLane:
+    return named(sliced.op, emitLoadToLanes(builder, from, local));
+  case OperandForm::Tensor:
+  case OperandForm::Rows:
+  case OperandForm::Columns:
+    break;
+  }
+  return named(sliced.op, emitLoad(builder, from, local));
+}
+
+Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
+  Expected<std::vector<Kernel>> kernels = kernelsOf(sliced);
+  if (!kernels)
+    return named(sliced.op, propagate(kernels));
+  for (const Kernel &kernel : *kernels)
+    if (Expected<void> emitted = named(sliced.op, emit(builder, kernel)); !emitted)
+      return emitted;
+  return {};
+}
+
+Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
+  const unsigned index = sliced.op->getNumOperands();
+  return named(
+      sliced.op,
+      emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
+                globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+}
+
+Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
+
+void BM1684XEmitter::endLayer(Operation *op) {
+  const auto names = tensorNames(op);
+  for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
+    std::optional<int64_t> address = codegen::addressOf(result.getType());
+    std::optional<DataType> type = storageDataType(result.getType());
+    std::optional<uint32_t> code = type ? bmodel::codeOfDataType(*type) : std::nullopt;
+    const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
+    if (!address || !code || transfers == 0)
+      continue;
+    bmodel::NamedTensor tensor;
+    tensor.afterDma = transfers;
+    tensor.name = name;
+    tensor.type = *code;
+    const auto dims = cast<RankedTensorType>(result.getType()).getShape();
+    tensor.shape.assign(dims.begin(), dims.end());
+    tensor.address = static_cast<uint64_t>(*address);
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+Expected<OutputFile> BM1684XEmitter::finish(const ModelContents &contents,
+                                            const std::string &path) {
+  Expected<CommandStreams> streams = builder.finish();
+  if (!streams)
+    return propagate(streams);
+  return writeBmodel(*streams, std::move(tensors), contents, target, path);
+}
+
+} // namespace tpuc::bm1684x::backend

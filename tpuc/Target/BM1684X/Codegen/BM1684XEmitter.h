@@ -1,0 +1,46 @@
+//===- BM1684XEmitter.h - Commands and model files of the BM1684X ----*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_BM1684XEMITTER_H
+#define TPUC_TARGET_BM1684X_CODEGEN_BM1684XEMITTER_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Model/Bmodel/Bmodel.h"
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
+
+namespace tpuc::bm1684x::backend {
+
+class BM1684XEmitter : public codegen::Emitter {
+public:
+  explicit BM1684XEmitter(const TargetInfo &target) : target(target) {}
+
+  void beginLayer(mlir::Operation *op) override;
+  Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
+  Expected<void> compute(const codegen::SlicedOp &sliced) override;
+  Expected<void> store(const codegen::SlicedOp &sliced, int64_t global) override;
+  Expected<void> move(mlir::Operation *op) override;
+  void endLayer(mlir::Operation *op) override;
+  Expected<OutputFile> finish(const codegen::ModelContents &contents,
+                              const std::string &path) override;
+
+private:
+  const TargetInfo &target;
+  Builder builder;
+  std::vector<bmodel::NamedTensor> tensors;
+};
+
+/// A bmodel with the commands `streams`, and `tensors` for those who look into it. The same input
+/// gives the same bytes.
+Expected<OutputFile> writeBmodel(const CommandStreams &streams,
+                                 std::vector<bmodel::NamedTensor> tensors,
+                                 const codegen::ModelContents &contents, const TargetInfo &target,
+                                 const std::string &path);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_BM1684XEMITTER_H

@@ -1,0 +1,365 @@
+//===- Moves.cpp - Ops that only move data in global memory ------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/Moves.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// Elements from one tensor to another, any number of dimensions.
+struct Copy {
+  Value from, to;
+  int64_t fromOffset = 0, toOffset = 0;
+  SmallVector<int64_t> dims, fromStrides, toStrides;
+};
+using Copies = Expected<std::vector<Copy>>;
+
+ArrayRef<int64_t> dimsOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+SmallVector<int64_t> rowMajor(ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+/// All of `from` to where it begins in `to`.
+Copy wholeCopy(Value from, Value to) {
+  return {.from = from,
+          .to = to,
+          .dims = SmallVector<int64_t>(dimsOf(from)),
+          .fromStrides = rowMajor(dimsOf(from)),
+          .toStrides = rowMajor(dimsOf(to))};
+}
+
+int64_t frontAxis(int64_t axis, Value value) {
+  return axis < 0 ? axis + static_cast<int64_t>(dimsOf(value).size()) : axis;
+}
+
+Copies concatCopies(tpu::ConcatOp op) {
+  if (op.getDoRelu())
+    return makeError("", "a concatenation with a ReLU");
+  std::vector<Copy> copies;
+  const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getOutput()));
+  int64_t first = 0;
+  for (Value input : op.getInputs()) {
+    Copy copy = wholeCopy(input, op.getOutput());
+    copy.toOffset = first * copy.toStrides[axis];
+    first += dimsOf(input)[axis];
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+Copies splitCopies(tpu::SplitOp op) {
+  std::vector<Copy> copies;
+  const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getInput()));
+  int64_t first = 0;
+  for (Value output : op.getOutputs()) {
+    if (isa<NoneType>(output.getType()))
+      return makeError("", "a part that is left out");
+    Copy copy = wholeCopy(op.getInput(), output);
+    copy.dims = SmallVector<int64_t>(dimsOf(output));
+    copy.fromOffset = first * copy.fromStrides[axis];
+    first += dimsOf(output)[axis];
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+Copies sliceCopies(tpu::SliceOp op) {
+  std::optional<SmallVector<int64_t>> offset = top::intsOf(op.getOffset(), op.getOffsetTensor());
+  if (!offset)
+    return makeError("", "offsets that are computed", "constants");
+  const auto steps = top::intsOf(op.getSteps(), op.getStepsTensor());
+  auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(offset->size())));
+  Copy copy = wholeCopy(op.getInput(), op.getOutput());
+  copy.dims = SmallVector<int64_t>(dimsOf(op.getOutput()));
+  for (auto [index, axis] : llvm::enumerate(*axes)) {
+    const auto dim = static_cast<size_t>(frontAxis(axis, op.getInput()));
+    const int64_t extent = dimsOf(op.getInput())[dim];
+    const int64_t step = steps ? (*steps)[index] : 1;
+    if (step < 1)
+      return makeError("", "a step of " + std::to_string(step), "at least 1");
+    int64_t first = (*offset)[index];
+    first = std::clamp<int64_t>(first < 0 ? first + extent : first, 0, extent);
+    copy.fromOffset += first * copy.fromStrides[dim];
+    copy.fromStrides[dim] *= step;
+  }
+  return std::vector<Copy>{copy};
+}
+
+Copies permuteCopies(tpu::PermuteOp op) {
+  Copy copy = wholeCopy(op.getInput(), op.getOutput());
+  const SmallVector<int64_t> strides = copy.fromStrides;
+  copy.dims = SmallVector<int64_t>(dimsOf(op.getOutput()));
+  for (auto [index, source] : llvm::enumerate(top::toInts(op.getOrder())))
+    copy.fromStrides[index] = strides[static_cast<size_t>(source)];
+  return std::vector<Copy>{copy};
+}
+
+/// Channels of blocks as [n, c, h, block h, w, block w] of the picture.
+Copies depthToSpaceCopies(tpu::Depth2SpaceOp op) {
+  Value deep = op.getInput();
+  Value wide = op.getOutput();
+  if (op.getIsInversed())
+    std::swap(deep, wide);
+  const auto deepDims = dimsOf(deep);
+  const int64_t blockH = op.getBlockH();
+  const int64_t blockW = op.getBlockW();
+  const int64_t channels = dimsOf(wide)[1];
+  const int64_t plane = deepDims[2] * deepDims[3];
+  const SmallVector<int64_t> wideStrides = rowMajor(dimsOf(wide));
+  SmallVector<int64_t> deepOrder;
+  if (op.getIs_CRD())
+    deepOrder = {blockH * blockW * plane, blockW * plane, plane};
+  else
+    deepOrder = {plane, blockW * channels * plane, channels * plane};
+  Copy copy{.from = op.getInput(),
+            .to = op.getOutput(),
+            .dims = {deepDims[0], channels, deepDims[2], blockH, deepDims[3], blockW},
+            .fromStrides = {deepDims[1] * plane, deepOrder[0], deepDims[3], deepOrder[1], 1,
+                            deepOrder[2]},
+            .toStrides = {wideStrides[0], wideStrides[1], wideStrides[2] * blockH, wideStrides[2],
+                          blockW, 1}};
+  if (op.getIsInversed())
+    std::swap(copy.fromStrides, copy.toStrides);
+  return std::vector<Copy>{copy};
+}
+
+/// How many rows a gather may take by a transfer each.
+constexpr size_t kMaxGathered = 64;
+
+Copies gatherCopies(tpu::GatherOp op) {
+  std::optional<Tensor> constant = top::constantTensor(op.getIndices());
+  std::optional<SmallVector<int64_t>> indices;
+  if (constant)
+    indices = top::constantInts(op.getIndices());
+  if (!indices || indices->size() > kMaxGathered)
+    return makeError("", "indices that are computed, or many", "a few constants");
+  const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getInput()));
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  const SmallVector<int64_t> strides = rowMajor(input);
+  int64_t outer = 1;
+  for (int64_t extent : input.take_front(axis))
+    outer *= extent;
+  const int64_t inner = strides[axis];
+  const auto count = static_cast<int64_t>(indices->size());
+  std::vector<Copy> copies;
+  for (auto [position, index] : llvm::enumerate(*indices)) {
+    const int64_t row = index < 0 ? index + input[axis] : index;
+    if (row < 0 || row >= input[axis])
+      return makeError("", "index " + std::to_string(index),
+                       "one of " + std::to_string(input[axis]) + " elements");
+    copies.push_back({.from = op.getInput(),
+                      .to = op.getOutput(),
+                      .fromOffset = row * inner,
+                      .toOffset = static_cast<int64_t>(position) * inner,
+                      .dims = {outer, inner},
+                      .fromStrides = {input[axis] * inner, 1},
+                      .toStrides = {count * inner, 1}});
+  }
+  return copies;
+}
+
+Copies expandCopies(tpu::ExpandOp op) {
+  Copy copy{.from = op.getInput(),
+            .to = op.getOutput(),
+            .dims = SmallVector<int64_t>(dimsOf(op.getOutput())),
+            .fromStrides = {},
+            .toStrides = rowMajor(dimsOf(op.getOutput()))};
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  const SmallVector<int64_t> strides = rowMajor(input);
+  copy.fromStrides.assign(copy.dims.size() - input.size(), 0);
+  for (auto [extent, stride] : llvm::zip_equal(input, strides))
+    copy.fromStrides.push_back(extent == 1 ? 0 : stride);
+  return std::vector<Copy>{copy};
+}
+
+Copies copiesOf(Operation *op) {
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                         SmallVector<Value>(op->getResults()))) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (isa<NoneType>(value.getType()))
+      continue;
+    if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+      return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
+  }
+  return llvm::TypeSwitch<Operation *, Copies>(op)
+      .Case([](tpu::ConcatOp concat) { return concatCopies(concat); })
+      .Case([](tpu::SplitOp split) { return splitCopies(split); })
+      .Case([](tpu::SliceOp slice) { return sliceCopies(slice); })
+      .Case([](tpu::PermuteOp permute) { return permuteCopies(permute); })
+      .Case([](tpu::Depth2SpaceOp shuffle) { return depthToSpaceCopies(shuffle); })
+      .Case([](tpu::GatherOp gather) { return gatherCopies(gather); })
+      .Case([](tpu::ExpandOp expand) { return expandCopies(expand); })
+      .Default([](Operation *) -> Copies { return makeError("", "there is no transfer for it"); });
+}
+
+/// The same elements with as few dimensions as possible, at least 4.
+void simplify(Copy &copy) {
+  Copy merged = copy;
+  merged.dims.clear();
+  merged.fromStrides.clear();
+  merged.toStrides.clear();
+  for (size_t i = 0; i < copy.dims.size(); ++i) {
+    if (copy.dims[i] == 1)
+      continue;
+    if (!merged.dims.empty() && merged.fromStrides.back() == copy.fromStrides[i] * copy.dims[i] &&
+        merged.toStrides.back() == copy.toStrides[i] * copy.dims[i]) {
+      merged.dims.back() *= copy.dims[i];
+      merged.fromStrides.back() = copy.fromStrides[i];
+      merged.toStrides.back() = copy.toStrides[i];
+      continue;
+    }
+    merged.dims.push_back(copy.dims[i]);
+    merged.fromStrides.push_back(copy.fromStrides[i]);
+    merged.toStrides.push_back(copy.toStrides[i]);
+  }
+  // Strides of new dimensions as if there was no gap: the DMA looks at them.
+  while (merged.dims.size() < 4) {
+    const bool isFirst = merged.dims.empty();
+    merged.fromStrides.insert(merged.fromStrides.begin(),
+                              isFirst ? 1 : merged.dims.front() * merged.fromStrides.front());
+    merged.toStrides.insert(merged.toStrides.begin(),
+                            isFirst ? 1 : merged.dims.front() * merged.toStrides.front());
+    merged.dims.insert(merged.dims.begin(), 1);
+  }
+  copy = std::move(merged);
+}
+
+/// Rows that become columns: the dimension that is the last one of the source, and the one that is
+/// the last one of the result.
+struct Turn {
+  size_t source, result;
+};
+std::optional<Turn> turnOf(const Copy &copy) {
+  std::optional<size_t> source;
+  std::optional<size_t> result;
+  for (size_t i = 0; i < copy.dims.size(); ++i) {
+    if (copy.dims[i] > 1 && copy.fromStrides[i] == 1)
+      source = i;
+    if (copy.dims[i] > 1 && copy.toStrides[i] == 1)
+      result = i;
+  }
+  if (!source || !result || source == result)
+    return std::nullopt;
+  return Turn{*source, *result};
+}
+
+/// The copy with n, h and the turned dimensions in the order n, result, h, source; the others, the
+/// longest of which are n and h, in front.
+Copy turned(const Copy &copy, const Turn &turn) {
+  SmallVector<size_t> others;
+  for (size_t i = 0; i < copy.dims.size(); ++i)
+    if (i != turn.source && i != turn.result)
+      others.push_back(i);
+  llvm::sort(others, [&](size_t a, size_t b) {
+    return std::pair(copy.dims[a], a) < std::pair(copy.dims[b], b);
+  });
+  SmallVector<size_t> order(others.begin(), others.end() - 1);
+  order.append({turn.result, others.back(), turn.source});
+  Copy ordered = copy;
+  for (auto [position, i] : llvm::enumerate(order)) {
+    ordered.dims[position] = copy.dims[i];
+    ordered.fromStrides[position] = copy.fromStrides[i];
+    ordered.toStrides[position] = copy.toStrides[i];
+  }
+  return ordered;
+}
+
+/// The last four dimensions by one transfer, those in front one after the other.
+Expected<void> emitCopy(Builder &builder, const Copy &copy, DataType type, int64_t from, int64_t to,
+                        bool isTurned) {
+  const size_t outer = copy.dims.size() - 4;
+  if (outer > 0) {
+    Copy inner = copy;
+    for (auto *list : {&inner.dims, &inner.fromStrides, &inner.toStrides})
+      list->erase(list->begin());
+    for (int64_t i = 0; i < copy.dims[0]; ++i)
+      if (Expected<void> done =
+              emitCopy(builder, inner, type, from + byteSize(type, i * copy.fromStrides[0]),
+                       to + byteSize(type, i * copy.toStrides[0]), isTurned);
+          !done)
+        return done;
+    return {};
+  }
+  GlobalTensor source{.type = type, .address = static_cast<uint64_t>(from)};
+  GlobalTensor target{.type = type, .address = static_cast<uint64_t>(to)};
+  for (unsigned i = 0; i < 4; ++i) {
+    source.shape[i] = target.shape[i] = copy.dims[i];
+    source.stride[i] = copy.fromStrides[i];
+    target.stride[i] = copy.toStrides[i];
+  }
+  if (isTurned) {
+    // to[n, w, h, c] = from[n, c, h, w].
+    std::swap(target.shape[1], target.shape[3]);
+    std::swap(target.stride[1], target.stride[3]);
+    return emitGlobalTransposeCW(builder, source, target);
+  }
+  return emitGlobalCopy(builder, source, target);
+}
+
+} // namespace
+
+bool isMove(Operation *op) {
+  return isa<tpu::ConcatOp, tpu::SplitOp, tpu::SliceOp, tpu::PermuteOp, tpu::Depth2SpaceOp,
+             tpu::GatherOp, tpu::ExpandOp>(op);
+}
+
+Expected<void> checkMove(Operation *op) {
+  Copies copies = copiesOf(op);
+  if (!copies)
+    return propagate(copies);
+  std::optional<DataType> type = storageDataType(op->getResult(0).getType());
+  if (!type || !precOf(*type))
+    return makeError("", "elements of a type that the DMA does not know");
+  return {};
+}
+
+Expected<void> emitMove(Builder &builder, Operation *op) {
+  Copies copies = copiesOf(op);
+  if (!copies)
+    return propagate(copies);
+  for (Copy &copy : *copies) {
+    std::optional<int64_t> from = codegen::addressOf(copy.from.getType());
+    std::optional<int64_t> to = codegen::addressOf(copy.to.getType());
+    std::optional<DataType> type = storageDataType(copy.to.getType());
+    if (!from || !to || !type)
+      return makeError("", "a tensor without an address", "--address-assign first");
+    simplify(copy);
+    const std::optional<Turn> turn = turnOf(copy);
+    if (turn)
+      copy = turned(copy, *turn);
+    if (Expected<void> done =
+            emitCopy(builder, copy, *type, *from + byteSize(*type, copy.fromOffset),
+                     *to + byteSize(*type, copy.toOffset), turn.has_value());
+        !done)
+      return done;
+  }
+  return {};
+}
+
+} // namespace tpuc::bm1684x::backend
