@@ -225,6 +225,10 @@ TEST(DataMovement, RefusesWhatDoesNotFit) {
                                   localTensor(DataType::F32, {1, 1, 1, 1}));
   ASSERT_FALSE(types);
   EXPECT_THAT(types.error().message(), HasSubstr("from i64 to f32"));
+  types = emitLocalCopy(builder, localTensor(DataType::F32, {1, 1, 1, 1}),
+                        localTensor(DataType::I64, {1, 1, 1, 1}));
+  ASSERT_FALSE(types);
+  EXPECT_THAT(types.error().message(), HasSubstr("from f32 to i64"));
   EXPECT_EQ(builder.numCommands(Engine::Gdma), 0u);
 }
 

@@ -70,6 +70,19 @@ Expected<void> emitConvolution(Builder &builder, const Convolution &conv);
 Expected<uint32_t> deconvolutionScratch(const Convolution &deconv);
 Expected<void> emitDeconvolution(Builder &builder, const Convolution &deconv);
 
+/// Whether each output element of the deconvolution has one tap: the kernel is as large as the
+/// stride, one group, no dilation. Then it may be emitted as a 1x1 convolution for each tap,
+/// without the zeros: stride[0] * stride[1] times fewer products. Window, pads and operands are as
+/// for `emitDeconvolution`, but for the filter, which `packTapFilter` packs.
+bool hasSingleTaps(const Convolution &deconv);
+Expected<uint32_t> tapDeconvolutionScratch(const Convolution &deconv);
+Expected<void> emitTapDeconvolution(Builder &builder, const Convolution &deconv);
+/// A filter [oc, ic, kh, kw] as kh * kw filters of 1x1 that follow each other, and its shape
+/// [kh * kw, oc, 1, channels], Compact.
+Extents tapFilterShape(DataType type, const Extents &filter);
+std::vector<uint8_t> packTapFilter(DataType type, const Extents &filter,
+                                   std::span<const uint8_t> bytes);
+
 /// The shape under which the packed filter lies in global memory, row-major, and in local memory,
 /// Compact. `filter` is [oc, ic / group, kh, kw]. n is 1, or where the stride is beyond what a
 /// command can do, the number of commands that share the work.

@@ -32,6 +32,9 @@ Side sideOf(const GlobalTensor &tensor) {
   return {tensor.type, tensor.address, tensor.shape, tensor.stride, false};
 }
 Side sideOf(const LocalTensor &tensor) {
+  // Refused by `checkSides`.
+  if (!precOf(tensor.type))
+    return {tensor.type, 0, tensor.shape, {}, true};
   return {tensor.type, tensor.gdmaAddress(), tensor.shape, tensor.strides(), true};
 }
 

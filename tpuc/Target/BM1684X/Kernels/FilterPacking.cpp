@@ -54,6 +54,27 @@ std::vector<uint8_t> packFilter(DataType type, const Extents &filter,
   return packed;
 }
 
+Extents tapFilterShape(DataType type, const Extents &filter) {
+  return {filter[2] * filter[3], filter[0], 1, alignUp(filter[1], channelBlock(*precOf(type)))};
+}
+
+std::vector<uint8_t> packTapFilter(DataType type, const Extents &filter,
+                                   std::span<const uint8_t> bytes) {
+  const size_t size = precBytes(*precOf(type));
+  auto [oc, ic, kh, kw] = filter;
+  const Extents shape = tapFilterShape(type, filter);
+  std::vector<uint8_t> packed(static_cast<size_t>(shape[0] * shape[1] * shape[3]) * size);
+  const uint8_t *from = bytes.data();
+  for (int64_t o = 0; o < oc; ++o)
+    for (int64_t i = 0; i < ic; ++i)
+      for (int64_t tap = 0; tap < kh * kw; ++tap, from += size) {
+        // Without a kernel, blocks of input channels follow each other.
+        int64_t at = (tap * oc + o) * shape[3] + i;
+        std::memcpy(packed.data() + static_cast<size_t>(at) * size, from, size);
+      }
+  return packed;
+}
+
 std::vector<uint8_t> swapFilterChannels(DataType type, const Extents &filter, int64_t group,
                                         std::span<const uint8_t> bytes) {
   auto [ic, ocPerGroup, kh, kw] = filter;

@@ -124,7 +124,7 @@ Expected<uint32_t> quantizedMatrixProductScratch(const QuantizedMatrixProduct &p
 Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatrixProduct &product);
 
 /// output = table[input as a byte without sign]; the 256 bytes lie at `tableAddress` of every lane
-/// (emitLoadTableToLanes). 8-bit types, Aligned, h * w at most 65535.
+/// (emitLoadTableToLanes). 8-bit types, Aligned.
 struct TableLookup {
   LocalTensor input;
   LocalTensor output;

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
+#include "tpuc/Target/BM1684X/Kernels/Series.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <algorithm>
@@ -145,14 +146,34 @@ Expected<void> checkLookup(const std::string &where, const TableLookup &lookup) 
     if (Expected<void> fits = checkByteTensor(where, name, *tensor); !fits)
       return fits;
   const Extents &shape = lookup.input.shape;
-  constexpr int64_t kMostIndices = 65535;
-  if (shape != lookup.output.shape || lookup.input.startLane != lookup.output.startLane ||
-      shape[2] * shape[3] > kMostIndices)
+  if (shape != lookup.output.shape || lookup.input.startLane != lookup.output.startLane)
     return makeError(
         where,
         fmt::format("[{}] to [{}]", fmt::join(shape, ","), fmt::join(lookup.output.shape, ",")),
-        fmt::format("equal shapes and lanes, at most {} elements of a channel", kMostIndices));
+        "equal shapes and lanes");
   return {};
+}
+
+void addLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,
+               uint32_t table) {
+  Command command =
+      Command::make(*findOperation(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
+  const Extents &shape = output.shape;
+  constexpr int64_t kTableLength = 256;
+  setFields(builder, command,
+            {{Field::Res0N, shape[0]},
+             {Field::Res0C, shape[1]},
+             {Field::Res0H, 1},
+             {Field::Res0W, shape[2] * shape[3]},
+             {Field::Opd0W, kTableLength},
+             {Field::Opd1W, shape[2] * shape[3]},
+             {Field::Res0Addr, output.tiuAddress()},
+             {Field::Opd0Addr, output.startLane * kLaneBytes + table},
+             {Field::Opd1Addr, input.tiuAddress()}});
+  command.set(Field::Opd0Str, kOneTable);
+  command.set(Field::Res0Prec, Prec::I8).set(Field::Opd0Prec, Prec::I8);
+  command.set(Field::Opd1Prec, Prec::I8);
+  builder.add(command);
 }
 
 } // namespace
@@ -162,24 +183,16 @@ Expected<void> checkTableLookup(const TableLookup &lookup) { return checkLookup(
 Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup) {
   if (Expected<void> fits = checkLookup(builder.layer(), lookup); !fits)
     return fits;
-  Command command =
-      Command::make(*findOperation(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
-  const Extents &shape = lookup.output.shape;
-  constexpr int64_t kTableLength = 256;
-  setFields(builder, command,
-            {{Field::Res0N, shape[0]},
-             {Field::Res0C, shape[1]},
-             {Field::Res0H, 1},
-             {Field::Res0W, shape[2] * shape[3]},
-             {Field::Opd0W, kTableLength},
-             {Field::Opd1W, shape[2] * shape[3]},
-             {Field::Res0Addr, lookup.output.tiuAddress()},
-             {Field::Opd0Addr, lookup.output.startLane * kLaneBytes + lookup.tableAddress},
-             {Field::Opd1Addr, lookup.input.tiuAddress()}});
-  command.set(Field::Opd0Str, kOneTable);
-  command.set(Field::Res0Prec, Prec::I8).set(Field::Opd0Prec, Prec::I8);
-  command.set(Field::Opd1Prec, Prec::I8);
-  builder.add(command);
+  const Extents &shape = lookup.input.shape;
+  if (shape[2] * shape[3] <= kMostFlatPart) {
+    addLookup(builder, lookup.output, lookup.input, lookup.tableAddress);
+    return {};
+  }
+  // Images beyond the fields go in pieces.
+  std::vector<LocalTensor> inputs = flatParts(lookup.input, kMostFlatPart);
+  std::vector<LocalTensor> outputs = flatParts(lookup.output, kMostFlatPart);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    addLookup(builder, outputs[i], inputs[i], lookup.tableAddress);
   return {};
 }
 
