@@ -150,7 +150,8 @@ Expected<int> run(std::span<const std::string> arguments) {
   std::string quantize;
   std::string json;
   int numThreads = 0;
-  CommandLine cli(std::string(kToolName), "Lowers a Top module to what a chip computes, and writes its model file.");
+  CommandLine cli(std::string(kToolName),
+                  "Lowers a Top module to what a chip computes, and writes its model file.");
   cli.description("Writes NAME_CHIP_MODE_tpu.mlir and its weights to the folder of --model, NAME "
                   "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym; for chips "
                   "with a code generator also NAME_CHIP_MODE_final.mlir and the model file.");

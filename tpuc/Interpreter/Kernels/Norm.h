@@ -65,8 +65,8 @@ void meanVarianceNorm(const Tensor &input, const std::vector<size_t> &axes, doub
 void localResponseNorm(const Tensor &input, int64_t size, double alpha, double beta, double bias,
                        Tensor &output, ThreadPool &threads);
 
-/// exp(beta * x) / sum of exp(beta * x) along `axis`, or the logarithm of it. Without `log`, f16 and
-/// bf16 go through softmaxInSteps (RoundedSteps.h).
+/// exp(beta * x) / sum of exp(beta * x) along `axis`, or the logarithm of it. Without `log`, f16
+/// and bf16 go through softmaxInSteps (RoundedSteps.h).
 void softmax(const Tensor &input, size_t axis, double beta, bool log, Tensor &output,
              ThreadPool &threads);
 
