@@ -11,6 +11,16 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
+  let summary = "Compute attention by products and a softmax";
+  let description = [{
+    A `tpu.ScaleDotProductAttention` that the module's chip has no kernel for becomes the scaling of
+    query and key, the product with the turned key, a softmax, and the product with the values: what
+    it rounds is rounded at the same places. Forms with masks, caches or shared heads stay.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{
