@@ -196,6 +196,7 @@ Expected<DeployDiagnosis> tpuc::diagnose(const DiagnosisRequest &request) {
 
 std::vector<std::string> DeployDiagnosis::mendingLines() const {
   std::vector<std::string> lines;
+  lines.reserve(mending.size());
   for (const std::string &layer : mending)
     lines.push_back(quantizeTableLine(layer, mendingMode));
   return lines;

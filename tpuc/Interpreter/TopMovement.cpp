@@ -386,6 +386,7 @@ static Expected<void> evaluatePad(PadOp op, EvalContext &context) {
       given ? *given
             : convert(Tensor::of<double>({}, {op.getVal().convertToDouble()}), input.type());
   std::vector<AxisSource> sources;
+  sources.reserve(shape.rank());
   for (size_t axis = 0; axis < shape.rank(); ++axis)
     sources.push_back(kernels::padSource(shape[axis], sides[axis].first, sides[axis].second, mode));
   return remapInto(context, 0, sources, &value);

@@ -22,7 +22,7 @@ static Expected<Tensor *> allocateAs(EvalContext &context, DataType type) {
   return context.allocate(0, type, context.operand(0).shape());
 }
 
-static Expected<void> evaluateCast(tpu::CastOp op, EvalContext &context) {
+static Expected<void> evaluateTpuCast(tpu::CastOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
   const std::optional<DataType> type = storageDataType(op.getOutput().getType());
   if (!type)
@@ -65,6 +65,6 @@ static Expected<void> evaluateRoundTo(tpu::RoundToOp op, EvalContext &context) {
 }
 
 void tpuc::attachTpuCast(mlir::MLIRContext *context) {
-  attachEvaluate<tpu::CastOp, evaluateCast>(context);
+  attachEvaluate<tpu::CastOp, evaluateTpuCast>(context);
   attachEvaluate<tpu::RoundToOp, evaluateRoundTo>(context);
 }

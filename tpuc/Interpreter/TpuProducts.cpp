@@ -51,7 +51,7 @@ static Expected<void> evaluateTpuConvolution(Op op, EvalContext &context) {
   return {};
 }
 
-static Expected<void> evaluateMatMul(tpu::MatMulOp op, EvalContext &context) {
+static Expected<void> evaluateTpuMatMul(tpu::MatMulOp op, EvalContext &context) {
   const Tensor &left = context.operand(0);
   const Tensor &right = context.operand(1);
   Expected<Dims> shape =
@@ -81,5 +81,5 @@ void tpuc::attachTpuProducts(mlir::MLIRContext *context) {
       context);
   attachEvaluate<tpu::DeconvOp, evaluateTpuConvolution<tpu::DeconvOp, transposedWindow,
                                                        kernels::integerDeconvolve>>(context);
-  attachEvaluate<tpu::MatMulOp, evaluateMatMul>(context);
+  attachEvaluate<tpu::MatMulOp, evaluateTpuMatMul>(context);
 }

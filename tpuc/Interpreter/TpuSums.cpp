@@ -17,7 +17,7 @@
 using namespace tpuc;
 using namespace tpuc::top;
 
-static Expected<void> evaluateAvgPool(tpu::AvgPoolOp op, EvalContext &context) {
+static Expected<void> evaluateTpuAvgPool(tpu::AvgPoolOp op, EvalContext &context) {
   Expected<Window> window = poolWindow(windowSpec(op), extents(context.operand(0)));
   if (!window)
     return located(context, window.error());
@@ -45,7 +45,7 @@ static Expected<void> evaluateAvgPool(tpu::AvgPoolOp op, EvalContext &context) {
   return {};
 }
 
-static Expected<void> evaluateReduce(tpu::ReduceOp op, EvalContext &context) {
+static Expected<void> evaluateTpuReduce(tpu::ReduceOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
   const auto rank = static_cast<int64_t>(input.shape().rank());
   llvm::SmallVector<int64_t> axes = op.getAxes() ? toInts(*op.getAxes()) : Dims();
@@ -66,6 +66,6 @@ static Expected<void> evaluateReduce(tpu::ReduceOp op, EvalContext &context) {
 }
 
 void tpuc::attachTpuSums(mlir::MLIRContext *context) {
-  attachEvaluate<tpu::AvgPoolOp, evaluateAvgPool>(context);
-  attachEvaluate<tpu::ReduceOp, evaluateReduce>(context);
+  attachEvaluate<tpu::AvgPoolOp, evaluateTpuAvgPool>(context);
+  attachEvaluate<tpu::ReduceOp, evaluateTpuReduce>(context);
 }

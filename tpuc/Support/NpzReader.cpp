@@ -61,6 +61,7 @@ std::string nearestNames(const std::vector<std::string> &names, std::string_view
   if (names.empty())
     return "nothing: the file holds no tensor";
   std::vector<std::pair<size_t, size_t>> ranked;
+  ranked.reserve(names.size());
   for (size_t i = 0; i < names.size(); ++i)
     ranked.emplace_back(
         editDistance(std::string_view(names[i]).substr(0, kLongest), wanted.substr(0, kLongest)),
@@ -68,6 +69,7 @@ std::string nearestNames(const std::vector<std::string> &names, std::string_view
   size_t shown = std::min(kFew, ranked.size());
   std::partial_sort(ranked.begin(), ranked.begin() + static_cast<ptrdiff_t>(shown), ranked.end());
   std::vector<std::string> quoted;
+  quoted.reserve(shown);
   for (size_t i = 0; i < shown; ++i)
     quoted.push_back(fmt::format("'{}'", names[ranked[i].second].substr(0, kLongest)));
   std::string rest =

@@ -77,8 +77,9 @@ std::shared_ptr<void> allocate(int64_t bytes) {
   if (!block)
     throw std::bad_alloc();
   auto whole = std::shared_ptr<void>(block, std::free);
-  auto start = (reinterpret_cast<uintptr_t>(block) + kAlignment - 1) / kAlignment * kAlignment;
-  return {whole, reinterpret_cast<void *>(start)};
+  void *start = block;
+  std::align(kAlignment, static_cast<size_t>(bytes), start, padded);
+  return {whole, start};
 }
 
 } // namespace

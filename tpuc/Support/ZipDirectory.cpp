@@ -167,6 +167,7 @@ Expected<void> DirectoryReader::locateData(ZipEntry &entry, uint64_t directoryBe
 /// Overlaps are how small archives unpack to endless ones.
 Expected<void> DirectoryReader::checkOverlaps(const std::vector<ZipEntry> &entries) const {
   std::vector<const ZipEntry *> order;
+  order.reserve(entries.size());
   for (const ZipEntry &entry : entries)
     order.push_back(&entry);
   std::sort(order.begin(), order.end(),

@@ -47,7 +47,7 @@ Value tpuc::onnx::reshapeLike(NodeBuilder &node, Value input, Value like) {
   std::optional<Ints> dims = NodeBuilder::dims(like);
   if (dims && llvm::count(*dims, ShapedType::kDynamic) <= 1 && !llvm::is_contained(*dims, 0)) {
     std::replace(dims->begin(), dims->end(), ShapedType::kDynamic, int64_t(-1));
-    return node.emit<top::ReshapeOp>({input, node.none()}, node.attrs().setInts("shape", *dims));
+    return node.emit<top::ReshapeOp>({input, node.none()}, node.attrs().setInts("shape", dims));
   }
   Value shape = node.temp<top::ShapeOp>("shape", like);
   return node.emit<top::ReshapeOp>({input, shape}, node.attrs().setBool("allowzero", true));

@@ -127,7 +127,7 @@ struct PhaseAxis {
 
 /// The outputs of a transposed convolution that have the same remainders when divided by the
 /// strides.
-struct Phase {
+struct IntegerPhase {
   std::array<PhaseAxis, 3> axes;
   PackedConvolution convolution;
   Shape shape; ///< Of these outputs.
@@ -169,9 +169,9 @@ FilterView phaseFilter(const Geometry &g, const std::array<PhaseAxis, 3> &axes,
   return view;
 }
 
-std::vector<Phase> makePhases(const Geometry &g, const Tensor &filter, const Tensor *bias,
-                              const IntegerConvParams &params, DataType input) {
-  std::vector<Phase> phases;
+std::vector<IntegerPhase> makePhases(const Geometry &g, const Tensor &filter, const Tensor *bias,
+                                     const IntegerConvParams &params, DataType input) {
+  std::vector<IntegerPhase> phases;
   for (int64_t d = 0; d < std::min(g.strides[0], g.large[0]); ++d)
     for (int64_t h = 0; h < std::min(g.strides[1], g.large[1]); ++h)
       for (int64_t w = 0; w < std::min(g.strides[2], g.large[2]); ++w) {
@@ -188,7 +188,7 @@ std::vector<Phase> makePhases(const Geometry &g, const Tensor &filter, const Ten
 
 /// Puts the outputs of a phase to their places.
 template <typename T>
-void scatter(const Phase &phase, const Geometry &g, const Tensor &from, Tensor &to,
+void scatter(const IntegerPhase &phase, const Geometry &g, const Tensor &from, Tensor &to,
              ThreadPool &threads) {
   const T *source = from.data<T>().data();
   T *target = to.mutableData<T>().data();
@@ -210,7 +210,7 @@ void scatter(const Phase &phase, const Geometry &g, const Tensor &from, Tensor &
 
 struct KeptPhases {
   Shape input;
-  std::vector<Phase> phases;
+  std::vector<IntegerPhase> phases;
 };
 
 } // namespace
@@ -232,7 +232,7 @@ void kernels::integerDeconvolve(const Tensor &input, const Tensor &filter, const
   std::optional<Requantizer> requantizer;
   if (params.requant)
     requantizer.emplace(*params.requant, integerSimd(params.level));
-  for (const Phase &phase : kept->phases) {
+  for (const IntegerPhase &phase : kept->phases) {
     Tensor part(output.type(), phase.shape);
     phase.convolution.run(input, RowFinisher(requantizer ? &*requantizer : nullptr), part, threads);
     if (requantizer)
