@@ -95,11 +95,11 @@ def bench(build, model, onnx, methods, data, limit):
                   "--input_num", SAMPLES, "--cali_method", method, "-o", method], folder)
         rows = measure(build, folder, data, FLOAT + INTEGER, methods, limit)
     print(f"\n{model}\n{'mode':10} {'method':13} {'output':24} {'mean cos':>9} {'min cos':>9} {'euclid':>8} "
-          f"{'rows %':>8} {'samples %':>9} {'right %':>8}")
+          f"{'rows %':>8} {'samples %':>9} {'lines %':>8} {'right %':>8}")
     for row in rows:
         print(f"{row['mode']:10} {row['table'] or '-':13} {row['output'][-24:]:24} {row['mean_cos']:9.5f} "
               f"{row['min_cos']:9.5f} {row['mean_euclid']:8.4f} {row['rows_percent']:8.2f} "
-              f"{row['samples_percent']:9.2f} {row['right_percent']:8.2f}")
+              f"{row['samples_percent']:9.2f} {row['lines_percent']:8.2f} {row['right_percent']:8.2f}")
     missed = 0
     for what, value, least in demands(model, rows):
         missed += value < least
