@@ -8,6 +8,8 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -90,6 +92,9 @@ static bool isSum(Operation *op) {
                             reduce.getMode());
 }
 
+/// Sums of products, which have 32 bits before they are stored.
+static bool isProduct(Operation *op) { return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op); }
+
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
     : main(main), target(target), options(std::move(given)) {
   for (Operation &op : main.front().without_terminator())
@@ -99,6 +104,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideMovers();
+  decideResults();
   shareTypes();
 }
 
@@ -210,6 +216,25 @@ void StoragePlan::decideMovers() {
     const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
     const Precision wanted = isMade ? of(maker).precision : floatPrecision();
     decisions[&op] = {decideFloat(&op, wanted).precision, "it moves floats between ops on floats"};
+  }
+}
+
+/// Products whose results nobody wants in integers give them in the widest type that is read.
+void StoragePlan::decideResults() {
+  if (target.requant.strategy != RequantStrategy::OwnCommand)
+    return;
+  const auto readsFloats = [&](Operation *user) {
+    auto found = decisions.find(user);
+    return found != decisions.end() && found->second.precision != Precision::INT8;
+  };
+  for (auto &[op, decision] : decisions) {
+    if (decision.precision != Precision::INT8 || !isProduct(op) || op->use_empty() ||
+        tpu::isQuantized(op->getResult(0)) || !llvm::all_of(op->getUsers(), readsFloats))
+      continue;
+    decision.result = of(*op->user_begin()).precision;
+    for (Operation *user : op->getUsers())
+      if (of(user).precision != decision.result)
+        decision.result = Precision::F32;
   }
 }
 
