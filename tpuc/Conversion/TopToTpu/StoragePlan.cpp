@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
@@ -101,6 +102,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
     for (Value result : op.getResults())
       if (quant::UniformQuantizedType type = typeFor(result))
         types[result] = type;
+  findGates();
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideMovers();
@@ -132,6 +134,27 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
   return scale ? make(!isUnsigned, *scale, 0) : quant::UniformQuantizedType();
 }
 
+/// Whether `value` has one number for each channel.
+static bool isPerChannel(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getRank() > 2 && isNumber(type) &&
+         llvm::all_of(type.getShape().drop_front(2), [](int64_t extent) { return extent == 1; });
+}
+
+void StoragePlan::findGates() {
+  const auto isScaledBy = [](Operation *user) {
+    return isa<top::MulOp>(user) && !isPerChannel(user->getResult(0));
+  };
+  for (Operation &op : llvm::reverse(main.front().without_terminator())) {
+    if (op.getNumResults() != 1 || op.getNumOperands() == 0 || op.use_empty() ||
+        !isPerChannel(op.getResult(0)) || !isPerChannel(op.getOperand(0)))
+      continue;
+    if (llvm::all_of(op.getUsers(),
+                     [&](Operation *user) { return gates.contains(user) || isScaledBy(user); }))
+      gates.insert(&op);
+  }
+}
+
 void StoragePlan::decide(Operation *op) {
   if (isStructure(op) || hasNoNumbers(op)) {
     decisions[op] = {};
@@ -148,6 +171,10 @@ void StoragePlan::decide(Operation *op) {
   }
   if (wanted != options.mode && decision.reason.empty())
     decision.reason = "the quantize table says so";
+  const bool isFree = exception == options.exceptions.end() && target.has(Precision::F32);
+  if (isFree && decision.precision == Precision::BF16 && options.mode == Precision::BF16 &&
+      gates.contains(op))
+    decision = {Precision::F32, "it is small, and its result scales whole channels"};
   decisions[op] = std::move(decision);
 }
 

@@ -43,6 +43,8 @@ struct Decision {
 /// gives way to F32 for constants beyond its range, for ops whose results are coordinates or
 /// indices, and with `avoidF16Overflow` for ranges beyond 65504.
 ///
+/// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
+///
 /// A product (convolution, inner product) on integers whose readers are all on floats gives floats
 /// straight from its 32-bit sums, where the chip scales sums by a command of their own: nothing is
 /// rounded to 8 bits between.
@@ -64,6 +66,7 @@ public:
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
 
 private:
+  void findGates();
   void decide(mlir::Operation *op);
   Decision decideFloat(mlir::Operation *op, Precision wanted);
   /// Why `op` cannot be computed on integers; empty if it can.
@@ -81,6 +84,8 @@ private:
   const TargetInfo &target;
   PlanOptions options;
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
+  /// Ops on one number per channel whose results scale larger tensors.
+  llvm::DenseSet<mlir::Operation *> gates;
   llvm::DenseMap<mlir::Value, quant::UniformQuantizedType> types;
 };
 
