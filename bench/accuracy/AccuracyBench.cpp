@@ -11,7 +11,8 @@
 // Lowers an optimized network in each of the modes, the integer ones with each of the calibration
 // tables, and runs it, and the network itself, on every sample. Prints for each output the mean and
 // the smallest cosine, the mean euclidean similarity, and where rows of scores have their largest
-// element in the same place: in how many rows, and in how many samples in all rows.
+// element in the same place: in how many rows, in how many samples in all rows, and how many lines
+// of text read the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,6 +61,7 @@ struct Score {
   int64_t rows = 0;
   int64_t equalRows = 0;
   int64_t equalSamples = 0;
+  int64_t equalLines = 0;
   int64_t right = 0;
   bool isEqual = true;
 };
@@ -125,6 +127,14 @@ std::vector<int64_t> largestOfRows(const Tensor &tensor) {
   return places;
 }
 
+/// What is read in a line of text whose rows are steps with a score per character: repetitions
+/// count once, and 0 stands for none (CTC).
+std::vector<int64_t> readLine(std::vector<int64_t> places) {
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::erase(places, 0);
+  return places;
+}
+
 void add(Score &score, const Tensor &found, const Tensor &wanted, std::optional<int64_t> label) {
   const TensorComparison compared = compareTensors(found, wanted);
   ++score.samples;
@@ -140,6 +150,7 @@ void add(Score &score, const Tensor &found, const Tensor &wanted, std::optional<
   score.rows += std::ssize(a);
   score.equalRows += equal;
   score.equalSamples += equal == std::ssize(a);
+  score.equalLines += readLine(a) == readLine(b);
   score.right += label && a[0] == *label;
 }
 
@@ -235,10 +246,11 @@ void Bench::print(const std::string &mode, const std::string &table, const std::
                   const Score &score) {
   const auto part = [&](int64_t count, int64_t of) { return 100.0 * double(count) / double(of); };
   const double mean = score.cosines / double(score.samples);
-  fmt::print("{:<10} {:<16} {:<28} {:>9.5f} {:>9.5f} {:>8.4f} {:>9.2f} {:>9.2f}{}{}\n", mode,
-             std::filesystem::path(table).filename().string(), output, mean, score.leastCosine,
-             score.euclids / double(score.samples), part(score.equalRows, score.rows),
-             part(score.equalSamples, score.samples),
+  fmt::print("{:<10} {:<16} {:<28} {:>9.5f} {:>9.5f} {:>8.4f} {:>9.2f} {:>9.2f} {:>9.2f}{}{}\n",
+             mode, std::filesystem::path(table).filename().string(), output, mean,
+             score.leastCosine, score.euclids / double(score.samples),
+             part(score.equalRows, score.rows), part(score.equalSamples, score.samples),
+             part(score.equalLines, score.samples),
              labels ? fmt::format(" {:>9.2f}", part(score.right, score.samples)) : "",
              score.isEqual ? "  bit for bit" : "");
   std::fflush(stdout);
@@ -250,6 +262,7 @@ void Bench::print(const std::string &mode, const std::string &table, const std::
                     {"mean_euclid", score.euclids / double(score.samples)},
                     {"rows_percent", part(score.equalRows, score.rows)},
                     {"samples_percent", part(score.equalSamples, score.samples)},
+                    {"lines_percent", part(score.equalLines, score.samples)},
                     {"right_percent", part(score.right, score.samples)},
                     {"equal", score.isEqual}});
 }
@@ -290,9 +303,9 @@ Expected<void> Bench::run() {
   Expected<Results> wanted = compute(*network->second, *samples);
   if (!wanted)
     return propagate(wanted);
-  fmt::print("{:<10} {:<16} {:<28} {:>9} {:>9} {:>8} {:>9} {:>9}{}\n", "mode", "table",
+  fmt::print("{:<10} {:<16} {:<28} {:>9} {:>9} {:>8} {:>9} {:>9} {:>9}{}\n", "mode", "table",
              fmt::format("output ({} samples)", samples->count), "mean cos", "min cos", "euclid",
-             "rows %", "samples %", labels ? "   right %" : "");
+             "rows %", "samples %", "lines %", labels ? "   right %" : "");
   const std::vector<std::string> noTable = {""};
   for (const std::string &mode : options.modes)
     for (const std::string &table : mode.starts_with("INT8") ? options.tables : noTable)

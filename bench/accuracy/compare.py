@@ -6,12 +6,14 @@ Every model of MODELS whose .onnx file is in the folder TPUC_MODELS is transform
 samples with every method, lowered in F32, F16, BF16, INT8 and INT8_ASYM, and run on other samples
 (N of them at most). MODELs and METHODs that are named are the only ones.
 The samples are in the folder TPUC_ACCURACY_DATA, by default BUILD/accuracy; prepare.py makes those
-that are missing.
+that are missing. A model that has a table MODEL.quantize_table here is also measured with it.
 Needs what prepare.py needs, and onnx and onnxruntime for the silu_detector.
 """
 
 import json
+import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,10 +56,11 @@ def call(command, folder):
         sys.exit(f"bench accuracy: {' '.join(command)}:\n{done.stdout}")
 
 
-def measure(build, folder, data, modes, tables, limit):
+def measure(build, folder, data, modes, tables, limit, options=()):
     """Rows of bench-accuracy: a dictionary per mode, table and output."""
     command = [f"{build}/bin/bench-accuracy", "--mlir", "m.mlir", "--samples", f"{data}/samples.npz",
-               "--modes", ",".join(modes), "--limit", str(limit), "--json", "report.json"]
+               "--modes", ",".join(modes), "--limit", str(limit), "--json", "report.json",
+               *options]
     if tables:
         command += ["--table", ",".join(tables)]
     if os.path.exists(f"{data}/labels.npz"):
@@ -65,6 +68,38 @@ def measure(build, folder, data, modes, tables, limit):
     call(command, folder)
     with open(f"{folder}/report.json", encoding="utf-8") as file:
         return json.load(file)
+
+
+def mac_share(mlir, table):
+    """The percentage of a network's multiplications that are in the layers of a quantize table."""
+    with open(table, encoding="utf-8") as file:
+        named = {line.split()[0] for line in file if line.strip() and not line.startswith("#")}
+    total = part = 0
+    with open(mlir, encoding="utf-8") as file:
+        for line in file:
+            op = re.search(r'"top\.(Conv|MatMul)"', line)
+            if not op:
+                continue
+            types = line[line.rindex(" : ("):]
+            shapes = [[int(extent) for extent in dims.split("x")[:-1]]
+                      for dims in re.findall(r"tensor<((?:\d+x)+)f32>", types)]
+            terms = math.prod(shapes[1][1:]) if op[1] == "Conv" else shapes[0][-2 if "left_transpose = true" in line else -1]
+            macs = math.prod(shapes[-1]) * terms
+            total += macs
+            part += macs * (re.search(r'loc\("([^"]+)"\)\s*$', line)[1] in named)
+    return 100 * part / total
+
+
+def mixed_rows(folder, build, model, data, limit):
+    """(what, found, limit) of what the model's quantize table, if it has one here, makes of it."""
+    table = f"{HERE}/{model}.quantize_table"
+    if not os.path.exists(table):
+        return []
+    row = measure(build, folder, data, ["INT8_ASYM"], [DEFAULT], limit, ["--qtable", table])[0]
+    name = "INT8_ASYM, quantize table:"
+    return [(f"{name} MACs_percent in INT8", 100 - mac_share(f"{folder}/m.mlir", table), 90),
+            (f"{name} lines_percent", row["lines_percent"], 90),
+            (f"{name} samples_percent", row["samples_percent"], 90)]
 
 
 def demands(model, rows):
@@ -94,14 +129,15 @@ def bench(build, model, onnx, methods, data, limit):
             call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration",
                   "--input_num", SAMPLES, "--cali_method", method, "-o", method], folder)
         rows = measure(build, folder, data, FLOAT + INTEGER, methods, limit)
+        mixed = mixed_rows(folder, build, model, data, limit) if DEFAULT in methods else []
     print(f"\n{model}\n{'mode':10} {'method':13} {'output':24} {'mean cos':>9} {'min cos':>9} {'euclid':>8} "
-          f"{'rows %':>8} {'samples %':>9} {'right %':>8}")
+          f"{'rows %':>8} {'samples %':>9} {'lines %':>8} {'right %':>8}")
     for row in rows:
         print(f"{row['mode']:10} {row['table'] or '-':13} {row['output'][-24:]:24} {row['mean_cos']:9.5f} "
               f"{row['min_cos']:9.5f} {row['mean_euclid']:8.4f} {row['rows_percent']:8.2f} "
-              f"{row['samples_percent']:9.2f} {row['right_percent']:8.2f}")
+              f"{row['samples_percent']:9.2f} {row['lines_percent']:8.2f} {row['right_percent']:8.2f}")
     missed = 0
-    for what, value, least in demands(model, rows):
+    for what, value, least in demands(model, rows) + mixed:
         missed += value < least
         print(f"  {what:44} {value:9.5f}  at least {least:8}  {'met' if value >= least else 'NOT MET'}")
     sys.stdout.flush()

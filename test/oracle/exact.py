@@ -134,6 +134,45 @@ class Requantization:
         return text
 
 
+@dataclass(frozen=True)
+class Dequantization:
+    """The attributes with which sums become floats of the type `to`, f32, f16 or bf16."""
+    scales: tuple
+    to: str
+    relu_limit: float = None  # None: no ReLU.
+
+    def __call__(self, x, index):
+        assert -2**31 <= x < 2**31, "the sum of a case leaves 32 bits"
+        number = np.float32(int(x)) * np.float32(self.scales[index if len(self.scales) > 1 else 0])
+        if self.relu_limit is not None:
+            number = max(number, np.float32(0))
+            if self.relu_limit >= 0:
+                number = min(number, np.float32(self.relu_limit))
+        return number
+
+    def array(self, sums, axis=None):
+        """All of `sums`, as f32 where numpy has no such type."""
+        result = np.empty(sums.shape, np.float32)
+        for at in np.ndindex(sums.shape):
+            result[at] = self(sums[at], 0 if axis is None else at[axis])
+        if self.to == "f16":
+            return result.astype(np.float16)
+        return round_bf16(result) if self.to == "bf16" else result
+
+    def attributes(self):
+        text = [f"dequant_scale = [{', '.join(f'{scale:.17e}' for scale in self.scales)}]"]
+        if self.relu_limit is not None:
+            text += ["do_relu = true", f"relu_limit = {self.relu_limit:.17e} : f64"]
+        return text
+
+
+def round_bf16(values):
+    """f32 numbers rounded to bf16, to the nearest, ties to even."""
+    bits = values.view(np.uint32).astype(np.uint64)
+    bits += 0x7FFF + ((bits >> 16) & 1)
+    return (bits & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
 def quantize(values, to):
     """tpu.Cast of f32 to stored integers."""
     inverse = np.float32(1.0 / to.scale)

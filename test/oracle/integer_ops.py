@@ -28,7 +28,7 @@ except ImportError as missing:
     sys.exit(77)
 
 from device_module import Module
-from exact import QUANT_MODES, ROUND_MODES, Quantized, Requantization, rounded
+from exact import QUANT_MODES, ROUND_MODES, Dequantization, Quantized, Requantization, rounded
 
 CASES = {}
 
@@ -112,6 +112,13 @@ class Random:
         return Requantization(tuple(m for m, _ in factors), tuple(s for _, s in factors),
                               round_mode, quant_mode, self.relu(to) if has_relu else None)
 
+    def dequantization(self, largest, count):
+        """For sums of up to `largest`; `count` scales, at times one."""
+        scales = tuple(float(self.rng.uniform(-1, 4)) / largest
+                       for _ in range(1 if self.chance(0.3) else count))
+        limit = self.pick([None, None, -1.0, float(self.rng.uniform(0, 2))])
+        return Dequantization(scales, self.pick(["f32", "f16", "bf16"]), limit)
+
 
 def integers(array, zero=0):
     return array.astype(np.int64) - zero
@@ -177,6 +184,22 @@ def bias_of(module, random, count, largest):
     return value, bias.astype(np.int64)
 
 
+def add_product(name, module, random, operands, attributes, sums, largest, axis):
+    """The op whose sums are `sums`, up to about `largest`: as integers or as floats, with a scale
+    for each index along `axis`."""
+    count = 1 if axis is None else sums.shape[axis]
+    if random.chance(0.25):
+        floats = random.dequantization(largest, count)
+        attributes = attributes + floats.attributes()
+        value = module.op(name, operands, attributes, sums.shape, floats.to)
+        return module.expect(value, floats.array(sums, axis), describe(name, floats.to, attributes))
+    to = random.type()
+    requant = random.requantization(largest, to, count)
+    attributes = attributes + requant.attributes()
+    value = module.op(name, operands, attributes, sums.shape, to)
+    return module.expect(value, requant.array(sums, to, axis), describe(name, to, attributes))
+
+
 @case(130)
 def add_Conv(module, random):
     rank = random.pick([1, 2, 2, 2, 3])
@@ -186,12 +209,11 @@ def add_Conv(module, random):
     spatial = [r + random.int(1, 9 if rank < 3 else 4) for r in window.reach]
     if random.chance(0.15):
         spatial[-1] += 40
-    from_, to = random.type(), random.type()
+    from_ = random.type()
     input_ = random.array((random.int(1, 2), channels, *spatial), from_)
     filter_ = random.bytes((out, channels // group, *window.kernel))
     terms = filter_[0].size
     bias, bias_value = bias_of(module, random, out, terms * 128 * 64)
-    requant = random.requantization(terms**0.5 * 128 * 100, to, out)
     padded = np.pad(integers(input_), [(0, 0), (0, 0), *zip(window.begins, window.ends)],
                     constant_values=from_.zero)
     outputs = window.outputs(spatial)
@@ -203,10 +225,8 @@ def add_Conv(module, random):
             first = m // (out // group) * (channels // group)
             sums[:, m] += read[:, first + c] * int(filter_[(m, c, *tap)])
     filter_value = module.weight(filter_) if random.chance(0.7) else module.argument(filter_)
-    attributes = window.attributes() + [f"group = {group} : i64"] + requant.attributes()
-    value = module.op("Conv", [module.argument(input_, from_), filter_value, bias], attributes,
-                      sums.shape, to)
-    module.expect(value, requant.array(sums, to, 1), describe("Conv", from_, to, attributes))
+    add_product("Conv", module, random, [module.argument(input_, from_), filter_value, bias],
+                window.attributes() + [f"group = {group} : i64"], sums, terms**0.5 * 128 * 100, 1)
 
 
 @case(50)
@@ -222,12 +242,11 @@ def add_Deconv(module, random):
                      zip(spatial, window.strides, window.reach, window.begins)]
     window.ends = [0 if (i - 1) * s + r < 4 else e for i, s, r, e in
                    zip(spatial, window.strides, window.reach, window.ends)]
-    from_, to = random.type(), random.type()
+    from_ = random.type()
     input_ = random.array((random.int(1, 2), channels, *spatial), from_)
     filter_ = random.bytes((channels, out // group, *window.kernel))
     largest = channels // group * np.prod(window.kernel) ** 0.5 * 128 * 100
     bias, bias_value = bias_of(module, random, out, int(largest))
-    requant = random.requantization(largest, to, out)
     whole = [s * (i - 1) + p + r + 1 for s, i, p, r in
              zip(window.strides, spatial, extra, window.reach)]
     sums = np.zeros((input_.shape[0], out, *whole), np.int64)
@@ -243,10 +262,9 @@ def add_Deconv(module, random):
     sums = sums + bias_value.reshape(1, -1, *[1] * rank)
     attributes = window.attributes() + [f"group = {group} : i64",
                                         list_attribute("output_padding", extra)]
-    attributes += requant.attributes()
-    value = module.op("Deconv", [module.argument(input_, from_), module.weight(filter_), bias],
-                      attributes, sums.shape, to)
-    module.expect(value, requant.array(sums, to, 1), describe("Deconv", from_, to, attributes))
+    add_product("Deconv", module, random,
+                [module.argument(input_, from_), module.weight(filter_), bias], attributes, sums,
+                largest, 1)
 
 
 @case(80)
@@ -272,9 +290,7 @@ def add_MatMul(module, random):
         bias_value = integers(bias_value)
     is_row_only = len(shapes[1]) == 1
     sums = sums + (bias_value[0] if is_row_only and len(np.shape(bias_value)) else bias_value)
-    to = random.type()
-    requant = random.requantization(terms**0.5 * 128 * 128, to, 1 if is_row_only else columns)
-    attributes = requant.attributes()
+    attributes = []
     stored = list(arrays)
     for side, name in enumerate(("left_transpose", "right_transpose")):
         if len(shapes[side]) > 1 and random.chance(0.4):
@@ -282,11 +298,8 @@ def add_MatMul(module, random):
             stored[side] = np.ascontiguousarray(np.swapaxes(arrays[side], -1, -2))
     left = module.argument(stored[0], types[0])
     right = module.weight(stored[1]) if is_constant else module.argument(stored[1], types[1])
-    value = module.op("MatMul", [left, right, bias], attributes, sums.shape, to)
-    axis = None if is_row_only else sums.ndim - 1
-    module.expect(value, requant.array(sums, to, axis), describe("MatMul", *types, to, attributes))
-
-
+    add_product("MatMul", module, random, [left, right, bias], attributes, sums,
+                terms**0.5 * 128 * 128, None if is_row_only else sums.ndim - 1)
 
 
 #===--- Element-wise ops ----------------------------------------------------===#

@@ -49,7 +49,8 @@ StatisticsPass::StatisticsPass(std::vector<std::string> given, SampleRunner &run
     indices.emplace(names[index], index);
 }
 
-Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t end) {
+Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t end,
+                                                          ChannelMeans *means) {
   std::vector<TensorRange> ranges(names.size());
   std::vector<std::mutex> mutexes(names.size());
   Expected<void> done =
@@ -62,6 +63,8 @@ Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t
                    range.add(FloatElements(tensor).values());
                    if (range.numNan() > 0)
                      return makeError("layer '" + name + "'", "computes nan", "numbers");
+                   if (means)
+                     means->add(name, tensor);
                    std::lock_guard lock(mutexes[found->second]);
                    ranges[found->second].merge(range);
                    return {};
@@ -155,13 +158,15 @@ Expected<std::vector<CalibratedTensor>> Calibration::run() {
   if (!names)
     return propagate(names);
   StatisticsPass pass(*names, runner);
-  Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples());
+  ChannelMeans means(module);
+  Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples(), &means);
   if (!ranges)
     return propagate(ranges);
   const ThresholdMethod method = options.method.value_or(ThresholdMethod::Kl);
   for (size_t i = 0; i < names->size(); ++i) {
     const float absMax = (*ranges)[i].absMax();
-    tensors.push_back({(*names)[i], (*ranges)[i], method, absMax > 0 ? absMax : 1});
+    tensors.push_back(
+        {(*names)[i], (*ranges)[i], method, absMax > 0 ? absMax : 1, means.of((*names)[i])});
   }
   if (method == ThresholdMethod::Max)
     return std::move(tensors);

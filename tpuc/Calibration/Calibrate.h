@@ -10,6 +10,7 @@
 #define TPUC_CALIBRATION_CALIBRATE_H
 
 #include "tpuc/Calibration/CalibrationTable.h"
+#include "tpuc/Calibration/ChannelMeans.h"
 #include "tpuc/Calibration/SampleRunner.h"
 #include "tpuc/Calibration/Thresholds.h"
 
@@ -35,6 +36,8 @@ struct CalibratedTensor {
   /// Whose threshold it is; that of Kl may be a tuned one.
   ThresholdMethod method = ThresholdMethod::Kl;
   double threshold = 1;
+  /// Of the channels over which a convolution or inner product sums; empty if none reads it.
+  std::vector<float> channelMeans = {};
 };
 
 /// Two passes over samples, which may be done in parts: results of disjoint ranges of samples
@@ -44,7 +47,9 @@ public:
   StatisticsPass(std::vector<std::string> names, SampleRunner &runner);
 
   /// Errors: as SampleRunner::run; a tensor with NaN.
-  Expected<std::vector<TensorRange>> ranges(int64_t begin, int64_t end);
+  /// `means`, unless null, is told of all tensors.
+  Expected<std::vector<TensorRange>> ranges(int64_t begin, int64_t end,
+                                            ChannelMeans *means = nullptr);
   /// `ranges` are those of all samples.
   Expected<std::vector<Histogram>> histograms(std::span<const TensorRange> ranges, int64_t numBins,
                                               int64_t begin, int64_t end);

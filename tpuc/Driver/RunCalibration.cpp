@@ -10,6 +10,7 @@
 #include "tpuc/Calibration/Dataset.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Support/Npz.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,23 @@ static CalibrationTable makeTable(const RunCalibrationSummary &summary, int64_t 
   return table;
 }
 
+/// The means of the channels that products read, as a file beside the table.
+static Expected<OutputFile> makeMeans(const RunCalibrationSummary &summary,
+                                      const std::string &table) {
+  Expected<NpzWriter> writer = NpzWriter::create(channelMeansFile(table));
+  if (!writer)
+    return propagate(writer);
+  for (const CalibratedTensor &tensor : summary.tensors) {
+    if (tensor.channelMeans.empty())
+      continue;
+    Tensor means(DataType::F32, Shape{std::ssize(tensor.channelMeans)});
+    std::ranges::copy(tensor.channelMeans, means.mutableData<float>().begin());
+    if (Expected<void> added = writer->add(tensor.name, means); !added)
+      return propagate(added);
+  }
+  return writer->finish();
+}
+
 Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions &options) {
   if (Expected<void> checked = checkOptions(options); !checked)
     return propagate(checked);
@@ -109,7 +127,13 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   const CalibrationTable table = makeTable(summary, options.calibration.numBins);
   if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
     return propagate(written);
-  if (Expected<void> committed = file->commit(); !committed)
+  Expected<OutputFile> means = makeMeans(summary, options.table);
+  if (!means)
+    return propagate(means);
+  std::vector<OutputFile> files;
+  files.push_back(std::move(*file));
+  files.push_back(std::move(*means));
+  if (Expected<void> committed = commitAll(std::move(files)); !committed)
     return propagate(committed);
   return summary;
 }

@@ -75,6 +75,7 @@ private:
   void lift(Operation *op);
   void liftCast(tpu::CastOp op);
   void liftTwin(Operation *op, OperationName name);
+  void liftDequantized(Operation *op);
   void liftTyped(Operation *op, OperationName name);
   void liftRegionArguments(Operation *op);
   void liftArguments(func::FuncOp main);
@@ -168,6 +169,8 @@ void Lifter::lift(Operation *op) {
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
   liftRegionArguments(op);
+  if (op->hasAttr("dequant_scale"))
+    return liftDequantized(op);
   const bool isRequantized = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0)) &&
                              op->hasAttr("rshift") && isa<EvaluateInterface>(op);
   std::optional<OperationName> name = tpu::twinOf(op->getName());
@@ -217,6 +220,19 @@ void Lifter::liftTwin(Operation *op, OperationName name) {
     old.replaceAllUsesWith(value);
   }
   op->erase();
+}
+
+/// A product of integers stays, and makes f32.
+void Lifter::liftDequantized(Operation *op) {
+  Value result = op->getResult(0);
+  const Type stored = result.getType();
+  if (!isNarrowFloat(stored))
+    return;
+  result.setType(widened(stored));
+  builder.setInsertionPointAfter(op);
+  Value rounded = roundTo(result, stored, op->getLoc());
+  result.replaceAllUsesExcept(rounded, rounded.getDefiningOp());
+  op->setAttr(kIntermediate, builder.getUnitAttr());
 }
 
 void Lifter::liftTyped(Operation *op, OperationName name) {

@@ -144,6 +144,35 @@ TEST_F(CalibrateTest, StatisticsOfPartsCombineToThoseOfAll) {
   EXPECT_EQ(mergedHistograms, histograms);
 }
 
+TEST_F(CalibrateTest, FindsTheMeansOfWhatProductsRead) {
+  auto tensors = run({.method = ThresholdMethod::Max});
+  ASSERT_TRUE(tensors);
+  std::vector<double> means(8, 0);
+  for (const Tensor &sample : samples)
+    for (size_t i = 0; i < 32; ++i)
+      means[i % 8] += double(sample.data<float>()[i]) / (4.0 * double(samples.size()));
+  ASSERT_EQ((*tensors)[0].channelMeans.size(), 8U);
+  for (size_t channel = 0; channel < 8; ++channel)
+    EXPECT_NEAR((*tensors)[0].channelMeans[channel], means[channel], 1e-6);
+  // Nobody else is multiplied with a filter.
+  for (size_t i = 1; i < tensors->size(); ++i)
+    EXPECT_TRUE((*tensors)[i].channelMeans.empty()) << (*tensors)[i].name;
+}
+
+TEST_F(CalibrateTest, MeansOfPartsCombineToThoseOfAll) {
+  ChannelMeans whole(*module);
+  ChannelMeans last(*module);
+  ChannelMeans first(*module);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    whole.add("x", samples[i]);
+    (i < 5 ? first : last).add("x", samples[i]);
+  }
+  last.merge(first);
+  EXPECT_EQ(last.of("x"), whole.of("x"));
+  EXPECT_FALSE(last.of("x").empty());
+  EXPECT_TRUE(last.of("relu").empty());
+}
+
 TEST_F(CalibrateTest, TuningNeverLowersKl) {
   for (unsigned i = 12; i < 400; ++i)
     samples.push_back(random({4, 8}, i));

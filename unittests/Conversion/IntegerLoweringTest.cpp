@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -406,5 +407,74 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(Chip{"bm1684x", false, 1}, Chip{"bm1684x", true, 1},
                                      Chip{"cv183x", false, 1}, Chip{"bm1684", false, 8})),
     nameOf);
+
+//===----------------------------------------------------------------------===//
+// Means of what filters meet
+//===----------------------------------------------------------------------===//
+
+const std::vector<Layer> kProducts = {
+    {"Conv",
+     R"(%r = "top.Conv"(%x, %w, %b) {kernel_shape = [3], group = 2 : i64})",
+     {{1, 4, 12}},
+     {{6, 2, 3}, {6}}},
+    {"Deconv",
+     R"(%r = "top.Deconv"(%x, %w, %b) {kernel_shape = [2, 2], strides = [2, 2], group = 2 : i64})",
+     {{1, 4, 3, 3}},
+     {{4, 3, 2, 2}, {6}}},
+    {"MatMul", R"(%r = "top.MatMul"(%x, %w, %b))", {{3, 4}}, {{4, 6}, {6}}},
+    {"MatMulTransposed",
+     R"(%r = "top.MatMul"(%x, %w, %b) {right_transpose = true})",
+     {{3, 4}},
+     {{6, 4}, {6}}},
+};
+
+/// Whether element `index` of the filter of `layer` is multiplied with the last of four channels.
+bool meetsLastChannel(const Layer &layer, size_t index) {
+  const std::string name = layer.name;
+  if (name == "Conv")
+    return index / 18 == 1 && index / 3 % 2 == 1;
+  if (name == "Deconv")
+    return index / 12 == 3;
+  return name == "MatMul" ? index / 6 == 3 : index % 4 == 3;
+}
+
+class InputMeans : public IntegerLowering {
+protected:
+  std::vector<int32_t> biases(const std::vector<float> &means) {
+    module->walk([&](mlir::Operation *op) {
+      if (layerName(op) == "r" && !means.empty())
+        op->setAttr(kInputMeans, mlir::DenseF32ArrayAttr::get(&context, means));
+    });
+    mlir::OwningOpRef<mlir::ModuleOp> lowered = lower(std::get<1>(GetParam()));
+    std::vector<int32_t> result;
+    lowered->walk([&](top::WeightOp weight) {
+      if (!weight.name().starts_with("r_bias_i32"))
+        return;
+      Expected<Tensor> tensor = weight.read();
+      ASSERT_TRUE(tensor);
+      result.assign(tensor->data<int32_t>().begin(), tensor->data<int32_t>().end());
+    });
+    EXPECT_EQ(result.size(), 6U);
+    return result;
+  }
+};
+
+TEST_P(InputMeans, AreThoseOfTheChannelThatAnElementMeets) {
+  // 8 bits hold all of the filter but what meets the last channel.
+  const Layer &layer = std::get<0>(GetParam());
+  const Dims &dims = layer.weights[0];
+  Tensor filter(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+  for (size_t i = 0; i < filter.data<float>().size(); ++i)
+    filter.mutableData<float>()[i] = meetsLastChannel(layer, i) ? 10.3F / 64 : 127.0F / 64;
+  (*context.getLoadedDialect<top::TopDialect>()->weights(*module))->set("w", filter);
+  const std::vector<int32_t> plain = biases({});
+  EXPECT_EQ(biases({1000, 1000, 1000, 0}), plain);
+  EXPECT_NE(biases({0, 0, 0, 1000}), plain);
+}
+
+INSTANTIATE_TEST_SUITE_P(Products, InputMeans,
+                         testing::Combine(testing::ValuesIn(kProducts),
+                                          testing::Values(Chip{"bm1684x", true, 1})),
+                         nameOf);
 
 } // namespace

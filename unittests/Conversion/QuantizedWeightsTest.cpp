@@ -220,4 +220,21 @@ TEST(QuantizedWeights, KeepSumsIn16Bits) {
   }
 }
 
+TEST(QuantizedWeights, TakeUpInTheBiasWhatRoundingAdds) {
+  // The filter of channel 1 is exact; of channel 0, 0.4 is rounded off of an element that meets 5
+  // on the average, and 0.3 added to one that meets -2.
+  ProductScales scales;
+  scales.input = 0.5;
+  scales.filter = {1};
+  scales.means = {5, -2, 7, 7};
+  const Tensor filter = floats({2, 2}, {10.4F, -3.3F, 1, 2});
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, {2, 2, 1, 1, 1}, scales);
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(10, -3, 1, 2));
+  // (0.4 * 5 + 0.3 * 2) / 0.5, rounded.
+  EXPECT_THAT(values<int32_t>(*weights.bias), ElementsAre(5, 0));
+  const Tensor bias = floats({2}, {1, 1});
+  EXPECT_THAT(values<int32_t>(*quantizeWeights(filter, &bias, {2, 2, 1, 1, 1}, scales).bias),
+              ElementsAre(7, 2));
+}
+
 } // namespace

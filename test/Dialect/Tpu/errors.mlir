@@ -230,3 +230,35 @@ func.func @twins_have_all_attributes(%arg0: tensor<2x3xf32>) {
   %0 = "tpu.Permute"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+// -----
+
+func.func @sums_become_one_thing(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.1>>, %arg1: none) {
+  // expected-error @+1 {{has both dequant_scale and multiplier; expected one of them}}
+  %0 = "tpu.MatMul"(%arg0, %arg0, %arg1) {dequant_scale = [0.01], multiplier = [1], rshift = [1]} : (tensor<2x2x!quant.uniform<i8:f32, 0.1>>, tensor<2x2x!quant.uniform<i8:f32, 0.1>>, none) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @floats_of_integers(%arg0: tensor<2x2xf32>, %arg1: none) {
+  // expected-error @+1 {{has dequant_scale, but makes 'tensor<2x2xf32>' of 'tensor<2x2xf32>'; expected floats of quantized values}}
+  %0 = "tpu.MatMul"(%arg0, %arg0, %arg1) {dequant_scale = [0.01]} : (tensor<2x2xf32>, tensor<2x2xf32>, none) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @scales_are_there(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.1>>, %arg1: none) {
+  // expected-error @+1 {{has no entry in dequant_scale; expected at least 1}}
+  %0 = "tpu.MatMul"(%arg0, %arg0, %arg1) {dequant_scale = []} : (tensor<2x2x!quant.uniform<i8:f32, 0.1>>, tensor<2x2x!quant.uniform<i8:f32, 0.1>>, none) -> tensor<2x2xf32>
+  return
+}
+
+// -----
+
+func.func @scales_are_finite(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.1>>, %arg1: none) {
+  // expected-error @+1 {{dequant_scale holds INF; expected finite numbers}}
+  %0 = "tpu.MatMul"(%arg0, %arg0, %arg1) {dequant_scale = [0x7FF0000000000000 : f64]} : (tensor<2x2x!quant.uniform<i8:f32, 0.1>>, tensor<2x2x!quant.uniform<i8:f32, 0.1>>, none) -> tensor<2x2xf32>
+  return
+}

@@ -9,12 +9,17 @@
 #include "tpuc/Calibration/Calibrate.h"
 #include "tpuc/Calibration/CalibrationTable.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Npz.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+
+#include <cmath>
+#include <filesystem>
 
 namespace tpuc {
 #define GEN_PASS_DEF_IMPORTCALIBRATIONTABLE
@@ -47,6 +52,37 @@ quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric,
   return clip && clipped.min < clipped.max ? clipped : range;
 }
 
+/// Notes what products read on the average, where the table has a file of means beside it.
+Expected<void> importMeans(func::FuncOp main, const std::string &path) {
+  if (!std::filesystem::exists(path))
+    return {};
+  Expected<NpzReader> file = NpzReader::open(path);
+  if (!file)
+    return propagate(file);
+  for (Operation &op : main.front().without_terminator()) {
+    const std::optional<int64_t> axis = summedAxis(&op);
+    auto operand = axis ? dyn_cast<OpResult>(op.getOperand(0)) : OpResult();
+    auto type = operand ? dyn_cast<RankedTensorType>(operand.getType()) : RankedTensorType();
+    if (!axis || !type || *axis >= type.getRank() || type.isDynamicDim(*axis))
+      continue;
+    const std::string name = tensorNames(operand.getOwner())[operand.getResultNumber()];
+    if (!file->contains(name))
+      continue;
+    Expected<Tensor> means = file->read(name);
+    if (!means)
+      return propagate(means);
+    const int64_t channels = type.getShape()[*axis];
+    if (means->type() != DataType::F32 || means->shape() != Shape{channels} ||
+        !llvm::all_of(means->data<float>(), [](float mean) { return std::isfinite(mean); }))
+      return makeError(path, "array '" + name + "' of another network",
+                       std::to_string(channels) + " finite f32");
+    const auto values = means->data<float>();
+    op.setAttr(kInputMeans,
+               DenseF32ArrayAttr::get(op.getContext(), ArrayRef(values.data(), values.size())));
+  }
+  return {};
+}
+
 struct ImportCalibrationTablePass
     : tpuc::impl::ImportCalibrationTableBase<ImportCalibrationTablePass> {
   using Base::Base;
@@ -68,7 +104,7 @@ struct ImportCalibrationTablePass
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
             cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
-    return {};
+    return importMeans(module.lookupSymbol<func::FuncOp>("main"), channelMeansFile(file));
   }
 
   void runOnOperation() override {

@@ -46,13 +46,18 @@ static int64_t largest(quant::UniformQuantizedType type) {
   return std::max(std::abs(type.getStorage().min - zero), std::abs(type.getStorage().max - zero));
 }
 
+/// What one unit of the results stands for; 1 for floats.
+static double outputScale(Operation *op, const Lowering &lowering) {
+  return lowering.plan.givesFloats(op) ? 1 : lowering.plan.quantized(op->getResult(0)).getScale();
+}
+
 static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, bool foldsZero) {
   quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
   ProductScales scales;
   scales.input = input.getScale();
   scales.inputZero = input.getZeroPoint();
   scales.maxInput = largest(input);
-  scales.output = lowering.plan.quantized(op->getResult(0)).getScale();
+  scales.output = outputScale(op, lowering);
   scales.foldsZero = foldsZero;
   scales.filter = statedScales(filter);
   if (lowering.target.requant.biasType == DataType::I16)
@@ -64,6 +69,12 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
 /// Writes the factors as the target applies them behind products.
 static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering &lowering,
                                         ArrayRef<double> scales) {
+  if (lowering.plan.givesFloats(op)) {
+    if (llvm::all_equal(scales))
+      scales = scales.take_front();
+    made->setAttr("dequant_scale", lowering.builder.getF64ArrayAttr(scales));
+    return {};
+  }
   const RequantStrategy strategy = lowering.target.requant.strategy;
   SmallVector<MultiplierShift> factors;
   for (double scale : scales) {
@@ -95,6 +106,41 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
   return {};
 }
 
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t result = 1;
+  for (int64_t extent : extents)
+    result *= extent;
+  return result;
+}
+
+/// The channel of the input that element `index` of the constant filter of `op` meets.
+static int64_t inputChannel(Operation *op, int64_t index) {
+  ArrayRef<int64_t> dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+  if (auto conv = dyn_cast<top::ConvOp>(op)) {
+    const int64_t taps = product(dims.drop_front(2));
+    const int64_t perGroup = dims[0] / static_cast<int64_t>(conv.getGroup());
+    return index / (taps * dims[1]) / perGroup * dims[1] + index / taps % dims[1];
+  }
+  if (isa<top::DeconvOp>(op))
+    return index / product(dims.drop_front(1));
+  if (dims.size() == 1 || cast<top::MatMulOp>(op).getRightTranspose())
+    return index % dims.back();
+  return index / dims.back() % dims[dims.size() - 2];
+}
+
+/// For each element of the filter the mean of what it meets; empty where calibration has not found
+/// it.
+static std::vector<float> inputMeans(Operation *op) {
+  auto means = op->getAttrOfType<DenseF32ArrayAttr>(kInputMeans);
+  std::vector<float> ofElements;
+  if (!means)
+    return ofElements;
+  const int64_t count = cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements();
+  for (int64_t index = 0; index < count; ++index)
+    ofElements.push_back(means[static_cast<size_t>(inputChannel(op, index))]);
+  return ofElements;
+}
+
 /// A product with the constant `filter`: `op` with integers in place of filter and bias.
 static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const ChannelOrder &order,
                                       bool foldsZero) {
@@ -102,7 +148,8 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   Expected<std::optional<Tensor>> bias = constant(op->getOperand(2));
   if (!filter || !bias)
     return filter ? propagate(bias) : propagate(filter);
-  const ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
+  ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
+  scales.means = inputMeans(op);
   QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
   Value sums =
@@ -112,13 +159,6 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
     return set;
   lowering.replace(op, made);
   return {};
-}
-
-static int64_t product(ArrayRef<int64_t> extents) {
-  int64_t result = 1;
-  for (int64_t extent : extents)
-    result *= extent;
-  return result;
 }
 
 std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
@@ -185,7 +225,7 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
   }
   Operation *made = lowering.twin(
       op, {lowering.as(op.getInput(), left), lowering.asIntegers(op.getRight()), sums});
-  const double factor = scale / lowering.plan.quantized(op.getOutput()).getScale();
+  const double factor = scale / outputScale(op, lowering);
   if (Expected<void> set = setProductFactors(op, made, lowering, factor); !set)
     return set;
   lowering.replace(op, made);

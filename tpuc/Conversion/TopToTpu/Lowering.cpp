@@ -130,14 +130,16 @@ Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Ty
   return made;
 }
 
+/// The elements of tensors in `precision`, which is one of floats.
+static Type floatType(Builder &builder, Precision precision) {
+  if (precision == Precision::F16)
+    return builder.getF16Type();
+  return precision == Precision::BF16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type());
+}
+
 Expected<void> Lowering::lowerFloat(Operation *op) {
   const Decision &decision = plan.of(op);
-  MLIRContext *context = op->getContext();
-  Type type = Float32Type::get(context);
-  if (decision.precision == Precision::F16)
-    type = Float16Type::get(context);
-  else if (decision.precision == Precision::BF16)
-    type = BFloat16Type::get(context);
+  const Type type = floatType(builder, decision.precision);
   std::optional<OperationName> name = tpu::twinOf(op->getName());
   if (!name)
     return makeError("layer '" + layerName(op) + "'",
@@ -297,7 +299,9 @@ Type Lowering::integerResult(Operation *op) {
 Operation *Lowering::twin(Operation *op, ValueRange operands) {
   SmallVector<Type> results;
   for (Value result : op->getResults()) {
-    quant::UniformQuantizedType type = plan.quantized(result);
+    Type type = plan.quantized(result);
+    if (plan.givesFloats(op))
+      type = floatType(builder, plan.of(op).result);
     results.push_back(type ? withElements(result.getType(), type) : result.getType());
   }
   Operation *made = tpu::createTwin(builder, op, *tpu::twinOf(op->getName()), operands, results);
@@ -307,6 +311,7 @@ Operation *Lowering::twin(Operation *op, ValueRange operands) {
 }
 
 void Lowering::replace(Operation *op, Operation *made) {
+  made->removeAttr(kInputMeans);
   for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults())) {
     lowered[old] = result;
     // What a quantized source stores in integers is rounded and cut off as it says, on floats too.

@@ -26,7 +26,9 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
     The element type of each f32 tensor that the table `file` names becomes `!quant.calibrated`:
     from -threshold to threshold, or with `asymmetric` from the smallest to the largest value.
     `module.state` becomes TOP_CALIBRATED. Every tensor that ops of `main` make must have a line,
-    and every line a tensor.
+    and every line a tensor. Where `FILE_means.npz` lies beside the table, convolutions and inner
+    products get the means of the channels they read as the attribute `calibration.input_means`,
+    which lowering uses up.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"", "What run_calibration wrote">,

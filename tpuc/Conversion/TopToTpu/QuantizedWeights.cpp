@@ -42,6 +42,7 @@ private:
     return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
   }
   void roundFilter();
+  std::vector<double> addedByRounding() const;
   void roundBias();
 
   std::span<const float> filter;
@@ -134,10 +135,23 @@ void WeightQuantizer::roundFilter() {
     }
 }
 
+/// What each output channel gets on the average because its filter is rounded, in units of its sum.
+std::vector<double> WeightQuantizer::addedByRounding() const {
+  std::vector<double> added(filterScales.size(), 0);
+  const auto stored = result.filter.data<int8_t>();
+  for (size_t i = 0; i < scales.means.size(); ++i) {
+    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
+    added[channel] += (double(stored[i]) - double(filter[i]) / filterScales[channel]) *
+                      double(scales.means[i]) / scales.input;
+  }
+  return added;
+}
+
 void WeightQuantizer::roundBias() {
   const bool addsZero = scales.foldsZero && scales.inputZero != 0;
-  if (!bias && !addsZero)
+  if (!bias && !addsZero && scales.means.empty())
     return;
+  const std::vector<double> added = addedByRounding();
   std::vector<double> sums(filterScales.size(), 0);
   const auto stored = result.filter.data<int8_t>();
   for (size_t i = 0; i < stored.size(); ++i)
@@ -146,7 +160,7 @@ void WeightQuantizer::roundBias() {
   result.bias.emplace(DataType::I32, Shape{count});
   auto rounded = result.bias->mutableData<int32_t>();
   for (size_t c = 0; c < rounded.size(); ++c) {
-    double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]));
+    double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]) - added[c]);
     if (addsZero)
       value -= double(scales.inputZero) * sums[c];
     rounded[c] =

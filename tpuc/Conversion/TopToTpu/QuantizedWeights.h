@@ -18,6 +18,9 @@
 
 namespace tpuc {
 
+/// The attribute of a top op that says which means the input channels of its product have.
+inline constexpr const char *kInputMeans = "calibration.input_means";
+
 /// How the elements of a filter belong to output channels: element i to channelOf(i).
 struct ChannelOrder {
   /// Elements of one channel that lie together, channels in a run of them, and runs in a group;
@@ -56,6 +59,8 @@ struct ProductScales {
   bool foldsZero = true;
   /// Scales of the filter that are given, one or one for each channel; empty: to be found.
   std::vector<double> filter;
+  /// For each element of the filter the mean of what it is multiplied with; empty: not known.
+  std::vector<float> means = {};
   /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
   /// without multipliers).
   bool sharesShift = false;
@@ -76,7 +81,8 @@ struct QuantizedWeights {
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
 /// only, those of the whole output channel, are off by at most half an integer. The elements
 /// closest to the next integer go there. What the filter does to the mean of its input, which is
-/// most of what it sees behind a ReLU or in smooth pictures, is kept that way.
+/// most of what it sees behind a ReLU or in smooth pictures, is kept that way. Where the means of
+/// the inputs are known, the bias takes up what rounding the filter adds on the average.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
 

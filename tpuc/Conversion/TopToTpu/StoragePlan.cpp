@@ -8,6 +8,9 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -90,15 +93,20 @@ static bool isSum(Operation *op) {
                             reduce.getMode());
 }
 
+/// Sums of products, which have 32 bits before they are stored.
+static bool isProduct(Operation *op) { return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op); }
+
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
     : main(main), target(target), options(std::move(given)) {
   for (Operation &op : main.front().without_terminator())
     for (Value result : op.getResults())
       if (quant::UniformQuantizedType type = typeFor(result))
         types[result] = type;
+  findGates();
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideMovers();
+  decideResults();
   shareTypes();
 }
 
@@ -126,6 +134,27 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
   return scale ? make(!isUnsigned, *scale, 0) : quant::UniformQuantizedType();
 }
 
+/// Whether `value` has one number for each channel.
+static bool isPerChannel(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getRank() > 2 && isNumber(type) &&
+         llvm::all_of(type.getShape().drop_front(2), [](int64_t extent) { return extent == 1; });
+}
+
+void StoragePlan::findGates() {
+  const auto isScaledBy = [](Operation *user) {
+    return isa<top::MulOp>(user) && !isPerChannel(user->getResult(0));
+  };
+  for (Operation &op : llvm::reverse(main.front().without_terminator())) {
+    if (op.getNumResults() != 1 || op.getNumOperands() == 0 || op.use_empty() ||
+        !isPerChannel(op.getResult(0)) || !isPerChannel(op.getOperand(0)))
+      continue;
+    if (llvm::all_of(op.getUsers(),
+                     [&](Operation *user) { return gates.contains(user) || isScaledBy(user); }))
+      gates.insert(&op);
+  }
+}
+
 void StoragePlan::decide(Operation *op) {
   if (isStructure(op) || hasNoNumbers(op)) {
     decisions[op] = {};
@@ -142,6 +171,10 @@ void StoragePlan::decide(Operation *op) {
   }
   if (wanted != options.mode && decision.reason.empty())
     decision.reason = "the quantize table says so";
+  const bool isFree = exception == options.exceptions.end() && target.has(Precision::F32);
+  if (isFree && decision.precision == Precision::BF16 && options.mode == Precision::BF16 &&
+      gates.contains(op))
+    decision = {Precision::F32, "it is small, and its result scales whole channels"};
   decisions[op] = std::move(decision);
 }
 
@@ -210,6 +243,25 @@ void StoragePlan::decideMovers() {
     const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
     const Precision wanted = isMade ? of(maker).precision : floatPrecision();
     decisions[&op] = {decideFloat(&op, wanted).precision, "it moves floats between ops on floats"};
+  }
+}
+
+/// Products whose results nobody wants in integers give them in the widest type that is read.
+void StoragePlan::decideResults() {
+  if (target.requant.strategy != RequantStrategy::OwnCommand)
+    return;
+  const auto readsFloats = [&](Operation *user) {
+    auto found = decisions.find(user);
+    return found != decisions.end() && found->second.precision != Precision::INT8;
+  };
+  for (auto &[op, decision] : decisions) {
+    if (decision.precision != Precision::INT8 || !isProduct(op) || op->use_empty() ||
+        tpu::isQuantized(op->getResult(0)) || !llvm::all_of(op->getUsers(), readsFloats))
+      continue;
+    decision.result = of(*op->user_begin()).precision;
+    for (Operation *user : op->getUsers())
+      if (of(user).precision != decision.result)
+        decision.result = Precision::F32;
   }
 }
 

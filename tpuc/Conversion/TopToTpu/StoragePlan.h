@@ -31,6 +31,8 @@ struct Decision {
   Precision precision = Precision::F32;
   /// Why it is not the mode's; empty where it is.
   std::string reason;
+  /// In which floats a product on integers gives its sums; INT8: in integers.
+  Precision result = Precision::INT8;
 };
 
 /// The policy of lowering: one storage type for each tensor.
@@ -41,6 +43,12 @@ struct Decision {
 /// gives way to F32 for constants beyond its range, for ops whose results are coordinates or
 /// indices, and with `avoidF16Overflow` for ranges beyond 65504.
 ///
+/// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
+///
+/// A product (convolution, inner product) on integers whose readers are all on floats gives floats
+/// straight from its 32-bit sums, where the chip scales sums by a command of their own: nothing is
+/// rounded to 8 bits between.
+///
 /// Tensors that an op moves elements between share one scale and zero point: those of its result
 /// where nobody else reads the operand, else those of the operand (manual 6.3.5,
 /// "BackwardCalibration").
@@ -50,10 +58,15 @@ public:
 
   const Decision &of(mlir::Operation *op) const { return decisions.find(op)->second; }
   bool isInteger(mlir::Operation *op) const { return of(op).precision == Precision::INT8; }
+  /// Whether `op` is on integers and gives floats of its sums.
+  bool givesFloats(mlir::Operation *op) const {
+    return isInteger(op) && of(op).result != Precision::INT8;
+  }
   /// The integers that `value` is stored in, wherever it is read as such; null without a range.
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
 
 private:
+  void findGates();
   void decide(mlir::Operation *op);
   Decision decideFloat(mlir::Operation *op, Precision wanted);
   /// Why `op` cannot be computed on integers; empty if it can.
@@ -63,6 +76,7 @@ private:
     return target.has(Precision::F32) ? Precision::F32 : Precision::BF16;
   }
   void decideMovers();
+  void decideResults();
   void shareTypes();
   quant::UniformQuantizedType typeFor(mlir::Value value) const;
 
@@ -70,6 +84,8 @@ private:
   const TargetInfo &target;
   PlanOptions options;
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
+  /// Ops on one number per channel whose results scale larger tensors.
+  llvm::DenseSet<mlir::Operation *> gates;
   llvm::DenseMap<mlir::Value, quant::UniformQuantizedType> types;
 };
 

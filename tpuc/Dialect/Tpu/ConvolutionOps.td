@@ -16,13 +16,13 @@ foreach top = [
     Top_DeformConv2DOp, Top_Col2ImOp] in
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
 
-def Tpu_ConvOp : Tpu_RequantizingOp<Top_ConvOp, [{
+def Tpu_ConvOp : Tpu_ProductOp<Top_ConvOp, [{
     Integers: the sum over `input[...] * filter[...]` of stored integers, padding read as the zero
     point of the input, plus `bias` (i32, into which the zero point is folded) is exact in 32 bits.
     Output channel c is requantized with `multiplier[c]` and `rshift[c]`, or all with the one.
   }]>;
 
-def Tpu_DeconvOp : Tpu_RequantizingOp<Top_DeconvOp, [{
+def Tpu_DeconvOp : Tpu_ProductOp<Top_DeconvOp, [{
     Integers: the sum over `(input[...] - zero point) * filter[...]` plus `bias` (i32) is exact in
     32 bits and requantized as by `tpu.Conv`.
   }]>;

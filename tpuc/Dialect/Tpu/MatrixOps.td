@@ -16,7 +16,7 @@ foreach top = [
     Top_EinsumOp] in
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
 
-def Tpu_MatMulOp : Tpu_RequantizingOp<Top_MatMulOp, [{
+def Tpu_MatMulOp : Tpu_ProductOp<Top_MatMulOp, [{
     Integers: the sum over `(input - its zero point) * (right - its zero point)` plus `bias` (i32)
     is exact in 32 bits. Column n is requantized with `multiplier[n]` and `rshift[n]`, or all with
     the one. An operand of a plain integer type has the zero point 0.

@@ -93,6 +93,14 @@ class Tpu_TwinOp<Op top, dag extra = (ins), string integers = "", string mnemoni
 class Tpu_RequantizingOp<Op top, string integers>
     : Tpu_TwinOp<top, Tpu_Requantization, integers, top.opName, [Tpu_RequantTrait]>;
 
+/// A product, whose sums become stored integers or floats.
+class Tpu_ProductOp<Op top, string integers>
+    : Tpu_TwinOp<top, !con(Tpu_Requantization, (ins OptionalAttr<F64ArrayAttr>:$dequant_scale)),
+                 integers # [{ With `dequant_scale` in their place the result is of floats:
+    `f32(sum) * f32(dequant_scale[c])`, both roundings to the nearest, ties to even, then limited by
+    `do_relu`, then rounded to the stored type.
+  }], top.opName, [Tpu_RequantTrait]>;
+
 /// One with sub-networks.
 class Tpu_ControlOp<Op top, list<Trait> traits = []>
     : Tpu_Op<top.opName, !listconcat(traits, [RecursiveMemoryEffects, SingleBlock])> {

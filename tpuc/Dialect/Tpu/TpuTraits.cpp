@@ -16,6 +16,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -99,7 +101,30 @@ static LogicalResult verifyFactors(Operation *op) {
   return success();
 }
 
+/// Scales that make floats of the sums of integers.
+static LogicalResult verifyDequantization(Operation *op) {
+  auto scales = op->getAttrOfType<ArrayAttr>("dequant_scale");
+  if (!scales)
+    return success();
+  if (op->hasAttr("multiplier"))
+    return op->emitOpError("has both dequant_scale and multiplier; expected one of them");
+  if (!tpu::isQuantized(op->getOperand(0)) ||
+      !isa<FloatType>(getElementTypeOrSelf(op->getResult(0))))
+    return op->emitOpError() << "has dequant_scale, but makes " << op->getResult(0).getType()
+                             << " of " << op->getOperand(0).getType()
+                             << "; expected floats of quantized values";
+  if (scales.empty())
+    return op->emitOpError("has no entry in dequant_scale; expected at least 1");
+  for (auto scale : scales.getAsRange<FloatAttr>())
+    if (!std::isfinite(scale.getValueAsDouble()))
+      return op->emitOpError() << "dequant_scale holds " << scale.getValueAsDouble()
+                               << "; expected finite numbers";
+  return success();
+}
+
 LogicalResult tpu::verifyRequantization(Operation *op) {
+  if (failed(verifyDequantization(op)))
+    return failure();
   const auto multipliers = integers(op, "multiplier");
   const auto shifts = integers(op, "rshift");
   if (multipliers.has_value() != shifts.has_value())

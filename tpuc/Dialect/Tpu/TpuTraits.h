@@ -21,7 +21,7 @@ llvm::LogicalResult verifyStoredTypes(mlir::Operation *op);
 llvm::LogicalResult verifyTwin(mlir::Operation *op);
 /// An error of `op` unless `multiplier` and `rshift` are given together and only for results of a
 /// quantized type, have equally many entries, within 32 bits and [-31, 63], and the modes are ones
-/// that there are.
+/// that there are. `dequant_scale` excludes these; it makes finite floats of quantized operands.
 llvm::LogicalResult verifyRequantization(mlir::Operation *op);
 /// The same for sums and products of several tensors, which state one shift: a sum has a multiplier
 /// for each operand.

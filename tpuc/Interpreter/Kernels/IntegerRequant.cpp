@@ -10,6 +10,7 @@
 #include "tpuc/Interpreter/Kernels/Elementwise.h"
 #include "tpuc/Interpreter/Kernels/IntegerRequantizer.h"
 #include "tpuc/Interpreter/Kernels/IntegerTable.h"
+#include "tpuc/Interpreter/Kernels/Parallel.h"
 
 #include <algorithm>
 
@@ -135,6 +136,25 @@ void requantizeToBytes(const Tensor &input, int32_t inputZero, int64_t inner,
 }
 
 } // namespace
+
+void kernels::dequantizeSums(const Tensor &sums, int64_t axis, std::span<const float> scales,
+                             float low, float high, Tensor &output, ThreadPool &threads) {
+  const auto channels = static_cast<int64_t>(scales.size());
+  const int64_t inner =
+      channels == 1 ? output.numElements() : sums.shape().strides()[static_cast<size_t>(axis)];
+  if (output.numElements() == 0)
+    return;
+  const int32_t *from = sums.data<int32_t>().data();
+  float *to = output.mutableData<float>().data();
+  threads.parallelFor(output.numElements() / inner, grainFor(inner),
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t row = begin; row < end; ++row) {
+                          const float scale = scales[static_cast<size_t>(row % channels)];
+                          for (int64_t i = row * inner; i < (row + 1) * inner; ++i)
+                            to[i] = std::clamp(static_cast<float>(from[i]) * scale, low, high);
+                        }
+                      });
+}
 
 void kernels::integerRequantize(const Tensor &input, int32_t inputZero, int64_t axis,
                                 const RequantParams &params, Tensor &output, ThreadPool &threads) {

@@ -13,6 +13,7 @@
 #include "tpuc/Support/Tensor.h"
 #include "tpuc/Support/ThreadPool.h"
 
+#include <span>
 #include <vector>
 
 namespace tpuc::kernels {
@@ -42,6 +43,11 @@ struct RequantParams {
 /// types. Both have the same shape.
 void integerRequantize(const Tensor &input, int32_t inputZero, int64_t axis,
                        const RequantParams &params, Tensor &output, ThreadPool &threads);
+
+/// y = f32(acc) * scale of an accumulator (i32), within [low, high], with one scale or one for each
+/// position along `axis`. The output is f32 and has the same shape.
+void dequantizeSums(const Tensor &sums, int64_t axis, std::span<const float> scales, float low,
+                    float high, Tensor &output, ThreadPool &threads);
 
 } // namespace tpuc::kernels
 

@@ -1,0 +1,59 @@
+//===- ChannelMeans.h - Means of the channels that products read -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CALIBRATION_CHANNELMEANS_H
+#define TPUC_CALIBRATION_CHANNELMEANS_H
+
+#include "tpuc/Support/Tensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tpuc {
+
+/// The axis of operand 0 that the constant filter of `op`, a convolution or an inner product, sums
+/// over; none for other ops.
+std::optional<int64_t> summedAxis(mlir::Operation *op);
+
+/// The means of the channels of all tensors that have such a reader, over samples. Mergeable:
+/// what is added for a sample is an integer, so the order does not matter.
+class ChannelMeans {
+public:
+  /// Of the tensors of `main` in `module`.
+  explicit ChannelMeans(mlir::ModuleOp module);
+
+  /// Counts the tensor `name` of one sample; others than those are left out. From any thread.
+  void add(const std::string &name, const Tensor &tensor);
+  /// `other` is of the same module.
+  void merge(const ChannelMeans &other);
+
+  /// Of a tensor, empty if no product reads it or it was never added.
+  std::vector<float> of(const std::string &name) const;
+
+private:
+  __extension__ using Sum = __int128;
+  struct Entry {
+    int64_t axis = 0;
+    int64_t samples = 0;
+    std::vector<Sum> sums;
+  };
+  std::map<std::string, Entry> entries;
+  std::mutex mutex;
+};
+
+/// Where the means lie beside the calibration table `table`.
+std::string channelMeansFile(const std::string &table);
+
+} // namespace tpuc
+
+#endif // TPUC_CALIBRATION_CHANNELMEANS_H
