@@ -97,7 +97,8 @@ Case convCase(Random &random, Prec prec, Prec result, unsigned sub) {
   if (command.get(Field::Opd1Const) != 0)
     command.set(Field::Opd1Addr, isFloat ? someFloat(random, prec) : u(random.range(0, 255)));
   command.set(Field::Opd2Const, random.chance(2));
-  if (command.get(Field::Opd2Const) != 0)
+  // No zero point at times: then the sums of unsigned numbers have no sign.
+  if (command.get(Field::Opd2Const) != 0 && !random.chance(4))
     command.set(Field::Opd2Addr, isFloat ? someFloat(random, Prec::F32)
                                          : u(random.range(0, sub == 0 ? 255 : 65535)));
   command.set(Field::Opd3Const, sub != 0 || !random.chance(3));

@@ -325,7 +325,7 @@ struct IntConv : ConvJob<IntSums> {
     const Kernels &k = exec.kernels;
     uint8_t *to = resultAt(tile, row);
     if (plan.sub == 0)
-      return k.storeInt32(plan.result.prec, true, true, to, 1, tile.count, sum);
+      return k.storeInt32(plan.result.prec, plan.resultSigned, true, to, 1, tile.count, sum);
     int32_t bias;
     k.loadInt32(Prec::I16, plan.extra.isSigned, extra.channel(0, row), 1, 1, &bias);
     alignas(64) int64_t values[kTile];
@@ -398,6 +398,11 @@ Expected<Step> prepareConv(const Decoded &decoded) {
   plan.resultSigned = plan.sub != 2 && (inputSigned || weightSigned || extraSigned);
   if (isFloatPrec(resPrec))
     return decoded.unsupported("a result of this type");
+  // A zero point that is subtracted gives a sum with a sign; the constant 0 is none.
+  const bool hasZeroPoint = plan.extra.view || (plan.extra.immediate & 0xFF) != 0;
+  if (!isRequant)
+    plan.resultSigned =
+        inputSigned || weightSigned || extraSigned || hasZeroPoint || resPrec == Prec::I32;
   if (isRequant) {
     plan.fillers.source.view.reset();
     plan.fillers.source.immediate = plan.fillers.insertImmediate = 0;

@@ -38,6 +38,7 @@ template <typename T> struct Scratch {
   std::vector<T> padded; ///< The rows of the image after inserting and padding of columns.
   std::vector<T> fill;   ///< A row of padding.
   std::vector<T> insert;
+  std::vector<T> plane; ///< All padded rows, one after the other.
   std::vector<T> weights;
   std::vector<T> sums[2];
 };
@@ -86,16 +87,61 @@ void padPlane(const Kernels &k, const PoolPlan &plan, const std::vector<int32_t>
   }
 }
 
-/// The padded row that kernel row `ky` sees for result row `y`.
+/// Where the products of a channel lie. With equal strides along both axes several rows of the
+/// result are one row of the padded width: element y * width + x of a sum sees element
+/// (y * width + x) * stride of the plane. What lies between the rows is calculated, and not used.
+struct Sweep {
+  int64_t rows;   ///< Result rows that a sum covers, at most.
+  int64_t width;  ///< Of a padded row, and from one result row to the next in a sum.
+  int64_t stride; ///< From one element to the next in the plane.
+
+  int64_t rowsFrom(const Window &window, int64_t y) const {
+    return std::min(rows, window.result[0] - y);
+  }
+  /// Elements of a sum over so many rows.
+  int64_t length(const Window &window, int64_t count) const {
+    return (count - 1) * width + window.result[1];
+  }
+};
+
+Sweep sweepOf(const Window &window, size_t width) {
+  // Sums and plane stay in the cache of a processor.
+  constexpr int64_t kMostElements = 8192;
+  const auto pitch = static_cast<int64_t>(width);
+  const bool areRowsAlike = window.stride[0] == window.stride[1];
+  const int64_t rows =
+      areRowsAlike ? std::clamp<int64_t>(kMostElements / pitch, 1, window.result[0]) : 1;
+  return {rows, pitch, window.stride[1]};
+}
+
+/// Lays the padded rows that `count` result rows from `y` on see after each other into
+/// `scratch.plane`.
 template <typename T>
-const T *rowFor(const PoolPlan &plan, const Scratch<T> &scratch, size_t width, int64_t y,
-                int64_t ky) {
-  int32_t source = plan.window.source(0, y, ky);
-  if (source == kPadValue)
-    return scratch.fill.data();
-  if (source == kInsertValue)
-    return scratch.insert.data();
-  return scratch.padded.data() + static_cast<size_t>(source) * width;
+void layOutPlane(const Window &window, const Sweep &sweep, int64_t y, int64_t count,
+                 Scratch<T> &scratch) {
+  Window single = window;
+  single.stride[0] = single.dilation[0] = 1;
+  const int64_t height =
+      (count - 1) * window.stride[0] + (window.kernel[0] - 1) * window.dilation[0] + 1;
+  scratch.plane.resize(static_cast<size_t>(height * sweep.width));
+  for (int64_t i = 0; i < height; ++i) {
+    const int32_t source = single.source(0, y * window.stride[0] + i, 0);
+    const T *row = source == kPadValue      ? scratch.fill.data()
+                   : source == kInsertValue ? scratch.insert.data()
+                                            : scratch.padded.data() + source * sweep.width;
+    std::copy_n(row, sweep.width, scratch.plane.data() + i * sweep.width);
+  }
+}
+
+/// Calls `body(elements, tap)` for the taps of the kernel, in their order; `elements` are those
+/// that the sums see at the tap.
+template <typename T, typename Body>
+void overTaps(const Window &window, const Sweep &sweep, const Scratch<T> &scratch,
+              const Body &body) {
+  for (int64_t ky = 0; ky < window.kernel[0]; ++ky)
+    for (int64_t kx = 0; kx < window.kernel[1]; ++kx)
+      body(scratch.plane.data() + ky * window.dilation[0] * sweep.width + kx * window.dilation[1],
+           static_cast<size_t>(ky * window.kernel[1] + kx));
 }
 
 /// Calls `body(result, n, c, plane)` for every channel, in parallel.
@@ -147,6 +193,11 @@ template <typename T> T biasOf(Exec &exec, const PoolPlan &plan, int64_t c) {
   return loadOne<T>(exec.kernels, plan.bias, bias.channel(0, c));
 }
 
+/// Row `y` of the result, of which `out` is the first.
+uint8_t *rowAt(const PoolPlan &plan, uint8_t *out, int64_t y) {
+  return out + y * plan.window.result[1] * static_cast<int64_t>(plan.result.bytes());
+}
+
 /// Where the search for a maximum begins. For floats that is the lowest finite number: the maximum
 /// of nothing but minus infinities is finite.
 template <typename T> T lowestOf(Prec prec) {
@@ -168,31 +219,32 @@ Step maximumStep(const PoolPlan &plan, auto element) {
     overChannels<T>(
         exec, plan, [&](Scratch<T> &scratch, size_t width, int64_t, int64_t, uint8_t *out) {
           const Window &window = plan.window;
-          int64_t count = window.result[1];
+          const Sweep sweep = sweepOf(window, width);
           std::vector<T> &most = scratch.sums[0];
           const T lowest = lowestOf<T>(plan.input.prec);
-          most.resize(static_cast<size_t>(count));
-          for (int64_t y = 0; y < window.result[0]; ++y) {
-            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
-              const T *row = rowFor(plan, scratch, width, y, ky);
-              for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
-                const T *from = row + kx * window.dilation[1];
-                if (ky == 0 && kx == 0)
-                  for (int64_t i = 0; i < count; ++i) {
-                    const T value = from[i * window.stride[1]];
-                    most[static_cast<size_t>(i)] = value < lowest ? lowest : value;
-                  }
-                else if constexpr (std::is_same_v<T, float>)
-                  k.maxFloat(count, from, window.stride[1], most.data());
-                else
-                  k.maxInt32(count, from, window.stride[1], most.data());
-              }
+          for (int64_t y = 0; y < window.result[0]; y += sweep.rows) {
+            const int64_t rows = sweep.rowsFrom(window, y);
+            const int64_t length = sweep.length(window, rows);
+            layOutPlane(window, sweep, y, rows, scratch);
+            most.resize(static_cast<size_t>(length));
+            overTaps(window, sweep, scratch, [&](const T *from, size_t tap) {
+              if (tap == 0)
+                for (int64_t i = 0; i < length; ++i)
+                  most[static_cast<size_t>(i)] = std::max(from[i * sweep.stride], lowest);
+              else if constexpr (std::is_same_v<T, float>)
+                k.maxFloat(length, from, sweep.stride, most.data());
+              else
+                k.maxInt32(length, from, sweep.stride, most.data());
+            });
+            for (int64_t row = 0; row < rows; ++row) {
+              const T *values = most.data() + row * sweep.width;
+              uint8_t *to = rowAt(plan, out, y + row);
+              if constexpr (std::is_same_v<T, float>)
+                k.storeFloat(plan.result.prec, to, 1, window.result[1], values);
+              else
+                k.storeInt32(plan.result.prec, plan.input.isSigned, false, to, 1, window.result[1],
+                             values);
             }
-            uint8_t *to = out + y * count * static_cast<int64_t>(plan.result.bytes());
-            if constexpr (std::is_same_v<T, float>)
-              k.storeFloat(plan.result.prec, to, 1, count, most.data());
-            else
-              k.storeInt32(plan.result.prec, plan.input.isSigned, false, to, 1, count, most.data());
           }
         });
     return std::nullopt;
@@ -207,30 +259,29 @@ Step floatSumStep(const PoolPlan &plan) {
     overChannels<float>(
         exec, plan, [&](Scratch<float> &scratch, size_t width, int64_t, int64_t c, uint8_t *out) {
           const Window &window = plan.window;
-          int64_t count = window.result[1];
+          const Sweep sweep = sweepOf(window, width);
           loadWeights(exec, plan, c, scratch);
           float bias = plan.hasBias ? biasOf<float>(exec, plan, c) : 0;
-          for (int64_t y = 0; y < window.result[0]; ++y) {
+          for (int64_t y = 0; y < window.result[0]; y += sweep.rows) {
+            const int64_t rows = sweep.rowsFrom(window, y);
+            const int64_t length = sweep.length(window, rows);
+            layOutPlane(window, sweep, y, rows, scratch);
             // An average of nothing but -0 is -0: adding to -0 changes no sign.
             for (std::vector<float> &sum : scratch.sums)
-              sum.assign(static_cast<size_t>(count), plan.sub == kAverage ? -0.0f : 0.0f);
+              sum.assign(static_cast<size_t>(length), plan.sub == kAverage ? -0.0f : 0.0f);
             if (plan.hasBias)
               for (float &value : scratch.sums[0])
                 value += bias;
-            size_t next = plan.hasBias ? 1 : 0;
-            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
-              const float *row = rowFor(plan, scratch, width, y, ky);
-              for (int64_t kx = 0; kx < window.kernel[1]; ++kx) {
-                k.macFloat(prec, count, row + kx * window.dilation[1], window.stride[1],
-                           scratch.weights[static_cast<size_t>(ky * window.kernel[1] + kx)],
-                           scratch.sums[next % 2].data());
-                ++next;
-              }
-            }
+            const size_t first = plan.hasBias ? 1 : 0;
+            overTaps(window, sweep, scratch, [&](const float *from, size_t tap) {
+              k.macFloat(prec, length, from, sweep.stride, scratch.weights[tap],
+                         scratch.sums[(first + tap) % 2].data());
+            });
             float *sum = scratch.sums[0].data();
-            k.arithFloat(RowOp::Add, count, sum, scratch.sums[1].data(), sum);
-            k.storeFloat(prec, out + y * count * static_cast<int64_t>(plan.result.bytes()), 1,
-                         count, sum);
+            k.arithFloat(RowOp::Add, length, sum, scratch.sums[1].data(), sum);
+            for (int64_t row = 0; row < rows; ++row)
+              k.storeFloat(prec, rowAt(plan, out, y + row), 1, window.result[1],
+                           sum + row * sweep.width);
           }
         });
     return std::nullopt;
@@ -243,30 +294,32 @@ Step intSumStep(const PoolPlan &plan) {
     overChannels<int32_t>(
         exec, plan, [&](Scratch<int32_t> &scratch, size_t width, int64_t, int64_t c, uint8_t *out) {
           const Window &window = plan.window;
-          int64_t count = window.result[1];
+          const Sweep sweep = sweepOf(window, width);
+          const int64_t count = window.result[1];
           loadWeights(exec, plan, c, scratch);
           int64_t bias = plan.hasBias ? biasOf<int32_t>(exec, plan, c) : 0;
           std::vector<int64_t> wide(static_cast<size_t>(count));
-          for (int64_t y = 0; y < window.result[0]; ++y) {
-            scratch.sums[0].assign(static_cast<size_t>(count), 0);
-            for (int64_t ky = 0; ky < window.kernel[0]; ++ky) {
-              const int32_t *row = rowFor(plan, scratch, width, y, ky);
-              for (int64_t kx = 0; kx < window.kernel[1]; ++kx)
-                k.macInt32(count, row + kx * window.dilation[1], window.stride[1],
-                           scratch.weights[static_cast<size_t>(ky * window.kernel[1] + kx)],
-                           scratch.sums[0].data());
+          for (int64_t y = 0; y < window.result[0]; y += sweep.rows) {
+            const int64_t rows = sweep.rowsFrom(window, y);
+            const int64_t length = sweep.length(window, rows);
+            layOutPlane(window, sweep, y, rows, scratch);
+            scratch.sums[0].assign(static_cast<size_t>(length), 0);
+            overTaps(window, sweep, scratch, [&](const int32_t *from, size_t tap) {
+              k.macInt32(length, from, sweep.stride, scratch.weights[tap], scratch.sums[0].data());
+            });
+            for (int64_t row = 0; row < rows; ++row) {
+              const int32_t *sums = scratch.sums[0].data() + row * sweep.width;
+              for (size_t i = 0; i < wide.size(); ++i) {
+                // The sum wraps in 32 bits, and is unsigned when everything is.
+                auto sum = static_cast<uint32_t>(sums[i]) + static_cast<uint32_t>(bias);
+                wide[i] = plan.sumSigned ? static_cast<int32_t>(sum) : int64_t{sum};
+                if (plan.sub == kDepthwiseRelu)
+                  wide[i] = std::max<int64_t>(wide[i], 0);
+              }
+              k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
+              k.storeInt64(plan.result.prec, plan.resultSigned, true, rowAt(plan, out, y + row), 1,
+                           count, wide.data());
             }
-            for (size_t i = 0; i < wide.size(); ++i) {
-              // The sum wraps in 32 bits, and is unsigned when everything is.
-              auto sum = static_cast<uint32_t>(scratch.sums[0][i]) + static_cast<uint32_t>(bias);
-              wide[i] = plan.sumSigned ? static_cast<int32_t>(sum) : int64_t{sum};
-              if (plan.sub == kDepthwiseRelu)
-                wide[i] = std::max<int64_t>(wide[i], 0);
-            }
-            k.shiftInt64(count, wide.data(), -plan.shift, plan.mode);
-            k.storeInt64(plan.result.prec, plan.resultSigned, true,
-                         out + y * count * static_cast<int64_t>(plan.result.bytes()), 1, count,
-                         wide.data());
           }
         });
     return std::nullopt;
