@@ -1,15 +1,11 @@
 # How the rooms declare what they build.
 
-# tpuc_add_library(Name SOURCES a.cpp ... [LINK lib ...] [HOT])
-#   A static library that includes no MLIR header. The sanitizer tree is not optimized, because its
-#   programs are compiled more than run; HOT libraries are, those whose loops take the tests' time.
+# tpuc_add_library(Name SOURCES a.cpp ... [LINK lib ...])
+#   A static library that includes no MLIR header.
 function(tpuc_add_library name)
-  cmake_parse_arguments(ARG "HOT" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  if(ARG_HOT AND TPUC_ENABLE_SANITIZERS)
-    target_compile_options(${name} PRIVATE -O1)
-  endif()
 endfunction()
 
 # tpuc_add_tool(name SOURCES a.cpp ... [LINK lib ...])
@@ -43,7 +39,12 @@ endfunction()
 
 # tpuc_add_unittest(NameTests [MLIR] [HOT] SOURCES a.cpp ... [LINK lib ...])
 #   A GoogleTest program; ctest counts each of its cases. With MLIR it uses that. Tests are compiled
-#   more than run, so they are not optimized; HOT ones are, those whose own loops take their time.
+#   more than run, so they are not optimized; HOT ones are, those whose own loops take their time, and
+#   all of them under the sanitizers, where loops take several times longer.
+set(TPUC_TEST_OPTIONS -O0)
+if(TPUC_ENABLE_SANITIZERS)
+  set(TPUC_TEST_OPTIONS "")
+endif()
 function(tpuc_add_unittest name)
   cmake_parse_arguments(ARG "MLIR;HOT" "" "SOURCES;LINK" ${ARGN})
   find_package(GTest REQUIRED CONFIG)
@@ -51,10 +52,8 @@ function(tpuc_add_unittest name)
   add_executable(${name} ${ARG_SOURCES})
   set(pch "")
   if(NOT ARG_HOT)
-    target_compile_options(${name} PRIVATE -O0)
+    target_compile_options(${name} PRIVATE ${TPUC_TEST_OPTIONS})
     set(pch UNOPTIMIZED)
-  elseif(TPUC_ENABLE_SANITIZERS)
-    target_compile_options(${name} PRIVATE -O1)
   endif()
   if(ARG_MLIR)
     tpuc_use_mlir(${name} ${pch})
@@ -74,7 +73,7 @@ function(tpuc_use_gtest_pch target)
   if(NOT TARGET tpuc_gtest_pch)
     add_library(tpuc_gtest_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/GTestPch.cpp)
     target_link_libraries(tpuc_gtest_pch PRIVATE GTest::gtest GTest::gmock)
-    target_compile_options(tpuc_gtest_pch PRIVATE -O0)
+    target_compile_options(tpuc_gtest_pch PRIVATE ${TPUC_TEST_OPTIONS})
     target_precompile_headers(tpuc_gtest_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM tpuc_gtest_pch)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """write_status.py BUILD [--check]: the table of what works, in README.md, from what is built.
 
-The programs say what they are (the first line of --help), the dialects how many ops they have, the
-registry which chips it knows. With --check nothing is written; a stale table is an error.
+The programs say what they are (the first line of --help), the pages of docs/dialects how many ops
+they have, the registry which chips it knows. With --check nothing is written; a stale table is an error.
 """
 
 import os
@@ -30,17 +30,12 @@ def programs(folder):
 
 
 def ops():
-    """How many ops each dialect defines, from its .td files."""
-    base = os.path.join(ROOT, "tpuc", "Dialect")
-    for dialect in sorted(os.listdir(base)):
-        folder = os.path.join(base, dialect)
-        if os.path.isdir(folder):
-            count = 0
-            for name in os.listdir(folder):
-                if name.endswith(".td"):
-                    with open(os.path.join(folder, name), encoding="utf-8") as f:
-                        count += len(re.findall(r"^def \w+Op\s*:", f.read(), re.M))
-            yield dialect.lower(), count
+    """How many ops each dialect has, by its generated page."""
+    folder = os.path.join(ROOT, "docs", "dialects")
+    for page in sorted(os.listdir(folder)):
+        dialect = os.path.splitext(page)[0]
+        with open(os.path.join(folder, page), encoding="utf-8") as f:
+            yield dialect, len(re.findall(rf"^### `{dialect}\.", f.read(), re.M))
 
 
 def table(build):
