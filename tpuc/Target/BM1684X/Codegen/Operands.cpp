@@ -11,11 +11,14 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -60,25 +63,48 @@ bool isConstantOperand(Operation *op, unsigned index) {
   return constantOf(op->getOperand(index)) != nullptr;
 }
 
+Expected<Tensor> readConstant(Operation *op, unsigned index) {
+  auto weight = op->getOperand(index).getDefiningOp<top::WeightOp>();
+  if (!weight)
+    return makeError("", "operand " + std::to_string(index) + " that is computed", "a constant");
+  return weight.read();
+}
+
 /// Whether a binary op takes a constant of one element as a number.
 static bool takesNumbers(Operation *op) {
+  if (isQuantized(op))
+    return isa<tpu::PReluOp>(op);
   return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
       op);
+}
+
+static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
+  if (index == 2)
+    return OperandForm::EveryLane;
+  if (index == 0)
+    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Rows;
+  if (index > 2 || !op.getRightTranspose())
+    return OperandForm::Rows;
+  if (elementTypeOf(op, 1) != DataType::F32)
+    return OperandForm::Columns;
+  // No command takes F32 columns. A constant is turned when it is packed, others are loaded so.
+  return isConstantOperand(op, 1) ? OperandForm::Rows : OperandForm::RowsTurned;
 }
 
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
+  // Filters and matrices carry the biases of integer sums.
+  if (index == 2 && carriesParameters(op, 1))
+    return OperandForm::Absent;
+  if (carriesParameters(op, index) && !isa<tpu::MatMulOp>(op))
+    return OperandForm::PerChannel;
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
-  if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
-    if (index == 2)
-      return OperandForm::EveryLane;
-    // A constant F32 matrix is turned when it is packed.
-    const bool isTurned = product.getRightTranspose() && elementTypeOf(op, 1) != DataType::F32;
-    return index == 1 && isTurned ? OperandForm::Columns : OperandForm::Rows;
-  }
-  if (isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2))
+  if (auto product = dyn_cast<tpu::MatMulOp>(op))
+    return matrixForm(product, index);
+  if ((isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2)) ||
+      (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
   if (takesNumbers(op) && scalarOperand(op, index))
     return OperandForm::Absent;
@@ -96,9 +122,29 @@ struct ChannelRows {
   int64_t row = 1;
   /// A lane's rows stand together, channel after channel of that lane; else a channel's do.
   bool isByLane = true;
+  DataType type = DataType::F32;
+  /// Whether words of each channel stand behind the rows of a lane, or behind all rows.
+  bool hasWords = false;
 
   int64_t lanes() const { return std::min<int64_t>(channels, kLanes); }
-  int64_t slots() const { return static_cast<int64_t>(llvm::divideCeil(channels, kLanes)); }
+  int64_t slots() const { return slotsOf(channels); }
+  static int64_t slotsOf(int64_t count) {
+    return static_cast<int64_t>(llvm::divideCeil(count, int64_t{kLanes}));
+  }
+  int64_t rowBytes() const { return byteSize(type, row); }
+  /// Where the words of a slice of `count` channels begin in a lane.
+  int64_t wordsAt(int64_t count) const { return alignUp(slotsOf(count) * rowBytes(), kEuBytes); }
+  /// Where its rows begin: words lie right behind.
+  int64_t rowsAt(int64_t count) const {
+    return hasWords ? wordsAt(count) - slotsOf(count) * rowBytes() : 0;
+  }
+  /// Rows that the words take behind those of a lane (or of all channels).
+  int64_t wordRows() const {
+    const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
+    return hasWords ? static_cast<int64_t>(llvm::divideCeil(bytes, rowBytes())) : 0;
+  }
+  /// Bytes of the words of one channel in each lane.
+  static constexpr int64_t kSlotBytes = kEuBytes;
 };
 
 /// Whether a convolution has one input channel for each output channel and no others.
@@ -109,12 +155,13 @@ static bool isDepthwise(Operation *op, const SliceModel &model) {
 }
 
 /// Input channels that stand together in a filter.
-static int64_t channelBlock(DataType type) { return type == DataType::F32 ? 1 : 32; }
+static int64_t channelBlock(DataType type) { return bm1684x::channelBlock(*precOf(type)); }
 
 static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned index) {
-  ChannelRows rows{.channels = model.result[kAxisC]};
   const DataType type = elementTypeOf(op, index);
-  if (index == 1) {
+  ChannelRows rows{
+      .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
+  if (index == 1 && !isa<tpu::PReluOp>(op)) {
     const auto window =
         cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
     int64_t taps = 1;
@@ -143,9 +190,11 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(1, size(kAxisC), 1, rows.row), address, Layout::Compact);
+    return localTensor(type, extentsOf(1, size(kAxisC), 1, rows.row),
+                       address + static_cast<uint32_t>(rows.rowsAt(size(kAxisC))), Layout::Compact);
   }
   case OperandForm::Rows:
+  case OperandForm::RowsTurned:
     return localTensor(type, extentsOf(size(kAxisN), size(kAxisH), 1, size(kAxisC)), address);
   case OperandForm::Columns:
     return localTensor(type, extentsOf(size(kAxisN), size(kAxisC), 1, size(kAxisH)), address);
@@ -157,6 +206,34 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
         address);
   }
   return localTensor(type, extentsOf(1, 1, 1, 1), address);
+}
+
+uint32_t parameterAddress(Operation *op, const SliceModel &model, unsigned index,
+                          const LocalSlice &local) {
+  const auto address = static_cast<uint32_t>(local.address);
+  if (operandForm(op, index) == OperandForm::PerChannel)
+    return address +
+           static_cast<uint32_t>(channelRows(op, model, index).wordsAt(local.slice[kAxisC].size));
+  const LocalTensor matrix = localOperand(op, model, index, local);
+  return address + static_cast<uint32_t>(alignUp(matrix.bytesPerLane(), kEuBytes));
+}
+
+/// The rows of words of the columns of a slice.
+static LocalTensor localColumnWords(Operation *op, const SliceModel &model, unsigned index,
+                                    const LocalSlice &local) {
+  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisC].size),
+                     parameterAddress(op, model, index, local));
+}
+
+int64_t localOperandBytes(Operation *op, const SliceModel &model, unsigned index,
+                          const Slice &slice) {
+  const LocalSlice local{slice, 0};
+  if (index == op->getNumOperands() || !carriesParameters(op, index))
+    return localOperand(op, model, index, local).bytesPerLane();
+  const int64_t words = parameterAddress(op, model, index, local);
+  if (operandForm(op, index) == OperandForm::PerChannel)
+    return words + ChannelRows::slotsOf(slice[kAxisC].size) * ChannelRows::kSlotBytes;
+  return words + localColumnWords(op, model, index, local).bytesPerLane();
 }
 
 /// A row-major tensor of which the axes stand in the order n, `second`, d * h (or none), `last`.
@@ -185,8 +262,37 @@ static GlobalTensor channelSlice(DataType type, const ChannelRows &rows, Range c
   GlobalTensor tensor =
       globalTensor(type, extentsOf(1, lanes, 1, slots * rows.row),
                    static_cast<uint64_t>(address + byteSize(type, firstSlot * rows.row)));
-  const int64_t lane = rows.slots() * rows.row;
+  const int64_t lane = (rows.slots() + rows.wordRows()) * rows.row;
   tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
+  return tensor;
+}
+
+/// The words of channels, as bytes.
+static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_t address) {
+  const int64_t slot = channels.begin / int64_t{kLanes};
+  const int64_t own = rows.slots() * ChannelRows::kSlotBytes;
+  const int64_t lane = rows.isByLane ? (rows.slots() + rows.wordRows()) * rows.rowBytes() : own;
+  const int64_t first =
+      rows.isByLane ? rows.slots() * rows.rowBytes() : rows.channels * rows.rowBytes();
+  GlobalTensor tensor =
+      globalTensor(DataType::I8,
+                   extentsOf(1, std::min<int64_t>(channels.size, kLanes), 1,
+                             ChannelRows::slotsOf(channels.size) * ChannelRows::kSlotBytes),
+                   static_cast<uint64_t>(address + first + slot * ChannelRows::kSlotBytes));
+  tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
+  return tensor;
+}
+
+/// Where the rows of words stand behind a constant matrix of `count` bytes.
+static int64_t columnWordsAt(int64_t count) { return alignUp(count, int64_t{sizeof(int32_t)}); }
+
+static GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64_t address) {
+  const int64_t all = matrix.extents[kAxisC];
+  const int64_t first = columnWordsAt(matrix.extents[kAxisH] * all) +
+                        columns.begin * static_cast<int64_t>(sizeof(int32_t));
+  GlobalTensor tensor = globalTensor(DataType::I32, extentsOf(kColumnRows, 1, 1, columns.size),
+                                     static_cast<uint64_t>(address + first));
+  tensor.stride = extentsOf(all, all, all, 1);
   return tensor;
 }
 
@@ -205,6 +311,7 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   case OperandForm::Rows:
     return matrixSlice(type, tensor, slice, address, kAxisH, kAxisC);
   case OperandForm::Columns:
+  case OperandForm::RowsTurned:
     return matrixSlice(type, tensor, slice, address, kAxisC, kAxisH);
   case OperandForm::EveryLane:
     return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
@@ -230,6 +337,48 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   return result;
 }
 
+//===--- Loads ------------------------------------------------------------===//
+
+/// The rows of channels and their words: by one transfer where they stand together.
+static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceModel &model,
+                                   unsigned index, const LocalSlice &local, int64_t address) {
+  const ChannelRows rows = channelRows(op, model, index);
+  const Range channels = local.slice[kAxisC];
+  GlobalTensor from = channelSlice(rows.type, rows, channels, address);
+  // A packed row of channels is laid out the same in both memories.
+  const LocalTensor to = localOperand(op, model, index, local);
+  const auto asLoaded = [&](const GlobalTensor &source, uint32_t at) {
+    return localTensor(source.type, source.shape, at, Layout::Compact);
+  };
+  const bool isOne = rows.hasWords && rows.isByLane && channels.size == rows.channels;
+  if (isOne)
+    from.shape[3] += rows.slots() * ChannelRows::kSlotBytes / byteSize(rows.type, 1);
+  if (Expected<void> loaded = emitLoad(builder, from, asLoaded(from, to.address));
+      !loaded || isOne || !rows.hasWords)
+    return loaded;
+  const GlobalTensor words = channelWords(rows, channels, address);
+  return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
+}
+
+Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &model, unsigned index,
+                           const LocalSlice &local, int64_t address) {
+  const OperandForm form = operandForm(op, index);
+  if (form == OperandForm::Absent)
+    return {};
+  if (form == OperandForm::PerChannel)
+    return loadChannels(builder, op, model, index, local, address);
+  const LocalTensor to = localOperand(op, model, index, local);
+  const GlobalTensor from = globalOperand(op, model, index, local.slice, address);
+  if (form == OperandForm::EveryLane)
+    return emitLoadToLanes(builder, from, to);
+  if (form == OperandForm::RowsTurned)
+    return emitLoadTransposedCW(builder, from, to);
+  if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
+    return loaded;
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisC], address),
+                         localColumnWords(op, model, index, local));
+}
+
 //===--- Constants --------------------------------------------------------===//
 
 /// The layout of a filter: `dims` in the order [output channels, input channels, taps...], or with
@@ -241,9 +390,11 @@ static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims
   const int64_t width = isWhole ? 1 : block;
   // The packed order: (lane, slot) or channel, block, taps, input channel within the block.
   PackedLayout layout;
-  layout.blocks = rows.isByLane ? SmallVector<int64_t>{rows.lanes(), rows.slots()}
-                                : SmallVector<int64_t>{rows.channels};
-  const int64_t channels = rows.isByLane ? rows.lanes() * rows.slots() : rows.channels;
+  // Words of channels take the place of more channels.
+  const int64_t ownRows = (rows.isByLane ? rows.slots() : rows.channels) + rows.wordRows();
+  layout.blocks =
+      rows.isByLane ? SmallVector<int64_t>{rows.lanes(), ownRows} : SmallVector<int64_t>{ownRows};
+  const int64_t channels = rows.isByLane ? rows.lanes() * ownRows : ownRows;
   const auto channelDims = static_cast<int64_t>(layout.blocks.size());
   layout.blocks.push_back(blocks);
   const ArrayRef<int64_t> taps = dims.drop_front(2);
@@ -273,10 +424,34 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
           .padded = {rows.lanes() * rows.slots()}};
 }
 
+/// Slopes [..., channels, ...], of which one dimension counts.
+static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims) {
+  const int64_t ownRows = rows.slots() + rows.wordRows();
+  PackedLayout layout{.shape = {rows.lanes(), ownRows},
+                      .blocks = {rows.lanes(), ownRows},
+                      .order = {1, 0},
+                      .padded = SmallVector<int64_t>(dims)};
+  *llvm::find(layout.padded, rows.channels) = rows.lanes() * ownRows;
+  return layout;
+}
+
+/// Puts the words of channels behind the rows of each lane, or behind all rows.
+static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
+                            ArrayRef<int32_t> words) {
+  const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
+  for (int64_t channel = 0; channel < rows.channels; ++channel) {
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords]);
+    layout.parameters.push_back({static_cast<int64_t>(place.address) +
+                                     channel % int64_t{kLanes} * place.stride[1] +
+                                     channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
+                                 {own, own + kChannelWords * sizeof(int32_t)}});
+  }
+}
+
 static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const SliceModel &model) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  if (index == 0)
+  if (operandForm(op, index) != OperandForm::PerChannel)
     return std::nullopt;
   const ChannelRows rows = channelRows(op, model, index);
   const bool isByOne = isDepthwise(op, model);
@@ -293,28 +468,58 @@ static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const S
                       channelBlock(elementTypeOf(op, 1)));
 }
 
-std::optional<PackedLayout> packedLayout(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (!constantOf(operand.get()))
+/// A constant matrix: F32 ones are turned, those of integers carry rows of words.
+static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64_t> dims) {
+  if (dims.size() != 2)
     return std::nullopt;
-  if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
-    if (operand.getOperandNumber() != 1 || !product.getRightTranspose() ||
-        elementTypeOf(op, 1) != DataType::F32)
-      return std::nullopt;
-    const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
-    if (dims.size() != 2)
-      return std::nullopt;
-    return PackedLayout{.shape = {dims[1], dims[0]},
-                        .blocks = {dims[1], dims[0]},
-                        .order = {1, 0},
-                        .padded = {dims[0], dims[1]}};
+  if (carriesParameters(op, 1)) {
+    const int64_t columns = dims[op.getRightTranspose() ? 0 : 1];
+    const int64_t bytes = columnWordsAt(dims[0] * dims[1]) +
+                          kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
+    const auto rows = static_cast<int64_t>(llvm::divideCeil(bytes, dims[1]));
+    return PackedLayout{.shape = {rows, dims[1]},
+                        .blocks = {rows, dims[1]},
+                        .order = {0, 1},
+                        .padded = {rows, dims[1]}};
   }
-  if (!isa<tpu::ConvOp, tpu::DeconvOp>(op))
+  if (!op.getRightTranspose() || elementTypeOf(op, 1) != DataType::F32)
     return std::nullopt;
-  Expected<SliceModel> model = sliceModel(op);
-  if (!model)
-    return std::nullopt;
-  return convolutionLayout(operand, *model);
+  return PackedLayout{.shape = {dims[1], dims[0]},
+                      .blocks = {dims[1], dims[0]},
+                      .order = {1, 0},
+                      .padded = {dims[0], dims[1]}};
+}
+
+Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  Expected<SliceModel> model = isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op)
+                                   ? sliceModel(op)
+                                   : Expected<SliceModel>(SliceModel());
+  // What cannot be computed needs no layout.
+  if (!constantOf(operand.get()) || !model)
+    return std::optional<PackedLayout>();
+  const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
+  std::optional<PackedLayout> layout;
+  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
+    layout = matrixLayout(product, dims);
+  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    layout = convolutionLayout(operand, *model);
+  else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
+    layout = slopeLayout(channelRows(op, *model, index), dims);
+  if (!layout || !carriesParameters(op, index))
+    return layout;
+  Expected<std::vector<int32_t>> words = parameterWords(op);
+  if (!words)
+    return propagate(words);
+  if (isa<tpu::MatMulOp>(op)) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(words->data());
+    layout->parameters.push_back(
+        {columnWordsAt(dims[0] * dims[1]), {bytes, bytes + words->size() * sizeof(int32_t)}});
+  } else {
+    addChannelWords(*layout, channelRows(op, *model, index), *words);
+  }
+  return layout;
 }
 
 } // namespace tpuc::bm1684x::backend

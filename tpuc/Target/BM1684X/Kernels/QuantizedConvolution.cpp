@@ -36,14 +36,23 @@ Motion motionOf(const QuantizedConvolution &conv, bool isTransposed) {
 
 bool holdsSums(const QuantizedConvolution &conv) { return conv.output.type == DataType::I32; }
 
+/// The command for depthwise convolutions reads biases that lie together.
+uint32_t biasBytes(const QuantizedConvolution &conv) {
+  const LocalTensor &out = conv.output;
+  return conv.hasBias && conv.isDepthwise()
+             ? laneBytes(DataType::I32, {1, out.shape[1], 1, 1}, Layout::Compact, out.startLane)
+             : 0;
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedConvolution &conv,
                                   const Motion &motion) {
   const LocalTensor &in = conv.input;
   const LocalTensor &out = conv.output;
   if (!isByte(in.type))
     return makeError(where, fmt::format("input of {}", dataTypeName(in.type)), "i8 or u8");
-  if (!isByte(out.type) && !holdsSums(conv))
-    return makeError(where, fmt::format("output of {}", dataTypeName(out.type)), "i8, u8 or i32");
+  if (!isByte(out.type) && !holdsSums(conv) && !isKernelFloat(out.type))
+    return makeError(where, fmt::format("output of {}", dataTypeName(out.type)),
+                     "i8, u8, i32 or a float");
   if (Expected<void> fits = checkLayout(where, "output", out, Layout::Aligned); !fits)
     return propagate(fits);
   if (conv.group < 1 || in.shape[1] % conv.group != 0 || out.shape[1] % conv.group != 0 ||
@@ -63,12 +72,19 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedConvo
   if (Expected<void> fits = checkWindow(where, motion.window, in.shape, out.shape, motion.insert);
       !fits)
     return propagate(fits);
-  return holdsSums(conv) ? 0 : laneBytes(DataType::I32, out.shape, Layout::Aligned, out.startLane);
+  uint32_t sums =
+      holdsSums(conv) ? 0 : laneBytes(DataType::I32, out.shape, Layout::Aligned, out.startLane);
+  return sums + biasBytes(conv);
 }
 
-LocalTensor parameter(const QuantizedConvolution &conv, DataType type, const Extents &shape,
-                      uint32_t address) {
-  return localTensor(type, shape, address, Layout::Compact, conv.output.startLane);
+LocalTensor filterOf(const QuantizedConvolution &conv, const Extents &shape) {
+  return localTensor(DataType::I8, shape, conv.filterAddress, Layout::Compact,
+                     conv.output.startLane);
+}
+
+LocalTensor biasOf(const QuantizedConvolution &conv) {
+  return channelWord(DataType::I32, conv.output.shape[1], conv.parameterAddress, kBiasWord,
+                     conv.output.startLane);
 }
 
 ConvCommand commandOf(const QuantizedConvolution &conv, const Motion &motion) {
@@ -85,34 +101,45 @@ void addDense(Builder &builder, const QuantizedConvolution &conv, const Motion &
   const int64_t outputs = conv.output.shape[1];
   const Extents filter = {outputs, conv.input.shape[1] / conv.group, conv.window.kernel[0],
                           conv.window.kernel[1]};
-  LocalTensor filters =
-      parameter(conv, DataType::I8, packedFilterShape(DataType::I8, filter), conv.filterAddress);
+  LocalTensor filters = filterOf(conv, packedFilterShape(DataType::I8, filter));
   // The command has no bias of 32 bits: sums begin with it.
-  if (conv.biasAddress)
-    addInitialSums(builder, sums,
-                   parameter(conv, DataType::I32, {1, outputs, 1, 1}, *conv.biasAddress));
+  if (conv.hasBias)
+    addInitialSums(builder, sums, biasOf(conv));
   for (const GroupPart &part : groupParts(conv.input, sums, conv.group)) {
     ConvCommand command = commandOf(conv, motion);
     command.input = part.input;
     command.output = part.output;
     command.filter = filters.slice(1, part.firstOutput, part.output.shape[1]);
-    command.accumulates = conv.biasAddress.has_value();
+    command.accumulates = conv.hasBias;
     addConv(builder, command);
   }
 }
 
 void addSingle(Builder &builder, const QuantizedConvolution &conv, const Motion &motion,
-               const LocalTensor &sums) {
+               const LocalTensor &sums, Room &room) {
   const int64_t channels = conv.output.shape[1];
   ConvCommand command = commandOf(conv, motion);
   command.input = conv.input;
   command.output = sums;
-  command.filter =
-      parameter(conv, DataType::I8, {1, channels, conv.window.kernel[0], conv.window.kernel[1]},
-                conv.filterAddress);
-  if (conv.biasAddress)
-    command.bias = parameter(conv, DataType::I32, {1, channels, 1, 1}, *conv.biasAddress);
+  command.filter = filterOf(conv, {1, channels, conv.window.kernel[0], conv.window.kernel[1]});
+  if (conv.hasBias) {
+    command.bias = localTensor(DataType::I32, {1, channels, 1, 1}, room.bytes(biasBytes(conv)),
+                               Layout::Compact, conv.output.startLane);
+    addUnaryArith(builder, ArithOp::Copy, *command.bias, biasOf(conv));
+  }
   addDepthwise(builder, command);
+}
+
+/// What the sums become.
+void addResult(Builder &builder, const QuantizedConvolution &conv, const LocalTensor &sums) {
+  if (isByte(conv.output.type)) {
+    addRequantize(builder, conv.output, sums, conv.parameterAddress);
+    addCutOff(builder, conv.output, conv.lowest, conv.highest);
+    return;
+  }
+  LocalTensor scale = channelWord(DataType::F32, conv.output.shape[1], conv.parameterAddress,
+                                  kScaleWord, conv.output.startLane);
+  addDequantizeSums(builder, conv.output, sums, repeated(scale, sums.shape), conv.activation);
 }
 
 Expected<void> emit(Builder &builder, const QuantizedConvolution &conv, const Motion &motion) {
@@ -126,13 +153,11 @@ Expected<void> emit(Builder &builder, const QuantizedConvolution &conv, const Mo
   if (!holdsSums(conv))
     sums = room.take(DataType::I32, conv.output.shape, conv.output.startLane);
   if (conv.isDepthwise())
-    addSingle(builder, conv, motion, sums);
+    addSingle(builder, conv, motion, sums, room);
   else
     addDense(builder, conv, motion, sums);
-  if (!holdsSums(conv)) {
-    addRequantize(builder, conv.output, sums, conv.requantAddress);
-    addCutOff(builder, conv.output, conv.lowest, conv.highest);
-  }
+  if (!holdsSums(conv))
+    addResult(builder, conv, sums);
   return {};
 }
 
