@@ -272,19 +272,14 @@ Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
 Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
   if (repeatsPixels(op))
     return upsampleKernels(sliced);
-  Resize resize;
-  resize.input = operandOf(sliced, 0);
-  resize.output = resultOf(sliced);
-  resize.scratch = scratchRoom(sliced);
-  for (unsigned i = 0; i < 2; ++i) {
-    Expected<std::vector<InputTaps>> taps =
-        resizeTaps(op, i, sliced.result.slice[kAxisH + i], sliced.operands[0].slice[kAxisH + i]);
-    if (!taps)
-      return propagate(taps);
-    for (const InputTaps &tap : *taps)
-      (i == 0 ? resize.rows : resize.columns).push_back({tap.first, tap.second, tap.secondWeight});
-  }
-  return one<resizeScratch, emitResize>(resize);
+  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+  if (!taps)
+    return propagate(taps);
+  return one<resizeScratch, emitResize>(Resize{.input = operandOf(sliced, 0),
+                                               .output = resultOf(sliced),
+                                               .rows = std::move(taps->rows),
+                                               .columns = std::move(taps->columns),
+                                               .scratch = scratchRoom(sliced)});
 }
 
 bool isComputed(DataType type) {
@@ -316,6 +311,19 @@ Expected<void> checkDimensions(const SlicedOp &sliced) {
 Kernels upsampleKernels(const SlicedOp &sliced) {
   return oneChecked<checkUpsampleNearest, emitUpsampleNearest>(
       UpsampleNearest{.input = operandOf(sliced, 0), .output = resultOf(sliced)});
+}
+
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const SlicedOp &sliced) {
+  ResizeTaps all;
+  for (unsigned i = 0; i < 2; ++i) {
+    Expected<std::vector<InputTaps>> taps =
+        resizeTaps(op, i, sliced.result.slice[kAxisH + i], sliced.operands[0].slice[kAxisH + i]);
+    if (!taps)
+      return propagate(taps);
+    for (const InputTaps &tap : *taps)
+      (i == 0 ? all.rows : all.columns).push_back({tap.first, tap.second, tap.secondWeight});
+  }
+  return all;
 }
 
 std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {

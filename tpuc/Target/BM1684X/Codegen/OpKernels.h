@@ -10,8 +10,10 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPKERNELS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
 
 #include <functional>
 #include <vector>
@@ -57,6 +59,12 @@ bool hasKernel(mlir::Operation *op);
 
 /// Pixels that are repeated, of any type.
 Kernels upsampleKernels(const codegen::SlicedOp &sliced);
+
+/// The taps of the rows and columns of a slice, counted in the slice of the input.
+struct ResizeTaps {
+  std::vector<ResizeTap> rows, columns;
+};
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const codegen::SlicedOp &sliced);
 
 /// The matrices of one product of a batch.
 struct MatrixOperands {

@@ -95,7 +95,7 @@ OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
   // Filters and matrices carry the biases of integer sums.
-  if (index == 2 && carriesParameters(op, 1))
+  if (index == 2 && index < op->getNumOperands() && carriesParameters(op, 1))
     return OperandForm::Absent;
   if (carriesParameters(op, index) && !isa<tpu::MatMulOp>(op))
     return OperandForm::PerChannel;

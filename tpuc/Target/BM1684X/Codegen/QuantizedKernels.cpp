@@ -314,7 +314,25 @@ Kernels castKernels(tpu::CastOp op, const SlicedOp &sliced) {
 Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
   if (repeatsPixels(op))
     return upsampleKernels(sliced);
-  return makeError("", "a resize of integers by other than whole factors", "nearest neighbours");
+  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+  if (!taps)
+    return propagate(taps);
+  Expected<Requantize> factor = op.getMode() == "nearest" ? Requantize() : requantizationOf(op);
+  if (!factor)
+    return propagate(factor);
+  // Neighbours that are moved have the weight of all.
+  if (op.getMode() == "nearest") {
+    factor->shift = 2 * kTapBits;
+    factor->zeroPoint = zeroPoint(op.getInput());
+  }
+  return one<quantizedResizeScratch, emitQuantizedResize>(
+      QuantizedResize{.input = operandOf(sliced, 0),
+                      .output = resultOf(sliced),
+                      .rows = std::move(taps->rows),
+                      .columns = std::move(taps->columns),
+                      .inputZero = zeroPoint(op.getInput()),
+                      .requantize = *factor,
+                      .scratch = scratchRoom(sliced)});
 }
 
 } // namespace
