@@ -12,9 +12,11 @@
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
 #include "tpuc/Interpreter/Kernels/IntegerPool.h"
 #include "tpuc/Interpreter/Kernels/IntegerQuantize.h"
+#include "tpuc/Interpreter/Kernels/IntegerResize.h"
 #include "tpuc/Interpreter/Kernels/IntegerTable.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <cmath>
@@ -411,6 +413,51 @@ TEST(QuantizedLeakyRelu, FactorsOfEachChannel) {
                                   paramsOf(negative, type), 1, wanted, threads);
         expectSame(bench.get(stored), wanted);
       }
+}
+
+/// Twice as many elements, between the centres of pixels.
+std::vector<ResizeTap> doublingTaps(int64_t input) {
+  std::vector<ResizeTap> taps;
+  for (int64_t at = 0; at < 2 * input; ++at) {
+    const int64_t left = (at + 1) / 2 - 1;
+    taps.push_back(
+        {std::max<int64_t>(left, 0), std::min(left + 1, input - 1), at % 2 == 0 ? 0.75 : 0.25});
+  }
+  return taps;
+}
+
+TEST(QuantizedResize, BetweenPixels) {
+  for (DataType type : kByteTypes)
+    for (int32_t zero : {0, 11}) {
+      Tensor input = randomBytes(type, {1, 70, 5, 7}, 1);
+      Bench bench;
+      QuantizedResize resize;
+      resize.input = bench.load(input);
+      resize.output = bench.local(type, {1, 70, 10, 14});
+      resize.rows = doublingTaps(5);
+      resize.columns = doublingTaps(7);
+      resize.inputZero = zero;
+      resize.requantize = factorNear(std::ldexp(1.1, 22), 2 * zero);
+      resize.scratch = bench.scratch(quantizedResizeScratch(resize));
+      expectOk(emitQuantizedResize(bench.builder, resize));
+      GlobalTensor stored = bench.store(resize.output);
+      bench.run();
+      kernels::ResizeParams params;
+      params.mode = kernels::ResampleMode::Linear;
+      params.scales = {1, 1, 2, 2};
+      Tensor wanted(type, {1, 70, 10, 14});
+      ThreadPool threads(1);
+      kernels::integerResizeLinear(
+          input, params, zero, paramsOf(std::span(&resize.requantize, 1), type), wanted, threads);
+      expectSame(bench.get(stored), wanted);
+    }
+}
+
+TEST(QuantizedResize, WeightsAddUp) {
+  EXPECT_EQ(tapWeights(0), (std::array<int64_t, 2>{2048, 0}));
+  EXPECT_EQ(tapWeights(0.5), (std::array<int64_t, 2>{1024, 1024}));
+  // Both would be rounded up.
+  EXPECT_EQ(tapWeights(683.5 / 2048), (std::array<int64_t, 2>{1364, 684}));
 }
 
 TEST(TableLookup, EveryByte) {
