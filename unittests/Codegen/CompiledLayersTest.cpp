@@ -219,6 +219,14 @@ const std::vector<Layer> kLayers = {
             "kernel_shape = [11, 11]");
      },
      false, 1},
+    {"ConvOfPatches",
+     [](Sketch &s) {
+       const int64_t stride = s.among({16, 20, 28});
+       const int64_t kernel = stride - s.between(0, 1);
+       s.input("x", {1, 3, 3 * stride, 2 * stride});
+       s.op("r", "Conv", {"x", s.weight("w", {70, 3, kernel, kernel}), s.weight("b", {70})},
+            fmt::format("kernel_shape = [{0}, {0}], strides = [{1}, {1}]", kernel, stride));
+     }},
     {"ConvToFloats",
      [](Sketch &s) {
        s.input("x", {1, s.channels(), 7, 8});

@@ -59,8 +59,6 @@ Kernels convKernels(const SlicedOp &sliced) {
   Expected<Window2d> window = windowOf(sliced);
   if (!window)
     return propagate(window);
-  if (llvm::any_of(window->stride, [](int64_t stride) { return stride > 15; }))
-    return makeError("", "a stride above 15", "what one command takes");
   Convolution conv = convolutionOf(sliced);
   conv.window = *window;
   return one<convolutionScratch, emitConvolution>(conv);

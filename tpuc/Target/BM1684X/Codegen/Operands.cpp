@@ -18,6 +18,7 @@
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -118,8 +119,10 @@ DataType elementTypeOf(Operation *op, unsigned index) {
 /// How the rows of a filter or bias are put over lanes.
 struct ChannelRows {
   int64_t channels = 1;
-  /// Elements of one channel as they are kept.
+  /// Elements of one channel as they are kept, in each phase.
   int64_t row = 1;
+  /// Phases of a filter with a large stride follow each other.
+  std::array<int64_t, 2> factors{1, 1};
   /// A lane's rows stand together, channel after channel of that lane; else a channel's do.
   bool isByLane = true;
   DataType type = DataType::F32;
@@ -128,23 +131,37 @@ struct ChannelRows {
 
   int64_t lanes() const { return std::min<int64_t>(channels, kLanes); }
   int64_t slots() const { return slotsOf(channels); }
+  int64_t phases() const { return factors[0] * factors[1]; }
   static int64_t slotsOf(int64_t count) {
     return static_cast<int64_t>(llvm::divideCeil(count, int64_t{kLanes}));
   }
   int64_t rowBytes() const { return byteSize(type, row); }
+
+  //===--- In local memory ------------------------------------------------===//
+
+  /// Bytes of the words of one channel in each lane.
+  static constexpr int64_t kSlotBytes = kEuBytes;
   /// Where the words of a slice of `count` channels begin in a lane.
-  int64_t wordsAt(int64_t count) const { return alignUp(slotsOf(count) * rowBytes(), kEuBytes); }
+  int64_t wordsAt(int64_t count) const { return alignUp(bytesOf(count), kEuBytes); }
   /// Where its rows begin: words lie right behind.
-  int64_t rowsAt(int64_t count) const {
-    return hasWords ? wordsAt(count) - slotsOf(count) * rowBytes() : 0;
-  }
-  /// Rows that the words take behind those of a lane (or of all channels).
+  int64_t rowsAt(int64_t count) const { return hasWords ? wordsAt(count) - bytesOf(count) : 0; }
+
+  //===--- In global memory -----------------------------------------------===//
+
+  /// Rows that the words take behind those of a lane (or of all channels), in each phase.
   int64_t wordRows() const {
     const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
     return hasWords ? static_cast<int64_t>(llvm::divideCeil(bytes, rowBytes())) : 0;
   }
-  /// Bytes of the words of one channel in each lane.
-  static constexpr int64_t kSlotBytes = kEuBytes;
+  /// Rows of a phase, of a lane (or of all channels).
+  int64_t ownRows() const { return isByLane ? slots() : channels; }
+  int64_t phaseRows() const { return ownRows() + wordRows(); }
+  /// Bytes in front of the words of a lane (or of all).
+  int64_t bytesInFront() const { return ((phases() - 1) * phaseRows() + ownRows()) * rowBytes(); }
+  int64_t laneRows() const { return phases() * phaseRows(); }
+
+private:
+  int64_t bytesOf(int64_t count) const { return phases() * slotsOf(count) * rowBytes(); }
 };
 
 /// Whether a convolution has one input channel for each output channel and no others.
@@ -157,21 +174,33 @@ static bool isDepthwise(Operation *op, const SliceModel &model) {
 /// Input channels that stand together in a filter.
 static int64_t channelBlock(DataType type) { return bm1684x::channelBlock(*precOf(type)); }
 
+/// The factor of tap dimension `axis` of `count`: of one, that of w.
+static int64_t factorOf(const ChannelRows &rows, size_t axis, size_t count) {
+  return count > 2 ? 1 : std::max<int64_t>(rows.factors[2 - count + axis], 1);
+}
+
+/// The filter's own row and phases.
+static void setFilter(ChannelRows &rows, Operation *op, const SliceModel &model) {
+  const bool isByOne = isDepthwise(op, model);
+  const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
+  if (isa<tpu::ConvOp>(op) && !isByOne)
+    rows.factors = strideFactors(strideOf(op));
+  int64_t all = 1;
+  int64_t own = 1;
+  for (auto [axis, extent] : llvm::enumerate(taps)) {
+    all *= extent;
+    own *= static_cast<int64_t>(llvm::divideCeil(extent, factorOf(rows, axis, taps.size())));
+  }
+  const int64_t inputs = model.operands[1].extents[kAxisW] / all;
+  rows.row = isByOne ? own : own * alignUp(inputs, channelBlock(rows.type));
+}
+
 static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned index) {
   const DataType type = elementTypeOf(op, index);
   ChannelRows rows{
       .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
-  if (index == 1 && !isa<tpu::PReluOp>(op)) {
-    const auto window =
-        cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
-    int64_t taps = 1;
-    for (int64_t extent : window)
-      taps *= extent;
-    const int64_t inputs = model.operands[1].extents[kAxisW] / taps;
-    rows.row = isDepthwise(op, model)
-                   ? taps
-                   : taps * static_cast<int64_t>(llvm::alignTo(inputs, channelBlock(type)));
-  }
+  if (index == 1 && !isa<tpu::PReluOp>(op))
+    setFilter(rows, op, model);
   // Short rows cost as much as long ones: lanes with several channels put them together.
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
                   byteSize(type, rows.row) < 256;
@@ -190,7 +219,7 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(1, size(kAxisC), 1, rows.row),
+    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row),
                        address + static_cast<uint32_t>(rows.rowsAt(size(kAxisC))), Layout::Compact);
   }
   case OperandForm::Rows:
@@ -250,35 +279,35 @@ static GlobalTensor matrixSlice(DataType type, const OperandModel &model, const 
   return tensor;
 }
 
-static GlobalTensor channelSlice(DataType type, const ChannelRows &rows, Range channels,
-                                 int64_t address) {
-  const int64_t firstSlot = channels.begin / int64_t{kLanes};
+static GlobalTensor channelSlice(const ChannelRows &rows, Range channels, int64_t address) {
+  const int64_t phase = rows.phaseRows() * rows.row;
   if (!rows.isByLane) {
-    return globalTensor(type, extentsOf(1, channels.size, 1, rows.row),
-                        static_cast<uint64_t>(address + byteSize(type, channels.begin * rows.row)));
+    GlobalTensor tensor =
+        globalTensor(rows.type, extentsOf(rows.phases(), channels.size, 1, rows.row),
+                     static_cast<uint64_t>(address + channels.begin * rows.rowBytes()));
+    tensor.stride[0] = phase;
+    return tensor;
   }
-  const int64_t lanes = std::min<int64_t>(channels.size, kLanes);
-  const auto slots = static_cast<int64_t>(llvm::divideCeil(channels.size, int64_t{kLanes}));
-  GlobalTensor tensor =
-      globalTensor(type, extentsOf(1, lanes, 1, slots * rows.row),
-                   static_cast<uint64_t>(address + byteSize(type, firstSlot * rows.row)));
-  const int64_t lane = (rows.slots() + rows.wordRows()) * rows.row;
-  tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
+  GlobalTensor tensor = globalTensor(
+      rows.type,
+      extentsOf(rows.phases(), std::min<int64_t>(channels.size, kLanes), 1,
+                ChannelRows::slotsOf(channels.size) * rows.row),
+      static_cast<uint64_t>(address + channels.begin / int64_t{kLanes} * rows.rowBytes()));
+  const int64_t lane = rows.laneRows() * rows.row;
+  tensor.stride = extentsOf(phase, lane, lane, 1);
   return tensor;
 }
 
 /// The words of channels, as bytes.
 static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_t address) {
   const int64_t slot = channels.begin / int64_t{kLanes};
-  const int64_t own = rows.slots() * ChannelRows::kSlotBytes;
-  const int64_t lane = rows.isByLane ? (rows.slots() + rows.wordRows()) * rows.rowBytes() : own;
-  const int64_t first =
-      rows.isByLane ? rows.slots() * rows.rowBytes() : rows.channels * rows.rowBytes();
-  GlobalTensor tensor =
-      globalTensor(DataType::I8,
-                   extentsOf(1, std::min<int64_t>(channels.size, kLanes), 1,
-                             ChannelRows::slotsOf(channels.size) * ChannelRows::kSlotBytes),
-                   static_cast<uint64_t>(address + first + slot * ChannelRows::kSlotBytes));
+  const int64_t lane =
+      rows.isByLane ? rows.laneRows() * rows.rowBytes() : rows.slots() * ChannelRows::kSlotBytes;
+  GlobalTensor tensor = globalTensor(
+      DataType::I8,
+      extentsOf(1, std::min<int64_t>(channels.size, kLanes), 1,
+                ChannelRows::slotsOf(channels.size) * ChannelRows::kSlotBytes),
+      static_cast<uint64_t>(address + rows.bytesInFront() + slot * ChannelRows::kSlotBytes));
   tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
   return tensor;
 }
@@ -307,7 +336,7 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
     tensor = model.operands[index];
   switch (operandForm(op, index)) {
   case OperandForm::PerChannel:
-    return channelSlice(type, channelRows(op, model, index), slice[kAxisC], address);
+    return channelSlice(channelRows(op, model, index), slice[kAxisC], address);
   case OperandForm::Rows:
     return matrixSlice(type, tensor, slice, address, kAxisH, kAxisC);
   case OperandForm::Columns:
@@ -344,13 +373,14 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceM
                                    unsigned index, const LocalSlice &local, int64_t address) {
   const ChannelRows rows = channelRows(op, model, index);
   const Range channels = local.slice[kAxisC];
-  GlobalTensor from = channelSlice(rows.type, rows, channels, address);
+  GlobalTensor from = channelSlice(rows, channels, address);
   // A packed row of channels is laid out the same in both memories.
   const LocalTensor to = localOperand(op, model, index, local);
   const auto asLoaded = [&](const GlobalTensor &source, uint32_t at) {
     return localTensor(source.type, source.shape, at, Layout::Compact);
   };
-  const bool isOne = rows.hasWords && rows.isByLane && channels.size == rows.channels;
+  const bool isOne =
+      rows.hasWords && rows.isByLane && rows.phases() == 1 && channels.size == rows.channels;
   if (isOne)
     from.shape[3] += rows.slots() * ChannelRows::kSlotBytes / byteSize(rows.type, 1);
   if (Expected<void> loaded = emitLoad(builder, from, asLoaded(from, to.address));
@@ -386,33 +416,44 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
 static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
                                  bool isWhole, int64_t block) {
   const int64_t inputs = isWhole ? 1 : dims[isSwapped ? 0 : 1];
-  const int64_t blocks = static_cast<int64_t>(llvm::divideCeil(inputs, block));
   const int64_t width = isWhole ? 1 : block;
-  // The packed order: (lane, slot) or channel, block, taps, input channel within the block.
-  PackedLayout layout;
-  // Words of channels take the place of more channels.
-  const int64_t ownRows = (rows.isByLane ? rows.slots() : rows.channels) + rows.wordRows();
-  layout.blocks =
-      rows.isByLane ? SmallVector<int64_t>{rows.lanes(), ownRows} : SmallVector<int64_t>{ownRows};
-  const int64_t channels = rows.isByLane ? rows.lanes() * ownRows : ownRows;
-  const auto channelDims = static_cast<int64_t>(layout.blocks.size());
-  layout.blocks.push_back(blocks);
+  const int64_t blocks = static_cast<int64_t>(llvm::divideCeil(inputs, width));
   const ArrayRef<int64_t> taps = dims.drop_front(2);
-  layout.blocks.append(taps.begin(), taps.end());
-  layout.blocks.push_back(width);
-  const auto numTaps = static_cast<int64_t>(taps.size());
-  const SmallVector<int64_t> channelOrder =
-      rows.isByLane ? SmallVector<int64_t>{1, 0} : SmallVector<int64_t>{0};
-  const SmallVector<int64_t> inputOrder = {channelDims, channelDims + 1 + numTaps};
+  // The packed order: lane, phases, slot (or phases, channel), block, taps, input channel within
+  // the block. Words of channels take the place of more channels.
+  PackedLayout layout;
+  const auto add = [&](int64_t extent) {
+    layout.blocks.push_back(extent);
+    return static_cast<int64_t>(layout.blocks.size()) - 1;
+  };
+  SmallVector<int64_t> channelOrder;
+  if (rows.isByLane)
+    channelOrder.push_back(add(rows.lanes()));
+  SmallVector<SmallVector<int64_t>> tapOrder(taps.size());
+  for (size_t axis = 0; axis < taps.size(); ++axis)
+    if (int64_t factor = factorOf(rows, axis, taps.size()); factor > 1)
+      tapOrder[axis].push_back(add(factor));
+  channelOrder.insert(channelOrder.begin(), add(rows.phaseRows()));
+  SmallVector<int64_t> inputOrder = {add(blocks)};
+  SmallVector<int64_t> paddedTaps;
+  for (auto [axis, extent] : llvm::enumerate(taps)) {
+    const int64_t factor = factorOf(rows, axis, taps.size());
+    const auto own = static_cast<int64_t>(llvm::divideCeil(extent, factor));
+    tapOrder[axis].insert(tapOrder[axis].begin(), add(own));
+    paddedTaps.push_back(own * factor);
+  }
+  inputOrder.push_back(add(width));
   layout.order = isSwapped ? inputOrder : channelOrder;
   llvm::append_range(layout.order, isSwapped ? channelOrder : inputOrder);
-  for (int64_t tap = 0; tap < numTaps; ++tap)
-    layout.order.push_back(channelDims + 1 + tap);
+  for (const SmallVector<int64_t> &order : tapOrder)
+    llvm::append_range(layout.order, order);
+  const int64_t channels = (rows.isByLane ? rows.lanes() : 1) * rows.phaseRows();
   layout.padded = {channels, blocks * width};
   if (isSwapped)
     std::swap(layout.padded[0], layout.padded[1]);
-  layout.padded.append(taps.begin(), taps.end());
-  layout.shape = {layout.blocks[0], channels / layout.blocks[0] * rows.row};
+  llvm::append_range(layout.padded, paddedTaps);
+  layout.shape = {rows.isByLane ? rows.lanes() : rows.laneRows(),
+                  rows.isByLane ? rows.laneRows() * rows.row : rows.row};
   return layout;
 }
 
@@ -426,12 +467,11 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
 
 /// Slopes [..., channels, ...], of which one dimension counts.
 static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims) {
-  const int64_t ownRows = rows.slots() + rows.wordRows();
-  PackedLayout layout{.shape = {rows.lanes(), ownRows},
-                      .blocks = {rows.lanes(), ownRows},
+  PackedLayout layout{.shape = {rows.lanes(), rows.laneRows()},
+                      .blocks = {rows.lanes(), rows.laneRows()},
                       .order = {1, 0},
                       .padded = SmallVector<int64_t>(dims)};
-  *llvm::find(layout.padded, rows.channels) = rows.lanes() * ownRows;
+  *llvm::find(layout.padded, rows.channels) = rows.lanes() * rows.laneRows();
   return layout;
 }
 

@@ -60,6 +60,8 @@ static std::array<int64_t, 2> planar(Operation *op, StringRef name) {
   return {given[0], given[1]};
 }
 
+std::array<int64_t, 2> strideOf(Operation *op) { return planar(op, "strides"); }
+
 /// All but the pads.
 static Expected<Window2d> unpaddedWindow(Operation *op) {
   const size_t spatial = op->getAttrOfType<ArrayAttr>("kernel_shape").size();

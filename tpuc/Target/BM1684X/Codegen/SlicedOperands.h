@@ -27,6 +27,9 @@ bool isPresent(mlir::Operation *op, unsigned index);
 /// The fused ReLU.
 Activation activationOf(mlir::Operation *op);
 
+/// The strides of a convolution or pool along h and w. Of three dimensions those of the first two.
+std::array<int64_t, 2> strideOf(mlir::Operation *op);
+
 /// The window of a convolution or pool over the slice that `sliced` is: pads are those at the
 /// slice's edges. Errors: more than two dimensions.
 Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);

@@ -37,8 +37,8 @@ struct Requantize {
 /// `input` I8 or U8, any layout (depthwise: Aligned), filter I8 packed by `packFilter` (depthwise:
 /// Compact [1,c,kh,kw]), `output` Aligned: I8 or U8; I32, which holds the sums; F32, F16 or BF16,
 /// f32(sum) * scale, limited by the activation. `parameterAddress`: what `packChannels` or
-/// `packScales` makes, I32 [1,oc,1,4] Aligned. Parameters begin in the output's lane. Strides of at
-/// most 15.
+/// `packScales` makes, I32 [1,oc,1,4] Aligned. Parameters begin in the output's lane. Strides as
+/// for `emitConvolution`.
 struct QuantizedConvolution {
   LocalTensor input;
   LocalTensor output;
