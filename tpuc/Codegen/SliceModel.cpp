@@ -444,7 +444,7 @@ Expected<SliceModel> interpModel(tpu::InterpOp op) {
   return model;
 }
 
-Expected<SliceModel> modelOf(Operation *op) {
+Expected<SliceModel> modelOf(Operation *op, Company company) {
   return llvm::TypeSwitch<Operation *, Expected<SliceModel>>(op)
       .Case([](tpu::ConvOp conv) { return convModel(conv); })
       .Case([](tpu::DeconvOp deconv) { return deconvModel(deconv); })
@@ -457,16 +457,17 @@ Expected<SliceModel> modelOf(Operation *op) {
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })
       .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
-      .Default([](Operation *other) -> Expected<SliceModel> {
-        if (std::optional<SliceModel> model = spreadModel(other))
-          return *model;
+      .Default([&](Operation *other) -> Expected<SliceModel> {
+        if (company == Company::Alone)
+          if (std::optional<SliceModel> model = spreadModel(other))
+            return *model;
         return elementwiseModel(other);
       });
 }
 
 } // namespace
 
-Expected<SliceModel> codegen::sliceModel(Operation *op) {
+Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
                                             SmallVector<Type>(op->getResultTypes()))) {
     if (isa<NoneType>(type))
@@ -479,5 +480,5 @@ Expected<SliceModel> codegen::sliceModel(Operation *op) {
       llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
   if (given != 1 || isa<NoneType>(op->getResult(0).getType()))
     return makeError("", std::to_string(given) + " results", "one");
-  return modelOf(op);
+  return modelOf(op, company);
 }

@@ -371,7 +371,12 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
     const DataType type = elementTypeOf(sliced.op, index);
     if (!isComputed(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)), "F32, F16 or BF16");
-    const Slice &slice = isResult ? sliced.result.slice : sliced.operands[index].slice;
+    const LocalSlice &local = isResult ? sliced.result : sliced.operands[index];
+    const Slice &slice = local.slice;
+    if (local.held && (operandForm(sliced.op, index) != OperandForm::Tensor ||
+                       (*local.held)[kAxisD].size > 1 ||
+                       (*local.held)[kAxisC] != slice[kAxisC]) && *local.held != slice)
+      return makeError("", "a part of a larger operand");
     if (slice[kAxisD].size > 1)
       return makeError("", "a tensor of 5 dimensions", "at most 4");
   }
