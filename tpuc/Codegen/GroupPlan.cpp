@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/GroupPlan.h"
 #include "tpuc/Codegen/GroupSteps.h"
+#include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -70,6 +71,23 @@ SlicedOp GroupPlan::carrier(const GroupTensor &tensor, const SectionCounts &numb
   return sliced;
 }
 
+void GroupPlan::joinLives() {
+  // Makers stand in front of what contains their results.
+  for (unsigned result : results) {
+    for (const GroupTensor &part : tensors)
+      if (part.container == result) {
+        tensors[result].firstStep = std::min(tensors[result].firstStep, part.firstStep);
+        tensors[result].lastStep = std::max(tensors[result].lastStep, part.lastStep);
+      }
+  }
+  for (unsigned result : llvm::reverse(results))
+    for (GroupTensor &part : tensors)
+      if (part.container == result) {
+        part.firstStep = tensors[result].firstStep;
+        part.lastStep = tensors[result].lastStep;
+      }
+}
+
 namespace tpuc::codegen {
 
 /// A plan in the making.
@@ -92,6 +110,8 @@ public:
 
 private:
   Expected<void> connectOperand(unsigned layer, unsigned index);
+  Expected<void> contain(unsigned layer);
+  Expected<void> checkJoins() const;
   std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
   Expected<void> cutTensor(GroupTensor &tensor, unsigned axis, unsigned count);
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
@@ -168,6 +188,34 @@ Expected<void> GroupDraft::connect(Company company) {
                             return !members.contains(u);
                           });
     plan.tensors.push_back({.value = result, .maker = layer, .isStored = isStored});
+    if (isJoin(op, planner.backend))
+      if (Expected<void> contained = contain(layer); !contained)
+        return contained;
+  }
+  return {};
+}
+
+/// The operands of a concatenation lie in its result.
+Expected<void> GroupDraft::contain(unsigned layer) {
+  for (int operand : plan.operands[layer]) {
+    GroupTensor &part = plan.tensors[static_cast<size_t>(operand)];
+    if (part.container)
+      return refuse(layer, "an input is a part of another concatenation");
+    part.container = plan.results[layer];
+  }
+  return {};
+}
+
+/// Rows of a part lie as those of the whole only if they are the same ones.
+Expected<void> GroupDraft::checkJoins() const {
+  for (const GroupTensor &part : plan.tensors) {
+    if (!part.container)
+      continue;
+    const GroupTensor &whole = plan.tensors[*part.container];
+    for (unsigned axis : {kAxisN, kAxisD, kAxisH, kAxisW})
+      if (part.sections[axis] != whole.sections[axis])
+        return refuse(*whole.maker, "an input is needed in other slices along " +
+                                        axisName(axis).str());
   }
   return {};
 }
@@ -272,7 +320,7 @@ Expected<void> GroupDraft::cut(const SectionCounts &counts) {
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
       if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done)
         return done;
-  return {};
+  return checkJoins();
 }
 
 void GroupDraft::takeCuts(const SlicePlan &slices) {
@@ -320,6 +368,11 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
 Expected<void> GroupDraft::measureLayer(unsigned layer) {
   int64_t cycles = 0;
   int64_t scratch = 0;
+  if (isJoin(plan.layers[layer], planner.backend)) {
+    plan.cycles.push_back(0);
+    plan.scratchBytes.push_back(0);
+    return {};
+  }
   const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
   for (const SectionCounts &number : numbers) {
     std::optional<GroupCosts::Work> work = planner.costs.compute(plan.slicedOp(layer, number));
@@ -349,7 +402,7 @@ Expected<SliceModel> GroupPlanner::model(Operation *op, Company company) {
     return sliceModel(op);
   if (auto found = models.find(op); found != models.end())
     return found->second;
-  Expected<SliceModel> made = sliceModel(op, company);
+  Expected<SliceModel> made = isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
   if (made)
     models[op] = *made;
   return made;

@@ -33,6 +33,8 @@ struct GroupTensor {
   /// In local memory from the start to the end of the network: it takes no room here.
   bool isPooled = false;
   Sections sections = {};
+  /// The tensor of a concatenation that it is a part of: it lies in there, and takes no room.
+  std::optional<unsigned> container = std::nullopt;
   /// Of the largest slice, in each lane.
   int64_t bytes = 0;
   /// How often another slice takes the place of one, over all slices of the group; the cycles of
@@ -74,6 +76,12 @@ struct GroupPlan {
   SlicedOp carrier(const GroupTensor &tensor, const SectionCounts &number) const;
   /// The operand number of the carrier.
   unsigned carrierIndex(const GroupTensor &tensor) const;
+  /// The bytes that a tensor takes by itself.
+  int64_t ownBytes(const GroupTensor &tensor) const {
+    return tensor.container ? 0 : tensor.bytes * tensor.buffers;
+  }
+  /// Makes containers live as long as what is in them.
+  void joinLives();
   /// The lifetime of a tensor reaches over the whole period.
   bool isAlwaysAlive(const GroupTensor &tensor) const {
     return tensor.lastStep - tensor.firstStep + 1 >= period();

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupSearch.h"
+#include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -15,7 +16,8 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-Expected<std::vector<Operation *>> codegen::localLayers(Block &block, const Backend &backend) {
+Expected<std::vector<Operation *>> codegen::localLayers(Block &block, const Backend &backend,
+                                                       bool withJoins) {
   std::vector<Operation *> layers;
   for (Operation &op : block.without_terminator()) {
     if (!isLayer(&op) || isa<tpu::GroupOp>(op))
@@ -23,7 +25,7 @@ Expected<std::vector<Operation *>> codegen::localLayers(Block &block, const Back
     Expected<Place> place = backend.placeOf(&op);
     if (!place)
       return makeError("layer '" + layerName(&op) + "'", place.error().message());
-    if (*place == Place::Local)
+    if (*place == Place::Local || (withJoins && isJoin(&op, backend)))
       layers.push_back(&op);
   }
   return layers;
@@ -60,16 +62,21 @@ Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> l
 static constexpr unsigned kMaxFailures = 3;
 
 Expected<std::vector<GroupPlan>> codegen::bestGroups(ArrayRef<Operation *> layers,
-                                                     GroupPlanner &planner) {
+                                                     GroupPlanner &planner,
+                                                     const Backend &backend) {
   const size_t count = layers.size();
   std::vector<int64_t> cycles(count + 1, 0);
   std::vector<std::optional<GroupPlan>> choice(count);
   for (size_t first = count; first-- > 0;) {
-    Expected<GroupPlan> alone = planner.alone(layers[first]);
-    if (!alone)
-      return named(layers[first], alone.error());
-    cycles[first] = alone->estimate + cycles[first + 1];
-    choice[first] = std::move(*alone);
+    // By itself, a concatenation moves data or nothing at all.
+    cycles[first] = cycles[first + 1];
+    if (!isJoin(layers[first], backend)) {
+      Expected<GroupPlan> alone = planner.alone(layers[first]);
+      if (!alone)
+        return named(layers[first], alone.error());
+      cycles[first] += alone->estimate;
+      choice[first] = std::move(*alone);
+    }
     unsigned failures = 0;
     for (size_t end = first + 2; end <= count && failures < kMaxFailures; ++end) {
       const ArrayRef<Operation *> members = layers.slice(first, end - first);
@@ -88,7 +95,13 @@ Expected<std::vector<GroupPlan>> codegen::bestGroups(ArrayRef<Operation *> layer
     }
   }
   std::vector<GroupPlan> groups;
-  for (size_t first = 0; first < count; first += groups.back().layers.size())
+  for (size_t first = 0; first < count;) {
+    if (!choice[first]) {
+      ++first;
+      continue;
+    }
     groups.push_back(std::move(*choice[first]));
+    first += groups.back().layers.size();
+  }
   return groups;
 }

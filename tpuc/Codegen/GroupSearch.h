@@ -13,8 +13,10 @@
 
 namespace tpuc::codegen {
 
-/// The ops of `block` that compute in local memory, in order. Errors name the op.
-Expected<std::vector<mlir::Operation *>> localLayers(mlir::Block &block, const Backend &backend);
+/// The ops of `block` that compute in local memory, in order, and with `withJoins` the
+/// concatenations that groups may contain. Errors name the op.
+Expected<std::vector<mlir::Operation *>> localLayers(mlir::Block &block, const Backend &backend,
+                                                   bool withJoins);
 
 /// Whether layers that follow each other in `block` may be put in the place of the last one: nothing
 /// between them reads what they make.
@@ -25,9 +27,10 @@ Expected<std::vector<GroupPlan>> separateGroups(llvm::ArrayRef<mlir::Operation *
                                                 GroupPlanner &planner);
 
 /// From the tail to the head: behind each layer the groups are known that take the fewest cycles,
-/// so its group is the one that takes the fewest together with those behind it.
+/// so its group is the one that takes the fewest together with those behind it. Concatenations that
+/// stand in no group are left out.
 Expected<std::vector<GroupPlan>> bestGroups(llvm::ArrayRef<mlir::Operation *> layers,
-                                            GroupPlanner &planner);
+                                            GroupPlanner &planner, const Backend &backend);
 
 } // namespace tpuc::codegen
 

@@ -143,9 +143,13 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
     const auto [need, last] = readSteps(tensor);
     tensor.buffers = 1;
     tensor.lastStep = last;
-    if (tensor.isLoaded()) {
+    if (tensor.isLoaded() && !tensor.container) {
       loaded.push_back(&tensor);
       continue;
+    }
+    if (tensor.isLoaded()) {
+      tensor.firstStep = tensor.transferStep = need - 1;
+      at(need - 1).loadCycles += tensor.cycles;
     }
     if (!tensor.maker)
       continue;
@@ -156,9 +160,12 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
       tensor.lastStep = std::max(last, tensor.transferStep);
       at(tensor.transferStep).storeCycles += tensor.cycles;
     }
-    for (int64_t step = tensor.firstStep; step <= tensor.lastStep; ++step)
-      at(step).bytes += tensor.bytes;
   }
+  plan.joinLives();
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.maker)
+      for (int64_t step = tensor.firstStep; step <= tensor.lastStep; ++step)
+        at(step).bytes += plan.ownBytes(tensor);
   llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
     return readSteps(*a).first < readSteps(*b).first;
   });
@@ -272,6 +279,10 @@ int64_t StepPlanner::estimateSliced(Overlap overlap) const {
 Expected<void> StepPlanner::sliced(Overlap overlap) {
   setMade(overlap);
   setLoaded(overlap);
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.container && staysFor(tensor))
+      return makeError("", "a part of a concatenation that is the same in several slices");
+  plan.joinLives();
   setBuffers();
   const SmallVector<int64_t> load = localLoad(plan);
   const int64_t peak = *llvm::max_element(load);
@@ -291,7 +302,7 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
     for (int64_t step = 0; step < life; ++step) {
       const int64_t within = tensor.firstStep + step;
       load[static_cast<size_t>(within - llvm::divideFloorSigned(within, period) * period)] +=
-          tensor.bytes * tensor.buffers;
+          plan.ownBytes(tensor);
     }
   }
   return load;

@@ -163,14 +163,15 @@ tpu::GroupOp GroupBuilder::build() {
 struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   using Base::Base;
 
-  Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner) {
-    return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner);
+  Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
+                                          const Backend &backend) {
+    return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
   }
 
   /// Groups, their times and places. Where what the groups need does not find its place, the groups
   /// are chosen again for a smaller memory.
   Expected<void> group(Block &block, const Backend &backend) {
-    Expected<std::vector<Operation *>> layers = localLayers(block, backend);
+    Expected<std::vector<Operation *>> layers = localLayers(block, backend, /*withJoins=*/opt != 0);
     if (!layers)
       return propagate(layers);
     const ConstantPool pool = poolConstants(*layers, backend);
@@ -178,7 +179,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     std::optional<Error> failure;
     for (int64_t percent : {100, 90, 75, 50}) {
       GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
-      Expected<std::vector<GroupPlan>> groups = choose(*layers, planner);
+      Expected<std::vector<GroupPlan>> groups = choose(*layers, planner, backend);
       Expected<std::vector<ScheduleItem>> items =
           groups ? scheduleNetwork(block, *groups, backend, capacity) : propagate(groups);
       if (items) {

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
@@ -21,15 +22,16 @@ using namespace tpuc::codegen;
 namespace {
 
 /// A tensor that a group keeps in local memory, and its slices.
+struct Layer;
 struct Held {
   Operation *op = nullptr;
   GroupInfo info;
   /// Of each slice of the group: how many others were in its place before.
   SmallVector<int64_t> versions;
+  /// The concatenation that it is part of, and as which operand.
+  const Layer *container = nullptr;
+  unsigned part = 0;
 
-  LocalSlice at(size_t slice, const SectionCounts &number) const {
-    return {sliceAt(info.sections, number), info.address(versions[slice])};
-  }
   bool isNew(size_t slice) const { return slice == 0 || versions[slice] != versions[slice - 1]; }
 };
 
@@ -38,6 +40,7 @@ struct Layer : Held {
   SliceModel model;
   /// Null for operands that are not loaded.
   SmallVector<const Held *> operands;
+  bool isJoin = false;
 };
 
 /// A load of a group, for which operand of which layer.
@@ -62,6 +65,7 @@ public:
   int64_t period() const { return static_cast<int64_t>(layers.size()); }
   size_t numSlices() const { return numbers.size(); }
 
+  LocalSlice at(const Held &held, size_t slice) const;
   Expected<SlicedOp> sliced(const Layer &layer, size_t slice) const;
   Expected<SlicedOp> sliced(const Load &load, size_t slice) const;
 
@@ -114,8 +118,10 @@ Expected<void> Group::readMember(Operation *member) {
 }
 
 Expected<void> Group::connect(Layer &layer) {
+  layer.isJoin = isJoin(layer.op, backend);
   Expected<SliceModel> model =
-      sliceModel(layer.op, layers.size() == 1 ? Company::Alone : Company::InGroup);
+      layer.isJoin ? joinModel(layer.op)
+                   : sliceModel(layer.op, layers.size() == 1 ? Company::Alone : Company::InGroup);
   if (!model)
     return wrong(layer.op, model.error().message());
   layer.model = std::move(*model);
@@ -128,6 +134,12 @@ Expected<void> Group::connect(Layer &layer) {
       static_cast<Load *>(held)->reader = &layer;
       static_cast<Load *>(held)->operand = operand.getOperandNumber();
     }
+    if (!layer.isJoin)
+      continue;
+    if (held->container)
+      return wrong(layer.op, "joins what another concatenation joins");
+    held->container = &layer;
+    held->part = operand.getOperandNumber();
   }
   return {};
 }
@@ -170,6 +182,17 @@ Expected<void> Group::read() {
   return {};
 }
 
+LocalSlice Group::at(const Held &held, size_t slice) const {
+  LocalSlice local{sliceAt(held.info.sections, numbers[slice]),
+                   held.info.address(held.versions[slice])};
+  if (const Layer *join = held.container) {
+    const LocalSlice whole = at(*join, slice);
+    local.address =
+        whole.address + joinOffset(join->op, join->model, held.part, whole.slice, backend);
+  }
+  return local;
+}
+
 bool contains(const Slice &outer, const Slice &inner) {
   return llvm::all_of(llvm::zip_equal(outer, inner), [](auto pair) {
     auto [out, in] = pair;
@@ -188,11 +211,10 @@ int64_t pooledAddress(const Backend &backend, const Layer &layer, unsigned index
 }
 
 Expected<SlicedOp> Group::sliced(const Layer &layer, size_t slice) const {
-  const SectionCounts &number = numbers[slice];
   SlicedOp made{.op = layer.op,
                 .model = &layer.model,
                 .operands = {},
-                .result = layer.at(slice, number),
+                .result = at(layer, slice),
                 .scratchAddress = layer.info.scratchAddress,
                 .scratchBytes = layer.info.scratchBytes};
   for (auto [position, held] : llvm::enumerate(layer.operands)) {
@@ -203,7 +225,7 @@ Expected<SlicedOp> Group::sliced(const Layer &layer, size_t slice) const {
     if (held && held->info.pooled != 0) {
       local.address = pooledAddress(backend, layer, index, held->info, local.slice);
     } else if (held) {
-      const LocalSlice all = held->at(slice, number);
+      const LocalSlice all = at(*held, slice);
       if (!contains(all.slice, local.slice))
         return wrong(layer.op, "reads more than a slice of operand " + Twine(index) + " holds");
       local.address = all.address;
@@ -218,7 +240,7 @@ Expected<SlicedOp> Group::sliced(const Layer &layer, size_t slice) const {
 Expected<SlicedOp> Group::sliced(const Load &load, size_t slice) const {
   SlicedOp made{.op = load.reader->op, .model = &load.reader->model, .operands = {}, .result = {}};
   made.operands.resize(load.reader->operands.size());
-  made.operands[load.operand] = load.at(slice, numbers[slice]);
+  made.operands[load.operand] = at(load, slice);
   return made;
 }
 
@@ -340,6 +362,8 @@ void NetworkEmitter::addGroup(Group &group, const Placed &placed) {
         Expected<SlicedOp> sliced = group.sliced(*layer, slice);
         if (!sliced)
           return propagate(sliced);
+        if (layer->isJoin)
+          return {};
         emitter.beginLayer(layer->op);
         return emitter.compute(*sliced);
       });

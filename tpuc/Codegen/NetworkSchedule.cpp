@@ -37,7 +37,7 @@ struct Interval {
 /// Whether the schedule of the network may still choose when a tensor is loaded: constants that
 /// never change, and in groups of one slice everything.
 bool isMovable(const GroupPlan &group, const GroupTensor &tensor) {
-  return tensor.isLoaded() && tensor.numVersions == 1 &&
+  return tensor.isLoaded() && !tensor.container && tensor.numVersions == 1 &&
          (group.numSlices() == 1 || tensor.isConstant);
 }
 
@@ -125,7 +125,7 @@ bool Scheduler::fitsAt(const GroupPlan &group, int64_t start) {
                        ? Interval{readSteps(tensor).first, readSteps(tensor).second}
                        : Interval{0, group.period() - 1}};
     for (const Interval &interval : intervals)
-      if (!add(interval, tensor.bytes * tensor.buffers))
+      if (!add(interval, group.ownBytes(tensor)))
         return false;
   }
   bytes = std::move(with);
@@ -297,7 +297,7 @@ Expected<bool> Scheduler::allocate() {
       results.emplace_back(&group.scratchAddresses[layer], add(scratch, {unit, unit}));
     }
     for (GroupTensor &tensor : group.tensors) {
-      if (tensor.isPooled)
+      if (tensor.isPooled || tensor.container)
         continue;
       std::optional<size_t> first;
       for (Interval interval : occupied(group, tensor)) {
