@@ -75,6 +75,9 @@ def geometric_mean(values):
 def print_layers(who, profile):
     layers = sorted(profile["layers"], reverse=True,
                     key=lambda each: max(each["vendor"]["tiu_cycles"], each["vendor"]["gdma_cycles"]))
+    if not layers:
+        print(f"    {who}: the file does not say which commands belong to which layer")
+        return
     print(f"    {who}: compute and transfer cycles of the slowest of {len(layers)} layers")
     for layer in layers[:SLOWEST]:
         cycles = layer["vendor"]
