@@ -296,11 +296,24 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
   return {};
 }
 
+/// Whether a kernel can take a part of the tensor in which operand or result `index` lies.
+bool takesPart(const SlicedOp &sliced, unsigned index, const LocalSlice &local) {
+  if (!local.held || *local.held == local.slice)
+    return true;
+  return operandForm(sliced.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
+         (*local.held)[kAxisC] == local.slice[kAxisC];
+}
+
 /// Tensors that no local tensor stands for.
 Expected<void> checkDimensions(const SlicedOp &sliced) {
-  const auto isDeep = [](const LocalSlice &slice) { return slice.slice[kAxisD].size > 1; };
-  if (isDeep(sliced.result) || llvm::any_of(sliced.operands, isDeep))
-    return makeError("", "a tensor of 5 dimensions", "at most 4");
+  const auto numOperands = static_cast<unsigned>(sliced.operands.size());
+  for (unsigned index = 0; index <= numOperands; ++index) {
+    const LocalSlice &local = index == numOperands ? sliced.result : sliced.operands[index];
+    if (!takesPart(sliced, index, local))
+      return makeError("", "a part of a larger operand");
+    if (local.slice[kAxisD].size > 1)
+      return makeError("", "a tensor of 5 dimensions", "at most 4");
+  }
   return {};
 }
 

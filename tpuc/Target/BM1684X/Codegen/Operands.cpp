@@ -209,8 +209,22 @@ static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned 
 
 static Extents extentsOf(int64_t n, int64_t c, int64_t h, int64_t w) { return {n, c, h, w}; }
 
+/// The part `local.slice` of a tensor [n, c, d * h, w] that holds `local.held`.
+static LocalTensor partOf(LocalTensor tensor, const LocalSlice &local) {
+  constexpr unsigned kAxes[] = {kAxisN, kAxisC, kAxisH, kAxisW};
+  for (auto [dim, axis] : llvm::enumerate(kAxes)) {
+    const Range part = local.slice[axis];
+    const Range held = (*local.held)[axis];
+    if (part != held)
+      tensor = tensor.slice(static_cast<unsigned>(dim), part.begin - held.begin, part.size);
+  }
+  return tensor;
+}
+
 LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
                          const LocalSlice &local) {
+  if (local.held && *local.held != local.slice && operandForm(op, index) == OperandForm::Tensor)
+    return partOf(localOperand(op, model, index, {*local.held, local.address}), local);
   const DataType type = elementTypeOf(op, index);
   const auto address = static_cast<uint32_t>(local.address);
   const auto size = [&](unsigned axis) { return local.slice[axis].size; };
@@ -506,6 +520,21 @@ static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const S
   return filterLayout(rows, cast<RankedTensorType>(operand.get().getType()).getShape(),
                       isa<tpu::DeconvOp>(op) && !isByOne, isByOne,
                       channelBlock(elementTypeOf(op, 1)));
+}
+
+std::optional<int64_t> poolAlignment(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
+    return std::nullopt;
+  // Words behind a filter's rows make them longer than they are in a pool.
+  if (carriesParameters(op, index))
+    return std::nullopt;
+  Expected<SliceModel> model = sliceModel(op);
+  if (!model || !channelRows(op, *model, index).isByLane)
+    return std::nullopt;
+  // Filters in blocks of input channels begin at whole lines of a lane.
+  return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
 }
 
 /// A constant matrix: F32 ones are turned, those of integers carry rows of words.
