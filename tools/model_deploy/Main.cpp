@@ -183,7 +183,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag("--op_divide", options.opDivide,
            "Cut large layers into several to save memory, for chips that want to be told; those "
            "that have a code generator today do not.");
-  cli.option("--opt", options.opt, "How layers are grouped: 0 for one in each group.")
+  cli.option(
+         "--opt", options.opt,
+         "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "
+         "cycles by estimate.")
       .label("LEVEL");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

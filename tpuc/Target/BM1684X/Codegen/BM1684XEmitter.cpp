@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Machine/Timing.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -32,36 +33,17 @@ static Expected<void> named(Operation *op, Expected<void> done) {
 
 void BM1684XEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
 
-/// A packed row of channels is laid out the same in both memories.
-static LocalTensor asLoaded(const LocalTensor &local, const GlobalTensor &global) {
-  return localTensor(local.type, global.shape, local.address, local.layout);
-}
-
 Expected<void> BM1684XEmitter::load(const SlicedOp &sliced, unsigned index, int64_t global) {
-  const LocalSlice &slice = sliced.operands[index];
-  const LocalTensor local = localOperand(sliced.op, *sliced.model, index, slice);
-  const GlobalTensor from = globalOperand(sliced.op, *sliced.model, index, slice.slice, global);
-  switch (operandForm(sliced.op, index)) {
-  case OperandForm::Absent:
-    return {};
-  case OperandForm::PerChannel:
-    return named(sliced.op, emitLoad(builder, from, asLoaded(local, from)));
-  case OperandForm::EveryLane:
-    return named(sliced.op, emitLoadToLanes(builder, from, local));
-  case OperandForm::Tensor:
-  case OperandForm::Rows:
-  case OperandForm::Columns:
-    break;
-  }
-  return named(sliced.op, emitLoad(builder, from, local));
+  return named(sliced.op, loadOperand(builder, sliced.op, *sliced.model, index,
+                                      sliced.operands[index], global));
 }
 
 Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
-  Expected<std::vector<Kernel>> kernels = kernelsOf(sliced);
+  Kernels kernels = kernelsOf(sliced);
   if (!kernels)
     return named(sliced.op, propagate(kernels));
   for (const Kernel &kernel : *kernels)
-    if (Expected<void> emitted = named(sliced.op, emit(builder, kernel)); !emitted)
+    if (Expected<void> emitted = named(sliced.op, kernel.emit(builder)); !emitted)
       return emitted;
   return {};
 }
@@ -72,6 +54,28 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
       sliced.op,
       emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
                 globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+}
+
+Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
+  constexpr int64_t kWord = 4;
+  const Extents rows = {1, kLanes, 1, bytes / kWord};
+  return emitLoad(builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
+                  localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
+}
+
+Expected<int64_t> BM1684XEmitter::cycles() {
+  Expected<CommandStreams> streams = builder.finish();
+  if (!streams)
+    return propagate(streams);
+  int64_t sum = 0;
+  for (const Command &command : llvm::concat<const Command>(streams->tiu, streams->gdma)) {
+    Expected<CommandCost> cost =
+        commandCost(command, timingParameters(TimingModel::Vendor), "a command");
+    if (!cost)
+      return propagate(cost);
+    sum += cost->cycles;
+  }
+  return sum;
 }
 
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
