@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/GroupInfo.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
@@ -144,10 +146,28 @@ void Neurons::assign(int64_t base) const {
 struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
   using Base::Base;
 
+  /// Addresses of the pooled weights: row after row, one for each lane. The bytes that the pool
+  /// takes.
+  int64_t assignPool(func::FuncOp main, int64_t base, int64_t lanes, int64_t alignment,
+                     llvm::StringMap<int64_t> &addresses) {
+    auto local = getOperation()->getAttrOfType<IntegerAttr>(kPoolLocal);
+    auto bytes = getOperation()->getAttrOfType<IntegerAttr>(kPoolBytes);
+    if (!local || !bytes)
+      return 0;
+    main.walk([&](tpu::LoadOp load) {
+      Expected<GroupInfo> info = GroupInfo::of(load);
+      auto weight = load.getInput().getDefiningOp<top::WeightOp>();
+      if (weight && info && info->pooled != 0)
+        addresses.try_emplace(weight.name(), base + info->outAddress - local.getInt());
+    });
+    getOperation()->setAttr(kPoolAddress, Builder(&getContext()).getI64IntegerAttr(base));
+    return static_cast<int64_t>(llvm::alignTo(bytes.getInt() * lanes, alignment));
+  }
+
   /// Addresses of the weights from `base` on, one for each name; the bytes that they take.
-  int64_t assignWeights(func::FuncOp main, int64_t base, int64_t alignment) {
+  int64_t assignWeights(func::FuncOp main, int64_t base, int64_t lanes, int64_t alignment) {
     llvm::StringMap<int64_t> addresses;
-    int64_t next = base;
+    int64_t next = base + assignPool(main, base, lanes, alignment, addresses);
     main.walk([&](top::WeightOp weight) {
       auto type = cast<RankedTensorType>(weight.getOutput().getType());
       auto [entry, isNew] = addresses.try_emplace(weight.name(), next);
@@ -169,7 +189,7 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     const GlobalMemoryInfo &global = (*backend)->info().global;
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
-    const int64_t weights = assignWeights(main, base, alignment);
+    const int64_t weights = assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
     // Neurons keep rows of the DMA's own alignment apart, not whole pages.
     Neurons neurons(main, **backend, global.transferAlignment.value_or(alignment));
     Expected<int64_t> bytes = neurons.allocate();

@@ -39,6 +39,8 @@ enum class Place : uint8_t {
 struct LocalSlice {
   Slice slice = {};
   int64_t address = 0;
+  /// What lies at `address`, where that is more than `slice`.
+  std::optional<Slice> held = std::nullopt;
 };
 
 /// One op on one slice of its result. Operands that are left out, and those that the chip does not
@@ -85,6 +87,8 @@ public:
   virtual Expected<void> load(const SlicedOp &sliced, unsigned index, int64_t global) = 0;
   virtual Expected<void> compute(const SlicedOp &sliced) = 0;
   virtual Expected<void> store(const SlicedOp &sliced, int64_t global) = 0;
+  /// Brings `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
+  virtual Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) = 0;
   /// An op of Place::Global whose tensors have addresses as encodings.
   virtual Expected<void> move(mlir::Operation *op) = 0;
   /// The results of `op` are complete in global memory, at the addresses of their types.
@@ -116,6 +120,15 @@ public:
                              const Slice &slice) const = 0;
   /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
   virtual Expected<int64_t> scratchBytes(const SlicedOp &sliced) const = 0;
+  /// Whether equal slices of two tensors lie alike in local memory. Indices as in `localBytes`.
+  virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
+                         unsigned secondIndex) const = 0;
+  /// Of a constant of which each lane holds one short row that is the same in both memories, packed
+  /// as [lanes, elements]: what the rows have to be aligned to. None for others.
+  virtual std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const = 0;
+  /// How long the engines work on what `emit` emits.
+  virtual Expected<int64_t>
+  cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
 

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupInfo.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Codegen/Layers.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -24,7 +23,9 @@ static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"buffer_addr", &GroupInfo::scratchAddress},
     {"buffer_size", &GroupInfo::scratchBytes},
     {"id", &GroupInfo::id},
-    {"stage", &GroupInfo::stage}};
+    {"stage", &GroupInfo::stage},
+    {"step", &GroupInfo::step},
+    {"pooled", &GroupInfo::pooled}};
 
 DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
   Builder builder(context);
@@ -44,59 +45,58 @@ DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
   return entries.getDictionary(context);
 }
 
-static tl::unexpected<Error> wrong(Operation *op, const Twine &found) {
-  return makeError("layer '" + layerName(op) + "'", found.str(), "what --layer-group writes");
+/// What a user may have changed by hand.
+static tl::unexpected<Error> malformed(Operation *op, const Twine &found) {
+  return wrong(op, found, "what --layer-group writes");
 }
 
 Expected<GroupInfo> GroupInfo::of(Operation *op) {
   auto attribute = op->getAttrOfType<DictionaryAttr>(kGroupInfo);
   if (!attribute)
-    return wrong(op, "has no attribute " + Twine(kGroupInfo));
+    return malformed(op, "has no attribute " + Twine(kGroupInfo));
   GroupInfo info;
   for (auto [name, member] : kNumbers) {
     auto number = attribute.getAs<IntegerAttr>(name);
-    if (!number || number.getInt() < 0)
-      return wrong(op, Twine(kGroupInfo) + " has no number " + name);
+    if (!number || (number.getInt() < 0 && member != &GroupInfo::step))
+      return malformed(op, Twine(kGroupInfo) + " has no number " + name);
     info.*member = number.getInt();
   }
   if (info.buffers < 1)
-    return wrong(op, Twine(kGroupInfo) + " has no buffers");
+    return malformed(op, Twine(kGroupInfo) + " has no buffers");
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
     auto begins = attribute.getAs<ArrayAttr>((axisName(axis) + "_idx").str());
     auto sizes = attribute.getAs<ArrayAttr>((axisName(axis) + "_slice").str());
     if (!begins || !sizes || begins.empty() || begins.size() != sizes.size())
-      return wrong(op, Twine(kGroupInfo) + " has no sections along " + axisName(axis));
+      return malformed(op, Twine(kGroupInfo) + " has no sections along " + axisName(axis));
     for (auto [begin, size] : llvm::zip_equal(begins, sizes)) {
       auto from = dyn_cast<IntegerAttr>(begin);
       auto count = dyn_cast<IntegerAttr>(size);
       if (!from || !count || from.getInt() < 0 || count.getInt() < 1)
-        return wrong(op, Twine(kGroupInfo) + " has wrong sections along " + axisName(axis));
+        return malformed(op, Twine(kGroupInfo) + " has wrong sections along " + axisName(axis));
       info.sections[axis].push_back({from.getInt(), count.getInt()});
     }
   }
   return info;
 }
 
-SmallVector<std::array<unsigned, kNumAxes>>
-codegen::timeSteps(const std::array<unsigned, kNumAxes> &sections) {
+SmallVector<SectionCounts> codegen::sliceNumbers(const SectionCounts &sections) {
   constexpr unsigned kOrder[] = {kAxisC, kAxisN, kAxisD, kAxisH, kAxisW};
-  SmallVector<std::array<unsigned, kNumAxes>> steps = {{}};
+  SmallVector<SectionCounts> numbers = {{}};
   for (unsigned axis : kOrder) {
-    SmallVector<std::array<unsigned, kNumAxes>> longer;
-    for (const auto &step : steps)
+    SmallVector<SectionCounts> longer;
+    for (const SectionCounts &number : numbers)
       for (unsigned section = 0; section < sections[axis]; ++section) {
-        longer.push_back(step);
+        longer.push_back(number);
         longer.back()[axis] = section;
       }
-    steps = std::move(longer);
+    numbers = std::move(longer);
   }
-  return steps;
+  return numbers;
 }
 
-Slice codegen::sliceAt(const std::array<SmallVector<Range>, kNumAxes> &sections,
-                       const std::array<unsigned, kNumAxes> &step) {
+Slice codegen::sliceAt(const Sections &sections, const SectionCounts &number) {
   Slice slice;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
-    slice[axis] = sections[axis][std::min<size_t>(step[axis], sections[axis].size() - 1)];
+    slice[axis] = sections[axis][std::min<size_t>(number[axis], sections[axis].size() - 1)];
   return slice;
 }

@@ -19,14 +19,24 @@ namespace tpuc::codegen {
 /// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
 inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";
 
+/// The ranges that a tensor is cut into, for each axis.
+using Sections = std::array<llvm::SmallVector<Range>, kNumAxes>;
+/// How many of them there are.
+using SectionCounts = std::array<unsigned, kNumAxes>;
+
 /// What the attribute `ginfo` of an op in a group holds; see `tpu.Group` for its entries.
 struct GroupInfo {
   int64_t outAddress = 0, outBytes = 0;
   int64_t buffers = 1;
   int64_t scratchAddress = 0, scratchBytes = 0;
   /// The ranges of the result, section after section, for each axis.
-  std::array<llvm::SmallVector<Range>, kNumAxes> sections;
+  Sections sections;
   int64_t id = 0, stage = 0;
+  /// The time step, counted from the first layer's of the same slice; those of loads are mostly
+  /// below 0, into what runs before.
+  int64_t step = 0;
+  /// 1: a constant that is there from the start to the end of the network.
+  int64_t pooled = 0;
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// What `op` says. Errors name the layer: no such attribute, entries that are missing.
@@ -36,14 +46,12 @@ struct GroupInfo {
   int64_t address(int64_t version) const { return outAddress + version % buffers * outBytes; }
 };
 
-/// The time steps of a group: section numbers for each axis. c is the outermost, so that weights
-/// are loaded once; then n, d, h, w.
-llvm::SmallVector<std::array<unsigned, kNumAxes>>
-timeSteps(const std::array<unsigned, kNumAxes> &sections);
+/// The slices of a group in their order: section numbers for each axis. c is the outermost, so that
+/// weights are loaded once; then n, d, h, w.
+llvm::SmallVector<SectionCounts> sliceNumbers(const SectionCounts &sections);
 
-/// The slice that an op with these sections has at a step. An axis with one section keeps it.
-Slice sliceAt(const std::array<llvm::SmallVector<Range>, kNumAxes> &sections,
-              const std::array<unsigned, kNumAxes> &step);
+/// The slice that a tensor with these sections has. An axis with one section keeps it.
+Slice sliceAt(const Sections &sections, const SectionCounts &number);
 
 } // namespace tpuc::codegen
 

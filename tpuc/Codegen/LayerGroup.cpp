@@ -6,9 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/ConstantPool.h"
+#include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/ModelContents.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
 #include "tpuc/Codegen/Passes.h"
-#include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
@@ -23,79 +26,198 @@ using namespace tpuc::codegen;
 
 namespace {
 
+/// Makes the ops of a group from its plan.
+class GroupBuilder {
+public:
+  GroupBuilder(const GroupPlan &plan, const ConstantPool &pool, int64_t poolAddress)
+      : plan(plan), pool(pool), poolAddress(poolAddress) {}
+
+  tpu::GroupOp build();
+
+private:
+  /// What is loaded: since the plan was made, groups have taken the place of layers.
+  Value sourceOf(const GroupTensor &tensor) const {
+    const GroupTensor::Reader &reader = tensor.readers.front();
+    return plan.layers[reader.layer]->getOperand(reader.operand);
+  }
+  GroupInfo infoOf(const GroupTensor &tensor) const;
+  void set(Operation *op, GroupInfo info);
+  tpu::GroupOp createGroup();
+  void addLoads(OpBuilder &builder);
+  Value load(OpBuilder &builder, const GroupTensor &tensor);
+
+  const GroupPlan &plan;
+  const ConstantPool &pool;
+  int64_t poolAddress;
+  int64_t nextId = 0;
+};
+
+GroupInfo GroupBuilder::infoOf(const GroupTensor &tensor) const {
+  GroupInfo info;
+  info.outAddress = tensor.address;
+  info.outBytes = tensor.bytes;
+  info.buffers = tensor.buffers;
+  info.sections = tensor.sections;
+  info.step = tensor.transferStep;
+  return info;
+}
+
+void GroupBuilder::set(Operation *op, GroupInfo info) {
+  info.id = nextId++;
+  op->setAttr(kGroupInfo, info.attribute(op->getContext()));
+}
+
+/// A group in the place of its last layer, which reads and gives what its layers do together.
+tpu::GroupOp GroupBuilder::createGroup() {
+  OpBuilder builder(plan.layers.back());
+  SmallVector<Value> inputs;
+  SmallVector<Location> names;
+  SmallVector<Type> types;
+  for (const GroupTensor &tensor : plan.tensors) {
+    if (!tensor.maker && !tensor.isConstant && !llvm::is_contained(inputs, sourceOf(tensor)))
+      inputs.push_back(sourceOf(tensor));
+    if (!tensor.isStored)
+      continue;
+    types.push_back(tensor.value.getType());
+    names.push_back(tensor.value.getLoc());
+  }
+  const Location loc = names.size() == 1 ? names.front() : builder.getFusedLoc(names);
+  return builder.create<tpu::GroupOp>(loc, types, inputs);
+}
+
+/// A load of a tensor, packed where it is a constant, and what it means.
+Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
+  Value value = sourceOf(tensor);
+  auto unpack = value.getDefiningOp<tpu::UnpackOp>();
+  Value source = unpack ? unpack.getInput() : value;
+  auto made = builder.create<tpu::LoadOp>(source.getLoc(), source.getType(), source);
+  GroupInfo info = infoOf(tensor);
+  if (tensor.isPooled) {
+    info.pooled = 1;
+    info.outAddress = poolAddress + pool.offsets.lookup(source);
+    info.outBytes = globalBytes(source.getType()) /
+                    cast<RankedTensorType>(source.getType()).getShape().front();
+  }
+  set(made, info);
+  if (!unpack)
+    return made.getOutput();
+  return builder
+      .create<tpu::UnpackOp>(unpack.getLoc(), unpack.getOutput().getType(), made.getOutput(),
+                             unpack.getBlocks(), unpack.getOrder(), unpack.getPadded())
+      .getOutput();
+}
+
+/// In the order in which they are due.
+void GroupBuilder::addLoads(OpBuilder &builder) {
+  SmallVector<const GroupTensor *> loaded;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (!tensor.maker)
+      loaded.push_back(&tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return std::pair(a->transferStep, a->readers.front().layer) <
+           std::pair(b->transferStep, b->readers.front().layer);
+  });
+  for (const GroupTensor *tensor : loaded) {
+    Value made = load(builder, *tensor);
+    for (const GroupTensor::Reader &reader : tensor->readers)
+      plan.layers[reader.layer]->setOperand(reader.operand, made);
+  }
+}
+
+tpu::GroupOp GroupBuilder::build() {
+  tpu::GroupOp group = createGroup();
+  Block &body = group.getBody().emplaceBlock();
+  OpBuilder builder = OpBuilder::atBlockEnd(&body);
+  unsigned number = 0;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.isStored)
+      Value(tensor.value).replaceUsesWithIf(group.getResult(number++), [&](OpOperand &use) {
+        return !llvm::is_contained(plan.layers, use.getOwner());
+      });
+  addLoads(builder);
+  for (auto [index, layer] : llvm::enumerate(plan.layers)) {
+    layer->moveBefore(&body, body.end());
+    GroupInfo info = infoOf(plan.tensors[plan.results[index]]);
+    info.step = static_cast<int64_t>(index);
+    info.stage = 1;
+    info.scratchAddress = plan.scratchAddresses[index];
+    info.scratchBytes = plan.scratchBytes[index];
+    set(layer, info);
+  }
+  builder.setInsertionPointToEnd(&body);
+  SmallVector<Value> stored;
+  for (const GroupTensor &tensor : plan.tensors) {
+    if (!tensor.isStored)
+      continue;
+    auto store = builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(),
+                                              tensor.value);
+    GroupInfo info = infoOf(tensor);
+    info.stage = 2;
+    set(store, info);
+    stored.push_back(store.getOutput());
+  }
+  builder.create<tpu::YieldOp>(group.getLoc(), stored);
+  return group;
+}
+
 struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   using Base::Base;
 
-  void set(Operation *op, GroupInfo info, int64_t id, int64_t stage) {
-    info.id = id;
-    info.stage = stage;
-    op->setAttr(kGroupInfo, info.attribute(&getContext()));
+  Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
+                                          const Backend &backend) {
+    return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
   }
 
-  /// A load of `value`, packed where it is a constant, and what it means.
-  Value load(OpBuilder &builder, Value value, const GroupInfo &info, int64_t id) {
-    auto unpack = value.getDefiningOp<tpu::UnpackOp>();
-    Value source = unpack ? unpack.getInput() : value;
-    auto made = builder.create<tpu::LoadOp>(source.getLoc(), source.getType(), source);
-    set(made, info, id, 0);
-    if (!unpack)
-      return made.getOutput();
-    return builder
-        .create<tpu::UnpackOp>(unpack.getLoc(), unpack.getOutput().getType(), made.getOutput(),
-                               unpack.getBlocks(), unpack.getOrder(), unpack.getPadded())
-        .getOutput();
+  /// Groups, their times and places. Where what the groups need does not find its place, the groups
+  /// are chosen again for a smaller memory.
+  Expected<void> group(Block &block, const Backend &backend) {
+    Expected<std::vector<Operation *>> layers = localLayers(block, backend, /*withJoins=*/opt != 0);
+    if (!layers)
+      return propagate(layers);
+    const ConstantPool pool = poolConstants(*layers, backend);
+    const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
+    std::optional<Error> failure;
+    for (int64_t percent : {100, 90, 75, 50}) {
+      GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
+      Expected<std::vector<GroupPlan>> groups = choose(*layers, planner, backend);
+      Expected<std::vector<ScheduleItem>> items =
+          groups ? scheduleNetwork(block, *groups, backend, capacity) : propagate(groups);
+      if (items) {
+        build(*items, pool, capacity);
+        return {};
+      }
+      if (!failure)
+        failure = items.error();
+    }
+    return tl::unexpected<Error>(*failure);
   }
 
-  /// Puts `op` into a group of its own.
-  void group(Operation *op, const SlicePlan &plan) {
-    OpBuilder builder(op);
-    SmallVector<Value> inputs;
-    for (Value operand : op->getOperands())
-      if (!isa<NoneType>(operand.getType()) &&
-          !(operand.getDefiningOp() && isConstant(operand.getDefiningOp())) &&
-          !llvm::is_contained(inputs, operand))
-        inputs.push_back(operand);
-    auto made = builder.create<tpu::GroupOp>(op->getLoc(), op->getResult(0).getType(), inputs);
-    op->getResult(0).replaceAllUsesWith(made.getResult(0));
-    builder.createBlock(&made.getBody());
-    int64_t id = 0;
-    for (auto [operand, info] : llvm::zip_equal(op->getOpOperands(), plan.operands))
-      if (info)
-        operand.set(load(builder, operand.get(), *info, id++));
-    op->moveBefore(&made.getBody().front(), made.getBody().front().end());
-    builder.setInsertionPointToEnd(&made.getBody().front());
-    set(op, plan.result, id++, 1);
-    auto store =
-        builder.create<tpu::StoreOp>(op->getLoc(), op->getResult(0).getType(), op->getResult(0));
-    GroupInfo stored = plan.result;
-    stored.scratchAddress = stored.scratchBytes = 0;
-    set(store, stored, id, 2);
-    builder.create<tpu::YieldOp>(op->getLoc(), store.getOutput());
+  void build(ArrayRef<ScheduleItem> items, const ConstantPool &pool, int64_t poolAddress) {
+    Builder builder(&getContext());
+    for (const ScheduleItem &item : items) {
+      Operation *op = item.move;
+      if (item.group)
+        op = GroupBuilder(*item.group, pool, poolAddress).build();
+      op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
+    }
+    if (pool.bytes == 0)
+      return;
+    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(poolAddress));
+    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(pool.bytes));
   }
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    if (opt != 0)
-      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0";
+    if (opt != 0 && opt != 1)
+      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 or 1";
     Expected<std::unique_ptr<Backend>> backend = backendOf(module);
     if (!backend)
       return module.emitError(backend.error().message());
     auto main = module.lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return module.emitError("has no function 'main'");
-    for (Operation &op : llvm::make_early_inc_range(main.front().without_terminator())) {
-      if (!isLayer(&op) || isa<tpu::GroupOp>(op))
-        continue;
-      Expected<Place> place = (*backend)->placeOf(&op);
-      if (!place)
-        return op.emitError() << op.getName() << ": " << place.error().message();
-      if (*place != Place::Local)
-        continue;
-      Expected<SlicePlan> plan = planSlices(&op, **backend);
-      if (!plan)
-        return op.emitError() << op.getName() << ": " << plan.error().message();
-      group(&op, *plan);
-    }
+    if (Expected<void> grouped = group(main.front(), **backend); !grouped)
+      return module.emitError(grouped.error().message());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (isConstant(&op) && op.use_empty())
         op.erase();

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -20,6 +21,10 @@ bool codegen::isConstant(Operation *op) {
 
 bool codegen::isLayer(Operation *op) {
   return !isConstant(op) && !isa<top::InputOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
+}
+
+tl::unexpected<Error> codegen::wrong(Operation *op, const Twine &found, const Twine &expected) {
+  return makeError("layer '" + layerName(op) + "'", found.str(), expected.str());
 }
 
 int64_t codegen::globalBytes(Type type) {

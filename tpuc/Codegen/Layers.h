@@ -9,6 +9,8 @@
 #ifndef TPUC_CODEGEN_LAYERS_H
 #define TPUC_CODEGEN_LAYERS_H
 
+#include "tpuc/Support/Error.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -19,6 +21,10 @@ bool isLayer(mlir::Operation *op);
 
 /// Whether `op` gives a constant: `top.Weight`, `top.None`, or `tpu.Unpack` of one.
 bool isConstant(mlir::Operation *op);
+
+/// An error that names the layer of `op`.
+tl::unexpected<Error> wrong(mlir::Operation *op, const llvm::Twine &found,
+                            const llvm::Twine &expected = "");
 
 /// The bytes of a tensor of static shape as global memory holds it; 0 for none.
 int64_t globalBytes(mlir::Type type);

@@ -53,13 +53,24 @@ def OpReorder : Pass<"op-reorder", "::mlir::ModuleOp"> {
 def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
   let summary = "Cut layers into slices that fit local memory";
   let description = [{
-    With `opt=0` each op that computes in local memory becomes a `tpu.Group` of its own, with a
-    `tpu.Load` for each operand and a `tpu.Store`. The result is cut along n, c, d, h and w; the
-    slices of the operands follow from it, halos exactly. Of the ways to cut that fit local memory
-    the one with the fewest bytes to move is taken. The attribute `ginfo` of the ops says where
-    the slices are. Ops that only move data stay as they are. `module.state` becomes TPU_GROUPED.
+    Ops that compute in local memory become parts of `tpu.Group`s, with a `tpu.Load` for each tensor
+    from outside and a `tpu.Store` for each that others read. With `opt=0` each op has a group of its
+    own, cut along n, c, d, h and w into the parts with the fewest bytes to move. With `opt=1` groups
+    of several layers are chosen from the tail to the head by estimated cycles; the results that
+    others read are cut along n, then h, and every other slice follows from its readers, halos
+    exactly; slices that repeat more than half of a tensor are refused. Concatenations of channels
+    are parts of groups where their operands can lie in the result.
+
+    Loads come before the layers that need them, as early as there is room and the transfers would
+    be idle, those of constants also in front of groups before; all groups share one time line, and
+    local memory is given out for all of it. Short constants are loaded once for the whole network.
+    The attribute `ginfo` says where the slices are and when they come, the attribute `time` when a
+    group or a move begins. Other ops that only move data stay as they are. `module.state` becomes
+    TPU_GROUPED.
   }];
-  let options = [Option<"opt", "opt", "int", /*default=*/"0", "0: one layer for each group">];
+  let options = [
+    Option<"opt", "opt", "int", /*default=*/"1", "0: one layer for each group; 1: groups of several">
+  ];
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }
 

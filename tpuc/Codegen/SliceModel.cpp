@@ -292,15 +292,16 @@ Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands) {
 }
 
 /// The view of an element-wise op of `operands`: by their dimensions, or where these do not matter.
-Expected<SliceModel> freeModel(Operation *op, ValueRange operands) {
-  if (std::optional<SliceModel> model = spreadModel(op, operands))
-    return *model;
+Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company) {
+  if (company == Company::Alone)
+    if (std::optional<SliceModel> model = spreadModel(op, operands))
+      return *model;
   return elementwiseModel(op, operands);
 }
 
 /// A table is the same for all elements.
-Expected<SliceModel> tableModel(tpu::LutOp op) {
-  Expected<SliceModel> model = freeModel(op, op.getInput());
+Expected<SliceModel> tableModel(tpu::LutOp op, Company company) {
+  Expected<SliceModel> model = freeModel(op, op.getInput(), company);
   if (model)
     model->operands.push_back(wholeOperand({1, 1, 1, 1, product(dimsOf(op.getTable()))}));
   return model;
@@ -460,7 +461,7 @@ Expected<SliceModel> interpModel(tpu::InterpOp op) {
   return model;
 }
 
-Expected<SliceModel> modelOf(Operation *op) {
+Expected<SliceModel> modelOf(Operation *op, Company company) {
   return llvm::TypeSwitch<Operation *, Expected<SliceModel>>(op)
       .Case([](tpu::ConvOp conv) { return convModel(conv); })
       .Case([](tpu::DeconvOp deconv) { return deconvModel(deconv); })
@@ -473,13 +474,13 @@ Expected<SliceModel> modelOf(Operation *op) {
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })
       .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
-      .Case([](tpu::LutOp lut) { return tableModel(lut); })
-      .Default([](Operation *other) { return freeModel(other, other->getOperands()); });
+      .Case([&](tpu::LutOp lut) { return tableModel(lut, company); })
+      .Default([&](Operation *other) { return freeModel(other, other->getOperands(), company); });
 }
 
 } // namespace
 
-Expected<SliceModel> codegen::sliceModel(Operation *op) {
+Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
                                             SmallVector<Type>(op->getResultTypes()))) {
     if (isa<NoneType>(type))
@@ -492,5 +493,5 @@ Expected<SliceModel> codegen::sliceModel(Operation *op) {
       llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
   if (given != 1 || isa<NoneType>(op->getResult(0).getType()))
     return makeError("", std::to_string(given) + " results", "one");
-  return modelOf(op);
+  return modelOf(op, company);
 }

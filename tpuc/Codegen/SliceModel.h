@@ -83,6 +83,9 @@ struct SliceModel {
   AxisExtents unit{1, 1, 1, 1, 1};
 };
 
+/// Whether an op shares its slices with others. Alone it may see its elements in any order.
+enum class Company : uint8_t { Alone, InGroup };
+
 /// The model of an op of static shapes:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
@@ -92,11 +95,11 @@ struct SliceModel {
 /// * reductions over the last dimensions: c everything in front, w what is reduced
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
-///   between. Where that would leave most lanes idle and no operand is repeated along some
+///   between. Alone, where that would leave most lanes idle and no operand is repeated along some
 ///   dimensions only, c and w are any parts of the elements in their order
 ///
 /// Errors (without `where`) say what is not known of the op.
-Expected<SliceModel> sliceModel(mlir::Operation *op);
+Expected<SliceModel> sliceModel(mlir::Operation *op, Company company = Company::Alone);
 
 /// The extents n, c, d, h, w of a tensor of up to 5 dimensions.
 Expected<AxisExtents> axisExtents(llvm::ArrayRef<int64_t> dims);

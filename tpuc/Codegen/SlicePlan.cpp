@@ -18,8 +18,7 @@ using namespace tpuc::codegen;
 
 namespace {
 
-using Sections = std::array<SmallVector<Range>, kNumAxes>;
-using Counts = std::array<unsigned, kNumAxes>;
+using Counts = SectionCounts;
 
 /// Steps cost the start of their commands: about as much as moving so many bytes.
 constexpr int64_t kStepBytes = 8192;
@@ -59,8 +58,8 @@ struct Layout {
 
 class Planner {
 public:
-  Planner(Operation *op, const Backend &backend, SliceModel model)
-      : op(op), backend(backend), model(std::move(model)) {}
+  Planner(Operation *op, const Backend &backend, SliceModel model, int64_t capacity)
+      : op(op), backend(backend), model(std::move(model)), capacity(capacity) {}
 
   Expected<SlicePlan> plan();
 
@@ -78,6 +77,7 @@ private:
   Operation *op;
   const Backend &backend;
   SliceModel model;
+  int64_t capacity;
 };
 
 int64_t Planner::maxSections(unsigned axis) const {
@@ -97,7 +97,7 @@ Expected<void> Planner::measure(Layout &layout) const {
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     counts[axis] = static_cast<unsigned>(layout.sections[axis].size());
   SmallVector<std::optional<Slice>> last(numOperands + 1);
-  for (const auto &step : timeSteps(counts)) {
+  for (const auto &step : sliceNumbers(counts)) {
     const Slice output = sliceAt(layout.sections, step);
     SlicedOp sliced{.op = op, .model = &model, .operands = {}, .result = {output}};
     sliced.operands.resize(numOperands);
@@ -130,7 +130,7 @@ bool Planner::fits(const Layout &layout, unsigned buffers) const {
   int64_t total = layout.scratch;
   for (auto [bytes, versions] : llvm::zip_equal(layout.bytes, layout.versions))
     total += bytes * (versions > 1 ? buffers : 1);
-  return total <= backend.info().memory.localBytesPerLane;
+  return total <= capacity;
 }
 
 Expected<Layout> Planner::layoutFor(const Counts &counts) const {
@@ -196,7 +196,7 @@ Expected<SlicePlan> Planner::plan() {
     }
   if (!best)
     return makeError("", "no slice fits the " +
-                             std::to_string(backend.info().memory.localBytesPerLane) +
+                             std::to_string(capacity) +
                              " bytes of local memory");
   return place(*best);
 }
@@ -216,7 +216,7 @@ Expected<SlicePlan> Planner::place(const Layout &layout) const {
     add("tensor " + std::to_string(index), bytes * buffersOf(layout, index));
   add("scratch", layout.scratch);
   alloc::AllocatorOptions options;
-  options.capacity = backend.info().memory.localBytesPerLane;
+  options.capacity = capacity;
   Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
   if (!allocation)
     return propagate(allocation);
@@ -251,9 +251,9 @@ Expected<SlicePlan> Planner::place(const Layout &layout) const {
 
 } // namespace
 
-Expected<SlicePlan> codegen::planSlices(Operation *op, const Backend &backend) {
+Expected<SlicePlan> codegen::planSlices(Operation *op, const Backend &backend, int64_t capacity) {
   Expected<SliceModel> model = sliceModel(op);
   if (!model)
     return propagate(model);
-  return Planner(op, backend, std::move(*model)).plan();
+  return Planner(op, backend, std::move(*model), capacity).plan();
 }

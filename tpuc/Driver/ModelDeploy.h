@@ -33,7 +33,7 @@ struct ModelDeployOptions {
   std::optional<Tolerance> tolerance;
   unsigned numThreads = 0;
   /// How layers are grouped (`--layer-group`): 0 for one in each group.
-  int opt = 0;
+  int opt = 1;
 };
 
 /// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16

@@ -101,6 +101,26 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
   return bytes;
 }
 
+bool BM1684XBackend::liesAlike(Operation *first, unsigned firstIndex, Operation *second,
+                               unsigned secondIndex) const {
+  const OperandForm form = operandForm(first, firstIndex);
+  return form != OperandForm::Absent && form != OperandForm::PerChannel &&
+         form == operandForm(second, secondIndex) &&
+         elementTypeOf(first, firstIndex) == elementTypeOf(second, secondIndex);
+}
+
+std::optional<int64_t> BM1684XBackend::poolAlignment(OpOperand &operand) const {
+  return backend::poolAlignment(operand);
+}
+
+Expected<int64_t>
+BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
+  BM1684XEmitter emitter(info());
+  if (Expected<void> emitted = emit(emitter); !emitted)
+    return propagate(emitted);
+  return emitter.cycles();
+}
+
 int64_t BM1684XBackend::cutUnit(Operation *, unsigned axis) const {
   return axis == kAxisC ? info().memory.lanes : 1;
 }

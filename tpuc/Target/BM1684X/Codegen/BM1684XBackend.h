@@ -25,6 +25,11 @@ public:
   int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
                      const codegen::Slice &slice) const override;
   Expected<int64_t> scratchBytes(const codegen::SlicedOp &sliced) const override;
+  bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
+                 unsigned secondIndex) const override;
+  std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;
+  Expected<int64_t>
+  cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
   int64_t cutUnit(mlir::Operation *op, unsigned axis) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 };

@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Machine/Timing.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -53,6 +54,28 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
       sliced.op,
       emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
                 globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+}
+
+Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
+  constexpr int64_t kWord = 4;
+  const Extents rows = {1, kLanes, 1, bytes / kWord};
+  return emitLoad(builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
+                  localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
+}
+
+Expected<int64_t> BM1684XEmitter::cycles() {
+  Expected<CommandStreams> streams = builder.finish();
+  if (!streams)
+    return propagate(streams);
+  int64_t sum = 0;
+  for (const Command &command : llvm::concat<const Command>(streams->tiu, streams->gdma)) {
+    Expected<CommandCost> cost =
+        commandCost(command, timingParameters(TimingModel::Vendor), "a command");
+    if (!cost)
+      return propagate(cost);
+    sum += cost->cycles;
+  }
+  return sum;
 }
 
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }

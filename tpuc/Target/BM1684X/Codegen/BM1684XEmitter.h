@@ -23,10 +23,14 @@ public:
   Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::SlicedOp &sliced) override;
   Expected<void> store(const codegen::SlicedOp &sliced, int64_t global) override;
+  Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
   Expected<OutputFile> finish(const codegen::ModelContents &contents,
                               const std::string &path) override;
+
+  /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
+  Expected<int64_t> cycles();
 
 private:
   const TargetInfo &target;

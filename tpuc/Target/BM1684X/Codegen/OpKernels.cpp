@@ -296,12 +296,23 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
   return {};
 }
 
-/// Tensors that no local tensor stands for.
-Expected<void> checkDimensions(const SlicedOp &sliced) {
-  const auto isDeep = [](const LocalSlice &slice) { return slice.slice[kAxisD].size > 1; };
-  if (isDeep(sliced.result) || llvm::any_of(sliced.operands, isDeep))
+/// What no local tensor stands for.
+Expected<void> checkSlice(Operation *op, unsigned index, const LocalSlice &local) {
+  const bool isPart = local.held && *local.held != local.slice;
+  if (isPart && (operandForm(op, index) != OperandForm::Tensor || (*local.held)[kAxisD].size > 1 ||
+                 (*local.held)[kAxisC] != local.slice[kAxisC]))
+    return makeError("", "a part of a larger operand");
+  if (local.slice[kAxisD].size > 1)
     return makeError("", "a tensor of 5 dimensions", "at most 4");
   return {};
+}
+
+Expected<void> checkSlices(const SlicedOp &sliced) {
+  for (unsigned index = 0; index < sliced.operands.size(); ++index)
+    if (isPresent(sliced.op, index))
+      if (Expected<void> checked = checkSlice(sliced.op, index, sliced.operands[index]); !checked)
+        return checked;
+  return checkSlice(sliced.op, sliced.op->getNumOperands(), sliced.result);
 }
 
 } // namespace
@@ -343,7 +354,7 @@ bool hasKernel(Operation *op) {
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
-  if (Expected<void> checked = checkDimensions(sliced); !checked)
+  if (Expected<void> checked = checkSlices(sliced); !checked)
     return propagate(checked);
   if (hasQuantizedKernel(sliced.op))
     return quantizedKernels(sliced);

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Cycles of our model files beside those of TPU-MLIR's, both on the same timing simulator.
+
+usage: compare.py BUILD [--models DIR] [--vendor DIR] [--opt N] [--by-layer] [NETWORK ...] [MODE ...]
+
+DIR of --models (default: TPUC_MODELS) holds NETWORK.onnx; each is transformed and deployed for
+bm1684x in this run, without validation. DIR of --vendor (default: TPUC_VENDOR_BMODELS) holds
+NETWORK/MODE/NETWORK_MODE.bmodel, as TPU-MLIR wrote them for the same network; those that are not
+there are shown as "-". NETWORKs are names of files; MODEs F32, F16, BF16 or INT8 (default: F32 F16).
+Open dimensions are bound as in model_transform's benchmark.
+
+Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
+by theirs, and how busy our engines are; at the end the geometric means. With --by-layer the slowest
+layers of both follow. A network that we cannot compile is shown with the reason.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+# Inputs of networks that leave their height and width open, by the name of the file.
+SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,192]]",
+          "pnet": "[[1,3,40,40]]"}
+MODES = ("F32", "F16", "BF16", "INT8")
+PARAMETERS = ("vendor", "conservative")
+SLOWEST = 12
+
+
+class Failed(Exception):
+    """A tool's last line where it failed."""
+
+
+def call(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise Failed((done.stderr.strip() or "no message").splitlines()[-1])
+    return done.stdout
+
+
+class Tools:
+    def __init__(self, build):
+        self.bin = os.path.join(build, "bin")
+
+    def path(self, name):
+        return os.path.join(self.bin, name)
+
+    def profile(self, file):
+        """What the timing simulator says about the only stage of a model file."""
+        return json.loads(call(self.path("model_tool"), "--profile", "--json", file))[0]
+
+    def transform(self, onnx, folder):
+        name = os.path.splitext(os.path.basename(onnx))[0]
+        top = os.path.join(folder, name + ".mlir")
+        shapes = ["--input_shapes", SHAPES[name]] if name in SHAPES else []
+        call(self.path("model_transform"), "--model_def", onnx, "--mlir", top, "--model_name", name,
+             *shapes)
+        return top
+
+    def deploy(self, top, mode, opt, table):
+        model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
+        calibration = ["--calibration_table", table] if mode == "INT8" else []
+        call(self.path("model_deploy"), "--mlir", top, "--quantize", mode, "--chip", "bm1684x",
+             "--model", model, "--opt", str(opt), *calibration)
+        return model
+
+
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def print_layers(who, profile):
+    layers = sorted(profile["layers"], reverse=True,
+                    key=lambda each: max(each["vendor"]["tiu_cycles"], each["vendor"]["gdma_cycles"]))
+    if not layers:
+        print(f"    {who}: the file does not say which commands belong to which layer")
+        return
+    print(f"    {who}: compute and transfer cycles of the slowest of {len(layers)} layers")
+    for layer in layers[:SLOWEST]:
+        cycles = layer["vendor"]
+        print(f"    {cycles['tiu_cycles']:12} {cycles['gdma_cycles']:12}  {layer['name']}")
+
+
+class Comparison:
+    def __init__(self, tools, options):
+        self.tools = tools
+        self.options = options
+        self.ratios = {parameters: [] for parameters in PARAMETERS}
+
+    def compare(self, top, name, mode):
+        vendor = os.path.join(self.options.vendor or "", name, mode)
+        theirs = None
+        file = os.path.join(vendor, f"{name}_{mode}.bmodel")
+        if self.options.vendor and os.path.exists(file):
+            theirs = self.tools.profile(file)
+        table = os.path.join(self.options.vendor or "", name, "calibration")
+        ours = self.tools.profile(self.tools.deploy(top, mode, self.options.opt, table))
+        fields = []
+        for parameters in PARAMETERS:
+            cycles = ours[parameters]["cycles"]
+            if theirs is None:
+                fields.append(f"{cycles:11} {'-':>11} {'-':>6}")
+                continue
+            ratio = cycles / theirs[parameters]["cycles"]
+            self.ratios[parameters].append(ratio)
+            fields.append(f"{cycles:11} {theirs[parameters]['cycles']:11} {ratio:6.3f}")
+        mine = ours["vendor"]
+        busy = [100 * mine[engine] / mine["cycles"] for engine in ("tiu_cycles", "gdma_cycles")]
+        print(f"{name:20} {mode:5}" + "".join(fields) + f"  {busy[0]:3.0f} {busy[1]:3.0f}")
+        if self.options.by_layer:
+            print_layers("ours", ours)
+            if theirs is not None:
+                print_layers("theirs", theirs)
+
+    def network(self, name, modes):
+        onnx = os.path.join(self.options.models, name + ".onnx")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                top = self.tools.transform(onnx, folder)
+            except Failed as reason:
+                print(f"{name:20} {reason}")
+                return
+            for mode in modes:
+                try:
+                    self.compare(top, name, mode)
+                except Failed as reason:
+                    print(f"{name:20} {mode:5} {reason}")
+                sys.stdout.flush()
+
+    def finish(self):
+        for parameters, ratios in self.ratios.items():
+            if ratios:
+                print(f"geometric mean of {len(ratios)}, {parameters} parameters: "
+                      f"{geometric_mean(ratios):.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--models", default=os.environ.get("TPUC_MODELS"))
+    parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_BMODELS"))
+    parser.add_argument("--opt", type=int, default=1)
+    parser.add_argument("--by-layer", action="store_true")
+    options = parser.parse_intermixed_args()
+    if not options.models or not os.path.isdir(options.models):
+        print("bench/cycles: no networks; expected --models or TPUC_MODELS to name a folder")
+        return 0
+    modes = [name for name in options.names if name in MODES] or ["F32", "F16"]
+    names = [name for name in options.names if name not in MODES] or sorted(
+        file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx"))
+    comparison = Comparison(Tools(options.build), options)
+    print(f"{'':26}{'vendor parameters':>30}{'conservative parameters':>30}   busy %")
+    print(f"{'network':20} {'mode':5}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA")
+    for name in names:
+        comparison.network(name, modes)
+    comparison.finish()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+//===- ConstantPool.cpp - Short constants that stay in local memory ------------ ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/ConstantPool.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+/// Rows of that many bytes are transferred at full speed.
+static constexpr int64_t kLongRow = 256;
+/// The pool takes at most this part of local memory.
+static constexpr int64_t kShare = 16;
+static constexpr int64_t kAlignment = 64;
+
+static int64_t alignedTo(int64_t bytes, int64_t alignment) {
+  return static_cast<int64_t>(
+      llvm::alignTo(static_cast<uint64_t>(bytes), static_cast<uint64_t>(alignment)));
+}
+
+ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend &backend) {
+  ConstantPool pool;
+  const MemoryInfo &memory = backend.info().memory;
+  for (Operation *layer : layers)
+    for (OpOperand &operand : layer->getOpOperands()) {
+      auto unpack = operand.get().getDefiningOp<tpu::UnpackOp>();
+      const std::optional<int64_t> alignment = backend.poolAlignment(operand);
+      if (!unpack || !alignment)
+        continue;
+      // [lanes, elements of a row].
+      const auto lanes = cast<RankedTensorType>(unpack.getInput().getType()).getShape().front();
+      const int64_t row = globalBytes(unpack.getInput().getType()) / lanes;
+      const int64_t offset = alignedTo(pool.bytes, *alignment);
+      if (row >= kLongRow || lanes > int64_t{memory.lanes} ||
+          offset + row > int64_t{memory.localBytesPerLane} / kShare)
+        continue;
+      pool.operands.insert(&operand);
+      if (pool.offsets.try_emplace(unpack.getInput(), offset).second)
+        pool.bytes = offset + row;
+    }
+  pool.bytes = alignedTo(pool.bytes, kAlignment);
+  return pool;
+}

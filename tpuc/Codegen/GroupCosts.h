@@ -1,0 +1,44 @@
+//===- GroupCosts.h - What layers and transfers take ----------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_GROUPCOSTS_H
+#define TPUC_CODEGEN_GROUPCOSTS_H
+
+#include "tpuc/Codegen/Backend.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tpuc::codegen {
+
+/// Asks the chip what slices cost, each question once. Slices of equal sizes at the same edges of
+/// their tensors cost the same.
+class GroupCosts {
+public:
+  explicit GroupCosts(const Backend &backend) : backend(backend) {}
+
+  /// What the kernel of a slice takes. None: the chip refuses it.
+  struct Work {
+    int64_t cycles = 0;
+    int64_t scratchBytes = 0;
+  };
+  std::optional<Work> compute(SlicedOp sliced);
+  /// The cycles of loading operand `index`, or of storing the result (`index` = number of
+  /// operands). None: the chip refuses it.
+  std::optional<int64_t> transfer(const SlicedOp &sliced, unsigned index);
+
+private:
+  void place(SlicedOp &sliced) const;
+
+  const Backend &backend;
+  llvm::StringMap<std::optional<Work>> works;
+  llvm::StringMap<std::optional<int64_t>> transfers;
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_GROUPCOSTS_H

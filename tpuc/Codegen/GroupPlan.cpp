@@ -1,0 +1,491 @@
+//===- GroupPlan.cpp - Layers that run together in local memory ---------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/GroupPlan.h"
+#include "tpuc/Codegen/GroupSteps.h"
+#include "tpuc/Codegen/Joins.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+/// Local memory is given out in multiples of this.
+static constexpr int64_t kAlignment = 64;
+
+static int64_t aligned(int64_t bytes) {
+  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kAlignment));
+}
+
+int64_t GroupPlan::numSlices() const {
+  int64_t count = 1;
+  for (unsigned sections : counts)
+    count *= sections;
+  return count;
+}
+
+SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const {
+  const SliceModel &model = models[layer];
+  const GroupTensor &result = tensors[results[layer]];
+  const Slice output = sliceAt(result.sections, number);
+  SlicedOp sliced{.op = layers[layer],
+                  .model = &model,
+                  .operands = {},
+                  .result = {output, result.address},
+                  .scratchAddress = scratchAddresses.empty() ? 0 : scratchAddresses[layer],
+                  .scratchBytes = scratchBytes.empty() ? 0 : scratchBytes[layer]};
+  for (auto [index, operand] : llvm::enumerate(model.operands)) {
+    LocalSlice local;
+    const int tensor = operands[layer][index];
+    if (operand.isPresent)
+      local.slice = operand.slice(output);
+    if (tensor >= 0) {
+      const GroupTensor &held = tensors[static_cast<size_t>(tensor)];
+      local.address = held.address;
+      if (const Slice all = sliceAt(held.sections, number); all != local.slice && !held.isPooled)
+        local.held = all;
+    }
+    sliced.operands.push_back(local);
+  }
+  return sliced;
+}
+
+unsigned GroupPlan::carrierIndex(const GroupTensor &tensor) const {
+  return tensor.maker ? layers[*tensor.maker]->getNumOperands() : tensor.readers.front().operand;
+}
+
+SlicedOp GroupPlan::carrier(const GroupTensor &tensor, const SectionCounts &number) const {
+  const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+  SlicedOp sliced = slicedOp(layer, number);
+  if (!tensor.maker)
+    sliced.operands[carrierIndex(tensor)] = {sliceAt(tensor.sections, number), tensor.address};
+  return sliced;
+}
+
+void GroupPlan::joinLives() {
+  // Makers stand in front of what contains their results.
+  for (unsigned result : results) {
+    for (const GroupTensor &part : tensors)
+      if (part.container == result) {
+        tensors[result].firstStep = std::min(tensors[result].firstStep, part.firstStep);
+        tensors[result].lastStep = std::max(tensors[result].lastStep, part.lastStep);
+      }
+  }
+  for (unsigned result : llvm::reverse(results))
+    for (GroupTensor &part : tensors)
+      if (part.container == result) {
+        part.firstStep = tensors[result].firstStep;
+        part.lastStep = tensors[result].lastStep;
+      }
+}
+
+namespace tpuc::codegen {
+
+/// A plan in the making.
+class GroupDraft {
+public:
+  GroupDraft(GroupPlanner &planner, ArrayRef<Operation *> layers) : planner(planner) {
+    plan.layers.assign(layers.begin(), layers.end());
+  }
+
+  /// Finds the tensors that flow between the layers and from outside.
+  Expected<void> connect(Company company);
+  /// Cuts the results that others need into `counts` parts, and everything else after them.
+  Expected<void> cut(const SectionCounts &counts);
+  /// The same cuts as a layer that runs alone has.
+  void takeCuts(const SlicePlan &slices);
+  /// Sizes and cycles.
+  Expected<void> measure();
+
+  GroupPlan plan;
+
+private:
+  Expected<void> connectOperand(unsigned layer, unsigned index);
+  Expected<void> contain(unsigned layer);
+  Expected<void> checkJoins() const;
+  std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
+  Expected<void> cutTensor(GroupTensor &tensor, unsigned axis, unsigned count);
+  Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
+  Expected<void> measureTensor(GroupTensor &tensor);
+  Expected<void> measureLayer(unsigned layer);
+  tl::unexpected<Error> refuse(unsigned layer, const std::string &found) const {
+    return makeError("", "layer '" + layerName(plan.layers[layer]) + "': " + found);
+  }
+
+  GroupPlanner &planner;
+  llvm::DenseMap<Value, unsigned> made;
+};
+
+} // namespace tpuc::codegen
+
+/// A tensor that is loaded already in the form that this operand needs.
+std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) const {
+  Operation *op = plan.layers[layer];
+  for (auto [number, tensor] : llvm::enumerate(plan.tensors)) {
+    if (tensor.value != op->getOperand(index) || tensor.maker || tensor.isPooled)
+      continue;
+    const GroupTensor::Reader other = tensor.readers.front();
+    if (plan.models[other.layer].operands[other.operand].extents ==
+            plan.models[layer].operands[index].extents &&
+        planner.backend.liesAlike(plan.layers[other.layer], other.operand, op, index))
+      return static_cast<unsigned>(number);
+  }
+  return std::nullopt;
+}
+
+Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
+  Operation *op = plan.layers[layer];
+  OpOperand &operand = op->getOpOperand(index);
+  if (!plan.models[layer].operands[index].isPresent || !planner.backend.isLoaded(operand))
+    return {};
+  int &tensor = plan.operands[layer][index];
+  if (auto found = made.find(operand.get()); found != made.end()) {
+    const unsigned maker = *plan.tensors[found->second].maker;
+    if (plan.models[maker].result != plan.models[layer].operands[index].extents ||
+        !planner.backend.liesAlike(plan.layers[maker], plan.layers[maker]->getNumOperands(), op,
+                                   index))
+      return refuse(layer, "its input does not lie as '" + layerName(plan.layers[maker]) +
+                               "' leaves it");
+    tensor = static_cast<int>(found->second);
+  } else if (std::optional<unsigned> loaded = loadedLike(layer, index)) {
+    tensor = static_cast<int>(*loaded);
+  } else {
+    tensor = static_cast<int>(plan.tensors.size());
+    Operation *source = operand.get().getDefiningOp();
+    plan.tensors.push_back({.value = operand.get(),
+                            .isConstant = source && isConstant(source),
+                            .isPooled = planner.pooled.contains(&operand)});
+  }
+  plan.tensors[static_cast<size_t>(tensor)].readers.push_back({layer, index});
+  return {};
+}
+
+Expected<void> GroupDraft::connect(Company company) {
+  const llvm::DenseSet<Operation *> members(plan.layers.begin(), plan.layers.end());
+  for (auto [number, op] : llvm::enumerate(plan.layers)) {
+    const auto layer = static_cast<unsigned>(number);
+    Expected<SliceModel> model = planner.model(op, company);
+    if (!model)
+      return refuse(layer, model.error().message());
+    plan.models.push_back(std::move(*model));
+    plan.operands.emplace_back(op->getNumOperands(), -1);
+    for (unsigned index = 0; index < op->getNumOperands(); ++index)
+      if (Expected<void> connected = connectOperand(layer, index); !connected)
+        return connected;
+    Value result = op->getResult(0);
+    made[result] = static_cast<unsigned>(plan.tensors.size());
+    plan.results.push_back(static_cast<unsigned>(plan.tensors.size()));
+    const bool isStored = result.use_empty() || llvm::any_of(result.getUsers(), [&](Operation *u) {
+                            return !members.contains(u);
+                          });
+    plan.tensors.push_back({.value = result, .maker = layer, .isStored = isStored});
+    if (isJoin(op, planner.backend))
+      if (Expected<void> contained = contain(layer); !contained)
+        return contained;
+  }
+  return {};
+}
+
+/// The operands of a concatenation lie in its result.
+Expected<void> GroupDraft::contain(unsigned layer) {
+  for (int operand : plan.operands[layer]) {
+    GroupTensor &part = plan.tensors[static_cast<size_t>(operand)];
+    if (part.container)
+      return refuse(layer, "an input is a part of another concatenation");
+    part.container = plan.results[layer];
+  }
+  return {};
+}
+
+/// Rows of a part lie as those of the whole only if they are the same ones.
+Expected<void> GroupDraft::checkJoins() const {
+  for (const GroupTensor &part : plan.tensors) {
+    if (!part.container)
+      continue;
+    const GroupTensor &whole = plan.tensors[*part.container];
+    for (unsigned axis : {kAxisN, kAxisD, kAxisH, kAxisW})
+      if (part.sections[axis] != whole.sections[axis])
+        return refuse(*whole.maker, "an input is needed in other slices along " +
+                                        axisName(axis).str());
+  }
+  return {};
+}
+
+/// `extent` elements in exactly `count` parts that begin at multiples of `unit`.
+static Expected<SmallVector<Range>> parts(int64_t extent, int64_t count, int64_t unit) {
+  const auto units = static_cast<int64_t>(llvm::divideCeil(extent, unit));
+  if (units < count)
+    return makeError("", std::to_string(extent) + " elements in " + std::to_string(count) +
+                             " parts of multiples of " + std::to_string(unit));
+  SmallVector<Range> ranges;
+  for (int64_t part = 0; part < count; ++part) {
+    const int64_t begin = part * units / count * unit;
+    const int64_t end = std::min(extent, (part + 1) * units / count * unit);
+    ranges.push_back({begin, end - begin});
+  }
+  return ranges;
+}
+
+static void widen(Range &range, Range other) {
+  const int64_t end = std::max(range.end(), other.end());
+  range.begin = std::min(range.begin, other.begin);
+  range.size = end - range.begin;
+}
+
+/// What all readers need, and what is stored, in whole units.
+Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigned count) {
+  SmallVector<Range> &sections = tensor.sections[axis];
+  sections.clear();
+  int64_t extent = 0;
+  int64_t unit = 1;
+  if (tensor.maker) {
+    const SliceModel &model = plan.models[*tensor.maker];
+    extent = model.result[axis];
+    unit = std::max(model.unit[axis],
+                    planner.backend.cutUnit(plan.layers[*tensor.maker], axis));
+    if (tensor.isStored) {
+      Expected<SmallVector<Range>> own = parts(extent, count, unit);
+      if (!own)
+        return refuse(*tensor.maker, own.error().message());
+      sections = std::move(*own);
+    }
+  } else {
+    const GroupTensor::Reader &reader = tensor.readers.front();
+    extent = plan.models[reader.layer].operands[reader.operand].extents[axis];
+  }
+  for (const GroupTensor::Reader &reader : tensor.readers) {
+    const SmallVector<Range> &outputs = plan.tensors[plan.results[reader.layer]].sections[axis];
+    const OperandModel &operand = plan.models[reader.layer].operands[reader.operand];
+    const bool isFirst = sections.empty();
+    sections.resize(count);
+    for (unsigned section = 0; section < count; ++section) {
+      const Range output = outputs[std::min<size_t>(section, outputs.size() - 1)];
+      const Range needed = operand.padded(axis, output).range;
+      if (isFirst)
+        sections[section] = needed;
+      else
+        widen(sections[section], needed);
+    }
+  }
+  for (Range &range : sections) {
+    const int64_t begin = range.begin / unit * unit;
+    const int64_t end = std::min<int64_t>(
+        extent, llvm::alignTo(static_cast<uint64_t>(range.end()), static_cast<uint64_t>(unit)));
+    range = {begin, end - begin};
+  }
+  if (llvm::all_equal(sections))
+    sections.resize(1);
+  if (tensor.maker && !plan.models[*tensor.maker].isCuttable[axis] &&
+      (sections.size() > 1 || sections[0].size != extent))
+    return refuse(*tensor.maker, "cannot be cut along " + axisName(axis).str());
+  return sections.size() > 1 ? checkOverlap(tensor, axis) : Expected<void>();
+}
+
+/// Parts that repeat more than half of the tensor are not worth it.
+Expected<void> GroupDraft::checkOverlap(const GroupTensor &tensor, unsigned axis) const {
+  int64_t sum = 0;
+  int64_t end = 0;
+  for (const Range &range : tensor.sections[axis]) {
+    sum += range.size;
+    end = std::max(end, range.end());
+  }
+  const int64_t covered = end - tensor.sections[axis].front().begin;
+  if (2 * (sum - covered) <= covered)
+    return {};
+  const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+  return refuse(layer, "its slices along " + axisName(axis).str() + " repeat " +
+                           std::to_string(sum - covered) + " of " + std::to_string(covered) +
+                           " elements");
+}
+
+Expected<void> GroupDraft::cut(const SectionCounts &counts) {
+  plan.counts = counts;
+  // Readers before what they read: results in reverse, then what is loaded.
+  SmallVector<GroupTensor *> order;
+  for (unsigned result : llvm::reverse(plan.results))
+    order.push_back(&plan.tensors[result]);
+  for (GroupTensor &tensor : plan.tensors)
+    if (!tensor.maker)
+      order.push_back(&tensor);
+  for (GroupTensor *tensor : order)
+    for (unsigned axis = 0; axis < kNumAxes; ++axis)
+      if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done)
+        return done;
+  return checkJoins();
+}
+
+void GroupDraft::takeCuts(const SlicePlan &slices) {
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    plan.counts[axis] = static_cast<unsigned>(slices.result.sections[axis].size());
+  for (GroupTensor &tensor : plan.tensors) {
+    tensor.sections =
+        tensor.maker ? slices.result.sections
+                     : slices.operands[tensor.readers.front().operand]->sections;
+    for (SmallVector<Range> &sections : tensor.sections)
+      if (llvm::all_equal(sections))
+        sections.resize(1);
+  }
+}
+
+Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
+  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
+  const SectionCounts &middle = numbers[numbers.size() / 2];
+  // The longest section of each axis bounds every slice.
+  Slice longest;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    longest[axis] = *llvm::max_element(
+        tensor.sections[axis], [](Range a, Range b) { return a.size < b.size; });
+  const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+  const unsigned index = plan.carrierIndex(tensor);
+  tensor.bytes = tensor.isPooled ? 0
+                                 : aligned(planner.backend.localBytes(
+                                       plan.layers[layer], plan.models[layer], index, longest));
+  tensor.numVersions = 0;
+  std::optional<Slice> last;
+  for (const SectionCounts &number : numbers) {
+    const Slice slice = sliceAt(tensor.sections, number);
+    tensor.numVersions += last != slice ? 1 : 0;
+    last = slice;
+  }
+  if (!tensor.isLoaded() && !tensor.isStored)
+    return {};
+  std::optional<int64_t> cycles = planner.costs.transfer(plan.carrier(tensor, middle), index);
+  if (!cycles)
+    return refuse(layer, "the transfer of a slice is not possible");
+  tensor.cycles = *cycles;
+  return {};
+}
+
+Expected<void> GroupDraft::measureLayer(unsigned layer) {
+  int64_t cycles = 0;
+  int64_t scratch = 0;
+  if (isJoin(plan.layers[layer], planner.backend)) {
+    plan.cycles.push_back(0);
+    plan.scratchBytes.push_back(0);
+    return {};
+  }
+  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
+  for (const SectionCounts &number : numbers) {
+    std::optional<GroupCosts::Work> work = planner.costs.compute(plan.slicedOp(layer, number));
+    if (!work)
+      return refuse(layer, "the chip does not compute such a slice");
+    cycles += work->cycles;
+    scratch = std::max(scratch, work->scratchBytes);
+  }
+  plan.cycles.push_back(cycles / static_cast<int64_t>(numbers.size()));
+  plan.scratchBytes.push_back(aligned(scratch));
+  return {};
+}
+
+Expected<void> GroupDraft::measure() {
+  for (GroupTensor &tensor : plan.tensors)
+    if (Expected<void> measured = measureTensor(tensor); !measured)
+      return measured;
+  for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
+    if (Expected<void> measured = measureLayer(layer); !measured)
+      return measured;
+  plan.scratchAddresses.assign(plan.layers.size(), 0);
+  return {};
+}
+
+Expected<SliceModel> GroupPlanner::model(Operation *op, Company company) {
+  if (company == Company::Alone)
+    return sliceModel(op);
+  if (auto found = models.find(op); found != models.end())
+    return found->second;
+  Expected<SliceModel> made = isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
+  if (made)
+    models[op] = *made;
+  return made;
+}
+
+Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
+  if (auto found = singles.find(layer); found != singles.end())
+    return found->second;
+  GroupDraft draft(*this, layer);
+  Expected<SlicePlan> slices = planSlices(layer, backend, capacity);
+  if (!slices)
+    return propagate(slices);
+  if (Expected<void> connected = draft.connect(Company::Alone); !connected)
+    return propagate(connected);
+  draft.takeCuts(*slices);
+  if (Expected<void> measured = draft.measure(); !measured)
+    return propagate(measured);
+  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+    return propagate(fits);
+  singles[layer] = draft.plan;
+  return std::move(draft.plan);
+}
+
+Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
+                                           const SectionCounts &counts) {
+  GroupDraft draft(*this, layers);
+  if (Expected<void> connected = draft.connect(Company::InGroup); !connected)
+    return propagate(connected);
+  if (Expected<void> cut = draft.cut(counts); !cut)
+    return propagate(cut);
+  if (Expected<void> measured = draft.measure(); !measured)
+    return propagate(measured);
+  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+    return propagate(fits);
+  return std::move(draft.plan);
+}
+
+/// The parts that `total` slices make, n first, then h.
+static std::optional<SectionCounts> countsFor(const GroupPlan &plan, int64_t total) {
+  int64_t most[] = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.isStored)
+      for (unsigned i : {0U, 1U})
+        most[i] = std::min(most[i], plan.models[*tensor.maker].result[i == 0 ? kAxisN : kAxisH]);
+  SectionCounts counts{1, 1, 1, 1, 1};
+  const int64_t n = std::min(most[0], total);
+  const auto h = static_cast<int64_t>(llvm::divideCeil(total, n));
+  if (h > most[1])
+    return std::nullopt;
+  counts[kAxisN] = static_cast<unsigned>(n);
+  counts[kAxisH] = static_cast<unsigned>(h);
+  return counts;
+}
+
+Expected<GroupPlan> GroupPlanner::best(ArrayRef<Operation *> layers) {
+  GroupDraft connected(*this, layers);
+  if (Expected<void> done = connected.connect(Company::InGroup); !done)
+    return propagate(done);
+  std::optional<GroupPlan> best;
+  Error failure;
+  unsigned worse = 0;
+  // Finer slices than the first ones that fit seldom help: they only shorten what is not overlapped.
+  for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
+    const std::optional<SectionCounts> counts = countsFor(connected.plan, total);
+    if (!counts || worse == 2)
+      break;
+    GroupDraft draft = connected;
+    Expected<void> done = draft.cut(*counts);
+    if (done)
+      done = draft.measure();
+    if (done)
+      done = planSteps(draft.plan, capacity);
+    if (!done) {
+      failure = done.error();
+      continue;
+    }
+    if (best && best->estimate <= draft.plan.estimate) {
+      ++worse;
+      continue;
+    }
+    best = std::move(draft.plan);
+  }
+  if (!best)
+    return tl::unexpected<Error>(std::move(failure));
+  return std::move(*best);
+}

@@ -1,0 +1,127 @@
+//===- GroupPlan.h - Layers that run together in local memory -------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_GROUPPLAN_H
+#define TPUC_CODEGEN_GROUPPLAN_H
+
+#include "tpuc/Codegen/GroupCosts.h"
+#include "tpuc/Codegen/GroupInfo.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace tpuc::codegen {
+
+/// A tensor in local memory while a group runs. Time steps count from the first layer's of the same
+/// slice.
+struct GroupTensor {
+  /// What it holds: what a layer of the group makes, or a tensor from outside.
+  mlir::Value value;
+  /// The layer that makes it; none if it is loaded.
+  std::optional<unsigned> maker = std::nullopt;
+  struct Reader {
+    unsigned layer = 0, operand = 0;
+  };
+  llvm::SmallVector<Reader, 2> readers = {};
+  bool isStored = false;
+  /// The same in every run.
+  bool isConstant = false;
+  /// In local memory from the start to the end of the network: it takes no room here.
+  bool isPooled = false;
+  Sections sections = {};
+  /// The tensor of a concatenation that it is a part of: it lies in there, and takes no room.
+  std::optional<unsigned> container = std::nullopt;
+  /// Of the largest slice, in each lane.
+  int64_t bytes = 0;
+  /// How often another slice takes the place of one, over all slices of the group; the cycles of
+  /// one transfer.
+  int64_t numVersions = 1;
+  int64_t cycles = 0;
+  /// When it is loaded, or stored.
+  int64_t transferStep = 0;
+  /// The steps in which it is in use.
+  int64_t firstStep = 0, lastStep = 0;
+  /// Slices take turns in so many places.
+  int64_t buffers = 1;
+  int64_t address = 0;
+
+  bool isLoaded() const { return !maker && !isPooled; }
+};
+
+/// A group, how it is cut, and when what happens.
+struct GroupPlan {
+  std::vector<mlir::Operation *> layers;
+  std::vector<SliceModel> models;
+  SectionCounts counts{1, 1, 1, 1, 1};
+  std::vector<GroupTensor> tensors;
+  /// For each layer: the tensor that each operand is in, -1 for those that are not loaded; the one
+  /// that it makes; its room, and the cycles of a slice.
+  std::vector<llvm::SmallVector<int>> operands;
+  std::vector<unsigned> results;
+  std::vector<int64_t> scratchBytes, scratchAddresses;
+  std::vector<int64_t> cycles;
+  /// What the whole group takes by itself.
+  int64_t estimate = 0;
+
+  /// The steps from one slice to the next.
+  int64_t period() const { return static_cast<int64_t>(layers.size()); }
+  int64_t numSlices() const;
+  /// One layer on one slice, at the addresses of the plan.
+  SlicedOp slicedOp(unsigned layer, const SectionCounts &number) const;
+  /// The first reader of a loaded tensor, or the maker, with that slice of it.
+  SlicedOp carrier(const GroupTensor &tensor, const SectionCounts &number) const;
+  /// The operand number of the carrier.
+  unsigned carrierIndex(const GroupTensor &tensor) const;
+  /// The bytes that a tensor takes by itself.
+  int64_t ownBytes(const GroupTensor &tensor) const {
+    return tensor.container ? 0 : tensor.bytes * tensor.buffers;
+  }
+  /// Makes containers live as long as what is in them.
+  void joinLives();
+  /// The lifetime of a tensor reaches over the whole period.
+  bool isAlwaysAlive(const GroupTensor &tensor) const {
+    return tensor.lastStep - tensor.firstStep + 1 >= period();
+  }
+};
+
+/// Plans groups for one chip.
+class GroupPlanner {
+public:
+  /// `capacity`: the bytes of local memory, in each lane, that groups may use. `pooled`: constant
+  /// operands that are loaded once for the whole network.
+  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> pooled)
+      : backend(backend), capacity(capacity), pooled(std::move(pooled)), costs(backend) {}
+
+  /// One layer by itself, cut as `planSlices` does. Errors (without `where`) say why nothing fits.
+  Expected<GroupPlan> alone(mlir::Operation *layer);
+  /// Layers together, each result that others need cut into `counts` parts. Slices of operands
+  /// follow from those of results, halos exactly. Errors (without `where`): tensors that do not lie
+  /// as their readers need them, parts that overlap by more than half of the tensor, slices that do
+  /// not fit.
+  Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers,
+                               const SectionCounts &counts);
+  /// The best way to cut `layers`, n before h.
+  Expected<GroupPlan> best(llvm::ArrayRef<mlir::Operation *> layers);
+
+private:
+  friend class GroupDraft;
+  Expected<SliceModel> model(mlir::Operation *op, Company company);
+
+  const Backend &backend;
+  int64_t capacity;
+  llvm::DenseSet<mlir::OpOperand *> pooled;
+  GroupCosts costs;
+  llvm::DenseMap<mlir::Operation *, SliceModel> models;
+  llvm::DenseMap<mlir::Operation *, GroupPlan> singles;
+};
+
+/// The bytes in use in each of `plan.period()` steps, slices of neighbouring periods included.
+llvm::SmallVector<int64_t> localLoad(const GroupPlan &plan);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_GROUPPLAN_H

@@ -1,0 +1,319 @@
+//===- GroupSteps.cpp - When a group loads, computes and stores ---------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/GroupSteps.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+std::pair<int64_t, int64_t> codegen::readSteps(const GroupTensor &tensor) {
+  std::pair<int64_t, int64_t> steps = {std::numeric_limits<int64_t>::max(), -1};
+  for (const GroupTensor::Reader &reader : tensor.readers) {
+    steps.first = std::min<int64_t>(steps.first, reader.layer);
+    steps.second = std::max<int64_t>(steps.second, reader.layer);
+  }
+  return steps;
+}
+
+static tl::unexpected<Error> tooLarge(int64_t bytes, int64_t capacity) {
+  return makeError("", std::to_string(bytes) + " bytes of local memory at a time",
+                   "at most " + std::to_string(capacity));
+}
+
+Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
+                                         MutableArrayRef<MovableLoad> loads, int64_t capacity) {
+  const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
+  for (MovableLoad &load : loads)
+    for (int64_t unit = load.need; unit <= load.last; ++unit)
+      at(unit).bytes += load.bytes;
+  for (const ScheduleUnit &unit : units)
+    if (unit.bytes > capacity)
+      return tooLarge(unit.bytes, capacity);
+
+  const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
+    for (int64_t unit = from; unit < load.need; ++unit)
+      if (at(unit).bytes + load.bytes > capacity)
+        return false;
+    return true;
+  };
+  int64_t compute = 0;
+  int64_t transfer = 0;
+  size_t next = 0;
+  std::vector<int64_t> ends;
+  const auto issue = [&](int64_t unit) {
+    MovableLoad &load = loads[next++];
+    for (int64_t taken = unit; taken < load.need; ++taken)
+      at(taken).bytes += load.bytes;
+    load.unit = unit;
+    transfer = std::max(transfer, compute) + load.cycles;
+    ends.push_back(transfer);
+  };
+  // When the loads of the unit before are there.
+  int64_t fixedEnd = 0;
+  size_t needed = 0;
+  for (int64_t number = 0; number < static_cast<int64_t>(units.size()); ++number) {
+    const ScheduleUnit &unit = at(number);
+    if (unit.earlierCycles > 0)
+      compute = transfer = std::max(compute, transfer) + unit.earlierCycles;
+    while (next < loads.size() && loads[next].need <= number)
+      issue(number);
+    while (needed < loads.size() && loads[needed].need <= number)
+      ++needed;
+    const int64_t begin = std::max({compute, fixedEnd, needed > 0 ? ends[needed - 1] : 0});
+    const int64_t end = begin + unit.cycles;
+    while (next < loads.size() && loads[next].earliest <= number &&
+           (loads[next].need <= number + 1 || transfer < end) && hasRoom(loads[next], number))
+      issue(number);
+    fixedEnd = 0;
+    if (unit.loadCycles > 0)
+      fixedEnd = transfer = std::max(transfer, compute) + unit.loadCycles;
+    if (unit.storeCycles > 0)
+      transfer = std::max(transfer, compute) + unit.storeCycles;
+    // A unit in which nothing is computed does not wait for anything.
+    if (unit.cycles > 0)
+      compute = end;
+  }
+  return std::max(compute, transfer);
+}
+
+namespace {
+
+/// How far loads and stores run beside computation.
+enum class Overlap : uint8_t {
+  Timed,   ///< As long as they take.
+  OneStep, ///< One step.
+  None,    ///< They take turns.
+};
+
+class StepPlanner {
+public:
+  StepPlanner(GroupPlan &plan, int64_t capacity) : plan(plan), capacity(capacity) {}
+
+  Expected<void> plain();
+  Expected<void> sliced(Overlap overlap);
+
+private:
+  Expected<void> plainWith(int64_t storeDelay);
+  void setMade(Overlap overlap);
+  void setLoaded(Overlap overlap);
+  void setBuffers();
+  int64_t stepAt(int64_t time) const;
+  int64_t estimateSliced(Overlap overlap) const;
+  bool staysFor(const GroupTensor &tensor) const {
+    return tensor.isLoaded() && tensor.numVersions < plan.numSlices();
+  }
+  int64_t computeCycles() const {
+    return std::accumulate(plan.cycles.begin(), plan.cycles.end(), int64_t{0});
+  }
+  int64_t startOf(int64_t step) const {
+    return std::accumulate(plan.cycles.begin(), plan.cycles.begin() + step, int64_t{0});
+  }
+  /// How long a slice may be alive: short groups have a second place for it, long ones had better
+  /// not.
+  int64_t longestLife() const { return plan.period() > 2 ? plan.period() : 2 * plan.period(); }
+
+  GroupPlan &plan;
+  int64_t capacity;
+};
+
+/// One slice: units are the steps from -1 on, and one behind the last layer.
+Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
+  const int64_t period = plan.period();
+  std::vector<ScheduleUnit> units(static_cast<size_t>(period) + 3);
+  const auto at = [&](int64_t step) -> ScheduleUnit & {
+    return units[static_cast<size_t>(step + 1)];
+  };
+  for (int64_t step = 0; step < period; ++step) {
+    at(step).cycles = plan.cycles[static_cast<size_t>(step)];
+    at(step).bytes = plan.scratchBytes[static_cast<size_t>(step)];
+  }
+  std::vector<MovableLoad> loads;
+  std::vector<GroupTensor *> loaded;
+  for (GroupTensor &tensor : plan.tensors) {
+    const auto [need, last] = readSteps(tensor);
+    tensor.buffers = 1;
+    tensor.lastStep = last;
+    if (tensor.isLoaded() && !tensor.container) {
+      loaded.push_back(&tensor);
+      continue;
+    }
+    if (tensor.isLoaded()) {
+      tensor.firstStep = tensor.transferStep = need - 1;
+      at(need - 1).loadCycles += tensor.cycles;
+    }
+    if (!tensor.maker)
+      continue;
+    tensor.firstStep = *tensor.maker;
+    tensor.lastStep = std::max(last, tensor.firstStep);
+    if (tensor.isStored) {
+      tensor.transferStep = tensor.firstStep + storeDelay;
+      tensor.lastStep = std::max(last, tensor.transferStep);
+      at(tensor.transferStep).storeCycles += tensor.cycles;
+    }
+  }
+  plan.joinLives();
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.maker)
+      for (int64_t step = tensor.firstStep; step <= tensor.lastStep; ++step)
+        at(step).bytes += plan.ownBytes(tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return readSteps(*a).first < readSteps(*b).first;
+  });
+  for (const GroupTensor *tensor : loaded) {
+    const auto [need, last] = readSteps(*tensor);
+    loads.push_back({.bytes = tensor->bytes,
+                     .cycles = tensor->cycles,
+                     .need = need + 1,
+                     .last = last + 1});
+  }
+  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity);
+  if (!cycles)
+    return propagate(cycles);
+  for (auto [load, tensor] : llvm::zip_equal(loads, loaded))
+    tensor->transferStep = tensor->firstStep = load.unit - 1;
+  plan.estimate = *cycles;
+  return {};
+}
+
+Expected<void> StepPlanner::plain() {
+  if (plainWith(/*storeDelay=*/1))
+    return {};
+  return plainWith(/*storeDelay=*/0);
+}
+
+/// The step that runs at a time; times below 0 are those of the slice before.
+int64_t StepPlanner::stepAt(int64_t time) const {
+  const int64_t all = std::max<int64_t>(computeCycles(), 1);
+  const int64_t slice = llvm::divideFloorSigned(time, all);
+  const int64_t within = time - slice * all;
+  int64_t step = 0;
+  while (step + 1 < plan.period() && startOf(step + 1) <= within)
+    ++step;
+  return slice * plan.period() + step;
+}
+
+void StepPlanner::setMade(Overlap overlap) {
+  int64_t busyUntil = 0;
+  for (unsigned result : plan.results) {
+    GroupTensor &tensor = plan.tensors[result];
+    tensor.firstStep = *tensor.maker;
+    tensor.lastStep = std::max(readSteps(tensor).second, tensor.firstStep);
+    if (!tensor.isStored)
+      continue;
+    tensor.transferStep = tensor.firstStep + (overlap == Overlap::None ? 0 : 1);
+    int64_t until = tensor.transferStep;
+    if (overlap == Overlap::Timed) {
+      busyUntil = std::max(busyUntil, startOf(tensor.firstStep + 1)) + tensor.cycles;
+      until = std::clamp(stepAt(busyUntil), until,
+                         std::max(until, tensor.firstStep + longestLife() - 1));
+    }
+    tensor.lastStep = std::max(tensor.lastStep, until);
+  }
+}
+
+/// Loads of slices in the reverse order of their needs, each ending where the next one begins.
+void StepPlanner::setLoaded(Overlap overlap) {
+  SmallVector<GroupTensor *> loaded;
+  for (GroupTensor &tensor : plan.tensors)
+    if (tensor.isLoaded())
+      loaded.push_back(&tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return readSteps(*a).first > readSteps(*b).first;
+  });
+  int64_t busyFrom = computeCycles();
+  for (GroupTensor *tensor : loaded) {
+    const auto [need, last] = readSteps(*tensor);
+    tensor->transferStep = need - (overlap == Overlap::None ? 0 : 1);
+    tensor->lastStep = last;
+    if (staysFor(*tensor)) {
+      tensor->firstStep = std::min<int64_t>(tensor->transferStep, 0);
+      tensor->lastStep = plan.period() - 1;
+      continue;
+    }
+    if (overlap == Overlap::Timed) {
+      busyFrom = std::min(busyFrom, startOf(need)) - tensor->cycles;
+      tensor->transferStep = std::clamp(stepAt(busyFrom), last - longestLife() + 1,
+                                        tensor->transferStep);
+    }
+    tensor->firstStep = tensor->transferStep;
+  }
+}
+
+void StepPlanner::setBuffers() {
+  for (GroupTensor &tensor : plan.tensors) {
+    const int64_t life = tensor.lastStep - tensor.firstStep + 1;
+    tensor.buffers = static_cast<int64_t>(llvm::divideCeil(life, plan.period()));
+    if (staysFor(tensor))
+      tensor.buffers = tensor.numVersions > 1 ? tensor.buffers : 1;
+  }
+}
+
+int64_t StepPlanner::estimateSliced(Overlap overlap) const {
+  const int64_t slices = plan.numSlices();
+  const int64_t compute = slices * computeCycles();
+  int64_t transfers = 0;
+  int64_t first = 0;
+  int64_t last = 0;
+  for (const GroupTensor &tensor : plan.tensors) {
+    transfers += tensor.cycles * (staysFor(tensor) ? tensor.numVersions : slices);
+    if (tensor.isLoaded() && readSteps(tensor).first == 0)
+      first += tensor.cycles;
+    if (tensor.isStored && *tensor.maker + 1 == plan.period())
+      last += tensor.cycles;
+  }
+  if (overlap == Overlap::None)
+    return compute + transfers;
+  return compute > transfers ? compute + first + last : transfers + plan.cycles.back();
+}
+
+Expected<void> StepPlanner::sliced(Overlap overlap) {
+  setMade(overlap);
+  setLoaded(overlap);
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.container && staysFor(tensor))
+      return makeError("", "a part of a concatenation that is the same in several slices");
+  plan.joinLives();
+  setBuffers();
+  const SmallVector<int64_t> load = localLoad(plan);
+  const int64_t peak = *llvm::max_element(load);
+  if (peak > capacity)
+    return tooLarge(peak, capacity);
+  plan.estimate = estimateSliced(overlap);
+  return {};
+}
+
+} // namespace
+
+SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
+  const int64_t period = plan.period();
+  SmallVector<int64_t> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
+  for (const GroupTensor &tensor : plan.tensors) {
+    const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
+    for (int64_t step = 0; step < life; ++step) {
+      const int64_t within = tensor.firstStep + step;
+      load[static_cast<size_t>(within - llvm::divideFloorSigned(within, period) * period)] +=
+          plan.ownBytes(tensor);
+    }
+  }
+  return load;
+}
+
+Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity) {
+  StepPlanner planner(plan, capacity);
+  if (plan.numSlices() == 1)
+    return planner.plain();
+  for (Overlap overlap : {Overlap::Timed, Overlap::OneStep})
+    if (planner.sliced(overlap))
+      return {};
+  return planner.sliced(Overlap::None);
+}

@@ -1,0 +1,32 @@
+//===- Joins.h - Concatenations that take no time in a group --------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_JOINS_H
+#define TPUC_CODEGEN_JOINS_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::codegen {
+
+/// Whether `op` is a concatenation of channels that need not be computed in local memory: each
+/// operand lies where the chip would put its channels of the result, if it is made or loaded there.
+bool isJoin(mlir::Operation *op, const Backend &backend);
+
+/// A concatenation of the channels of its operands.
+Expected<SliceModel> joinModel(mlir::Operation *op);
+
+/// The channels of `join` in front of those of operand `index`.
+int64_t channelsBefore(mlir::Operation *join, unsigned index);
+
+/// Bytes from the place of the slice `result` of `join` to that of its operand `index`.
+int64_t joinOffset(mlir::Operation *join, const SliceModel &model, unsigned index,
+                   const Slice &result, const Backend &backend);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_JOINS_H

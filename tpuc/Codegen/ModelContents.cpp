@@ -1,0 +1,148 @@
+//===- ModelContents.cpp - What a model file says besides commands ------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/ModelContents.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// What the model file says besides the commands.
+class ContentsReader {
+public:
+  ContentsReader(ModuleOp module, const TargetInfo &target) : module(module), target(target) {}
+  Expected<ModelContents> read();
+
+private:
+  Expected<int64_t> number(StringRef name);
+  Expected<void> readWeights();
+  Expected<void> place(top::WeightOp weight, int64_t address);
+  Expected<ModelTensor> tensor(Value value, std::string name);
+
+  ModuleOp module;
+  const TargetInfo &target;
+  ModelContents contents;
+};
+
+Expected<int64_t> ContentsReader::number(StringRef name) {
+  auto attribute = module->getAttrOfType<IntegerAttr>(name);
+  if (!attribute || attribute.getInt() < 0)
+    return makeError("module", "has no " + name.str(), "--address-assign first");
+  return attribute.getInt();
+}
+
+Expected<void> ContentsReader::readWeights() {
+  Expected<int64_t> address = number("module.coeff_addr");
+  Expected<int64_t> size = number("module.coeff_size");
+  if (!address)
+    return propagate(address);
+  if (!size)
+    return propagate(size);
+  contents.weightAddress = *address;
+  contents.weights.resize(static_cast<size_t>(*size));
+  std::set<std::string> seen;
+  std::optional<Error> failure;
+  module.walk([&](top::WeightOp weight) {
+    std::optional<int64_t> address = addressOf(weight.getOutput().getType());
+    if (!address || !seen.insert(weight.name()).second)
+      return WalkResult::advance();
+    Expected<void> placed = place(weight, *address);
+    if (placed)
+      return WalkResult::advance();
+    failure = placed.error();
+    return WalkResult::interrupt();
+  });
+  if (failure)
+    return tl::unexpected<Error>(*failure);
+  return {};
+}
+
+/// Copies a weight to where it is in the file: as a whole, or a row for each lane of the pool.
+Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
+  Expected<Tensor> read = weight.read();
+  if (!read)
+    return propagate(read);
+  const auto pool = module->getAttrOfType<IntegerAttr>(kPoolAddress);
+  const auto pitch = module->getAttrOfType<IntegerAttr>(kPoolBytes);
+  const auto size = static_cast<int64_t>(contents.weights.size());
+  int64_t offset = address - contents.weightAddress;
+  int64_t rows = 1;
+  int64_t step = 0;
+  if (pool && pitch && address >= pool.getInt() &&
+      address < pool.getInt() + pitch.getInt() * int64_t{target.memory.lanes}) {
+    rows = read->shape()[0];
+    step = pitch.getInt();
+  }
+  const int64_t row = read->byteSize() / rows;
+  if (offset < 0 || offset + (rows - 1) * step + row > size)
+    return makeError("weight '" + weight.name() + "'", "lies outside of the weights");
+  if (rows == 1)
+    contents.weightLocations.push_back({weight.name(), offset, read->byteSize()});
+  auto bytes = read->rawBytes();
+  for (int64_t lane = 0; lane < rows; ++lane, offset += step)
+    llvm::copy(bytes.subspan(static_cast<size_t>(lane * row), static_cast<size_t>(row)),
+               contents.weights.begin() + offset);
+  return {};
+}
+
+Expected<ModelTensor> ContentsReader::tensor(Value value, std::string name) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> address = addressOf(value.getType());
+  if (!type || !address)
+    return makeError("tensor '" + name + "'", "has no address", "--address-assign first");
+  return ModelTensor{std::move(name), type, *address};
+}
+
+Expected<ModelContents> ContentsReader::read() {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  Expected<int64_t> neurons = number("module.neuron_addr");
+  Expected<int64_t> bytes = number("module.neuron_size");
+  if (!neurons)
+    return propagate(neurons);
+  if (!bytes)
+    return propagate(bytes);
+  contents.neuronAddress = *neurons;
+  contents.neuronBytes = *bytes;
+  auto name = module->getAttrOfType<StringAttr>("module.name");
+  contents.name = name ? name.getValue().str() : "main";
+  for (BlockArgument argument : main.getArguments()) {
+    std::string inputName = "input_" + std::to_string(argument.getArgNumber());
+    for (Operation *user : argument.getUsers())
+      if (isa<top::InputOp>(user))
+        inputName = layerName(user);
+    Expected<ModelTensor> input = tensor(argument, inputName);
+    if (!input)
+      return propagate(input);
+    contents.inputs.push_back(std::move(*input));
+  }
+  for (Value value : main.front().getTerminator()->getOperands()) {
+    auto result = dyn_cast<OpResult>(value);
+    Expected<ModelTensor> output =
+        tensor(value, result ? tensorNames(result.getOwner())[result.getResultNumber()]
+                             : "output_" + std::to_string(contents.outputs.size()));
+    if (!output)
+      return propagate(output);
+    contents.outputs.push_back(std::move(*output));
+  }
+  if (Expected<void> weights = readWeights(); !weights)
+    return propagate(weights);
+  return std::move(contents);
+}
+
+} // namespace
+
+Expected<ModelContents> codegen::readModelContents(ModuleOp module, const TargetInfo &target) {
+  return ContentsReader(module, target).read();
+}

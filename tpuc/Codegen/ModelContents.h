@@ -1,0 +1,28 @@
+//===- ModelContents.h - What a model file says besides commands ----*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_MODELCONTENTS_H
+#define TPUC_CODEGEN_MODELCONTENTS_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::codegen {
+
+/// The attributes of a module that say where its pooled constants are: the address of the first
+/// row in global memory and in local memory, and the bytes of a row. Each lane has one row. No pool
+/// where they are missing.
+inline constexpr llvm::StringLiteral kPoolAddress = "module.pool_addr";
+inline constexpr llvm::StringLiteral kPoolLocal = "module.pool_local";
+inline constexpr llvm::StringLiteral kPoolBytes = "module.pool_size";
+
+/// Inputs, outputs and weights of a module with addresses. Errors: one without.
+Expected<ModelContents> readModelContents(mlir::ModuleOp module, const TargetInfo &target);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_MODELCONTENTS_H

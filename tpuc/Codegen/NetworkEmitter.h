@@ -1,0 +1,25 @@
+//===- NetworkEmitter.h - The commands of a network in their order --*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_NETWORKEMITTER_H
+#define TPUC_CODEGEN_NETWORKEMITTER_H
+
+#include "tpuc/Codegen/Backend.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tpuc::codegen {
+
+/// Emits what `main` does, unit of time by unit of time: loads, what is computed or moved, stores.
+/// The times are those of `--layer-group`; in groups of several slices the units repeat. Errors name
+/// the layer: no group, no address, slices that do not hold what their readers need.
+Expected<void> emitNetwork(mlir::func::FuncOp main, const Backend &backend, Emitter &emitter);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_NETWORKEMITTER_H

@@ -1,0 +1,351 @@
+//===- NetworkSchedule.cpp - All groups on one time line ----------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/NetworkSchedule.h"
+#include "tpuc/Codegen/GroupSteps.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Allocator/Allocator.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// Local memory is given out in multiples of this.
+constexpr int64_t kAlignment = 64;
+/// How much later than necessary a group may begin, so that it does not meet what is left of the one
+/// in front.
+constexpr int64_t kMaxDelay = 8;
+/// Work for the allocator: it is asked again with fewer loads brought forward where it finds nothing.
+constexpr uint64_t kAllocatorWork = 30'000'000;
+
+/// Units, both included.
+struct Interval {
+  int64_t first = 0, last = 0;
+};
+
+/// Whether the schedule of the network may still choose when a tensor is loaded: constants that
+/// never change, and in groups of one slice everything.
+bool isMovable(const GroupPlan &group, const GroupTensor &tensor) {
+  return tensor.isLoaded() && !tensor.container && tensor.numVersions == 1 &&
+         (group.numSlices() == 1 || tensor.isConstant);
+}
+
+/// Steps in which a tensor, or its slices in turn, occupy its place.
+SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor) {
+  const int64_t period = group.period();
+  const Interval life = {tensor.firstStep, tensor.lastStep};
+  if (group.numSlices() == 1)
+    return {life};
+  if (group.isAlwaysAlive(tensor))
+    return {{std::min<int64_t>(life.first, 0), std::max(life.last, period - 1)}};
+  SmallVector<Interval> intervals;
+  // The slices before and behind, inside the period; the first and the last one, outside of it.
+  for (int64_t shift : {-period, int64_t{0}, period}) {
+    const Interval part = {std::max<int64_t>(life.first + shift, 0),
+                           std::min(life.last + shift, period - 1)};
+    if (part.first <= part.last)
+      intervals.push_back(part);
+  }
+  if (life.first < 0)
+    intervals.push_back({life.first, -1});
+  if (life.last >= period)
+    intervals.push_back({period, life.last});
+  return intervals;
+}
+
+class Scheduler {
+public:
+  Scheduler(Block &block, MutableArrayRef<GroupPlan> groups, const Backend &backend,
+            int64_t capacity)
+      : block(block), groups(groups), backend(backend), capacity(capacity) {}
+
+  Expected<std::vector<ScheduleItem>> run();
+
+private:
+  Expected<void> collect();
+  int64_t available(Value value) const;
+  Expected<void> start(ScheduleItem &item);
+  bool fitsAt(const GroupPlan &group, int64_t start);
+  void buildUnits();
+  Expected<bool> place(int64_t limit);
+  Expected<void> moveLoads(int64_t limit);
+  Expected<bool> allocate();
+
+  Block &block;
+  MutableArrayRef<GroupPlan> groups;
+  const Backend &backend;
+  int64_t capacity;
+  std::vector<ScheduleItem> items;
+  /// The unit in which a tensor of global memory is complete.
+  llvm::DenseMap<Value, int64_t> complete;
+  std::vector<int64_t> bytes;
+  std::vector<ScheduleUnit> units;
+  int64_t end = 0;
+};
+
+int64_t Scheduler::available(Value value) const {
+  auto found = complete.find(value);
+  return found == complete.end() ? -1 : found->second;
+}
+
+/// The bytes that cannot be moved, in each unit from `start` on; units are added as needed.
+bool Scheduler::fitsAt(const GroupPlan &group, int64_t start) {
+  std::vector<int64_t> with = bytes;
+  const auto add = [&](Interval interval, int64_t amount) {
+    for (int64_t unit = start + interval.first; unit <= start + interval.last; ++unit) {
+      if (unit < 0)
+        return false;
+      if (static_cast<size_t>(unit) >= with.size())
+        with.resize(static_cast<size_t>(unit) + 1, 0);
+      int64_t &used = with[static_cast<size_t>(unit)];
+      used += amount;
+      if (used > capacity)
+        return false;
+    }
+    return true;
+  };
+  for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes))
+    if (!add({static_cast<int64_t>(layer), static_cast<int64_t>(layer)}, scratch))
+      return false;
+  for (const GroupTensor &tensor : group.tensors) {
+    SmallVector<Interval> intervals = occupied(group, tensor);
+    if (isMovable(group, tensor))
+      intervals = {group.numSlices() == 1
+                       ? Interval{readSteps(tensor).first, readSteps(tensor).second}
+                       : Interval{0, group.period() - 1}};
+    for (const Interval &interval : intervals)
+      if (!add(interval, group.ownBytes(tensor)))
+        return false;
+  }
+  bytes = std::move(with);
+  return true;
+}
+
+Expected<void> Scheduler::start(ScheduleItem &item) {
+  item.start = end;
+  if (item.move) {
+    for (Value operand : item.move->getOperands())
+      item.start = std::max(item.start, available(operand) + 1);
+    for (Value result : item.move->getResults())
+      complete[result] = item.start;
+    end = item.start + 1;
+    return {};
+  }
+  const GroupPlan &group = *item.group;
+  for (const GroupTensor &tensor : group.tensors)
+    if (tensor.isLoaded() && !tensor.isConstant)
+      item.start = std::max(item.start, available(tensor.value) + 1 -
+                                            (isMovable(group, tensor) ? readSteps(tensor).first
+                                                                      : tensor.transferStep));
+  // Nothing begins before the network does.
+  for (const GroupTensor &tensor : group.tensors)
+    item.start = std::max(item.start, -tensor.firstStep);
+  for (int64_t delay = 0; !fitsAt(group, item.start); ++delay, ++item.start)
+    if (delay == kMaxDelay)
+      return makeError("layer '" + layerName(group.layers.front()) + "'",
+                       "its group does not fit local memory behind the one in front");
+  end = item.start + group.period();
+  for (const GroupTensor &tensor : group.tensors)
+    if (tensor.isStored)
+      complete[tensor.value] = item.start + tensor.transferStep;
+  return {};
+}
+
+/// Groups stand where their last layer does.
+Expected<void> Scheduler::collect() {
+  llvm::DenseMap<Operation *, GroupPlan *> lastOf;
+  llvm::DenseSet<Operation *> members;
+  for (GroupPlan &group : groups) {
+    lastOf[group.layers.back()] = &group;
+    members.insert(group.layers.begin(), group.layers.end());
+  }
+  for (Operation &op : block.without_terminator()) {
+    if (!isLayer(&op))
+      continue;
+    if (auto found = lastOf.find(&op); found != lastOf.end()) {
+      items.push_back({.group = found->second});
+    } else if (!members.contains(&op)) {
+      Expected<Place> place = backend.placeOf(&op);
+      if (place && *place == Place::Alias) {
+        for (Value result : op.getResults())
+          complete[result] = available(op.getOperand(0));
+        continue;
+      }
+      items.push_back({.move = &op});
+    } else {
+      continue;
+    }
+    if (Expected<void> started = start(items.back()); !started)
+      return started;
+  }
+  return {};
+}
+
+void Scheduler::buildUnits() {
+  units.assign(static_cast<size_t>(end) + 3, {});
+  // fitsAt has counted the movable loads where they are needed; scheduleLoads does that itself.
+  for (size_t unit = 0; unit < units.size() && unit < bytes.size(); ++unit)
+    units[unit].bytes = bytes[unit];
+  for (const ScheduleItem &item : items) {
+    if (!item.group)
+      continue;
+    const GroupPlan &group = *item.group;
+    int64_t compute = 0;
+    int64_t transfers = 0;
+    const auto at = [&](int64_t step) -> ScheduleUnit & {
+      return units[static_cast<size_t>(item.start + step)];
+    };
+    for (auto [step, cycles] : llvm::enumerate(group.cycles)) {
+      at(static_cast<int64_t>(step)).cycles = cycles;
+      compute += cycles;
+    }
+    for (const GroupTensor &tensor : group.tensors) {
+      if (isMovable(group, tensor)) {
+        const auto [need, last] = readSteps(tensor);
+        const bool isPlain = group.numSlices() == 1;
+        for (int64_t step = isPlain ? need : 0; step <= (isPlain ? last : group.period() - 1);
+             ++step)
+          at(step).bytes -= tensor.bytes;
+      } else if (tensor.isLoaded()) {
+        at(tensor.transferStep).loadCycles += tensor.cycles;
+        transfers += tensor.cycles;
+      }
+      if (tensor.isStored) {
+        at(tensor.transferStep).storeCycles += tensor.cycles;
+        transfers += tensor.cycles;
+      }
+    }
+    at(0).earlierCycles = (group.numSlices() - 1) * std::max(compute, transfers);
+  }
+}
+
+/// Loads that may move, in the order of the first unit that needs them.
+Expected<void> Scheduler::moveLoads(int64_t limit) {
+  struct Load {
+    MovableLoad load;
+    GroupTensor *tensor;
+    int64_t start;
+  };
+  std::vector<Load> moved;
+  for (const ScheduleItem &item : items) {
+    if (!item.group)
+      continue;
+    GroupPlan &group = *item.group;
+    for (GroupTensor &tensor : group.tensors) {
+      if (!isMovable(group, tensor))
+        continue;
+      auto [need, last] = readSteps(tensor);
+      if (group.numSlices() > 1) {
+        need = 0;
+        last = group.period() - 1;
+      }
+      moved.push_back({{.bytes = tensor.bytes,
+                        .cycles = tensor.cycles,
+                        .need = item.start + need,
+                        .last = item.start + last,
+                        .earliest = tensor.isConstant ? 0 : available(tensor.value) + 1},
+                       &tensor,
+                       item.start});
+    }
+  }
+  llvm::stable_sort(moved,
+                    [](const Load &a, const Load &b) { return a.load.need < b.load.need; });
+  std::vector<MovableLoad> loads;
+  for (const Load &load : moved)
+    loads.push_back(load.load);
+  std::vector<ScheduleUnit> used = units;
+  Expected<int64_t> cycles = scheduleLoads(used, loads, limit);
+  if (!cycles)
+    return propagate(cycles);
+  for (auto [load, made] : llvm::zip_equal(loads, moved)) {
+    made.tensor->transferStep = made.tensor->firstStep = load.unit - made.start;
+    made.tensor->lastStep = load.last - made.start;
+  }
+  return {};
+}
+
+/// Whether everything has found its place.
+Expected<bool> Scheduler::allocate() {
+  alloc::AllocationProblem problem;
+  std::vector<std::pair<int64_t *, size_t>> results;
+  const auto add = [&](int64_t size, Interval interval) {
+    alloc::Buffer buffer;
+    buffer.lower = interval.first;
+    buffer.upper = interval.last + 1;
+    buffer.size = size;
+    buffer.alignment = kAlignment;
+    problem.buffers.push_back(std::move(buffer));
+    return problem.buffers.size() - 1;
+  };
+  for (const ScheduleItem &item : items) {
+    if (!item.group)
+      continue;
+    GroupPlan &group = *item.group;
+    for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes)) {
+      const int64_t unit = item.start + static_cast<int64_t>(layer);
+      results.emplace_back(&group.scratchAddresses[layer], add(scratch, {unit, unit}));
+    }
+    for (GroupTensor &tensor : group.tensors) {
+      if (tensor.isPooled || tensor.container)
+        continue;
+      std::optional<size_t> first;
+      for (Interval interval : occupied(group, tensor)) {
+        const size_t part = add(tensor.bytes * tensor.buffers,
+                                {item.start + interval.first, item.start + interval.last});
+        if (first)
+          problem.subBuffers.push_back({.buffer = part, .container = *first, .offset = 0});
+        else
+          first = part;
+      }
+      results.emplace_back(&tensor.address, *first);
+    }
+  }
+  alloc::AllocatorOptions options;
+  options.capacity = capacity;
+  options.workLimit = kAllocatorWork;
+  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
+  if (!allocation)
+    return propagate(allocation);
+  if (!allocation->fits(capacity))
+    return false;
+  for (auto [address, buffer] : results)
+    *address = allocation->offsets[buffer];
+  return true;
+}
+
+Expected<std::vector<ScheduleItem>> Scheduler::run() {
+  if (Expected<void> collected = collect(); !collected)
+    return propagate(collected);
+  buildUnits();
+  // The more is loaded early, the harder it is to place.
+  for (int64_t percent : {100, 94, 88, 80, 70, 50}) {
+    if (Expected<void> moved = moveLoads(capacity * percent / 100); !moved)
+      continue;
+    Expected<bool> isPlaced = allocate();
+    if (!isPlaced)
+      return propagate(isPlaced);
+    if (*isPlaced)
+      return std::move(items);
+  }
+  return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
+                                 " bytes of local memory");
+}
+
+} // namespace
+
+Expected<std::vector<ScheduleItem>>
+codegen::scheduleNetwork(Block &block, MutableArrayRef<GroupPlan> groups, const Backend &backend,
+                         int64_t capacity) {
+  return Scheduler(block, groups, backend, capacity).run();
+}

@@ -1,0 +1,49 @@
+//===- NetworkSchedule.h - All groups on one time line --------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The groups of a network and the ops that move data between them follow each other on one line of
+// time units. A group stands for its last slice only: what overlaps it from outside comes after the
+// slices before. In each unit one layer computes, and beside it runs what was loaded for later or
+// is stored from before; local memory is given out for the whole line at once, so weights can come
+// while the group in front still computes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_NETWORKSCHEDULE_H
+#define TPUC_CODEGEN_NETWORKSCHEDULE_H
+
+#include "tpuc/Codegen/GroupPlan.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace tpuc::codegen {
+
+/// The attribute of a `tpu.Group`, and of an op that moves data in global memory: the unit in which
+/// it begins.
+inline constexpr llvm::StringLiteral kTime = "time";
+
+/// What runs on the line.
+struct ScheduleItem {
+  /// An op that moves data, or none.
+  mlir::Operation *move = nullptr;
+  GroupPlan *group = nullptr;
+  int64_t start = 0;
+
+  int64_t period() const { return group ? group->period() : 1; }
+};
+
+/// Orders `groups` and the ops of `block` that move data, chooses when each begins, brings loads of
+/// constants forward, and gives everything its place in `capacity` bytes of local memory. Errors:
+/// there is no room.
+Expected<std::vector<ScheduleItem>> scheduleNetwork(mlir::Block &block,
+                                                    llvm::MutableArrayRef<GroupPlan> groups,
+                                                    const Backend &backend, int64_t capacity);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_NETWORKSCHEDULE_H
