@@ -37,14 +37,11 @@ Expected<void> checkConvolution(const std::string &where, const Convolution &con
   return checkPlan(where, plan, conv.input, conv.output, conv.group, conv.isDepthwise());
 }
 
-/// Taps whose sums keep the precision of BF16 although each addition rounds to it.
-constexpr int64_t kMostNarrowTaps = 9;
-
-/// Whether a depthwise convolution is computed in F32: long sums would lose two of the eight bits
-/// that BF16 has, and the command cannot keep more.
+/// Whether a depthwise convolution is computed in F32: the command rounds each addition to the type
+/// of the input, and the sum of nine products in BF16 has lost one or two of its eight bits.
 bool isWidened(const Convolution &conv) {
   return conv.isDepthwise() && conv.input.type == DataType::BF16 &&
-         conv.window.kernel[0] * conv.window.kernel[1] > kMostNarrowTaps;
+         conv.window.kernel[0] * conv.window.kernel[1] > 1;
 }
 
 /// The same in F32, its operands in `room`.
