@@ -296,23 +296,25 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
   return {};
 }
 
-/// What no local tensor stands for.
-Expected<void> checkSlice(Operation *op, unsigned index, const LocalSlice &local) {
-  const bool isPart = local.held && *local.held != local.slice;
-  if (isPart && (operandForm(op, index) != OperandForm::Tensor || (*local.held)[kAxisD].size > 1 ||
-                 (*local.held)[kAxisC] != local.slice[kAxisC]))
-    return makeError("", "a part of a larger operand");
-  if (local.slice[kAxisD].size > 1)
-    return makeError("", "a tensor of 5 dimensions", "at most 4");
-  return {};
+/// Whether a kernel can take a part of the tensor in which operand or result `index` lies.
+bool takesPart(const SlicedOp &sliced, unsigned index, const LocalSlice &local) {
+  if (!local.held || *local.held == local.slice)
+    return true;
+  return operandForm(sliced.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
+         (*local.held)[kAxisC] == local.slice[kAxisC];
 }
 
-Expected<void> checkSlices(const SlicedOp &sliced) {
-  for (unsigned index = 0; index < sliced.operands.size(); ++index)
-    if (isPresent(sliced.op, index))
-      if (Expected<void> checked = checkSlice(sliced.op, index, sliced.operands[index]); !checked)
-        return checked;
-  return checkSlice(sliced.op, sliced.op->getNumOperands(), sliced.result);
+/// Tensors that no local tensor stands for.
+Expected<void> checkDimensions(const SlicedOp &sliced) {
+  const auto numOperands = static_cast<unsigned>(sliced.operands.size());
+  for (unsigned index = 0; index <= numOperands; ++index) {
+    const LocalSlice &local = index == numOperands ? sliced.result : sliced.operands[index];
+    if (!takesPart(sliced, index, local))
+      return makeError("", "a part of a larger operand");
+    if (local.slice[kAxisD].size > 1)
+      return makeError("", "a tensor of 5 dimensions", "at most 4");
+  }
+  return {};
 }
 
 } // namespace
@@ -354,7 +356,7 @@ bool hasKernel(Operation *op) {
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
-  if (Expected<void> checked = checkSlices(sliced); !checked)
+  if (Expected<void> checked = checkDimensions(sliced); !checked)
     return propagate(checked);
   if (hasQuantizedKernel(sliced.op))
     return quantizedKernels(sliced);

@@ -529,6 +529,9 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   const unsigned index = operand.getOperandNumber();
   if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
     return std::nullopt;
+  // Words behind a filter's rows make them longer than they are in a pool.
+  if (carriesParameters(op, index))
+    return std::nullopt;
   Expected<SliceModel> model = sliceModel(op);
   if (!model)
     return std::nullopt;
