@@ -234,8 +234,8 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row),
-                       address, Layout::Compact);
+    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row), address,
+                       Layout::Compact);
   }
   case OperandForm::Rows:
   case OperandForm::RowsTurned:
