@@ -38,6 +38,12 @@ SmallVector<Range> cut(int64_t extent, int64_t count, int64_t unit) {
   return ranges;
 }
 
+/// The count of parts to try after `count`; the finest cut is never left out.
+int64_t nextCount(int64_t count, int64_t most) {
+  const int64_t next = count + std::max<int64_t>(1, count / 4);
+  return count < most ? std::min(next, most) : next;
+}
+
 /// What one way to cut an op needs and costs.
 struct Layout {
   Sections sections;
@@ -146,7 +152,7 @@ Expected<void> Planner::tryCounts(Counts counts, std::optional<Layout> &best) co
   for (unsigned axis : {kAxisD, kAxisH, kAxisW}) {
     const int64_t most = maxSections(axis);
     int64_t before = 0;
-    for (int64_t count = 1; count <= most; count += std::max<int64_t>(1, count / 4)) {
+    for (int64_t count = 1; count <= most; count = nextCount(count, most)) {
       counts[axis] = static_cast<unsigned>(count);
       // Counts that give parts of the same size are the same.
       const auto parts = static_cast<int64_t>(
@@ -177,7 +183,7 @@ Expected<SlicePlan> Planner::plan() {
   const int64_t mostN = maxSections(kAxisN);
   const int64_t mostC = maxSections(kAxisC);
   // n first, to its smallest parts; c trades transfers of weights for those of activations.
-  for (int64_t c = 1; c <= mostC; c += std::max<int64_t>(1, c / 4))
+  for (int64_t c = 1; c <= mostC; c = nextCount(c, mostC))
     for (int64_t n : {int64_t{1}, mostN}) {
       Counts counts{};
       counts.fill(1);
@@ -189,9 +195,8 @@ Expected<SlicePlan> Planner::plan() {
         break;
     }
   if (!best)
-    return makeError("", "no slice fits the " +
-                             std::to_string(capacity) +
-                             " bytes of local memory");
+    return makeError("",
+                     "no slice fits the " + std::to_string(capacity) + " bytes of local memory");
   return place(*best);
 }
 

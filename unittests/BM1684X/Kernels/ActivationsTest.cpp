@@ -200,4 +200,22 @@ TEST(Unary, RefusesByName) {
   EXPECT_THAT(emitted.error().message(), HasSubstr("act: 0 bytes of scratch"));
 }
 
+/// In one step of BF16 after the other, 1 / 6 alone would be wrong by more than the last bit.
+TEST(Activations, HardSwishOfBf16RoundsOnce) {
+  Tensor input = randomNumbers(DataType::BF16, {1, 70, 5, 6}, 1, -4, 4);
+  Bench bench;
+  Unary unary;
+  unary.kind = UnaryKind::HardSwish;
+  unary.input = bench.load(input);
+  unary.output = bench.local(DataType::BF16, extents(input));
+  unary.scratch = bench.scratch(unaryScratch(unary));
+  expectOk(emitUnary(bench.builder, unary));
+  GlobalTensor stored = bench.store(unary.output);
+  bench.run();
+  Tensor wanted = convert(input, DataType::F32).clone();
+  for (float &x : wanted.mutableData<float>())
+    x *= std::min(std::max(x * (1.0F / 6) + 0.5F, 0.0F), 1.0F);
+  expectSame(bench.get(stored), convert(wanted, DataType::BF16));
+}
+
 } // namespace

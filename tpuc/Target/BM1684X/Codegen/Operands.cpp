@@ -141,27 +141,28 @@ struct ChannelRows {
 
   /// Bytes of the words of one channel in each lane.
   static constexpr int64_t kSlotBytes = kEuBytes;
-  /// Where the words of a slice of `count` channels begin in a lane.
-  int64_t wordsAt(int64_t count) const { return alignUp(bytesOf(count), kEuBytes); }
-  /// Where its rows begin: words lie right behind.
-  int64_t rowsAt(int64_t count) const { return hasWords ? wordsAt(count) - bytesOf(count) : 0; }
+  /// Where the words of a slice of `count` channels begin in a lane, behind its rows.
+  int64_t wordsAt(int64_t count) const {
+    return alignUp(phases() * slotsOf(count) * rowBytes(), kEuBytes);
+  }
 
   //===--- In global memory -----------------------------------------------===//
 
-  /// Rows that the words take behind those of a lane (or of all channels), in each phase.
-  int64_t wordRows() const {
-    const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
-    return hasWords ? static_cast<int64_t>(llvm::divideCeil(bytes, rowBytes())) : 0;
-  }
-  /// Rows of a phase, of a lane (or of all channels).
+  /// Rows of a phase, of a lane (or of all channels), without and with the words behind them.
   int64_t ownRows() const { return isByLane ? slots() : channels; }
-  int64_t phaseRows() const { return ownRows() + wordRows(); }
-  /// Bytes in front of the words of a lane (or of all).
-  int64_t bytesInFront() const { return ((phases() - 1) * phaseRows() + ownRows()) * rowBytes(); }
+  int64_t phaseRows() const {
+    const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
+    return hasWords ? ceilDiv(firstWord(ownRows()) + bytes, rowBytes()) : ownRows();
+  }
   int64_t laneRows() const { return phases() * phaseRows(); }
+  /// Where the words of a lane (or of all) begin, behind the rows of the last phase.
+  int64_t wordsBegin() const { return firstWord((phases() - 1) * phaseRows() + ownRows()); }
 
 private:
-  int64_t bytesOf(int64_t count) const { return phases() * slotsOf(count) * rowBytes(); }
+  /// The words of a lane lie as in local memory, so that one transfer brings both.
+  int64_t firstWord(int64_t rows) const {
+    return isByLane ? alignUp(rows * rowBytes(), kEuBytes) : rows * rowBytes();
+  }
 };
 
 /// Whether a convolution has one input channel for each output channel and no others.
@@ -233,8 +234,8 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row),
-                       address + static_cast<uint32_t>(rows.rowsAt(size(kAxisC))), Layout::Compact);
+    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row), address,
+                       Layout::Compact);
   }
   case OperandForm::Rows:
   case OperandForm::RowsTurned:
@@ -321,7 +322,7 @@ static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_
       DataType::I8,
       extentsOf(1, std::min<int64_t>(channels.size, kLanes), 1,
                 ChannelRows::slotsOf(channels.size) * ChannelRows::kSlotBytes),
-      static_cast<uint64_t>(address + rows.bytesInFront() + slot * ChannelRows::kSlotBytes));
+      static_cast<uint64_t>(address + rows.wordsBegin() + slot * ChannelRows::kSlotBytes));
   tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
   return tensor;
 }
@@ -396,7 +397,8 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceM
   const bool isOne =
       rows.hasWords && rows.isByLane && rows.phases() == 1 && channels.size == rows.channels;
   if (isOne)
-    from.shape[3] += rows.slots() * ChannelRows::kSlotBytes / byteSize(rows.type, 1);
+    from.shape[3] = (rows.wordsAt(channels.size) + rows.slots() * ChannelRows::kSlotBytes) /
+                    byteSize(rows.type, 1);
   if (Expected<void> loaded = emitLoad(builder, from, asLoaded(from, to.address));
       !loaded || isOne || !rows.hasWords)
     return loaded;
@@ -531,10 +533,14 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   if (carriesParameters(op, index))
     return std::nullopt;
   Expected<SliceModel> model = sliceModel(op);
-  if (!model || !channelRows(op, *model, index).isByLane)
+  if (!model)
     return std::nullopt;
-  // Filters in blocks of input channels begin at whole lines of a lane.
-  return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
+  const ChannelRows rows = channelRows(op, *model, index);
+  if (!rows.isByLane || rows.phases() > 1)
+    return std::nullopt;
+  // Filters in blocks of input channels begin at whole lines of a lane, as words do.
+  const bool isBlocked = index == 1 && !isDepthwise(op, *model);
+  return isBlocked || rows.hasWords ? int64_t{kEuBytes} : int64_t{4};
 }
 
 /// A constant matrix: F32 ones are turned, those of integers carry rows of words.

@@ -28,9 +28,17 @@ struct Traits {
   bool rereads = false;
 };
 
-Traits traitsOf(UnaryKind kind) {
+/// Functions whose steps would each round, and whose coefficients are not numbers of few bits.
+bool isTooCoarse(const Unary &unary) {
+  return unary.input.type == DataType::BF16 &&
+         (unary.kind == UnaryKind::HardSwish || unary.kind == UnaryKind::HardSigmoid);
+}
+
+Traits traitsOf(const Unary &unary) {
   constexpr unsigned kExp = Series::kExp;
-  switch (kind) {
+  if (isTooCoarse(unary))
+    return {true, 0, false};
+  switch (unary.kind) {
   case UnaryKind::LeakyRelu:
   case UnaryKind::HardSwish:
     return {false, 0, true};
@@ -65,7 +73,7 @@ bool isInPlace(const Unary &unary) { return unary.input.address == unary.output.
 
 /// Bytes that an element of a part takes in scratch, in each lane.
 int64_t bytesPerElement(const Unary &unary) {
-  Traits traits = traitsOf(unary.kind);
+  Traits traits = traitsOf(unary);
   if (!traits.isSeries)
     return traits.rereads && isInPlace(unary) ? unary.input.elementBytes() : 0;
   // Operands of 16 bits have an F32 copy, whose place the result takes.
@@ -90,7 +98,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Unary &unary) 
                      "equal shapes, types and lanes");
   int64_t longest = std::min(alignUp(longestFlatPart(unary.input), kPartStep), kMostFlatPart);
   return static_cast<uint32_t>(longest * bytesPerElement(unary)) +
-         Series::tableBytes(traitsOf(unary.kind).tables);
+         Series::tableBytes(traitsOf(unary).tables);
 }
 
 Rounding roundingOf(UnaryKind kind) {
@@ -148,6 +156,9 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     addArith(builder, op, to, a, b);
   };
   switch (unary.kind) {
+  case UnaryKind::HardSigmoid:
+  case UnaryKind::HardSwish:
+    return addDirect(builder, unary, in, out, r0);
   case UnaryKind::Sqrt:
     addRsqrt(builder, r0, in);
     return add(ArithOp::Mul, out, r0, in);
@@ -223,7 +234,7 @@ LocalTensor typed(LocalTensor tensor, DataType type, uint32_t address) {
 
 void addSeriesParts(Builder &builder, const Unary &unary, int64_t most) {
   Room room{unary.scratch.address};
-  unsigned tables = traitsOf(unary.kind).tables;
+  unsigned tables = traitsOf(unary).tables;
   Series series(builder, tables, room.bytes(Series::tableBytes(tables)));
   std::array<uint32_t, Series::kNumRegisters + 1> places;
   for (uint32_t &place : places)
@@ -255,7 +266,7 @@ Expected<void> emitUnary(Builder &builder, const Unary &unary) {
   uint32_t least = std::min(*needed, kLeastUnaryScratch);
   if (Expected<void> fits = checkScratch(builder.layer(), unary.scratch, least); !fits)
     return fits;
-  Traits traits = traitsOf(unary.kind);
+  Traits traits = traitsOf(unary);
   int64_t most = kMostFlatPart;
   if (int64_t each = bytesPerElement(unary); each > 0) {
     int64_t room = unary.scratch.bytes - Series::tableBytes(traits.tables);

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -36,8 +37,35 @@ Expected<void> checkConvolution(const std::string &where, const Convolution &con
   return checkPlan(where, plan, conv.input, conv.output, conv.group, conv.isDepthwise());
 }
 
+/// Whether a depthwise convolution is computed in F32: the command rounds each addition to the type
+/// of the input, and the sum of nine products in BF16 has lost one or two of its eight bits.
+bool isWidened(const Convolution &conv) {
+  return conv.isDepthwise() && conv.input.type == DataType::BF16 &&
+         conv.window.kernel[0] * conv.window.kernel[1] > 1;
+}
+
+/// The same in F32, its operands in `room`.
+Convolution widened(const Convolution &conv, Room &room) {
+  const int64_t channels = conv.input.shape[1];
+  const auto compact = [&](const Extents &shape) {
+    return room.bytes(laneBytes(DataType::F32, shape, Layout::Compact, conv.output.startLane));
+  };
+  Convolution wide = conv;
+  wide.input = room.take(DataType::F32, conv.input.shape, conv.input.startLane);
+  wide.output = room.take(DataType::F32, conv.output.shape, conv.output.startLane);
+  wide.filterAddress = compact({1, channels, conv.window.kernel[0], conv.window.kernel[1]});
+  if (conv.biasAddress)
+    wide.biasAddress = compact({1, channels, 1, 1});
+  return wide;
+}
+
 /// Shared convolutions add up in F32.
 uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
+  if (isWidened(conv)) {
+    Room room;
+    widened(conv, room);
+    return room.next;
+  }
   if (!plan.isShared() || conv.output.type == DataType::F32)
     return 0;
   return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
@@ -94,6 +122,20 @@ ConvCommand depthwiseCommand(const Convolution &conv, const ConvolutionPlan &pla
   return command;
 }
 
+void addWidened(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
+  Room room{conv.scratch.address};
+  const Convolution wide = widened(conv, room);
+  const ConvCommand from = depthwiseCommand(conv, plan);
+  const ConvCommand to = depthwiseCommand(wide, plan);
+  addCast(builder, to.input, from.input);
+  addCast(builder, to.filter, from.filter);
+  if (from.bias)
+    addCast(builder, *to.bias, *from.bias);
+  addDepthwise(builder, to);
+  addActivation(builder, wide.output, conv.activation);
+  addCast(builder, conv.output, wide.output);
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
                                   const ConvolutionPlan &plan) {
   if (Expected<void> fits = checkConvolution(where, conv, plan); !fits)
@@ -107,6 +149,10 @@ Expected<void> emit(Builder &builder, const Convolution &conv, const Convolution
     return propagate(needed);
   if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, *needed); !fits)
     return fits;
+  if (isWidened(conv)) {
+    addWidened(builder, conv, plan);
+    return {};
+  }
   if (conv.isDepthwise())
     addDepthwise(builder, depthwiseCommand(conv, plan));
   else

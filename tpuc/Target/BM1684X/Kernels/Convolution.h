@@ -42,7 +42,8 @@ struct Activation {
 ///
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
 /// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has the type of the input, which is
-/// also the output's, and sums are rounded to that type at each step.
+/// also the output's, and sums are rounded to that type at each step; those of BF16 are computed
+/// in F32 (scratch).
 struct Convolution {
   LocalTensor input;
   LocalTensor output;

@@ -211,11 +211,10 @@ Expected<void> emitLoadToLanes(Builder &builder, const GlobalTensor &from, const
   if (from.stride[3] != 1 || to.strides()[3] != 1)
     return makeError(builder.layer(), "a broadcast with a w stride other than 1",
                      "rows without gaps");
-  constexpr std::array<size_t, 4> kAxes{0, 1, 2, 3};
   Side source = sideOf(from);
   source.shape[1] = to.shape[1];
   source.stride[1] = 0;
-  inPieces(source, sideOf(to), kAxes, 0, [&](const Side &part, const Side &target) {
+  inPieces(source, sideOf(to), kSameAxes, 0, [&](const Side &part, const Side &target) {
     Command command = dmaCommand(gdma::kTensor, kBroadcast, part.type);
     Side one = part;
     one.shape[1] = 1;
