@@ -119,6 +119,8 @@ public:
                              const Slice &slice) const = 0;
   /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
   virtual Expected<int64_t> scratchBytes(const SlicedOp &sliced) const = 0;
+  /// Whether the channels of a slice begin at whole lines of a lane. Index as in `localBytes`.
+  virtual bool isAligned(mlir::Operation *op, unsigned index) const = 0;
   /// Whether equal slices of two tensors lie alike in local memory. Indices as in `localBytes`.
   virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                          unsigned secondIndex) const = 0;
