@@ -1,4 +1,6 @@
 // The headers that nearly every file of the MLIR rooms includes.
+#include "cmake/StdPch.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

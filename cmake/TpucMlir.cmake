@@ -26,7 +26,7 @@ target_compile_options(tpuc_mlir_pch_unoptimized PRIVATE -O0)
 # tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
 #                       [DEPENDS t ...])
 #   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
-#   run once per process, so they are hardly optimized. For each family FOps of tpuc_op_families it
+#   run once per process, so they are hardly optimized (-O0 would add a third to a small import). For each family FOps of tpuc_op_families it
 #   also compiles FOpsGen.cpp of the calling folder.
 function(tpuc_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;FAMILIES;LINK;DEPENDS" ${ARGN})

@@ -48,6 +48,8 @@ find_package(tl-expected REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 
 set(TPUC_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python3 CACHE FILEPATH
     "Python with the test oracles (utils/requirements.txt); tests that need it are skipped without")

@@ -6,13 +6,34 @@ function(tpuc_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  tpuc_use_std_pch(${name})
 endfunction()
 
-# tpuc_add_tool(name SOURCES a.cpp ... [LINK lib ...])
-#   A program in build/bin, also reachable as name.py, the name that the TPU-MLIR manual uses.
+# tpuc_use_std_pch(target): the headers of the standard library, compiled once for all targets without
+#   MLIR. Not under the sanitizers: there every file must include what it uses.
+function(tpuc_use_std_pch target)
+  if(TPUC_ENABLE_SANITIZERS)
+    return()
+  endif()
+  if(NOT TARGET tpuc_std_pch)
+    add_library(tpuc_std_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
+    target_link_libraries(tpuc_std_pch PRIVATE fmt::fmt tl::expected)
+    target_precompile_headers(tpuc_std_pch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/StdPch.h)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM tpuc_std_pch)
+endfunction()
+
+# tpuc_add_tool(name [MLIR] SOURCES a.cpp ... [LINK lib ...])
+#   A program in build/bin, also reachable as name.py, the name that the TPU-MLIR manual uses. With
+#   MLIR it uses that.
 function(tpuc_add_tool name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  if(ARG_MLIR)
+    tpuc_use_mlir(${name})
+  else()
+    tpuc_use_std_pch(${name})
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py)
@@ -60,7 +81,8 @@ function(tpuc_add_unittest name)
   elseif(NOT ARG_HOT)
     tpuc_use_gtest_pch(${name})
   endif()
-  set_target_properties(${name} PROPERTIES
+  # Several files are compiled as one: names in anonymous namespaces differ within a program.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
@@ -71,10 +93,11 @@ endfunction()
 #   that are not optimized.
 function(tpuc_use_gtest_pch target)
   if(NOT TARGET tpuc_gtest_pch)
-    add_library(tpuc_gtest_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/GTestPch.cpp)
-    target_link_libraries(tpuc_gtest_pch PRIVATE GTest::gtest GTest::gmock)
+    add_library(tpuc_gtest_pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
     target_compile_options(tpuc_gtest_pch PRIVATE ${TPUC_TEST_OPTIONS})
-    target_precompile_headers(tpuc_gtest_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
+    target_link_libraries(tpuc_gtest_pch PRIVATE GTest::gtest GTest::gmock fmt::fmt tl::expected)
+    target_precompile_headers(tpuc_gtest_pch PRIVATE
+      ${CMAKE_SOURCE_DIR}/cmake/StdPch.h <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   target_precompile_headers(${target} REUSE_FROM tpuc_gtest_pch)
 endfunction()

@@ -26,6 +26,8 @@ LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 SOURCE = re.compile(r"\.(h|cpp|c|td)$")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home)/\w")
 TEXT = re.compile(r"(\.(h|cpp|c|td|py|md|txt|cmake|mlir|test|json|sh|in|proto|fbs)|/run|/dev|/demo|/pre-commit)$")
+# Lists of other headers, each compiled once.
+PRECOMPILED = ("cmake/Pch.h", "cmake/StdPch.h")
 
 
 def offences(path, text):
@@ -54,7 +56,7 @@ def main():
     count = bad = 0
     for path in filter(None, names):
         full = os.path.join(ROOT, path)
-        if not TEXT.search("/" + path) or not os.path.isfile(full) or path == "cmake/Pch.h":
+        if not TEXT.search("/" + path) or not os.path.isfile(full) or path in PRECOMPILED:
             continue
         with open(full, encoding="utf-8") as f:
             text = f.read()

@@ -109,8 +109,9 @@ public:
 
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
-  /// How a constant operand is kept, where that is not as it is written.
-  virtual std::optional<PackedLayout> packedLayout(mlir::OpOperand &operand) const = 0;
+  /// How a constant operand is kept, where that is not as it is written. Errors: constants that
+  /// cannot be read.
+  virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
   /// Whether an operand has to be in local memory; constants may be part of commands.
   virtual bool isLoaded(mlir::OpOperand &operand) const = 0;
   /// Bytes of a slice of operand `index`, or of the result (`index` = number of operands), in each

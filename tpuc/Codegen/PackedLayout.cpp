@@ -37,5 +37,9 @@ Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
   Tensor packed(tensor.type(), shapeOf(layout.blocks));
   kernels::permute(padded.reshaped(shapeOf(transposed)), std::span(inverse.data(), inverse.size()),
                    packed, threads);
+  const std::span<std::byte> bytes = packed.mutableBytes();
+  for (const PackedLayout::Bytes &part : layout.parameters)
+    std::ranges::copy(std::as_bytes(std::span(part.bytes)),
+                      bytes.subspan(static_cast<size_t>(part.offset), part.bytes.size()).begin());
   return packed.reshaped(shapeOf(layout.shape));
 }

@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include <optional>
+#include <vector>
 
 namespace tpuc::codegen {
 
@@ -28,9 +29,16 @@ struct PackedLayout {
   llvm::SmallVector<int64_t> padded;
   /// The type in which it is kept, where that is another one.
   std::optional<DataType> type = std::nullopt;
+  /// Bytes that stand where the packed tensor has padding: parameters that a kernel reads beside
+  /// the constant.
+  struct Bytes {
+    int64_t offset = 0;
+    std::vector<uint8_t> bytes;
+  };
+  std::vector<Bytes> parameters = {};
 };
 
-/// `plain` in that layout; what is padding is 0.
+/// `plain` in that layout; what is padding and no parameter is 0.
 Tensor pack(const Tensor &plain, const PackedLayout &layout);
 
 } // namespace tpuc::codegen

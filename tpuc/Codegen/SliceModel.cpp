@@ -241,12 +241,12 @@ std::optional<SmallVector<int64_t>> spread(int64_t count) {
 
 /// The view of an element-wise op whose operands have all elements or one, where its own channels
 /// would leave most lanes idle.
-std::optional<SliceModel> spreadModel(Operation *op) {
+std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
   const int64_t count = product(dims);
   if (dims.size() >= 2 && dims[1] >= kSpread)
     return std::nullopt;
-  for (Value operand : op->getOperands())
+  for (Value operand : operands)
     if (!isAbsent(operand) && dimsOf(operand) != dims && product(dimsOf(operand)) != 1)
       return std::nullopt;
   const auto flat = spread(count);
@@ -255,7 +255,7 @@ std::optional<SliceModel> spreadModel(Operation *op) {
   SliceModel model{.operands = {},
                    .result = *axisExtents(*flat),
                    .isCuttable = {false, true, false, false, true}};
-  for (Value operand : op->getOperands()) {
+  for (Value operand : operands) {
     if (isAbsent(operand))
       model.operands.emplace_back();
     else if (product(dimsOf(operand)) == 1 && count != 1)
@@ -267,17 +267,16 @@ std::optional<SliceModel> spreadModel(Operation *op) {
 }
 
 /// Everything is element-wise; operands of extent 1 are repeated.
-Expected<SliceModel> elementwiseModel(Operation *op) {
+Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands) {
   const ArrayRef<int64_t> resultDims = dimsOf(op->getResult(0));
   const size_t rank = resultDims.size();
-  const bool merges = llvm::all_of(op->getOperands(), [&](Value operand) {
-    return isAbsent(operand) || dimsOf(operand) == resultDims;
-  });
+  const bool merges = llvm::all_of(
+      operands, [&](Value operand) { return isAbsent(operand) || dimsOf(operand) == resultDims; });
   Expected<AxisExtents> result = axisExtents(alignedDims(op->getResult(0), rank, merges));
   if (!result)
     return propagate(result);
   SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
-  for (Value operand : op->getOperands()) {
+  for (Value operand : operands) {
     if (isAbsent(operand)) {
       model.operands.emplace_back();
       continue;
@@ -289,6 +288,23 @@ Expected<SliceModel> elementwiseModel(Operation *op) {
         data.maps[axis] = kWhole;
     model.operands.push_back(data);
   }
+  return model;
+}
+
+/// The view of an element-wise op of `operands`: by their dimensions, or by others where nothing else
+/// reads its slices.
+Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company) {
+  if (company == Company::Alone)
+    if (std::optional<SliceModel> model = spreadModel(op, operands))
+      return *model;
+  return elementwiseModel(op, operands);
+}
+
+/// A table is the same for all elements.
+Expected<SliceModel> tableModel(tpu::LutOp op, Company company) {
+  Expected<SliceModel> model = freeModel(op, op.getInput(), company);
+  if (model)
+    model->operands.push_back(wholeOperand({1, 1, 1, 1, product(dimsOf(op.getTable()))}));
   return model;
 }
 
@@ -314,15 +330,15 @@ Expected<SliceModel> matMulModel(tpu::MatMulOp op) {
   const ArrayRef<int64_t> left = dimsOf(op.getInput());
   const ArrayRef<int64_t> right = dimsOf(op.getRight());
   const ArrayRef<int64_t> output = dimsOf(op.getOutput());
-  if (op.getLeftTranspose())
-    return makeError("", "a left operand that is transposed");
   if (left.size() < 2 || right.size() < 2)
     return makeError("", "a product with a vector", "two matrices");
-  const int64_t inner = left.back();
+  const int64_t inner = left[left.size() - (op.getLeftTranspose() ? 2 : 1)];
   const int64_t columns = output.back();
   const bool isShared = right.size() == 2;
-  // A matrix on the right is the same for all rows of all batches.
-  const int64_t batch = isShared ? 1 : product(output.drop_back(2));
+  // A matrix on the right is the same for all rows of all batches, which follow each other unless
+  // they lie transposed.
+  const bool isOne = isShared && !op.getLeftTranspose();
+  const int64_t batch = isOne ? 1 : product(output.drop_back(2));
   if (!isShared && (product(left.drop_back(2)) != batch || product(right.drop_back(2)) != batch))
     return makeError("", "operands whose batches are repeated", "one matrix for each product");
   const int64_t rows = product(output.drop_back()) / batch;
@@ -331,8 +347,10 @@ Expected<SliceModel> matMulModel(tpu::MatMulOp op) {
                    .isCuttable = {true, true, false, true, false}};
   OperandModel data{.isPresent = true, .extents = {batch, inner, 1, rows, 1}};
   data.maps[kAxisC] = kWhole;
-  OperandModel matrix{.isPresent = true, .extents = {batch, columns, 1, inner, 1}};
+  OperandModel matrix{.isPresent = true, .extents = {isShared ? 1 : batch, columns, 1, inner, 1}};
   matrix.maps[kAxisH] = kWhole;
+  if (isShared)
+    matrix.maps[kAxisN] = kWhole;
   model.operands = {data, matrix, {}};
   if (!isAbsent(op.getBias())) {
     const int64_t biases = product(dimsOf(op.getBias()));
@@ -409,7 +427,7 @@ Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
 }
 
 Expected<SliceModel> upsampleModel(tpu::UpsampleOp op) {
-  Expected<SliceModel> model = elementwiseModel(op);
+  Expected<SliceModel> model = elementwiseModel(op, op->getOperands());
   if (!model)
     return model;
   const int64_t scales[] = {static_cast<int64_t>(op.getScaleH()),
@@ -457,12 +475,8 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })
       .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
-      .Default([&](Operation *other) -> Expected<SliceModel> {
-        if (company == Company::Alone)
-          if (std::optional<SliceModel> model = spreadModel(other))
-            return *model;
-        return elementwiseModel(other);
-      });
+      .Case([&](tpu::LutOp lut) { return tableModel(lut, company); })
+      .Default([&](Operation *other) { return freeModel(other, other->getOperands(), company); });
 }
 
 } // namespace

@@ -45,6 +45,11 @@ struct WeightReorderPass : codegen::impl::WeightReorderBase<WeightReorderPass> {
                                          builder.getI64ArrayAttr(layout.padded));
   }
 
+  /// Parameters are those of one op: it does not share what it reads.
+  static intptr_t ownerOf(const OpOperand &use, const PackedLayout &layout) {
+    return layout.parameters.empty() ? 0 : reinterpret_cast<intptr_t>(use.getOwner());
+  }
+
   Expected<void> run() {
     Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
     if (!backend)
@@ -58,15 +63,18 @@ struct WeightReorderPass : codegen::impl::WeightReorderBase<WeightReorderPass> {
           uses.push_back(&operand);
     });
     for (OpOperand *use : uses) {
-      std::optional<PackedLayout> layout = (*backend)->packedLayout(*use);
-      if (!layout)
+      Expected<std::optional<PackedLayout>> packing = (*backend)->packedLayout(*use);
+      if (!packing)
+        return propagate(packing);
+      if (!*packing)
         continue;
+      const std::optional<PackedLayout> &layout = *packing;
       auto weight = use->get().getDefiningOp<top::WeightOp>();
       Builder builder(&getContext());
-      Attribute key = builder.getArrayAttr({builder.getI64ArrayAttr(layout->shape),
-                                            builder.getI64ArrayAttr(layout->blocks),
-                                            builder.getI64ArrayAttr(layout->order),
-                                            builder.getI64IntegerAttr(layout->type ? 1 : 0)});
+      Attribute key = builder.getArrayAttr(
+          {builder.getI64ArrayAttr(layout->shape), builder.getI64ArrayAttr(layout->blocks),
+           builder.getI64ArrayAttr(layout->order), builder.getI64IntegerAttr(layout->type ? 1 : 0),
+           builder.getI64IntegerAttr(ownerOf(*use, *layout))});
       Value &value = made[{weight, key}];
       if (!value) {
         Expected<tpu::UnpackOp> unpack = packed(weight, *layout);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tpuc/Support/Inflater.h"
+#include "tpuc/Support/Crc32.h"
 
 #include <algorithm>
 #include <limits>
@@ -46,11 +47,7 @@ size_t Inflater::read(std::span<std::byte> output) {
     if (status != Z_OK)
       break;
   }
-  // zlib starts anew where the address of no bytes is null.
-  if (done == 0)
-    return 0;
-  checksum = static_cast<uint32_t>(
-      crc32_z(checksum, reinterpret_cast<const Bytef *>(output.data()), done));
+  checksum = crc32(output.first(done), checksum);
   return done;
 }
 

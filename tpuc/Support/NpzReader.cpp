@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "tpuc/Support/Crc32.h"
 #include "tpuc/Support/Inflater.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Npz.h"
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <new>
-#include <zlib.h>
 
 namespace tpuc {
 
@@ -37,11 +37,6 @@ Expected<void> checkBeginning(std::span<const std::byte> bytes, const std::strin
   if (startsWith(bytes, "\x93NUMPY"))
     found = "is a single .npy array, not an npz file";
   return makeError(place, found, "a zip archive of .npy files");
-}
-
-uint32_t crcOf(std::span<const std::byte> bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
 }
 
 tl::unexpected<Error> wrongCrc(const std::string &place, uint32_t found, uint32_t expected) {
@@ -209,7 +204,7 @@ Expected<Tensor> NpzReader::readStored(const Entry &entry, const NpyHeader &head
   std::span<const std::byte> raw = rawBytes(entry);
   Expected<Tensor> tensor = parseNpy(raw, owner, entryPlace);
   if (tensor && tensor->isWritable())
-    if (uint32_t crc = crcOf(raw); crc != entry.crc)
+    if (uint32_t crc = crc32(raw); crc != entry.crc)
       return wrongCrc(entryPlace, crc, entry.crc);
   return tensor;
 }
@@ -267,7 +262,7 @@ Expected<void> NpzReader::verify(std::string_view name) const {
       return damagedStream(placeOf(name));
     crc = inflater.crc();
   } else {
-    crc = crcOf(rawBytes(**entry));
+    crc = crc32(rawBytes(**entry));
   }
   if (crc != (*entry)->crc)
     return wrongCrc(placeOf(name), crc, (*entry)->crc);

@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+#include "tpuc/Support/Crc32.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/ZipDirectory.h"
 
@@ -13,21 +14,12 @@
 #include <fmt/format.h>
 #include <new>
 #include <unordered_set>
-#include <zlib.h>
 
 namespace tpuc {
 
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
-
-uint32_t addToCrc(uint32_t crc, std::span<const std::byte> bytes) {
-  // zlib starts anew where the address of no bytes is null.
-  if (bytes.empty())
-    return crc;
-  return static_cast<uint32_t>(
-      crc32_z(crc, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
-}
 
 /// Bytes that the UTF-8 character at the beginning of `text` takes; 0 where there is none.
 size_t utf8Length(std::string_view text) {
@@ -123,13 +115,13 @@ Expected<void> NpzWriter::State::begin(const std::string &name, DataType type, c
     return propagate(count);
 
   std::string header = npyHeader(type, shape);
-  uint32_t headerCrc = addToCrc(0, std::as_bytes(std::span(header)));
+  uint32_t headerCrc = crc32(std::as_bytes(std::span(header)));
   remaining = static_cast<uint64_t>(byteSize(type, *count));
   ZipEntry entry;
   entry.name = name + std::string(kSuffix);
   entry.headerOffset = file.size();
   entry.compressedSize = entry.uncompressedSize = remaining + header.size();
-  entry.crc = addToCrc(headerCrc, elements);
+  entry.crc = crc32(elements, headerCrc);
   if (Expected<void> written = file.write(zipLocalHeader(entry)); !written)
     return written;
   if (Expected<void> written = file.write(header); !written)
@@ -154,7 +146,7 @@ Expected<void> NpzWriter::append(std::span<const std::byte> bytes) {
         state->placeOf(state->current),
         fmt::format("{} bytes more than its shape takes", bytes.size() - state->remaining));
   state->remaining -= bytes.size();
-  state->crc = addToCrc(state->crc, bytes);
+  state->crc = crc32(bytes, state->crc);
   return state->file.write(bytes);
 }
 

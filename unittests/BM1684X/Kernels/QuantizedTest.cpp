@@ -12,8 +12,11 @@
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
 #include "tpuc/Interpreter/Kernels/IntegerPool.h"
 #include "tpuc/Interpreter/Kernels/IntegerQuantize.h"
+#include "tpuc/Interpreter/Kernels/IntegerResize.h"
 #include "tpuc/Interpreter/Kernels/IntegerTable.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <cmath>
@@ -31,6 +34,8 @@ constexpr DataType kByteTypes[] = {DataType::I8, DataType::U8};
 Tensor randomBytes(DataType type, const Shape &shape, unsigned seed) {
   return randomNumbers(type, shape, seed, isSigned(type) ? -129 : 0, isSigned(type) ? 128 : 256);
 }
+
+bool isByteType(DataType type) { return type == DataType::I8 || type == DataType::U8; }
 
 /// What the interpreter calls the same.
 kernels::RequantParams paramsOf(std::span<const Requantize> factors, DataType output) {
@@ -96,8 +101,12 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   Tensor filter = randomBytes(DataType::I8, Shape(std::span(filterShape)), 2);
   Tensor bias = randomNumbers(DataType::I32, {c.outputs}, 3, -20000, 20000);
   std::vector<Requantize> factors;
-  for (int channel = 0; channel < c.outputs; ++channel)
+  std::vector<float> scales;
+  for (int channel = 0; channel < c.outputs; ++channel) {
     factors.push_back(factorNear(800, c.outputZero, channel % 7));
+    scales.push_back(1e-4F * static_cast<float>(1 + channel % 7));
+  }
+  const bool isFloat = outputType == DataType::F32 || outputType == DataType::F16;
 
   // Deconvolutions subtract the zero point in the interpreter; here its part is in the bias.
   Tensor own = bias.clone();
@@ -132,10 +141,14 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
                       : tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
                                  packFilter(DataType::I8, shape, bytesOf(turned)));
   conv.filterAddress = bench.load(packed, Layout::Compact).address;
+  conv.hasBias = c.hasBias;
+  std::span<const int32_t> biases;
   if (c.hasBias)
-    conv.biasAddress = bench.load(own.reshaped({1, c.outputs, 1, 1}), Layout::Compact).address;
-  conv.requantAddress =
-      bench.load(tensorOf(DataType::I32, {1, c.outputs, 1, 3}, packRequant(factors))).address;
+    biases = own.data<int32_t>();
+  std::vector<int32_t> words = isFloat ? packScales(scales, biases) : packChannels(factors, biases);
+  conv.parameterAddress =
+      bench.load(tensorOf(DataType::I32, {1, c.outputs, 1, kChannelWords}, words)).address;
+  conv.activation = {.relu = isFloat, .limit = 3};
   conv.lowest = c.outputZero;
   conv.scratch = bench.scratch(c.isTransposed ? quantizedDeconvolutionScratch(conv)
                                               : quantizedConvolutionScratch(conv));
@@ -148,23 +161,29 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   params.window = windowParamsOf(c.window);
   params.group = c.group;
   params.inputZero = c.inputZero;
-  if (outputType != DataType::I32) {
+  if (isByteType(outputType)) {
     params.requant = paramsOf(factors, outputType);
     params.requant->range.lowest = std::max<int64_t>(params.requant->range.lowest, c.outputZero);
   }
-  Tensor wanted(outputType, Shape(std::span(conv.output.shape)));
+  Tensor wanted(isFloat ? DataType::I32 : outputType, Shape(std::span(conv.output.shape)));
   ThreadPool threads(1);
   const Tensor *given = c.hasBias ? &bias : nullptr;
   if (c.isTransposed)
     kernels::integerDeconvolve(input, filter, given, params, wanted, threads, nullptr);
   else
     kernels::integerConvolve(input, filter, given, params, wanted, threads, nullptr);
+  if (isFloat) {
+    Tensor floats(DataType::F32, wanted.shape());
+    kernels::dequantizeSums(wanted, 1, scales, 0, 3, floats, threads);
+    wanted = convert(floats, outputType);
+  }
   expectSame(bench.get(stored), wanted);
 }
 
 void expectIntegerConvolutions(const IntegerConvCase &c) {
   for (DataType type : kByteTypes)
-    for (DataType output : {DataType::I8, DataType::U8, DataType::I32})
+    for (DataType output :
+         {DataType::I8, DataType::U8, DataType::I32, DataType::F32, DataType::F16})
       expectIntegerConvolution(c, type, output);
 }
 
@@ -287,43 +306,158 @@ TEST(QuantizedAveragePool, EveryCount) {
     }
 }
 
+enum class Factors : uint8_t { One, EachColumn };
+
+void expectIntegerProduct(DataType type, DataType outputType, bool turned, Factors kind) {
+  SCOPED_TRACE(testing::Message() << dataTypeName(type) << " to " << dataTypeName(outputType));
+  constexpr int64_t kColumns = 33;
+  const bool isByColumn = kind == Factors::EachColumn;
+  Tensor left = randomBytes(type, {1, 1, 70, 100}, 1);
+  Tensor right = turned ? randomBytes(DataType::I8, {1, 1, kColumns, 100}, 2)
+                        : randomBytes(DataType::I8, {1, 1, 100, kColumns}, 2);
+  Tensor bias = randomNumbers(DataType::I32, {kColumns}, 3, -9000, 9000);
+  // Factors of different shifts; one is so large that its results are cut off, one is 0.
+  std::vector<Requantize> factors;
+  std::vector<float> scales;
+  for (int column = 0; column < (isByColumn ? kColumns : 1); ++column) {
+    factors.push_back(factorNear(column == 3 ? 1e-3 : 300.0 * (1 << column % 5), 5, column));
+    scales.push_back(1e-4F * static_cast<float>(1 + column));
+  }
+  if (isByColumn)
+    factors[7].multiplier = 0;
+  auto rows = [](const Tensor &matrix) {
+    return matrix.reshaped({1, matrix.shape()[2], 1, matrix.shape()[3]});
+  };
+  Bench bench;
+  QuantizedMatrixProduct product;
+  product.left = bench.load(rows(left));
+  product.right = bench.load(rows(right));
+  product.output = bench.local(outputType, {1, 70, 1, kColumns});
+  product.rightIsTransposed = turned;
+  product.leftZero = isByColumn ? 0 : -128;
+  product.rightZero = -9;
+  product.requantize = factors[0];
+  product.scale = scales[0];
+  product.activation = {.relu = true, .limit = -1};
+  auto toLanes = [&](const Tensor &words) {
+    LocalTensor lanes = bench.local(DataType::I32, {words.shape()[0], 64, 1, words.shape()[3]});
+    expectOk(emitLoadToLanes(bench.builder, bench.put(words), lanes));
+    return lanes.address;
+  };
+  if (isByColumn) {
+    product.requantize.shift = columnShift(factors);
+    const std::vector<int32_t> words = outputType == DataType::F32
+                                           ? packColumnScales(scales, bias.data<int32_t>())
+                                           : packColumns(factors, bias.data<int32_t>());
+    product.columnAddress = toLanes(tensorOf(DataType::I32, {kColumnRows, 1, 1, kColumns}, words));
+  } else {
+    product.biasAddress = toLanes(bias.reshaped({1, 1, 1, kColumns}));
+  }
+  product.scratch = bench.scratch(quantizedMatrixProductScratch(product));
+  expectOk(emitQuantizedMatrixProduct(bench.builder, product));
+  GlobalTensor stored = bench.store(product.output);
+  bench.run();
+  kernels::IntegerMatMulParams params;
+  params.transposeRight = turned;
+  params.leftZero = product.leftZero;
+  params.rightZero = -9;
+  if (isByteType(outputType))
+    params.requant = paramsOf(factors, outputType);
+  Tensor wanted(outputType == DataType::F32 ? DataType::I32 : outputType, {1, 1, 70, kColumns});
+  ThreadPool threads(1);
+  kernels::integerMatMul(left, right, &bias, params, wanted, threads, nullptr);
+  if (outputType == DataType::F32) {
+    Tensor floats(DataType::F32, wanted.shape());
+    kernels::dequantizeSums(wanted, 3, scales, 0, INFINITY, floats, threads);
+    wanted = floats;
+  }
+  expectSame(bench.get(stored), wanted);
+}
+
 TEST(QuantizedMatrixProduct, ZeroPointsAndBias) {
   for (DataType type : kByteTypes)
     for (bool turned : {false, true})
-      for (DataType outputType : {type, DataType::I32}) {
-        Tensor left = randomBytes(type, {1, 1, 70, 100}, 1);
-        Tensor right = turned ? randomBytes(DataType::I8, {1, 1, 33, 100}, 2)
-                              : randomBytes(DataType::I8, {1, 1, 100, 33}, 2);
-        Tensor bias = randomNumbers(DataType::I32, {33}, 3, -9000, 9000);
-        Requantize requantize = factorNear(3000, 5);
-        auto rows = [](const Tensor &matrix) {
-          return matrix.reshaped({1, matrix.shape()[2], 1, matrix.shape()[3]});
-        };
+      for (DataType outputType : {type, DataType::I32, DataType::F32})
+        for (Factors kind : {Factors::One, Factors::EachColumn})
+          expectIntegerProduct(type, outputType, turned, kind);
+}
+
+TEST(QuantizedLeakyRelu, FactorsOfEachChannel) {
+  for (DataType type : kByteTypes)
+    for (bool isByChannel : {false, true})
+      for (int32_t zero : {0, 3}) {
+        Tensor input = randomBytes(type, {2, 70, 5, 6}, 1);
         Bench bench;
-        QuantizedMatrixProduct product;
-        product.left = bench.load(rows(left));
-        product.right = bench.load(rows(right));
-        product.output = bench.local(outputType, {1, 70, 1, 33});
-        product.rightIsTransposed = turned;
-        product.rightZero = -9;
-        product.requantize = requantize;
-        LocalTensor lanes = bench.local(DataType::I32, {1, 64, 1, 33});
-        expectOk(emitLoadToLanes(bench.builder, bench.put(bias.reshaped({1, 1, 1, 33})), lanes));
-        product.biasAddress = lanes.address;
-        product.scratch = bench.scratch(quantizedMatrixProductScratch(product));
-        expectOk(emitQuantizedMatrixProduct(bench.builder, product));
-        GlobalTensor stored = bench.store(product.output);
+        QuantizedLeakyRelu relu;
+        relu.input = bench.load(input);
+        relu.output = bench.local(type, {2, 70, 5, 6});
+        relu.inputZero = 2 * zero;
+        relu.positive = factorNear(0.7, zero);
+        std::vector<Requantize> negative;
+        for (int channel = 0; channel < (isByChannel ? 70 : 1); ++channel)
+          negative.push_back(factorNear(channel % 2 == 0 ? 3 : -2, zero, channel));
+        relu.negative = negative[0];
+        if (isByChannel)
+          relu.parameterAddress = bench
+                                      .load(tensorOf(DataType::I32, {1, 70, 1, kChannelWords},
+                                                     packChannels(negative, {})))
+                                      .address;
+        relu.scratch = bench.scratch(quantizedLeakyReluScratch(relu));
+        expectOk(emitQuantizedLeakyRelu(bench.builder, relu));
+        GlobalTensor stored = bench.store(relu.output);
         bench.run();
-        kernels::IntegerMatMulParams params;
-        params.transposeRight = turned;
-        params.rightZero = -9;
-        if (outputType != DataType::I32)
-          params.requant = paramsOf(std::span(&requantize, 1), outputType);
-        Tensor wanted(outputType, {1, 1, 70, 33});
+        Tensor wanted(type, {2, 70, 5, 6});
         ThreadPool threads(1);
-        kernels::integerMatMul(left, right, &bias, params, wanted, threads, nullptr);
+        kernels::integerLeakyRelu(input, relu.inputZero,
+                                  paramsOf(std::span(&relu.positive, 1), type),
+                                  paramsOf(negative, type), 1, wanted, threads);
         expectSame(bench.get(stored), wanted);
       }
+}
+
+/// Twice as many elements, between the centres of pixels.
+std::vector<ResizeTap> doublingTaps(int64_t input) {
+  std::vector<ResizeTap> taps;
+  for (int64_t at = 0; at < 2 * input; ++at) {
+    const int64_t left = (at + 1) / 2 - 1;
+    taps.push_back(
+        {std::max<int64_t>(left, 0), std::min(left + 1, input - 1), at % 2 == 0 ? 0.75 : 0.25});
+  }
+  return taps;
+}
+
+TEST(QuantizedResize, BetweenPixels) {
+  for (DataType type : kByteTypes)
+    for (int32_t zero : {0, 11}) {
+      Tensor input = randomBytes(type, {1, 70, 5, 7}, 1);
+      Bench bench;
+      QuantizedResize resize;
+      resize.input = bench.load(input);
+      resize.output = bench.local(type, {1, 70, 10, 14});
+      resize.rows = doublingTaps(5);
+      resize.columns = doublingTaps(7);
+      resize.inputZero = zero;
+      resize.requantize = factorNear(std::ldexp(1.1, 22), 2 * zero);
+      resize.scratch = bench.scratch(quantizedResizeScratch(resize));
+      expectOk(emitQuantizedResize(bench.builder, resize));
+      GlobalTensor stored = bench.store(resize.output);
+      bench.run();
+      kernels::ResizeParams params;
+      params.mode = kernels::ResampleMode::Linear;
+      params.scales = {1, 1, 2, 2};
+      Tensor wanted(type, {1, 70, 10, 14});
+      ThreadPool threads(1);
+      kernels::integerResizeLinear(
+          input, params, zero, paramsOf(std::span(&resize.requantize, 1), type), wanted, threads);
+      expectSame(bench.get(stored), wanted);
+    }
+}
+
+TEST(QuantizedResize, WeightsAddUp) {
+  EXPECT_EQ(tapWeights(0), (std::array<int64_t, 2>{2048, 0}));
+  EXPECT_EQ(tapWeights(0.5), (std::array<int64_t, 2>{1024, 1024}));
+  // Both would be rounded up.
+  EXPECT_EQ(tapWeights(683.5 / 2048), (std::array<int64_t, 2>{1364, 684}));
 }
 
 TEST(TableLookup, EveryByte) {
@@ -369,17 +503,9 @@ TEST(Quantize, ThereAndBack) {
       bench.run();
       ThreadPool threads(1);
       Tensor wanted(to, {2, 70, 5, 6});
-      kernels::quantizeTensor(input, {0.023, 13}, integerRange(to), RoundingMode::HalfToEven,
-                              wanted, threads);
-      Tensor found = convert(bench.get(integers), DataType::F64);
-      Tensor expected = convert(wanted, DataType::F64);
-      int64_t different = 0;
-      for (size_t i = 0; i < static_cast<size_t>(found.numElements()); ++i) {
-        double off = std::abs(found.data<double>()[i] - expected.data<double>()[i]);
-        ASSERT_LE(off, 1);
-        different += off > 0 ? 1 : 0;
-      }
-      EXPECT_LE(different, found.numElements() / 1000);
+      kernels::quantizeStored(convert(input, DataType::F32), {0.023, 13}, integerRange(to), wanted,
+                              threads);
+      expectSame(bench.get(integers), wanted);
       Tensor back(from, {2, 70, 5, 6});
       kernels::dequantizeTensor(bench.get(integers), {0.023, 13}, back, threads);
       expectClose(bench.get(numbers), back);
@@ -419,7 +545,15 @@ TEST(Quantized, RefusesByName) {
   QuantizedConvolution conv;
   EXPECT_THAT(message(quantizedConvolutionScratch(conv)), HasSubstr("input of f32"));
   conv.input.type = DataType::I8;
-  EXPECT_THAT(message(quantizedConvolutionScratch(conv)), HasSubstr("output of f32"));
+  conv.output.type = DataType::I16;
+  EXPECT_THAT(message(quantizedConvolutionScratch(conv)), HasSubstr("output of i16"));
+  QuantizedMatrixProduct product;
+  product.left.type = product.right.type = product.output.type = DataType::I8;
+  product.leftZero = 200;
+  EXPECT_THAT(message(quantizedMatrixProductScratch(product)),
+              HasSubstr("a left zero point of 200"));
+  QuantizedLeakyRelu relu;
+  EXPECT_THAT(message(quantizedLeakyReluScratch(relu)), HasSubstr("input of f32"));
   QuantizedSum sum;
   sum.output.type = DataType::I8;
   EXPECT_THAT(message(quantizedSumScratch(sum)), HasSubstr("0 inputs and 0 multipliers"));

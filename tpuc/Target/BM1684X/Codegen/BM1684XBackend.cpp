@@ -10,10 +10,12 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -45,7 +47,7 @@ static Expected<void> checkKernel(const Backend &backend, Operation *op) {
 }
 
 PrecisionSet BM1684XBackend::precisions() const {
-  return {Precision::F32, Precision::F16, Precision::BF16};
+  return {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 }
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
@@ -60,15 +62,18 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
     return makeError("", "there is no kernel for it");
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     for (unsigned index : {1U, 2U})
-      if (operandForm(op, index) != OperandForm::Absent && !isConstantOperand(op, index))
+      if (!isa<NoneType>(op->getOperand(index).getType()) && !isConstantOperand(op, index))
         return makeError("", "a filter or bias that is computed", "constants");
   if (Expected<void> checked = checkKernel(*this, op); !checked)
     return propagate(checked);
   return Place::Local;
 }
 
-std::optional<PackedLayout> BM1684XBackend::packedLayout(OpOperand &operand) const {
-  return backend::packedLayout(operand);
+Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &operand) const {
+  Expected<std::optional<PackedLayout>> layout = backend::packedLayout(operand);
+  if (!layout && layout.error().where.empty())
+    layout.error().where = "layer '" + layerName(operand.getOwner()) + "'";
+  return layout;
 }
 
 bool BM1684XBackend::isLoaded(OpOperand &operand) const {
@@ -77,21 +82,21 @@ bool BM1684XBackend::isLoaded(OpOperand &operand) const {
 
 int64_t BM1684XBackend::localBytes(Operation *op, const SliceModel &model, unsigned index,
                                    const Slice &slice) const {
-  return localOperand(op, model, index, {slice}).bytesPerLane();
+  return localOperandBytes(op, model, index, slice);
 }
 
 Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
-  Expected<std::vector<Kernel>> kernels = kernelsOf(sliced);
+  Kernels kernels = kernelsOf(sliced);
   if (!kernels)
     return propagate(kernels);
   int64_t bytes = 0;
   for (const Kernel &kernel : *kernels) {
-    Expected<uint32_t> wanted = scratchOf(kernel);
+    Expected<uint32_t> wanted = kernel.scratch();
     if (!wanted)
       return propagate(wanted);
     bytes = std::max<int64_t>(bytes, *wanted);
   }
-  if (isa<tpu::PReluOp>(sliced.op))
+  if (isa<tpu::PReluOp>(sliced.op) && !isQuantized(sliced.op))
     bytes += localBytes(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result.slice);
   return bytes;
 }

@@ -19,7 +19,8 @@ public:
 
   PrecisionSet precisions() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
-  std::optional<codegen::PackedLayout> packedLayout(mlir::OpOperand &operand) const override;
+  Expected<std::optional<codegen::PackedLayout>>
+  packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
   int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
                      const codegen::Slice &slice) const override;

@@ -33,36 +33,17 @@ static Expected<void> named(Operation *op, Expected<void> done) {
 
 void BM1684XEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
 
-/// A packed row of channels is laid out the same in both memories.
-static LocalTensor asLoaded(const LocalTensor &local, const GlobalTensor &global) {
-  return localTensor(local.type, global.shape, local.address, local.layout);
-}
-
 Expected<void> BM1684XEmitter::load(const SlicedOp &sliced, unsigned index, int64_t global) {
-  const LocalSlice &slice = sliced.operands[index];
-  const LocalTensor local = localOperand(sliced.op, *sliced.model, index, slice);
-  const GlobalTensor from = globalOperand(sliced.op, *sliced.model, index, slice.slice, global);
-  switch (operandForm(sliced.op, index)) {
-  case OperandForm::Absent:
-    return {};
-  case OperandForm::PerChannel:
-    return named(sliced.op, emitLoad(builder, from, asLoaded(local, from)));
-  case OperandForm::EveryLane:
-    return named(sliced.op, emitLoadToLanes(builder, from, local));
-  case OperandForm::Tensor:
-  case OperandForm::Rows:
-  case OperandForm::Columns:
-    break;
-  }
-  return named(sliced.op, emitLoad(builder, from, local));
+  return named(sliced.op, loadOperand(builder, sliced.op, *sliced.model, index,
+                                      sliced.operands[index], global));
 }
 
 Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
-  Expected<std::vector<Kernel>> kernels = kernelsOf(sliced);
+  Kernels kernels = kernelsOf(sliced);
   if (!kernels)
     return named(sliced.op, propagate(kernels));
   for (const Kernel &kernel : *kernels)
-    if (Expected<void> emitted = named(sliced.op, emit(builder, kernel)); !emitted)
+    if (Expected<void> emitted = named(sliced.op, kernel.emit(builder)); !emitted)
       return emitted;
   return {};
 }

@@ -19,7 +19,15 @@
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Kernels/Activations.h"
+#include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
+#include "tpuc/Target/BM1684X/Kernels/Matrix.h"
+#include "tpuc/Target/BM1684X/Kernels/Pooling.h"
+#include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/Resize.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -34,128 +42,54 @@ using mlir::Operation;
 
 namespace {
 
-using Kernels = Expected<std::vector<Kernel>>;
-
-LocalTensor operandOf(const SlicedOp &sliced, unsigned index) {
-  return localOperand(sliced.op, *sliced.model, index, sliced.operands[index]);
-}
-
-LocalTensor resultOf(const SlicedOp &sliced) {
-  return localOperand(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result);
-}
-
-Scratch scratchRoom(const SlicedOp &sliced) {
-  return {static_cast<uint32_t>(sliced.scratchAddress), static_cast<uint32_t>(sliced.scratchBytes)};
-}
-
-uint32_t addressOf(const SlicedOp &sliced, unsigned index) {
-  return static_cast<uint32_t>(sliced.operands[index].address);
-}
-
-Activation activationOf(Operation *op) {
-  const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
-  const auto limit = op->getAttrOfType<FloatAttr>("relu_limit");
-  return {.relu = relu && relu.getValue(), .limit = limit ? limit.getValueAsDouble() : -1};
-}
-
-bool isPresent(Operation *op, unsigned index) {
-  return index < op->getNumOperands() && !isa<NoneType>(op->getOperand(index).getType());
-}
-
-/// The entries of an attribute for h and w; of one spatial dimension that is w.
-std::array<int64_t, 2> planar(std::optional<ArrayAttr> attribute, int64_t missing) {
-  std::array<int64_t, 2> values{missing, missing};
-  if (!attribute)
-    return values;
-  const SmallVector<int64_t> given = top::toInts(*attribute);
-  if (given.size() == 1)
-    return {missing, given[0]};
-  return {given[0], given[1]};
-}
-
-/// The window of `op` over the slice that `sliced` is: pads are those at the slice's edges.
-template <typename Op> Window2d windowOf(Op op, const SlicedOp &sliced) {
-  Window2d window{.kernel = planar(op.getKernelShape(), 1),
-                  .stride = planar(op.getStrides(), 1),
-                  .dilation = planar(op.getDilations(), 1)};
-  for (unsigned i = 0; i < 2; ++i) {
-    const unsigned axis = kAxisH + i;
-    const PaddedRange range = sliced.model->operands[0].padded(axis, sliced.result.slice[axis]);
-    window.padBegin[i] = range.padBegin;
-    window.padEnd[i] = range.padEnd;
-  }
-  return window;
-}
-
-template <typename Op> bool isPlanar(Op op) { return op.getKernelShape().size() <= 2; }
-
-Convolution convolutionOf(Operation *op, const SlicedOp &sliced, int64_t group) {
+Convolution convolutionOf(const SlicedOp &sliced) {
   Convolution conv;
   conv.input = operandOf(sliced, 0);
   conv.output = resultOf(sliced);
   conv.filterAddress = addressOf(sliced, 1);
-  conv.group = group;
-  conv.activation = activationOf(op);
+  conv.group = groupOf(sliced);
+  conv.activation = activationOf(sliced.op);
   conv.scratch = scratchRoom(sliced);
-  if (isPresent(op, 2))
+  if (isPresent(sliced.op, 2))
     conv.biasAddress = addressOf(sliced, 2);
-  // A depthwise convolution has as many groups as channels, of a slice, too.
-  if (group > 1 && sliced.model->operands[0].maps[kAxisC].kind == AxisMap::Same)
-    conv.group = conv.output.shape[1];
   return conv;
 }
 
-Kernels convKernels(tpu::ConvOp op, const SlicedOp &sliced) {
-  if (!isPlanar(op))
-    return makeError("", "a convolution over 3 dimensions", "1 or 2");
-  if (llvm::any_of(planar(op.getStrides(), 1), [](int64_t stride) { return stride > 15; }))
-    return makeError("", "a stride above 15", "what one command takes");
-  Convolution conv = convolutionOf(op, sliced, static_cast<int64_t>(op.getGroup()));
-  conv.window = windowOf(op, sliced);
-  return std::vector<Kernel>{conv};
+Kernels convKernels(const SlicedOp &sliced) {
+  Expected<Window2d> window = windowOf(sliced);
+  if (!window)
+    return propagate(window);
+  Convolution conv = convolutionOf(sliced);
+  conv.window = *window;
+  return one<convolutionScratch, emitConvolution>(conv);
 }
 
 Kernels deconvKernels(tpu::DeconvOp op, const SlicedOp &sliced) {
-  if (!isPlanar(op))
-    return makeError("", "a transposed convolution over 3 dimensions", "1 or 2");
+  Expected<Window2d> window = transposedWindowOf(sliced);
+  if (!window)
+    return propagate(window);
   if (op.getGroup() != 1)
     return makeError("", "a transposed convolution in groups", "one group");
-  Convolution conv = convolutionOf(op, sliced, 1);
-  conv.window = {.kernel = planar(op.getKernelShape(), 1),
-                 .stride = planar(op.getStrides(), 1),
-                 .dilation = planar(op.getDilations(), 1)};
-  // Zeros around the spread input: a whole window less one, without what lies before the slice of
-  // the result and behind it.
-  for (unsigned i = 0; i < 2; ++i) {
-    const unsigned axis = kAxisH + i;
-    const AxisMap &map = sliced.model->operands[0].maps[axis];
-    const Range input = sliced.operands[0].slice[axis];
-    const Range output = sliced.result.slice[axis];
-    const int64_t before = output.begin - (input.begin * map.stride - map.pad);
-    const int64_t behind = (input.end() - 1) * map.stride - map.pad + map.window - output.end();
-    conv.window.padBegin[i] = map.window - 1 - before;
-    conv.window.padEnd[i] = map.window - 1 - behind;
-  }
-  return std::vector<Kernel>{Deconvolution{conv}};
+  Convolution conv = convolutionOf(sliced);
+  conv.window = *window;
+  return one<deconvolutionScratch, emitDeconvolution>(conv);
 }
 
 template <typename Op> Kernels poolKernels(Op op, const SlicedOp &sliced) {
-  if (!isPlanar(op))
-    return makeError("", "a pooling over 3 dimensions", "1 or 2");
-  return std::vector<Kernel>{Pooling{.input = operandOf(sliced, 0),
-                                     .output = resultOf(sliced),
-                                     .window = windowOf(op, sliced),
-                                     .isAverage = isa<tpu::AvgPoolOp>(op),
-                                     .countsPadding = op.getCountIncludePad(),
-                                     .activation = activationOf(op),
-                                     .scratch = scratchRoom(sliced)}};
+  Expected<Window2d> window = windowOf(sliced);
+  if (!window)
+    return propagate(window);
+  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(sliced, 0),
+                                                  .output = resultOf(sliced),
+                                                  .window = *window,
+                                                  .isAverage = isa<tpu::AvgPoolOp>(op),
+                                                  .countsPadding = op.getCountIncludePad(),
+                                                  .activation = activationOf(op),
+                                                  .scratch = scratchRoom(sliced)});
 }
 
 /// One product for each matrix of the batch.
 Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
-  const LocalTensor left = operandOf(sliced, 0);
-  const LocalTensor right = operandOf(sliced, 1);
-  const LocalTensor output = resultOf(sliced);
   MatrixProduct product;
   product.rightIsTransposed = operandForm(op, 1) == OperandForm::Columns;
   product.activation = activationOf(op);
@@ -165,14 +99,12 @@ Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
       return makeError("", "one bias for all columns", "one for each");
     product.biasAddress = addressOf(sliced, 2);
   }
-  if (op.getRightTranspose() && !product.rightIsTransposed && !packedLayout(op->getOpOperand(1)))
-    return makeError("", "a transposed right operand in F32 that is no constant");
   std::vector<Kernel> products;
-  for (int64_t batch = 0; batch < output.shape[0]; ++batch) {
-    product.left = left.slice(0, batch, 1);
-    product.right = right.slice(0, batch, 1);
-    product.output = output.slice(0, batch, 1);
-    products.push_back(product);
+  for (const MatrixOperands &matrices : matricesOf(sliced)) {
+    product.left = matrices.left;
+    product.right = matrices.right;
+    product.output = matrices.output;
+    products.push_back(makeKernel<matrixProductScratch, emitMatrixProduct>(product));
   }
   return products;
 }
@@ -215,7 +147,7 @@ Kernels binaryKernels(Operation *op, BinaryKind kind, const SlicedOp &sliced) {
     return makeError("", std::to_string(operands.size()) + " operands", "two");
   binary.left = operands[0];
   binary.right = operands[1];
-  return std::vector<Kernel>{binary};
+  return one<binaryScratch, emitBinary>(binary);
 }
 
 /// The kind of an element-wise op of one tensor, with its two numbers.
@@ -272,7 +204,7 @@ Kernels unaryKernels(const SlicedOp &sliced, Unary unary) {
   unary.input = operandOf(sliced, 0);
   unary.output = resultOf(sliced);
   unary.scratch = scratchRoom(sliced);
-  return std::vector<Kernel>{unary};
+  return one<unaryScratch, emitUnary>(unary);
 }
 
 /// max(x, 0) + slope * min(x, 0), the second part in the scratch.
@@ -285,12 +217,12 @@ Kernels preluKernels(const SlicedOp &sliced) {
     slope = *number;
   const auto binary = [](BinaryKind kind, BinaryOperand left, BinaryOperand right,
                          const LocalTensor &to) {
-    return Binary{.kind = kind,
-                  .left = std::move(left),
-                  .right = std::move(right),
-                  .output = to,
-                  .activation = {},
-                  .scratch = {}};
+    return makeKernel<binaryScratch, emitBinary>(Binary{.kind = kind,
+                                                        .left = std::move(left),
+                                                        .right = std::move(right),
+                                                        .output = to,
+                                                        .activation = {},
+                                                        .scratch = {}});
   };
   return std::vector<Kernel>{binary(BinaryKind::Min, input, 0.0, negative),
                              binary(BinaryKind::Mul, negative, slope, negative),
@@ -307,10 +239,10 @@ Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
                         .Default(std::nullopt);
   if (!kind)
     return makeError("", "mode " + op.getMode().str(), "a sum, mean, maximum or minimum");
-  return std::vector<Kernel>{Reduction{.kind = *kind,
-                                       .input = operandOf(sliced, 0),
-                                       .output = resultOf(sliced),
-                                       .scratch = scratchRoom(sliced)}};
+  return one<reductionScratch, emitReduction>(Reduction{.kind = *kind,
+                                                        .input = operandOf(sliced, 0),
+                                                        .output = resultOf(sliced),
+                                                        .scratch = scratchRoom(sliced)});
 }
 
 /// A layer norm, or an instance norm.
@@ -324,38 +256,28 @@ template <typename Op> Kernels normKernels(Op op, const SlicedOp &sliced) {
     norm.gamma = operandOf(sliced, 1);
   if (isPresent(op, 2))
     norm.beta = operandOf(sliced, 2);
-  return std::vector<Kernel>{norm};
+  return one<normalizationScratch, emitNormalization>(norm);
 }
 
 Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
-  return std::vector<Kernel>{Softmax{.input = operandOf(sliced, 0),
-                                     .output = resultOf(sliced),
-                                     .beta = op.getBeta().convertToDouble(),
-                                     .isLog = op.getLog(),
-                                     .scratch = scratchRoom(sliced)}};
-}
-
-Kernels upsampleKernels(const SlicedOp &sliced) {
-  return std::vector<Kernel>{
-      UpsampleNearest{.input = operandOf(sliced, 0), .output = resultOf(sliced)}};
+  return one<softmaxScratch, emitSoftmax>(Softmax{.input = operandOf(sliced, 0),
+                                                  .output = resultOf(sliced),
+                                                  .beta = op.getBeta().convertToDouble(),
+                                                  .isLog = op.getLog(),
+                                                  .scratch = scratchRoom(sliced)});
 }
 
 Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
   if (repeatsPixels(op))
     return upsampleKernels(sliced);
-  Resize resize;
-  resize.input = operandOf(sliced, 0);
-  resize.output = resultOf(sliced);
-  resize.scratch = scratchRoom(sliced);
-  for (unsigned i = 0; i < 2; ++i) {
-    Expected<std::vector<InputTaps>> taps =
-        resizeTaps(op, i, sliced.result.slice[kAxisH + i], sliced.operands[0].slice[kAxisH + i]);
-    if (!taps)
-      return propagate(taps);
-    for (const InputTaps &tap : *taps)
-      (i == 0 ? resize.rows : resize.columns).push_back({tap.first, tap.second, tap.secondWeight});
-  }
-  return std::vector<Kernel>{resize};
+  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+  if (!taps)
+    return propagate(taps);
+  return one<resizeScratch, emitResize>(Resize{.input = operandOf(sliced, 0),
+                                               .output = resultOf(sliced),
+                                               .rows = std::move(taps->rows),
+                                               .columns = std::move(taps->columns),
+                                               .scratch = scratchRoom(sliced)});
 }
 
 bool isComputed(DataType type) {
@@ -365,19 +287,31 @@ bool isComputed(DataType type) {
 /// Types and forms that no kernel takes.
 Expected<void> checkOperands(const SlicedOp &sliced) {
   for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
-    const bool isResult = index == sliced.op->getNumOperands();
-    if (!isResult && !isPresent(sliced.op, index))
+    if (index < sliced.op->getNumOperands() && !isPresent(sliced.op, index))
       continue;
     const DataType type = elementTypeOf(sliced.op, index);
     if (!isComputed(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)), "F32, F16 or BF16");
-    const LocalSlice &local = isResult ? sliced.result : sliced.operands[index];
-    const Slice &slice = local.slice;
-    if (local.held && (operandForm(sliced.op, index) != OperandForm::Tensor ||
-                       (*local.held)[kAxisD].size > 1 ||
-                       (*local.held)[kAxisC] != slice[kAxisC]) && *local.held != slice)
+  }
+  return {};
+}
+
+/// Whether a kernel can take a part of the tensor in which operand or result `index` lies.
+bool takesPart(const SlicedOp &sliced, unsigned index, const LocalSlice &local) {
+  if (!local.held || *local.held == local.slice)
+    return true;
+  return operandForm(sliced.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
+         (*local.held)[kAxisC] == local.slice[kAxisC];
+}
+
+/// Tensors that no local tensor stands for.
+Expected<void> checkDimensions(const SlicedOp &sliced) {
+  const auto numOperands = static_cast<unsigned>(sliced.operands.size());
+  for (unsigned index = 0; index <= numOperands; ++index) {
+    const LocalSlice &local = index == numOperands ? sliced.result : sliced.operands[index];
+    if (!takesPart(sliced, index, local))
       return makeError("", "a part of a larger operand");
-    if (slice[kAxisD].size > 1)
+    if (local.slice[kAxisD].size > 1)
       return makeError("", "a tensor of 5 dimensions", "at most 4");
   }
   return {};
@@ -385,14 +319,47 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
 
 } // namespace
 
+Kernels upsampleKernels(const SlicedOp &sliced) {
+  return oneChecked<checkUpsampleNearest, emitUpsampleNearest>(
+      UpsampleNearest{.input = operandOf(sliced, 0), .output = resultOf(sliced)});
+}
+
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const SlicedOp &sliced) {
+  ResizeTaps all;
+  for (unsigned i = 0; i < 2; ++i) {
+    Expected<std::vector<InputTaps>> taps =
+        resizeTaps(op, i, sliced.result.slice[kAxisH + i], sliced.operands[0].slice[kAxisH + i]);
+    if (!taps)
+      return propagate(taps);
+    for (const InputTaps &tap : *taps)
+      (i == 0 ? all.rows : all.columns).push_back({tap.first, tap.second, tap.secondWeight});
+  }
+  return all;
+}
+
+std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
+  const LocalTensor left = operandOf(sliced, 0);
+  const LocalTensor right = operandOf(sliced, 1);
+  const LocalTensor output = resultOf(sliced);
+  std::vector<MatrixOperands> matrices;
+  for (int64_t batch = 0; batch < output.shape[0]; ++batch)
+    matrices.push_back({left.slice(0, batch, 1), right.slice(0, right.shape[0] == 1 ? 0 : batch, 1),
+                        output.slice(0, batch, 1)});
+  return matrices;
+}
+
 bool hasKernel(Operation *op) {
-  return binaryKind(op) || unaryOf(op) ||
+  return hasQuantizedKernel(op) || binaryKind(op) || unaryOf(op) ||
          isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
              tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::InstanceNormOp, tpu::SoftmaxOp,
              tpu::UpsampleOp, tpu::InterpOp>(op);
 }
 
-Expected<std::vector<Kernel>> kernelsOf(const SlicedOp &sliced) {
+Kernels kernelsOf(const SlicedOp &sliced) {
+  if (Expected<void> checked = checkDimensions(sliced); !checked)
+    return propagate(checked);
+  if (hasQuantizedKernel(sliced.op))
+    return quantizedKernels(sliced);
   if (Expected<void> checked = checkOperands(sliced); !checked)
     return propagate(checked);
   Operation *op = sliced.op;
@@ -401,14 +368,14 @@ Expected<std::vector<Kernel>> kernelsOf(const SlicedOp &sliced) {
   if (std::optional<Unary> unary = unaryOf(op))
     return unaryKernels(sliced, *unary);
   return llvm::TypeSwitch<Operation *, Kernels>(op)
-      .Case([&](tpu::ConvOp conv) { return convKernels(conv, sliced); })
+      .Case([&](tpu::ConvOp) { return convKernels(sliced); })
       .Case([&](tpu::DeconvOp deconv) { return deconvKernels(deconv, sliced); })
       .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([&](auto pool) { return poolKernels(pool, sliced); })
       .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
       .Case([&](tpu::CastOp) {
-        return std::vector<Kernel>{CastOp{.input = operandOf(sliced, 0),
-                                          .output = resultOf(sliced),
-                                          .scratch = scratchRoom(sliced)}};
+        return one<castScratch, emitCast>(CastOp{.input = operandOf(sliced, 0),
+                                                 .output = resultOf(sliced),
+                                                 .scratch = scratchRoom(sliced)});
       })
       .Case([&](tpu::PReluOp) { return preluKernels(sliced); })
       .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
@@ -418,57 +385,6 @@ Expected<std::vector<Kernel>> kernelsOf(const SlicedOp &sliced) {
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
-}
-
-Expected<uint32_t> scratchOf(const Kernel &kernel) {
-  struct Visitor {
-    Expected<uint32_t> operator()(const Convolution &k) const { return convolutionScratch(k); }
-    Expected<uint32_t> operator()(const Deconvolution &k) const {
-      return deconvolutionScratch(k.conv);
-    }
-    Expected<uint32_t> operator()(const Pooling &k) const { return poolingScratch(k); }
-    Expected<uint32_t> operator()(const MatrixProduct &k) const { return matrixProductScratch(k); }
-    Expected<uint32_t> operator()(const Binary &k) const { return binaryScratch(k); }
-    Expected<uint32_t> operator()(const CastOp &k) const { return castScratch(k); }
-    Expected<uint32_t> operator()(const Unary &k) const { return unaryScratch(k); }
-    Expected<uint32_t> operator()(const Reduction &k) const { return reductionScratch(k); }
-    Expected<uint32_t> operator()(const Softmax &k) const { return softmaxScratch(k); }
-    Expected<uint32_t> operator()(const Normalization &k) const { return normalizationScratch(k); }
-    Expected<uint32_t> operator()(const UpsampleNearest &k) const {
-      if (Expected<void> checked = checkUpsampleNearest(k); !checked)
-        return propagate(checked);
-      return 0;
-    }
-    Expected<uint32_t> operator()(const Resize &k) const { return resizeScratch(k); }
-  };
-  return std::visit(Visitor(), kernel);
-}
-
-Expected<void> emit(Builder &builder, const Kernel &kernel) {
-  struct Visitor {
-    Builder &builder;
-    Expected<void> operator()(const Convolution &k) const { return emitConvolution(builder, k); }
-    Expected<void> operator()(const Deconvolution &k) const {
-      return emitDeconvolution(builder, k.conv);
-    }
-    Expected<void> operator()(const Pooling &k) const { return emitPooling(builder, k); }
-    Expected<void> operator()(const MatrixProduct &k) const {
-      return emitMatrixProduct(builder, k);
-    }
-    Expected<void> operator()(const Binary &k) const { return emitBinary(builder, k); }
-    Expected<void> operator()(const CastOp &k) const { return emitCast(builder, k); }
-    Expected<void> operator()(const Unary &k) const { return emitUnary(builder, k); }
-    Expected<void> operator()(const Reduction &k) const { return emitReduction(builder, k); }
-    Expected<void> operator()(const Softmax &k) const { return emitSoftmax(builder, k); }
-    Expected<void> operator()(const Normalization &k) const {
-      return emitNormalization(builder, k);
-    }
-    Expected<void> operator()(const UpsampleNearest &k) const {
-      return emitUpsampleNearest(builder, k);
-    }
-    Expected<void> operator()(const Resize &k) const { return emitResize(builder, k); }
-  };
-  return std::visit(Visitor{builder}, kernel);
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -10,36 +10,67 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPKERNELS_H
 
 #include "tpuc/Codegen/Backend.h"
-#include "tpuc/Target/BM1684X/Kernels/Activations.h"
-#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
-#include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
-#include "tpuc/Target/BM1684X/Kernels/Matrix.h"
-#include "tpuc/Target/BM1684X/Kernels/Pooling.h"
-#include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
+#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
 
-#include <variant>
+#include <functional>
 #include <vector>
 
 namespace tpuc::bm1684x::backend {
 
-struct Deconvolution {
-  Convolution conv;
+/// A kernel and what it is to work on.
+struct Kernel {
+  /// The scratch that it wants, in bytes of each lane; an error says what it cannot do.
+  std::function<Expected<uint32_t>()> scratch;
+  std::function<Expected<void>(Builder &)> emit;
 };
+using Kernels = Expected<std::vector<Kernel>>;
 
-using Kernel = std::variant<Convolution, Deconvolution, Pooling, MatrixProduct, Binary, CastOp,
-                            Unary, Reduction, Softmax, Normalization, UpsampleNearest, Resize>;
+/// The kernel of two functions of the family `params`.
+template <auto scratch, auto emit, typename Params> Kernel makeKernel(Params params) {
+  return {[params] { return scratch(params); },
+          [params](Builder &builder) { return emit(builder, params); }};
+}
+template <auto scratch, auto emit, typename Params> Kernels one(Params params) {
+  return std::vector<Kernel>{makeKernel<scratch, emit>(std::move(params))};
+}
+
+/// The same of a family that needs no scratch: `check` says what it cannot do.
+template <auto check, auto emit, typename Params> Kernels oneChecked(Params params) {
+  Kernel kernel{[params]() -> Expected<uint32_t> {
+                  if (Expected<void> checked = check(params); !checked)
+                    return propagate(checked);
+                  return 0;
+                },
+                [params](Builder &builder) { return emit(builder, params); }};
+  return std::vector<Kernel>{std::move(kernel)};
+}
 
 /// The kernels that compute `sliced`, to be run one after the other; all share its scratch. Errors
 /// (without `where`) say what none of them can do.
-Expected<std::vector<Kernel>> kernelsOf(const codegen::SlicedOp &sliced);
-
-/// The scratch that a kernel wants, in bytes of each lane.
-Expected<uint32_t> scratchOf(const Kernel &kernel);
-Expected<void> emit(Builder &builder, const Kernel &kernel);
+Kernels kernelsOf(const codegen::SlicedOp &sliced);
 
 /// Whether `kernelsOf` knows the op at all.
 bool hasKernel(mlir::Operation *op);
+
+//===--- For the kernels of integers --------------------------------------===//
+
+/// Pixels that are repeated, of any type.
+Kernels upsampleKernels(const codegen::SlicedOp &sliced);
+
+/// The taps of the rows and columns of a slice, counted in the slice of the input.
+struct ResizeTaps {
+  std::vector<ResizeTap> rows, columns;
+};
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const codegen::SlicedOp &sliced);
+
+/// The matrices of one product of a batch.
+struct MatrixOperands {
+  LocalTensor left, right, output;
+};
+std::vector<MatrixOperands> matricesOf(const codegen::SlicedOp &sliced);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -11,11 +11,15 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -60,25 +64,48 @@ bool isConstantOperand(Operation *op, unsigned index) {
   return constantOf(op->getOperand(index)) != nullptr;
 }
 
+Expected<Tensor> readConstant(Operation *op, unsigned index) {
+  auto weight = op->getOperand(index).getDefiningOp<top::WeightOp>();
+  if (!weight)
+    return makeError("", "operand " + std::to_string(index) + " that is computed", "a constant");
+  return weight.read();
+}
+
 /// Whether a binary op takes a constant of one element as a number.
 static bool takesNumbers(Operation *op) {
+  if (isQuantized(op))
+    return isa<tpu::PReluOp>(op);
   return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
       op);
+}
+
+static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
+  if (index == 2)
+    return OperandForm::EveryLane;
+  if (index == 0)
+    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Rows;
+  if (index > 2 || !op.getRightTranspose())
+    return OperandForm::Rows;
+  if (elementTypeOf(op, 1) != DataType::F32)
+    return OperandForm::Columns;
+  // No command takes F32 columns. A constant is turned when it is packed, others are loaded so.
+  return isConstantOperand(op, 1) ? OperandForm::Rows : OperandForm::RowsTurned;
 }
 
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
+  // Filters and matrices carry the biases of integer sums.
+  if (index == 2 && index < op->getNumOperands() && carriesParameters(op, 1))
+    return OperandForm::Absent;
+  if (carriesParameters(op, index) && !isa<tpu::MatMulOp>(op))
+    return OperandForm::PerChannel;
   if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
-  if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
-    if (index == 2)
-      return OperandForm::EveryLane;
-    // A constant F32 matrix is turned when it is packed.
-    const bool isTurned = product.getRightTranspose() && elementTypeOf(op, 1) != DataType::F32;
-    return index == 1 && isTurned ? OperandForm::Columns : OperandForm::Rows;
-  }
-  if (isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2))
+  if (auto product = dyn_cast<tpu::MatMulOp>(op))
+    return matrixForm(product, index);
+  if ((isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2)) ||
+      (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
   if (takesNumbers(op) && scalarOperand(op, index))
     return OperandForm::Absent;
@@ -92,13 +119,49 @@ DataType elementTypeOf(Operation *op, unsigned index) {
 /// How the rows of a filter or bias are put over lanes.
 struct ChannelRows {
   int64_t channels = 1;
-  /// Elements of one channel as they are kept.
+  /// Elements of one channel as they are kept, in each phase.
   int64_t row = 1;
+  /// Phases of a filter with a large stride follow each other.
+  std::array<int64_t, 2> factors{1, 1};
   /// A lane's rows stand together, channel after channel of that lane; else a channel's do.
   bool isByLane = true;
+  DataType type = DataType::F32;
+  /// Whether words of each channel stand behind the rows of a lane, or behind all rows.
+  bool hasWords = false;
 
   int64_t lanes() const { return std::min<int64_t>(channels, kLanes); }
-  int64_t slots() const { return static_cast<int64_t>(llvm::divideCeil(channels, kLanes)); }
+  int64_t slots() const { return slotsOf(channels); }
+  int64_t phases() const { return factors[0] * factors[1]; }
+  static int64_t slotsOf(int64_t count) {
+    return static_cast<int64_t>(llvm::divideCeil(count, int64_t{kLanes}));
+  }
+  int64_t rowBytes() const { return byteSize(type, row); }
+
+  //===--- In local memory ------------------------------------------------===//
+
+  /// Bytes of the words of one channel in each lane.
+  static constexpr int64_t kSlotBytes = kEuBytes;
+  /// Where the words of a slice of `count` channels begin in a lane.
+  int64_t wordsAt(int64_t count) const { return alignUp(bytesOf(count), kEuBytes); }
+  /// Where its rows begin: words lie right behind.
+  int64_t rowsAt(int64_t count) const { return hasWords ? wordsAt(count) - bytesOf(count) : 0; }
+
+  //===--- In global memory -----------------------------------------------===//
+
+  /// Rows that the words take behind those of a lane (or of all channels), in each phase.
+  int64_t wordRows() const {
+    const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
+    return hasWords ? static_cast<int64_t>(llvm::divideCeil(bytes, rowBytes())) : 0;
+  }
+  /// Rows of a phase, of a lane (or of all channels).
+  int64_t ownRows() const { return isByLane ? slots() : channels; }
+  int64_t phaseRows() const { return ownRows() + wordRows(); }
+  /// Bytes in front of the words of a lane (or of all).
+  int64_t bytesInFront() const { return ((phases() - 1) * phaseRows() + ownRows()) * rowBytes(); }
+  int64_t laneRows() const { return phases() * phaseRows(); }
+
+private:
+  int64_t bytesOf(int64_t count) const { return phases() * slotsOf(count) * rowBytes(); }
 };
 
 /// Whether a convolution has one input channel for each output channel and no others.
@@ -109,22 +172,35 @@ static bool isDepthwise(Operation *op, const SliceModel &model) {
 }
 
 /// Input channels that stand together in a filter.
-static int64_t channelBlock(DataType type) { return type == DataType::F32 ? 1 : 32; }
+static int64_t channelBlock(DataType type) { return bm1684x::channelBlock(*precOf(type)); }
+
+/// The factor of tap dimension `axis` of `count`: of one, that of w.
+static int64_t factorOf(const ChannelRows &rows, size_t axis, size_t count) {
+  return count > 2 ? 1 : std::max<int64_t>(rows.factors[2 - count + axis], 1);
+}
+
+/// The filter's own row and phases.
+static void setFilter(ChannelRows &rows, Operation *op, const SliceModel &model) {
+  const bool isByOne = isDepthwise(op, model);
+  const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
+  if (isa<tpu::ConvOp>(op) && !isByOne)
+    rows.factors = strideFactors(strideOf(op));
+  int64_t all = 1;
+  int64_t own = 1;
+  for (auto [axis, extent] : llvm::enumerate(taps)) {
+    all *= extent;
+    own *= static_cast<int64_t>(llvm::divideCeil(extent, factorOf(rows, axis, taps.size())));
+  }
+  const int64_t inputs = model.operands[1].extents[kAxisW] / all;
+  rows.row = isByOne ? own : own * alignUp(inputs, channelBlock(rows.type));
+}
 
 static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned index) {
-  ChannelRows rows{.channels = model.result[kAxisC]};
   const DataType type = elementTypeOf(op, index);
-  if (index == 1) {
-    const auto window =
-        cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
-    int64_t taps = 1;
-    for (int64_t extent : window)
-      taps *= extent;
-    const int64_t inputs = model.operands[1].extents[kAxisW] / taps;
-    rows.row = isDepthwise(op, model)
-                   ? taps
-                   : taps * static_cast<int64_t>(llvm::alignTo(inputs, channelBlock(type)));
-  }
+  ChannelRows rows{
+      .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
+  if (index == 1 && !isa<tpu::PReluOp>(op))
+    setFilter(rows, op, model);
   // Short rows cost as much as long ones: lanes with several channels put them together.
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
                   byteSize(type, rows.row) < 256;
@@ -157,9 +233,11 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(1, size(kAxisC), 1, rows.row), address, Layout::Compact);
+    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row),
+                       address + static_cast<uint32_t>(rows.rowsAt(size(kAxisC))), Layout::Compact);
   }
   case OperandForm::Rows:
+  case OperandForm::RowsTurned:
     return localTensor(type, extentsOf(size(kAxisN), size(kAxisH), 1, size(kAxisC)), address);
   case OperandForm::Columns:
     return localTensor(type, extentsOf(size(kAxisN), size(kAxisC), 1, size(kAxisH)), address);
@@ -171,6 +249,34 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
         address);
   }
   return localTensor(type, extentsOf(1, 1, 1, 1), address);
+}
+
+uint32_t parameterAddress(Operation *op, const SliceModel &model, unsigned index,
+                          const LocalSlice &local) {
+  const auto address = static_cast<uint32_t>(local.address);
+  if (operandForm(op, index) == OperandForm::PerChannel)
+    return address +
+           static_cast<uint32_t>(channelRows(op, model, index).wordsAt(local.slice[kAxisC].size));
+  const LocalTensor matrix = localOperand(op, model, index, local);
+  return address + static_cast<uint32_t>(alignUp(matrix.bytesPerLane(), kEuBytes));
+}
+
+/// The rows of words of the columns of a slice.
+static LocalTensor localColumnWords(Operation *op, const SliceModel &model, unsigned index,
+                                    const LocalSlice &local) {
+  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisC].size),
+                     parameterAddress(op, model, index, local));
+}
+
+int64_t localOperandBytes(Operation *op, const SliceModel &model, unsigned index,
+                          const Slice &slice) {
+  const LocalSlice local{slice, 0};
+  if (index == op->getNumOperands() || !carriesParameters(op, index))
+    return localOperand(op, model, index, local).bytesPerLane();
+  const int64_t words = parameterAddress(op, model, index, local);
+  if (operandForm(op, index) == OperandForm::PerChannel)
+    return words + ChannelRows::slotsOf(slice[kAxisC].size) * ChannelRows::kSlotBytes;
+  return words + localColumnWords(op, model, index, local).bytesPerLane();
 }
 
 /// A row-major tensor of which the axes stand in the order n, `second`, d * h (or none), `last`.
@@ -187,20 +293,49 @@ static GlobalTensor matrixSlice(DataType type, const OperandModel &model, const 
   return tensor;
 }
 
-static GlobalTensor channelSlice(DataType type, const ChannelRows &rows, Range channels,
-                                 int64_t address) {
-  const int64_t firstSlot = channels.begin / int64_t{kLanes};
+static GlobalTensor channelSlice(const ChannelRows &rows, Range channels, int64_t address) {
+  const int64_t phase = rows.phaseRows() * rows.row;
   if (!rows.isByLane) {
-    return globalTensor(type, extentsOf(1, channels.size, 1, rows.row),
-                        static_cast<uint64_t>(address + byteSize(type, channels.begin * rows.row)));
+    GlobalTensor tensor =
+        globalTensor(rows.type, extentsOf(rows.phases(), channels.size, 1, rows.row),
+                     static_cast<uint64_t>(address + channels.begin * rows.rowBytes()));
+    tensor.stride[0] = phase;
+    return tensor;
   }
-  const int64_t lanes = std::min<int64_t>(channels.size, kLanes);
-  const auto slots = static_cast<int64_t>(llvm::divideCeil(channels.size, int64_t{kLanes}));
-  GlobalTensor tensor =
-      globalTensor(type, extentsOf(1, lanes, 1, slots * rows.row),
-                   static_cast<uint64_t>(address + byteSize(type, firstSlot * rows.row)));
-  const int64_t lane = rows.slots() * rows.row;
+  GlobalTensor tensor = globalTensor(
+      rows.type,
+      extentsOf(rows.phases(), std::min<int64_t>(channels.size, kLanes), 1,
+                ChannelRows::slotsOf(channels.size) * rows.row),
+      static_cast<uint64_t>(address + channels.begin / int64_t{kLanes} * rows.rowBytes()));
+  const int64_t lane = rows.laneRows() * rows.row;
+  tensor.stride = extentsOf(phase, lane, lane, 1);
+  return tensor;
+}
+
+/// The words of channels, as bytes.
+static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_t address) {
+  const int64_t slot = channels.begin / int64_t{kLanes};
+  const int64_t lane =
+      rows.isByLane ? rows.laneRows() * rows.rowBytes() : rows.slots() * ChannelRows::kSlotBytes;
+  GlobalTensor tensor = globalTensor(
+      DataType::I8,
+      extentsOf(1, std::min<int64_t>(channels.size, kLanes), 1,
+                ChannelRows::slotsOf(channels.size) * ChannelRows::kSlotBytes),
+      static_cast<uint64_t>(address + rows.bytesInFront() + slot * ChannelRows::kSlotBytes));
   tensor.stride = extentsOf(rows.lanes() * lane, lane, lane, 1);
+  return tensor;
+}
+
+/// Where the rows of words stand behind a constant matrix of `count` bytes.
+static int64_t columnWordsAt(int64_t count) { return alignUp(count, int64_t{sizeof(int32_t)}); }
+
+static GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64_t address) {
+  const int64_t all = matrix.extents[kAxisC];
+  const int64_t first = columnWordsAt(matrix.extents[kAxisH] * all) +
+                        columns.begin * static_cast<int64_t>(sizeof(int32_t));
+  GlobalTensor tensor = globalTensor(DataType::I32, extentsOf(kColumnRows, 1, 1, columns.size),
+                                     static_cast<uint64_t>(address + first));
+  tensor.stride = extentsOf(all, all, all, 1);
   return tensor;
 }
 
@@ -215,10 +350,11 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
     tensor = model.operands[index];
   switch (operandForm(op, index)) {
   case OperandForm::PerChannel:
-    return channelSlice(type, channelRows(op, model, index), slice[kAxisC], address);
+    return channelSlice(channelRows(op, model, index), slice[kAxisC], address);
   case OperandForm::Rows:
     return matrixSlice(type, tensor, slice, address, kAxisH, kAxisC);
   case OperandForm::Columns:
+  case OperandForm::RowsTurned:
     return matrixSlice(type, tensor, slice, address, kAxisC, kAxisH);
   case OperandForm::EveryLane:
     return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
@@ -244,6 +380,49 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   return result;
 }
 
+//===--- Loads ------------------------------------------------------------===//
+
+/// The rows of channels and their words: by one transfer where they stand together.
+static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceModel &model,
+                                   unsigned index, const LocalSlice &local, int64_t address) {
+  const ChannelRows rows = channelRows(op, model, index);
+  const Range channels = local.slice[kAxisC];
+  GlobalTensor from = channelSlice(rows, channels, address);
+  // A packed row of channels is laid out the same in both memories.
+  const LocalTensor to = localOperand(op, model, index, local);
+  const auto asLoaded = [&](const GlobalTensor &source, uint32_t at) {
+    return localTensor(source.type, source.shape, at, Layout::Compact);
+  };
+  const bool isOne =
+      rows.hasWords && rows.isByLane && rows.phases() == 1 && channels.size == rows.channels;
+  if (isOne)
+    from.shape[3] += rows.slots() * ChannelRows::kSlotBytes / byteSize(rows.type, 1);
+  if (Expected<void> loaded = emitLoad(builder, from, asLoaded(from, to.address));
+      !loaded || isOne || !rows.hasWords)
+    return loaded;
+  const GlobalTensor words = channelWords(rows, channels, address);
+  return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
+}
+
+Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &model, unsigned index,
+                           const LocalSlice &local, int64_t address) {
+  const OperandForm form = operandForm(op, index);
+  if (form == OperandForm::Absent)
+    return {};
+  if (form == OperandForm::PerChannel)
+    return loadChannels(builder, op, model, index, local, address);
+  const LocalTensor to = localOperand(op, model, index, local);
+  const GlobalTensor from = globalOperand(op, model, index, local.slice, address);
+  if (form == OperandForm::EveryLane)
+    return emitLoadToLanes(builder, from, to);
+  if (form == OperandForm::RowsTurned)
+    return emitLoadTransposedCW(builder, from, to);
+  if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
+    return loaded;
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisC], address),
+                         localColumnWords(op, model, index, local));
+}
+
 //===--- Constants --------------------------------------------------------===//
 
 /// The layout of a filter: `dims` in the order [output channels, input channels, taps...], or with
@@ -251,31 +430,44 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
 static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
                                  bool isWhole, int64_t block) {
   const int64_t inputs = isWhole ? 1 : dims[isSwapped ? 0 : 1];
-  const int64_t blocks = static_cast<int64_t>(llvm::divideCeil(inputs, block));
   const int64_t width = isWhole ? 1 : block;
-  // The packed order: (lane, slot) or channel, block, taps, input channel within the block.
-  PackedLayout layout;
-  layout.blocks = rows.isByLane ? SmallVector<int64_t>{rows.lanes(), rows.slots()}
-                                : SmallVector<int64_t>{rows.channels};
-  const int64_t channels = rows.isByLane ? rows.lanes() * rows.slots() : rows.channels;
-  const auto channelDims = static_cast<int64_t>(layout.blocks.size());
-  layout.blocks.push_back(blocks);
+  const int64_t blocks = static_cast<int64_t>(llvm::divideCeil(inputs, width));
   const ArrayRef<int64_t> taps = dims.drop_front(2);
-  layout.blocks.append(taps.begin(), taps.end());
-  layout.blocks.push_back(width);
-  const auto numTaps = static_cast<int64_t>(taps.size());
-  const SmallVector<int64_t> channelOrder =
-      rows.isByLane ? SmallVector<int64_t>{1, 0} : SmallVector<int64_t>{0};
-  const SmallVector<int64_t> inputOrder = {channelDims, channelDims + 1 + numTaps};
+  // The packed order: lane, phases, slot (or phases, channel), block, taps, input channel within
+  // the block. Words of channels take the place of more channels.
+  PackedLayout layout;
+  const auto add = [&](int64_t extent) {
+    layout.blocks.push_back(extent);
+    return static_cast<int64_t>(layout.blocks.size()) - 1;
+  };
+  SmallVector<int64_t> channelOrder;
+  if (rows.isByLane)
+    channelOrder.push_back(add(rows.lanes()));
+  SmallVector<SmallVector<int64_t>> tapOrder(taps.size());
+  for (size_t axis = 0; axis < taps.size(); ++axis)
+    if (int64_t factor = factorOf(rows, axis, taps.size()); factor > 1)
+      tapOrder[axis].push_back(add(factor));
+  channelOrder.insert(channelOrder.begin(), add(rows.phaseRows()));
+  SmallVector<int64_t> inputOrder = {add(blocks)};
+  SmallVector<int64_t> paddedTaps;
+  for (auto [axis, extent] : llvm::enumerate(taps)) {
+    const int64_t factor = factorOf(rows, axis, taps.size());
+    const auto own = static_cast<int64_t>(llvm::divideCeil(extent, factor));
+    tapOrder[axis].insert(tapOrder[axis].begin(), add(own));
+    paddedTaps.push_back(own * factor);
+  }
+  inputOrder.push_back(add(width));
   layout.order = isSwapped ? inputOrder : channelOrder;
   llvm::append_range(layout.order, isSwapped ? channelOrder : inputOrder);
-  for (int64_t tap = 0; tap < numTaps; ++tap)
-    layout.order.push_back(channelDims + 1 + tap);
+  for (const SmallVector<int64_t> &order : tapOrder)
+    llvm::append_range(layout.order, order);
+  const int64_t channels = (rows.isByLane ? rows.lanes() : 1) * rows.phaseRows();
   layout.padded = {channels, blocks * width};
   if (isSwapped)
     std::swap(layout.padded[0], layout.padded[1]);
-  layout.padded.append(taps.begin(), taps.end());
-  layout.shape = {layout.blocks[0], channels / layout.blocks[0] * rows.row};
+  llvm::append_range(layout.padded, paddedTaps);
+  layout.shape = {rows.isByLane ? rows.lanes() : rows.laneRows(),
+                  rows.isByLane ? rows.laneRows() * rows.row : rows.row};
   return layout;
 }
 
@@ -287,10 +479,33 @@ static PackedLayout biasLayout(const ChannelRows &rows) {
           .padded = {rows.lanes() * rows.slots()}};
 }
 
+/// Slopes [..., channels, ...], of which one dimension counts.
+static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims) {
+  PackedLayout layout{.shape = {rows.lanes(), rows.laneRows()},
+                      .blocks = {rows.lanes(), rows.laneRows()},
+                      .order = {1, 0},
+                      .padded = SmallVector<int64_t>(dims)};
+  *llvm::find(layout.padded, rows.channels) = rows.lanes() * rows.laneRows();
+  return layout;
+}
+
+/// Puts the words of channels behind the rows of each lane, or behind all rows.
+static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
+                            ArrayRef<int32_t> words) {
+  const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
+  for (int64_t channel = 0; channel < rows.channels; ++channel) {
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords]);
+    layout.parameters.push_back({static_cast<int64_t>(place.address) +
+                                     channel % int64_t{kLanes} * place.stride[1] +
+                                     channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
+                                 {own, own + kChannelWords * sizeof(int32_t)}});
+  }
+}
+
 static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const SliceModel &model) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  if (index == 0)
+  if (operandForm(op, index) != OperandForm::PerChannel)
     return std::nullopt;
   const ChannelRows rows = channelRows(op, model, index);
   const bool isByOne = isDepthwise(op, model);
@@ -312,6 +527,9 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   const unsigned index = operand.getOperandNumber();
   if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
     return std::nullopt;
+  // Words behind a filter's rows make them longer than they are in a pool.
+  if (carriesParameters(op, index))
+    return std::nullopt;
   Expected<SliceModel> model = sliceModel(op);
   if (!model || !channelRows(op, *model, index).isByLane)
     return std::nullopt;
@@ -319,28 +537,58 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
 }
 
-std::optional<PackedLayout> packedLayout(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (!constantOf(operand.get()))
+/// A constant matrix: F32 ones are turned, those of integers carry rows of words.
+static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64_t> dims) {
+  if (dims.size() != 2)
     return std::nullopt;
-  if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
-    if (operand.getOperandNumber() != 1 || !product.getRightTranspose() ||
-        elementTypeOf(op, 1) != DataType::F32)
-      return std::nullopt;
-    const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
-    if (dims.size() != 2)
-      return std::nullopt;
-    return PackedLayout{.shape = {dims[1], dims[0]},
-                        .blocks = {dims[1], dims[0]},
-                        .order = {1, 0},
-                        .padded = {dims[0], dims[1]}};
+  if (carriesParameters(op, 1)) {
+    const int64_t columns = dims[op.getRightTranspose() ? 0 : 1];
+    const int64_t bytes = columnWordsAt(dims[0] * dims[1]) +
+                          kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
+    const auto rows = static_cast<int64_t>(llvm::divideCeil(bytes, dims[1]));
+    return PackedLayout{.shape = {rows, dims[1]},
+                        .blocks = {rows, dims[1]},
+                        .order = {0, 1},
+                        .padded = {rows, dims[1]}};
   }
-  if (!isa<tpu::ConvOp, tpu::DeconvOp>(op))
+  if (!op.getRightTranspose() || elementTypeOf(op, 1) != DataType::F32)
     return std::nullopt;
-  Expected<SliceModel> model = sliceModel(op);
-  if (!model)
-    return std::nullopt;
-  return convolutionLayout(operand, *model);
+  return PackedLayout{.shape = {dims[1], dims[0]},
+                      .blocks = {dims[1], dims[0]},
+                      .order = {1, 0},
+                      .padded = {dims[0], dims[1]}};
+}
+
+Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  Expected<SliceModel> model = isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op)
+                                   ? sliceModel(op)
+                                   : Expected<SliceModel>(SliceModel());
+  // What cannot be computed needs no layout.
+  if (!constantOf(operand.get()) || !model)
+    return std::optional<PackedLayout>();
+  const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
+  std::optional<PackedLayout> layout;
+  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
+    layout = matrixLayout(product, dims);
+  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    layout = convolutionLayout(operand, *model);
+  else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
+    layout = slopeLayout(channelRows(op, *model, index), dims);
+  if (!layout || !carriesParameters(op, index))
+    return layout;
+  Expected<std::vector<int32_t>> words = parameterWords(op);
+  if (!words)
+    return propagate(words);
+  if (isa<tpu::MatMulOp>(op)) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(words->data());
+    layout->parameters.push_back(
+        {columnWordsAt(dims[0] * dims[1]), {bytes, bytes + words->size() * sizeof(int32_t)}});
+  } else {
+    addChannelWords(*layout, channelRows(op, *model, index), *words);
+  }
+  return layout;
 }
 
 } // namespace tpuc::bm1684x::backend

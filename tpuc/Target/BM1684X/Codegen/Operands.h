@@ -10,6 +10,7 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPERANDS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
 #include "tpuc/Target/BM1684X/Kernels/GlobalTensor.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
@@ -19,8 +20,9 @@ namespace tpuc::bm1684x::backend {
 enum class OperandForm : uint8_t {
   Absent,     ///< Not loaded: left out, or a number in a command.
   Tensor,     ///< [n, c, h, w], channels over lanes.
-  PerChannel, ///< A row for each channel, packed: filters and biases of convolutions.
+  PerChannel, ///< A row for each channel, packed: filters, biases and slopes.
   Rows,       ///< [n, rows, 1, columns] of a matrix product, rows over lanes.
+  RowsTurned, ///< The same of a matrix that lies transposed in global memory.
   Columns,    ///< The right operand, transposed: [n, columns, 1, rows].
   EveryLane,  ///< [1, 64, 1, w], the same in all lanes.
 };
@@ -35,19 +37,35 @@ DataType elementTypeOf(mlir::Operation *op, unsigned index);
 LocalTensor localOperand(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
                          const codegen::LocalSlice &slice);
 
+/// Bytes that the slice takes in each lane, with the parameters that it carries.
+int64_t localOperandBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
+                          const codegen::Slice &slice);
+
 /// The same slice in the tensor that begins at `address` of global memory, of the same shape as
-/// `localOperand` gives it (of EveryLane one lane).
+/// `localOperand` gives it (of EveryLane one lane, of RowsTurned rows and columns exchanged).
 GlobalTensor globalOperand(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
                            const codegen::Slice &slice, int64_t address);
 
-/// How a constant operand is kept; none: as it is.
-std::optional<codegen::PackedLayout> packedLayout(mlir::OpOperand &operand);
+/// Brings the slice from the tensor that begins at `address` to `local`.
+Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen::SliceModel &model,
+                           unsigned index, const codegen::LocalSlice &local, int64_t address);
+
+/// Where the parameters lie that a slice of operand `index` carries (`carriesParameters`): the
+/// words of each channel [1, channels, 1, 4] Aligned, or the rows of words of each column.
+uint32_t parameterAddress(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
+                          const codegen::LocalSlice &local);
+
+/// How a constant operand is kept; none: as it is. Errors: constants that cannot be read.
+Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);
 
 /// See Backend::poolAlignment.
 std::optional<int64_t> poolAlignment(mlir::OpOperand &operand);
 
 /// Whether operand `index` is the same in every run.
 bool isConstantOperand(mlir::Operation *op, unsigned index);
+
+/// The elements of a constant operand as the network has them, before it is packed.
+Expected<Tensor> readConstant(mlir::Operation *op, unsigned index);
 
 /// The number that all elements of a constant operand are; none unless it has one element.
 std::optional<double> scalarOperand(mlir::Operation *op, unsigned index);

@@ -117,6 +117,12 @@ LocalTensor LocalTensor::at(uint32_t newAddress) const {
   return result;
 }
 
+LocalTensor LocalTensor::as(DataType newType) const {
+  LocalTensor result = *this;
+  result.type = newType;
+  return result;
+}
+
 LocalTensor localTensor(DataType type, const Extents &shape, uint32_t address, Layout layout,
                         uint32_t startLane) {
   return {type, shape, layout, address, startLane, {}};

@@ -53,6 +53,8 @@ struct LocalTensor {
   /// The same bytes under another shape; the elements must lie without gaps in h and w.
   LocalTensor withShape(const Extents &newShape) const;
   LocalTensor at(uint32_t newAddress) const;
+  /// The same bits as another type of the same size.
+  LocalTensor as(DataType newType) const;
 };
 
 /// A tensor with a regular layout.

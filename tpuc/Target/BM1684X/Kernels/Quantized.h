@@ -35,20 +35,24 @@ struct Requantize {
 /// belongs into its bias.
 ///
 /// `input` I8 or U8, any layout (depthwise: Aligned), filter I8 packed by `packFilter` (depthwise:
-/// Compact [1,c,kh,kw]), bias I32 [1,oc,1,1] Compact, `output` Aligned: I8 or U8, or I32, which
-/// holds the sums. `requantAddress`: I32 [1,oc,1,3] Aligned of {multiplier, -shift, zero point}
-/// (`packRequant`). Parameters begin in the output's lane. Strides of at most 15.
+/// Compact [1,c,kh,kw]), `output` Aligned: I8 or U8; I32, which holds the sums; F32, F16 or BF16,
+/// f32(sum) * scale, limited by the activation. `parameterAddress`: what `packChannels` or
+/// `packScales` makes, I32 [1,oc,1,4] Aligned. Parameters begin in the output's lane. Strides as
+/// for `emitConvolution`.
 struct QuantizedConvolution {
   LocalTensor input;
   LocalTensor output;
   uint32_t filterAddress = 0;
-  std::optional<uint32_t> biasAddress;
-  uint32_t requantAddress = 0;
+  uint32_t parameterAddress = 0;
+  /// False where all biases are 0.
+  bool hasBias = true;
   int32_t inputZero = 0;
   Window2d window;
   int64_t group = 1;
+  /// Where integers are cut off.
   std::optional<int32_t> lowest;
   std::optional<int32_t> highest;
+  Activation activation;
   Scratch scratch;
 
   bool isDepthwise() const {
@@ -62,8 +66,13 @@ Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolu
 Expected<uint32_t> quantizedDeconvolutionScratch(const QuantizedConvolution &deconv);
 Expected<void> emitQuantizedDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
 
-/// The words {multiplier, -shift, zero point} of each channel.
-std::vector<int32_t> packRequant(std::span<const Requantize> channels);
+/// Words of each channel.
+inline constexpr int64_t kChannelWords = 4;
+/// {multiplier, -shift, zero point, bias} of each channel; no biases: 0.
+std::vector<int32_t> packChannels(std::span<const Requantize> channels,
+                                  std::span<const int32_t> biases);
+/// {scale in F32, 0, 0, bias} of each channel.
+std::vector<int32_t> packScales(std::span<const float> channels, std::span<const int32_t> biases);
 
 /// output = requantized sum of inputs[i] * multipliers[i] + constant. Inputs are I8 or U8 and
 /// broadcast to the output, which is I8 or U8, Aligned. Multipliers fit in 16 bits with their sign.
@@ -106,22 +115,58 @@ struct QuantizedAveragePool {
 Expected<uint32_t> quantizedAveragePoolScratch(const QuantizedAveragePool &pool);
 Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAveragePool &pool);
 
-/// output = requantized left * (right - rightZero) + bias, rows over lanes as in MatrixProduct:
-/// left [1,M,1,K], right [1,K,1,N] or turned [1,N,1,K], I8 or U8, bias I32 [1,64,1,N] Aligned, the
-/// same in every lane; it holds what the left zero point asks for. Output I8, U8, or I32 for the
-/// sums.
+/// output = requantized (left - leftZero) * (right - rightZero) + bias, rows over lanes as in
+/// MatrixProduct: left [1,M,1,K], right [1,K,1,N] or turned [1,N,1,K], I8 or U8. Output I8 or U8;
+/// I32 for the sums; F32, F16 or BF16: f32(sum) * scale, limited by the activation.
+///
+/// Either `biasAddress` and one factor for all columns: I32 [1,64,1,N] Aligned, the same in every
+/// lane; or `columnAddress`: I32 [3,64,1,N] Aligned, what `packColumns` or `packColumnScales`
+/// makes, the same in every lane. A left zero point that is not folded into biases costs a second
+/// product.
 struct QuantizedMatrixProduct {
   LocalTensor left;
   LocalTensor right;
   LocalTensor output;
   bool rightIsTransposed = false;
+  int32_t leftZero = 0;
   int32_t rightZero = 0;
   std::optional<uint32_t> biasAddress;
+  std::optional<uint32_t> columnAddress;
+  /// With `columnAddress` the multiplier is not read.
   Requantize requantize;
+  double scale = 1;
+  Activation activation;
   Scratch scratch;
 };
 Expected<uint32_t> quantizedMatrixProductScratch(const QuantizedMatrixProduct &product);
 Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatrixProduct &product);
+
+/// Rows of words for each column.
+inline constexpr int64_t kColumnRows = 3;
+/// The shift that columns of these factors share: of `QuantizedMatrixProduct::requantize`.
+int32_t columnShift(std::span<const Requantize> columns);
+/// Rows of biases, of powers of two, and of multipliers: sum * power * multiplier / 2^columnShift
+/// is what the factors say.
+std::vector<int32_t> packColumns(std::span<const Requantize> columns,
+                                 std::span<const int32_t> biases);
+/// Rows of biases, of scales in F32, and of nothing.
+std::vector<int32_t> packColumnScales(std::span<const float> columns,
+                                      std::span<const int32_t> biases);
+
+/// output = requantized input - inputZero, by one factor where that is not negative and by another
+/// where it is: `negative`, or the words of each channel at `parameterAddress` (`packChannels`).
+/// Input and output I8 or U8, Aligned.
+struct QuantizedLeakyRelu {
+  LocalTensor input;
+  LocalTensor output;
+  int32_t inputZero = 0;
+  Requantize positive;
+  Requantize negative;
+  std::optional<uint32_t> parameterAddress;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedLeakyReluScratch(const QuantizedLeakyRelu &relu);
+Expected<void> emitQuantizedLeakyRelu(Builder &builder, const QuantizedLeakyRelu &relu);
 
 /// output = table[input as a byte without sign]; the 256 bytes lie at `tableAddress` of every lane
 /// (emitLoadTableToLanes). 8-bit types, Aligned.
@@ -135,8 +180,8 @@ Expected<void> emitTableLookup(Builder &builder, const TableLookup &lookup);
 /// A table that is indexed by an I8 number + 128 (as kernels::ByteTable is), by its byte.
 std::vector<uint8_t> tableByByte(std::span<const uint8_t> byNumber, bool isSigned);
 
-/// output (I8, U8, I16) = saturate(round(input / scale) + zeroPoint), half to even. Input F32, F16
-/// or BF16, Aligned.
+/// output (I8, U8, I16) = saturate(round(input * f32(1 / scale)) + zeroPoint), halves away from
+/// zero. Input F32, F16 or BF16, Aligned.
 struct QuantizeOp {
   LocalTensor input;
   LocalTensor output;

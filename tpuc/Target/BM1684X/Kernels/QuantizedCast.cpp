@@ -114,10 +114,10 @@ Expected<void> emitQuantize(Builder &builder, const QuantizeOp &quantize) {
   // Rounded before the zero point is added: an odd one would turn ties the other way.
   if (quantize.zeroPoint != 0) {
     LocalTensor rounded = take();
-    addCast(builder, rounded, scaled);
+    addCast(builder, rounded, scaled, Rounding::HalfAway);
     addLinear(builder, scaled, rounded, 1, quantize.zeroPoint);
   }
-  addCast(builder, quantize.output, scaled);
+  addCast(builder, quantize.output, scaled, Rounding::HalfAway);
   return {};
 }
 

@@ -137,6 +137,62 @@ Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &pr
 
 namespace {
 
+Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedLeakyRelu &relu) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &relu.input}, std::pair{"output", &relu.output}})
+    if (Expected<void> fits = checkByteTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+  if (relu.input.shape != relu.output.shape || relu.input.startLane != relu.output.startLane)
+    return makeError(where,
+                     fmt::format("[{}] to [{}]", fmt::join(relu.input.shape, ","),
+                                 fmt::join(relu.output.shape, ",")),
+                     "equal shapes and lanes");
+  for (const Requantize *factor : {&relu.positive, &relu.negative})
+    if (Expected<void> fits = checkRequantize(where, *factor); !fits)
+      return propagate(fits);
+  return 2 * sumBytes(relu.output, DataType::I16) + 2 * sumBytes(relu.output, relu.output.type);
+}
+
+} // namespace
+
+Expected<uint32_t> quantizedLeakyReluScratch(const QuantizedLeakyRelu &relu) {
+  return checkedScratch("leaky ReLU", relu);
+}
+
+Expected<void> emitQuantizedLeakyRelu(Builder &builder, const QuantizedLeakyRelu &relu) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), relu);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), relu.scratch, *needed); !fits)
+    return fits;
+  Room room{relu.scratch.address};
+  const LocalTensor &output = relu.output;
+  auto take = [&](DataType type) { return room.take(type, output.shape, output.startLane); };
+  LocalTensor centred = take(DataType::I16);
+  LocalTensor part = take(DataType::I16);
+  LocalTensor positive = take(output.type);
+  LocalTensor negative = take(output.type);
+  const Immediate zero = immediate(DataType::I16, 0);
+  addArith(builder, ArithOp::Sub, centred, relu.input, immediate(DataType::I16, relu.inputZero));
+  addArith(builder, ArithOp::Max, part, centred, zero);
+  addRequantize(builder, positive, part, relu.positive);
+  addArith(builder, ArithOp::Min, part, centred, zero);
+  if (relu.parameterAddress)
+    addRequantize(builder, negative, part, *relu.parameterAddress);
+  else
+    addRequantize(builder, negative, part, relu.negative);
+  // One of both is the zero point, and bytes wrap around.
+  const int32_t zeroPoint = relu.positive.zeroPoint;
+  if (zeroPoint != 0)
+    addArith(builder, ArithOp::Sub, negative.as(DataType::I8), negative.as(DataType::I8),
+             Immediate{DataType::I8, static_cast<uint32_t>(zeroPoint) & 255});
+  addArith(builder, ArithOp::Add, output.as(DataType::I8), positive.as(DataType::I8),
+           negative.as(DataType::I8));
+  return {};
+}
+
+namespace {
+
 constexpr unsigned kGatherByElement = 5;
 constexpr uint64_t kOneTable = 4;
 

@@ -10,6 +10,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
+#include <bit>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -37,10 +38,20 @@ Expected<void> checkRequantize(const std::string &where, const Requantize &requa
   return {};
 }
 
-std::vector<int32_t> packRequant(std::span<const Requantize> channels) {
+std::vector<int32_t> packChannels(std::span<const Requantize> channels,
+                                  std::span<const int32_t> biases) {
   std::vector<int32_t> words;
-  for (const Requantize &channel : channels)
-    words.insert(words.end(), {channel.multiplier, -channel.shift, channel.zeroPoint});
+  for (size_t i = 0; i < channels.size(); ++i)
+    words.insert(words.end(), {channels[i].multiplier, -channels[i].shift, channels[i].zeroPoint,
+                               biases.empty() ? 0 : biases[i]});
+  return words;
+}
+
+std::vector<int32_t> packScales(std::span<const float> channels, std::span<const int32_t> biases) {
+  std::vector<int32_t> words;
+  for (size_t i = 0; i < channels.size(); ++i)
+    words.insert(words.end(),
+                 {std::bit_cast<int32_t>(channels[i]), 0, 0, biases.empty() ? 0 : biases[i]});
   return words;
 }
 
@@ -86,6 +97,24 @@ void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_
     addArith(builder, ArithOp::Max, tensor, tensor, immediate(tensor.type, *lowest));
   if (highest && *highest < (hasSign ? INT8_MAX : UINT8_MAX))
     addArith(builder, ArithOp::Min, tensor, tensor, immediate(tensor.type, *highest));
+}
+
+LocalTensor channelWord(DataType type, int64_t channels, uint32_t parameters, int64_t word,
+                        uint32_t startLane) {
+  return localTensor(DataType::I32, {1, channels, 1, kChannelWords}, parameters, Layout::Aligned,
+                     startLane)
+      .slice(3, word, 1)
+      .as(type);
+}
+
+void addDequantizeSums(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                       const Term &factor, const Activation &activation) {
+  LocalTensor wide = output.type == DataType::F32 ? output : sums.as(DataType::F32);
+  addCast(builder, wide, sums);
+  addArith(builder, ArithOp::Mul, wide, wide, factor);
+  addActivation(builder, wide, activation);
+  if (output.type != DataType::F32)
+    addCast(builder, output, wide);
 }
 
 void addInitialSums(Builder &builder, const LocalTensor &sums, const LocalTensor &row) {

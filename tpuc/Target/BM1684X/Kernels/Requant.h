@@ -9,6 +9,7 @@
 #ifndef TPUC_TARGET_BM1684X_KERNELS_REQUANT_H
 #define TPUC_TARGET_BM1684X_KERNELS_REQUANT_H
 
+#include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 namespace tpuc::bm1684x {
@@ -25,12 +26,22 @@ Expected<void> checkRequantize(const std::string &where, const Requantize &requa
 /// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned.
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
                    const Requantize &requantize);
-/// The same with the words at `parameters` (see packRequant), a triple for each channel.
+/// The same with the words of each channel at `parameters` (see packChannels).
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
                    uint32_t parameters);
 /// Cuts off in place.
 void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_t> lowest,
                std::optional<int32_t> highest);
+
+/// One of the words of each channel at `parameters`, as [1,channels,1,1].
+LocalTensor channelWord(DataType type, int64_t channels, uint32_t parameters, int64_t word,
+                        uint32_t startLane);
+inline constexpr int64_t kScaleWord = 0, kBiasWord = 3;
+
+/// output (floats, Aligned) = f32(sums) * factor, limited. `factor` is of F32 and has the shape of
+/// the sums (see `repeated`), whose place is used for more.
+void addDequantizeSums(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                       const Term &factor, const Activation &activation);
 
 /// sums I32 = `row`, which broadcasts to them: what sums begin with.
 void addInitialSums(Builder &builder, const LocalTensor &sums, const LocalTensor &row);

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Requant.h"
 #include "tpuc/Target/BM1684X/Kernels/Room.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
@@ -128,21 +129,41 @@ bool isIdentity(const std::vector<ResizeTap> &taps, int64_t extent) {
   return static_cast<int64_t>(taps.size()) == extent;
 }
 
+/// What the elements of a run are multiplied with: floats, or where the sums are integers those of
+/// 16 bits. Without a second weight floats are as they are.
+struct Weights {
+  Immediate first, second;
+  bool hasFirst = true, hasSecond = true;
+};
+
+Weights weightsOf(const Run &run, DataType sums) {
+  if (sums == DataType::I32) {
+    const std::array<int64_t, 2> weights = tapWeights(run.weight);
+    auto number = [](int64_t value) {
+      return immediate(DataType::I16, static_cast<double>(value));
+    };
+    return {number(weights[0]), number(weights[1]), true, weights[1] != 0};
+  }
+  return {immediate(sums, 1 - run.weight), immediate(sums, run.weight), run.weight != 0,
+          run.weight != 0};
+}
+
 /// output = the taps of `axis`. `products` has room for as many elements as the output.
 void addAxis(Builder &builder, const LocalTensor &output, const LocalTensor &input, unsigned axis,
              const std::vector<ResizeTap> &taps, uint32_t products) {
-  auto number = [&](double value) { return immediate(input.type, value); };
   for (const Run &run : runsOf(taps)) {
     LocalTensor to = strided(output, axis, run.to, run.toStep, run.count);
     LocalTensor first = strided(input, axis, run.from, run.fromStep, run.count);
-    if (run.weight == 0) {
+    const Weights weights = weightsOf(run, output.type);
+    if (weights.hasFirst)
+      addArith(builder, ArithOp::Mul, to, first, weights.first);
+    else
       addUnaryArith(builder, ArithOp::Copy, to, first);
+    if (!weights.hasSecond)
       continue;
-    }
     LocalTensor second = strided(input, axis, run.from + run.toSecond, run.fromStep, run.count);
     LocalTensor product = localTensor(to.type, to.shape, products, Layout::Aligned, to.startLane);
-    addArith(builder, ArithOp::Mul, product, second, number(run.weight));
-    addArith(builder, ArithOp::Mul, to, first, number(1 - run.weight));
+    addArith(builder, ArithOp::Mul, product, second, weights.second);
     addArith(builder, ArithOp::Add, to, to, product);
   }
 }
@@ -152,14 +173,14 @@ struct ResizePlan {
   uint32_t products = 0;
 };
 
-ResizePlan planOf(const Resize &resize, Room &room) {
-  const Extents &in = resize.input.shape;
-  const Extents &out = resize.output.shape;
-  const uint32_t lane = resize.input.startLane;
+/// The places of a resize with sums of a type.
+ResizePlan planOf(const LocalTensor &input, const LocalTensor &output, DataType sums, Room &room) {
+  const Extents &in = input.shape;
+  const Extents &out = output.shape;
   ResizePlan plan;
-  plan.columns = room.take(resize.input.type, {in[0], in[1], in[2], out[3]}, lane);
+  plan.columns = room.take(sums, {in[0], in[1], in[2], out[3]}, input.startLane);
   plan.products =
-      room.take(resize.input.type, {in[0], in[1], std::max(in[2], out[2]), out[3]}, lane).address;
+      room.take(sums, {in[0], in[1], std::max(in[2], out[2]), out[3]}, input.startLane).address;
   return plan;
 }
 
@@ -175,6 +196,15 @@ Expected<void> checkTaps(const std::string &where, std::string_view name,
   return {};
 }
 
+template <typename Params>
+Expected<void> checkTaps(const std::string &where, const Params &resize) {
+  const Extents &in = resize.input.shape;
+  const Extents &out = resize.output.shape;
+  if (Expected<void> fits = checkTaps(where, "rows", resize.rows, in[2], out[2]); !fits)
+    return fits;
+  return checkTaps(where, "columns", resize.columns, in[3], out[3]);
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize) {
   for (const auto &[name, tensor] :
        {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}}) {
@@ -185,14 +215,10 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
   }
   if (!matches(resize.input, resize.output))
     return makeError(where, describe(resize.input, resize.output), "equal types, n, c and lanes");
-  const Extents &in = resize.input.shape;
-  const Extents &out = resize.output.shape;
-  if (Expected<void> fits = checkTaps(where, "rows", resize.rows, in[2], out[2]); !fits)
-    return propagate(fits);
-  if (Expected<void> fits = checkTaps(where, "columns", resize.columns, in[3], out[3]); !fits)
+  if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
   Room room;
-  planOf(resize, room);
+  planOf(resize.input, resize.output, resize.input.type, room);
   return room.next;
 }
 
@@ -207,13 +233,65 @@ Expected<void> emitResize(Builder &builder, const Resize &resize) {
   if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, *needed); !fits)
     return fits;
   Room room{resize.scratch.address};
-  ResizePlan plan = planOf(resize, room);
+  ResizePlan plan = planOf(resize.input, resize.output, resize.input.type, room);
   LocalTensor columns = resize.input;
   if (!isIdentity(resize.columns, resize.input.shape[3])) {
     columns = plan.columns;
     addAxis(builder, columns, resize.input, 3, resize.columns, plan.products);
   }
   addAxis(builder, resize.output, columns, 2, resize.rows, plan.products);
+  return {};
+}
+
+std::array<int64_t, 2> tapWeights(double secondWeight) {
+  constexpr int64_t kWhole = int64_t{1} << kTapBits;
+  const auto scaled = [](double weight) { return std::llround(std::ldexp(weight, kTapBits)); };
+  std::array<int64_t, 2> weights = {scaled(1 - secondWeight), scaled(secondWeight)};
+  weights[weights[1] > weights[0] ? 1 : 0] += kWhole - weights[0] - weights[1];
+  return weights;
+}
+
+namespace {
+
+Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResize &resize) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}})
+    if (Expected<void> fits = checkByteTensor(where, name, *tensor); !fits)
+      return propagate(fits);
+  if (!matches(resize.input, resize.output.as(resize.input.type)))
+    return makeError(where, describe(resize.input, resize.output), "equal n, c and lanes");
+  if (Expected<void> fits = checkRequantize(where, resize.requantize); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkTaps(where, resize); !fits)
+    return propagate(fits);
+  Room room;
+  planOf(resize.input, resize.output, DataType::I32, room);
+  return room.next +
+         laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
+}
+
+} // namespace
+
+Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize) {
+  return checkedScratch("resize", resize);
+}
+
+Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resize) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, *needed); !fits)
+    return fits;
+  Room room{resize.scratch.address};
+  ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, room);
+  LocalTensor sums = room.take(DataType::I32, resize.output.shape, resize.output.startLane);
+  addAxis(builder, plan.columns, resize.input, 3, resize.columns, plan.products);
+  addAxis(builder, sums, plan.columns, 2, resize.rows, plan.products);
+  // The weights of an element add up to 2^22.
+  if (resize.inputZero != 0)
+    addArith(builder, ArithOp::Sub, sums, sums,
+             immediate(DataType::I32, std::ldexp(resize.inputZero, 2 * kTapBits)));
+  addRequantize(builder, resize.output, sums, resize.requantize);
   return {};
 }
 

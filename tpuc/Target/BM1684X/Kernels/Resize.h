@@ -11,6 +11,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 #include <vector>
 
@@ -43,6 +44,26 @@ struct Resize {
 };
 Expected<uint32_t> resizeScratch(const Resize &resize);
 Expected<void> emitResize(Builder &builder, const Resize &resize);
+
+/// output = requantized sum over the taps of weight * weight * (input - inputZero). The two weights
+/// of a tap are integers that add up to 2^kTapBits (see `tapWeights`), so the factor holds
+/// 2^(-2 * kTapBits). Input and output I8 or U8, Aligned.
+struct QuantizedResize {
+  LocalTensor input;
+  LocalTensor output;
+  std::vector<ResizeTap> rows;
+  std::vector<ResizeTap> columns;
+  int32_t inputZero = 0;
+  Requantize requantize;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize);
+Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resize);
+
+inline constexpr int kTapBits = 11;
+/// 2^kTapBits times the weights of the first and the second element, each rounded half away from
+/// zero; the larger one, or the first of equal ones, takes up what their sum lacks.
+std::array<int64_t, 2> tapWeights(double secondWeight);
 
 } // namespace tpuc::bm1684x
 

@@ -1,0 +1,15 @@
+//===- Crc32.cpp - The checksum of zip archives ---------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+#include "tpuc/Support/Crc32.h"
+
+#include <libdeflate.h>
+
+uint32_t tpuc::crc32(std::span<const std::byte> bytes, uint32_t before) {
+  // libdeflate starts anew where the address of no bytes is null.
+  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
+}

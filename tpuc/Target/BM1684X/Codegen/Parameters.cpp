@@ -1,0 +1,220 @@
+//===- Parameters.cpp - What integer kernels read beside constants -------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+
+using namespace mlir;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+bool isQuantized(Operation *op) {
+  return op->getNumOperands() > 0 && tpu::isQuantized(op->getOperand(0));
+}
+
+static int64_t numElements(Value value) {
+  return cast<RankedTensorType>(value.getType()).getNumElements();
+}
+
+bool carriesParameters(Operation *op, unsigned index) {
+  if (index != 1 || !isQuantized(op))
+    return false;
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    return true;
+  if (isa<tpu::MatMulOp>(op))
+    return isConstantOperand(op, 1);
+  return isa<tpu::PReluOp>(op) && numElements(op->getOperand(1)) > 1;
+}
+
+/// The integers of an attribute: one, or an array.
+static SmallVector<int64_t> integersOf(Operation *op, StringRef name) {
+  if (auto array = op->getAttrOfType<ArrayAttr>(name))
+    return top::toInts(array);
+  if (auto one = op->getAttrOfType<IntegerAttr>(name))
+    return {one.getInt()};
+  return {};
+}
+
+/// The bounds that a fused ReLU sets.
+static tpu::StoredRange rangeOfResult(Operation *op) {
+  const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
+  const auto limit = op->getAttrOfType<FloatAttr>("relu_limit");
+  return tpu::reluRange(tpu::quantizedType(op->getResult(0)), relu && relu.getValue(),
+                        limit ? limit.getValueAsDouble() : -1);
+}
+
+/// Zero point and bounds of the result, and no scaling.
+static Expected<Requantize> unscaled(Operation *op) {
+  const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
+  if (mode && mode.getValue() != "MultiplierShift")
+    return makeError("", "quant_mode " + mode.str(), "MultiplierShift");
+  const auto rounding = op->getAttrOfType<StringAttr>("round_mode");
+  if (rounding && rounding.getValue() != "HalfUp")
+    return makeError("", "round_mode " + rounding.str(), "HalfUp");
+  if (!tpu::isQuantized(op->getResult(0)))
+    return makeError("", "a result that is not quantized", "stored integers");
+  const tpu::StoredRange range = rangeOfResult(op);
+  Requantize common;
+  common.zeroPoint = static_cast<int32_t>(tpu::zeroPointOf(op->getResult(0)));
+  common.lowest = static_cast<int32_t>(range.low);
+  common.highest = static_cast<int32_t>(range.high);
+  return common;
+}
+
+Expected<Requantize> shiftOf(Operation *op) {
+  Expected<Requantize> requantize = unscaled(op);
+  const SmallVector<int64_t> shifts = integersOf(op, "rshift");
+  if (requantize && shifts.size() != 1)
+    return makeError("", std::to_string(shifts.size()) + " shifts", "one");
+  if (requantize)
+    requantize->shift = static_cast<int32_t>(shifts.front());
+  return requantize;
+}
+
+Expected<std::vector<Requantize>> requantizationsOf(Operation *op) {
+  Expected<Requantize> common = unscaled(op);
+  if (!common)
+    return propagate(common);
+  const SmallVector<int64_t> multipliers = integersOf(op, "multiplier");
+  const SmallVector<int64_t> shifts = integersOf(op, "rshift");
+  if (shifts.empty() || multipliers.size() != shifts.size())
+    return makeError("", "no multiplier and shift for each factor", "a requantization");
+  std::vector<Requantize> factors(shifts.size(), *common);
+  for (size_t i = 0; i < factors.size(); ++i) {
+    factors[i].multiplier = static_cast<int32_t>(multipliers[i]);
+    factors[i].shift = static_cast<int32_t>(shifts[i]);
+  }
+  return factors;
+}
+
+//===--- Biases -----------------------------------------------------------===//
+
+/// Where the elements of a filter or matrix meet channels: element i belongs to the channel
+/// i / inner % channels, counted from that of its group on.
+struct ChannelStrides {
+  int64_t channels = 1;
+  int64_t inner = 1;
+  /// Elements of a group, whose channels follow those of the group before.
+  int64_t group = 1;
+  int64_t channelOf(int64_t element) const {
+    return element / group * channels + element / inner % channels;
+  }
+};
+
+/// Of a transposed convolution or a matrix product, whose zero point no bias has taken up yet.
+static ChannelStrides channelStrides(Operation *op) {
+  const auto dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+  const int64_t count = numElements(op->getOperand(1));
+  if (auto deconv = dyn_cast<tpu::DeconvOp>(op)) {
+    int64_t taps = 1;
+    for (int64_t extent : dims.drop_front(2))
+      taps *= extent;
+    return {dims[1], taps, count / static_cast<int64_t>(deconv.getGroup())};
+  }
+  if (cast<tpu::MatMulOp>(op).getRightTranspose())
+    return {dims[0], dims[1], count};
+  return {dims[1], 1, count};
+}
+
+bool hasBias(Operation *op) {
+  return !isa<NoneType>(op->getOperand(2).getType()) ||
+         (!isa<tpu::ConvOp>(op) && tpu::zeroPointOf(op->getOperand(0)) != 0);
+}
+
+/// What the sums of `count` channels begin with.
+static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
+  std::vector<int32_t> biases(static_cast<size_t>(count));
+  if (!isa<NoneType>(op->getOperand(2).getType())) {
+    Expected<Tensor> bias = readConstant(op, 2);
+    if (!bias)
+      return propagate(bias);
+    if (bias->type() != DataType::I32 || (bias->numElements() != count && bias->numElements() != 1))
+      return makeError("", "a bias of another type or length", "an i32 for each channel");
+    for (size_t i = 0; i < biases.size(); ++i)
+      biases[i] = bias->data<int32_t>()[bias->numElements() == 1 ? 0 : i];
+  }
+  const int64_t zero = tpu::zeroPointOf(op->getOperand(0));
+  if (isa<tpu::ConvOp>(op) || zero == 0)
+    return biases;
+  Expected<Tensor> filter = readConstant(op, 1);
+  if (!filter)
+    return propagate(filter);
+  if (filter->type() != DataType::I8)
+    return makeError("", "a constant of another type", "an i8");
+  const ChannelStrides strides = channelStrides(op);
+  const std::span<const int8_t> elements = filter->data<int8_t>();
+  for (size_t i = 0; i < elements.size(); ++i)
+    biases[static_cast<size_t>(strides.channelOf(static_cast<int64_t>(i)))] -=
+        static_cast<int32_t>(zero) * elements[i];
+  return biases;
+}
+
+//===--- Words ------------------------------------------------------------===//
+
+/// `values`, of which one stands for all, for each of `count` channels.
+template <typename T>
+static Expected<std::vector<T>> forEachChannel(std::vector<T> values, int64_t count) {
+  const auto wanted = static_cast<size_t>(count);
+  if (values.size() == 1)
+    values.assign(wanted, T(values[0]));
+  if (values.size() != wanted)
+    return makeError("", std::to_string(values.size()) + " factors",
+                     "one for each of " + std::to_string(count) + " channels");
+  return values;
+}
+
+/// Slopes have the factors behind the first one.
+static Expected<std::vector<int32_t>> slopeWords(Operation *op) {
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  Expected<std::vector<Requantize>> slopes = forEachChannel(
+      std::vector(factors->begin() + 1, factors->end()), numElements(op->getOperand(1)));
+  if (!slopes)
+    return propagate(slopes);
+  return packChannels(*slopes, {});
+}
+
+Expected<std::vector<int32_t>> parameterWords(Operation *op) {
+  if (isa<tpu::PReluOp>(op))
+    return slopeWords(op);
+  const bool isProduct = isa<tpu::MatMulOp>(op);
+  const auto dims = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+  const int64_t count = isProduct ? dims.back() : dims[1];
+  Expected<std::vector<int32_t>> biases = biasesOf(op, count);
+  if (!biases)
+    return propagate(biases);
+  if (auto given = op->getAttrOfType<ArrayAttr>("dequant_scale")) {
+    std::vector<float> numbers;
+    for (double scale : toDoubles(given))
+      numbers.push_back(static_cast<float>(scale));
+    Expected<std::vector<float>> scales = forEachChannel(std::move(numbers), count);
+    if (!scales)
+      return propagate(scales);
+    return isProduct ? packColumnScales(*scales, *biases) : packScales(*scales, *biases);
+  }
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  Expected<std::vector<Requantize>> channels = forEachChannel(std::move(*factors), count);
+  if (!channels)
+    return propagate(channels);
+  return isProduct ? packColumns(*channels, *biases) : packChannels(*channels, *biases);
+}
+
+} // namespace tpuc::bm1684x::backend

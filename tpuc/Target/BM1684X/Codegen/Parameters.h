@@ -1,0 +1,42 @@
+//===- Parameters.h - What integer kernels read beside constants ------ -*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_PARAMETERS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_PARAMETERS_H
+
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+
+#include "mlir/IR/Operation.h"
+
+namespace tpuc::bm1684x::backend {
+
+/// Whether an op computes with stored integers: its first operand is quantized.
+bool isQuantized(mlir::Operation *op);
+
+/// Whether constant operand `index` carries parameters behind its elements: filters of integer
+/// convolutions and slopes the words of each channel, matrices the rows of words of each column.
+bool carriesParameters(mlir::Operation *op, unsigned index);
+
+/// How the integers that `op` computes become its result: one entry, or one for each channel (of
+/// averages: each count). Errors: a requantization that the chip does otherwise.
+Expected<std::vector<Requantize>> requantizationsOf(mlir::Operation *op);
+
+/// The same of an op whose factor is a shift alone.
+Expected<Requantize> shiftOf(mlir::Operation *op);
+
+/// Whether the sums of a convolution begin with a bias.
+bool hasBias(mlir::Operation *op);
+
+/// The words of an op that `carriesParameters`: of convolutions and slopes kChannelWords for each
+/// channel, of matrix products kColumnRows rows. Errors: constants that cannot be read, and what
+/// `requantizationsOf` says.
+Expected<std::vector<int32_t>> parameterWords(mlir::Operation *op);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_PARAMETERS_H

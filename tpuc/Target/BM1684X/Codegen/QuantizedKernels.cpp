@@ -1,0 +1,369 @@
+//===- QuantizedKernels.cpp - Kernels of ops on integers ------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Codegen/ResizeTaps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Kernels/Pooling.h"
+#include "tpuc/Target/BM1684X/Kernels/Select.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+int32_t zeroPoint(Value value) { return static_cast<int32_t>(tpu::zeroPointOf(value)); }
+
+/// The only factor of an op.
+Expected<Requantize> requantizationOf(Operation *op) {
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  if (factors->size() != 1)
+    return makeError("", std::to_string(factors->size()) + " factors", "one for all channels");
+  return factors->front();
+}
+
+bool givesFloats(Operation *op) { return op->hasAttr("dequant_scale"); }
+
+/// What a convolution and a transposed one have in common.
+Expected<QuantizedConvolution> convolutionOf(const SlicedOp &sliced) {
+  Operation *op = sliced.op;
+  QuantizedConvolution conv;
+  conv.input = operandOf(sliced, 0);
+  conv.output = resultOf(sliced);
+  conv.filterAddress = addressOf(sliced, 1);
+  conv.parameterAddress = parametersOf(sliced);
+  conv.hasBias = hasBias(op);
+  conv.inputZero = zeroPoint(op->getOperand(0));
+  conv.group = groupOf(sliced);
+  conv.scratch = scratchRoom(sliced);
+  if (givesFloats(op)) {
+    conv.activation = activationOf(op);
+    return conv;
+  }
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  conv.lowest = factors->front().lowest;
+  conv.highest = factors->front().highest;
+  return conv;
+}
+
+Kernels convKernels(const SlicedOp &sliced) {
+  Expected<Window2d> window = windowOf(sliced);
+  if (!window)
+    return propagate(window);
+  Expected<QuantizedConvolution> conv = convolutionOf(sliced);
+  if (!conv)
+    return propagate(conv);
+  conv->window = *window;
+  return one<quantizedConvolutionScratch, emitQuantizedConvolution>(*conv);
+}
+
+Kernels deconvKernels(tpu::DeconvOp op, const SlicedOp &sliced) {
+  Expected<Window2d> window = transposedWindowOf(sliced);
+  if (!window)
+    return propagate(window);
+  if (op.getGroup() != 1)
+    return makeError("", "a transposed convolution in groups", "one group");
+  Expected<QuantizedConvolution> conv = convolutionOf(sliced);
+  if (!conv)
+    return propagate(conv);
+  conv->window = *window;
+  return one<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(*conv);
+}
+
+/// How sums of a product become its result, where the columns have parameters of their own.
+Expected<void> setColumns(QuantizedMatrixProduct &product, const SlicedOp &sliced) {
+  if (cast<RankedTensorType>(sliced.op->getOperand(1).getType()).getRank() != 2)
+    return makeError("", "a constant that is no matrix", "two dimensions");
+  product.columnAddress = parametersOf(sliced);
+  if (givesFloats(sliced.op))
+    return {};
+  Expected<std::vector<Requantize>> factors = requantizationsOf(sliced.op);
+  if (!factors)
+    return propagate(factors);
+  product.requantize = factors->front();
+  product.requantize.shift = columnShift(*factors);
+  return {};
+}
+
+/// The same where both operands are computed.
+Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const SlicedOp &sliced) {
+  product.leftZero = zeroPoint(op.getInput());
+  product.rightZero = zeroPoint(op.getRight());
+  if (isPresent(op, 2)) {
+    if (sliced.model->operands[2].extents[kAxisC] != sliced.model->result[kAxisC])
+      return makeError("", "one bias for all columns", "one for each");
+    product.biasAddress = addressOf(sliced, 2);
+  }
+  if (std::optional<ArrayAttr> scales = op.getDequantScale()) {
+    product.scale = toDoubles(scales).front();
+    if (scales->size() != 1)
+      return makeError("", std::to_string(scales->size()) + " scales", "one for all columns");
+    return {};
+  }
+  Expected<Requantize> factor = requantizationOf(op);
+  if (!factor)
+    return propagate(factor);
+  product.requantize = *factor;
+  return {};
+}
+
+Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
+  QuantizedMatrixProduct product;
+  product.rightIsTransposed = op.getRightTranspose();
+  product.activation = activationOf(op);
+  product.scratch = scratchRoom(sliced);
+  if (Expected<void> set =
+          carriesParameters(op, 1) ? setColumns(product, sliced) : setWhole(product, op, sliced);
+      !set)
+    return propagate(set);
+  std::vector<Kernel> products;
+  for (const MatrixOperands &matrices : matricesOf(sliced)) {
+    product.left = matrices.left;
+    product.right = matrices.right;
+    product.output = matrices.output;
+    products.push_back(
+        makeKernel<quantizedMatrixProductScratch, emitQuantizedMatrixProduct>(product));
+  }
+  return products;
+}
+
+Kernels sumKernels(Operation *op, const SlicedOp &sliced) {
+  QuantizedSum sum;
+  for (unsigned index = 0; index < op->getNumOperands(); ++index)
+    sum.inputs.push_back(operandOf(sliced, index));
+  for (int64_t multiplier : top::toInts(op->getAttrOfType<ArrayAttr>("multiplier")))
+    sum.multipliers.push_back(static_cast<int32_t>(multiplier));
+  if (auto offset = op->getAttrOfType<IntegerAttr>("offset"))
+    sum.constant = static_cast<int32_t>(offset.getInt());
+  // The factor of the whole sum is a shift alone.
+  Expected<Requantize> requantize = shiftOf(op);
+  if (!requantize)
+    return propagate(requantize);
+  sum.requantize = *requantize;
+  sum.output = resultOf(sliced);
+  sum.scratch = scratchRoom(sliced);
+  return one<quantizedSumScratch, emitQuantizedSum>(sum);
+}
+
+Kernels mulKernels(Operation *op, const SlicedOp &sliced) {
+  if (op->getNumOperands() != 2)
+    return makeError("", std::to_string(op->getNumOperands()) + " operands", "two");
+  Expected<Requantize> requantize = requantizationOf(op);
+  if (!requantize)
+    return propagate(requantize);
+  return one<quantizedProductScratch, emitQuantizedProduct>(
+      QuantizedProduct{.left = operandOf(sliced, 0),
+                       .right = operandOf(sliced, 1),
+                       .leftZero = zeroPoint(op->getOperand(0)),
+                       .rightZero = zeroPoint(op->getOperand(1)),
+                       .requantize = *requantize,
+                       .output = resultOf(sliced),
+                       .scratch = scratchRoom(sliced)});
+}
+
+/// The greater or the less of two: integers of one scale compare as the numbers do.
+Kernels extremeKernels(Operation *op, const SlicedOp &sliced) {
+  if (op->getNumOperands() != 2 || activationOf(op).relu)
+    return makeError("", "more than two operands, or a ReLU", "two operands alone");
+  return one<selectScratch, emitSelect>(
+      Select{.kind = isa<tpu::MaxOp>(op) ? CompareKind::Greater : CompareKind::Less,
+             .left = operandOf(sliced, 0),
+             .right = operandOf(sliced, 1),
+             .ifTrue = operandOf(sliced, 0),
+             .ifFalse = operandOf(sliced, 1),
+             .output = resultOf(sliced),
+             .scratch = scratchRoom(sliced)});
+}
+
+Kernels tableKernels(const SlicedOp &sliced) {
+  return oneChecked<checkTableLookup, emitTableLookup>(
+      TableLookup{operandOf(sliced, 0), resultOf(sliced), addressOf(sliced, 1)});
+}
+
+Kernels maxPoolKernels(const SlicedOp &sliced) {
+  Expected<Window2d> window = windowOf(sliced);
+  if (!window)
+    return propagate(window);
+  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(sliced, 0),
+                                                  .output = resultOf(sliced),
+                                                  .window = *window,
+                                                  .activation = activationOf(sliced.op),
+                                                  .scratch = scratchRoom(sliced)});
+}
+
+Kernels averageKernels(tpu::AvgPoolOp op, const SlicedOp &sliced) {
+  Expected<Window2d> window = windowOf(sliced);
+  if (!window)
+    return propagate(window);
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  // The kernel counts from windows without elements.
+  if (factors->size() > 1)
+    factors->insert(factors->begin(), factors->front());
+  return one<quantizedAveragePoolScratch, emitQuantizedAveragePool>(
+      QuantizedAveragePool{.input = operandOf(sliced, 0),
+                           .output = resultOf(sliced),
+                           .window = *window,
+                           .countsPadding = op.getCountIncludePad(),
+                           .inputZero = zeroPoint(op.getInput()),
+                           .factors = std::move(*factors),
+                           .scratch = scratchRoom(sliced)});
+}
+
+/// A sum over the last axes is a window over all of them.
+Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
+  const LocalTensor input = operandOf(sliced, 0);
+  Window2d window;
+  window.kernel = {input.shape[2], input.shape[3]};
+  if (op.getMode() == "ReduceMax")
+    return one<poolingScratch, emitPooling>(Pooling{.input = input,
+                                                    .output = resultOf(sliced),
+                                                    .window = window,
+                                                    .activation = {},
+                                                    .scratch = scratchRoom(sliced)});
+  if (op.getMode() != "ReduceMean" && op.getMode() != "ReduceSum")
+    return makeError("", "mode " + op.getMode().str(), "a sum, mean or maximum");
+  Expected<Requantize> factor = requantizationOf(op);
+  if (!factor)
+    return propagate(factor);
+  return one<quantizedAveragePoolScratch, emitQuantizedAveragePool>(
+      QuantizedAveragePool{.input = input,
+                           .output = resultOf(sliced),
+                           .window = window,
+                           .inputZero = zeroPoint(op.getInput()),
+                           .factors = {*factor},
+                           .scratch = scratchRoom(sliced)});
+}
+
+/// Leaky and parametric ReLUs.
+Kernels leakyKernels(Operation *op, const SlicedOp &sliced) {
+  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
+  if (!factors)
+    return propagate(factors);
+  if (factors->size() < 2)
+    return makeError("", "one factor", "one for each sign");
+  QuantizedLeakyRelu relu{.input = operandOf(sliced, 0),
+                          .output = resultOf(sliced),
+                          .inputZero = zeroPoint(op->getOperand(0)),
+                          .positive = (*factors)[0],
+                          .negative = (*factors)[1],
+                          .parameterAddress = std::nullopt,
+                          .scratch = scratchRoom(sliced)};
+  if (carriesParameters(op, 1))
+    relu.parameterAddress = parametersOf(sliced);
+  return one<quantizedLeakyReluScratch, emitQuantizedLeakyRelu>(relu);
+}
+
+Kernels requantizeKernels(Operation *op, const SlicedOp &sliced) {
+  Expected<Requantize> requantize = requantizationOf(op);
+  if (!requantize)
+    return propagate(requantize);
+  return one<requantizeScratch, emitRequantize>(
+      RequantizeOp{.input = operandOf(sliced, 0),
+                   .output = resultOf(sliced),
+                   .inputZero = zeroPoint(op->getOperand(0)),
+                   .requantize = *requantize,
+                   .scratch = scratchRoom(sliced)});
+}
+
+/// From numbers to integers, or back.
+Kernels castKernels(tpu::CastOp op, const SlicedOp &sliced) {
+  const LocalTensor input = operandOf(sliced, 0);
+  const LocalTensor output = resultOf(sliced);
+  const Scratch scratch = scratchRoom(sliced);
+  quant::UniformQuantizedType from = tpu::quantizedType(op.getInput());
+  quant::UniformQuantizedType to = tpu::quantizedType(op.getOutput());
+  if (from && to)
+    return makeError("", "a cast between integers", "floats on one side");
+  if (from)
+    return one<dequantizeScratch, emitDequantize>(
+        DequantizeOp{input, output, from.getScale(), zeroPoint(op.getInput()), scratch});
+  return one<quantizeScratch, emitQuantize>(
+      QuantizeOp{input, output, to.getScale(), zeroPoint(op.getOutput()), scratch});
+}
+
+Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
+  if (repeatsPixels(op))
+    return upsampleKernels(sliced);
+  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+  if (!taps)
+    return propagate(taps);
+  Expected<Requantize> factor = op.getMode() == "nearest" ? Requantize() : requantizationOf(op);
+  if (!factor)
+    return propagate(factor);
+  // Neighbours that are moved have the weight of all.
+  if (op.getMode() == "nearest") {
+    factor->shift = 2 * kTapBits;
+    factor->zeroPoint = zeroPoint(op.getInput());
+  }
+  return one<quantizedResizeScratch, emitQuantizedResize>(
+      QuantizedResize{.input = operandOf(sliced, 0),
+                      .output = resultOf(sliced),
+                      .rows = std::move(taps->rows),
+                      .columns = std::move(taps->columns),
+                      .inputZero = zeroPoint(op.getInput()),
+                      .requantize = *factor,
+                      .scratch = scratchRoom(sliced)});
+}
+
+} // namespace
+
+bool hasQuantizedKernel(Operation *op) {
+  if (isa<tpu::CastOp>(op))
+    return isQuantized(op) || tpu::isQuantized(op->getResult(0));
+  return isQuantized(op) &&
+         isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::AddOp, tpu::SubOp, tpu::MulOp,
+             tpu::MaxOp, tpu::MinOp, tpu::LutOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::ReduceOp,
+             tpu::LeakyReluOp, tpu::PReluOp, tpu::RequantIntOp, tpu::UpsampleOp, tpu::InterpOp>(op);
+}
+
+Kernels quantizedKernels(const SlicedOp &sliced) {
+  return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
+      .Case([&](tpu::ConvOp) { return convKernels(sliced); })
+      .Case([&](tpu::DeconvOp deconv) { return deconvKernels(deconv, sliced); })
+      .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
+      .Case<tpu::AddOp, tpu::SubOp>([&](auto sum) { return sumKernels(sum, sliced); })
+      .Case([&](tpu::MulOp product) { return mulKernels(product, sliced); })
+      .Case<tpu::MaxOp, tpu::MinOp>([&](auto most) { return extremeKernels(most, sliced); })
+      .Case([&](tpu::LutOp) { return tableKernels(sliced); })
+      .Case([&](tpu::MaxPoolOp) { return maxPoolKernels(sliced); })
+      .Case([&](tpu::AvgPoolOp pool) { return averageKernels(pool, sliced); })
+      .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
+      .Case<tpu::LeakyReluOp, tpu::PReluOp>([&](auto relu) { return leakyKernels(relu, sliced); })
+      .Case([&](tpu::RequantIntOp op) { return requantizeKernels(op, sliced); })
+      .Case([&](tpu::CastOp cast) { return castKernels(cast, sliced); })
+      .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
+      .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
+      .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
+}
+
+} // namespace tpuc::bm1684x::backend

@@ -1,0 +1,24 @@
+//===- QuantizedKernels.h - Kernels of ops on integers ----------------- -*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_QUANTIZEDKERNELS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_QUANTIZEDKERNELS_H
+
+#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+
+namespace tpuc::bm1684x::backend {
+
+/// Whether `op` computes with stored integers and `quantizedKernels` knows it.
+bool hasQuantizedKernel(mlir::Operation *op);
+
+/// The kernels of an op on stored integers, or of a cast to or from them; as `kernelsOf`.
+Kernels quantizedKernels(const codegen::SlicedOp &sliced);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_QUANTIZEDKERNELS_H

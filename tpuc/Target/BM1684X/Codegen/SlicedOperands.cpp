@@ -1,0 +1,114 @@
+//===- SlicedOperands.cpp - What kernels are told of a sliced op ---------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+LocalTensor operandOf(const SlicedOp &sliced, unsigned index) {
+  return localOperand(sliced.op, *sliced.model, index, sliced.operands[index]);
+}
+
+LocalTensor resultOf(const SlicedOp &sliced) {
+  return localOperand(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result);
+}
+
+uint32_t addressOf(const SlicedOp &sliced, unsigned index) {
+  return operandOf(sliced, index).address;
+}
+
+uint32_t parametersOf(const SlicedOp &sliced) {
+  return parameterAddress(sliced.op, *sliced.model, 1, sliced.operands[1]);
+}
+
+Scratch scratchRoom(const SlicedOp &sliced) {
+  return {static_cast<uint32_t>(sliced.scratchAddress), static_cast<uint32_t>(sliced.scratchBytes)};
+}
+
+bool isPresent(Operation *op, unsigned index) {
+  return index < op->getNumOperands() && !isa<NoneType>(op->getOperand(index).getType());
+}
+
+Activation activationOf(Operation *op) {
+  const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
+  const auto limit = op->getAttrOfType<FloatAttr>("relu_limit");
+  return {.relu = relu && relu.getValue(), .limit = limit ? limit.getValueAsDouble() : -1};
+}
+
+/// The entries of an attribute for h and w; of one spatial dimension that is w.
+static std::array<int64_t, 2> planar(Operation *op, StringRef name) {
+  std::array<int64_t, 2> values{1, 1};
+  const auto attribute = op->getAttrOfType<ArrayAttr>(name);
+  if (!attribute)
+    return values;
+  const SmallVector<int64_t> given = top::toInts(attribute);
+  if (given.size() == 1)
+    return {1, given[0]};
+  return {given[0], given[1]};
+}
+
+std::array<int64_t, 2> strideOf(Operation *op) { return planar(op, "strides"); }
+
+/// All but the pads.
+static Expected<Window2d> unpaddedWindow(Operation *op) {
+  const size_t spatial = op->getAttrOfType<ArrayAttr>("kernel_shape").size();
+  if (spatial > 2)
+    return makeError("", "a window over " + std::to_string(spatial) + " dimensions", "1 or 2");
+  return Window2d{.kernel = planar(op, "kernel_shape"),
+                  .stride = planar(op, "strides"),
+                  .dilation = planar(op, "dilations")};
+}
+
+Expected<Window2d> windowOf(const SlicedOp &sliced) {
+  Expected<Window2d> window = unpaddedWindow(sliced.op);
+  if (!window)
+    return window;
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned axis = kAxisH + i;
+    const PaddedRange range = sliced.model->operands[0].padded(axis, sliced.result.slice[axis]);
+    window->padBegin[i] = range.padBegin;
+    window->padEnd[i] = range.padEnd;
+  }
+  return window;
+}
+
+Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
+  Expected<Window2d> window = unpaddedWindow(sliced.op);
+  if (!window)
+    return window;
+  // Zeros around the spread input: a whole window less one, without what lies before the slice of
+  // the result and behind it.
+  for (unsigned i = 0; i < 2; ++i) {
+    const unsigned axis = kAxisH + i;
+    const AxisMap &map = sliced.model->operands[0].maps[axis];
+    const Range input = sliced.operands[0].slice[axis];
+    const Range output = sliced.result.slice[axis];
+    const int64_t before = output.begin - (input.begin * map.stride - map.pad);
+    const int64_t behind = (input.end() - 1) * map.stride - map.pad + map.window - output.end();
+    window->padBegin[i] = map.window - 1 - before;
+    window->padEnd[i] = map.window - 1 - behind;
+  }
+  return window;
+}
+
+int64_t groupOf(const SlicedOp &sliced) {
+  const int64_t group = sliced.op->getAttrOfType<IntegerAttr>("group").getInt();
+  if (group > 1 && sliced.model->operands[0].maps[kAxisC].kind == AxisMap::Same)
+    return resultOf(sliced).shape[1];
+  return group;
+}
+
+} // namespace tpuc::bm1684x::backend

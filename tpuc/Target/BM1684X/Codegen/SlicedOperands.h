@@ -1,0 +1,44 @@
+//===- SlicedOperands.h - What kernels are told of a sliced op -------- -*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
+
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
+
+namespace tpuc::bm1684x::backend {
+
+/// Operand `index` and the result of an op, in local memory.
+LocalTensor operandOf(const codegen::SlicedOp &sliced, unsigned index);
+LocalTensor resultOf(const codegen::SlicedOp &sliced);
+uint32_t addressOf(const codegen::SlicedOp &sliced, unsigned index);
+/// Where the parameters lie that operand 1 carries.
+uint32_t parametersOf(const codegen::SlicedOp &sliced);
+Scratch scratchRoom(const codegen::SlicedOp &sliced);
+
+/// Whether operand `index` is given.
+bool isPresent(mlir::Operation *op, unsigned index);
+/// The fused ReLU.
+Activation activationOf(mlir::Operation *op);
+
+/// The strides of a convolution or pool along h and w. Of three dimensions those of the first two.
+std::array<int64_t, 2> strideOf(mlir::Operation *op);
+
+/// The window of a convolution or pool over the slice that `sliced` is: pads are those at the
+/// slice's edges. Errors: more than two dimensions.
+Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
+/// That of a transposed convolution, as `emitDeconvolution` has it.
+Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
+
+/// The groups of a convolution: of a slice of a depthwise one as many as it has channels.
+int64_t groupOf(const codegen::SlicedOp &sliced);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H

@@ -1,0 +1,425 @@
+//===- CompiledLayersTest.cpp -----------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Small networks of random shapes, lowered, compiled and run on the chip's simulator, against the
+// lowered network: integers give the same bits, floats what their precision allows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Driver/ModelFileCheck.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Interpreter.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tpuc;
+
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+/// A network in the making: tensors by name, ops as text.
+class Sketch {
+public:
+  explicit Sketch(unsigned seed) : generator(seed) {}
+
+  int64_t among(std::initializer_list<int64_t> values) {
+    std::uniform_int_distribution<size_t> index(0, values.size() - 1);
+    return values.begin()[index(generator)];
+  }
+  int64_t between(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(generator);
+  }
+  /// Few, more than the chip has lanes, and an even share of them.
+  int64_t channels() { return among({3, 17, 64, 70, 130}); }
+
+  std::string input(const std::string &name, const Dims &dims) {
+    inputs[name] = numbers(dims);
+    types[name] = typeOf(dims);
+    arguments += fmt::format("{}%{}_in: {}", arguments.empty() ? "" : ", ", name, types[name]);
+    body += fmt::format("%{0} = \"top.Input\"(%{0}_in) : ({1}) -> {1} loc(\"{0}\")\n", name,
+                        types[name]);
+    return name;
+  }
+  std::string weight(const std::string &name, const Dims &dims) {
+    weights[name] = numbers(dims);
+    types[name] = typeOf(dims);
+    body += fmt::format("%{0} = \"top.Weight\"() : () -> {1} loc(\"{0}\")\n", name, types[name]);
+    return name;
+  }
+  /// An op of the tensors `operands` ("n": left out) whose result is named.
+  std::string op(const std::string &name, const std::string &kind,
+                 const std::vector<std::string> &operands, const std::string &attributes = "") {
+    std::vector<std::string> values;
+    std::vector<std::string> operandTypes;
+    for (const std::string &operand : operands) {
+      values.push_back("%" + operand);
+      operandTypes.push_back(operand == "n" ? "none" : types.at(operand));
+    }
+    types[name] = "tensor<*xf32>";
+    body += fmt::format("%{0} = \"top.{1}\"({2}) {{{3}}} : ({4}) -> {5} loc(\"{0}\")\n", name, kind,
+                        fmt::join(values, ", "), attributes, fmt::join(operandTypes, ", "),
+                        types[name]);
+    return name;
+  }
+  std::string text() const {
+    return fmt::format("func.func @main({}) -> tensor<*xf32> {{\n%n = \"top.None\"() : () -> "
+                       "none\n{}return %r : tensor<*xf32>\n}}",
+                       arguments, body);
+  }
+
+  TensorMap inputs, weights;
+
+private:
+  static std::string typeOf(const Dims &dims) {
+    return fmt::format("tensor<{}xf32>", fmt::join(dims, "x"));
+  }
+  Tensor numbers(const Dims &dims) {
+    std::normal_distribution<float> normal;
+    Tensor tensor(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+    for (float &number : tensor.mutableData<float>())
+      number = normal(generator);
+    return tensor;
+  }
+
+  std::mt19937 generator;
+  std::map<std::string, std::string> types;
+  std::string arguments, body;
+};
+
+/// Draws a network whose result is "r".
+struct Layer {
+  const char *name;
+  void (*draw)(Sketch &);
+  /// Whether integers become floats before the end.
+  bool endsInFloats = false;
+  unsigned numDraws = 3;
+};
+
+void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std::string &more) {
+  const int64_t in = group * sketch.among({1, 3, 40});
+  const int64_t out = group * sketch.among({1, 5, 70});
+  const int64_t kernel = sketch.between(1, 3);
+  const int64_t height = sketch.between(5, 12);
+  sketch.input("x", {sketch.between(1, 2), in, height, sketch.between(5, 12)});
+  if (kind == "Conv")
+    sketch.weight("w", {out, in / group, kernel, kernel});
+  else
+    sketch.weight("w", {in, out / group, kernel, kernel});
+  sketch.op("r", kind, {"x", "w", sketch.weight("b", {out})},
+            fmt::format("kernel_shape = [{0}, {0}], pads = [{1}, 0, {1}, {1}], strides = [{2}, 1], "
+                        "group = {3} : i64{4}",
+                        kernel, kernel / 2, sketch.between(1, 2), group, more));
+}
+
+void drawDepthwise(Sketch &sketch) {
+  const int64_t channels = sketch.channels();
+  const int64_t kernel = sketch.among({2, 3, 5});
+  sketch.input("x", {1, channels, sketch.between(6, 12), sketch.between(6, 12)});
+  sketch.weight("w", {channels, 1, kernel, kernel});
+  sketch.op("r", "Conv", {"x", "w", sketch.weight("b", {channels})},
+            fmt::format("kernel_shape = [{0}, {0}], pads = [{1}, {1}, {1}, {1}], strides = [{2}, "
+                        "{2}], group = {3} : i64, do_relu = true",
+                        kernel, kernel / 2, sketch.between(1, 2), channels));
+}
+
+void drawProduct(Sketch &sketch, const std::string &attributes, bool isTurned) {
+  const int64_t inner = sketch.among({7, 64, 100});
+  const int64_t columns = sketch.among({5, 64, 90});
+  sketch.input("x", {sketch.between(1, 3), sketch.among({1, 9, 70}), inner});
+  sketch.weight("w", isTurned ? Dims{columns, inner} : Dims{inner, columns});
+  sketch.op("r", "MatMul", {"x", "w", sketch.weight("b", {columns})}, attributes);
+}
+
+void drawTensorProduct(Sketch &sketch, bool isLeftTurned, bool isRightTurned) {
+  const int64_t batch = sketch.between(1, 3);
+  const int64_t rows = sketch.among({1, 9, 70});
+  const int64_t inner = sketch.among({7, 64, 100});
+  const int64_t columns = sketch.among({5, 64, 90});
+  sketch.input("x", isLeftTurned ? Dims{batch, inner, rows} : Dims{batch, rows, inner});
+  sketch.input("y", isRightTurned ? Dims{batch, columns, inner} : Dims{batch, inner, columns});
+  sketch.op("r", "MatMul", {"x", "y", "n"},
+            fmt::format("left_transpose = {}, right_transpose = {}", isLeftTurned, isRightTurned));
+}
+
+void drawUnary(Sketch &sketch, const std::string &kind, const std::string &attributes = "") {
+  sketch.input("x", {sketch.between(1, 2), sketch.channels(), sketch.between(1, 9), 13});
+  sketch.op("r", kind, {"x"}, attributes);
+}
+
+/// Of two tensors, the second of which may repeat.
+void drawBinary(Sketch &sketch, const std::string &kind, const std::string &attributes = "") {
+  const Dims dims{sketch.between(1, 2), sketch.channels(), sketch.between(1, 9), 13};
+  sketch.input("x", dims);
+  const int64_t which = sketch.between(0, 2);
+  const Dims second = which == 0   ? dims
+                      : which == 1 ? Dims{dims[0], dims[1], 1, 1}
+                                   : Dims{1, 1, dims[2], 13};
+  sketch.op("r", kind, {"x", sketch.input("y", second)}, attributes);
+}
+
+void drawPool(Sketch &sketch, const std::string &kind, const std::string &attributes) {
+  sketch.input("x", {sketch.between(1, 2), sketch.channels(), sketch.between(6, 12), 9});
+  sketch.op("s", "Neg", {"x"});
+  sketch.op("r", kind, {"s"}, attributes);
+}
+
+void drawMove(Sketch &sketch, const std::string &kind, const std::vector<std::string> &more,
+              const std::string &attributes) {
+  sketch.input("x", {2, 4 * sketch.between(1, 20), 6, sketch.between(3, 9)});
+  std::vector<std::string> operands = {sketch.op("s", "Neg", {"x"})};
+  operands.insert(operands.end(), more.begin(), more.end());
+  sketch.op("r", kind, operands, attributes);
+}
+
+const std::vector<Layer> kLayers = {
+    {"Conv", [](Sketch &s) { drawConv(s, 1, "Conv", ", do_relu = true"); }},
+    {"ConvRelu6", [](Sketch &s) { drawConv(s, 1, "Conv", ", do_relu = true, relu_limit = 6.0"); }},
+    {"ConvGrouped", [](Sketch &s) { drawConv(s, 3, "Conv", ""); }},
+    {"ConvDepthwise", drawDepthwise},
+    {"ConvWithoutBias",
+     [](Sketch &s) {
+       s.input("x", {1, s.channels(), 7, 8});
+       const int64_t inputs = s.inputs.at("x").shape()[1];
+       s.op("r", "Conv", {"x", s.weight("w", {s.channels(), inputs, 1, 1}), "n"},
+            "kernel_shape = [1, 1]");
+     }},
+    {"ConvOfManyRows",
+     [](Sketch &s) {
+       // Rows of a filter longer than 256 bytes, for a number of channels that fills no lanes.
+       s.input("x", {1, 130, 6, 7});
+       s.op("r", "Conv", {"x", s.weight("w", {100, 130, 3, 3}), s.weight("b", {100})},
+            "kernel_shape = [3, 3]");
+     }},
+    {"ConvInParts",
+     [](Sketch &s) {
+       // Blocks of input channels are filled up, which makes the filter of 16 and 8 bits too large
+       // for local memory: it is cut along the channels of the result.
+       s.input("x", {1, 1, 12, 12});
+       s.op("r", "Conv", {"x", s.weight("w", {2240, 1, 11, 11}), s.weight("b", {2240})},
+            "kernel_shape = [11, 11]");
+     },
+     false, 1},
+    {"ConvOfPatches",
+     [](Sketch &s) {
+       const int64_t stride = s.among({16, 20, 28});
+       const int64_t kernel = stride - s.between(0, 1);
+       s.input("x", {1, 3, 3 * stride, 2 * stride});
+       s.op("r", "Conv", {"x", s.weight("w", {70, 3, kernel, kernel}), s.weight("b", {70})},
+            fmt::format("kernel_shape = [{0}, {0}], strides = [{1}, {1}]", kernel, stride));
+     }},
+    {"ConvToFloats",
+     [](Sketch &s) {
+       s.input("x", {1, s.channels(), 7, 8});
+       const int64_t inputs = s.inputs.at("x").shape()[1];
+       const int64_t outputs = s.channels();
+       s.op("s", "Conv", {"x", s.weight("w", {outputs, inputs, 1, 1}), s.weight("b", {outputs})},
+            "kernel_shape = [1, 1], do_relu = true");
+       s.op("r", "Sqrt", {"s"});
+     },
+     true},
+    {"Deconv", [](Sketch &s) { drawConv(s, 1, "Deconv", ""); }},
+    {"MatMul", [](Sketch &s) { drawProduct(s, "do_relu = true", false); }},
+    {"MatMulTurned", [](Sketch &s) { drawProduct(s, "right_transpose = true", true); }},
+    {"MatMulToFloats",
+     [](Sketch &s) {
+       s.input("x", {s.between(1, 9), 40});
+       s.op("s", "MatMul", {"x", s.weight("w", {40, 70}), s.weight("b", {70})});
+       s.op("r", "Softmax", {"s"}, "axis = 1 : i64");
+     },
+     true},
+    {"MatMulOfTensors", [](Sketch &s) { drawTensorProduct(s, false, false); }},
+    {"MatMulOfTurnedLeft", [](Sketch &s) { drawTensorProduct(s, true, false); }},
+    {"MatMulOfTurnedRight", [](Sketch &s) { drawTensorProduct(s, false, true); }},
+    {"Add", [](Sketch &s) { drawBinary(s, "Add", "do_relu = true"); }},
+    {"Sub", [](Sketch &s) { drawBinary(s, "Sub"); }},
+    {"Mul", [](Sketch &s) { drawBinary(s, "Mul"); }},
+    {"Max", [](Sketch &s) { drawBinary(s, "Max"); }},
+    {"Min", [](Sketch &s) { drawBinary(s, "Min"); }},
+    {"AddConstant",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 3, 5});
+       const int64_t channels = s.inputs.at("x").shape()[1];
+       s.op("r", "Add", {"x", s.weight("w", {1, channels, 1, 1})});
+     }},
+    {"MulByNumber",
+     [](Sketch &s) {
+       s.input("x", {1, s.channels(), 3, 5});
+       s.op("r", "Mul", {"x", s.weight("w", {1})});
+     }},
+    {"HardSwish", [](Sketch &s) { drawUnary(s, "HardSwish"); }},
+    {"LeakyRelu", [](Sketch &s) { drawUnary(s, "LeakyRelu", "alpha = 0.1"); }},
+    {"PRelu",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       const int64_t channels = s.inputs.at("x").shape()[1];
+       s.op("r", "PRelu", {"x", s.weight("w", {channels, 1, 1})});
+     }},
+    {"PReluOfOneSlope",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "PRelu", {"x", s.weight("w", {1})});
+     }},
+    {"MaxPool",
+     [](Sketch &s) {
+       drawPool(s, "MaxPool", "kernel_shape = [3, 2], strides = [2, 2], pads = [1, 1, 1, 0]");
+     }},
+    {"AvgPool",
+     [](Sketch &s) { drawPool(s, "AvgPool", "kernel_shape = [2, 3], strides = [2, 1]"); }},
+    {"AvgPoolPadded",
+     [](Sketch &s) { drawPool(s, "AvgPool", "kernel_shape = [3, 3], pads = [1, 1, 1, 1]"); }},
+    {"ReduceMean",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [2, 3], mode = \"ReduceMean\"");
+     }},
+    {"ResizeNearest",
+     [](Sketch &s) {
+       drawMove(s, "Interp", {"n", "n", "n"}, "mode = \"nearest\", scales = [1.0, 1.0, 2.0, 3.0]");
+     }},
+    {"ResizeLinear",
+     [](Sketch &s) {
+       drawMove(s, "Interp", {"n", "n", "n"},
+                "mode = \"linear\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 2.0]");
+     }},
+    {"Concat", [](Sketch &s) { drawMove(s, "Concat", {"x"}, "axis = 1 : i64"); }},
+    {"Permute", [](Sketch &s) { drawMove(s, "Permute", {}, "order = [0, 3, 1, 2]"); }},
+    {"Slice",
+     [](Sketch &s) {
+       drawMove(s, "Slice", {"n", "n", "n", "n"},
+                "offset = [0, 1, 2, 0], ends = [2, 3, 6, 3], steps = [1, 1, 2, 1]");
+     }},
+    {"DepthToSpace",
+     [](Sketch &s) {
+       drawMove(s, "Depth2Space", {},
+                "block_h = 2 : i64, block_w = 2 : i64, is_CRD = true, is_inversed = false");
+     }},
+};
+
+void PrintTo(const Layer &layer, std::ostream *out) { *out << layer.name; }
+
+struct Mode {
+  const char *name;
+  Precision precision;
+  bool asymmetric = false;
+};
+
+void PrintTo(const Mode &mode, std::ostream *out) { *out << mode.name; }
+
+class CompiledLayers : public testing::TestWithParam<std::tuple<Layer, Mode>> {
+protected:
+  CompiledLayers() : context(mlir::MLIRContext::Threading::DISABLED) {
+    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect,
+                        tpu::TpuDialect>();
+    registerEvaluators(context);
+  }
+
+  /// Gives every tensor its shape and the range that it has.
+  void calibrate(mlir::ModuleOp module, const TensorMap &inputs) {
+    auto interpreter = Interpreter::create(module, {.numThreads = 1, .keepAll = true});
+    ASSERT_TRUE(interpreter) << interpreter.error().message();
+    Expected<TensorMap> tensors = (*interpreter)->run(inputs);
+    ASSERT_TRUE(tensors) << tensors.error().message();
+    auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
+    for (mlir::Operation &op : main.front().without_terminator()) {
+      if (mlir::isa<top::WeightOp, top::NoneOp>(op))
+        continue;
+      const Tensor &tensor = tensors->at(layerName(&op));
+      auto [least, most] = std::ranges::minmax(tensor.data<float>());
+      const auto element = quant::CalibratedQuantizedType::get(
+          mlir::Float32Type::get(&context),
+          {1.02 * std::min(least, 0.0F) - 1e-3, 1.02 * std::max(most, 0.0F) + 1e-3});
+      op.getResult(0).setType(mlir::RankedTensorType::get(
+          {tensor.shape().dims().data(), tensor.shape().rank()}, element));
+      if (auto input = mlir::dyn_cast<top::InputOp>(op))
+        input.getInput().setType(input.getOutput().getType());
+    }
+    main.setType(mlir::FunctionType::get(&context, main.front().getArgumentTypes(),
+                                         main.front().getTerminator()->getOperandTypes()));
+  }
+
+  void transform(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> add) {
+    mlir::PassManager passes(&context);
+    add(passes);
+    ASSERT_TRUE(mlir::succeeded(passes.run(module)));
+  }
+
+  /// Compiles the network and compares what the file computes.
+  void check(const Sketch &sketch, const Layer &layer, const Mode &mode) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(sketch.text(), &context);
+    ASSERT_TRUE(module) << sketch.text();
+    auto store = context.getLoadedDialect<top::TopDialect>()->weights(*module);
+    for (const auto &[name, tensor] : sketch.weights)
+      (*store)->set(name, tensor);
+    ASSERT_NO_FATAL_FAILURE(calibrate(*module, sketch.inputs));
+    ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
+      addLowering(passes,
+                  {.chip = "bm1684x", .mode = mode.precision, .asymmetric = mode.asymmetric});
+    }));
+    mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
+    ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
+      codegen::addCodegen(passes, /*opt=*/0);
+    })) << sketch.text();
+    const std::string path =
+        testing::TempDir() + fmt::format("compiled_{}_{}.bmodel", layer.name, mode.name);
+    Expected<OutputFile> file = codegen::writeModelFile(*compiled, path);
+    ASSERT_TRUE(file) << file.error().message();
+    ASSERT_TRUE(file->finish());
+    Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
+                                                       .lowered = *module,
+                                                       .inputs = sketch.inputs,
+                                                       .numThreads = 1,
+                                                       .mode = mode.precision});
+    ASSERT_TRUE(report) << report.error().message() << sketch.text();
+    ASSERT_TRUE(report->comparison);
+    SCOPED_TRACE(sketch.text() + report->comparison->table());
+    EXPECT_TRUE(report->comparison->passes());
+    const bool isExact = mode.precision == Precision::INT8 && !layer.endsInFloats;
+    for (const ComparisonReport::Entry &entry : report->comparison->entries())
+      EXPECT_TRUE(!isExact || entry.comparison.isEqual);
+  }
+
+  mlir::MLIRContext context;
+};
+
+TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
+  const auto &[layer, mode] = GetParam();
+  for (unsigned seed = 1; seed <= layer.numDraws; ++seed) {
+    Sketch sketch(seed);
+    layer.draw(sketch);
+    check(sketch, layer, mode);
+  }
+}
+
+std::string nameOf(const testing::TestParamInfo<std::tuple<Layer, Mode>> &info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param).name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layers, CompiledLayers,
+    testing::Combine(testing::ValuesIn(kLayers),
+                     testing::Values(Mode{"F32", Precision::F32}, Mode{"F16", Precision::F16},
+                                     Mode{"BF16", Precision::BF16}, Mode{"INT8", Precision::INT8},
+                                     Mode{"INT8_asymmetric", Precision::INT8, true})),
+    nameOf);
+
+} // namespace
