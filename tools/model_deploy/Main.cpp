@@ -180,8 +180,10 @@ Expected<int> run(std::span<const std::string> arguments) {
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,
            "Give outputs in the type that they are stored in.");
-  cli.option("--opt", options.opt, "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "
-             "cycles by estimate.")
+  cli.option(
+         "--opt", options.opt,
+         "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "
+         "cycles by estimate.")
       .label("LEVEL");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

@@ -123,8 +123,8 @@ void Neurons::contain(Value inner, Value outer, int64_t offset) {
   containers.insert({part, {whole, offset}});
 }
 
-/// The parts of what moves without being turned or spread: where nothing is repeated in front of the
-/// axis, they are contiguous.
+/// The parts of what moves without being turned or spread: where nothing is repeated in front of
+/// the axis, they are contiguous.
 void Neurons::containParts() {
   const auto dimsOf = [](Value value) {
     return cast<RankedTensorType>(value.getType()).getShape();
@@ -254,7 +254,8 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     const GlobalMemoryInfo &global = (*backend)->info().global;
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
-    const int64_t weights = assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
+    const int64_t weights =
+        assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
     // Neurons keep rows of the DMA's own alignment apart, not whole pages.
     Neurons neurons(main, **backend, global.transferAlignment.value_or(alignment));
     Expected<int64_t> bytes = neurons.allocate();

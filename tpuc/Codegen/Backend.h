@@ -129,8 +129,7 @@ public:
   /// as [lanes, elements]: what the rows have to be aligned to. None for others.
   virtual std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const = 0;
   /// How long the engines work on what `emit` emits.
-  virtual Expected<int64_t>
-  cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
+  virtual Expected<int64_t> cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
 

@@ -92,7 +92,8 @@ Expected<std::vector<Operation *>> GroupReader::members(const llvm::json::Object
     const std::optional<StringRef> text = name.getAsString();
     const auto found = text ? positions.find(*text) : positions.end();
     if (found == positions.end())
-      return makeError(where, text ? "there is no layer '" + text->str() + "'" : "a layer has no name",
+      return makeError(where,
+                       text ? "there is no layer '" + text->str() + "'" : "a layer has no name",
                        "a layer that computes in local memory");
     Operation *layer = layers[found->second];
     if (!taken.insert(layer).second)
@@ -165,7 +166,8 @@ Expected<std::vector<GroupPlan>> GroupReader::read() {
   }
   for (Operation *layer : layers)
     if (!taken.contains(layer) && !isJoin(layer, backend))
-      return makeError(path, "layer '" + nameInFile(layer) + "' is in no group", "every layer in one");
+      return makeError(path, "layer '" + nameInFile(layer) + "' is in no group",
+                       "every layer in one");
   return groups;
 }
 

@@ -100,8 +100,8 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
   if (tensor.isPooled) {
     info.pooled = 1;
     info.outAddress = poolAddress + pool.offsets.lookup(source);
-    info.outBytes = globalBytes(source.getType()) /
-                    cast<RankedTensorType>(source.getType()).getShape().front();
+    info.outBytes =
+        globalBytes(source.getType()) / cast<RankedTensorType>(source.getType()).getShape().front();
   }
   set(made, info);
   if (!unpack)
@@ -154,8 +154,8 @@ tpu::GroupOp GroupBuilder::build() {
   for (const GroupTensor &tensor : plan.tensors) {
     if (!tensor.isStored)
       continue;
-    auto store = builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(),
-                                              tensor.value);
+    auto store =
+        builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(), tensor.value);
     GroupInfo info = infoOf(tensor);
     info.stage = 2;
     set(store, info);
@@ -185,7 +185,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   /// Groups, their times and places. Where what the groups need does not find its place, the groups
   /// are chosen again for a smaller memory.
   Expected<void> group(Block &block, const Backend &backend) {
-    Expected<std::vector<Operation *>> layers = localLayers(block, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
+    Expected<std::vector<Operation *>> layers =
+        localLayers(block, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
     if (!layers)
       return propagate(layers);
     const ConstantPool pool = poolConstants(*layers, backend);

@@ -189,9 +189,8 @@ Expected<SlicePlan> Planner::plan() {
         break;
     }
   if (!best)
-    return makeError("", "no slice fits the " +
-                             std::to_string(capacity) +
-                             " bytes of local memory");
+    return makeError("",
+                     "no slice fits the " + std::to_string(capacity) + " bytes of local memory");
   return place(*best);
 }
 

@@ -81,8 +81,7 @@ TEST(ScheduleLoads, WhatIsNeededAtATimeHasToFit) {
   std::vector<MovableLoad> loads = {load(50, 30, 1)};
   Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
   ASSERT_FALSE(cycles);
-  EXPECT_EQ(cycles.error().message(),
-            "110 bytes of local memory at a time; expected at most 100");
+  EXPECT_EQ(cycles.error().message(), "110 bytes of local memory at a time; expected at most 100");
 }
 
 /// A group of two layers: one tensor is loaded for the first, one flows, one is stored.

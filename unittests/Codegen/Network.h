@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_CODEGEN_NETWORK_H
-#define TPUC_UNITTESTS_CODEGEN_NETWORK_H
+#ifndef UNITTESTS_CODEGEN_NETWORK_H
+#define UNITTESTS_CODEGEN_NETWORK_H
 
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
@@ -46,4 +46,4 @@ private:
 
 } // namespace tpuc::codegen
 
-#endif // TPUC_UNITTESTS_CODEGEN_NETWORK_H
+#endif // UNITTESTS_CODEGEN_NETWORK_H

@@ -531,7 +531,11 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   if (carriesParameters(op, index))
     return std::nullopt;
   Expected<SliceModel> model = sliceModel(op);
-  if (!model || !channelRows(op, *model, index).isByLane)
+  if (!model)
+    return std::nullopt;
+  // The phases of one channel are apart, so a part of the channels is in several places.
+  const ChannelRows rows = channelRows(op, *model, index);
+  if (!rows.isByLane || rows.phases() != 1)
     return std::nullopt;
   // Filters in blocks of input channels begin at whole lines of a lane.
   return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
