@@ -18,7 +18,7 @@ using namespace tpuc::codegen;
 
 namespace {
 
-constexpr const char *kNetwork = R"(
+constexpr const char *kGrouped = R"(
   !x = tensor<1x64x64x64xf32>
   !j = tensor<1x128x64x64xf32>
   func.func @main(%0: !x) -> (!x, !j, tensor<1x80x64x64xf32>) {
@@ -34,7 +34,7 @@ constexpr const char *kNetwork = R"(
 
 class GroupPlanTest : public testing::Test {
 protected:
-  GroupPlanTest() : network(kNetwork), backend(backendOf(**lookupTarget("bm1684x"))) {}
+  GroupPlanTest() : network(kGrouped), backend(backendOf(**lookupTarget("bm1684x"))) {}
 
   Expected<GroupPlan> plan(std::initializer_list<const char *> names, unsigned parts,
                            int64_t capacity = 256 * 1024) {

@@ -69,7 +69,7 @@ TEST(AxisMap, WindowsOverTheBorderSeePadding) {
   EXPECT_EQ(back.padEnd, 1);
 }
 
-constexpr const char *kLayers = R"(
+constexpr const char *kModelled = R"(
   !x = tensor<1x8x40x60xf32>
   func.func @main(%0: !x, %1: tensor<6x20xf32>, %2: tensor<20x30xf32>) {
     %none = "top.None"() : () -> none
@@ -80,7 +80,7 @@ constexpr const char *kLayers = R"(
   })";
 
 TEST(SliceModel, PoolsHaveWindowsAlongHAndW) {
-  Network network(kLayers);
+  Network network(kModelled);
   Expected<SliceModel> model = sliceModel(network.layer("pool"));
   ASSERT_TRUE(model);
   EXPECT_EQ(model->result, (AxisExtents{1, 8, 1, 20, 60}));
@@ -93,7 +93,7 @@ TEST(SliceModel, PoolsHaveWindowsAlongHAndW) {
 }
 
 TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
-  Network network(kLayers);
+  Network network(kModelled);
   Expected<SliceModel> alone = sliceModel(network.layer("relu"), Company::Alone);
   Expected<SliceModel> inGroup = sliceModel(network.layer("relu"), Company::InGroup);
   ASSERT_TRUE(alone && inGroup);
@@ -102,7 +102,7 @@ TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
 }
 
 TEST(SliceModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
-  Network network(kLayers);
+  Network network(kModelled);
   Expected<SliceModel> model = sliceModel(network.layer("product"));
   ASSERT_TRUE(model);
   Slice output = wholeSlice(model->result);
