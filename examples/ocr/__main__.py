@@ -1,4 +1,5 @@
-"""Finds and reads the text on a picture with PP-OCRv4, run by tpuc and by ONNX Runtime.
+"""Finds and reads the text on a picture with PP-OCRv4, run by tpuc and by ONNX Runtime, and reads it
+again with integers on the simulator of a BM1684X.
 
 usage: python3 examples/ocr BUILD_FOLDER [PICTURE]
 
@@ -16,6 +17,7 @@ import numpy as np
 import detection
 import engines
 import models
+import on_chip
 import recognition
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -143,6 +145,27 @@ def verdict(readings, expected, least_cosine) -> tuple[str, bool]:
     return f"{right} of {len(expected)} lines read right, {said}", good and texts == expected
 
 
+def read_on_chip(reader, lines, readings) -> bool:
+    """Compiles the network that reads to integers, and runs the file. Whether it reads the same
+    characters; narrow spaces get lost between lines that are filled up to one width."""
+    chip = on_chip.Chip(reader.tpuc, reader.paths["recognition"], lines)
+    print(f"\nThe same lines in INT8 on a {on_chip.CHIP}, {chip.width} pixels wide "
+          "(run_calibration, model_deploy, model_runner)", flush=True)
+    file = chip.compile()["model_file"]
+    texts = chip.read(reader.classes)
+    alike = equal = 0
+    for number, (text, ((before, _), _)) in enumerate(zip(texts, readings), 1):
+        equal += text == before
+        alike += text.replace(" ", "") == before.replace(" ", "")
+        print(f"{number:>4}  {'as above' if text == before else text}")
+    time_line = reader.tpuc.folder / "time_line.png"
+    chip.draw_time_line(time_line)
+    print(f"\n{alike} of {len(texts)} lines with the same characters, {equal} with the same spaces; "
+          f"{file['cycles']} cycles, {file['milliseconds']:.3f} ms for a line; both engines' time "
+          f"lines in {os.path.relpath(time_line)}")
+    return alike == len(texts)
+
+
 def main(build, path=None) -> int:
     expected = None
     if path is None:
@@ -174,6 +197,7 @@ def main(build, path=None) -> int:
     said, good = verdict(readings, expected, reader.least_cosine())
     draw(picture, boxes, turned, folder / "ocr.png")
     print(f"\n{said}; boxes in {os.path.relpath(folder / 'ocr.png')}")
+    good &= read_on_chip(reader, lines, readings)
     return 0 if good else 1
 
 
