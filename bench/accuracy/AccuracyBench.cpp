@@ -12,7 +12,8 @@
 // tables, and runs it, and the network itself, on every sample. Prints for each output the mean and
 // the smallest cosine, the mean euclidean similarity, and where rows of scores have their largest
 // element in the same place: in how many rows, in how many samples in all rows, and how many lines
-// of text read the same.
+// of text read the same. With --decided the smallest cosine of the samples that the network itself
+// is sure of is in the report, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +49,7 @@ struct Options {
   std::string labels;
   std::string json;
   bool layers = false;
+  double decided = 0;
   int64_t limit = 0;
   unsigned numThreads = 0;
 };
@@ -57,6 +59,9 @@ struct Score {
   int64_t samples = 0;
   double cosines = 0;
   double leastCosine = 1;
+  /// Samples whose rows all have a score that decides, and the smallest cosine of these.
+  int64_t decided = 0;
+  double leastDecided = 1;
   double euclids = 0;
   int64_t rows = 0;
   int64_t equalRows = 0;
@@ -127,6 +132,17 @@ std::vector<int64_t> largestOfRows(const Tensor &tensor) {
   return places;
 }
 
+/// Whether each row of scores has one of at least `decisive`.
+bool isDecided(const Tensor &tensor, double decisive) {
+  const std::vector<int64_t> places = largestOfRows(tensor);
+  const auto values = tensor.data<float>();
+  const size_t columns = places.empty() ? 0 : values.size() / places.size();
+  for (size_t row = 0; row < places.size(); ++row)
+    if (double(values[row * columns + static_cast<size_t>(places[row])]) < decisive)
+      return false;
+  return true;
+}
+
 /// What is read in a line of text whose rows are steps with a score per character: repetitions
 /// count once, and 0 stands for none (CTC).
 std::vector<int64_t> readLine(std::vector<int64_t> places) {
@@ -135,9 +151,14 @@ std::vector<int64_t> readLine(std::vector<int64_t> places) {
   return places;
 }
 
-void add(Score &score, const Tensor &found, const Tensor &wanted, std::optional<int64_t> label) {
+void add(Score &score, const Tensor &found, const Tensor &wanted, std::optional<int64_t> label,
+         double decisive) {
   const TensorComparison compared = compareTensors(found, wanted);
   ++score.samples;
+  if (isDecided(wanted, decisive)) {
+    ++score.decided;
+    score.leastDecided = std::min(score.leastDecided, compared.cosine);
+  }
   score.cosines += compared.cosine;
   score.leastCosine = std::min(score.leastCosine, compared.cosine);
   score.euclids += compared.euclid;
@@ -259,6 +280,8 @@ void Bench::print(const std::string &mode, const std::string &table, const std::
                     {"output", output},
                     {"mean_cos", mean},
                     {"min_cos", score.leastCosine},
+                    {"decided_percent", part(score.decided, score.samples)},
+                    {"decided_min_cos", score.leastDecided},
                     {"mean_euclid", score.euclids / double(score.samples)},
                     {"rows_percent", part(score.equalRows, score.rows)},
                     {"samples_percent", part(score.equalSamples, score.samples)},
@@ -279,7 +302,7 @@ Expected<void> Bench::measure(const std::string &mode, const std::string &table,
   for (size_t sample = 0; sample < wanted.size(); ++sample)
     for (const auto &[name, tensor] : wanted[sample])
       if (const auto it = (*found)[sample].find(name); it != (*found)[sample].end())
-        add(scores[name], it->second, tensor, label(static_cast<int64_t>(sample)));
+        add(scores[name], it->second, tensor, label(static_cast<int64_t>(sample)), options.decided);
   for (const std::string &name : namesInOrder(*network->first))
     if (const auto it = scores.find(name); it != scores.end())
       print(mode, table, name, it->second);
@@ -328,6 +351,9 @@ Expected<int> benchAccuracy(std::span<const std::string> arguments) {
   cli.option("--qtable", options.quantizeTable, "Layers in another precision.");
   cli.option("--labels", options.labels, "An npz with 'labels': what is right.");
   cli.flag("--layers", options.layers, "Say it of every tensor, not only of outputs.");
+  cli.option(
+      "--decided", options.decided,
+      "A score from which on a sample is decided: the smallest cosine of these is reported.");
   cli.option("--limit", options.limit, "Samples at most; 0: all.");
   cli.json(options.json);
   cli.numThreads(numThreads);

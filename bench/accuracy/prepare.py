@@ -298,7 +298,7 @@ def main():
     tree = fetch(os.path.join(out, "packages"))
     # model: (input, samples to measure on, maker)
     models = {
-        "cls": ("x", 400, direction_samples),
+        "cls": ("x", 1200, direction_samples),
         "mnist-conv": ("Input3", 5000, digit_samples(tree)),
         "efficientnet_lite0": ("input", 1000, photograph_samples(224, -1)),
         "rec": ("x", 300, line_samples),

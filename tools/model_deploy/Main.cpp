@@ -180,6 +180,9 @@ Expected<int> run(std::span<const std::string> arguments) {
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,
            "Give outputs in the type that they are stored in.");
+  cli.flag("--op_divide", options.opDivide,
+           "Cut large layers into several to save memory, for chips that want to be told; those "
+           "that have a code generator today do not.");
   cli.option(
          "--opt", options.opt,
          "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "
@@ -209,7 +212,6 @@ Expected<int> run(std::span<const std::string> arguments) {
       .group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
-  cli.unavailable("--op_divide", false);
   cli.unavailable("--fuse_preprocess", false);
   cli.unavailable("--customization_format", true);
   cli.unavailable("--aligned_input", false);

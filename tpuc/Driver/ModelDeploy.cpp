@@ -100,6 +100,10 @@ Expected<void> ModelDeploy::checkTarget() {
     return propagate(found);
   target = *found;
   lowering.chip = target->name;
+  if (options.opDivide && target->hasCodeGenerator)
+    return makeError("--op_divide", fmt::format("is of no use with --chip {}, whose layers are cut "
+                                                "to what fits in any case",
+                                                target->name));
   if (Expected<void> checked = checkPrecision(*target, lowering.mode); !checked)
     return checked;
   if (lowering.mode == Precision::INT8)

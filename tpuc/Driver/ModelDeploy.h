@@ -32,6 +32,9 @@ struct ModelDeployOptions {
   /// None: the mode's (defaultTolerance).
   std::optional<Tolerance> tolerance;
   unsigned numThreads = 0;
+  /// Cut large layers into several, on chips whose code generator leaves that to the user; none
+  /// does yet.
+  bool opDivide = false;
   /// How layers are grouped (`--layer-group`): 0 for one in each group.
   int opt = 1;
 };
