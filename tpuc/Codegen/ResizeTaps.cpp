@@ -40,14 +40,16 @@ Resampling resamplingOf(tpu::InterpOp op, unsigned index) {
 
 /// The input point that output position `x` stands for; none for modes that are not known.
 std::optional<double> pointOf(StringRef mode, double x, const Resampling &r) {
-  if (mode == "pytorch_half_pixel" && r.output == 1)
+  // ONNX takes the extent before it is rounded.
+  const double output = r.scale * r.input;
+  if (mode == "pytorch_half_pixel" && output == 1)
     return -0.5;
   if (mode == "half_pixel" || mode == "pytorch_half_pixel")
     return (x + 0.5) / r.scale - 0.5;
   if (mode == "asymmetric")
     return x / r.scale;
   if (mode == "align_corners")
-    return r.output == 1 ? 0 : x * (r.input - 1) / (r.output - 1);
+    return output == 1 ? 0 : x * (r.input - 1) / (output - 1);
   return std::nullopt;
 }
 

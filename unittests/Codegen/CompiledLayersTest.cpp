@@ -301,6 +301,12 @@ const std::vector<Layer> kLayers = {
        drawMove(s, "Interp", {"n", "n", "n"},
                 "mode = \"linear\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 2.0]");
      }},
+    // Extents that the scales do not give exactly.
+    {"ResizeLinearAlignedCorners",
+     [](Sketch &s) {
+       drawMove(s, "Interp", {"n", "n", "n"},
+                "mode = \"linear\", coord_mode = \"align_corners\", scales = [1.0, 1.0, 0.6, 1.7]");
+     }},
     {"Concat", [](Sketch &s) { drawMove(s, "Concat", {"x"}, "axis = 1 : i64"); }},
     {"Permute", [](Sketch &s) { drawMove(s, "Permute", {}, "order = [0, 3, 1, 2]"); }},
     {"Slice",

@@ -529,7 +529,7 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   const unsigned index = operand.getOperandNumber();
   if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
     return std::nullopt;
-  // Words behind a filter's rows make them longer than they are in a pool.
+  // With words behind them filters are long, and would only hold up the first layer.
   if (carriesParameters(op, index))
     return std::nullopt;
   Expected<SliceModel> model = sliceModel(op);
@@ -539,9 +539,8 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   const ChannelRows rows = channelRows(op, *model, index);
   if (!rows.isByLane || rows.phases() > 1)
     return std::nullopt;
-  // Filters in blocks of input channels begin at whole lines of a lane, as words do.
-  const bool isBlocked = index == 1 && !isDepthwise(op, *model);
-  return isBlocked || rows.hasWords ? int64_t{kEuBytes} : int64_t{4};
+  // Filters in blocks of input channels begin at whole lines of a lane.
+  return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
 }
 
 /// A constant matrix: F32 ones are turned, those of integers carry rows of words.
