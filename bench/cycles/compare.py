@@ -7,7 +7,8 @@ DIR of --models (default: TPUC_MODELS) holds NETWORK.onnx; each is transformed a
 bm1684x in this run, without validation. DIR of --vendor (default: TPUC_VENDOR_BMODELS) holds
 NETWORK/MODE/NETWORK_MODE.bmodel, as TPU-MLIR wrote them for the same network; those that are not
 there are shown as "-". NETWORKs are names of files; MODEs F32, F16, BF16 or INT8 (default: F32 F16).
-Open dimensions are bound as in model_transform's benchmark.
+INT8 needs NETWORK_in.npz beside the network. Open dimensions are bound as in model_transform's
+benchmark.
 
 Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
 by theirs, and how busy our engines are; at the end the geometric means. With --by-layer the slowest
@@ -60,9 +61,17 @@ class Tools:
              *shapes)
         return top
 
-    def deploy(self, top, mode, opt, table):
+    def calibrate(self, top, sample):
+        """A table from one sample: thresholds do not change the commands."""
+        stem = os.path.splitext(top)[0]
+        with open(stem + ".list", "w", encoding="utf-8") as samples:
+            samples.write(sample + "\n")
+        call(self.path("run_calibration"), top, "--data_list", stem + ".list", "-o", stem + ".table")
+        return stem + ".table"
+
+    def deploy(self, top, mode, opt, sample):
         model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
-        calibration = ["--calibration_table", table] if mode == "INT8" else []
+        calibration = ["--calibration_table", self.calibrate(top, sample)] if mode == "INT8" else []
         call(self.path("model_deploy"), "--mlir", top, "--quantize", mode, "--chip", "bm1684x",
              "--model", model, "--opt", str(opt), *calibration)
         return model
@@ -96,8 +105,8 @@ class Comparison:
         file = os.path.join(vendor, f"{name}_{mode}.bmodel")
         if self.options.vendor and os.path.exists(file):
             theirs = self.tools.profile(file)
-        table = os.path.join(self.options.vendor or "", name, "calibration")
-        ours = self.tools.profile(self.tools.deploy(top, mode, self.options.opt, table))
+        sample = os.path.abspath(os.path.join(self.options.models, name + "_in.npz"))
+        ours = self.tools.profile(self.tools.deploy(top, mode, self.options.opt, sample))
         fields = []
         for parameters in PARAMETERS:
             cycles = ours[parameters]["cycles"]

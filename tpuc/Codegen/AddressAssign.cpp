@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Support/Allocator/Allocator.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -41,8 +42,10 @@ public:
   void assign(int64_t base) const;
 
 private:
-  /// The tensor whose memory `value` lies in.
+  /// The tensor whose memory `value` lies in, from its beginning on.
   Value root(Value value) const;
+  void contain(Value inner, Value outer, int64_t offset);
+  void containParts();
   void need(Value value, int64_t time);
   void collect();
 
@@ -53,6 +56,12 @@ private:
     int64_t lower, upper;
   };
   llvm::MapVector<Value, Life> lives;
+  /// Where a tensor is a part of another one: parts of concatenations, splits and slices.
+  struct Inside {
+    Value outer;
+    int64_t offset;
+  };
+  llvm::MapVector<Value, Inside> containers;
   llvm::MapVector<Value, int64_t> offsets;
 };
 
@@ -100,18 +109,74 @@ void Neurons::collect() {
     need(value, time);
 }
 
+/// Puts `inner` at `offset` bytes of `outer`, unless one of them is an input, or `inner` is a part
+/// of something else. A tensor that is a part of itself is none.
+void Neurons::contain(Value inner, Value outer, int64_t offset) {
+  const Value part = root(inner);
+  const Value whole = root(outer);
+  if (!lives.contains(part) || !lives.contains(whole) || isa<BlockArgument>(part) ||
+      globalBytes(part.getType()) != globalBytes(inner.getType()) || containers.contains(part))
+    return;
+  for (Value value = whole; value; value = containers.lookup(value).outer)
+    if (value == part)
+      return;
+  containers.insert({part, {whole, offset}});
+}
+
+/// The parts of what moves without being turned or spread: where nothing is repeated in front of
+/// the axis, they are contiguous.
+void Neurons::containParts() {
+  const auto dimsOf = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  const auto isOuterMost = [&](Value value, int64_t axis) {
+    const ArrayRef<int64_t> dims = dimsOf(value);
+    axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
+    return llvm::all_of(dims.take_front(static_cast<size_t>(axis)),
+                        [](int64_t extent) { return extent == 1; });
+  };
+  for (Operation &op : block.without_terminator()) {
+    int64_t offset = 0;
+    if (auto concat = dyn_cast<tpu::ConcatOp>(op)) {
+      if (!isOuterMost(concat.getOutput(), concat.getAxis()) || concat.getDoRelu())
+        continue;
+      for (Value input : concat.getInputs()) {
+        contain(input, concat.getOutput(), offset);
+        offset += globalBytes(input.getType());
+      }
+    } else if (auto split = dyn_cast<tpu::SplitOp>(op)) {
+      if (!isOuterMost(split.getInput(), split.getAxis()))
+        continue;
+      for (Value output : split.getOutputs()) {
+        contain(output, split.getInput(), offset);
+        offset += globalBytes(output.getType());
+      }
+    }
+  }
+}
+
 Expected<int64_t> Neurons::allocate() {
   collect();
+  containParts();
   alloc::AllocationProblem problem;
+  llvm::DenseMap<Value, size_t> numbers;
   for (const auto &[value, life] : lives) {
+    const bool isPart = containers.contains(value);
     alloc::Buffer buffer;
     buffer.lower = life.lower;
     buffer.upper = life.upper;
-    buffer.size = static_cast<int64_t>(
-        llvm::alignTo(static_cast<uint64_t>(globalBytes(value.getType())), alignment));
-    buffer.alignment = alignment;
+    buffer.size = globalBytes(value.getType());
+    if (!isPart)
+      buffer.size =
+          static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(buffer.size), alignment));
+    buffer.alignment = isPart ? 1 : alignment;
+    numbers[value] = problem.buffers.size();
     problem.buffers.push_back(std::move(buffer));
   }
+  for (const auto &[part, inside] : containers)
+    problem.subBuffers.push_back({.buffer = numbers.lookup(part),
+                                  .container = numbers.lookup(inside.outer),
+                                  .offset = inside.offset});
   Expected<alloc::Allocation> allocation = alloc::allocate(problem);
   if (!allocation)
     return propagate(allocation);
@@ -189,7 +254,8 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     const GlobalMemoryInfo &global = (*backend)->info().global;
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
-    const int64_t weights = assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
+    const int64_t weights =
+        assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
     // Neurons keep rows of the DMA's own alignment apart, not whole pages.
     Neurons neurons(main, **backend, global.transferAlignment.value_or(alignment));
     Expected<int64_t> bytes = neurons.allocate();

@@ -120,6 +120,8 @@ public:
                              const Slice &slice) const = 0;
   /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
   virtual Expected<int64_t> scratchBytes(const SlicedOp &sliced) const = 0;
+  /// Whether the channels of a slice begin at whole lines of a lane. Index as in `localBytes`.
+  virtual bool isAligned(mlir::Operation *op, unsigned index) const = 0;
   /// Whether equal slices of two tensors lie alike in local memory. Indices as in `localBytes`.
   virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                          unsigned secondIndex) const = 0;
@@ -127,8 +129,7 @@ public:
   /// as [lanes, elements]: what the rows have to be aligned to. None for others.
   virtual std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const = 0;
   /// How long the engines work on what `emit` emits.
-  virtual Expected<int64_t>
-  cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
+  virtual Expected<int64_t> cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
 

@@ -69,8 +69,8 @@ void GroupCosts::place(SlicedOp &sliced) const {
   int64_t next = 0;
   const auto put = [&](LocalSlice &local, unsigned index) {
     local.address = next;
-    const int64_t bytes = backend.localBytes(sliced.op, *sliced.model, index,
-                                             local.held ? *local.held : local.slice);
+    const int64_t bytes =
+        backend.localBytes(sliced.op, *sliced.model, index, local.held ? *local.held : local.slice);
     next += static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kGap));
   };
   for (auto [index, operand] : llvm::enumerate(sliced.operands))

@@ -25,6 +25,7 @@ static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"id", &GroupInfo::id},
     {"stage", &GroupInfo::stage},
     {"step", &GroupInfo::step},
+    {"eu_align", &GroupInfo::isAligned},
     {"pooled", &GroupInfo::pooled}};
 
 DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {

@@ -153,8 +153,8 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
     if (plan.models[maker].result != plan.models[layer].operands[index].extents ||
         !planner.backend.liesAlike(plan.layers[maker], plan.layers[maker]->getNumOperands(), op,
                                    index))
-      return refuse(layer, "its input does not lie as '" + layerName(plan.layers[maker]) +
-                               "' leaves it");
+      return refuse(layer,
+                    "its input does not lie as '" + layerName(plan.layers[maker]) + "' leaves it");
     tensor = static_cast<int>(found->second);
   } else if (std::optional<unsigned> loaded = loadedLike(layer, index)) {
     tensor = static_cast<int>(*loaded);
@@ -214,8 +214,8 @@ Expected<void> GroupDraft::checkJoins() const {
     const GroupTensor &whole = plan.tensors[*part.container];
     for (unsigned axis : {kAxisN, kAxisD, kAxisH, kAxisW})
       if (part.sections[axis] != whole.sections[axis])
-        return refuse(*whole.maker, "an input is needed in other slices along " +
-                                        axisName(axis).str());
+        return refuse(*whole.maker,
+                      "an input is needed in other slices along " + axisName(axis).str());
   }
   return {};
 }
@@ -250,8 +250,7 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
   if (tensor.maker) {
     const SliceModel &model = plan.models[*tensor.maker];
     extent = model.result[axis];
-    unit = std::max(model.unit[axis],
-                    planner.backend.cutUnit(plan.layers[*tensor.maker], axis));
+    unit = std::max(model.unit[axis], planner.backend.cutUnit(plan.layers[*tensor.maker], axis));
     if (tensor.isStored) {
       Expected<SmallVector<Range>> own = parts(extent, count, unit);
       if (!own)
@@ -327,9 +326,8 @@ void GroupDraft::takeCuts(const SlicePlan &slices) {
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     plan.counts[axis] = static_cast<unsigned>(slices.result.sections[axis].size());
   for (GroupTensor &tensor : plan.tensors) {
-    tensor.sections =
-        tensor.maker ? slices.result.sections
-                     : slices.operands[tensor.readers.front().operand]->sections;
+    tensor.sections = tensor.maker ? slices.result.sections
+                                   : slices.operands[tensor.readers.front().operand]->sections;
     for (SmallVector<Range> &sections : tensor.sections)
       if (llvm::all_equal(sections))
         sections.resize(1);
@@ -342,8 +340,8 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   // The longest section of each axis bounds every slice.
   Slice longest;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
-    longest[axis] = *llvm::max_element(
-        tensor.sections[axis], [](Range a, Range b) { return a.size < b.size; });
+    longest[axis] =
+        *llvm::max_element(tensor.sections[axis], [](Range a, Range b) { return a.size < b.size; });
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
@@ -464,7 +462,8 @@ Expected<GroupPlan> GroupPlanner::best(ArrayRef<Operation *> layers) {
   std::optional<GroupPlan> best;
   Error failure;
   unsigned worse = 0;
-  // Finer slices than the first ones that fit seldom help: they only shorten what is not overlapped.
+  // Finer slices than the first ones that fit seldom help: they only shorten what is not
+  // overlapped.
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
     const std::optional<SectionCounts> counts = countsFor(connected.plan, total);
     if (!counts || worse == 2)

@@ -17,7 +17,7 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Expected<std::vector<Operation *>> codegen::localLayers(Block &block, const Backend &backend,
-                                                       bool withJoins) {
+                                                        bool withJoins) {
   std::vector<Operation *> layers;
   for (Operation &op : block.without_terminator()) {
     if (!isLayer(&op) || isa<tpu::GroupOp>(op))
@@ -61,9 +61,8 @@ Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> l
 /// How many groups in a row may be impossible before longer ones are given up.
 static constexpr unsigned kMaxFailures = 3;
 
-Expected<std::vector<GroupPlan>> codegen::bestGroups(ArrayRef<Operation *> layers,
-                                                     GroupPlanner &planner,
-                                                     const Backend &backend) {
+Expected<std::vector<GroupPlan>>
+codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
   const size_t count = layers.size();
   std::vector<int64_t> cycles(count + 1, 0);
   std::vector<std::optional<GroupPlan>> choice(count);

@@ -171,10 +171,8 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
   });
   for (const GroupTensor *tensor : loaded) {
     const auto [need, last] = readSteps(*tensor);
-    loads.push_back({.bytes = tensor->bytes,
-                     .cycles = tensor->cycles,
-                     .need = need + 1,
-                     .last = last + 1});
+    loads.push_back(
+        {.bytes = tensor->bytes, .cycles = tensor->cycles, .need = need + 1, .last = last + 1});
   }
   Expected<int64_t> cycles = scheduleLoads(units, loads, capacity);
   if (!cycles)
@@ -242,8 +240,8 @@ void StepPlanner::setLoaded(Overlap overlap) {
     }
     if (overlap == Overlap::Timed) {
       busyFrom = std::min(busyFrom, startOf(need)) - tensor->cycles;
-      tensor->transferStep = std::clamp(stepAt(busyFrom), last - longestLife() + 1,
-                                        tensor->transferStep);
+      tensor->transferStep =
+          std::clamp(stepAt(busyFrom), last - longestLife() + 1, tensor->transferStep);
     }
     tensor->firstStep = tensor->transferStep;
   }

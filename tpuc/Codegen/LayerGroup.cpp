@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/ConstantPool.h"
+#include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
@@ -29,8 +30,9 @@ namespace {
 /// Makes the ops of a group from its plan.
 class GroupBuilder {
 public:
-  GroupBuilder(const GroupPlan &plan, const ConstantPool &pool, int64_t poolAddress)
-      : plan(plan), pool(pool), poolAddress(poolAddress) {}
+  GroupBuilder(const GroupPlan &plan, const ConstantPool &pool, int64_t poolAddress,
+               const Backend &backend)
+      : plan(plan), pool(pool), poolAddress(poolAddress), backend(backend) {}
 
   tpu::GroupOp build();
 
@@ -49,6 +51,7 @@ private:
   const GroupPlan &plan;
   const ConstantPool &pool;
   int64_t poolAddress;
+  const Backend &backend;
   int64_t nextId = 0;
 };
 
@@ -59,6 +62,8 @@ GroupInfo GroupBuilder::infoOf(const GroupTensor &tensor) const {
   info.buffers = tensor.buffers;
   info.sections = tensor.sections;
   info.step = tensor.transferStep;
+  const unsigned carrier = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+  info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
   return info;
 }
 
@@ -95,8 +100,8 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
   if (tensor.isPooled) {
     info.pooled = 1;
     info.outAddress = poolAddress + pool.offsets.lookup(source);
-    info.outBytes = globalBytes(source.getType()) /
-                    cast<RankedTensorType>(source.getType()).getShape().front();
+    info.outBytes =
+        globalBytes(source.getType()) / cast<RankedTensorType>(source.getType()).getShape().front();
   }
   set(made, info);
   if (!unpack)
@@ -149,8 +154,8 @@ tpu::GroupOp GroupBuilder::build() {
   for (const GroupTensor &tensor : plan.tensors) {
     if (!tensor.isStored)
       continue;
-    auto store = builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(),
-                                              tensor.value);
+    auto store =
+        builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(), tensor.value);
     GroupInfo info = infoOf(tensor);
     info.stage = 2;
     set(store, info);
@@ -165,13 +170,23 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
                                           const Backend &backend) {
+    if (!loadGroups.empty())
+      return readGroups(loadGroups, layers, planner, backend);
     return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
+  }
+
+  Expected<void> save(ArrayRef<GroupPlan> groups) {
+    if (saveGroups.empty())
+      return {};
+    Expected<OutputFile> file = writeGroups(groups, saveGroups);
+    return file ? file->commit() : propagate(file);
   }
 
   /// Groups, their times and places. Where what the groups need does not find its place, the groups
   /// are chosen again for a smaller memory.
   Expected<void> group(Block &block, const Backend &backend) {
-    Expected<std::vector<Operation *>> layers = localLayers(block, backend, /*withJoins=*/opt != 0);
+    Expected<std::vector<Operation *>> layers =
+        localLayers(block, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
     if (!layers)
       return propagate(layers);
     const ConstantPool pool = poolConstants(*layers, backend);
@@ -183,7 +198,9 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       Expected<std::vector<ScheduleItem>> items =
           groups ? scheduleNetwork(block, *groups, backend, capacity) : propagate(groups);
       if (items) {
-        build(*items, pool, capacity);
+        if (Expected<void> saved = save(*groups); !saved)
+          return saved;
+        build(*items, pool, capacity, backend);
         return {};
       }
       if (!failure)
@@ -192,12 +209,13 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     return tl::unexpected<Error>(*failure);
   }
 
-  void build(ArrayRef<ScheduleItem> items, const ConstantPool &pool, int64_t poolAddress) {
+  void build(ArrayRef<ScheduleItem> items, const ConstantPool &pool, int64_t poolAddress,
+             const Backend &backend) {
     Builder builder(&getContext());
     for (const ScheduleItem &item : items) {
       Operation *op = item.move;
       if (item.group)
-        op = GroupBuilder(*item.group, pool, poolAddress).build();
+        op = GroupBuilder(*item.group, pool, poolAddress, backend).build();
       op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
     }
     if (pool.bytes == 0)

@@ -169,8 +169,8 @@ Expected<void> Group::read() {
   SectionCounts counts{1, 1, 1, 1, 1};
   for (const auto &layer : layers)
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      counts[axis] = std::max(counts[axis],
-                              static_cast<unsigned>(layer->info.sections[axis].size()));
+      counts[axis] =
+          std::max(counts[axis], static_cast<unsigned>(layer->info.sections[axis].size()));
   numbers = sliceNumbers(counts);
   for (const auto &layer : layers)
     setVersions(*layer);
@@ -355,7 +355,8 @@ void NetworkEmitter::addGroup(Group &group, const Placed &placed) {
         add(timeAt(slice, load->info.step), Event::Loads, [&, slice]() -> Expected<void> {
           Expected<SlicedOp> sliced = group.sliced(*load, slice);
           emitter.beginLayer(load->reader->op);
-          return emitter.load(*sliced, load->operand, *addressOf(load->op->getOperand(0).getType()));
+          return emitter.load(*sliced, load->operand,
+                              *addressOf(load->op->getOperand(0).getType()));
         });
     for (const auto &layer : group.layers)
       add(timeAt(slice, layer->info.step), Event::Computes, [&, slice]() -> Expected<void> {

@@ -16,8 +16,8 @@
 namespace tpuc::codegen {
 
 /// Emits what `main` does, unit of time by unit of time: loads, what is computed or moved, stores.
-/// The times are those of `--layer-group`; in groups of several slices the units repeat. Errors name
-/// the layer: no group, no address, slices that do not hold what their readers need.
+/// The times are those of `--layer-group`; in groups of several slices the units repeat. Errors
+/// name the layer: no group, no address, slices that do not hold what their readers need.
 Expected<void> emitNetwork(mlir::func::FuncOp main, const Backend &backend, Emitter &emitter);
 
 } // namespace tpuc::codegen

@@ -23,10 +23,11 @@ namespace {
 
 /// Local memory is given out in multiples of this.
 constexpr int64_t kAlignment = 64;
-/// How much later than necessary a group may begin, so that it does not meet what is left of the one
-/// in front.
+/// How much later than necessary a group may begin, so that it does not meet what is left of the
+/// one in front.
 constexpr int64_t kMaxDelay = 8;
-/// Work for the allocator: it is asked again with fewer loads brought forward where it finds nothing.
+/// Work for the allocator: it is asked again with fewer loads brought forward where it finds
+/// nothing.
 constexpr uint64_t kAllocatorWork = 30'000'000;
 
 /// Units, both included.
@@ -259,8 +260,7 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
                        item.start});
     }
   }
-  llvm::stable_sort(moved,
-                    [](const Load &a, const Load &b) { return a.load.need < b.load.need; });
+  llvm::stable_sort(moved, [](const Load &a, const Load &b) { return a.load.need < b.load.need; });
   std::vector<MovableLoad> loads;
   for (const Load &load : moved)
     loads.push_back(load.load);
@@ -344,8 +344,9 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
 
 } // namespace
 
-Expected<std::vector<ScheduleItem>>
-codegen::scheduleNetwork(Block &block, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-                         int64_t capacity) {
+Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(Block &block,
+                                                             MutableArrayRef<GroupPlan> groups,
+                                                             const Backend &backend,
+                                                             int64_t capacity) {
   return Scheduler(block, groups, backend, capacity).run();
 }

@@ -65,11 +65,16 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     be idle, those of constants also in front of groups before; all groups share one time line, and
     local memory is given out for all of it. Short constants are loaded once for the whole network.
     The attribute `ginfo` says where the slices are and when they come, the attribute `time` when a
-    group or a move begins. Other ops that only move data stay as they are. `module.state` becomes
+    group or a move begins. `save-groups` and `load-groups` name a file with the layers of each group
+    and the parts that its results are cut into, which may be edited in between. Other ops that only move data stay as they are. `module.state` becomes
     TPU_GROUPED.
   }];
   let options = [
-    Option<"opt", "opt", "int", /*default=*/"1", "0: one layer for each group; 1: groups of several">
+    Option<"opt", "opt", "int", /*default=*/"1", "0: one layer for each group; 1: groups of several">,
+    Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
+           "Write the groups and how they are cut to this file, as JSON">,
+    Option<"loadGroups", "load-groups", "std::string", /*default=*/"",
+           "Take the groups from a file like that instead of choosing them">
   ];
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }
@@ -79,7 +84,8 @@ def AddressAssign : Pass<"address-assign", "::mlir::ModuleOp"> {
   let description = [{
     First the weights, in the order of the ops, then the tensors between groups, which share memory
     where they are not alive together (manual chapter 11). What reshapes make lies where their
-    operand does. Addresses are multiples of what the chip aligns to, and stand in the type, as in
+    operand does; what a concatenation joins, or a split makes, lies where it is a part of the whole,
+    if that is contiguous and it is no part of another tensor already: nothing is moved then. Addresses are multiples of what the chip aligns to, and stand in the type, as in
     `tensor<1x32x100x100xf32, 4295618560 : i64>`. The module gets `module.coeff_addr`,
     `module.coeff_size`, `module.neuron_addr` and `module.neuron_size`; `module.state` becomes
     TPU_ADDRESSED.

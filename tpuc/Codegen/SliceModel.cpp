@@ -291,8 +291,8 @@ Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands) {
   return model;
 }
 
-/// The view of an element-wise op of `operands`: by their dimensions, or by others where nothing else
-/// reads its slices.
+/// The view of an element-wise op of `operands`: by their dimensions, or by others where nothing
+/// else reads its slices.
 Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company) {
   if (company == Company::Alone)
     if (std::optional<SliceModel> model = spreadModel(op, operands))

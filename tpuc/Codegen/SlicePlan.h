@@ -24,10 +24,9 @@ struct SlicePlan {
 };
 
 /// Cuts the result of `op` along the axes that its model allows into the parts with the least
-/// transfers that fit `capacity` bytes of local memory, with two buffers for each tensor that changes from step to
-/// step where there is room. Errors (without `where`) say why nothing fits.
-Expected<SlicePlan> planSlices(mlir::Operation *op, const Backend &backend,
-                               int64_t capacity);
+/// transfers that fit `capacity` bytes of local memory, with two buffers for each tensor that
+/// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
+Expected<SlicePlan> planSlices(mlir::Operation *op, const Backend &backend, int64_t capacity);
 
 } // namespace tpuc::codegen
 

@@ -17,8 +17,8 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     The body computes whole tensors, as it would without the group: it loads what it reads from
     global memory, computes, stores what others read, and yields what it has stored. How a device
     does this in slices stands in the attribute `ginfo` of each op of the body (manual chapter 10,
-    paper section 3.7). The time steps are all combinations of the sections of the axes, the first
-    axis of c, n, d, h, w outermost; in each of them every op works on its slice.
+    paper section 3.7). The slices are all combinations of the sections of the axes, the first axis of
+    c, n, d, h, w outermost; each takes as many time steps as the group has layers.
 
     | entry of `ginfo` | meaning |
     | --- | --- |
@@ -27,6 +27,14 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     | `buffer_addr`, `buffer_size` | room for what the op keeps in between |
     | `n_idx`, `n_slice`, the same for c, d, h, w | where each section of the axis begins in the op's result, and how much of it there is |
     | `id`, `stage` | the op's place in the group; 0 is loaded, 1 computed, 2 stored |
+    | `step` | the time step, counted from the first layer's of the same slice: loads come before it, below 0 beside what runs earlier; stores behind it |
+    | `eu_align` | whether channels begin at whole lines of a lane, 0 or 1 |
+    | `pooled` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
+
+    A slice that holds more than a reader needs is read in part: the rows of a halo, for one. What a
+    concatenation joins lies in its result; it computes nothing. The attribute `time` of the group is
+    the unit of time in which its last slice begins, on a line that has the groups and the ops between
+    them one after the other, with one slice each.
 
     Example:
 

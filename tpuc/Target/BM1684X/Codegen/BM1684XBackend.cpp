@@ -101,6 +101,10 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
   return bytes;
 }
 
+bool BM1684XBackend::isAligned(Operation *op, unsigned index) const {
+  return operandForm(op, index) != OperandForm::PerChannel;
+}
+
 bool BM1684XBackend::liesAlike(Operation *first, unsigned firstIndex, Operation *second,
                                unsigned secondIndex) const {
   const OperandForm form = operandForm(first, firstIndex);

@@ -25,6 +25,7 @@ public:
   int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
                      const codegen::Slice &slice) const override;
   Expected<int64_t> scratchBytes(const codegen::SlicedOp &sliced) const override;
+  bool isAligned(mlir::Operation *op, unsigned index) const override;
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
   std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;

@@ -350,6 +350,10 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
     if (!from || !to || !type)
       return makeError("", "a tensor without an address", "--address-assign first");
     simplify(copy);
+    // A part that is where it belongs.
+    if (*from + byteSize(*type, copy.fromOffset) == *to + byteSize(*type, copy.toOffset) &&
+        copy.fromStrides == copy.toStrides)
+      continue;
     const std::optional<Turn> turn = turnOf(copy);
     if (turn)
       copy = turned(copy, *turn);

@@ -535,6 +535,7 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   Expected<SliceModel> model = sliceModel(op);
   if (!model)
     return std::nullopt;
+  // The phases of one channel are apart, so a part of the channels is in several places.
   const ChannelRows rows = channelRows(op, *model, index);
   if (!rows.isByLane || rows.phases() > 1)
     return std::nullopt;

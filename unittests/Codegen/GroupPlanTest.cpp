@@ -1,0 +1,123 @@
+//===- GroupPlanTest.cpp ----------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/GroupPlan.h"
+#include "tpuc/Codegen/Joins.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
+#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Target/Registry.h"
+#include "unittests/Codegen/Network.h"
+
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+constexpr const char *kGrouped = R"(
+  !x = tensor<1x64x64x64xf32>
+  !j = tensor<1x128x64x64xf32>
+  func.func @main(%0: !x) -> (!x, !j, tensor<1x80x64x64xf32>) {
+    %1 = "tpu.MaxPool"(%0) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("a")
+    %2 = "tpu.MaxPool"(%1) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("b")
+    %3 = "tpu.Add"(%1, %2) : (!x, !x) -> !x loc("sum")
+    %4 = "tpu.Concat"(%3, %2) {axis = 1} : (!x, !x) -> !j loc("join")
+    %n = "top.None"() : () -> none
+    %5 = "tpu.Slice"(%3, %n, %n, %n, %n) {offset = [0, 0, 0, 0], steps = [1, 1, 1, 1], ends = [1, 16, 64, 64], axes = [0, 1, 2, 3]} : (!x, none, none, none, none) -> tensor<1x16x64x64xf32> loc("few")
+    %6 = "tpu.Concat"(%5, %3) {axis = 1} : (tensor<1x16x64x64xf32>, !x) -> tensor<1x80x64x64xf32> loc("shifted")
+    return %3, %4, %6 : !x, !j, tensor<1x80x64x64xf32>
+  })";
+
+class GroupPlanTest : public testing::Test {
+protected:
+  GroupPlanTest() : network(kGrouped), backend(backendOf(**lookupTarget("bm1684x"))) {}
+
+  Expected<GroupPlan> plan(std::initializer_list<const char *> names, unsigned parts,
+                           int64_t capacity = 256 * 1024) {
+    std::vector<mlir::Operation *> layers;
+    for (const char *name : names)
+      layers.push_back(network.layer(name));
+    GroupPlanner planner(*backend, capacity, {});
+    SectionCounts counts{1, 1, 1, 1, 1};
+    counts[kAxisH] = parts;
+    return planner.together(layers, counts);
+  }
+
+  Network network;
+  std::unique_ptr<Backend> backend;
+};
+
+TEST_F(GroupPlanTest, HalosGrowFromTheTail) {
+  Expected<GroupPlan> group = plan({"a", "b", "sum"}, 2);
+  ASSERT_TRUE(group) << group.error().message();
+  // What the group loads, and the results of a, b and the sum: b is read from outside as well.
+  ASSERT_EQ(group->tensors.size(), 4U);
+  const auto rows = [&](size_t tensor) { return group->tensors[tensor].sections[kAxisH]; };
+  EXPECT_EQ(rows(3), (llvm::SmallVector<Range>{{0, 32}, {32, 32}}));
+  EXPECT_EQ(rows(2), (llvm::SmallVector<Range>{{0, 32}, {32, 32}}));
+  EXPECT_EQ(rows(1), (llvm::SmallVector<Range>{{0, 33}, {31, 33}}));
+  EXPECT_EQ(rows(0), (llvm::SmallVector<Range>{{0, 34}, {30, 34}}));
+  EXPECT_FALSE(group->tensors[1].isStored);
+  EXPECT_TRUE(group->tensors[2].isStored);
+  // The sum reads 32 of the 33 rows of a.
+  const SlicedOp sum = group->slicedOp(2, {0, 0, 0, 1, 0});
+  EXPECT_EQ(sum.operands[0].slice[kAxisH], (Range{32, 32}));
+  ASSERT_TRUE(sum.operands[0].held);
+  EXPECT_EQ((*sum.operands[0].held)[kAxisH], (Range{31, 33}));
+  EXPECT_FALSE(sum.operands[1].held);
+}
+
+TEST_F(GroupPlanTest, TooMuchOverlapIsRefused) {
+  Expected<GroupPlan> group = plan({"a", "b", "sum"}, 16);
+  ASSERT_FALSE(group);
+  EXPECT_NE(group.error().message().find("repeat"), std::string::npos) << group.error().message();
+}
+
+TEST_F(GroupPlanTest, MoreThanLocalMemoryIsRefused) {
+  EXPECT_TRUE(plan({"a", "b", "sum"}, 1, 64 * 1024));
+  EXPECT_FALSE(plan({"a", "b", "sum"}, 1, 48 * 1024 - 64));
+  EXPECT_TRUE(plan({"a", "b", "sum"}, 2, 48 * 1024 - 64));
+}
+
+TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
+  EXPECT_TRUE(isJoin(network.layer("join"), *backend));
+  // 16 channels are no whole round of lanes.
+  EXPECT_FALSE(isJoin(network.layer("shifted"), *backend));
+  Expected<GroupPlan> group = plan({"a", "b", "sum", "join"}, 2);
+  ASSERT_TRUE(group) << group.error().message();
+  const unsigned joined = group->results[3];
+  for (unsigned layer : {1U, 2U}) {
+    const GroupTensor &part = group->tensors[group->results[layer]];
+    EXPECT_EQ(part.container, joined);
+    EXPECT_EQ(group->ownBytes(part), 0);
+    EXPECT_EQ(part.firstStep, group->tensors[joined].firstStep);
+  }
+  EXPECT_EQ(group->tensors[joined].firstStep, 1);
+  EXPECT_EQ(joinOffset(network.layer("join"), group->models[3], 1,
+                       sliceAt(group->tensors[joined].sections, {}), *backend),
+            32 * 64 * 4);
+}
+
+TEST_F(GroupPlanTest, ALayerAloneFitsItsMemory) {
+  for (int64_t capacity : {256 * 1024, 40 * 1024, 8 * 1024}) {
+    Expected<SlicePlan> slices = planSlices(network.layer("a"), *backend, capacity);
+    ASSERT_TRUE(slices) << capacity;
+    int64_t bytes = slices->result.outBytes * slices->result.buffers + slices->result.scratchBytes;
+    for (const auto &operand : slices->operands)
+      bytes += operand ? operand->outBytes * operand->buffers : 0;
+    EXPECT_LE(bytes, capacity);
+    int64_t rows = 0;
+    for (Range range : slices->result.sections[kAxisH]) {
+      EXPECT_EQ(range.begin, rows);
+      rows = range.end();
+    }
+    EXPECT_EQ(rows, 64);
+  }
+  EXPECT_FALSE(planSlices(network.layer("a"), *backend, 64));
+}
+
+} // namespace

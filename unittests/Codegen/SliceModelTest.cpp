@@ -1,0 +1,119 @@
+//===- SliceModelTest.cpp ---------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/SliceModel.h"
+#include "unittests/Codegen/Network.h"
+
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// What a range of the result needs of an operand that has `extent` elements.
+PaddedRange needed(const AxisMap &map, int64_t extent, Range output) {
+  OperandModel operand{.isPresent = true, .extents = {1, 1, 1, extent, 1}};
+  operand.maps[kAxisH] = map;
+  return operand.padded(kAxisH, output);
+}
+
+TEST(AxisMap, EachReachedElementIsInTheRangeAndNoneBeside) {
+  for (AxisMap::Kind kind : {AxisMap::Window, AxisMap::Transposed})
+    for (int64_t stride = 1; stride <= 3; ++stride)
+      for (int64_t window = 1; window <= 5; ++window)
+        for (int64_t pad = 0; pad < window; ++pad) {
+          const AxisMap map{.kind = kind, .stride = stride, .window = window, .pad = pad};
+          constexpr int64_t kExtent = 11;
+          const int64_t outputs = kind == AxisMap::Window
+                                      ? (kExtent + 2 * pad - window) / stride + 1
+                                      : (kExtent - 1) * stride + window - 2 * pad;
+          for (int64_t begin = 0; begin < outputs; ++begin)
+            for (int64_t size = 1; begin + size <= outputs; ++size) {
+              // All pairs of an output and an input that one window brings together.
+              int64_t first = kExtent;
+              int64_t last = -1;
+              for (int64_t out = begin; out < begin + size; ++out)
+                for (int64_t in = 0; in < kExtent; ++in) {
+                  const int64_t tap = kind == AxisMap::Window ? in - (out * stride - pad)
+                                                              : out - (in * stride - pad);
+                  if (tap < 0 || tap >= window)
+                    continue;
+                  first = std::min(first, in);
+                  last = std::max(last, in);
+                }
+              if (last < 0)
+                continue;
+              const Range range = needed(map, kExtent, {begin, size}).range;
+              ASSERT_LE(range.begin, first);
+              ASSERT_GE(range.end(), last + 1);
+              // With strides, a window may have no element at the border of the range.
+              ASSERT_GE(range.begin, first - stride);
+              ASSERT_LE(range.end(), last + 1 + stride);
+            }
+        }
+}
+
+TEST(AxisMap, WindowsOverTheBorderSeePadding) {
+  const AxisMap map{.kind = AxisMap::Window, .stride = 2, .window = 5, .pad = 2};
+  const PaddedRange front = needed(map, 20, {0, 3});
+  EXPECT_EQ(front.range, (Range{0, 7}));
+  EXPECT_EQ(front.padBegin, 2);
+  EXPECT_EQ(front.padEnd, 0);
+  const PaddedRange back = needed(map, 20, {7, 3});
+  EXPECT_EQ(back.range, (Range{12, 8}));
+  EXPECT_EQ(back.padBegin, 0);
+  EXPECT_EQ(back.padEnd, 1);
+}
+
+constexpr const char *kModelled = R"(
+  !x = tensor<1x8x40x60xf32>
+  func.func @main(%0: !x, %1: tensor<6x20xf32>, %2: tensor<20x30xf32>) {
+    %none = "top.None"() : () -> none
+    %3 = "tpu.Relu"(%0) : (!x) -> !x loc("relu")
+    %4 = "tpu.MaxPool"(%3) {kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 0, 1]} : (!x) -> tensor<1x8x20x60xf32> loc("pool")
+    %5 = "tpu.MatMul"(%1, %2, %none) : (tensor<6x20xf32>, tensor<20x30xf32>, none) -> tensor<6x30xf32> loc("product")
+    return
+  })";
+
+TEST(SliceModel, PoolsHaveWindowsAlongHAndW) {
+  Network network(kModelled);
+  Expected<SliceModel> model = sliceModel(network.layer("pool"));
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->result, (AxisExtents{1, 8, 1, 20, 60}));
+  Slice output = wholeSlice(model->result);
+  output[kAxisH] = {5, 10};
+  const Slice input = model->operands[0].slice(output);
+  EXPECT_EQ(input[kAxisH], (Range{9, 21}));
+  EXPECT_EQ(input[kAxisW], (Range{0, 60}));
+  EXPECT_EQ(input[kAxisC], (Range{0, 8}));
+}
+
+TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
+  Network network(kModelled);
+  Expected<SliceModel> alone = sliceModel(network.layer("relu"), Company::Alone);
+  Expected<SliceModel> inGroup = sliceModel(network.layer("relu"), Company::InGroup);
+  ASSERT_TRUE(alone && inGroup);
+  EXPECT_EQ(alone->result[kAxisC] % 64, 0);
+  EXPECT_EQ(inGroup->result, (AxisExtents{1, 8, 1, 40, 60}));
+}
+
+TEST(SliceModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
+  Network network(kModelled);
+  Expected<SliceModel> model = sliceModel(network.layer("product"));
+  ASSERT_TRUE(model);
+  Slice output = wholeSlice(model->result);
+  output[kAxisC] = {10, 5};
+  output[kAxisH] = {2, 3};
+  const Slice left = model->operands[0].slice(output);
+  const Slice right = model->operands[1].slice(output);
+  EXPECT_EQ(left[kAxisH], (Range{2, 3}));
+  EXPECT_EQ(left[kAxisC], (Range{0, 20}));
+  EXPECT_EQ(right[kAxisC], (Range{10, 5}));
+  EXPECT_EQ(right[kAxisH], (Range{0, 20}));
+}
+
+} // namespace
