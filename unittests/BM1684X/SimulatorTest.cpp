@@ -225,6 +225,22 @@ TEST(ScatterGather, RefusesIndicesOutOfRange) {
   EXPECT_THAT(done.error().message(), HasSubstr("an index out of range"));
 }
 
+// The vendor's functional model stops at anything else.
+TEST(ScatterGather, TakesTablesOfOneRow) {
+  const auto prepare = [](const char *text) {
+    const Expected<Program> program = Program::create({{command(text)}}, {}, "test");
+    return program ? std::string("ready") : program.error().message();
+  };
+  EXPECT_EQ(prepare("sg.pes_gather #1 opd0_str=4 res0=[n1 c1 h1 w4] opd0=[h1 w16] opd1=[c1 w4]"),
+            "ready");
+  EXPECT_THAT(prepare("sg.pes_gather #1 opd0_str=4 res0=[n1 c1 h1 w4] opd0=[h0 w16] opd1=[c1 w4]"),
+              HasSubstr("sg.pes_gather: opd0_h=0; expected 1"));
+  EXPECT_THAT(prepare("sg.pes_gather #1 opd0_str=4 res0=[n1 c1 h2 w2] opd0=[h1 w16] opd1=[c1 w4]"),
+              HasSubstr("sg.pes_gather: res0_h=2; expected 1"));
+  EXPECT_THAT(prepare("sg.pes_scatter #1 res0=[n1 c1 h2 w2] opd0=[h2 w4] opd1=[c1 w4]"),
+              HasSubstr("sg.pes_scatter: opd0_h=2; expected 1"));
+}
+
 // Only what is chosen must fit behind the target's address.
 TEST(Compaction, StoresIndicesFromTheirBase) {
   Fixture fixture;

@@ -114,6 +114,19 @@ Step gatherStep(const GatherPlan &plan) {
   };
 }
 
+/// Where each channel has indices of its own, the data is one row, and so is what is gathered.
+Expected<void> checkRows(const Decoded &decoded, bool isScatter) {
+  for (Field field : {Field::Opd0H, Field::Res0H}) {
+    if (field == Field::Res0H && isScatter)
+      continue;
+    if (uint64_t rows = decoded.get(field); rows != 1)
+      return makeError(
+          decoded.where,
+          fmt::format("{}: {}={}", decoded.command.operation().name, fieldName(field), rows), "1");
+  }
+  return {};
+}
+
 } // namespace
 
 Expected<Step> prepareScatterGather(const Decoded &decoded) {
@@ -135,6 +148,9 @@ Expected<Step> prepareScatterGather(const Decoded &decoded) {
                   sourceOf(decoded, Role::Opd0, Field::Opd0Addr, prec, false),
                   sourceOf(decoded, Role::Opd1, Field::Opd1Addr, indexPrec, false), decoded.where};
   bool isScatter = sub == 3 || sub == 6 || sub == 14;
+  if (sub > 3)
+    if (Expected<void> rows = checkRows(decoded, isScatter); !rows)
+      return tl::unexpected(rows.error());
   int64_t count = sub <= 3 ? plan.index.view->shape[1] : plan.index.view->shape[3];
   int64_t moved =
       isScatter ? plan.data.view->shape[3] : plan.result.shape[2] * plan.result.shape[3];

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Runs model files that our compiler makes on the vendor's runtime and functional model, and on ours.
+
+usage: own_models.py --vendor DIR --models DIR [--tools DIR] [--modes F32,F16,...] [--replay]
+                     [NAME=FILE.onnx[:INPUT.npz] ...]
+
+--vendor      a folder with venv/bin/model_runner (the PyPI package tpu-mlir 1.30.2, installed there)
+              and, for --replay, wheel/tpu_mlir/lib
+--models      where the models go. They are made anew every time; what the vendor's runtime answered
+              is kept and used again for a model that has the same bytes as before
+--tools       our programs (default: build/bin)
+--modes       some of F32, F16, BF16, INT8_SYM, INT8_ASYM (default: all)
+NAME=...      networks to compile, at the default level of optimization; the input is also the one
+              sample of the calibration, and random without INPUT.npz. Default: the network for
+              handwritten digits of test/models
+
+The vendor's runtime must take every file, and the outputs of both must have the same bytes. Prints
+one line per model; the status is 1 when any differs. Exits with 0 and says so when the vendor's
+programs are not there.
+"""
+
+import argparse
+import pathlib
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from vendor_compiler import Failure, parse_model  # noqa: E402
+from vendor_models import Conformance  # noqa: E402
+
+DIGITS = pathlib.Path(__file__).resolve().parents[2] / "models" / "mnist-conv.onnx"
+TABLE = ["--calibration_table", "calibration"]
+MODES = {
+    "F32": ["--quantize", "F32"],
+    "F16": ["--quantize", "F16"],
+    "BF16": ["--quantize", "BF16"],
+    "INT8_SYM": ["--quantize", "INT8", *TABLE],
+    "INT8_ASYM": ["--quantize", "INT8", "--asymmetric", *TABLE],
+}
+
+RANDOM_INPUT = r"""
+import sys, numpy, onnx
+graph = onnx.load(sys.argv[1]).graph
+weights = {w.name for w in graph.initializer}
+random = numpy.random.default_rng(3)
+def array(tensor):
+    shape = [d.dim_value for d in tensor.type.tensor_type.shape.dim]
+    if 0 in shape: sys.exit(f'{tensor.name}: expected known dimensions, or an INPUT.npz')
+    dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.type.tensor_type.elem_type)
+    return random.uniform(-1, 1, shape).astype(dtype)
+numpy.savez(sys.argv[2], **{t.name: array(t) for t in graph.input if t.name not in weights})
+"""
+
+SHAPES = "import sys, numpy; print([list(a.shape) for a in numpy.load(sys.argv[1]).values()])"
+
+
+class OwnModels:
+    def __init__(self, options):
+        self.conformance = Conformance(options)
+        self.compiler = self.conformance.compiler
+        self.tools = self.conformance.tools
+        self.modes = options.precisions.split(",")
+
+    def prepare(self, name, onnx, source):
+        """The folder with the Top module, the input `sample/in.npz` and the calibration table."""
+        folder = self.compiler.work / name
+        (folder / "sample").mkdir(parents=True, exist_ok=True)
+        sample = folder / "sample" / "in.npz"
+        onnx = pathlib.Path(onnx).resolve()
+        if source:
+            shutil.copyfile(source, sample)
+        elif not sample.exists():
+            self.compiler.python(RANDOM_INPUT, folder, onnx, sample)
+        shapes = self.compiler.python(SHAPES, folder, sample).strip()
+        self.compiler.run([self.tools / "model_transform", "--model_name", name, "--model_def", onnx,
+                           "--input_shapes", shapes, "--mlir", f"{name}.mlir"], folder,
+                          "transform.log")
+        if any(mode.startswith("INT8") for mode in self.modes):
+            self.compiler.run([self.tools / "run_calibration", f"{name}.mlir", "--dataset", "sample",
+                               "--cali_method", "max", "-o", "calibration"], folder,
+                              "calibration.log")
+        return folder
+
+    def deploy(self, folder, name, mode):
+        """The model file, with its input beside it; without an old answer of the vendor's runtime
+        if it has other bytes than the file that was there."""
+        model = folder / f"{name}_{mode}.bmodel"
+        before = model.read_bytes() if model.exists() else None
+        self.compiler.run([self.tools / "model_deploy", "--mlir", f"{name}.mlir", "--chip",
+                           "bm1684x", *MODES[mode], "--model", model.name, "--skip_validation"],
+                          folder, f"deploy_{mode}.log")
+        source, answer = (folder / f"{model.stem}_{part}.npz" for part in ("in", "theirs"))
+        sample = (folder / "sample" / "in.npz").read_bytes()
+        if model.read_bytes() != before or not source.exists() or source.read_bytes() != sample:
+            answer.unlink(missing_ok=True)
+        source.write_bytes(sample)
+        return model
+
+    def run_mode(self, folder, name, mode):
+        try:
+            different, seconds = self.conformance.compare(self.deploy(folder, name, mode))
+        except Failure as failure:
+            different, seconds = str(failure), 0
+        print(f"{name} {mode}: {different or 'the same bytes'} ({seconds:.2f} s)", flush=True)
+        return not different
+
+    def run(self, networks):
+        same = 0
+        for name, onnx, source in map(parse_model, networks):
+            try:
+                folder = self.prepare(name, onnx, source)
+            except Failure as failure:
+                print(f"{name}: {failure}", flush=True)
+                continue
+            same += sum(self.run_mode(folder, name, mode) for mode in self.modes)
+        total = len(networks) * len(self.modes)
+        print(f"{same} of {total} models give the same bytes on the vendor's runtime")
+        return 0 if same == total else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--vendor", required=True)
+    parser.add_argument("--models", required=True)
+    parser.add_argument("--tools", default="build/bin")
+    parser.add_argument("--modes", dest="precisions", default=",".join(MODES))
+    parser.add_argument("--replay", action="store_true",
+                        help="also compare every command by itself, with build/bin/bm1684x-replay")
+    parser.add_argument("networks", nargs="*")
+    options = parser.parse_args()
+    unknown = set(options.precisions.split(",")) - set(MODES)
+    if unknown:
+        parser.error(f"--modes: unknown {', '.join(sorted(unknown))}; expected {', '.join(MODES)}")
+    models = OwnModels(options)
+    if not models.compiler.is_there():
+        print(f"skipped: no vendor's programs in {options.vendor}")
+        return 0
+    return models.run(options.networks or [f"digits={DIGITS}"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
