@@ -56,7 +56,7 @@ Requantize factorNear(double divisor, int32_t zeroPoint, int index = 0) {
   constexpr int kShift = 40;
   double multiplier = std::ldexp(1 / divisor, kShift) * (1 + 0.01 * index);
   int shift = kShift;
-  for (; multiplier >= std::ldexp(1, 31); --shift)
+  for (; std::abs(multiplier) >= std::ldexp(1, 31); --shift)
     multiplier /= 2;
   return {static_cast<int32_t>(multiplier), shift, zeroPoint, {}, {}};
 }
