@@ -44,6 +44,8 @@ static bool readsTypes(Operation *op) {
       .Cases("DtypeCast", "BitCast", "ConstantFill", "EyeLike", "CosineWindow", true)
       .Cases("MelWeightMatrix", "QuantizeLinear", "DequantizeLinear", true)
       .Cases("DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul", true)
+      // Rounds between its steps.
+      .Case("ScaleDotProductAttention", true)
       .Default(false);
 }
 
