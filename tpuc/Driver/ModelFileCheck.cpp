@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/ModelFileCheck.h"
 #include "runtime/Session.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Compare.h"
@@ -61,12 +62,19 @@ Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) 
 /// What `main` of the lowered network gives.
 Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   std::set<std::string> wanted;
+  TensorMap outputs;
   mlir::ModuleOp lowered = request.lowered;
   auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
-  for (mlir::Value value : main.front().getTerminator()->getOperands())
-    if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
+    if (auto weight = value.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> constant = weight.read();
+      if (!constant)
+        return propagate(constant);
+      outputs.insert_or_assign(layerName(weight), std::move(*constant));
+    } else if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
       wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
-  TensorMap outputs;
+    }
+  }
   Expected<void> run =
       runNetwork(request.lowered, request.inputs, request.numThreads,
                  [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
