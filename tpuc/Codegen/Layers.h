@@ -47,6 +47,9 @@ std::vector<SubNet> subNetsOf(mlir::Block &block);
 /// on the device.
 bool staysOnHost(mlir::Value value);
 
+/// Whether a value is the same in every run: a weight, packed or loaded.
+bool isConstantValue(mlir::Value value);
+
 /// An error that names the layer of `op`.
 tl::unexpected<Error> wrong(mlir::Operation *op, const llvm::Twine &found,
                             const llvm::Twine &expected = "");
