@@ -66,8 +66,8 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
 void codegen::addCodegen(OpPassManager &manager, int opt) {
   manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
-  manager.addPass(createWeightReorder());
   manager.addPass(createSubnetDivide());
+  manager.addPass(createWeightReorder());
   manager.addPass(createOpReorder());
   manager.addPass(createLayerGroup({.opt = opt}));
   manager.addPass(createAddressAssign());

@@ -95,12 +95,19 @@ std::set<std::string> exactOutputs(mlir::ModuleOp lowered) {
 /// What `main` of the lowered network gives.
 Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   std::set<std::string> wanted;
+  TensorMap outputs;
   mlir::ModuleOp lowered = request.lowered;
   auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
-  for (mlir::Value value : main.front().getTerminator()->getOperands())
-    if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
+    if (auto weight = value.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> constant = weight.read();
+      if (!constant)
+        return propagate(constant);
+      outputs.insert_or_assign(layerName(weight), std::move(*constant));
+    } else if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
       wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
-  TensorMap outputs;
+    }
+  }
   Expected<void> run =
       runNetwork(request.lowered, request.inputs, request.numThreads,
                  [&](const std::string &name, const Tensor &tensor) -> Expected<void> {

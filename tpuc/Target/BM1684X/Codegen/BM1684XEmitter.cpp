@@ -85,14 +85,14 @@ void BM1684XEmitter::endLayer(Operation *op) {
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
     std::optional<DataType> type = storageDataType(result.getType());
-    std::optional<uint32_t> code = type ? bmodel::codeOfDataType(*type) : std::nullopt;
     const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
-    if (!address || !code || transfers == 0)
+    if (!address || !type || transfers == 0)
       continue;
     bmodel::NamedTensor tensor;
+    tensor.group.subNet = static_cast<uint32_t>(streams.size());
     tensor.afterDma = transfers;
     tensor.name = name;
-    tensor.type = *code;
+    tensor.type = bmodel::codeOfDataType(*type);
     const auto dims = cast<RankedTensorType>(result.getType()).getShape();
     tensor.shape.assign(dims.begin(), dims.end());
     tensor.address = static_cast<uint64_t>(*address);
@@ -100,12 +100,17 @@ void BM1684XEmitter::endLayer(Operation *op) {
   }
 }
 
+Expected<void> BM1684XEmitter::endSubNet() {
+  Expected<CommandStreams> made = builder.finish();
+  if (!made)
+    return propagate(made);
+  streams.push_back(std::move(*made));
+  return {};
+}
+
 Expected<OutputFile> BM1684XEmitter::finish(const ModelContents &contents,
                                             const std::string &path) {
-  Expected<CommandStreams> streams = builder.finish();
-  if (!streams)
-    return propagate(streams);
-  return writeBmodel(*streams, std::move(tensors), contents, target, path);
+  return writeBmodel(streams, std::move(tensors), contents, target, path);
 }
 
 } // namespace tpuc::bm1684x::backend
