@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
@@ -81,6 +82,9 @@ Expected<int64_t> BM1684XEmitter::cycles() {
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684XEmitter::endLayer(Operation *op) {
+  // Stacked rows are nowhere in global memory.
+  if (isa<tpu::StackRowsOp>(op))
+    return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
