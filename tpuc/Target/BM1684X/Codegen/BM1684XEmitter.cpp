@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
@@ -53,8 +54,8 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
   return named(
       sliced.op,
-      emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
-                globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+      storeTensor(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
+                  globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {

@@ -21,6 +21,7 @@
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -478,7 +479,8 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
     return emitLoadToLanes(builder, from, to);
   if (form == OperandForm::RowsTurned)
     return emitLoadTransposedCW(builder, from, to);
-  if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
+  if (Expected<void> loaded = loadTensor(builder, from, to);
+      !loaded || !carriesParameters(op, index))
     return loaded;
   return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisW], address),
                          localColumnWords(op, model, index, local));
