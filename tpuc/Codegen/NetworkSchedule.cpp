@@ -42,6 +42,15 @@ bool isMovable(const GroupPlan &group, const GroupTensor &tensor) {
          (group.numSlices() == 1 || tensor.isConstant);
 }
 
+/// The steps in which a movable load must be there: while it is read, in groups of several slices
+/// always.
+Interval neededSteps(const GroupPlan &group, const GroupTensor &tensor) {
+  if (group.numSlices() > 1)
+    return {0, group.period() - 1};
+  const auto [first, last] = readSteps(tensor);
+  return {first, last};
+}
+
 /// Steps in which a tensor, or its slices in turn, occupy its place.
 SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor) {
   const int64_t period = group.period();
@@ -122,9 +131,7 @@ bool Scheduler::fitsAt(const GroupPlan &group, int64_t start) {
   for (const GroupTensor &tensor : group.tensors) {
     SmallVector<Interval> intervals = occupied(group, tensor);
     if (isMovable(group, tensor))
-      intervals = {group.numSlices() == 1
-                       ? Interval{readSteps(tensor).first, readSteps(tensor).second}
-                       : Interval{0, group.period() - 1}};
+      intervals = {neededSteps(group, tensor)};
     for (const Interval &interval : intervals)
       if (!add(interval, group.ownBytes(tensor)))
         return false;
@@ -213,10 +220,8 @@ void Scheduler::buildUnits() {
     }
     for (const GroupTensor &tensor : group.tensors) {
       if (isMovable(group, tensor)) {
-        const auto [need, last] = readSteps(tensor);
-        const bool isPlain = group.numSlices() == 1;
-        for (int64_t step = isPlain ? need : 0; step <= (isPlain ? last : group.period() - 1);
-             ++step)
+        const Interval needed = neededSteps(group, tensor);
+        for (int64_t step = needed.first; step <= needed.last; ++step)
           at(step).bytes -= tensor.bytes;
       } else if (tensor.isLoaded()) {
         at(tensor.transferStep).loadCycles += tensor.cycles;
@@ -246,15 +251,11 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
     for (GroupTensor &tensor : group.tensors) {
       if (!isMovable(group, tensor))
         continue;
-      auto [need, last] = readSteps(tensor);
-      if (group.numSlices() > 1) {
-        need = 0;
-        last = group.period() - 1;
-      }
+      const Interval needed = neededSteps(group, tensor);
       moved.push_back({{.bytes = tensor.bytes,
                         .cycles = tensor.cycles,
-                        .need = item.start + need,
-                        .last = item.start + last,
+                        .need = item.start + needed.first,
+                        .last = item.start + needed.last,
                         .earliest = tensor.isConstant ? 0 : available(tensor.value) + 1},
                        &tensor,
                        item.start});

@@ -70,12 +70,10 @@ Kernels convKernels(const SlicedOp &sliced) {
   return one<convolutionScratch, emitConvolution>(conv);
 }
 
-Kernels deconvKernels(tpu::DeconvOp op, const SlicedOp &sliced) {
+Kernels deconvKernels(const SlicedOp &sliced) {
   Expected<Window2d> window = transposedWindowOf(sliced);
   if (!window)
     return propagate(window);
-  if (op.getGroup() != 1)
-    return makeError("", "a transposed convolution in groups", "one group");
   Convolution conv = convolutionOf(sliced);
   conv.window = *window;
   return one<deconvolutionScratch, emitDeconvolution>(conv);
@@ -406,7 +404,7 @@ Kernels kernelsOf(const SlicedOp &sliced) {
     return unaryKernels(sliced, *unary);
   return llvm::TypeSwitch<Operation *, Kernels>(op)
       .Case([&](tpu::ConvOp) { return convKernels(sliced); })
-      .Case([&](tpu::DeconvOp deconv) { return deconvKernels(deconv, sliced); })
+      .Case([&](tpu::DeconvOp) { return deconvKernels(sliced); })
       .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([&](auto pool) { return poolKernels(pool, sliced); })
       .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
       .Case([&](tpu::CastOp) {

@@ -85,12 +85,10 @@ Kernels convKernels(const SlicedOp &sliced) {
   return one<quantizedConvolutionScratch, emitQuantizedConvolution>(*conv);
 }
 
-Kernels deconvKernels(tpu::DeconvOp op, const SlicedOp &sliced) {
+Kernels deconvKernels(const SlicedOp &sliced) {
   Expected<Window2d> window = transposedWindowOf(sliced);
   if (!window)
     return propagate(window);
-  if (op.getGroup() != 1)
-    return makeError("", "a transposed convolution in groups", "one group");
   Expected<QuantizedConvolution> conv = convolutionOf(sliced);
   if (!conv)
     return propagate(conv);
@@ -349,7 +347,7 @@ bool hasQuantizedKernel(Operation *op) {
 Kernels quantizedKernels(const SlicedOp &sliced) {
   return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
       .Case([&](tpu::ConvOp) { return convKernels(sliced); })
-      .Case([&](tpu::DeconvOp deconv) { return deconvKernels(deconv, sliced); })
+      .Case([&](tpu::DeconvOp) { return deconvKernels(sliced); })
       .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
       .Case<tpu::AddOp, tpu::SubOp>([&](auto sum) { return sumKernels(sum, sliced); })
       .Case([&](tpu::MulOp product) { return mulKernels(product, sliced); })

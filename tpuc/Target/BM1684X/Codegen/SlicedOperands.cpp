@@ -89,6 +89,8 @@ Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
   Expected<Window2d> window = unpaddedWindow(sliced.op);
   if (!window)
     return window;
+  if (sliced.op->getAttrOfType<IntegerAttr>("group").getInt() != 1)
+    return makeError("", "a transposed convolution in groups", "one group");
   // Zeros around the spread input: a whole window less one, without what lies before the slice of
   // the result and behind it.
   for (unsigned i = 0; i < 2; ++i) {

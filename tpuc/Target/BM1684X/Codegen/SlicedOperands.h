@@ -33,7 +33,7 @@ std::array<int64_t, 2> strideOf(mlir::Operation *op);
 /// The window of a convolution or pool over the slice that `sliced` is: pads are those at the
 /// slice's edges. Errors: more than two dimensions.
 Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
-/// That of a transposed convolution, as `emitDeconvolution` has it.
+/// That of a transposed convolution, as `emitDeconvolution` has it. Errors: also groups.
 Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
 
 /// The groups of a convolution: of a slice of a depthwise one as many as it has channels.
