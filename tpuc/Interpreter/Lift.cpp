@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -170,6 +171,8 @@ void Lifter::lift(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
+  if (auto rows = dyn_cast<tpu::StackRowsOp>(op))
+    return rows.getOutput().setType(cast<RankedTensorType>(widened(rows.getOutput().getType())));
   liftRegionArguments(op);
   if (op->hasAttr("dequant_scale"))
     return liftDequantized(op);
