@@ -119,6 +119,8 @@ public:
 
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
+  /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
+  virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;

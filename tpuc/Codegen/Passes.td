@@ -32,6 +32,16 @@ def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
+  let summary = "Give convolutions of few channels more of them";
+  let description = [{
+    Where the module's chip would leave most of its multipliers idle, a convolution of few channels
+    becomes one of `tpu.StackRows`: the rows under a window are channels, and the window has one row.
+    The filter is a new constant.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

@@ -26,6 +26,7 @@ void attachControl(mlir::MLIRContext *context);
 // What ops of the tpu dialect compute that top has not, and those on stored integers.
 void attachTpuCast(mlir::MLIRContext *context);
 void attachTpuElementwise(mlir::MLIRContext *context);
+void attachTpuGroup(mlir::MLIRContext *context);
 void attachTpuProducts(mlir::MLIRContext *context);
 void attachTpuResize(mlir::MLIRContext *context);
 void attachTpuSums(mlir::MLIRContext *context);

@@ -9,10 +9,12 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
@@ -52,8 +54,8 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
   return named(
       sliced.op,
-      emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
-                globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+      storeTensor(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
+                  globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
@@ -81,6 +83,9 @@ Expected<int64_t> BM1684XEmitter::cycles() {
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684XEmitter::endLayer(Operation *op) {
+  // Stacked rows are nowhere in global memory.
+  if (isa<tpu::StackRowsOp>(op))
+    return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
