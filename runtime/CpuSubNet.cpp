@@ -177,11 +177,12 @@ Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const bmodel::Stage
       part.constants.emplace_back();
       if (value.home != cpu::Home::Weight)
         continue;
-      // checkModel made sure that they are there.
+      // checkModel made sure that they are there, unless they have no elements.
       const auto size = static_cast<size_t>(byteSize(value.type, Shape(value.dims).numElements()));
-      part.constants.back() = weightTensor(
-          value,
-          stage.coefficients->data.subspan(value.address - stage.coefficients->address, size));
+      part.constants.back() =
+          weightTensor(value, size == 0 ? bmodel::Bytes()
+                                        : stage.coefficients->data.subspan(
+                                              value.address - stage.coefficients->address, size));
     }
     std::vector<std::vector<size_t>> dead = lastReads(program);
     for (size_t i = 0; i < program.ops.size(); ++i) {

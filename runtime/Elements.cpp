@@ -75,6 +75,8 @@ Expected<Tensor> toStored(const Tensor &tensor, const bmodel::TensorInfo &info,
 
 Tensor fromStored(const Tensor &stored, float scale, int32_t zeroPoint, bool keepFixed) {
   const DataType type = stored.type();
+  if (isInteger(type) && scale == 1 && zeroPoint == 0)
+    return stored;
   if (type == DataType::F16 || type == DataType::BF16 || type == DataType::U16)
     return convert(stored, DataType::F32);
   if (!isNarrowInteger(type) || keepFixed)

@@ -15,6 +15,14 @@
 // RUN: npz_tool compare %t.dir/final.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // EQUAL: 2 equal
+
+// Groups are those of one sub-network.
+// RUN: tpuc-opt %s --subnet-divide --layer-group=save-groups=%t.dir/groups.json -o %t.dir/first.mlir
+// RUN: tpuc-opt %s --subnet-divide --layer-group=load-groups=%t.dir/groups.json -o %t.dir/again.mlir
+// RUN: cmp %t.dir/first.mlir %t.dir/again.mlir
+// RUN: echo '{"groups": [{"layers": ["relu", "sum"]}]}' > %t.dir/joined.json
+// RUN: not tpuc-opt %s --subnet-divide --layer-group=load-groups=%t.dir/joined.json 2>&1 | FileCheck %s --check-prefix=JOINED
+// JOINED: joined.json
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
   func.func @main(%arg0: tensor<1x6x5x7xf32>) -> (tensor<1x6x5x7xf32>, tensor<4xi64>) {
     %n = "top.None"() : () -> none

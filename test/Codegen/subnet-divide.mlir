@@ -54,12 +54,13 @@ module attributes {module.name = "dynamic", module.chip = "bm1684x"} {
 
 // -----
 
-// Constants that are results are copied.
+// Constants that are results are copied. Ops have the meaning of their twins in top.
 // CHECK-LABEL: module.name = "constant"
+// CHECK: "tpu.DtypeCast"{{.*}} subnet_mode = "CPU"
 // CHECK: "tpu.Copy"{{.*}} subnet_mode = "CPU"
 module attributes {module.name = "constant", module.chip = "bm1684x"} {
-  func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
-    %0 = "tpu.Relu"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+  func.func @main(%arg0: tensor<4xf64>) -> (tensor<4xf32>, tensor<4xi64>) {
+    %0 = "tpu.DtypeCast"(%arg0) {to = f32} : (tensor<4xf64>) -> tensor<4xf32>
     %w = "top.Weight"() : () -> tensor<4xi64>
     return %0, %w : tensor<4xf32>, tensor<4xi64>
   }

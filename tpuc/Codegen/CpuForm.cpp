@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Lift.h"
 #include "tpuc/Interpreter/OpAttributes.h"
@@ -26,8 +27,13 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// The name under which Interpreter/Ops knows `op`.
-StringRef meaningOf(Operation *op) { return op->getName().stripDialect(); }
+/// The name under which Interpreter/Ops knows `op`: that of top, where it has the same op.
+std::string meaningOf(Operation *op) {
+  OperationName name = op->getName();
+  if (name.getDialectNamespace() == "tpu")
+    name = tpu::twinOf(name).value_or(name);
+  return name.stripDialect().str();
+}
 
 /// The type without an address.
 Type plainType(Type type) {
@@ -125,7 +131,7 @@ Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
 
 Expected<void> ProgramMaker::addOp(Operation &op) {
   cpu::Op made;
-  made.name = meaningOf(&op).str();
+  made.name = meaningOf(&op);
   made.layer = layerName(&op);
   if (!ops::findMeaning(made.name))
     return wrong(&op, op.getName().getStringRef() + " has no form for the CPU");

@@ -134,8 +134,9 @@ Expected<void> ContentsReader::readParts(Block &block) {
           inputs.insert(operand);
       }
       for (Value result : layer->getResults())
-        if (llvm::any_of(result.getUsers(),
-                         [&](Operation *user) { return !members.contains(user); }))
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !members.contains(block.findAncestorOpInBlock(*user));
+            }))
           outputs.insert(result);
     }
     for (auto [values, list] : {std::pair(&inputs, &part.inputs), {&outputs, &part.outputs}})

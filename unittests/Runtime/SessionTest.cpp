@@ -301,6 +301,8 @@ TEST(Elements, VendorsConversions) {
   const Tensor real = fromStored(*stored, 0.5F, 1, false);
   EXPECT_THAT(real.data<float>(), testing::ElementsAre(0.5F, -1.0F, -1.0F, 63, -64.5F, 0.5F));
   EXPECT_EQ(fromStored(*stored, 0.5F, 1, true).type(), DataType::I8);
+  EXPECT_EQ(fromStored(*stored, 1, 1, false).type(), DataType::F32);
+  EXPECT_EQ(fromStored(*stored, 1, 0, false).type(), DataType::I8);
 
   info.type = bmodel::codeOfDataType(DataType::BF16);
   const auto cut = toStored(Tensor::of<float>({1}, {0x1.01fffep0F}), info, {{1}}, "x");

@@ -1,4 +1,4 @@
-//===- Attention.cpp - What attention computes -------------------------===//
+//===- Attention.cpp - What attention computes ----------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Binary.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Binary.cpp - What ops on two tensors and comparisons compute -------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Convolution.cpp - What convolutions compute ---------------------===//
+//===- Convolution.cpp - What convolutions compute ------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Index.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Index.cpp - What gathering and scattering compute ------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

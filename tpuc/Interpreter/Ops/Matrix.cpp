@@ -1,4 +1,4 @@
-//===- Matrix.cpp - What matrix products compute -----------------------===//
+//===- Matrix.cpp - What matrix products compute --------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Movement.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Movement.cpp - What ops that move elements compute -----------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Norm.cpp - What normalization computes --------------------------===//
+//===- Norm.cpp - What normalization computes -----------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

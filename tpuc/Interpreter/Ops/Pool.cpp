@@ -1,4 +1,4 @@
-//===- Pool.cpp - What pooling computes --------------------------------===//
+//===- Pool.cpp - What pooling computes -----------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

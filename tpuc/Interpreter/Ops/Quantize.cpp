@@ -1,4 +1,4 @@
-//===- Quantize.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Quantize.cpp - What quantization and integer products compute ------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

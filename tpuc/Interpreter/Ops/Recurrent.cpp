@@ -1,4 +1,4 @@
-//===- Recurrent.cpp - What recurrent cells compute --------------------===//
+//===- Recurrent.cpp - What recurrent cells compute -----------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

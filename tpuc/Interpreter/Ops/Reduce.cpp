@@ -1,4 +1,4 @@
-//===- Reduce.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Reduce.cpp - What reductions and searches compute ------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

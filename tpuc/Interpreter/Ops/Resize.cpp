@@ -1,4 +1,4 @@
-//===- Resize.cpp - What resampling computes ---------------------------===//
+//===- Resize.cpp - What resampling computes ------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Shape.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Shape.cpp - What shapes and filled tensors are ---------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Signal.cpp - What spectra are -----------------------------------===//
+//===- Signal.cpp - What spectra are --------------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

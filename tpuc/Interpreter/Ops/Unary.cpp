@@ -1,4 +1,4 @@
-//===- Unary.cpp - What the ops of the family compute ---*- C++ -*-===//
+//===- Unary.cpp - What ops on single elements compute --------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -200,7 +200,8 @@ Expected<void> Checker::checkCpu(const Stage &stage, const SubNet &subNet,
     return tl::unexpected(programs.error());
   for (const cpu::Program &program : *programs)
     for (const cpu::Value &value : program.values) {
-      if (value.home == cpu::Home::Host)
+      // What has no elements needs no place.
+      if (value.home == cpu::Home::Host || Shape(value.dims).numElements() == 0)
         continue;
       const bool isWeight = value.home == cpu::Home::Weight;
       const uint64_t start = !isWeight            ? stage.contextAddress
