@@ -65,6 +65,7 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
 
 void codegen::addCodegen(OpPassManager &manager, int opt) {
   manager.addPass(createDecomposeAttention());
+  manager.addPass(createDecompose());
   manager.addPass(createWeightReorder());
   manager.addPass(createSubnetDivide());
   manager.addPass(createOpReorder());

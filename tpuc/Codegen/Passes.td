@@ -21,6 +21,16 @@ def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
+  let summary = "Express ops without a kernel by those that have one";
+  let description = [{
+    An op that the module's chip cannot compute as it stands becomes several others that give the
+    same: recurrent cells become one for each direction, with their constants filled up to whole
+    lines of lanes. Forms without such a rule stay.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

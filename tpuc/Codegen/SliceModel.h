@@ -83,6 +83,19 @@ struct SliceModel {
   AxisExtents unit{1, 1, 1, 1, 1};
 };
 
+/// A dimension along which an op works, or several that follow each other, and how many elements
+/// stand in front of it and behind it.
+struct AxisSpan {
+  int64_t outer = 1, extent = 1, inner = 1;
+};
+
+/// That of a softmax, a pixel norm or a reduction of static shapes; none of other ops. Errors
+/// (without `where`): axes that are not known, or reduced dimensions with others between them.
+Expected<std::optional<AxisSpan>> spanOf(mlir::Operation *op);
+
+/// Whether an op works along a dimension with others behind it.
+bool worksInTheMiddle(mlir::Operation *op);
+
 /// Whether an op shares its slices with others. Alone it may see its elements in any order.
 enum class Company : uint8_t { Alone, InGroup };
 
@@ -93,6 +106,11 @@ enum class Company : uint8_t { Alone, InGroup };
 ///   h are the rows and c the columns, of the right one h and c the rows and columns of [K, N]
 /// * softmax and layer norm: c everything in front of the axis, w the axis and what follows
 /// * reductions over the last dimensions: c everything in front, w what is reduced
+/// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is
+///   what stands in front of it, c that dimension and h what stands behind it
+/// * recurrent cells: c the steps of all samples, h the features; `c` of filters and biases is
+/// their
+///   gates' units. One direction, of which Y is wanted
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
 ///   between. Alone, where that would leave most lanes idle and no operand is repeated along some

@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/ModelFileCheck.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -40,7 +41,7 @@ using Dims = std::vector<int64_t>;
 /// A network in the making: tensors by name, ops as text.
 class Sketch {
 public:
-  explicit Sketch(unsigned seed) : generator(seed) {}
+  explicit Sketch(unsigned seed) : seed(seed), generator(seed) {}
 
   int64_t among(std::initializer_list<int64_t> values) {
     std::uniform_int_distribution<size_t> index(0, values.size() - 1);
@@ -61,24 +62,35 @@ public:
     return name;
   }
   std::string weight(const std::string &name, const Dims &dims) {
-    weights[name] = numbers(dims);
+    // All sketches of a test share a store.
+    const std::string stored = fmt::format("{}{}", name, seed);
+    weights[stored] = numbers(dims);
     types[name] = typeOf(dims);
-    body += fmt::format("%{0} = \"top.Weight\"() : () -> {1} loc(\"{0}\")\n", name, types[name]);
+    body +=
+        fmt::format("%{} = \"top.Weight\"() : () -> {} loc(\"{}\")\n", name, types[name], stored);
     return name;
   }
-  /// An op of the tensors `operands` ("n": left out) whose result is named.
+  /// An op of the tensors `operands` ("n": left out) whose result is named, of type `element`; as
+  /// many others as `numUnused` are left out.
   std::string op(const std::string &name, const std::string &kind,
-                 const std::vector<std::string> &operands, const std::string &attributes = "") {
+                 const std::vector<std::string> &operands, const std::string &attributes = "",
+                 const std::string &element = "f32", unsigned numUnused = 0) {
     std::vector<std::string> values;
     std::vector<std::string> operandTypes;
     for (const std::string &operand : operands) {
       values.push_back("%" + operand);
       operandTypes.push_back(operand == "n" ? "none" : types.at(operand));
     }
-    types[name] = "tensor<*xf32>";
-    body += fmt::format("%{0} = \"top.{1}\"({2}) {{{3}}} : ({4}) -> {5} loc(\"{0}\")\n", name, kind,
-                        fmt::join(values, ", "), attributes, fmt::join(operandTypes, ", "),
-                        types[name]);
+    types[name] = fmt::format("tensor<*x{}>", element);
+    std::string names = "%" + name;
+    std::string results = types[name];
+    for (unsigned i = 0; i < numUnused; ++i) {
+      names += fmt::format(", %{}_unused{}", name, i);
+      results += ", none";
+    }
+    body += fmt::format("{} = \"top.{}\"({}) {{{}}} : ({}) -> ({}) loc(\"{}\")\n", names, kind,
+                        fmt::join(values, ", "), attributes, fmt::join(operandTypes, ", "), results,
+                        name);
     return name;
   }
   std::string text() const {
@@ -101,6 +113,7 @@ private:
     return tensor;
   }
 
+  unsigned seed;
   std::mt19937 generator;
   std::map<std::string, std::string> types;
   std::string arguments, body;
@@ -189,6 +202,32 @@ void drawMove(Sketch &sketch, const std::string &kind, const std::vector<std::st
   std::vector<std::string> operands = {sketch.op("s", "Neg", {"x"})};
   operands.insert(operands.end(), more.begin(), more.end());
   sketch.op("r", kind, operands, attributes);
+}
+
+/// A recurrent cell of any number of directions, its operands behind the bias `more`.
+void drawCell(Sketch &sketch, const std::string &kind, int64_t gates,
+              const std::vector<std::string> &more, const std::string &attributes) {
+  const int64_t directions = sketch.between(1, 2);
+  const int64_t units = sketch.among({5, 64, 70});
+  const int64_t inputs = sketch.among({3, 40});
+  const bool isBatchFirst = sketch.between(0, 1) == 1;
+  sketch.input("x", {sketch.between(2, 4), sketch.between(2, 4), inputs});
+  std::vector<std::string> operands = {"x", sketch.weight("w", {directions, gates * units, inputs}),
+                                       sketch.weight("u", {directions, gates * units, units}),
+                                       sketch.weight("b", {directions, 2 * gates * units}), "n"};
+  operands.insert(operands.end(), more.begin(), more.end());
+  for (const std::string &state : more)
+    if (state != "n")
+      sketch.weight(state, isBatchFirst
+                               ? Dims{sketch.inputs.at("x").shape()[0], directions, units}
+                               : Dims{directions, sketch.inputs.at("x").shape()[1], units});
+  sketch.op("r", kind, operands,
+            fmt::format("hidden_size = {} : i64, direction = \"{}\", batch_first = {}{}", units,
+                        directions == 2             ? "bidirectional"
+                        : sketch.between(0, 1) == 1 ? "reverse"
+                                                    : "forward",
+                        isBatchFirst, attributes),
+            "f32", kind == "LSTM" ? 2 : 1);
 }
 
 const std::vector<Layer> kLayers = {
@@ -292,6 +331,66 @@ const std::vector<Layer> kLayers = {
        s.input("x", {2, s.channels(), 5, 6});
        s.op("r", "Reduce", {"x", "n"}, "axes = [2, 3], mode = \"ReduceMean\"");
      }},
+    {"LSTM", [](Sketch &s) { drawCell(s, "LSTM", 4, {"h", "c", "n"}, ""); }, true},
+    {"GRU", [](Sketch &s) { drawCell(s, "GRU", 3, {"n"}, ", linear_before_reset = true"); }, true},
+    {"GRUThatResetsTheState", [](Sketch &s) { drawCell(s, "GRU", 3, {"h"}, ""); }, true},
+    {"RNN", [](Sketch &s) { drawCell(s, "RNN", 1, {"n"}, ""); }, true},
+    {"ReduceInTheMiddle",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [1, -2], mode = \"ReduceMean\"");
+     }},
+    {"ReduceAll",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "mode = \"ReduceMax\", keepdims = false");
+     }},
+    {"SoftmaxInTheMiddle",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Softmax", {"x"}, "axis = 1 : i64");
+     },
+     true},
+    {"LogSoftmaxInFront",
+     [](Sketch &s) {
+       s.input("x", {s.between(2, 9), s.channels(), 7});
+       s.op("r", "Softmax", {"x"}, "axis = 0 : i64, log = true");
+     },
+     true},
+    {"PixelNorm",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       s.input("x", {2, channels, 5, 6});
+       s.op("r", "PixelNorm", {"x", s.weight("w", {channels}), s.weight("b", {channels})});
+     },
+     true},
+    {"CompareAndChoose",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       s.input("x", {2, channels, 5, 6});
+       s.input("y", {1, channels, 1, 6});
+       s.op("c", "Compare", {"x", "y"}, "mode = \"GreaterOrEqual\"", "i1");
+       s.op("d", "CompareConst", {"x"}, "mode = \"Less\", const_val = 0.5 : f64", "i1");
+       s.op("e", "LogicalBinary", {"c", "d"},
+            s.among({0, 1}) == 0 ? "mode = \"And\"" : "mode = \"Or\"", "i1");
+       s.op("f", "LogicalNot", {s.op("g", "LogicalBinary", {"c", "e"}, "mode = \"Xor\"", "i1")}, "",
+            "i1");
+       s.op("r", "Where", {"f", "x", s.weight("w", {1})});
+     },
+     true},
+    {"CastBooleans",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("c", "CompareConst", {"x"}, "mode = \"Less\", const_val = 0.5 : f64", "i1");
+       s.op("r", "Cast", {"c"}, "to = f32");
+     },
+     true},
+    {"CastToIntegersAndBack",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Cast", {s.op("c", "Cast", {"x"}, "to = i32", "i32")}, "to = f32");
+     },
+     true},
     {"ResizeNearest",
      [](Sketch &s) {
        drawMove(s, "Interp", {"n", "n", "n"}, "mode = \"nearest\", scales = [1.0, 1.0, 2.0, 3.0]");
@@ -350,6 +449,10 @@ protected:
       if (mlir::isa<top::WeightOp, top::NoneOp>(op))
         continue;
       const Tensor &tensor = tensors->at(layerName(&op));
+      if (tensor.type() != DataType::F32) {
+        op.getResult(0).setType(tensorType(&context, tensor.type(), tensor.shape()));
+        continue;
+      }
       auto [least, most] = std::ranges::minmax(tensor.data<float>());
       const auto element = quant::CalibratedQuantizedType::get(
           mlir::Float32Type::get(&context),

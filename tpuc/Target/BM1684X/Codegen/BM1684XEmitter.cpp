@@ -50,10 +50,12 @@ Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
 
 Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
-  return named(
-      sliced.op,
-      emitStore(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
-                globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+  const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
+  const GlobalTensor to =
+      globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
+  const bool isTurned = operandForm(sliced.op, index) == OperandForm::RowsTurned;
+  return named(sliced.op,
+               isTurned ? emitStoreTransposedCW(builder, from, to) : emitStore(builder, from, to));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
@@ -85,7 +87,7 @@ void BM1684XEmitter::endLayer(Operation *op) {
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
     std::optional<DataType> type = storageDataType(result.getType());
-    std::optional<uint32_t> code = type ? bmodel::codeOfDataType(*type) : std::nullopt;
+    std::optional<uint32_t> code = type ? fileCodeOf(*type) : std::nullopt;
     const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
     if (!address || !code || transfers == 0)
       continue;

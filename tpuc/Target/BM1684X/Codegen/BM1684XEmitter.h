@@ -38,6 +38,10 @@ private:
   std::vector<bmodel::NamedTensor> tensors;
 };
 
+/// The code of an element type in bmodel files; booleans are bytes there. None for types that they
+/// cannot state.
+std::optional<uint32_t> fileCodeOf(DataType type);
+
 /// A bmodel with the commands `streams`, and `tensors` for those who look into it. The same input
 /// gives the same bytes.
 Expected<OutputFile> writeBmodel(const CommandStreams &streams,

@@ -30,7 +30,7 @@ Expected<std::vector<bmodel::TensorInfo>> describe(const std::vector<ModelTensor
   std::vector<bmodel::TensorInfo> described;
   for (const ModelTensor &tensor : tensors) {
     std::optional<DataType> type = storageDataType(tensor.type);
-    std::optional<uint32_t> code = type ? bmodel::codeOfDataType(*type) : std::nullopt;
+    std::optional<uint32_t> code = type ? fileCodeOf(*type) : std::nullopt;
     if (!code)
       return makeError("tensor '" + tensor.name + "'", "has a type that bmodel files cannot state");
     bmodel::TensorInfo info;
@@ -61,6 +61,10 @@ std::vector<bmodel::LayerRun> runsOf(const std::vector<uint32_t> &layers) {
 }
 
 } // namespace
+
+std::optional<uint32_t> fileCodeOf(DataType type) {
+  return bmodel::codeOfDataType(type == DataType::Bool ? DataType::U8 : type);
+}
 
 Expected<OutputFile> writeBmodel(const CommandStreams &streams,
                                  std::vector<bmodel::NamedTensor> tensors,

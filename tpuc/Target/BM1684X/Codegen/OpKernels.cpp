@@ -16,11 +16,14 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/RecurrentKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Activations.h"
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
@@ -243,7 +246,7 @@ Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
                                                         .scratch = scratchRoom(sliced)});
 }
 
-/// A layer norm, or an instance norm.
+/// A layer norm, a norm over channels, or an instance norm.
 template <typename Op> Kernels normKernels(Op op, const SlicedOp &sliced) {
   Normalization norm;
   norm.input = operandOf(sliced, 0);
@@ -285,7 +288,7 @@ bool isComputed(DataType type) {
 /// Types and forms that no kernel takes.
 Expected<void> checkOperands(const SlicedOp &sliced) {
   for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
-    if (index < sliced.op->getNumOperands() && !isPresent(sliced.op, index))
+    if (operandForm(sliced.op, index) == OperandForm::Absent)
       continue;
     const DataType type = elementTypeOf(sliced.op, index);
     if (!isComputed(type))
@@ -347,10 +350,11 @@ std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
 }
 
 bool hasKernel(Operation *op) {
-  return hasQuantizedKernel(op) || binaryKind(op) || unaryOf(op) ||
+  return hasQuantizedKernel(op) || hasSelectKernel(op) || binaryKind(op) || unaryOf(op) ||
          isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
-             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::InstanceNormOp, tpu::SoftmaxOp,
-             tpu::UpsampleOp, tpu::InterpOp>(op);
+             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp,
+             tpu::SoftmaxOp, tpu::UpsampleOp, tpu::InterpOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
+             op);
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
@@ -358,6 +362,8 @@ Kernels kernelsOf(const SlicedOp &sliced) {
     return propagate(checked);
   if (hasQuantizedKernel(sliced.op))
     return quantizedKernels(sliced);
+  if (hasSelectKernel(sliced.op))
+    return selectKernels(sliced);
   if (Expected<void> checked = checkOperands(sliced); !checked)
     return propagate(checked);
   Operation *op = sliced.op;
@@ -377,11 +383,13 @@ Kernels kernelsOf(const SlicedOp &sliced) {
       })
       .Case([&](tpu::PReluOp) { return preluKernels(sliced); })
       .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
-      .Case<tpu::LayerNormOp, tpu::InstanceNormOp>(
+      .Case<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
           [&](auto norm) { return normKernels(norm, sliced); })
       .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
+      .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
+          [&](Operation *) { return recurrentKernels(sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
 }
 

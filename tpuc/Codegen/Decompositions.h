@@ -1,0 +1,26 @@
+//===- Decompositions.h - Ops in terms of others ----------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_DECOMPOSITIONS_H
+#define TPUC_CODEGEN_DECOMPOSITIONS_H
+
+#include "tpuc/Codegen/OpMaker.h"
+
+namespace tpuc::codegen {
+
+// Each makes the ops that `maker.op`, an op of static shapes without quantized tensors, stands for,
+// and gives its readers their results; the op itself stays, without readers. Says no, and makes
+// nothing, where it does not know the op or its form.
+
+/// LSTM, GRU and RNN: one cell for each direction, with as many units as whole lines of lanes, the
+/// steps in front of the samples, and nothing but the steps' results.
+bool decomposeRecurrent(OpMaker &maker);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_DECOMPOSITIONS_H
