@@ -21,6 +21,31 @@ namespace tpuc::codegen {
 /// steps in front of the samples, and nothing but the steps' results.
 bool decomposeRecurrent(OpMaker &maker);
 
+/// Reductions over dimensions with others between them; norms, and logarithms of sums.
+bool decomposeReduce(OpMaker &maker);
+/// A division by the norm along a dimension.
+bool decomposeNormalize(OpMaker &maker);
+/// Running sums of floats.
+bool decomposeCumSum(OpMaker &maker);
+
+/// A layer norm of which the mean or the factor is wanted too.
+bool decomposeLayerNorm(OpMaker &maker);
+bool decomposeGroupNorm(OpMaker &maker);
+
+/// Sums, extremes and means of other than two tensors.
+bool decomposeManyOperands(OpMaker &maker);
+/// Limits that are tensors.
+bool decomposeClip(OpMaker &maker);
+/// Powers with one number as exponent.
+bool decomposePower(OpMaker &maker);
+bool decomposeTrilu(OpMaker &maker);
+
+/// Products with vectors, and of matrices whose batches are repeated.
+bool decomposeMatMul(OpMaker &maker);
+/// Pools and convolutions over three dimensions.
+bool decomposePool3d(OpMaker &maker);
+bool decomposeConv3d(OpMaker &maker);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_DECOMPOSITIONS_H

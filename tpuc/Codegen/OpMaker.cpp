@@ -8,8 +8,11 @@
 
 #include "tpuc/Codegen/OpMaker.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Convert.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -44,15 +47,16 @@ Value OpMaker::permuted(Value value, ArrayRef<int64_t> order, StringRef what) {
   return make<tpu::PermuteOp>(what, dims, value, attributes);
 }
 
-Value OpMaker::sliced(Value value, int64_t axis, int64_t begin, int64_t size, StringRef what) {
+Value OpMaker::sliced(Value value, int64_t axis, int64_t begin, int64_t size, StringRef what,
+                      int64_t step) {
   SmallVector<int64_t> dims(dimsOf(value));
-  if (dims[static_cast<size_t>(axis)] == size)
+  if (dims[static_cast<size_t>(axis)] == size && step == 1)
     return value;
-  dims[static_cast<size_t>(axis)] = size;
+  dims[static_cast<size_t>(axis)] = (size + step - 1) / step;
   NamedAttrList attributes;
   attributes.set("offset", builder.getI64ArrayAttr(begin));
   attributes.set("ends", builder.getI64ArrayAttr(begin + size));
-  attributes.set("steps", builder.getI64ArrayAttr(1));
+  attributes.set("steps", builder.getI64ArrayAttr(step));
   attributes.set("axes", builder.getI64ArrayAttr(axis));
   const Value no = none();
   return make<tpu::SliceOp>(what, dims, {value, no, no, no, no}, attributes);
@@ -74,6 +78,31 @@ Value OpMaker::weight(const Tensor &tensor, StringRef what) {
   return top::WeightOp::create(builder, op->getParentOfType<ModuleOp>(),
                                tensorNames(op)[0] + "_" + what.str(), tensor)
       .getOutput();
+}
+
+Value OpMaker::weight(const Tensor &tensor, StringRef what, Value like) {
+  return weight(tpuc::convert(tensor, *storageDataType(like.getType())), what);
+}
+
+bool OpMaker::isFloat(Value value) {
+  const Type element = typeOf(value).getElementType();
+  const std::optional<DataType> type = storageDataType(element);
+  return type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
+}
+
+Value OpMaker::widened(Value value) {
+  if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32)
+    return value;
+  return make(tpu::CastOp::getOperationName(), "wide",
+              Type(typeOf(value).clone(builder.getF32Type())), value, {});
+}
+
+Value OpMaker::finished(Value value, unsigned index) {
+  const auto wanted = typeOf(op->getResult(index));
+  if (storageDataType(value.getType()) != storageDataType(wanted))
+    value = make(tpu::CastOp::getOperationName(), "narrow",
+                 Type(typeOf(value).clone(wanted.getElementType())), value, {});
+  return reshaped(value, wanted.getShape(), "shaped");
 }
 
 void OpMaker::replace(unsigned index, Value value) {

@@ -43,11 +43,17 @@ public:
 
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
   mlir::Value permuted(mlir::Value value, llvm::ArrayRef<int64_t> order, llvm::StringRef what);
-  /// Elements [begin, begin + size) of a dimension.
+  /// Every `step`-th of the elements [begin, begin + size) of a dimension.
   mlir::Value sliced(mlir::Value value, int64_t axis, int64_t begin, int64_t size,
-                     llvm::StringRef what);
+                     llvm::StringRef what, int64_t step = 1);
   mlir::Value joined(mlir::ValueRange values, int64_t axis, llvm::StringRef what);
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what);
+  /// The same in the element type of `like`.
+  mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
+  /// In F32 where the elements are floats of 16 bits.
+  mlir::Value widened(mlir::Value value);
+  /// With the dimensions and the element type that result `index` has.
+  mlir::Value finished(mlir::Value value, unsigned index);
 
   /// Readers of result `index` read `value` from now on, which takes its name.
   void replace(unsigned index, mlir::Value value);
@@ -56,6 +62,8 @@ public:
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
   static llvm::ArrayRef<int64_t> dimsOf(mlir::Value value) { return typeOf(value).getShape(); }
+  /// Whether the elements are F32, F16 or BF16.
+  static bool isFloat(mlir::Value value);
   /// The constant that a value is; none for others, and for what cannot be read.
   static std::optional<Tensor> constantOf(mlir::Value value);
 

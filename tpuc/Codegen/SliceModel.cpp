@@ -441,7 +441,7 @@ Expected<SliceModel> alongModel(Operation *op) {
   return spanModel(op, **span, (*span)->extent);
 }
 
-Expected<SliceModel> layerNormModel(tpu::LayerNormOp op) {
+template <typename Op> Expected<SliceModel> layerNormModel(Op op) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
@@ -540,7 +540,7 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([](auto pool) { return poolModel(pool); })
       .Case([](tpu::MatMulOp product) { return matMulModel(product); })
       .Case<tpu::SoftmaxOp, tpu::PixelNormOp>([](Operation *along) { return alongModel(along); })
-      .Case([](tpu::LayerNormOp norm) { return layerNormModel(norm); })
+      .Case<tpu::LayerNormOp, tpu::RMSNormOp>([](auto norm) { return layerNormModel(norm); })
       .Case([](tpu::InstanceNormOp norm) { return instanceNormModel(norm); })
       .Case([](tpu::ReduceOp reduce) { return reduceModel(reduce); })
       .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>([](auto cell) { return recurrentModel(cell); })

@@ -126,6 +126,8 @@ struct Layer {
   /// Whether integers become floats before the end.
   bool endsInFloats = false;
   unsigned numDraws = 3;
+  /// Integers are refused.
+  bool isOfFloats = false;
 };
 
 void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std::string &more) {
@@ -335,6 +337,126 @@ const std::vector<Layer> kLayers = {
     {"GRU", [](Sketch &s) { drawCell(s, "GRU", 3, {"n"}, ", linear_before_reset = true"); }, true},
     {"GRUThatResetsTheState", [](Sketch &s) { drawCell(s, "GRU", 3, {"h"}, ""); }, true},
     {"RNN", [](Sketch &s) { drawCell(s, "RNN", 1, {"n"}, ""); }, true},
+    {"ReduceApart",
+     [](Sketch &s) {
+       s.input("x", {3, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [0, 2], mode = \"ReduceSum\"");
+     },
+     true, 3, true},
+    {"ReduceL2",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [1], mode = \"ReduceL2\", keepdims = false");
+     },
+     true},
+    {"ReduceLogSumExp",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Reduce", {"x", "n"}, "axes = [2, 3], mode = \"ReduceLogSumExp\"");
+     },
+     true},
+    {"Normalize",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "Normalize", {"x"}, fmt::format("axis = 1 : i64, p = {} : i64", s.between(1, 2)));
+     },
+     true},
+    {"CumSum",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "CumSum", {"x", "n"},
+            fmt::format("axis = {} : i64, exclusive = {}, reverse = {}", s.between(1, 3),
+                        s.between(0, 1) == 1, s.between(0, 1) == 1));
+     },
+     true},
+    {"GroupNorm",
+     [](Sketch &s) {
+       s.input("x", {2, 36, 5, 6});
+       s.op("r", "GroupNorm", {"x", s.weight("w", {36}), s.weight("b", {36})},
+            "num_groups = 4 : i64");
+     },
+     true},
+    {"RMSNorm",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 30});
+       s.op("r", "RMSNorm", {"x", s.weight("w", {30})}, "axis = -1 : i64");
+     },
+     true},
+    {"MeanOfThree",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.input("y", {1, 1, 5, 1});
+       s.op("r", "Mean", {"x", "y", "x"});
+     },
+     true},
+    {"Power",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "PowConst", {"x"}, fmt::format("const_val = {}.0 : f64", s.among({2, 3, 6})));
+     },
+     true},
+    {"Root",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("s", "AddConst", {s.op("a", "Abs", {"x"})}, "const_val = 0.5 : f64");
+       s.op("r", "PowConst", {"s"},
+            s.between(0, 1) == 0 ? "const_val = -0.5 : f64" : "const_val = 0.3 : f64");
+     },
+     true},
+    {"Triangle",
+     [](Sketch &s) {
+       s.input("x", {2, 3, 7, 9});
+       s.op("r", "Trilu", {"x", "n"},
+            fmt::format("diagonal = {} : i64, upper = {}", s.between(-2, 2), s.between(0, 1) == 1));
+     },
+     true},
+    {"MatMulOfRepeatedBatches",
+     [](Sketch &s) {
+       s.input("x", {2, 1, 9, 17});
+       s.op("r", "MatMul", {"x", s.input("y", {3, 17, 20}), "n"});
+     },
+     true, 3, true},
+    {"MatMulWithVector",
+     [](Sketch &s) {
+       s.input("x", {3, 9, 17});
+       s.op("r", "MatMul", {"x", s.input("y", {17}), "n"});
+     },
+     true, 3, true},
+    {"MaxPool3d",
+     [](Sketch &s) {
+       s.input("x", {2, 5, 6, 7, 8});
+       s.op("r", "MaxPool", {"x"},
+            "kernel_shape = [2, 3, 2], strides = [1, 2, 2], pads = [1, 1, 0, 0, 1, 0]");
+     },
+     true},
+    {"AvgPool3d",
+     [](Sketch &s) {
+       s.input("x", {1, 5, 6, 7, 8});
+       s.op("r", "AvgPool", {"x"},
+            fmt::format("kernel_shape = [2, 3, 3], strides = [2, 2, 1], pads = [0, 1, 1, 0, 1, 1], "
+                        "count_include_pad = {}",
+                        s.between(0, 1) == 1));
+     },
+     true, 3, true},
+    {"Conv3d",
+     [](Sketch &s) {
+       s.input("x", {2, 3, 6, 7, 8});
+       s.op(
+           "r", "Conv", {"x", s.weight("w", {10, 3, 3, 2, 3}), s.weight("b", {10})},
+           fmt::format("kernel_shape = [3, 2, 3], strides = [{}, 1, 2], pads = [1, 0, 1, 1, 0, 1], "
+                       "dilations = [{}, 1, 1], do_relu = true",
+                       s.between(1, 2), s.between(1, 2)));
+     },
+     true, 3, true},
+    {"Copy",
+     [](Sketch &s) {
+       s.input("x", {2, 3, 7});
+       s.op("r", "Neg", {s.op("c", "Copy", {"x"})});
+     },
+     true},
+    {"Shrink", [](Sketch &s) { drawUnary(s, "Shrink", "lambd = 0.5, bias = 0.25"); }, true},
+    {"Selu", [](Sketch &s) { drawUnary(s, "Selu"); }, true},
+    {"Sine", [](Sketch &s) { drawUnary(s, s.between(0, 1) == 1 ? "Sin" : "Cos"); }, true},
     {"ReduceInTheMiddle",
      [](Sketch &s) {
        s.input("x", {2, s.channels(), 5, 6});
@@ -512,6 +634,8 @@ protected:
 
 TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
   const auto &[layer, mode] = GetParam();
+  if (layer.isOfFloats && mode.precision == Precision::INT8)
+    GTEST_SKIP() << "no kernel for integers";
   for (unsigned seed = 1; seed <= layer.numDraws; ++seed) {
     Sketch sketch(seed);
     layer.draw(sketch);

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
@@ -51,7 +52,8 @@ PrecisionSet BM1684XBackend::precisions() const {
 }
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
-  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp>(op))
+  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
+          tpu::CopyOp>(op))
     return Place::Alias;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)

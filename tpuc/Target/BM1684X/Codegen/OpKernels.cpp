@@ -196,6 +196,21 @@ std::optional<Unary> unaryOf(Operation *op) {
       .Case([&](tpu::FloorOp) { return make(UnaryKind::Floor); })
       .Case([&](tpu::CeilOp) { return make(UnaryKind::Ceil); })
       .Case([&](tpu::RoundOp) { return make(UnaryKind::Round); })
+      .Case([&](tpu::SignOp) { return make(UnaryKind::Sign); })
+      .Case([&](tpu::ThresholdedReluOp) { return make(UnaryKind::Threshold, number("alpha", 1)); })
+      .Case([&](tpu::ShrinkOp) {
+        return make(UnaryKind::Shrink, number("lambd", 0.5), number("bias"));
+      })
+      .Case([&](tpu::SoftsignOp) { return make(UnaryKind::Softsign); })
+      .Case([&](tpu::SeluOp selu) {
+        return make(UnaryKind::Selu, selu.getAlpha().convertToDouble(),
+                    selu.getGamma().convertToDouble());
+      })
+      .Case([&](tpu::CeluOp) { return make(UnaryKind::Celu, number("alpha", 1)); })
+      .Case([&](tpu::SinOp) { return make(UnaryKind::Sin); })
+      .Case([&](tpu::CosOp) { return make(UnaryKind::Cos); })
+      .Case([&](tpu::SinhOp) { return make(UnaryKind::Sinh); })
+      .Case([&](tpu::CoshOp) { return make(UnaryKind::Cosh); })
       .Default([](Operation *) { return Maybe(); });
 }
 
@@ -244,6 +259,19 @@ Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
                                                         .input = operandOf(sliced, 0),
                                                         .output = resultOf(sliced),
                                                         .scratch = scratchRoom(sliced)});
+}
+
+/// The norm of a root mean square, which has no addend.
+Kernels rmsNormKernels(tpu::RMSNormOp op, const SlicedOp &sliced) {
+  Normalization norm;
+  norm.input = operandOf(sliced, 0);
+  norm.output = resultOf(sliced);
+  norm.epsilon = op.getEps().convertToDouble();
+  norm.centers = false;
+  norm.scratch = scratchRoom(sliced);
+  if (isPresent(op, 1))
+    norm.gamma = operandOf(sliced, 1);
+  return one<normalizationScratch, emitNormalization>(norm);
 }
 
 /// A layer norm, a norm over channels, or an instance norm.
@@ -352,9 +380,9 @@ std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
 bool hasKernel(Operation *op) {
   return hasQuantizedKernel(op) || hasSelectKernel(op) || binaryKind(op) || unaryOf(op) ||
          isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
-             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp,
-             tpu::SoftmaxOp, tpu::UpsampleOp, tpu::InterpOp, tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
-             op);
+             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp,
+             tpu::InstanceNormOp, tpu::SoftmaxOp, tpu::UpsampleOp, tpu::InterpOp, tpu::LSTMOp,
+             tpu::GRUOp, tpu::RNNOp>(op);
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
@@ -385,6 +413,7 @@ Kernels kernelsOf(const SlicedOp &sliced) {
       .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
       .Case<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
           [&](auto norm) { return normKernels(norm, sliced); })
+      .Case([&](tpu::RMSNormOp norm) { return rmsNormKernels(norm, sliced); })
       .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })

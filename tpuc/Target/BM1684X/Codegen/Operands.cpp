@@ -134,7 +134,8 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return OperandForm::RowsTurned;
   if (index == op->getNumOperands() && worksInTheMiddle(op))
     return isa<tpu::ReduceOp>(op) ? OperandForm::Rows : OperandForm::RowsTurned;
-  if ((isa<tpu::LayerNormOp, tpu::PixelNormOp>(op) && (index == 1 || index == 2)) ||
+  if ((isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && (index == 1 || index == 2) &&
+       index < op->getNumOperands()) ||
       (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
   if (takesNumber(op, index) && scalarOperand(op, index))
