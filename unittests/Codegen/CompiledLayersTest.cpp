@@ -70,6 +70,17 @@ public:
         fmt::format("%{} = \"top.Weight\"() : () -> {} loc(\"{}\")\n", name, types[name], stored);
     return name;
   }
+  std::string integers(const std::string &name, const std::vector<int64_t> &values) {
+    const std::string stored = fmt::format("{}{}", name, seed);
+    const std::array<int64_t, 1> dims = {std::ssize(values)};
+    Tensor tensor(DataType::I64, Shape(std::span(dims)));
+    std::ranges::copy(values, tensor.mutableData<int64_t>().begin());
+    weights[stored] = std::move(tensor);
+    types[name] = fmt::format("tensor<{}xi64>", values.size());
+    body +=
+        fmt::format("%{} = \"top.Weight\"() : () -> {} loc(\"{}\")\n", name, types[name], stored);
+    return name;
+  }
   /// An op of the tensors `operands` ("n": left out) whose result is named, of type `element`; as
   /// many others as `numUnused` are left out.
   std::string op(const std::string &name, const std::string &kind,
@@ -535,6 +546,45 @@ const std::vector<Layer> kLayers = {
        drawMove(s, "Slice", {"n", "n", "n", "n"},
                 "offset = [0, 1, 2, 0], ends = [2, 3, 6, 3], steps = [1, 1, 2, 1]");
      }},
+    {"SliceBackwards",
+     [](Sketch &s) {
+       drawMove(s, "Slice", {"n", "n", "n", "n"},
+                "offset = [0, -1, 5, 0], ends = [2, -1000, 0, 3], steps = [1, -1, -2, 1]");
+     }},
+    {"Tile", [](Sketch &s) { drawMove(s, "Tile", {"n"}, "tile = [1, 2, 1, 3]"); }},
+    {"PadWithNumber",
+     [](Sketch &s) {
+       drawMove(s, "Pad", {"n", "n", "n"}, "paddings = [0, 1, 2, 0, 1, 0, -1, 3], val = 0.5 : f64");
+     }},
+    {"PadByTheEdge",
+     [](Sketch &s) {
+       const int64_t mode = s.between(0, 2);
+       drawMove(s, "Pad", {"n", "n", "n"},
+                fmt::format("paddings = [0, 0, 2, 1, 0, 1, 1, 2], mode = \"{}\"", mode == 0 ? "edge"
+                                                                                  : mode == 1
+                                                                                      ? "reflect"
+                                                                                      : "wrap"));
+     }},
+    {"CropTheCentre",
+     [](Sketch &s) { drawMove(s, "CenterCropPad", {"n"}, "shape = [2, 3, 9, 2]"); }},
+    {"GatherByComputedIndices",
+     [](Sketch &s) {
+       s.input("x", {3, s.channels()});
+       s.input("y", {2, 9, 7});
+       s.op("a", "Clip", {s.op("m", "Abs", {"x"})}, "min = 0.0 : f64, max = 8.0 : f64");
+       s.op("r", "Gather", {"y", s.op("i", "Cast", {"a"}, "to = i32", "i32")}, "axis = 1 : i64");
+     },
+     true, 3, true},
+    {"GatherByManyConstants",
+     [](Sketch &s) {
+       s.input("y", {2, 9, 7});
+       const int64_t count = s.among({70, 100});
+       std::vector<int64_t> indices;
+       for (int64_t i = 0; i < count; ++i)
+         indices.push_back(s.between(0, 8));
+       s.op("r", "Gather", {"y", s.integers("i", indices)}, "axis = 1 : i64");
+     },
+     true, 3, true},
     {"DepthToSpace",
      [](Sketch &s) {
        drawMove(s, "Depth2Space", {},
