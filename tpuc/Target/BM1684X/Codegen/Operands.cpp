@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
@@ -73,6 +74,11 @@ Expected<Tensor> readConstant(Operation *op, unsigned index) {
   return weight.read();
 }
 
+/// Whether the right operand of a product is a constant for all of its batch.
+static bool isConstantMatrix(tpu::MatMulOp op) {
+  return isConstantOperand(op, 1) && cast<RankedTensorType>(op.getRight().getType()).getRank() == 2;
+}
+
 /// Whether an op takes a constant operand of one element as a number: one that is exact.
 static bool takesNumber(Operation *op, unsigned index) {
   if (isQuantized(op))
@@ -90,13 +96,17 @@ static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
   if (index == 2)
     return OperandForm::EveryLane;
   if (index == 0)
-    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Rows;
-  if (index > 2 || !op.getRightTranspose())
-    return OperandForm::Rows;
-  if (elementTypeOf(op, 1) != DataType::F32)
-    return OperandForm::Columns;
-  // No command takes F32 columns. A constant is turned when it is packed, others are loaded so.
-  return isConstantOperand(op, 1) ? OperandForm::Rows : OperandForm::RowsTurned;
+    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Tensor;
+  // No command takes F32 columns: a constant is turned when it is packed.
+  if (index > 2 || !op.getRightTranspose() || !isConstantMatrix(op) ||
+      elementTypeOf(op, 1) == DataType::F32)
+    return OperandForm::Tensor;
+  return OperandForm::Columns;
+}
+
+bool liesTurned(tpu::MatMulOp op) {
+  return op.getRightTranspose() &&
+         (matrixForm(op, 1) == OperandForm::Columns || !isConstantMatrix(op));
 }
 
 /// Operands of a recurrent cell that are rows of channels: filters and biases.
@@ -130,15 +140,15 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return recurrentForm(op, index);
   if (index == 1 && isa<tpu::ReduceOp>(op))
     return OperandForm::Absent;
-  if (index == 0 && worksInTheMiddle(op))
+  const bool isResult = index == op->getNumOperands();
+  if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
     return OperandForm::RowsTurned;
-  if (index == op->getNumOperands() && worksInTheMiddle(op))
-    return isa<tpu::ReduceOp>(op) ? OperandForm::Rows : OperandForm::RowsTurned;
   if ((isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && (index == 1 || index == 2) &&
        index < op->getNumOperands()) ||
       (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
-  if (takesNumber(op, index) && scalarOperand(op, index))
+  const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
+  if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
     return OperandForm::Absent;
   return OperandForm::Tensor;
 }
@@ -273,13 +283,11 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row), address,
                        Layout::Compact);
   }
-  case OperandForm::Rows:
-  case OperandForm::RowsTurned:
-    return localTensor(type, extentsOf(size(kAxisN), size(kAxisH), 1, size(kAxisC)), address);
   case OperandForm::Columns:
-    return localTensor(type, extentsOf(size(kAxisN), size(kAxisC), 1, size(kAxisH)), address);
+    return localTensor(type, extentsOf(size(kAxisN), size(kAxisW), 1, size(kAxisC)), address);
   case OperandForm::EveryLane:
-    return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisC) * size(kAxisW)), address);
+    return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisW)), address);
+  case OperandForm::RowsTurned:
   case OperandForm::Tensor:
     return localTensor(
         type, extentsOf(size(kAxisN), size(kAxisC), size(kAxisD) * size(kAxisH), size(kAxisW)),
@@ -301,7 +309,7 @@ uint32_t parameterAddress(Operation *op, const SliceModel &model, unsigned index
 /// The rows of words of the columns of a slice.
 static LocalTensor localColumnWords(Operation *op, const SliceModel &model, unsigned index,
                                     const LocalSlice &local) {
-  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisC].size),
+  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisW].size),
                      parameterAddress(op, model, index, local));
 }
 
@@ -316,15 +324,15 @@ int64_t localOperandBytes(Operation *op, const SliceModel &model, unsigned index
   return words + localColumnWords(op, model, index, local).bytesPerLane();
 }
 
-/// A row-major tensor of which the axes stand in the order n, `second`, d * h (or none), `last`.
-static GlobalTensor matrixSlice(DataType type, const OperandModel &model, const Slice &slice,
-                                int64_t address, unsigned second, unsigned last) {
-  const int64_t columns = model.extents[last];
-  const int64_t matrix = model.extents[second] * columns;
+/// A matrix that lies transposed: n, w, c.
+static GlobalTensor turnedSlice(DataType type, const OperandModel &model, const Slice &slice,
+                                int64_t address) {
+  const int64_t columns = model.extents[kAxisC];
+  const int64_t matrix = model.extents[kAxisW] * columns;
   const int64_t offset =
-      slice[kAxisN].begin * matrix + slice[second].begin * columns + slice[last].begin;
+      slice[kAxisN].begin * matrix + slice[kAxisW].begin * columns + slice[kAxisC].begin;
   GlobalTensor tensor =
-      globalTensor(type, extentsOf(slice[kAxisN].size, slice[second].size, 1, slice[last].size),
+      globalTensor(type, extentsOf(slice[kAxisN].size, slice[kAxisW].size, 1, slice[kAxisC].size),
                    static_cast<uint64_t>(address + byteSize(type, offset)));
   tensor.stride = extentsOf(matrix, columns, columns, 1);
   return tensor;
@@ -367,8 +375,8 @@ static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_
 static int64_t columnWordsAt(int64_t count) { return alignUp(count, int64_t{sizeof(int32_t)}); }
 
 static GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64_t address) {
-  const int64_t all = matrix.extents[kAxisC];
-  const int64_t first = columnWordsAt(matrix.extents[kAxisH] * all) +
+  const int64_t all = matrix.extents[kAxisW];
+  const int64_t first = columnWordsAt(matrix.extents[kAxisC] * all) +
                         columns.begin * static_cast<int64_t>(sizeof(int32_t));
   GlobalTensor tensor = globalTensor(DataType::I32, extentsOf(kColumnRows, 1, 1, columns.size),
                                      static_cast<uint64_t>(address + first));
@@ -388,14 +396,12 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   switch (operandForm(op, index)) {
   case OperandForm::PerChannel:
     return channelSlice(channelRows(op, model, index), slice[kAxisC], address);
-  case OperandForm::Rows:
-    return matrixSlice(type, tensor, slice, address, kAxisH, kAxisC);
   case OperandForm::Columns:
   case OperandForm::RowsTurned:
-    return matrixSlice(type, tensor, slice, address, kAxisC, kAxisH);
+    return turnedSlice(type, tensor, slice, address);
   case OperandForm::EveryLane:
-    return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
-                        static_cast<uint64_t>(address + byteSize(type, slice[kAxisC].begin)));
+    return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisW].size),
+                        static_cast<uint64_t>(address + byteSize(type, slice[kAxisW].begin)));
   case OperandForm::Absent:
   case OperandForm::Tensor:
     break;
@@ -457,7 +463,7 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
     return emitLoadTransposedCW(builder, from, to);
   if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
     return loaded;
-  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisC], address),
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisW], address),
                          localColumnWords(op, model, index, local));
 }
 
