@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -65,15 +66,22 @@ public:
       input = maker.permuted(input, {1, 0, 2}, "steps");
     steps = OpMaker::dimsOf(input)[0];
     samples = OpMaker::dimsOf(input)[1];
+    for (int64_t direction = 0; direction < directions; ++direction)
+      operands.push_back(operandsOf(input, direction));
+    if constexpr (requires { op.getYC(); })
+      if (isWanted(kCellResult))
+        maker.replace(kCellResult, lastCell());
+    if (!isWanted(0) && !isWanted(1))
+      return true;
     SmallVector<Value> parts;
     for (int64_t direction = 0; direction < directions; ++direction)
-      parts.push_back(cell(input, direction));
+      parts.push_back(cell(direction, 0, {steps, 1, samples, paddedUnits}));
     Value all = maker.joined(parts, 1, "directions");
     // [steps, directions, samples, units]
     all = maker.sliced(all, 3, 0, units, "units");
-    if (!isa<NoneType>(op.getYH().getType()))
+    if (isWanted(1))
       maker.replace(1, lastOf(all));
-    if (!isa<NoneType>(op.getY().getType()))
+    if (isWanted(0))
       maker.replace(0, op.getBatchFirst() ? maker.permuted(all, {2, 0, 1, 3}, "turned") : all);
     return true;
   }
@@ -87,11 +95,15 @@ private:
     if (op.getActivations() || op.getClip() || !takesAllSteps())
       return false;
     if constexpr (requires { op.getPeephole(); })
-      if (!isa<NoneType>(op.getPeephole().getType()) || op.getInputForget() ||
-          !isa<NoneType>(op.getYC().getType()))
+      if (!isa<NoneType>(op.getPeephole().getType()) || op.getInputForget())
         return false;
-    return paddedUnits != units || directions != 1 || op.getBatchFirst() ||
-           !isa<NoneType>(op.getYH().getType()) || !isa<NoneType>(op.getSequenceLens().getType());
+    return paddedUnits != units || directions != 1 || op.getBatchFirst() || isWanted(1) ||
+           (isWanted(0) && isWanted(kCellResult)) || !isa<NoneType>(op.getSequenceLens().getType());
+  }
+
+  static constexpr unsigned kCellResult = 2;
+  bool isWanted(unsigned index) {
+    return index < op->getNumResults() && !isa<NoneType>(op->getResult(index).getType());
   }
 
   /// Whether no sequence ends before the last step.
@@ -130,11 +142,12 @@ private:
     return maker.joined({state, maker.weight(zeros, "no_state")}, 2, "whole_state");
   }
 
-  /// [steps, 1, samples, units] of one direction.
-  Value cell(Value input, int64_t direction) {
-    const std::string what = isReversed(direction) ? "backward" : "forward";
+  std::string nameOf(int64_t direction) { return isReversed(direction) ? "backward" : "forward"; }
+
+  SmallVector<Value> operandsOf(Value input, int64_t direction) {
+    const std::string what = nameOf(direction);
     const int64_t inputs = OpMaker::dimsOf(input)[2];
-    SmallVector<Value> operands = {
+    SmallVector<Value> made = {
         input,
         constant(kFilter, direction, {gates, units, paddedUnits, inputs, inputs},
                  {1, gates * paddedUnits, inputs}, what + "_filter"),
@@ -145,15 +158,32 @@ private:
         maker.none(),
         initial(kInitialHidden, direction)};
     if constexpr (requires { op.getInitialC(); })
-      operands.append({initial(kInitialCell, direction), maker.none()});
+      made.append({initial(kInitialCell, direction), maker.none()});
+    return made;
+  }
+
+  /// Result `index` of one direction's cell, alone.
+  Value cell(int64_t direction, unsigned index, ArrayRef<int64_t> dims) {
     NamedAttrList attributes(op->getAttrDictionary());
     attributes.set("hidden_size", maker.builder.getI64IntegerAttr(paddedUnits));
     attributes.set("batch_first", maker.builder.getBoolAttr(false));
     attributes.set("direction",
                    maker.builder.getStringAttr(isReversed(direction) ? "reverse" : "forward"));
     SmallVector<Type> results(op->getNumResults(), maker.builder.getNoneType());
-    results[0] = OpMaker::typeOf(input).clone({steps, 1, samples, paddedUnits});
-    return maker.make(Op::getOperationName(), what, results, operands, attributes);
+    results[index] = OpMaker::typeOf(op.getInput()).clone(dims);
+    return maker.make(Op::getOperationName(), nameOf(direction) + (index == 0 ? "" : "_cell"),
+                      results, operands[static_cast<size_t>(direction)], attributes);
+  }
+
+  /// The cells behind the last step: computed again, as a cell gives one result.
+  Value lastCell() {
+    SmallVector<Value> cells;
+    for (int64_t direction = 0; direction < directions; ++direction)
+      cells.push_back(cell(direction, kCellResult, {1, samples, paddedUnits}));
+    Value states = maker.sliced(maker.joined(cells, 0, "cells"), 2, 0, units, "cell_units");
+    if (op.getBatchFirst())
+      return maker.permuted(states, {1, 0, 2}, "cells_turned");
+    return maker.makeLike<tpu::CopyOp>("cell_states", states);
   }
 
   /// The state behind the last step of each direction.
@@ -172,6 +202,8 @@ private:
   Op op;
   int64_t gates, directions, units, paddedUnits;
   int64_t steps = 1, samples = 1;
+  /// Of the cell of each direction.
+  SmallVector<SmallVector<Value>> operands;
 };
 
 } // namespace

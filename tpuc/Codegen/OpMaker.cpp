@@ -27,7 +27,7 @@ Value OpMaker::none() { return builder.create<top::NoneOp>(op->getLoc(), builder
 Value OpMaker::make(StringRef opName, StringRef what, TypeRange types, ValueRange operands,
                     const NamedAttrList &attributes) {
   OperationState state(name(what), opName, operands, types, attributes.getAttrs());
-  return builder.create(state)->getResult(0);
+  return givenResult(builder.create(state));
 }
 
 Value OpMaker::reshaped(Value value, ArrayRef<int64_t> dims, StringRef what) {

@@ -37,7 +37,7 @@ public:
     return make(Op::getOperationName(), what, mlir::Type(typeOf(operands.front())), operands,
                 attributes);
   }
-  /// Gives the first of the results.
+  /// Gives the first of the results that are not left out.
   mlir::Value make(llvm::StringRef name, llvm::StringRef what, mlir::TypeRange types,
                    mlir::ValueRange operands, const mlir::NamedAttrList &attributes);
 

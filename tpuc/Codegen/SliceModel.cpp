@@ -573,7 +573,7 @@ Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
 template <typename Op> Expected<SliceModel> recurrentModel(Op op) {
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const ArrayRef<int64_t> filter = dimsOf(op.getFilter());
-  if (filter[0] != 1 || op.getBatchFirst() || isAbsent(op.getY()))
+  if (filter[0] != 1 || op.getBatchFirst() || !isAbsent(op.getYH()))
     return makeError("", "several directions, or samples in front", "the steps of one direction");
   if (!isAbsent(op.getSequenceLens()))
     return makeError("", "sequences of different lengths", "all steps");
@@ -584,7 +584,9 @@ template <typename Op> Expected<SliceModel> recurrentModel(Op op) {
       return makeError("", "peepholes or coupled gates");
   const int64_t columns = input[0] * input[1];
   const auto units = static_cast<int64_t>(op.getHiddenSize());
-  SliceModel model{.operands = {}, .result = {1, units, 1, 1, columns}, .isCuttable = {}};
+  SliceModel model{.operands = {},
+                   .result = {1, units, 1, 1, isAbsent(op.getY()) ? input[1] : columns},
+                   .isCuttable = {}};
   model.operands.push_back(wholeOperand({1, input[2], 1, 1, columns}));
   for (Value row : {Value(op.getFilter()), Value(op.getRecurrence()), Value(op.getBias())})
     model.operands.push_back(isAbsent(row) ? OperandModel()
@@ -656,6 +658,13 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
 
 } // namespace
 
+Value codegen::givenResult(Operation *op) {
+  for (Value result : op->getResults())
+    if (!isAbsent(result))
+      return result;
+  return op->getResult(0);
+}
+
 Expected<std::optional<AxisSpan>> codegen::spanOf(Operation *op) {
   if (auto reduce = dyn_cast<tpu::ReduceOp>(op)) {
     Expected<AxisSpan> span = reducedSpan(reduce);
@@ -702,7 +711,8 @@ Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
   }
   const auto given =
       llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
-  if (given != 1 || isa<NoneType>(op->getResult(0).getType()))
+  const bool isFirst = given == 1 && !isa<NoneType>(op->getResult(0).getType());
+  if (!isFirst && (given != 1 || !isa<tpu::LSTMOp>(op)))
     return makeError("", std::to_string(given) + " results", "one");
   return modelOf(op, company);
 }

@@ -47,7 +47,7 @@ static top::WeightOp constantOf(Value value) {
 }
 
 static Value valueAt(Operation *op, unsigned index) {
-  return index < op->getNumOperands() ? op->getOperand(index) : op->getResult(0);
+  return index < op->getNumOperands() ? op->getOperand(index) : givenResult(op);
 }
 
 std::optional<double> scalarOperand(Operation *op, unsigned index) {

@@ -47,6 +47,7 @@ Kernels recurrentKernels(const SlicedOp &sliced) {
   recurrence.batch = cast<RankedTensorType>(op->getOperand(0).getType()).getShape()[1];
   const auto direction = op->getAttrOfType<StringAttr>("direction");
   recurrence.isReversed = direction && direction.getValue() == "reverse";
+  recurrence.givesCell = isa<NoneType>(op->getResult(0).getType());
   recurrence.scratch = scratchRoom(sliced);
   if (auto gru = dyn_cast<tpu::GRUOp>(op)) {
     recurrence.kind = CellKind::Gru;

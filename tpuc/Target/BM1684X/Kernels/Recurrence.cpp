@@ -83,7 +83,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &re
           checkTensor(where, "input", in, {1, in.shape[1], 1, in.shape[3]}, out.type);
       !fits)
     return propagate(fits);
-  if (Expected<void> fits = checkTensor(where, "output", out, {1, units, 1, in.shape[3]}, out.type);
+  const int64_t columns = recurrence.givesCell ? recurrence.batch : in.shape[3];
+  if (Expected<void> fits = checkTensor(where, "output", out, {1, units, 1, columns}, out.type);
       !fits)
     return propagate(fits);
   for (const std::optional<LocalTensor> *initial :
@@ -252,9 +253,11 @@ void Cell::run() {
       stepRnn(products);
     if (plan.operand.type != DataType::F32)
       addCast(builder, plan.operand, plan.hidden);
-    convert(recurrence.output.slice(3, first, recurrence.batch),
-            recurrence.givesCell ? plan.cell : plan.operand);
+    if (!recurrence.givesCell)
+      convert(recurrence.output.slice(3, first, recurrence.batch), plan.operand);
   }
+  if (recurrence.givesCell)
+    convert(recurrence.output, plan.cell);
 }
 
 } // namespace

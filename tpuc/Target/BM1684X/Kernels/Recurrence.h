@@ -42,7 +42,7 @@ struct Recurrence {
   bool isReversed = false;
   /// Of a GRU: the reset gate multiplies the product with the state, not the state.
   bool resetsProduct = false;
-  /// The output is the cell's state instead of what it gives: of an LSTM only.
+  /// The output [1,H,1,batch] is the state of the cell behind the last step instead: of an LSTM.
   bool givesCell = false;
   Scratch scratch;
 };
