@@ -114,8 +114,10 @@ public:
     return std::as_writable_bytes(context).subspan(offset, size);
   }
 
-  Expected<void> run(const RunHooks &hooks) override {
+  Expected<void> run(uint32_t subNet, const RunHooks &hooks) override {
     for (const BM1684XProgram::Group &group : program.groups) {
+      if (group.subNet != subNet)
+        continue;
       std::array<uint32_t, 2> done{};
       const auto hook = [&](const machine::PreparedCommand &prepared, bool isDone) {
         const auto &call = isDone ? hooks.after : hooks.before;

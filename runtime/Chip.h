@@ -49,8 +49,9 @@ public:
   virtual ~Device() = default;
   /// The bytes of the stage's context at a device address; empty unless all of them are there.
   virtual std::span<std::byte> contextBytes(uint64_t address, uint64_t size) = 0;
-  /// Runs all commands. Errors: what only the data can show, such as an index out of range.
-  virtual Expected<void> run(const RunHooks &hooks) = 0;
+  /// Runs the commands of a sub-net, an index into `Stage::subNets`. Errors: what only the data can
+  /// show, such as an index out of range.
+  virtual Expected<void> run(uint32_t subNet, const RunHooks &hooks) = 0;
 };
 
 /// The checked and decoded commands of one stage; for any number of devices and threads. Needs the

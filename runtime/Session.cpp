@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 namespace tpuc::runtime {
 
@@ -60,13 +61,14 @@ Expected<std::vector<uint32_t>> findPath(const bmodel::Stage &stage, const std::
     if (visited[current])
       return makeError(place, "a loop", "each sub-net once");
     visited[current] = true;
-    if (subNet.mode != static_cast<int32_t>(SubNetMode::Tpu)) {
+    if (subNet.mode != static_cast<int32_t>(SubNetMode::Tpu) &&
+        subNet.mode != static_cast<int32_t>(SubNetMode::Cpu)) {
       constexpr std::array kModes = {"the TPU", "the CPU", "a merge", "a switch"};
       const auto mode = static_cast<uint32_t>(subNet.mode);
       return makeError(place,
                        mode < kModes.size() ? fmt::format("a sub-net of {}", kModes[mode])
                                             : fmt::format("a sub-net of mode {}", subNet.mode),
-                       "one of the TPU");
+                       "one of the TPU or the CPU");
     }
     if (subNet.isDynamic || !subNet.cores.empty())
       return makeError(place, subNet.isDynamic ? "a dynamic sub-net" : "commands for several cores",
@@ -84,12 +86,51 @@ Expected<std::vector<uint32_t>> findPath(const bmodel::Stage &stage, const std::
 }
 
 /// The sub-nets of a stage that this runtime can run, in order.
-Expected<std::vector<uint32_t>> staticPath(const bmodel::Model &model, const bmodel::Net &net,
-                                           const bmodel::Stage &stage, const std::string &where) {
+Expected<std::vector<LoadedStage::Step>> stepsOf(const bmodel::Model &model, const bmodel::Net &net,
+                                                 const bmodel::Stage &stage,
+                                                 const std::string &where) {
   if (auto ok = checkSupported(model, net, stage, where); !ok)
     return propagate(ok);
-  return findPath(stage, where);
+  const auto path = findPath(stage, where);
+  if (!path)
+    return tl::unexpected(path.error());
+  std::vector<LoadedStage::Step> steps;
+  for (const uint32_t index : *path) {
+    const bmodel::SubNet &subNet = stage.subNets[index];
+    steps.push_back({index});
+    if (subNet.mode != static_cast<int32_t>(SubNetMode::Cpu))
+      continue;
+    auto cpu = CpuSubNet::create(stage, subNet, fmt::format("{}, sub-net {}", where, subNet.id));
+    if (!cpu)
+      return propagate(cpu);
+    steps.back().cpu = std::move(*cpu);
+  }
+  return steps;
 }
+
+/// The time line of the chip, and what the host computes meanwhile.
+class SharedTimeLine : public TimeLine {
+public:
+  SharedTimeLine(std::unique_ptr<const TimeLine> chip, std::vector<std::string> layers)
+      : chip(std::move(chip)), layers(std::move(layers)) {}
+
+  TimeEstimate estimate() const override { return chip->estimate(); }
+  std::string trace() const override { return chip->trace(); }
+  std::string csv() const override { return chip->csv(); }
+  std::string summary() const override {
+    return chip->summary() + fmt::format("\nnot counted: {} layers on the CPU: {}\n", layers.size(),
+                                         fmt::join(layers, ", "));
+  }
+  nlohmann::ordered_json json() const override {
+    nlohmann::ordered_json json = chip->json();
+    json["cpu_layers"] = layers;
+    return json;
+  }
+
+private:
+  std::unique_ptr<const TimeLine> chip;
+  std::vector<std::string> layers;
+};
 
 } // namespace
 
@@ -130,28 +171,50 @@ Expected<uint32_t> LoadedModel::findNet(std::string_view name) const {
       fmt::format("the name of one of them: {}", fmt::join(names, ", ")));
 }
 
-Expected<std::shared_ptr<const Program>> LoadedModel::program(StageRef ref) const {
+std::vector<uint32_t> LoadedStage::chipPath() const {
+  std::vector<uint32_t> path;
+  for (const Step &step : steps)
+    if (!step.cpu)
+      path.push_back(step.subNet);
+  return path;
+}
+
+std::vector<std::string> LoadedStage::cpuLayers() const {
+  std::vector<std::string> layers;
+  for (const Step &step : steps)
+    if (step.cpu)
+      std::ranges::copy(step.cpu->layers(), std::back_inserter(layers));
+  return layers;
+}
+
+Expected<std::shared_ptr<const LoadedStage>> LoadedModel::program(StageRef ref) const {
   const std::scoped_lock lock(mutex);
   for (const auto &[known, program] : programs)
     if (known == ref)
       return program;
   const std::string where = placeOf(ref);
   const bmodel::Stage &part = stage(ref);
-  const auto path = staticPath(contents, contents.nets[ref.net], part, where);
-  if (!path)
-    return tl::unexpected(path.error());
-  auto made = chip().load(part, *path, where);
-  if (made)
-    programs.emplace_back(ref, *made);
+  auto steps = stepsOf(contents, contents.nets[ref.net], part, where);
+  if (!steps)
+    return propagate(steps);
+  auto made = std::make_shared<LoadedStage>();
+  made->steps = std::move(*steps);
+  auto program = chip().load(part, made->chipPath(), where);
+  if (!program)
+    return propagate(program);
+  made->program = std::move(*program);
+  programs.emplace_back(ref, made);
   return made;
 }
 
 Expected<std::unique_ptr<const TimeLine>> LoadedModel::timeLine(StageRef ref) const {
   const std::string where = placeOf(ref);
   const bmodel::Stage &part = stage(ref);
-  const auto path = staticPath(contents, contents.nets[ref.net], part, where);
-  if (!path)
-    return tl::unexpected(path.error());
+  LoadedStage sketch;
+  auto steps = stepsOf(contents, contents.nets[ref.net], part, where);
+  if (!steps)
+    return propagate(steps);
+  sketch.steps = std::move(*steps);
   const auto layers = [&](uint32_t subNet, uint32_t group, Engine engine, uint32_t index) {
     const bmodel::GroupRef place{ref.net, ref.stage, subNet, group};
     const auto map = std::ranges::find(contents.debug.groups, place, &bmodel::GroupLayers::group);
@@ -160,7 +223,11 @@ Expected<std::unique_ptr<const TimeLine>> LoadedModel::timeLine(StageRef ref) co
     const auto layer = bmodel::layerOfCommand(engine == Engine::Tiu ? map->tiu : map->dma, index);
     return layer ? std::string_view(contents.debug.layers[*layer]) : std::string_view();
   };
-  return chip().time(part, *path, layers, where);
+  auto line = chip().time(part, sketch.chipPath(), layers, where);
+  std::vector<std::string> cpuLayers = sketch.cpuLayers();
+  if (!line || cpuLayers.empty())
+    return line;
+  return std::make_unique<SharedTimeLine>(std::move(*line), std::move(cpuLayers));
 }
 
 Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedModel> model,
@@ -168,10 +235,12 @@ Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedM
   auto program = model->program(ref);
   if (!program)
     return propagate(program);
-  auto device = (*program)->createDevice(numThreads);
+  auto device = (*program)->program->createDevice(numThreads);
   if (!device)
     return propagate(device);
   std::unique_ptr<Session> session(new Session(std::move(model), ref));
+  if (!(*program)->cpuLayers().empty())
+    session->threads = std::make_unique<ThreadPool>(numThreads);
   session->program = std::move(*program);
   session->device = std::move(*device);
   session->inputs.resize(session->stage().inputs.size());
@@ -216,8 +285,11 @@ Expected<void> Session::run(const RunHooks &hooks) {
       return makeError(loaded->placeOf(ref), fmt::format("input '{}' has no memory", info.name));
     std::ranges::copy(bytes, place.begin());
   }
-  if (auto ok = device->run(hooks); !ok)
-    return makeError(loaded->placeOf(ref), ok.error().message());
+  for (const LoadedStage::Step &step : program->steps) {
+    const auto ok = step.cpu ? step.cpu->run(*device, *threads) : device->run(step.subNet, hooks);
+    if (!ok)
+      return makeError(loaded->placeOf(ref), ok.error().message());
+  }
   hasRun = true;
   return {};
 }

@@ -9,7 +9,7 @@
 #ifndef RUNTIME_SESSION_H
 #define RUNTIME_SESSION_H
 
-#include "runtime/Chip.h"
+#include "runtime/CpuSubNet.h"
 #include "tpuc/Support/Tensor.h"
 
 #include <mutex>
@@ -21,6 +21,23 @@ namespace tpuc::runtime {
 struct StageRef {
   uint32_t net = 0, stage = 0;
   friend auto operator<=>(const StageRef &, const StageRef &) = default;
+};
+
+/// The sub-nets of a stage, ready to run.
+struct LoadedStage {
+  /// In the order in which they run: indices into `Stage::subNets`, and what the host computes.
+  struct Step {
+    uint32_t subNet = 0;
+    /// Null for sub-nets of the chip.
+    std::shared_ptr<const CpuSubNet> cpu = nullptr;
+  };
+  std::vector<Step> steps;
+  std::shared_ptr<const Program> program;
+
+  /// The sub-nets of the chip.
+  std::vector<uint32_t> chipPath() const;
+  /// The names of the layers that the host computes.
+  std::vector<std::string> cpuLayers() const;
 };
 
 /// A model file and the programs of the stages that were asked for. For any number of threads.
@@ -45,11 +62,13 @@ public:
   Expected<uint32_t> findNet(std::string_view name) const;
 
   /// Checked and decoded on first use. Errors: commands that are not legal, and what this runtime
-  /// cannot do: dynamic nets, sub-nets on the CPU, branches, several cores, encryption.
-  Expected<std::shared_ptr<const Program>> program(StageRef ref) const;
+  /// cannot do: dynamic nets, layers of the vendor's on the CPU, branches, several cores,
+  /// encryption.
+  Expected<std::shared_ptr<const LoadedStage>> program(StageRef ref) const;
 
   /// When each command of a run takes place, by the chip's timing model; with the layers, where the
-  /// file names them. Errors: as `program`, and those of `Chip::time`.
+  /// file names them. What the host computes takes no time, and is named in the summary and the
+  /// JSON. Errors: as `program`, and those of `Chip::time`.
   Expected<std::unique_ptr<const TimeLine>> timeLine(StageRef ref) const;
 
 private:
@@ -59,7 +78,7 @@ private:
   const Chip *chipValue = nullptr;
   std::string place;
   mutable std::mutex mutex;
-  mutable std::vector<std::pair<StageRef, std::shared_ptr<const Program>>> programs;
+  mutable std::vector<std::pair<StageRef, std::shared_ptr<const LoadedStage>>> programs;
 };
 
 /// One stage on a simulated device of its own. Not for two threads at once.
@@ -89,8 +108,10 @@ private:
 
   std::shared_ptr<const LoadedModel> loaded;
   StageRef ref;
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const LoadedStage> program;
   std::unique_ptr<Device> device;
+  /// Of the layers that the host computes; none where there are none.
+  std::unique_ptr<ThreadPool> threads;
   /// Copied to the device before each run, whose commands may use their place for something else.
   std::vector<std::optional<Tensor>> inputs;
   bool hasRun = false;

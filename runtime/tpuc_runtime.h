@@ -67,7 +67,8 @@ typedef struct tpuc_error {
 } tpuc_error;
 
 /* Element types, under the numbers that a .bmodel file has for them. I4 and U4 hold two elements
- * per byte, the first in the low half. */
+ * per byte, the first in the low half; BOOL has a byte for each, 0 or 1. The types from 256 on are
+ * those of networks with layers that the host computes. */
 typedef enum tpuc_type {
   TPUC_F32 = 0,
   TPUC_F16 = 1,
@@ -79,7 +80,15 @@ typedef enum tpuc_type {
   TPUC_U32 = 7,
   TPUC_BF16 = 8,
   TPUC_I4 = 9,
-  TPUC_U4 = 10
+  TPUC_U4 = 10,
+  TPUC_F64 = 256,
+  TPUC_F8E4M3FN = 260,
+  TPUC_F8E5M2 = 261,
+  TPUC_F8E4M3FNUZ = 262,
+  TPUC_F8E5M2FNUZ = 263,
+  TPUC_I64 = 272,
+  TPUC_U64 = 273,
+  TPUC_BOOL = 274
 } tpuc_type;
 
 typedef struct tpuc_model tpuc_model;

@@ -18,7 +18,7 @@ CHIP_FREE = re.compile(r"tpuc/(Preprocess|Frontend|Dialect|Transforms|Interprete
 CHIP_NAME = re.compile(r"bm ?16[0-9]{2}x?|cv18[0-9x]|cv18xx|sophgo|dnnweaver", re.I)
 
 # Rooms that build, test and run without MLIR.
-MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/Kernels)|tpuc/Target/[^/]+/Machine|runtime|"
+MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/[^/]+/Machine|runtime|"
                        r"tools/(npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 

@@ -1,4 +1,5 @@
-// What the chip can compute is one sub-network; anything else is refused by name.
+// What the chip can compute is one sub-network; the host computes the rest, but for what it cannot
+// either, which is refused by name.
 // RUN: tpuc-opt %s --split-input-file --verify-diagnostics --subnet-divide | FileCheck %s
 
 // CHECK: module.state = "TPU_DIVIDED"
@@ -13,18 +14,74 @@ module attributes {module.name = "net", module.chip = "bm1684x"} {
 
 // -----
 
-module attributes {module.name = "net", module.chip = "bm1684x"} {
-  func.func @main(%arg0: tensor<1x8x4x4xf32>, %arg1: tensor<8x8xi32>, %arg2: tensor<1x?x4x4xf32>) {
+// What the chip has no kernel for, the host computes. Ops of one engine come together where they do
+// not depend on the other; what only renames is part of the sub-network that it comes from.
+// CHECK-LABEL: module.name = "mixed"
+// CHECK-NOT: attributes {subnet_id
+// CHECK: "tpu.Relu"{{.*}}subnet_id = 0 : i64, subnet_mode = "TPU"}
+// CHECK: "tpu.Sigmoid"{{.*}}subnet_id = 0 : i64, subnet_mode = "TPU"}
+// CHECK: "tpu.Det"{{.*}}subnet_id = 1 : i64, subnet_mode = "CPU", subnet_reason = "there is no kernel for it"}
+// CHECK: "tpu.Relu"(%arg1){{.*}}subnet_id = 1 : i64, subnet_mode = "CPU", subnet_reason = "a tensor of i32; expected F32, F16 or BF16"}
+// CHECK: "tpu.Reshape"{{.*}}shape = [1, 8, 1, 1], subnet_id = 1 : i64, subnet_mode = "CPU"}
+// CHECK: "tpu.Relu"{{.*}}subnet_id = 2 : i64, subnet_mode = "TPU"}
+module attributes {module.name = "mixed", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<1x8x4x4xf32>, %arg1: tensor<8x8xi32>) -> (tensor<1x8x1x1xf32>, tensor<8x8xi32>, tensor<1x8x4x4xf32>) {
     %n = "top.None"() : () -> none
-    // expected-error@+1 {{tpu.Det on f32 cannot be computed on bm1684x: there is no kernel for it}}
-    %0 = "tpu.Det"(%arg0) : (tensor<1x8x4x4xf32>) -> tensor<1x8xf32>
-    // expected-error@+1 {{tpu.Relu on i32 cannot be computed on bm1684x: a tensor of i32; expected F32, F16 or BF16}}
-    %1 = "tpu.Relu"(%arg1) : (tensor<8x8xi32>) -> tensor<8x8xi32>
-    // expected-error@+1 {{tpu.Relu on f32 cannot be computed on bm1684x: a tensor whose extents are not known, or 0; expected static shapes}}
-    %2 = "tpu.Relu"(%arg2) : (tensor<1x?x4x4xf32>) -> tensor<1x?x4x4xf32>
-    // expected-error@+1 {{a filter or bias that is computed; expected constants}}
-    %3 = "tpu.Conv"(%arg0, %arg0, %n) {kernel_shape = [4, 4]} : (tensor<1x8x4x4xf32>, tensor<1x8x4x4xf32>, none) -> tensor<1x1x1x1xf32>
-    return
+    %0 = "tpu.Relu"(%arg0) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    %1 = "tpu.Det"(%0) : (tensor<1x8x4x4xf32>) -> tensor<1x8xf32>
+    %2 = "tpu.Relu"(%arg1) : (tensor<8x8xi32>) -> tensor<8x8xi32>
+    %3 = "tpu.Reshape"(%1, %n) {shape = [1, 8, 1, 1]} : (tensor<1x8xf32>, none) -> tensor<1x8x1x1xf32>
+    %4 = "tpu.Relu"(%3) : (tensor<1x8x1x1xf32>) -> tensor<1x8x1x1xf32>
+    %5 = "tpu.Sigmoid"(%0) : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    return %4, %2, %5 : tensor<1x8x1x1xf32>, tensor<8x8xi32>, tensor<1x8x4x4xf32>
+  }
+}
+
+// -----
+
+// A shape that only the data show may stand between layers of the host.
+// CHECK-LABEL: module.name = "dynamic"
+// CHECK: "tpu.NonZero"{{.*}} subnet_mode = "CPU"
+// CHECK: "tpu.Reduce"{{.*}} subnet_mode = "CPU"
+module attributes {module.name = "dynamic", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<4x4xf32>) -> tensor<2xi64> {
+    %n = "top.None"() : () -> none
+    %0 = "tpu.NonZero"(%arg0) : (tensor<4x4xf32>) -> tensor<2x?xi64>
+    %1 = "tpu.Reduce"(%0, %n) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<2x?xi64>, none) -> tensor<2xi64>
+    return %1 : tensor<2xi64>
+  }
+}
+
+// -----
+
+// Constants that are results are copied.
+// CHECK-LABEL: module.name = "constant"
+// CHECK: "tpu.Copy"{{.*}} subnet_mode = "CPU"
+module attributes {module.name = "constant", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi64>) {
+    %0 = "tpu.Relu"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+    %w = "top.Weight"() : () -> tensor<4xi64>
+    return %0, %w : tensor<4xf32>, tensor<4xi64>
+  }
+}
+
+// -----
+
+module attributes {module.name = "net", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<1x8x4x4xf32>, %arg1: tensor<1x8x4x4x!quant.uniform<i8:f32, 0.5>>, %arg2: tensor<1x?x4x4xf32>) -> tensor<1x?x4x4xf32> {
+    // expected-error@+1 {{tpu.Arctan on i8 cannot be computed on bm1684x: }}
+    %1 = "tpu.Arctan"(%arg1) {rshift = 1 : i64} : (tensor<1x8x4x4x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x8x4x4x!quant.uniform<i8:f32, 0.5>>
+    return %arg2 : tensor<1x?x4x4xf32>
+  }
+}
+
+// -----
+
+module attributes {module.name = "net", module.chip = "bm1684x"} {
+  func.func @main(%arg0: tensor<4x4xf32>) -> tensor<2x?xi64> {
+    // expected-error@+1 {{tpu.NonZero on i64 cannot be computed on bm1684x: its result has a shape that only the data show, and is needed outside of the CPU's layers}}
+    %0 = "tpu.NonZero"(%arg0) : (tensor<4x4xf32>) -> tensor<2x?xi64>
+    return %0 : tensor<2x?xi64>
   }
 }
 

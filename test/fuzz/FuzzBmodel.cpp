@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Model/Bmodel/Combine.h"
+#include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Model/Bmodel/Dump.h"
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Writer.h"
@@ -40,6 +41,10 @@ std::string text(const Model &model) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const Bytes file = std::as_bytes(std::span(data, size));
+  // Layers of the CPU, which stand behind a checksum in a file.
+  if (const auto program = cpu::parseProgram(file, "fuzz"))
+    require(cpu::parseProgram(cpu::encodeProgram(*program), "again").has_value(),
+            "what was read can be written and read");
   // With a wrong checksum the rest is still worth a look.
   const auto read = readModel(file, nullptr, "fuzz", {.verifySha256 = false});
   const auto verified = readModel(file, nullptr, "fuzz");

@@ -109,6 +109,11 @@ void print(const ModelDeployOptions &options, const ModelDeploySummary &summary)
     printDiagnosis(summary);
   if (summary.modelFile)
     printModelFile(options, *summary.modelFile);
+  if (!summary.cpuLayers.empty())
+    fmt::print("{} layer{} on the CPU, which the cycles do not count:\n", summary.cpuLayers.size(),
+               summary.cpuLayers.size() == 1 ? "" : "s");
+  for (const ModelDeploySummary::CpuLayer &layer : summary.cpuLayers)
+    fmt::print("  {} ({}): {}\n", layer.name, layer.op, layer.reason);
   if (!summary.note.empty())
     fmt::print("{}\n", summary.note);
 }

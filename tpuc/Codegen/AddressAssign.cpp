@@ -68,6 +68,8 @@ private:
 Value Neurons::root(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
     Expected<Place> place = Place::Local;
+    if (isOnCpu(op))
+      break;
     if (isa<top::InputOp>(op))
       place = Place::Alias;
     else if (!isa<tpu::GroupOp>(op))
@@ -80,7 +82,7 @@ Value Neurons::root(Value value) const {
 }
 
 void Neurons::need(Value value, int64_t time) {
-  if (isa<NoneType>(value.getType()) ||
+  if (isa<NoneType>(value.getType()) || staysOnHost(value) ||
       (value.getDefiningOp() && isConstant(value.getDefiningOp())))
     return;
   const Value owner = root(value);
@@ -136,6 +138,8 @@ void Neurons::containParts() {
                         [](int64_t extent) { return extent == 1; });
   };
   for (Operation &op : block.without_terminator()) {
+    if (isOnCpu(&op))
+      continue;
     int64_t offset = 0;
     if (auto concat = dyn_cast<tpu::ConcatOp>(op)) {
       if (!isOuterMost(concat.getOutput(), concat.getAxis()) || concat.getDoRelu())

@@ -17,6 +17,8 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_ATTENTIONROWS
 #include "tpuc/Codegen/Passes.h.inc"
@@ -123,12 +125,17 @@ std::optional<Rejoined> rejoined(Value value) {
 
 /// Erases an op that nothing reads, and those that only it read.
 void eraseUnused(Operation *op) {
-  if (!op || !op->use_empty() || isa<top::InputOp>(op))
-    return;
-  const SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseUnused(operand.getDefiningOp());
+  llvm::SetVector<Operation *> unused;
+  unused.insert(op);
+  while (!unused.empty()) {
+    Operation *next = unused.pop_back_val();
+    if (!next->use_empty() || isa<top::InputOp>(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *maker = operand.getDefiningOp())
+        unused.insert(maker);
+    next->erase();
+  }
 }
 
 class RowsRewriter {

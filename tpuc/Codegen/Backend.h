@@ -19,6 +19,7 @@
 
 #include "tpuc/Codegen/PackedLayout.h"
 #include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Model/CpuProgram/CpuProgram.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Target/Target.h"
 
@@ -75,6 +76,13 @@ struct ModelContents {
   std::vector<Location> weightLocations;
   int64_t neuronAddress = 0;
   int64_t neuronBytes = 0;
+  /// The sub-networks in the order in which they run, each with what it reads and makes for others.
+  struct Part {
+    std::vector<ModelTensor> inputs, outputs;
+    /// What the host computes; none for those of the TPU.
+    std::optional<cpu::Program> program;
+  };
+  std::vector<Part> parts;
 };
 
 /// Collects the commands of a network in program order. Errors name the layer.
@@ -93,7 +101,9 @@ public:
   virtual Expected<void> move(mlir::Operation *op) = 0;
   /// The results of `op` are complete in global memory, at the addresses of their types.
   virtual void endLayer(mlir::Operation *op) = 0;
-  /// Puts an end to the commands and writes the model file; the caller commits it.
+  /// Puts an end to the commands of a sub-network; those of the next one begin.
+  virtual Expected<void> endSubNet() = 0;
+  /// Writes the model file; the caller commits it.
   virtual Expected<OutputFile> finish(const ModelContents &contents, const std::string &path) = 0;
 };
 
@@ -109,6 +119,8 @@ public:
 
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
+  /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
+  virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;

@@ -67,8 +67,9 @@ void codegen::addCodegen(OpPassManager &manager, int opt) {
   manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
-  manager.addPass(createWeightReorder());
+  manager.addPass(createStackRows());
   manager.addPass(createSubnetDivide());
+  manager.addPass(createWeightReorder());
   manager.addPass(createOpReorder());
   manager.addPass(createLayerGroup({.opt = opt}));
   manager.addPass(createAddressAssign());

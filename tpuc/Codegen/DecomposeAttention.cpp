@@ -49,7 +49,7 @@ bool isPlain(tpu::ScaleDotProductAttentionOp op) {
   return headsOf(0) == headsOf(1) && headsOf(0) == headsOf(2) && !op.getIsCausal() &&
          static_cast<int64_t>(op.getLeftWindow()) < 0 &&
          static_cast<int64_t>(op.getRightWindow()) < 0 && op.getSoftcap().convertToDouble() == 0 &&
-         !op->hasAttr("softmax_type");
+         op.getSoftmaxType().value_or(Float32Type::get(op.getContext())).isF32();
 }
 
 /// Makes the ops that `op` stands for, in the order in which it rounds.

@@ -16,17 +16,17 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-Expected<std::vector<Operation *>> codegen::localLayers(Block &block, const Backend &backend,
-                                                        bool withJoins) {
+Expected<std::vector<Operation *>> codegen::localLayers(ArrayRef<Operation *> candidates,
+                                                        const Backend &backend, bool withJoins) {
   std::vector<Operation *> layers;
-  for (Operation &op : block.without_terminator()) {
-    if (!isLayer(&op) || isa<tpu::GroupOp>(op))
+  for (Operation *op : candidates) {
+    if (isa<tpu::GroupOp>(op))
       continue;
-    Expected<Place> place = backend.placeOf(&op);
+    Expected<Place> place = backend.placeOf(op);
     if (!place)
-      return makeError("layer '" + layerName(&op) + "'", place.error().message());
-    if (*place == Place::Local || (withJoins && isJoin(&op, backend)))
-      layers.push_back(&op);
+      return makeError("layer '" + layerName(op) + "'", place.error().message());
+    if (*place == Place::Local || (withJoins && isJoin(op, backend)))
+      layers.push_back(op);
   }
   return layers;
 }

@@ -13,10 +13,10 @@
 
 namespace tpuc::codegen {
 
-/// The ops of `block` that compute in local memory, in order, and with `withJoins` the
+/// Those of `layers` that compute in local memory, in order, and with `withJoins` the
 /// concatenations that groups may contain. Errors name the op.
-Expected<std::vector<mlir::Operation *>> localLayers(mlir::Block &block, const Backend &backend,
-                                                     bool withJoins);
+Expected<std::vector<mlir::Operation *>> localLayers(llvm::ArrayRef<mlir::Operation *> layers,
+                                                     const Backend &backend, bool withJoins);
 
 /// Whether layers that follow each other in `block` may be put in the place of the last one:
 /// nothing between them reads what they make.

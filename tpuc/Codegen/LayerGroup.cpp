@@ -15,6 +15,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_LAYERGROUP
@@ -168,54 +169,124 @@ tpu::GroupOp GroupBuilder::build() {
 struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   using Base::Base;
 
+  /// The groups of one sub-network, and when they run.
+  struct Part {
+    SubNet subNet;
+    std::vector<Operation *> layers;
+    std::vector<GroupPlan> groups;
+    std::vector<ScheduleItem> items;
+  };
+
   Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
                                           const Backend &backend) {
-    if (!loadGroups.empty())
-      return readGroups(loadGroups, layers, planner, backend);
     return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
   }
 
-  Expected<void> save(ArrayRef<GroupPlan> groups) {
+  /// The groups of the file, each for the sub-network that its layers are in.
+  Expected<void> load(std::vector<Part> &parts, ArrayRef<Operation *> layers, GroupPlanner &planner,
+                      const Backend &backend) {
+    Expected<std::vector<GroupPlan>> groups = readGroups(loadGroups, layers, planner, backend);
+    if (!groups)
+      return propagate(groups);
+    for (Part &part : parts)
+      part.groups.clear();
+    for (GroupPlan &group : *groups)
+      for (Part &part : parts) {
+        const auto isHere = [&](Operation *layer) {
+          return llvm::is_contained(part.layers, layer);
+        };
+        if (!isHere(group.layers.front()))
+          continue;
+        if (!llvm::all_of(group.layers, isHere))
+          return makeError(loadGroups, "the group of '" + layerName(group.layers.front()) +
+                                           "' is in several sub-networks");
+        part.groups.push_back(std::move(group));
+        break;
+      }
+    return {};
+  }
+
+  Expected<void> save(ArrayRef<Part> parts) {
     if (saveGroups.empty())
       return {};
-    Expected<OutputFile> file = writeGroups(groups, saveGroups);
+    std::vector<GroupPlan> all;
+    for (const Part &part : parts)
+      llvm::append_range(all, part.groups);
+    Expected<OutputFile> file = writeGroups(all, saveGroups);
     return file ? file->commit() : propagate(file);
   }
 
-  /// Groups, their times and places. Where what the groups need does not find its place, the groups
-  /// are chosen again for a smaller memory.
+  /// Groups, their times and places, in `percent` of the memory.
+  Expected<void> plan(std::vector<Part> &parts, ArrayRef<Operation *> layers,
+                      const ConstantPool &pool, const Backend &backend, int64_t capacity,
+                      int64_t percent) {
+    GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
+    if (!loadGroups.empty())
+      if (Expected<void> loaded = load(parts, layers, planner, backend); !loaded)
+        return loaded;
+    for (Part &part : parts) {
+      if (loadGroups.empty()) {
+        Expected<std::vector<GroupPlan>> groups = choose(part.layers, planner, backend);
+        if (!groups)
+          return propagate(groups);
+        part.groups = std::move(*groups);
+      }
+      Expected<std::vector<ScheduleItem>> items =
+          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity);
+      if (!items)
+        return propagate(items);
+      part.items = std::move(*items);
+    }
+    return {};
+  }
+
+  /// Where what the groups need does not find its place, the groups are chosen again for a smaller
+  /// memory.
   Expected<void> group(Block &block, const Backend &backend) {
-    Expected<std::vector<Operation *>> layers =
-        localLayers(block, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
-    if (!layers)
-      return propagate(layers);
-    const ConstantPool pool = poolConstants(*layers, backend);
+    std::vector<Part> parts;
+    std::vector<Operation *> all;
+    for (SubNet &subNet : subNetsOf(block)) {
+      if (subNet.isCpu)
+        continue;
+      Expected<std::vector<Operation *>> layers =
+          localLayers(subNet.layers, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
+      if (!layers)
+        return propagate(layers);
+      llvm::append_range(all, *layers);
+      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
+    }
+    const ConstantPool pool = poolConstants(all, backend);
     const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
     std::optional<Error> failure;
     for (int64_t percent : {100, 90, 75, 50}) {
-      GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
-      Expected<std::vector<GroupPlan>> groups = choose(*layers, planner, backend);
-      Expected<std::vector<ScheduleItem>> items =
-          groups ? scheduleNetwork(block, *groups, backend, capacity) : propagate(groups);
-      if (items) {
-        if (Expected<void> saved = save(*groups); !saved)
+      Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
+      if (planned) {
+        if (Expected<void> saved = save(parts); !saved)
           return saved;
-        build(*items, pool, capacity, backend);
+        for (const Part &part : parts)
+          build(part, pool, capacity, backend);
         return {};
       }
       if (!failure)
-        failure = items.error();
+        failure = planned.error();
     }
     return tl::unexpected<Error>(*failure);
   }
 
-  void build(ArrayRef<ScheduleItem> items, const ConstantPool &pool, int64_t poolAddress,
+  void build(const Part &part, const ConstantPool &pool, int64_t poolAddress,
              const Backend &backend) {
     Builder builder(&getContext());
-    for (const ScheduleItem &item : items) {
+    const auto mark = [](Operation *from, Operation *to) {
+      for (StringRef name : {kSubNetId, kSubNetMode})
+        if (Attribute value = from->getAttr(name))
+          to->setAttr(name, value);
+    };
+    for (const ScheduleItem &item : part.items) {
       Operation *op = item.move;
-      if (item.group)
+      if (item.group) {
         op = GroupBuilder(*item.group, pool, poolAddress, backend).build();
+        mark(item.group->layers.front(), op);
+      }
       op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
     }
     if (pool.bytes == 0)

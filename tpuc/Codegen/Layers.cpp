@@ -34,6 +34,39 @@ bool codegen::isLayer(Operation *op) {
   return !isConstant(op) && !isa<top::InputOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
 }
 
+bool codegen::isOnCpu(Operation *op) {
+  auto mode = op->getAttrOfType<StringAttr>(codegen::kSubNetMode);
+  return isLayer(op) && mode && mode.getValue() == "CPU";
+}
+
+static int64_t subNetId(Operation *op) {
+  auto id = op->getAttrOfType<IntegerAttr>(codegen::kSubNetId);
+  return id ? id.getInt() : 0;
+}
+
+std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
+  std::vector<SubNet> subNets;
+  std::optional<int64_t> last;
+  for (Operation &op : block.without_terminator()) {
+    if (!isLayer(&op))
+      continue;
+    if (subNetId(&op) != last)
+      subNets.push_back({isOnCpu(&op), {}});
+    last = subNetId(&op);
+    subNets.back().layers.push_back(&op);
+  }
+  if (subNets.empty())
+    subNets.emplace_back();
+  return subNets;
+}
+
+bool codegen::staysOnHost(Value value) {
+  Operation *maker = value.getDefiningOp();
+  return maker && isOnCpu(maker) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           return isOnCpu(user) && subNetId(user) == subNetId(maker);
+         });
+}
+
 tl::unexpected<Error> codegen::wrong(Operation *op, const Twine &found, const Twine &expected) {
   return makeError("layer '" + layerName(op) + "'", found.str(), expected.str());
 }

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <vector>
 
 namespace tpuc::codegen {
 
@@ -21,6 +22,30 @@ bool isLayer(mlir::Operation *op);
 
 /// Whether `op` gives a constant: `top.Weight`, `top.None`, or `tpu.Unpack` of one.
 bool isConstant(mlir::Operation *op);
+
+/// The attributes of a layer that say which sub-network it is part of, and who computes that: "TPU"
+/// or "CPU". Networks that are one sub-network of the TPU have them at `main` only.
+inline constexpr llvm::StringLiteral kSubNetId = "subnet_id";
+inline constexpr llvm::StringLiteral kSubNetMode = "subnet_mode";
+
+/// Why the chip does not compute a layer of the CPU.
+inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
+
+/// Whether the host computes `op`.
+bool isOnCpu(mlir::Operation *op);
+
+/// Layers that one engine computes, one after the other.
+struct SubNet {
+  bool isCpu = false;
+  llvm::SmallVector<mlir::Operation *> layers;
+};
+
+/// The sub-networks of a network in the order in which they run; one at least.
+std::vector<SubNet> subNetsOf(mlir::Block &block);
+
+/// Whether only layers of its own sub-network read a value that the host makes: it needs no place
+/// on the device.
+bool staysOnHost(mlir::Value value);
 
 /// Whether a value is the same in every run: a weight, packed or loaded.
 bool isConstantValue(mlir::Value value);

@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/ModelContents.h"
+#include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
+#include "llvm/ADT/SetVector.h"
 #include <set>
 
 using namespace mlir;
@@ -30,6 +32,8 @@ private:
   Expected<void> readWeights();
   Expected<void> place(top::WeightOp weight, int64_t address);
   Expected<ModelTensor> tensor(Value value, std::string name);
+  Expected<ModelTensor> tensor(Value value);
+  Expected<void> readParts(Block &block);
 
   ModuleOp module;
   const TargetInfo &target;
@@ -105,6 +109,53 @@ Expected<ModelTensor> ContentsReader::tensor(Value value, std::string name) {
   return ModelTensor{std::move(name), type, *address};
 }
 
+/// A tensor under the name that it has in the network.
+Expected<ModelTensor> ContentsReader::tensor(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    return tensor(value, tensorNames(result.getOwner())[result.getResultNumber()]);
+  const auto argument = cast<BlockArgument>(value);
+  for (Operation *user : argument.getUsers())
+    if (isa<top::InputOp>(user))
+      return tensor(value, layerName(user));
+  return tensor(value, "input_" + std::to_string(argument.getArgNumber()));
+}
+
+/// What each sub-network reads that it does not make, and what others read of it.
+Expected<void> ContentsReader::readParts(Block &block) {
+  for (const SubNet &subNet : subNetsOf(block)) {
+    ModelContents::Part part;
+    llvm::SetVector<Value> inputs, outputs;
+    const llvm::DenseSet<Operation *> members(subNet.layers.begin(), subNet.layers.end());
+    for (Operation *layer : subNet.layers) {
+      for (Value operand : layer->getOperands()) {
+        Operation *maker = operand.getDefiningOp();
+        if (!isa<NoneType>(operand.getType()) && !members.contains(maker) &&
+            !(maker && isConstant(maker)))
+          inputs.insert(operand);
+      }
+      for (Value result : layer->getResults())
+        if (llvm::any_of(result.getUsers(),
+                         [&](Operation *user) { return !members.contains(user); }))
+          outputs.insert(result);
+    }
+    for (auto [values, list] : {std::pair(&inputs, &part.inputs), {&outputs, &part.outputs}})
+      for (Value value : *values) {
+        Expected<ModelTensor> made = tensor(value);
+        if (!made)
+          return propagate(made);
+        list->push_back(std::move(*made));
+      }
+    if (subNet.isCpu) {
+      Expected<cpu::Program> program = cpuProgramOf(subNet.layers);
+      if (!program)
+        return propagate(program);
+      part.program = std::move(*program);
+    }
+    contents.parts.push_back(std::move(part));
+  }
+  return {};
+}
+
 Expected<ModelContents> ContentsReader::read() {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   Expected<int64_t> neurons = number("module.neuron_addr");
@@ -118,11 +169,7 @@ Expected<ModelContents> ContentsReader::read() {
   auto name = module->getAttrOfType<StringAttr>("module.name");
   contents.name = name ? name.getValue().str() : "main";
   for (BlockArgument argument : main.getArguments()) {
-    std::string inputName = "input_" + std::to_string(argument.getArgNumber());
-    for (Operation *user : argument.getUsers())
-      if (isa<top::InputOp>(user))
-        inputName = layerName(user);
-    Expected<ModelTensor> input = tensor(argument, inputName);
+    Expected<ModelTensor> input = tensor(argument);
     if (!input)
       return propagate(input);
     contents.inputs.push_back(std::move(*input));
@@ -138,6 +185,8 @@ Expected<ModelContents> ContentsReader::read() {
   }
   if (Expected<void> weights = readWeights(); !weights)
     return propagate(weights);
+  if (Expected<void> parts = readParts(main.front()); !parts)
+    return propagate(parts);
   return std::move(contents);
 }
 

@@ -259,10 +259,12 @@ struct Placed {
   int64_t time = 0;
 };
 
+/// Emits one sub-network.
 class NetworkEmitter {
 public:
-  NetworkEmitter(func::FuncOp main, const Backend &backend, Emitter &emitter)
-      : main(main), backend(backend), emitter(emitter) {}
+  NetworkEmitter(func::FuncOp main, ArrayRef<Operation *> layers, const Backend &backend,
+                 Emitter &emitter)
+      : main(main), layers(layers), backend(backend), emitter(emitter) {}
 
   Expected<void> run();
 
@@ -276,6 +278,7 @@ private:
   int64_t timeOf(int64_t unit) const;
 
   func::FuncOp main;
+  ArrayRef<Operation *> layers;
   const Backend &backend;
   Emitter &emitter;
   std::vector<std::pair<Operation *, std::unique_ptr<Group>>> items;
@@ -296,25 +299,23 @@ int64_t NetworkEmitter::timeOf(int64_t unit) const {
 }
 
 Expected<void> NetworkEmitter::readItems() {
-  for (Operation &op : main.front().without_terminator()) {
-    if (!isLayer(&op))
-      continue;
+  for (Operation *op : layers) {
     auto group = dyn_cast<tpu::GroupOp>(op);
     if (!group) {
-      Expected<Place> place = backend.placeOf(&op);
+      Expected<Place> place = backend.placeOf(op);
       if (!place)
-        return wrong(&op, place.error().message());
+        return wrong(op, place.error().message());
       if (*place == Place::Local)
-        return wrong(&op, "is in no group", "--layer-group first");
-      items.emplace_back(&op, nullptr);
+        return wrong(op, "is in no group", "--layer-group first");
+      items.emplace_back(op, nullptr);
       if (*place == Place::Alias)
         continue;
     } else {
-      items.emplace_back(&op, std::make_unique<Group>(group, backend));
+      items.emplace_back(op, std::make_unique<Group>(group, backend));
       if (Expected<void> read = items.back().second->read(); !read)
         return read;
     }
-    auto start = op.getAttrOfType<IntegerAttr>(kTime);
+    auto start = op->getAttrOfType<IntegerAttr>(kTime);
     Placed placed;
     if (const Group *made = items.back().second.get()) {
       placed.period = made->period();
@@ -322,7 +323,7 @@ Expected<void> NetworkEmitter::readItems() {
     }
     const int64_t end = line.empty() ? 0 : line.back().start + line.back().period;
     if (!start || start.getInt() < end)
-      return wrong(&op, Twine("has no ") + kTime + " behind what is in front",
+      return wrong(op, Twine("has no ") + kTime + " behind what is in front",
                    "what --layer-group writes");
     placed.start = start.getInt();
     placed.time = line.empty() ? placed.start
@@ -434,5 +435,14 @@ Expected<void> NetworkEmitter::run() {
 } // namespace
 
 Expected<void> codegen::emitNetwork(func::FuncOp main, const Backend &backend, Emitter &emitter) {
-  return NetworkEmitter(main, backend, emitter).run();
+  for (const SubNet &subNet : subNetsOf(main.front())) {
+    if (subNet.isCpu)
+      continue;
+    if (Expected<void> emitted = NetworkEmitter(main, subNet.layers, backend, emitter).run();
+        !emitted)
+      return emitted;
+    if (Expected<void> ended = emitter.endSubNet(); !ended)
+      return ended;
+  }
+  return {};
 }

@@ -16,7 +16,8 @@
 namespace tpuc::codegen {
 
 /// Emits what `main` does, unit of time by unit of time: loads, what is computed or moved, stores.
-/// The times are those of `--layer-group`; in groups of several slices the units repeat. Errors
+/// Each sub-network of the TPU has commands of its own; those of the CPU have none. The times are
+/// those of `--layer-group`; in groups of several slices the units repeat. Errors
 /// name the layer: no group, no address, slices that do not hold what their readers need.
 Expected<void> emitNetwork(mlir::func::FuncOp main, const Backend &backend, Emitter &emitter);
 

@@ -76,9 +76,9 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
 
 class Scheduler {
 public:
-  Scheduler(Block &block, MutableArrayRef<GroupPlan> groups, const Backend &backend,
+  Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
             int64_t capacity)
-      : block(block), groups(groups), backend(backend), capacity(capacity) {}
+      : layers(layers), groups(groups), backend(backend), capacity(capacity) {}
 
   Expected<std::vector<ScheduleItem>> run();
 
@@ -92,7 +92,7 @@ private:
   Expected<void> moveLoads(int64_t limit);
   Expected<bool> allocate();
 
-  Block &block;
+  ArrayRef<Operation *> layers;
   MutableArrayRef<GroupPlan> groups;
   const Backend &backend;
   int64_t capacity;
@@ -178,19 +178,17 @@ Expected<void> Scheduler::collect() {
     lastOf[group.layers.back()] = &group;
     members.insert(group.layers.begin(), group.layers.end());
   }
-  for (Operation &op : block.without_terminator()) {
-    if (!isLayer(&op))
-      continue;
-    if (auto found = lastOf.find(&op); found != lastOf.end()) {
+  for (Operation *op : layers) {
+    if (auto found = lastOf.find(op); found != lastOf.end()) {
       items.push_back({.group = found->second});
-    } else if (!members.contains(&op)) {
-      Expected<Place> place = backend.placeOf(&op);
+    } else if (!members.contains(op)) {
+      Expected<Place> place = backend.placeOf(op);
       if (place && *place == Place::Alias) {
-        for (Value result : op.getResults())
-          complete[result] = available(op.getOperand(0));
+        for (Value result : op->getResults())
+          complete[result] = available(op->getOperand(0));
         continue;
       }
-      items.push_back({.move = &op});
+      items.push_back({.move = op});
     } else {
       continue;
     }
@@ -345,9 +343,9 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
 
 } // namespace
 
-Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(Block &block,
+Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                              MutableArrayRef<GroupPlan> groups,
                                                              const Backend &backend,
                                                              int64_t capacity) {
-  return Scheduler(block, groups, backend, capacity).run();
+  return Scheduler(layers, groups, backend, capacity).run();
 }

@@ -37,10 +37,10 @@ struct ScheduleItem {
   int64_t period() const { return group ? group->period() : 1; }
 };
 
-/// Orders `groups` and the ops of `block` that move data, chooses when each begins, brings loads of
-/// constants forward, and gives everything its place in `capacity` bytes of local memory. Errors:
-/// there is no room.
-Expected<std::vector<ScheduleItem>> scheduleNetwork(mlir::Block &block,
+/// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
+/// begins, brings loads of constants forward, and gives everything its place in `capacity` bytes of
+/// local memory. Errors: there is no room.
+Expected<std::vector<ScheduleItem>> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
                                                     llvm::MutableArrayRef<GroupPlan> groups,
                                                     const Backend &backend, int64_t capacity);
 

@@ -86,7 +86,12 @@ int64_t peakOf(Block &block, ArrayRef<Operation *> order) {
   return liveness.peak;
 }
 
-/// Always the op that leaves the fewest bytes alive.
+int64_t subNetOf(Operation *op) {
+  auto id = op->getAttrOfType<IntegerAttr>(kSubNetId);
+  return id ? id.getInt() : 0;
+}
+
+/// Always the op that leaves the fewest bytes alive, sub-network by sub-network.
 SmallVector<Operation *> leastAlive(Block &block, ArrayRef<Operation *> source) {
   Liveness liveness(block);
   llvm::DenseMap<Operation *, int64_t> missing;
@@ -108,7 +113,7 @@ SmallVector<Operation *> leastAlive(Block &block, ArrayRef<Operation *> source) 
     auto *next = llvm::min_element(ready, [&](Operation *a, Operation *b) {
       // Inputs are there before anything runs.
       const auto key = [&](Operation *op) {
-        return std::tuple(!isa<top::InputOp>(op), liveness.growth(op), position[op]);
+        return std::tuple(!isa<top::InputOp>(op), subNetOf(op), liveness.growth(op), position[op]);
       };
       return key(a) < key(b);
     });

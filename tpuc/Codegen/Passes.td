@@ -45,10 +45,21 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
+  let summary = "Give convolutions of few channels more of them";
+  let description = [{
+    Where the module's chip would leave most of its multipliers idle, a convolution of few channels
+    becomes one of `tpu.StackRows`: the rows under a window are channels, and the window has one row.
+    The filter is a new constant.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{
-    Each constant that the kernels of the module's chip want in another order becomes a packed
+    Each constant that the kernels of the module's chip want in another order, and that no layer of
+    the CPU reads there, becomes a packed
     `top.Weight`, and a `tpu.Unpack` that says what its elements are. A constant that several ops
     want in the same order is packed once.
   }];
@@ -59,16 +70,20 @@ def SubnetDivide : Pass<"subnet-divide", "::mlir::ModuleOp"> {
   let summary = "Say which engine runs which part of the network";
   let description = [{
     A network whose ops the chip can all compute is one sub-network: `main` gets the attributes
-    `subnet_id = 0` and `subnet_mode = "TPU"`. An op that the chip has no kernel for is an error
-    that names the layer, the op, its type, the chip and the reason. `module.state` becomes
-    TPU_DIVIDED.
+    `subnet_id = 0` and `subnet_mode = "TPU"`. Otherwise each layer gets `subnet_id` and
+    `subnet_mode`, "TPU" or "CPU", and stands with the others of its sub-network, in the order in
+    which these run; layers of the CPU also get `subnet_reason`, what the chip lacks. Layers move as
+    far as what they read allows, so that there are few sub-networks. Results that are constants are
+    copied. An op that neither the chip nor the host can compute is an error that names the layer,
+    the op, its type, the chip and the reasons; so is a tensor between sub-networks whose shape only
+    the data show. `module.state` becomes TPU_DIVIDED.
   }];
 }
 
 def OpReorder : Pass<"op-reorder", "::mlir::ModuleOp"> {
   let summary = "Put ops where the least memory is alive";
   let description = [{
-    Of the ops whose operands are there, the one goes next that leaves the fewest bytes alive, of
+    Of the ops of a sub-network whose operands are there, the one goes next that leaves the fewest bytes alive, of
     equal ones the first of the source. Constants stand in front of their first reader. The new
     order is taken if its peak is lower than that of the old one.
   }];
@@ -119,7 +134,8 @@ def AddressAssign : Pass<"address-assign", "::mlir::ModuleOp"> {
 def Codegen : Pass<"codegen", "::mlir::ModuleOp"> {
   let summary = "Write the model file";
   let description = [{
-    Emits the commands of all groups and writes the file that the chip's runtime loads. In a group,
+    Emits the commands of all groups, sub-network by sub-network, lists the ops of those that the
+    host computes, and writes the file that the chip's runtime loads. In a group,
     the slice of the next step is loaded, that of this step computed and that of the last one
     stored, in this order, so that the engines work side by side.
   }];

@@ -123,7 +123,8 @@ Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 /// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is
 ///   what stands in front of it, w that dimension and c what stands behind it
 /// * recurrent cells: c the features, w the steps of all samples; `c` of filters and biases are
-///   their gates' units. One direction, of which Y is wanted, or of an LSTM the last state of the cell
+///   their gates' units. One direction, of which Y is wanted, or of an LSTM the last state of the
+///   cell
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
 ///   between. In company of rows, n, c and w are as in products. Alone, where that would leave most

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -58,6 +59,8 @@ struct WeightReorderPass : codegen::impl::WeightReorderBase<WeightReorderPass> {
     llvm::MapVector<std::pair<Operation *, Attribute>, Value> made;
     SmallVector<OpOperand *> uses;
     getOperation().walk([&](Operation *op) {
+      if (isOnCpu(op))
+        return;
       for (OpOperand &operand : op->getOpOperands())
         if (operand.get().getDefiningOp<top::WeightOp>())
           uses.push_back(&operand);

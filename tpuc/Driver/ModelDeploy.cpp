@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
@@ -46,6 +47,7 @@ private:
   Expected<void> compare();
   bool compiles() const;
   Expected<void> generate();
+  void listCpuLayers(ModuleOp module);
   Expected<void> commit();
   Expected<void> diagnose();
 
@@ -279,6 +281,17 @@ Expected<void> ModelDeploy::compare() {
   return {};
 }
 
+void ModelDeploy::listCpuLayers(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  for (Operation &op : main.front().without_terminator()) {
+    if (!codegen::isOnCpu(&op))
+      continue;
+    auto reason = op.getAttrOfType<StringAttr>(codegen::kSubNetReason);
+    summary.cpuLayers.push_back(
+        {layerName(&op), op.getName().getStringRef().str(), reason ? reason.getValue().str() : ""});
+  }
+}
+
 /// Goes on from the lowered network to the model file. It works on a copy: what went wrong in the
 /// lowered network is looked for in that itself.
 Expected<void> ModelDeploy::generate() {
@@ -289,6 +302,7 @@ Expected<void> ModelDeploy::generate() {
       *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.opt); });
   if (!run)
     return run;
+  listCpuLayers(*module);
   const std::string weights = paths->finalWeights(lowering.chip, mode);
   auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
   auto store = dialect->weights(*module);
@@ -446,6 +460,10 @@ nlohmann::ordered_json ModelDeploySummary::toJson() const {
                                  {"reference", reference}};
   for (const auto &[what, count] : exceptions)
     json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});
+  json["cpu_layers"] = nlohmann::ordered_json::array();
+  for (const CpuLayer &layer : cpuLayers)
+    json["cpu_layers"].push_back(
+        {{"name", layer.name}, {"op", layer.op}, {"reason", layer.reason}});
   json["comparison"] = report ? report->json() : nlohmann::ordered_json();
   json["diagnosis"] = diagnosis ? diagnosis->toJson() : nlohmann::ordered_json();
   json["model_file"] = modelFile ? modelFile->toJson() : nlohmann::ordered_json();

@@ -65,6 +65,11 @@ struct ModelDeploySummary {
   std::string note;
   std::optional<ComparisonReport> report;
   std::optional<DeployDiagnosis> diagnosis;
+  /// A layer that the host computes, and why the chip does not.
+  struct CpuLayer {
+    std::string name, op, reason;
+  };
+  std::vector<CpuLayer> cpuLayers;
   /// None where there is no model file.
   std::optional<ModelFileReport> modelFile;
 

@@ -8,6 +8,9 @@
 
 #include "tpuc/Driver/ModelFileCheck.h"
 #include "runtime/Session.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Compare.h"
@@ -25,6 +28,8 @@ namespace {
 
 /// How many layers the report names.
 constexpr size_t kSlowest = 5;
+/// Every bit.
+constexpr Tolerance kEqual = {1, 1};
 
 std::vector<ModelFileReport::Layer> slowestOf(const nlohmann::ordered_json &timing) {
   std::vector<ModelFileReport::Layer> layers;
@@ -58,15 +63,51 @@ Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) 
   return {};
 }
 
+/// Whether integers alone decide `value`, so that whatever computes it gives the same bits.
+bool isExact(mlir::Value value, llvm::DenseMap<mlir::Operation *, bool> &known) {
+  mlir::Operation *op = value.getDefiningOp();
+  if (!op || mlir::isa<top::InputOp, top::WeightOp, top::NoneOp>(op))
+    return true;
+  if (auto found = known.find(op); found != known.end())
+    return found->second;
+  const auto isInteger = [](mlir::Value result) {
+    const std::optional<DataType> type = storageDataType(result.getType());
+    return type && !isFloat(*type);
+  };
+  const bool exact =
+      (mlir::isa<tpu::CastOp>(op) || llvm::all_of(op->getResults(), isInteger)) &&
+      llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return isExact(operand, known); });
+  known[op] = exact;
+  return exact;
+}
+
+/// The outputs of the lowered network that are made of integers alone.
+std::set<std::string> exactOutputs(mlir::ModuleOp lowered) {
+  std::set<std::string> names;
+  llvm::DenseMap<mlir::Operation *, bool> known;
+  auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
+  for (mlir::Value value : main.front().getTerminator()->getOperands())
+    if (auto result = mlir::dyn_cast<mlir::OpResult>(value); result && isExact(value, known))
+      names.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
+  return names;
+}
+
 /// What `main` of the lowered network gives.
 Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   std::set<std::string> wanted;
+  TensorMap outputs;
   mlir::ModuleOp lowered = request.lowered;
   auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
-  for (mlir::Value value : main.front().getTerminator()->getOperands())
-    if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
+    if (auto weight = value.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> constant = weight.read();
+      if (!constant)
+        return propagate(constant);
+      outputs.insert_or_assign(layerName(weight), std::move(*constant));
+    } else if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
       wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
-  TensorMap outputs;
+    }
+  }
   Expected<void> run =
       runNetwork(request.lowered, request.inputs, request.numThreads,
                  [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
@@ -98,6 +139,7 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
   if (!wanted)
     return propagate(wanted);
   report.comparison.emplace(modelFileTolerance(request.mode));
+  const std::set<std::string> exact = exactOutputs(request.lowered);
   for (size_t i = 0; i < stage.outputs.size(); ++i) {
     const std::string &name = stage.outputs[i].name;
     Expected<Tensor> made = (*session)->output(i);
@@ -107,7 +149,8 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
     if (expected == wanted->end())
       report.comparison->addMissing(name, ComparisonReport::Side::Reference);
     else
-      report.comparison->add(name, compareTensors(*made, expected->second));
+      report.comparison->add(name, compareTensors(*made, expected->second), /*counts=*/true,
+                             exact.contains(name) ? std::optional(kEqual) : std::nullopt);
   }
   return {};
 }

@@ -51,7 +51,7 @@ struct ModelFileReport {
 };
 
 /// The least similarity of the outputs of a file to those of the lowered network: cosine 0.99999 in
-/// F32, 0.9999 in F16, 0.999 in BF16.
+/// F32, 0.9999 in F16, 0.999 in BF16 and INT8. Outputs that integers alone decide have to be equal.
 Tolerance modelFileTolerance(Precision mode);
 
 /// Loads a model file as its users would, asks what it takes and, where there are inputs, runs it

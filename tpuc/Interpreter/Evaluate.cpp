@@ -9,7 +9,7 @@
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Support/Convert.h"
+#include "tpuc/Interpreter/OpAttributes.h"
 
 #include "mlir/IR/Location.h"
 
@@ -19,41 +19,28 @@ using namespace tpuc;
 
 EvalContext::EvalContext(mlir::Operation *op, llvm::ArrayRef<std::optional<Tensor>> operands,
                          Allocate allocate, RunRegion runRegion, ThreadPool &threads)
-    : operation(op), inputs(operands), outputs(op->getNumResults()), allocator(std::move(allocate)),
-      regionRunner(std::move(runRegion)), pool(threads) {}
+    : OpContext(operands, op->getNumResults(), threads), operation(op),
+      allocator(std::move(allocate)), regionRunner(std::move(runRegion)) {}
 
 bool EvalContext::wants(unsigned index) const {
   return top::isPresent(operation->getResult(index));
 }
 
-Expected<Tensor *> EvalContext::allocate(unsigned index, DataType type, const Shape &shape) {
-  Expected<Tensor> tensor = allocator(index, type, shape);
-  if (!tensor)
-    return propagate(tensor);
-  outputs[index] = std::move(*tensor);
-  return &outputs[index];
+Expected<Tensor> EvalContext::room(unsigned index, DataType type, const Shape &shape) {
+  return allocator(index, type, shape);
 }
 
-kernels::KernelCache *EvalContext::cacheFor(unsigned constant) const {
-  return operation->getOperand(constant).getDefiningOp<top::WeightOp>() ? kept : nullptr;
+bool EvalContext::isConstant(unsigned index) const {
+  return operation->getOperand(index).getDefiningOp<top::WeightOp>();
 }
 
-std::optional<llvm::SmallVector<int64_t>>
-EvalContext::ints(std::optional<mlir::ArrayAttr> attribute, unsigned operandIndex) const {
-  if (has(operandIndex)) {
-    Tensor wide = convert(operand(operandIndex), DataType::I64);
-    auto values = wide.data<int64_t>();
-    return llvm::SmallVector<int64_t>(values.begin(), values.end());
-  }
-  if (attribute)
-    return top::toInts(*attribute);
-  return std::nullopt;
+std::optional<ops::Attribute> EvalContext::attribute(std::string_view name) const {
+  const mlir::Attribute found = operation->getAttr(name);
+  return found ? opAttribute(found) : std::nullopt;
 }
 
-tl::unexpected<Error> EvalContext::error(std::string found, std::string expected) const {
-  return makeError("layer '" + layerName(operation) + "' (" +
-                       operation->getName().getStringRef().str() + ")",
-                   std::move(found), std::move(expected));
+std::string EvalContext::place() const {
+  return "layer '" + layerName(operation) + "' (" + operation->getName().getStringRef().str() + ")";
 }
 
 std::string tpuc::layerName(mlir::Operation *op) {

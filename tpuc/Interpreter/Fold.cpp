@@ -87,5 +87,5 @@ std::optional<SmallVector<Tensor>> tpuc::foldConstant(Operation *op, const FoldL
   EvalContext context(op, operands, allocate, noRegions, threads);
   if (!evaluator.evaluate(context))
     return std::nullopt;
-  return SmallVector<Tensor>(context.results());
+  return llvm::to_vector(context.results());
 }

@@ -28,10 +28,12 @@
 using namespace tpuc;
 
 static void attachTop(mlir::MLIRContext *context) {
+  attachOps(context, "top");
 #include "tpuc/Interpreter/AttachTop.inc"
 }
 
 static void attachTpu(mlir::MLIRContext *context) {
+  attachOps(context, "tpu");
 #include "tpuc/Interpreter/AttachTpu.inc"
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -44,6 +45,8 @@ static bool readsTypes(Operation *op) {
       .Cases("DtypeCast", "BitCast", "ConstantFill", "EyeLike", "CosineWindow", true)
       .Cases("MelWeightMatrix", "QuantizeLinear", "DequantizeLinear", true)
       .Cases("DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul", true)
+      // Rounds between its steps.
+      .Case("ScaleDotProductAttention", true)
       .Default(false);
 }
 
@@ -168,6 +171,8 @@ void Lifter::lift(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
+  if (auto rows = dyn_cast<tpu::StackRowsOp>(op))
+    return rows.getOutput().setType(cast<RankedTensorType>(widened(rows.getOutput().getType())));
   liftRegionArguments(op);
   if (op->hasAttr("dequant_scale"))
     return liftDequantized(op);

@@ -10,14 +10,17 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Attach.h"
-#include "tpuc/Interpreter/EvaluateShapes.h"
+#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
+#include "tpuc/Interpreter/Ops/OpShapes.h"
 
 #include <algorithm>
 #include <limits>
 
 using namespace tpuc;
 using namespace tpuc::top;
+using ops::allocateDims;
+using ops::frontAxis;
 
 /// The one element of operand `index` as a condition.
 static Expected<bool> conditionOf(const EvalContext &context, const Tensor &tensor) {
@@ -42,7 +45,7 @@ static Expected<void> evaluateIf(IfOp op, EvalContext &context) {
 /// those of `type`, 0 where they are not known.
 static Expected<void> setStacked(EvalContext &context, unsigned index, int64_t axis,
                                  const std::vector<Tensor> &slices, mlir::Type type) {
-  EvalDims dims;
+  ops::Dims dims;
   DataType element = DataType::F32;
   if (slices.empty()) {
     std::optional<DataType> stored = storageDataType(type);
@@ -81,7 +84,7 @@ static Expected<void> setStacked(EvalContext &context, unsigned index, int64_t a
 
 static Expected<void> evaluateLoop(LoopOp op, EvalContext &context) {
   int64_t trips = std::numeric_limits<int64_t>::max();
-  if (std::optional<EvalDims> given = context.ints(std::nullopt, 0)) {
+  if (std::optional<ops::Dims> given = context.intsOf(0)) {
     if (given->size() != 1)
       return context.error(std::to_string(given->size()) + " trip counts", "one");
     trips = given->front();
@@ -131,7 +134,7 @@ static Expected<void> evaluateLoop(LoopOp op, EvalContext &context) {
 static Tensor sliceOf(const Tensor &tensor, size_t axis, int64_t index, ThreadPool &threads) {
   const Shape &shape = tensor.shape();
   std::vector<kernels::AxisSource> sources;
-  EvalDims dims;
+  ops::Dims dims;
   for (size_t dim = 0; dim < shape.rank(); ++dim) {
     sources.push_back(dim == axis ? kernels::AxisSource{index}
                                   : kernels::sliceSource({0, 1, shape[dim]}));
@@ -150,12 +153,12 @@ static Expected<void> evaluateScan(ScanOp op, EvalContext &context) {
   size_t states = context.numOperands() - scanned;
   size_t outputs = op->getNumResults() - states;
   auto listOf = [](std::optional<mlir::ArrayAttr> attribute, size_t count) {
-    return attribute ? toInts(*attribute) : EvalDims(count, 0);
+    return intVector(attribute).value_or(ops::Dims(count, 0));
   };
-  EvalDims inputAxes = listOf(op.getInputAxes(), scanned);
-  EvalDims inputDirections = listOf(op.getInputDirections(), scanned);
-  EvalDims outputAxes = listOf(op.getOutputAxes(), outputs);
-  EvalDims outputDirections = listOf(op.getOutputDirections(), outputs);
+  ops::Dims inputAxes = listOf(op.getInputAxes(), scanned);
+  ops::Dims inputDirections = listOf(op.getInputDirections(), scanned);
+  ops::Dims outputAxes = listOf(op.getOutputAxes(), outputs);
+  ops::Dims outputDirections = listOf(op.getOutputDirections(), outputs);
   int64_t length = 0;
   llvm::SmallVector<size_t> axes;
   for (size_t i = 0; i < scanned; ++i) {

@@ -55,16 +55,6 @@ static Expected<void> evaluateTpuCast(tpu::CastOp op, EvalContext &context) {
   return {};
 }
 
-static Expected<void> evaluateRoundTo(tpu::RoundToOp op, EvalContext &context) {
-  Expected<Tensor *> output = allocateAs(context, DataType::F32);
-  if (!output)
-    return propagate(output);
-  kernels::unary(op.getType().isF16() ? kernels::UnaryOp::RoundF16 : kernels::UnaryOp::RoundBF16,
-                 {}, context.operand(0), **output, context.threads());
-  return {};
-}
-
 void tpuc::attachTpuCast(mlir::MLIRContext *context) {
   attachEvaluate<tpu::CastOp, evaluateTpuCast>(context);
-  attachEvaluate<tpu::RoundToOp, evaluateRoundTo>(context);
 }

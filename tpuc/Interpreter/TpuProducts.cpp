@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Dialect/Top/MatrixShapes.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Interpreter/Attach.h"
@@ -14,6 +13,7 @@
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
 #include "tpuc/Interpreter/StoredRequant.h"
 #include "tpuc/Interpreter/TopWindow.h"
+#include "tpuc/Support/OpShapes/Matrix.h"
 
 using namespace tpuc;
 using namespace tpuc::top;
@@ -106,8 +106,8 @@ static Expected<void> evaluateTpuConvolution(Op op, EvalContext &context) {
 static Expected<void> evaluateTpuMatMul(tpu::MatMulOp op, EvalContext &context) {
   const Tensor &left = context.operand(0);
   const Tensor &right = context.operand(1);
-  Expected<Dims> shape =
-      matMulShape(extents(left), extents(right), op.getLeftTranspose(), op.getRightTranspose());
+  Expected<shapes::Dims> shape = shapes::matMulShape(extents(left), extents(right),
+                                                     op.getLeftTranspose(), op.getRightTranspose());
   if (!shape)
     return located(context, shape.error());
   kernels::IntegerMatMulParams params;

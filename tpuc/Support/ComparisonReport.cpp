@@ -96,8 +96,9 @@ private:
 
 } // namespace
 
-void ComparisonReport::add(std::string name, TensorComparison comparison, bool counts) {
-  compared.push_back({std::move(name), std::move(comparison), counts});
+void ComparisonReport::add(std::string name, TensorComparison comparison, bool counts,
+                           std::optional<Tolerance> own) {
+  compared.push_back({std::move(name), std::move(comparison), counts, own});
 }
 
 void ComparisonReport::addMissing(std::string name, Side lacking) {
@@ -128,7 +129,7 @@ const ComparisonReport::Entry *ComparisonReport::worst() const {
 std::string_view ComparisonReport::result(const Entry &entry) const {
   if (entry.comparison.isEqual)
     return "equal";
-  if (entry.comparison.passes(tolerance))
+  if (entry.comparison.passes(toleranceOf(entry)))
     return "similar";
   return entry.counts ? "FAILED" : "below";
 }
@@ -141,14 +142,14 @@ std::string ComparisonReport::failureMessage() const {
     return "";
   std::string text =
       fmt::format("{} of {} tensors fail, first '{}' ({})", numFailed(), numCounting(),
-                  oneLine(first->name), first->comparison.failure(tolerance));
+                  oneLine(first->name), first->comparison.failure(toleranceOf(*first)));
   const Entry *least = first;
   for (const Entry &entry : compared)
     if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
       least = &entry;
   if (least != first)
     text += fmt::format(", worst '{}' ({})", oneLine(least->name),
-                        least->comparison.failure(tolerance));
+                        least->comparison.failure(toleranceOf(*least)));
   return text;
 }
 
@@ -244,7 +245,7 @@ std::string ComparisonReport::table(bool detailed) const {
                             : "");
   if (const Entry *first = firstFailing())
     text += fmt::format("first failing: {}: {}\n", oneLine(first->name),
-                        first->comparison.failure(tolerance));
+                        first->comparison.failure(toleranceOf(*first)));
   return text;
 }
 
@@ -281,8 +282,8 @@ nlohmann::ordered_json ComparisonReport::json() const {
       tensor["non_finite_mismatches"] = c.nonFiniteMismatches;
       tensor["first_non_finite"] = c.firstNonFinite;
     }
-    if (!c.passes(tolerance))
-      tensor["failure"] = c.failure(tolerance);
+    if (const Tolerance &own = toleranceOf(entry); !c.passes(own))
+      tensor["failure"] = c.failure(own);
     tensors.push_back(std::move(tensor));
   }
   return {{"passed", passes()},

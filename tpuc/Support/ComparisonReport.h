@@ -12,6 +12,7 @@
 #include "tpuc/Support/Compare.h"
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,14 @@ public:
     TensorComparison comparison;
     /// Whether the report fails with it; else it is shown only.
     bool counts = true;
+    /// What it must have, where that is not the report's.
+    std::optional<Tolerance> tolerance = std::nullopt;
   };
 
   explicit ComparisonReport(Tolerance tolerance) : tolerance(tolerance) {}
 
-  void add(std::string name, TensorComparison comparison, bool counts = true);
+  void add(std::string name, TensorComparison comparison, bool counts = true,
+           std::optional<Tolerance> own = std::nullopt);
   /// A tensor that one side has and the other, `lacking`, has not. Does not fail the report.
   void addMissing(std::string name, Side lacking);
   /// A tensor that was left out on request.
@@ -74,8 +78,11 @@ public:
   nlohmann::ordered_json json() const;
 
 private:
+  const Tolerance &toleranceOf(const Entry &entry) const {
+    return entry.tolerance ? *entry.tolerance : tolerance;
+  }
   bool fails(const Entry &entry) const {
-    return entry.counts && !entry.comparison.passes(tolerance);
+    return entry.counts && !entry.comparison.passes(toleranceOf(entry));
   }
   std::string_view result(const Entry &entry) const;
   std::vector<std::string> row(const Entry &entry) const;

@@ -172,11 +172,15 @@ TEST(Container, Sha256) {
 
 TEST(Container, DataTypes) {
   for (const DataType type : kAllDataTypes)
-    if (const auto code = codeOfDataType(type))
-      EXPECT_EQ(dataTypeOfCode(*code), type);
+    EXPECT_EQ(dataTypeOfCode(codeOfDataType(type)), type);
   EXPECT_EQ(dataTypeOfCode(8), DataType::BF16);
   EXPECT_EQ(dataTypeOfCode(11), std::nullopt);
-  EXPECT_EQ(codeOfDataType(DataType::F64), std::nullopt);
+  EXPECT_EQ(dataTypeOfCode(255), std::nullopt);
+  // F32 under the number of our own types, and behind the last of them.
+  EXPECT_EQ(dataTypeOfCode(257), std::nullopt);
+  EXPECT_EQ(dataTypeOfCode(256 + kAllDataTypes.size()), std::nullopt);
+  EXPECT_EQ(codeOfDataType(DataType::F64), 256);
+  EXPECT_EQ(codeOfDataType(DataType::Bool), 274);
   EXPECT_EQ(typeCodeName(8), "bf16");
   EXPECT_EQ(typeCodeName(12), "type 12");
 }

@@ -27,7 +27,7 @@ Bytes bytes(Model &model, size_t size, unsigned first) {
 TensorInfo tensor(std::string name, DataType type, uint64_t address, std::vector<uint64_t> shape) {
   TensorInfo info;
   info.name = std::move(name);
-  info.type = *codeOfDataType(type);
+  info.type = codeOfDataType(type);
   info.address = address;
   info.size = bitWidth(type) / 8;
   for (const uint64_t extent : shape)
@@ -140,7 +140,7 @@ Model exampleModel() {
   model.debug.layers = {"conv1", "a layer/with \"any\" name"};
   model.debug.groups = {{{0, 0, 0, 0}, {{0, 0}, {3, 1}}, {{1, 0}}}};
   model.debug.tensors = {
-      {{0, 1, 0, 0}, 2, "conv1_out", *codeOfDataType(DataType::F16), {4, 8}, kContext, 1, 0}};
+      {{0, 1, 0, 0}, 2, "conv1_out", codeOfDataType(DataType::F16), {4, 8}, kContext, 1, 0}};
   return model;
 }
 

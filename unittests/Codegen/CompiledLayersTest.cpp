@@ -318,6 +318,18 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Conv", {"x", s.weight("w", {70, 3, kernel, kernel}), s.weight("b", {70})},
             fmt::format("kernel_shape = [{0}, {0}], strides = [{1}, {1}]", kernel, stride));
      }},
+    {"ConvOfFewChannels",
+     [](Sketch &s) {
+       // Pictures so large that the rows under a window become channels: slices of them begin above
+       // the picture, end below it, or neither.
+       const int64_t kernel = s.among({3, 6, 7});
+       const int64_t stride = s.between(1, 2);
+       s.input("x", {s.between(1, 2), 3, 150, s.among({150, 224})});
+       s.op("r", "Conv", {"x", s.weight("w", {70, 3, kernel, kernel}), s.weight("b", {70})},
+            fmt::format("kernel_shape = [{0}, {0}], pads = [{1}, {1}, {2}, {1}], "
+                        "strides = [{3}, {3}]",
+                        kernel, kernel / 2, kernel - 1, stride));
+     }},
     {"ConvToFloats",
      [](Sketch &s) {
        s.input("x", {1, s.channels(), 7, 8});

@@ -39,10 +39,7 @@ std::string tpuc::text(const Tensor &tensor) {
 
 OpRunner::OpRunner() {
   context.loadDialect<mlir::func::FuncDialect, top::TopDialect>();
-  attachBinary(&context);
-  attachQuantize(&context);
-  attachReduce(&context);
-  attachUnary(&context);
+  attachOps(&context, "top");
 }
 
 /// A function with one op of unknown results.

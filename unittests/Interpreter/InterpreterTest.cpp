@@ -8,6 +8,8 @@
 
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Support/Convert.h"
 #include "unittests/Interpreter/TestTensors.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,7 +27,7 @@ namespace {
 class InterpreterTest : public testing::Test {
 protected:
   InterpreterTest() : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<mlir::func::FuncDialect, top::TopDialect>();
+    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
     registerEvaluators(context);
   }
 
@@ -238,6 +240,31 @@ TEST_F(InterpreterTest, RefusesOtherInputs) {
   auto results = (*interpreter)->run(std::span<const Tensor>());
   ASSERT_FALSE(results);
   EXPECT_EQ(results.error().message(), "inputs: 0 tensors; expected 1");
+}
+
+// 1/11 is 0.09088 in f16: a chip that multiplies with that does not get the mean 1 of eleven ones.
+TEST_F(InterpreterTest, LoweredAttentionRoundsBetweenItsSteps) {
+  auto interpreter = make(R"(
+    func.func @main(%0: tensor<1x1x1x2xf16>, %1: tensor<1x1x11x2xf16>, %2: tensor<1x1x11x1xf16>) -> tensor<1x1x1x1xf16> {
+      %n = "top.None"() : () -> none
+      %q = "top.Input"(%0) : (tensor<1x1x1x2xf16>) -> tensor<1x1x1x2xf16> loc("q")
+      %k = "top.Input"(%1) : (tensor<1x1x11x2xf16>) -> tensor<1x1x11x2xf16> loc("k")
+      %v = "top.Input"(%2) : (tensor<1x1x11x1xf16>) -> tensor<1x1x11x1xf16> loc("v")
+      %y:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %n, %n, %n, %n) {softmax_type = f32} : (tensor<1x1x1x2xf16>, tensor<1x1x11x2xf16>, tensor<1x1x11x1xf16>, none, none, none, none) -> (tensor<1x1x1x1xf16>, none, none, none) loc("y")
+      return %y#0 : tensor<1x1x1x1xf16>
+    })");
+  ASSERT_TRUE(interpreter);
+  const auto all = [](const Shape &shape, float value) {
+    Tensor tensor(DataType::F32, shape);
+    std::ranges::fill(tensor.mutableData<float>(), value);
+    return convert(tensor, DataType::F16);
+  };
+  auto results = (*interpreter)
+                     ->run({{"q", all({1, 1, 1, 2}, 0)},
+                            {"k", all({1, 1, 11, 2}, 0)},
+                            {"v", all({1, 1, 11, 1}, 1)}});
+  ASSERT_TRUE(results) << results.error().message();
+  EXPECT_EQ(floats(convert(results->at("y"), DataType::F32)), std::vector<float>{0.99951172F});
 }
 
 TEST_F(InterpreterTest, RefusesWhatItCannotRun) {

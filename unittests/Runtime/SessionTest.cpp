@@ -9,6 +9,8 @@
 #include "runtime/Session.h"
 #include "AddModel.h"
 #include "runtime/Elements.h"
+#include "tpuc/Model/Bmodel/Check.h"
+#include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Writer.h"
 
@@ -89,6 +91,79 @@ TEST(Session, HooksSeeEveryCommandInOrder) {
                                          "tiu 1 sys.end", "dma 2 dma.copy", "dma 3 dma.end"));
 }
 
+/// -x, computed as -(x + 1.5) + 1.5: the chip, the host, the chip.
+bmodel::Model turnedModel(const std::string &op) {
+  bmodel::Model model = addModel();
+  const bmodel::TensorInfo &x = stage(model).inputs[0];
+  const bmodel::TensorInfo &y = stage(model).outputs[0];
+  cpu::Program program;
+  program.values = {{"y", DataType::F32, {1, 3, 4, 5}, cpu::Home::Device, y.address},
+                    {"between", DataType::F32, {1, -1, 4, 5}, cpu::Home::Host, 0},
+                    {"x", DataType::F32, {1, 3, 4, 5}, cpu::Home::Device, x.address}};
+  program.ops = {{"Copy", "copied", {}, {0}, {1}}, {op, "turned", {}, {1}, {2}}};
+  auto bytes = std::make_shared<std::vector<std::byte>>(cpu::encodeProgram(program));
+  model.owners.push_back(bytes);
+  bmodel::SubNet cpu;
+  cpu.mode = static_cast<int32_t>(bmodel::SubNetMode::Cpu);
+  cpu.cpu = {*bmodel::cpuProgramLayer(*bytes, "m")};
+  cpu.id = 1;
+  cpu.next = {2};
+  stage(model).subNets[0].next = {1};
+  stage(model).subNets.push_back(std::move(cpu));
+  stage(model).subNets.push_back(stage(model).subNets[0]);
+  stage(model).subNets[2].id = 2;
+  stage(model).subNets[2].next = {-1};
+  return model;
+}
+
+TEST(Session, ChipAndHostInTurn) {
+  const bmodel::Model model = turnedModel("Neg");
+  const auto checked = bmodel::checkModel(model, "m");
+  ASSERT_TRUE(checked) << checked.error().message();
+  auto loaded = LoadedModel::create(model, "m");
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  auto session = Session::create(*loaded, {}, 1);
+  ASSERT_TRUE(session) << session.error().message();
+  for (const float first : {0.0F, 7.0F}) {
+    ASSERT_TRUE((*session)->setInput(0, ramp(first)));
+    size_t commands = 0;
+    RunHooks hooks;
+    hooks.before = [&](const CommandEvent &event) {
+      EXPECT_NE(event.subNet, 1);
+      ++commands;
+    };
+    const auto ok = (*session)->run(hooks);
+    ASSERT_TRUE(ok) << ok.error().message();
+    EXPECT_EQ(commands, 12);
+    const auto output = (*session)->output(0);
+    ASSERT_TRUE(output);
+    for (size_t i = 0; i < 60; ++i)
+      ASSERT_EQ(output->data<float>()[i], -(first + static_cast<float>(i)));
+  }
+  // The host's layers are named and take no cycles.
+  auto line = (*loaded)->timeLine({});
+  ASSERT_TRUE(line) << line.error().message();
+  EXPECT_DOUBLE_EQ((*line)->estimate().seconds, 2 * 188e-9);
+  EXPECT_THAT((*line)->json()["cpu_layers"], testing::ElementsAre("copied", "turned"));
+  EXPECT_THAT((*line)->summary(), HasSubstr("not counted: 2 layers on the CPU: copied, turned"));
+}
+
+TEST(Session, LayersOfTheHostThatAreWrong) {
+  auto loaded = LoadedModel::create(turnedModel("Negative"), "m");
+  ASSERT_TRUE(loaded);
+  EXPECT_THAT(Session::create(*loaded, {}, 1).error().message(),
+              HasSubstr("sub-net 1: layer 'turned': an op 'Negative' for the CPU"));
+  const auto run = [](const std::string &op) {
+    auto session = Session::create(*LoadedModel::create(turnedModel(op), "m"), {}, 1);
+    EXPECT_TRUE(session && (*session)->setInput(0, ramp(0)));
+    const auto ok = (*session)->run();
+    return ok ? std::string() : ok.error().message();
+  };
+  EXPECT_THAT(run("Relu"),
+              HasSubstr("layer 'turned' (Relu on the CPU): no attribute 'relu_limit'"));
+  EXPECT_THAT(run("IsNaN"), HasSubstr("computes bool [1, 3, 4, 5]; expected f32 [1, 3, 4, 5]"));
+}
+
 TEST(Session, TimeLine) {
   bmodel::Model model = addModel();
   auto line = (*LoadedModel::create(model, "m"))->timeLine({});
@@ -159,7 +234,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"DynamicSubNet", [](auto &m) { stage(m).subNets[0].isDynamic = true; },
                 "sub-net 0: a dynamic sub-net"},
         Refusal{"Cpu", [](auto &m) { stage(m).subNets[0].mode = 1; },
-                "sub-net 0: a sub-net of the CPU; expected one of the TPU"},
+                "sub-net 0: a sub-net of the CPU without a layer"},
+        Refusal{"VendorsCpuLayer",
+                [](auto &m) {
+                  stage(m).subNets[0].mode = 1;
+                  stage(m).subNets[0].cpu.resize(1);
+                },
+                "sub-net 0: a layer of the CPU of kind 0; expected"},
         Refusal{"UnknownMode", [](auto &m) { stage(m).subNets[0].mode = -7; },
                 "a sub-net of mode -7"},
         Refusal{"Loop", [](auto &m) { stage(m).subNets[0].next = {0}; }, "a loop"},
@@ -208,7 +289,7 @@ TEST(Session, EveryFlippedCommandByte) {
 
 TEST(Elements, VendorsConversions) {
   bmodel::TensorInfo info;
-  info.type = *bmodel::codeOfDataType(DataType::I8);
+  info.type = bmodel::codeOfDataType(DataType::I8);
   info.scale = 2;
   info.zeroPoint = 1;
   const std::vector<uint64_t> shape = {6};
@@ -221,7 +302,7 @@ TEST(Elements, VendorsConversions) {
   EXPECT_THAT(real.data<float>(), testing::ElementsAre(0.5F, -1.0F, -1.0F, 63, -64.5F, 0.5F));
   EXPECT_EQ(fromStored(*stored, 0.5F, 1, true).type(), DataType::I8);
 
-  info.type = *bmodel::codeOfDataType(DataType::BF16);
+  info.type = bmodel::codeOfDataType(DataType::BF16);
   const auto cut = toStored(Tensor::of<float>({1}, {0x1.01fffep0F}), info, {{1}}, "x");
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->data<uint16_t>()[0], 0x3F80);

@@ -46,6 +46,17 @@ TEST(ComparisonReport, NamesFirstFailingAndWorst) {
             "-0.216931 below 0.9, euclid -1.491365 below 0.5)");
 }
 
+TEST(ComparisonReport, OneTensorMayHaveToBeCloser) {
+  ComparisonReport report({0.9, 0.5});
+  report.add("close", compared({1, 2}, {1, 2.01F}));
+  EXPECT_TRUE(report.passes());
+  report.add("exact", compared({1, 2}, {1, 2.01F}), /*counts=*/true, Tolerance{1, 1});
+  EXPECT_EQ(report.numFailed(), 1u);
+  EXPECT_EQ(report.firstFailing()->name, "exact");
+  EXPECT_THAT(report.failureMessage(), HasSubstr("'exact' (cosine 0.999998 below 1"));
+  EXPECT_THAT(report.json()["tensors"][1].value("failure", ""), HasSubstr("below 1"));
+}
+
 TEST(ComparisonReport, MismatchesAreWorstOfAll) {
   ComparisonReport report({0.9, 0.5});
   report.add("opposite", compared({1}, {-1}));

@@ -1,9 +1,9 @@
 // In a network of integers attention is F16 where the ranges of queries and keys keep the scores
-// small, and F32 elsewhere.
+// small, and F32 elsewhere. Its softmax stays F32.
 // RUN: tpuc-opt %s "--convert-top-to-tpu=mode=INT8" --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: tpuc-opt %s --chip-assign=chip=cv183x "--convert-top-to-tpu=mode=INT8" --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=BF16
 
-// CHECK: "tpu.ScaleDotProductAttention"{{.*}}storage_reason = "top.ScaleDotProductAttention has no form on integers"{{.*}} -> (tensor<1x2x5x16xf16>, none, none, none) loc("small")
+// CHECK: "tpu.ScaleDotProductAttention"{{.*}}softmax_type = f32, storage_reason = "top.ScaleDotProductAttention has no form on integers"{{.*}} -> (tensor<1x2x5x16xf16>, none, none, none) loc("small")
 // CHECK: "tpu.ScaleDotProductAttention"{{.*}} -> (tensor<1x2x5x16xf32>, none, none, none) loc("large")
 // BF16: "tpu.ScaleDotProductAttention"{{.*}} -> (tensor<1x2x5x16xbf16>, none, none, none) loc("small")
 !x = tensor<1x2x5x16x!quant.calibrated<f32<-8.0:8.0>>>

@@ -262,3 +262,19 @@ func.func @scales_are_finite(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.1>>, %ar
   %0 = "tpu.MatMul"(%arg0, %arg0, %arg1) {dequant_scale = [0x7FF0000000000000 : f64]} : (tensor<2x2x!quant.uniform<i8:f32, 0.1>>, tensor<2x2x!quant.uniform<i8:f32, 0.1>>, none) -> tensor<2x2xf32>
   return
 }
+
+// -----
+
+func.func @stacked_rows_are_as_many(%arg0: tensor<1x3x8x8xi8>) {
+  // expected-error @+1 {{makes 'tensor<1x6x4x8xi8>' of 'tensor<1x3x8x8xi8>' with windows of 3 rows}}
+  %0 = "tpu.StackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x6x4x8xi8>
+  return
+}
+
+// -----
+
+func.func @windows_move_on(%arg0: tensor<1x3x8x8xi8>) {
+  // expected-error @+1 {{kernel, stride and pad are 3, 0 and 1; expected at least 1, 1 and 0}}
+  %0 = "tpu.StackRows"(%arg0) {kernel = 3 : i64, stride = 0 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
+  return
+}

@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -156,6 +157,12 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
   Operation *made = tpu::createTwin(builder, op, *name, operands, results);
   if (!decision.reason.empty())
     made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  // Only its products are computed in 16 bits: a softmax that rounds each of its steps loses a
+  // digit.
+  if (auto attention = dyn_cast<tpu::ScaleDotProductAttentionOp>(made);
+      attention && !attention.getSoftmaxType() && !type.isF32() &&
+      getElementTypeOrSelf(expressed(op->getResult(0).getType())).isF32())
+    attention.setSoftmaxType(builder.getF32Type());
   replace(op, made);
   return {};
 }

@@ -7,20 +7,39 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/AttentionOps.h"
-#include "tpuc/Dialect/Top/AttentionShapes.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Support/OpShapes/Attention.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-static SmallVector<std::optional<Dims>> operandDims(Operation *op) {
-  SmallVector<std::optional<Dims>> dims;
-  for (Value operand : op->getOperands())
-    dims.push_back(isPresent(operand) ? dimsOf(operand) : std::nullopt);
+static std::vector<std::optional<shapes::Dims>> operandDims(Operation *op) {
+  std::vector<std::optional<shapes::Dims>> dims;
+  for (Value operand : op->getOperands()) {
+    dims.emplace_back();
+    if (std::optional<Dims> known = isPresent(operand) ? dimsOf(operand) : std::nullopt)
+      dims.back().emplace(known->begin(), known->end());
+  }
   return dims;
+}
+
+static std::optional<int64_t> plain(std::optional<uint64_t> number) {
+  return number ? std::optional(static_cast<int64_t>(*number)) : std::nullopt;
+}
+
+static Expected<shapes::AttentionShapes> shapesOf(ScaleDotProductAttentionOp op) {
+  return shapes::attentionShapes({.queryHeads = plain(op.getQNumHeads()),
+                                  .keyHeads = plain(op.getKvNumHeads()),
+                                  .hasPast = op.getPastKey() && isPresent(op.getPastKey())},
+                                 operandDims(op));
+}
+
+static Expected<shapes::LinearAttentionShapes> shapesOf(LinearAttentionOp op) {
+  return shapes::linearAttentionShapes(static_cast<int64_t>(op.getQNumHeads()),
+                                       static_cast<int64_t>(op.getKvNumHeads()), operandDims(op));
 }
 
 /// An error of `op` unless both or neither of two operands are given.
@@ -73,16 +92,16 @@ LogicalResult ScaleDotProductAttentionOp::verify() {
 }
 
 LogicalResult ScaleDotProductAttentionOp::inferShape() {
-  Expected<AttentionShapes> shapes = attentionShapes(*this, operandDims(*this));
+  Expected<shapes::AttentionShapes> shapes = shapesOf(*this);
   if (!shapes)
     return emit(*this, shapes.error());
   Type element = elementTypeOf(getQuery());
-  if (failed(setResult(*this, 0, element, shapes->output)))
+  if (failed(setResult(*this, 0, element, *shapes->output)))
     return failure();
   struct Optional {
     unsigned index;
     Type element;
-    const Dims &dims;
+    const shapes::Dims &dims;
   };
   for (const Optional &each : {Optional{1, elementTypeOf(getKey()), shapes->presentKey},
                                {2, elementTypeOf(getValue()), shapes->presentValue},
@@ -94,7 +113,7 @@ LogicalResult ScaleDotProductAttentionOp::inferShape() {
 }
 
 int64_t ScaleDotProductAttentionOp::flops() {
-  Expected<AttentionShapes> shapes = attentionShapes(*this, operandDims(*this));
+  Expected<shapes::AttentionShapes> shapes = shapesOf(*this);
   if (!shapes)
     return 0;
   // Two products, and the softmax.
@@ -117,7 +136,10 @@ LogicalResult RopeOp::verify() {
 }
 
 LogicalResult RopeOp::inferShape() {
-  if (Expected<void> checked = checkRope(*this, operandDims(*this)); !checked)
+  const shapes::RopeSpec spec = {.heads = static_cast<int64_t>(getNumHeads()),
+                                 .rotated = static_cast<int64_t>(getRotaryDim()),
+                                 .hasPositions = isPresent(getPositions())};
+  if (Expected<void> checked = shapes::checkRope(spec, operandDims(*this)); !checked)
     return emit(*this, checked.error());
   return setResult(*this, 0, elementTypeOf(getInput()), dimsOf(getInput()));
 }
@@ -141,7 +163,7 @@ LogicalResult LinearAttentionOp::verify() {
 }
 
 LogicalResult LinearAttentionOp::inferShape() {
-  Expected<LinearAttentionShapes> shapes = linearAttentionShapes(*this, operandDims(*this));
+  Expected<shapes::LinearAttentionShapes> shapes = shapesOf(*this);
   if (!shapes)
     return emit(*this, shapes.error());
   Value past = isPresent(getPastState()) ? getPastState() : getQuery();
@@ -152,7 +174,7 @@ LogicalResult LinearAttentionOp::inferShape() {
 }
 
 int64_t LinearAttentionOp::flops() {
-  Expected<LinearAttentionShapes> shapes = linearAttentionShapes(*this, operandDims(*this));
+  Expected<shapes::LinearAttentionShapes> shapes = shapesOf(*this);
   if (!shapes || shapes->output[1] == kDynamic)
     return 0;
   // Each step decays, reads and writes the states of the heads of keys, and reads them for queries.
@@ -170,7 +192,7 @@ LogicalResult CausalConvOp::verify() {
 }
 
 LogicalResult CausalConvOp::inferShape() {
-  Expected<Dims> state = causalConvState(*this, operandDims(*this));
+  Expected<shapes::Dims> state = shapes::causalConvState(operandDims(*this));
   if (!state)
     return emit(*this, state.error());
   Type element = elementTypeOf(getInput());

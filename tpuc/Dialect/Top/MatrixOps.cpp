@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/MatrixOps.h"
-#include "tpuc/Dialect/Top/MatrixShapes.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Support/OpShapes/Matrix.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -19,7 +19,8 @@ LogicalResult MatMulOp::inferShape() {
   std::optional<Dims> right = dimsOf(getRight());
   if (!left || !right)
     return setResult(*this, 0, elementTypeOf(getInput()), std::nullopt);
-  Expected<Dims> shape = matMulShape(*left, *right, getLeftTranspose(), getRightTranspose());
+  Expected<shapes::Dims> shape =
+      shapes::matMulShape(*left, *right, getLeftTranspose(), getRightTranspose());
   if (!shape)
     return emit(*this, shape.error());
   return setResult(*this, 0, elementTypeOf(getInput()), *shape);
@@ -37,14 +38,14 @@ int64_t MatMulOp::flops() {
 }
 
 LogicalResult EinsumOp::inferShape() {
-  SmallVector<Dims> operands;
+  std::vector<shapes::Dims> operands;
   for (Value input : getInputs()) {
     std::optional<Dims> dims = dimsOf(input);
     if (!dims)
       return setResult(*this, 0, elementTypeOf(getInputs()[0]), std::nullopt);
-    operands.push_back(*dims);
+    operands.emplace_back(dims->begin(), dims->end());
   }
-  Expected<EinsumIndices> indices = parseEinsum(getMode(), operands);
+  Expected<shapes::EinsumIndices> indices = shapes::parseEinsum(getMode(), operands);
   if (!indices)
     return emit(*this, indices.error());
   Dims shape;
@@ -60,13 +61,14 @@ LogicalResult EinsumOp::verify() {
 }
 
 int64_t EinsumOp::flops() {
-  SmallVector<Dims> operands;
+  std::vector<shapes::Dims> operands;
   for (Value input : getInputs()) {
     if (staticElements(input) == 0)
       return 0;
-    operands.push_back(*dimsOf(input));
+    const Dims dims = *dimsOf(input);
+    operands.emplace_back(dims.begin(), dims.end());
   }
-  Expected<EinsumIndices> indices = parseEinsum(getMode(), operands);
+  Expected<shapes::EinsumIndices> indices = shapes::parseEinsum(getMode(), operands);
   if (!indices)
     return 0;
   int64_t products = 1;

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/QuantizeOps.h"
-#include "tpuc/Dialect/Top/MatrixShapes.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WindowAttributes.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Support/OpShapes/Matrix.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -134,7 +134,7 @@ static LogicalResult inferProduct(Operation *op, Value a, Value b, Type element)
   std::optional<Dims> right = dimsOf(b);
   if (!left || !right)
     return setResult(op, 0, element, std::nullopt);
-  Expected<Dims> shape = matMulShape(*left, *right, false, false);
+  Expected<shapes::Dims> shape = shapes::matMulShape(*left, *right, false, false);
   if (!shape)
     return emit(op, shape.error());
   return setResult(op, 0, element, *shape);

@@ -11,36 +11,19 @@
 
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Support/Error.h"
+#include "tpuc/Support/OpShapes/Resize.h"
 
 namespace tpuc::top {
 
-/// What a resampling comes to, one entry for each axis of the input.
-struct ResizeShape {
-  Dims output;
-  std::vector<double> scales; ///< 1 for axes that stay; NaN where the extent is not known.
-};
+using shapes::resizeAxes;
+using shapes::ResizeShape;
+using shapes::resizeShape;
+using shapes::ResizeSpec;
 
-/// What the attributes of a resampling say of its shapes.
-struct ResizeSpec {
-  std::optional<mlir::ArrayAttr> axes;
-  llvm::StringRef policy = "stretch";
-};
+/// What the attributes of an op that resizes say.
 template <typename Op> ResizeSpec resizeSpec(Op op) {
-  return {op.getAxes(), op.getKeepAspectRatioPolicy()};
+  return {intVector(op.getAxes()), op.getKeepAspectRatioPolicy().str()};
 }
-
-/// The result of a resampling for an input of these extents. At most one of `scales` and `sizes`
-/// may hold entries, one for each of its axes; with neither the result is dynamic along these. From
-/// scales: output = floor(input * scale). From sizes: the scale that gives it, or with a policy the
-/// smallest (not_larger) or largest (not_smaller) of all of them, and then output = floor(input *
-/// scale + 1/2). Errors (without `where`): entries that do not fit the axes; scales that are not
-/// positive.
-Expected<ResizeShape> resizeShape(const ResizeSpec &spec, llvm::ArrayRef<int64_t> input,
-                                  llvm::ArrayRef<double> scales, llvm::ArrayRef<int64_t> sizes);
-
-/// The axes that are resampled, counted from the front of `rank` ones.
-Expected<Dims> resizeAxes(const ResizeSpec &spec, int64_t rank);
 
 } // namespace tpuc::top
 

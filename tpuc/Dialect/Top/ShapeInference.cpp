@@ -33,14 +33,18 @@ int64_t tpuc::top::staticElements(Value value) {
   return type && type.hasStaticShape() ? type.getNumElements() : 0;
 }
 
-std::string tpuc::top::dimsText(ArrayRef<int64_t> dims) {
-  std::string text = "[";
-  for (int64_t extent : dims) {
-    if (text.size() > 1)
-      text += ", ";
-    text += extent == kDynamic ? "?" : std::to_string(extent);
-  }
-  return text + "]";
+LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,
+                                   const shapes::Dims &dims) {
+  return setResult(op, index, element, std::optional(Dims(dims.begin(), dims.end())));
+}
+
+shapes::Dims tpuc::top::intVector(ArrayAttr attribute) {
+  const Dims ints = toInts(attribute);
+  return {ints.begin(), ints.end()};
+}
+
+std::optional<shapes::Dims> tpuc::top::intVector(std::optional<ArrayAttr> attribute) {
+  return attribute ? std::optional(intVector(*attribute)) : std::nullopt;
 }
 
 LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,

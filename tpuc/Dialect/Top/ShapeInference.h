@@ -9,6 +9,7 @@
 #ifndef TPUC_DIALECT_TOP_SHAPEINFERENCE_H
 #define TPUC_DIALECT_TOP_SHAPEINFERENCE_H
 
+#include "tpuc/Support/OpShapes/Dims.h"
 #include "tpuc/Support/Tensor.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -18,7 +19,8 @@
 namespace tpuc::top {
 
 using Dims = llvm::SmallVector<int64_t>;
-inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+using shapes::kDynamic;
+static_assert(kDynamic == mlir::ShapedType::kDynamic);
 
 /// Whether `value` is a tensor, not the result of a `top.None`.
 bool isPresent(mlir::Value value);
@@ -31,13 +33,16 @@ mlir::Type elementTypeOf(mlir::Value value);
 /// 0 unless all extents are known.
 int64_t staticElements(mlir::Value value);
 
-/// "[2, ?]", with a question mark for dynamic extents.
-std::string dimsText(llvm::ArrayRef<int64_t> dims);
+using shapes::dimsText;
 
 /// Sets the type of result `index`: ranked with `dims`, or unranked. What the result's type already
 /// says and `dims` leaves open stays; if both are known and differ, that is an error.
 llvm::LogicalResult setResult(mlir::Operation *op, unsigned index, mlir::Type element,
                               const std::optional<Dims> &dims);
+
+/// The same for extents that are known.
+llvm::LogicalResult setResult(mlir::Operation *op, unsigned index, mlir::Type element,
+                              const shapes::Dims &dims);
 
 /// numpy's broadcasting over all `operands`; none if one is unranked. Errors name the shapes.
 llvm::FailureOr<std::optional<Dims>> broadcast(mlir::Operation *op,
@@ -55,6 +60,10 @@ llvm::FailureOr<int64_t> normalizeAxis(mlir::Operation *op, int64_t axis, int64_
 
 /// The integers of an attribute.
 Dims toInts(mlir::ArrayAttr attribute);
+
+/// The same as what the functions of Support/OpShapes take.
+shapes::Dims intVector(mlir::ArrayAttr attribute);
+std::optional<shapes::Dims> intVector(std::optional<mlir::ArrayAttr> attribute);
 
 } // namespace tpuc::top
 

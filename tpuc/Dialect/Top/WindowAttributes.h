@@ -57,8 +57,8 @@ template <typename Op> llvm::LogicalResult verifyConvolution(Op op) {
 /// Makes the pads of `window` those of `op`, in the place of its `auto_pad`.
 template <typename Op> void setPads(Op op, const Window &window) {
   mlir::Builder builder(op.getContext());
-  Dims pads = window.padsBegin;
-  pads.append(window.padsEnd.begin(), window.padsEnd.end());
+  shapes::Dims pads = window.padsBegin;
+  pads.insert(pads.end(), window.padsEnd.begin(), window.padsEnd.end());
   op.setPadsAttr(builder.getI64ArrayAttr(pads));
   op.setAutoPad("NOTSET");
 }

@@ -8,8 +8,6 @@
 
 #include "tpuc/Dialect/Top/WindowShapes.h"
 
-#include <fmt/format.h>
-
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -17,145 +15,6 @@ using namespace tpuc::top;
 LogicalResult tpuc::top::emit(Operation *op, const Error &error) {
   return op->emitOpError(error.expected.empty() ? error.found
                                                 : error.found + "; expected " + error.expected);
-}
-
-namespace {
-
-Dims intsOr(std::optional<ArrayAttr> attribute, size_t size, int64_t value) {
-  return attribute ? toInts(*attribute) : Dims(size, value);
-}
-
-Expected<void> checkInput(ArrayRef<int64_t> input, size_t spatial) {
-  if (input.size() != spatial + 2)
-    return makeError("", fmt::format("input has shape {}", dimsText(input)),
-                     fmt::format("batch, channels and {} spatial dimensions", spatial));
-  return {};
-}
-
-/// The attributes of a window over `spatial` dimensions, with their defaults; pads not yet
-/// resolved.
-Window explicitWindow(const WindowSpec &attributes) {
-  Window window;
-  window.kernel = toInts(attributes.kernel);
-  size_t spatial = window.kernel.size();
-  window.strides = intsOr(attributes.strides, spatial, 1);
-  window.dilations = intsOr(attributes.dilations, spatial, 1);
-  Dims pads = intsOr(attributes.pads, 2 * spatial, 0);
-  window.padsBegin.assign(pads.begin(), pads.begin() + spatial);
-  window.padsEnd.assign(pads.begin() + spatial, pads.end());
-  return window;
-}
-
-int64_t reach(const Window &window, size_t axis) {
-  return (window.kernel[axis] - 1) * window.dilations[axis] + 1;
-}
-
-int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
-
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
-/// Splits `total` elements of padding as `autoPad` says.
-void splitPads(StringRef autoPad, int64_t total, int64_t &begin, int64_t &end) {
-  begin = autoPad == "SAME_LOWER" ? total - total / 2 : total / 2;
-  end = total - begin;
-}
-
-/// Resolves the pads of a forward window and appends the spatial extents of its output, which are
-/// those of ONNX's pooling operators.
-Expected<void> slide(Window &window, StringRef autoPad, bool ceilMode, ArrayRef<int64_t> input) {
-  for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
-    int64_t extent = input[axis + 2];
-    int64_t stride = window.strides[axis];
-    int64_t size = reach(window, axis);
-    if (autoPad == "VALID")
-      window.padsBegin[axis] = window.padsEnd[axis] = 0;
-    if (extent == kDynamic) {
-      window.output.push_back(kDynamic);
-      continue;
-    }
-    if (autoPad.starts_with("SAME")) {
-      int64_t out = ceilDiv(extent, stride);
-      splitPads(autoPad, std::max<int64_t>((out - 1) * stride + size - extent, 0),
-                window.padsBegin[axis], window.padsEnd[axis]);
-      window.output.push_back(out);
-      continue;
-    }
-    int64_t room = extent + window.padsBegin[axis] + window.padsEnd[axis] - size;
-    int64_t out = (ceilMode ? ceilDiv(room, stride) : floorDiv(room, stride)) + 1;
-    // A window that would start in the padding behind the input is left out.
-    if (ceilMode && (out - 1) * stride >= extent + window.padsBegin[axis])
-      --out;
-    if (room < 0 && out <= 0)
-      return makeError("",
-                       fmt::format("spatial dimension {} has extent {}, with padding {}", axis,
-                                   extent, extent + window.padsBegin[axis] + window.padsEnd[axis]),
-                       fmt::format("at least the kernel's {}", size));
-    window.output.push_back(out);
-  }
-  return {};
-}
-
-/// What a convolution's input and filter must agree on. `channelAxis`: that of the filter which
-/// runs over the input's channels of one group.
-Expected<void> checkFilter(ArrayRef<int64_t> input, ArrayRef<int64_t> filter, const Window &window,
-                           int64_t group, bool transposed) {
-  size_t spatial = window.kernel.size();
-  if (filter.size() != spatial + 2)
-    return makeError("", fmt::format("filter has shape {}", dimsText(filter)),
-                     fmt::format("rank {} for {} spatial dimensions", spatial + 2, spatial));
-  for (size_t axis = 0; axis < spatial; ++axis)
-    if (filter[axis + 2] != kDynamic && filter[axis + 2] != window.kernel[axis])
-      return makeError("", fmt::format("filter has shape {}", dimsText(filter)),
-                       fmt::format("kernel_shape {}", dimsText(window.kernel)));
-  int64_t channels = input[1];
-  int64_t wanted = transposed ? filter[0] : filter[1];
-  if (channels != kDynamic && wanted != kDynamic &&
-      channels != (transposed ? wanted : wanted * group))
-    return makeError(
-        "", fmt::format("input has {} channels, the filter {}", channels, dimsText(filter)),
-        fmt::format("{} channels in {} groups", transposed ? wanted : wanted * group, group));
-  if (filter[0] != kDynamic && filter[0] % group != 0)
-    return makeError("", fmt::format("filter has shape {}", dimsText(filter)),
-                     fmt::format("a first extent that {} groups divide", group));
-  return {};
-}
-
-/// `input` with `inserts` zeros between neighbours.
-Dims insertZeros(ArrayRef<int64_t> input, std::optional<ArrayAttr> inserts) {
-  Dims result(input);
-  if (!inserts)
-    return result;
-  for (auto [axis, zeros] : llvm::enumerate(toInts(*inserts)))
-    if (result[axis + 2] != kDynamic && result[axis + 2] > 0)
-      result[axis + 2] += (result[axis + 2] - 1) * zeros;
-  return result;
-}
-
-} // namespace
-
-Expected<Window> tpuc::top::poolWindow(const WindowSpec &spec, ArrayRef<int64_t> input) {
-  Window window = explicitWindow(spec);
-  if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
-    return propagate(checked);
-  window.output = {input[0], input[1]};
-  Expected<void> slid = slide(window, spec.autoPad, spec.ceilMode, input);
-  if (!slid)
-    return propagate(slid);
-  return window;
-}
-
-Expected<Window> tpuc::top::convolutionWindow(const WindowSpec &spec, ArrayRef<int64_t> input,
-                                              ArrayRef<int64_t> filter) {
-  Window window = explicitWindow(spec);
-  if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
-    return propagate(checked);
-  if (Expected<void> checked = checkFilter(input, filter, window, spec.group, false); !checked)
-    return propagate(checked);
-  window.output = {input[0], filter[0]};
-  Expected<void> slid = slide(window, spec.autoPad, false, insertZeros(input, spec.inserts));
-  if (!slid)
-    return propagate(slid);
-  return window;
 }
 
 Expected<Window> tpuc::top::windowOf(ConvOp op, ArrayRef<int64_t> input, ArrayRef<int64_t> filter) {
@@ -172,82 +31,15 @@ Expected<Window> tpuc::top::windowOf(QLinearConvOp op, ArrayRef<int64_t> input,
   return convolutionWindow(windowSpec(op), input, filter);
 }
 
-Expected<Window> tpuc::top::windowOf(DeformConv2DOp op, ArrayRef<int64_t> input,
-                                     ArrayRef<int64_t> filter, ArrayRef<int64_t> offset) {
-  Window window = explicitWindow(windowSpec(op));
-  if (Expected<void> checked = checkInput(input, window.kernel.size()); !checked)
-    return propagate(checked);
-  if (Expected<void> checked = checkFilter(input, filter, window, op.getGroup(), false); !checked)
-    return propagate(checked);
-  window.output = {input[0], filter[0]};
-  if (Expected<void> slid = slide(window, "NOTSET", false, input); !slid)
-    return propagate(slid);
-  auto offsetGroup = static_cast<int64_t>(op.getOffsetGroup());
-  Dims wanted = {input[0], offsetGroup * 2 * window.kernel[0] * window.kernel[1], window.output[2],
-                 window.output[3]};
-  bool fits = offset.size() == 4;
-  for (size_t axis = 0; fits && axis < 4; ++axis)
-    fits = offset[axis] == kDynamic || wanted[axis] == kDynamic || offset[axis] == wanted[axis];
-  if (!fits)
-    return makeError("", fmt::format("offset has shape {}", dimsText(offset)), dimsText(wanted));
-  return window;
-}
-
-Expected<Window> tpuc::top::transposedWindow(const WindowSpec &spec, ArrayRef<int64_t> input,
-                                             ArrayRef<int64_t> filter) {
-  Window window = explicitWindow(spec);
-  size_t spatial = window.kernel.size();
-  if (Expected<void> checked = checkInput(input, spatial); !checked)
-    return propagate(checked);
-  if (Expected<void> checked = checkFilter(input, filter, window, spec.group, true); !checked)
-    return propagate(checked);
-  Dims expanded = insertZeros(input, spec.inserts);
-  Dims outputPadding = intsOr(spec.outputPadding, spatial, 0);
-  std::optional<Dims> outputShape;
-  if (spec.outputShape)
-    outputShape = toInts(*spec.outputShape);
-  if (outputShape && outputShape->size() == spatial + 2)
-    outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
-  int64_t channels = filter[1] == kDynamic ? kDynamic : filter[1] * spec.group;
-  window.output = {input[0], channels};
-  for (size_t axis = 0; axis < spatial; ++axis) {
-    int64_t extent = expanded[axis + 2];
-    if (extent == kDynamic) {
-      window.output.push_back(outputShape ? (*outputShape)[axis] : kDynamic);
-      continue;
-    }
-    int64_t full = window.strides[axis] * (extent - 1) + outputPadding[axis] + reach(window, axis);
-    bool same = spec.autoPad.starts_with("SAME");
-    if (outputShape || same) {
-      // A window shorter than the stride does not reach the end: there is no padding then, as
-      // ONNX's own shape inference has it.
-      int64_t out =
-          outputShape ? (*outputShape)[axis] : std::min(full, extent * window.strides[axis]);
-      int64_t total = full - out;
-      // ONNX puts the odd element in front unless auto_pad is SAME_UPPER. Where the window does not
-      // reach the end of the wanted output there is only the bias.
-      window.padsBegin[axis] =
-          total <= 0 ? 0 : (spec.autoPad == "SAME_UPPER" ? total / 2 : total - total / 2);
-      window.padsEnd[axis] = total - window.padsBegin[axis];
-      window.output.push_back(out);
-      continue;
-    }
-    if (spec.autoPad == "VALID")
-      window.padsBegin[axis] = window.padsEnd[axis] = 0;
-    int64_t out = full - window.padsBegin[axis] - window.padsEnd[axis];
-    if (out < 0)
-      return makeError("",
-                       fmt::format("pads {} and {} of spatial dimension {}", window.padsBegin[axis],
-                                   window.padsEnd[axis], axis),
-                       fmt::format("at most {} together", full));
-    window.output.push_back(out);
-  }
-  return window;
-}
-
 Expected<Window> tpuc::top::windowOf(DeconvOp op, ArrayRef<int64_t> input,
                                      ArrayRef<int64_t> filter) {
   return transposedWindow(windowSpec(op), input, filter);
+}
+
+Expected<Window> tpuc::top::windowOf(DeformConv2DOp op, ArrayRef<int64_t> input,
+                                     ArrayRef<int64_t> filter, ArrayRef<int64_t> offset) {
+  return shapes::deformableWindow(windowSpec(op), static_cast<int64_t>(op.getOffsetGroup()), input,
+                                  filter, offset);
 }
 
 Expected<Window> tpuc::top::windowOf(AvgPoolOp op, ArrayRef<int64_t> input) {
@@ -263,88 +55,21 @@ Expected<Window> tpuc::top::windowOf(LpPoolOp op, ArrayRef<int64_t> input) {
   return poolWindow(windowSpec(op), input);
 }
 
+static std::optional<shapes::Dims> plain(const std::optional<Dims> &dims) {
+  return dims ? std::optional(shapes::Dims(dims->begin(), dims->end())) : std::nullopt;
+}
+
 Expected<Window> tpuc::top::windowOf(MaxUnpoolOp op, ArrayRef<int64_t> input,
                                      const std::optional<Dims> &outputShape) {
-  Window window = explicitWindow({op.getKernelShape(), op.getStrides(), {}, op.getPads()});
-  size_t spatial = window.kernel.size();
-  if (Expected<void> checked = checkInput(input, spatial); !checked)
-    return propagate(checked);
-  window.output = {input[0], input[1]};
-  // Unless the size is stated, the inverse of pooling; indices refer to that one in any case.
-  for (size_t axis = 0; axis < spatial; ++axis)
-    window.output.push_back(input[axis + 2] == kDynamic
-                                ? kDynamic
-                                : (input[axis + 2] - 1) * window.strides[axis] +
-                                      window.kernel[axis] - window.padsBegin[axis] -
-                                      window.padsEnd[axis]);
-  if (outputShape) {
-    if (outputShape->size() != spatial + 2)
-      return makeError("", fmt::format("output_shape has {} entries", outputShape->size()),
-                       std::to_string(spatial + 2));
-    window.output = *outputShape;
-  } else if (isPresent(op.getOutputShape())) {
-    std::fill(window.output.begin() + 2, window.output.end(), kDynamic);
-  }
-  for (int64_t extent : window.output)
-    if (extent < 0 && extent != kDynamic)
-      return makeError("", fmt::format("output would have shape {}", dimsText(window.output)),
-                       "extents of at least 0");
-  return window;
+  WindowSpec spec;
+  spec.kernel = intVector(op.getKernelShape());
+  spec.strides = intVector(op.getStrides());
+  spec.pads = intVector(op.getPads());
+  return shapes::unpoolWindow(spec, input, plain(outputShape), isPresent(op.getOutputShape()));
 }
 
 Expected<Window> tpuc::top::windowOf(Col2ImOp op, ArrayRef<int64_t> input,
                                      const std::optional<Dims> &image,
                                      const std::optional<Dims> &block) {
-  if (input.size() != 3)
-    return makeError("", fmt::format("input has shape {}", dimsText(input)),
-                     "batch, channels times block, number of blocks");
-  Window window;
-  if (!image || !block) {
-    size_t spatial = image ? image->size() : block ? block->size() : 0;
-    window.output.assign(spatial ? spatial + 2 : 0, kDynamic);
-    if (image)
-      std::copy(image->begin(), image->end(), window.output.begin() + 2);
-    if (spatial)
-      window.output[0] = input[0];
-    return window;
-  }
-  size_t spatial = block->size();
-  window.kernel = *block;
-  window.strides = intsOr(op.getStrides(), spatial, 1);
-  window.dilations = intsOr(op.getDilations(), spatial, 1);
-  Dims pads = intsOr(op.getPads(), 2 * spatial, 0);
-  if (image->size() != spatial || window.strides.size() != spatial ||
-      window.dilations.size() != spatial || pads.size() != 2 * spatial)
-    return makeError(
-        "",
-        fmt::format("image_shape {}, block_shape {}, strides {}, dilations {}, pads {}",
-                    dimsText(*image), dimsText(*block), dimsText(window.strides),
-                    dimsText(window.dilations), dimsText(pads)),
-        "one entry per spatial dimension, two of pads");
-  window.padsBegin.assign(pads.begin(), pads.begin() + spatial);
-  window.padsEnd.assign(pads.begin() + spatial, pads.end());
-  int64_t blockSize = 1;
-  int64_t blocks = 1;
-  for (size_t axis = 0; axis < spatial; ++axis) {
-    int64_t extent = (*image)[axis];
-    if (extent < 1 || window.kernel[axis] < 1)
-      return makeError(
-          "", fmt::format("image_shape {}, block_shape {}", dimsText(*image), dimsText(*block)),
-          "extents of at least 1");
-    int64_t room = extent + window.padsBegin[axis] + window.padsEnd[axis] - reach(window, axis);
-    if (room < 0)
-      return makeError(
-          "", fmt::format("image_shape {}, block_shape {}", dimsText(*image), dimsText(*block)),
-          "an image that holds a block");
-    blockSize *= window.kernel[axis];
-    blocks *= room / window.strides[axis] + 1;
-  }
-  if (input[2] != kDynamic && input[2] != blocks)
-    return makeError("", fmt::format("input has {} blocks", input[2]), std::to_string(blocks));
-  if (input[1] != kDynamic && input[1] % blockSize != 0)
-    return makeError("", fmt::format("input has {} rows", input[1]),
-                     fmt::format("a multiple of the block's {} elements", blockSize));
-  window.output = {input[0], input[1] == kDynamic ? kDynamic : input[1] / blockSize};
-  window.output.append(image->begin(), image->end());
-  return window;
+  return shapes::blocksWindow(windowSpec(op), input, plain(image), plain(block));
 }

@@ -13,59 +13,39 @@
 #include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Support/Error.h"
-
-#include <functional>
+#include "tpuc/Support/OpShapes/Window.h"
 
 namespace tpuc::top {
 
-/// How a window moves over the spatial dimensions, one entry for each, and what comes out.
-struct Window {
-  Dims kernel;
-  Dims strides;
-  Dims dilations;
-  Dims padsBegin;
-  Dims padsEnd;
-  /// All extents of the result, kDynamic for those that depend on dynamic ones.
-  Dims output;
-};
+using shapes::convolutionWindow;
+using shapes::poolWindow;
+using shapes::transposedWindow;
+using shapes::Window;
+using shapes::WindowSpec;
 
 /// What the attributes of an op with a window say.
-struct WindowSpec {
-  mlir::ArrayAttr kernel;
-  std::optional<mlir::ArrayAttr> strides = std::nullopt;
-  std::optional<mlir::ArrayAttr> dilations = std::nullopt;
-  std::optional<mlir::ArrayAttr> pads = std::nullopt;
-  llvm::StringRef autoPad = "NOTSET";
-  bool ceilMode = false;
-  int64_t group = 1;
-  std::optional<mlir::ArrayAttr> inserts = std::nullopt;
-  std::optional<mlir::ArrayAttr> outputPadding = std::nullopt;
-  std::optional<mlir::ArrayAttr> outputShape = std::nullopt;
-};
 template <typename Op> WindowSpec windowSpec(Op op) {
-  WindowSpec spec{op.getKernelShape(), op.getStrides(), op.getDilations(), op.getPads()};
+  WindowSpec spec;
+  if constexpr (requires { op.getKernelShape(); })
+    spec.kernel = intVector(op.getKernelShape());
+  spec.strides = intVector(op.getStrides());
+  if constexpr (requires { op.getDilations(); })
+    spec.dilations = intVector(op.getDilations());
+  spec.pads = intVector(op.getPads());
   if constexpr (requires { op.getAutoPad(); })
-    spec.autoPad = op.getAutoPad();
+    spec.autoPad = op.getAutoPad().str();
   if constexpr (requires { op.getCeilMode(); })
     spec.ceilMode = op.getCeilMode();
   if constexpr (requires { op.getGroup(); })
     spec.group = op.getGroup();
   if constexpr (requires { op.getInserts(); })
-    spec.inserts = op.getInserts();
+    spec.inserts = intVector(op.getInserts());
   if constexpr (requires { op.getOutputPadding(); }) {
-    spec.outputPadding = op.getOutputPadding();
-    spec.outputShape = op.getOutputShape();
+    spec.outputPadding = intVector(op.getOutputPadding());
+    spec.outputShape = intVector(op.getOutputShape());
   }
   return spec;
 }
-
-// What windowOf gives, for ops of any dialect.
-Expected<Window> convolutionWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input,
-                                   llvm::ArrayRef<int64_t> filter);
-Expected<Window> transposedWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input,
-                                  llvm::ArrayRef<int64_t> filter);
-Expected<Window> poolWindow(const WindowSpec &spec, llvm::ArrayRef<int64_t> input);
 
 // The window of an op for operands of the given extents: `auto_pad` is resolved where the extents
 // are static. The same functions serve shape inference and evaluation, which knows more extents.

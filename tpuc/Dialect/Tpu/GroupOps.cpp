@@ -72,3 +72,22 @@ LogicalResult tpu::UnpackOp::verify() {
            << getPadded() << "; expected at least the extents of " << output;
   return success();
 }
+
+LogicalResult tpu::StackRowsOp::verify() {
+  const auto input = cast<RankedTensorType>(getInput().getType());
+  const auto output = cast<RankedTensorType>(getOutput().getType());
+  const auto kernel = static_cast<int64_t>(getKernel());
+  if (kernel < 1 || static_cast<int64_t>(getStride()) < 1 || static_cast<int64_t>(getPad()) < 0)
+    return emitOpError("kernel, stride and pad are ")
+           << kernel << ", " << static_cast<int64_t>(getStride()) << " and "
+           << static_cast<int64_t>(getPad()) << "; expected at least 1, 1 and 0";
+  const bool fits = input.hasStaticShape() && output.hasStaticShape() && input.getRank() == 4 &&
+                    output.getRank() == 4 && input.getElementType() == output.getElementType() &&
+                    output.getDimSize(0) == input.getDimSize(0) &&
+                    output.getDimSize(1) == kernel * input.getDimSize(1) &&
+                    output.getDimSize(3) == input.getDimSize(3);
+  if (!fits)
+    return emitOpError("makes ") << output << " of " << input << " with windows of " << kernel
+                                 << " rows";
+  return success();
+}

@@ -114,4 +114,30 @@ def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tpu_StackRowsOp : Tpu_Op<"StackRows", [Pure]> {
+  let summary = "The rows under windows, as channels";
+  let description = [{
+    Of an input [N, C, H, W], for windows of `kernel` rows that begin at every `stride`-th row from
+    `pad` rows in front of the first one on:
+
+        output[n, k * C + c, h, w] = input[n, c, h * stride - pad + k, w]
+
+    Where there is no such row, the output is 0 (of quantized elements the zero point). A device
+    does not compute this: it loads the rows where its reader wants them. A convolution of few
+    channels becomes one of many by it, with windows of one row.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.StackRows"(%0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input,
+                       I64Attr:$kernel,
+                       I64Attr:$stride,
+                       I64Attr:$pad);
+  let results = (outs AnyRankedTensor:$output);
+  let hasVerifier = 1;
+}
+
 #endif // TPUC_DIALECT_TPU_GROUPOPS

@@ -21,19 +21,26 @@ constexpr std::array kTypes = {DataType::F32,  DataType::F16, DataType::I8,  Dat
                                DataType::I16,  DataType::U16, DataType::I32, DataType::U32,
                                DataType::BF16, DataType::I4,  DataType::U4};
 
+/// Codes of our own, for types that only layers on the CPU have: this and the number of the type.
+constexpr uint32_t kOwnTypes = 0x100;
+
 } // namespace
 
 std::optional<DataType> dataTypeOfCode(uint32_t code) {
-  if (code >= kTypes.size())
+  if (code < kTypes.size())
+    return kTypes[code];
+  if (code < kOwnTypes || code - kOwnTypes >= kAllDataTypes.size())
     return std::nullopt;
-  return kTypes[code];
+  const DataType own = kAllDataTypes[code - kOwnTypes];
+  return std::ranges::find(kTypes, own) == kTypes.end() ? std::optional(own) : std::nullopt;
 }
 
-std::optional<uint32_t> codeOfDataType(DataType type) {
+uint32_t codeOfDataType(DataType type) {
   const auto *found = std::find(kTypes.begin(), kTypes.end(), type);
-  if (found == kTypes.end())
-    return std::nullopt;
-  return static_cast<uint32_t>(found - kTypes.begin());
+  if (found != kTypes.end())
+    return static_cast<uint32_t>(found - kTypes.begin());
+  const auto *own = std::ranges::find(kAllDataTypes, type);
+  return kOwnTypes + static_cast<uint32_t>(own - kAllDataTypes.begin());
 }
 
 std::string typeCodeName(uint32_t code) {

@@ -56,8 +56,9 @@ using Bytes = std::span<const std::byte>;
 
 /// The element type that a code in `TensorInfo::type` stands for; none for types that tpuc has not.
 std::optional<DataType> dataTypeOfCode(uint32_t code);
-/// The inverse; none for types that the format has not.
-std::optional<uint32_t> codeOfDataType(DataType type);
+/// The inverse. Types that the format has not, which layers on the CPU may have, get codes from 256
+/// on, which are our own.
+uint32_t codeOfDataType(DataType type);
 /// `dataTypeName`, or `type 12` for codes without one.
 std::string typeCodeName(uint32_t code);
 
@@ -140,6 +141,10 @@ struct CpuConstant {
   Bytes data;
   std::vector<std::byte> sha256;
 };
+
+/// What `CpuLayer::op` is for a list of our own ops (Model/CpuProgram): its only constant holds
+/// them, with their SHA-256. The vendor's runtime cannot run them.
+inline constexpr int32_t kCpuProgram = 0x54505543;
 
 /// A layer that the host runs; parameters in a form of the vendor's.
 struct CpuLayer {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Model/Bmodel/Check.h"
+#include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Support/Tensor.h"
 
 #include <algorithm>
@@ -55,6 +56,7 @@ private:
   Expected<void> checkTensor(const Net &net, const Stage &stage, const TensorInfo &tensor,
                              const std::string &place) const;
   Expected<void> checkSubNets(const Net &net, const Stage &stage, const std::string &place) const;
+  Expected<void> checkCpu(const Stage &stage, const SubNet &subNet, const std::string &place) const;
   Expected<void> checkCoefficients(const Coefficients &coefficients,
                                    const std::string &place) const;
   Expected<void> checkDebug() const;
@@ -171,6 +173,9 @@ Expected<void> Checker::checkSubNets(const Net &net, const Stage &stage,
       for (const TensorInfo &tensor : *tensors)
         if (auto ok = checkTensor(net, stage, tensor, subPlace); !ok)
           return ok;
+    if (subNet.mode == static_cast<int32_t>(SubNetMode::Cpu))
+      if (auto ok = checkCpu(stage, subNet, subPlace); !ok)
+        return ok;
     if (subNet.mode != static_cast<int32_t>(SubNetMode::Tpu) || subNet.isDynamic || stage.isDynamic)
       continue;
     if (subNet.groups.empty() && subNet.cores.empty())
@@ -181,6 +186,35 @@ Expected<void> Checker::checkSubNets(const Net &net, const Stage &stage,
             subPlace, fmt::format("{} TIU commands in {} bytes, {} DMA commands in {} bytes",
                                   group.numTiu, group.tiu.size(), group.numDma, group.dma.size()));
   }
+  return {};
+}
+
+/// Our own layers name memory that there is; those of the vendor's compiler say nothing to us.
+Expected<void> Checker::checkCpu(const Stage &stage, const SubNet &subNet,
+                                 const std::string &place) const {
+  if (std::ranges::none_of(subNet.cpu,
+                           [](const CpuLayer &layer) { return layer.op == kCpuProgram; }))
+    return {};
+  const auto programs = cpuPrograms(subNet, place);
+  if (!programs)
+    return tl::unexpected(programs.error());
+  for (const cpu::Program &program : *programs)
+    for (const cpu::Value &value : program.values) {
+      if (value.home == cpu::Home::Host)
+        continue;
+      const bool isWeight = value.home == cpu::Home::Weight;
+      const uint64_t start = !isWeight            ? stage.contextAddress
+                             : stage.coefficients ? stage.coefficients->address
+                                                  : 0;
+      const uint64_t size = !isWeight            ? stage.contextSize
+                            : stage.coefficients ? stage.coefficients->data.size()
+                                                 : 0;
+      const int64_t bytes = byteSize(value.type, Shape(value.dims).numElements());
+      if (!contains(start, size, value.address, static_cast<uint64_t>(bytes)))
+        return makeError(fmt::format("{}: {}", place, value.name),
+                         fmt::format("{} bytes at 0x{:X}", bytes, value.address),
+                         fmt::format("a place in the {} bytes at 0x{:X}", size, start));
+    }
   return {};
 }
 

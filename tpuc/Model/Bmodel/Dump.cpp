@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Model/Bmodel/Dump.h"
+#include "tpuc/Model/Bmodel/CpuLayers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -73,7 +75,27 @@ Json coefficientsJson(const Coefficients &coefficients) {
            })}};
 }
 
+Json programJson(const cpu::Program &program) {
+  const auto valueName = [&](int32_t index) {
+    return index < 0 ? Json() : Json(program.values[static_cast<size_t>(index)].name);
+  };
+  return array(program.ops, [&](const cpu::Op &op) {
+    Json attributes = Json::array();
+    for (const auto &attribute : op.attributes)
+      attributes.push_back(attribute.first);
+    return Json{{"op", op.name},
+                {"layer", op.layer},
+                {"attributes", std::move(attributes)},
+                {"operands", array(op.operands, valueName)},
+                {"results", array(op.results, valueName)}};
+  });
+}
+
 Json cpuJson(const CpuLayer &layer) {
+  // The checker has seen that our own layers are intact.
+  if (layer.op == kCpuProgram)
+    if (const auto program = cpu::parseProgram(layer.constants.front().data, ""))
+      return {{"op", "tpuc"}, {"program", programJson(*program)}};
   return {{"op", layer.op},
           {"custom", layer.custom},
           {"parameter_bytes", layer.parameters.size()},
@@ -228,6 +250,13 @@ void InfoText::addStage(const Stage &stage, size_t index) {
     }
   line("    sub-nets: {}, commands: {} TIU, {} DMA ({})", stage.subNets.size(), tiu, dma,
        megabytes(bytes));
+  for (const SubNet &subNet : stage.subNets) {
+    const auto programs = cpuPrograms(subNet, "");
+    if (subNet.mode != static_cast<int32_t>(SubNetMode::Cpu) || !programs)
+      continue;
+    for (const cpu::Program &program : *programs)
+      line("    sub-net {}, on the CPU: {}", subNet.id, fmt::join(cpu::layersOf(program), ", "));
+  }
   line("    weights: {}, activations: {}",
        megabytes(stage.coefficients ? stage.coefficients->data.size() : 0),
        megabytes(stage.contextSize));

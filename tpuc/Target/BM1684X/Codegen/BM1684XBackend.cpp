@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -18,6 +19,7 @@
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -61,7 +63,7 @@ PrecisionSet BM1684XBackend::precisions() const {
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
-          tpu::CopyOp>(op))
+          tpu::CopyOp, tpu::StackRowsOp>(op))
     return Place::Alias;
   if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
     return Place::Local;
@@ -79,6 +81,31 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (Expected<void> checked = checkKernel(*this, op); !checked)
     return propagate(checked);
   return Place::Local;
+}
+
+/// The multipliers of a cycle share blocks of input channels, so that few channels leave most of
+/// them idle. Rows that become channels are loaded for each window that they are under, from global
+/// memory, where the input has to be first.
+bool BM1684XBackend::wantsRowsAsChannels(Operation *op) const {
+  constexpr int64_t kPixels = 4, kLoadBytes = 54, kStoreBytes = 41, kShortRow = 256, kStart = 300;
+  auto conv = dyn_cast<tpu::ConvOp>(op);
+  const DataType type = elementTypeOf(op, 0);
+  if (!conv || !precOf(type) || type == DataType::F32)
+    return false;
+  const auto dims = [&](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  const ArrayRef<int64_t> input = dims(conv.getInput());
+  const ArrayRef<int64_t> filter = dims(conv.getFilter());
+  const ArrayRef<int64_t> output = dims(conv.getOutput());
+  const int64_t block = channelBlock(*precOf(type));
+  const int64_t blocks =
+      ceilDiv(input[1], block) * filter[2] - ceilDiv(input[1] * filter[2], block);
+  const int64_t saved = output[0] * ceilDiv(output[1], kLanes) *
+                        ceilDiv(output[2] * output[3], kPixels) * filter[3] * blocks;
+  const int64_t rowBytes = std::max(byteSize(type, input[3]), kShortRow);
+  const int64_t moved = byteSize(type, input[0] * input[1] * input[2] * input[3]) / kStoreBytes +
+                        input[0] * input[1] * filter[2] * output[2] * rowBytes / kLoadBytes;
+  // Transfers have to start, too: one for each row, and those of the input.
+  return saved > 2 * moved + kStart * (filter[2] + 2);
 }
 
 Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &operand) const {

@@ -9,10 +9,12 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
@@ -54,8 +56,8 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const GlobalTensor to =
       globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
   const bool isTurned = operandForm(sliced.op, index) == OperandForm::RowsTurned;
-  return named(sliced.op,
-               isTurned ? emitStoreTransposedCW(builder, from, to) : emitStore(builder, from, to));
+  return named(sliced.op, isTurned ? emitStoreTransposedCW(builder, from, to)
+                                   : storeTensor(builder, from, to));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
@@ -83,18 +85,21 @@ Expected<int64_t> BM1684XEmitter::cycles() {
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684XEmitter::endLayer(Operation *op) {
+  // Stacked rows are nowhere in global memory.
+  if (isa<tpu::StackRowsOp>(op))
+    return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
     std::optional<int64_t> address = codegen::addressOf(result.getType());
     std::optional<DataType> type = storageDataType(result.getType());
-    std::optional<uint32_t> code = type ? fileCodeOf(*type) : std::nullopt;
     const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
-    if (!address || !code || transfers == 0)
+    if (!address || !type || transfers == 0)
       continue;
     bmodel::NamedTensor tensor;
+    tensor.group.subNet = static_cast<uint32_t>(streams.size());
     tensor.afterDma = transfers;
     tensor.name = name;
-    tensor.type = *code;
+    tensor.type = bmodel::codeOfDataType(*type);
     const auto dims = cast<RankedTensorType>(result.getType()).getShape();
     tensor.shape.assign(dims.begin(), dims.end());
     tensor.address = static_cast<uint64_t>(*address);
@@ -102,12 +107,17 @@ void BM1684XEmitter::endLayer(Operation *op) {
   }
 }
 
+Expected<void> BM1684XEmitter::endSubNet() {
+  Expected<CommandStreams> made = builder.finish();
+  if (!made)
+    return propagate(made);
+  streams.push_back(std::move(*made));
+  return {};
+}
+
 Expected<OutputFile> BM1684XEmitter::finish(const ModelContents &contents,
                                             const std::string &path) {
-  Expected<CommandStreams> streams = builder.finish();
-  if (!streams)
-    return propagate(streams);
-  return writeBmodel(*streams, std::move(tensors), contents, target, path);
+  return writeBmodel(streams, std::move(tensors), contents, target, path);
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -26,6 +26,7 @@ public:
   Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
+  Expected<void> endSubNet() override;
   Expected<OutputFile> finish(const codegen::ModelContents &contents,
                               const std::string &path) override;
 
@@ -35,16 +36,15 @@ public:
 private:
   const TargetInfo &target;
   Builder builder;
+  /// The commands of the sub-networks that have ended.
+  std::vector<CommandStreams> streams;
+  /// Each with the number of its sub-network among those of the TPU.
   std::vector<bmodel::NamedTensor> tensors;
 };
 
-/// The code of an element type in bmodel files; booleans are bytes there. None for types that they
-/// cannot state.
-std::optional<uint32_t> fileCodeOf(DataType type);
-
-/// A bmodel with the commands `streams`, and `tensors` for those who look into it. The same input
-/// gives the same bytes.
-Expected<OutputFile> writeBmodel(const CommandStreams &streams,
+/// A bmodel with the commands `streams`, one for each sub-network of the TPU, and `tensors` for
+/// those who look into it. The same input gives the same bytes.
+Expected<OutputFile> writeBmodel(const std::vector<CommandStreams> &streams,
                                  std::vector<bmodel::NamedTensor> tensors,
                                  const codegen::ModelContents &contents, const TargetInfo &target,
                                  const std::string &path);

@@ -322,7 +322,8 @@ bool isComputed(DataType type) {
 Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
   const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
                        static_cast<int64_t>(op.getRightWindow()) < 0 &&
-                       op.getSoftcap().convertToDouble() == 0 && !op.getSoftmaxType();
+                       op.getSoftcap().convertToDouble() == 0 &&
+                       (!op.getSoftmaxType() || op.getSoftmaxType()->isF32());
   if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
     return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
   Attention attention;

@@ -19,9 +19,11 @@
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -448,6 +450,55 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceM
   return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
 }
 
+/// The rows that operand `index` stacks; null for others.
+static tpu::StackRowsOp stackedRows(Operation *op, unsigned index) {
+  Value value = op->getOperand(index);
+  if (auto load = value.getDefiningOp<tpu::LoadOp>())
+    value = load.getInput();
+  return value.getDefiningOp<tpu::StackRowsOp>();
+}
+
+/// The rows of one place in their windows, which are the channels `to`, and zero points where there
+/// are none.
+static Expected<void> loadRow(Builder &builder, tpu::StackRowsOp rows, int64_t place,
+                              const Slice &slice, const LocalTensor &to, int64_t address) {
+  const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
+  const auto stride = static_cast<int64_t>(rows.getStride());
+  const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
+  const Range all = slice[kAxisH];
+  const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
+  const int64_t reach = dims[2] - 1 + before;
+  const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
+  const auto zero = static_cast<uint32_t>(tpu::zeroPointOf(rows.getInput()));
+  for (const Range &outside : {Range{all.begin, first - all.begin}, Range{end, all.end() - end}})
+    if (outside.size > 0)
+      if (Expected<void> filled =
+              emitLocalFill(builder, to.slice(2, outside.begin - all.begin, outside.size), zero);
+          !filled)
+        return filled;
+  if (first == end)
+    return {};
+  const int64_t plane = dims[2] * dims[3];
+  const int64_t offset = slice[kAxisN].begin * dims[1] * plane +
+                         (first * stride - before) * dims[3] + slice[kAxisW].begin;
+  GlobalTensor from =
+      globalTensor(to.type, extentsOf(slice[kAxisN].size, dims[1], end - first, slice[kAxisW].size),
+                   static_cast<uint64_t>(address + byteSize(to.type, offset)));
+  from.stride = extentsOf(dims[1] * plane, plane, stride * dims[3], 1);
+  return emitLoad(builder, from, to.slice(2, first - all.begin, end - first));
+}
+
+static Expected<void> loadStackedRows(Builder &builder, tpu::StackRowsOp rows, const Slice &slice,
+                                      const LocalTensor &to, int64_t address) {
+  const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
+  for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
+    if (Expected<void> loaded =
+            loadRow(builder, rows, place, slice, to.slice(1, place * channels, channels), address);
+        !loaded)
+      return loaded;
+  return {};
+}
+
 Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &model, unsigned index,
                            const LocalSlice &local, int64_t address) {
   const OperandForm form = operandForm(op, index);
@@ -456,12 +507,15 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
   if (form == OperandForm::PerChannel)
     return loadChannels(builder, op, model, index, local, address);
   const LocalTensor to = localOperand(op, model, index, local);
+  if (tpu::StackRowsOp rows = stackedRows(op, index))
+    return loadStackedRows(builder, rows, local.slice, to, address);
   const GlobalTensor from = globalOperand(op, model, index, local.slice, address);
   if (form == OperandForm::EveryLane)
     return emitLoadToLanes(builder, from, to);
   if (form == OperandForm::RowsTurned)
     return emitLoadTransposedCW(builder, from, to);
-  if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
+  if (Expected<void> loaded = loadTensor(builder, from, to);
+      !loaded || !carriesParameters(op, index))
     return loaded;
   return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisW], address),
                          localColumnWords(op, model, index, local));

@@ -1,0 +1,101 @@
+//===- Convolution.cpp - What convolutions compute ---------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Ops/Families.h"
+#include "tpuc/Interpreter/Ops/OpShapes.h"
+#include "tpuc/Interpreter/Ops/Windows.h"
+
+using namespace tpuc;
+using namespace tpuc::ops;
+
+static kernels::ConvParams convParams(const OpContext &context, const Window &window) {
+  kernels::ConvParams params;
+  params.window = windowParams(window);
+  params.group = context.integer("group");
+  params.doRelu = context.optionalFlag("do_relu");
+  if (params.doRelu)
+    params.reluLimit = context.real("relu_limit");
+  return params;
+}
+
+/// A bias with one element per output channel, or none.
+static Expected<void> checkBias(OpContext &context, unsigned index, const Window &window) {
+  if (context.has(index) && context.operand(index).numElements() != window.output[1])
+    return context.error("bias has shape " + context.operand(index).shape().str(),
+                         std::to_string(window.output[1]) + " elements");
+  return {};
+}
+
+template <auto geometry, auto kernel>
+static Expected<void> evaluateConvolution(OpContext &context) {
+  Expected<Window> window = geometry(windowSpec(context), dimsOf(context, 0), dimsOf(context, 1));
+  if (!window)
+    return located(context, window.error());
+  if (Expected<void> checked = checkBias(context, 2, *window); !checked)
+    return checked;
+  Expected<Tensor *> output = allocateLike(context, window->output);
+  if (!output)
+    return propagate(output);
+  Tensor input = context.operand(0);
+  if (std::optional<Dims> inserts = context.optionalIntList("inserts"))
+    input = kernels::insertZeros(input, *inserts);
+  bool isConstant = !context.has(2) || context.cacheFor(2);
+  kernel(input, context.operand(1), context.optional(2), convParams(context, *window), **output,
+         context.threads(), isConstant ? context.cacheFor(1) : nullptr);
+  return {};
+}
+
+static Expected<void> evaluateDeform(OpContext &context) {
+  Expected<Window> window =
+      shapes::deformableWindow(windowSpec(context), context.integer("offset_group"),
+                               dimsOf(context, 0), dimsOf(context, 1), dimsOf(context, 2));
+  if (!window)
+    return located(context, window.error());
+  if (Expected<void> checked = checkBias(context, 3, *window); !checked)
+    return checked;
+  auto offsetGroup = context.integer("offset_group");
+  const Shape &input = context.operand(0).shape();
+  if (input[1] % offsetGroup != 0)
+    return context.error(std::to_string(input[1]) + " input channels",
+                         "a multiple of the " + std::to_string(offsetGroup) + " offset groups");
+  Shape maskShape = context.operand(2).shape();
+  maskShape[1] /= 2;
+  if (context.has(4) && context.operand(4).shape() != maskShape)
+    return context.error("mask has shape " + context.operand(4).shape().str(), maskShape.str());
+  Expected<Tensor *> output = allocateLike(context, window->output);
+  if (!output)
+    return propagate(output);
+  kernels::deformConvolve(context.operand(0), context.operand(1), context.operand(2),
+                          context.optional(3), context.optional(4), convParams(context, *window),
+                          offsetGroup, **output, context.threads());
+  return {};
+}
+
+static Expected<void> evaluateCol2Im(OpContext &context) {
+  auto image = context.intsOf(1);
+  auto block = context.intsOf(2);
+  Expected<Window> window =
+      shapes::blocksWindow(windowSpec(context), dimsOf(context, 0), image, block);
+  if (!window)
+    return located(context, window.error());
+  Expected<Tensor *> output = allocateLike(context, window->output);
+  if (!output)
+    return propagate(output);
+  kernels::col2Im(context.operand(0), windowParams(*window), **output, context.threads());
+  return {};
+}
+
+std::span<const Meaning> ops::convolutionOps() {
+  static constexpr Meaning kOps[] = {
+      {"Conv", evaluateConvolution<shapes::convolutionWindow, kernels::convolve>},
+      {"Deconv", evaluateConvolution<shapes::transposedWindow, kernels::deconvolve>},
+      {"DeformConv2D", evaluateDeform},
+      {"Col2Im", evaluateCol2Im},
+  };
+  return kOps;
+}
