@@ -63,8 +63,13 @@ PrecisionSet BM1684XBackend::precisions() const {
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
-          tpu::CopyOp, tpu::StackRowsOp>(op))
+          tpu::StackRowsOp>(op))
     return Place::Alias;
+  if (isa<tpu::CopyOp>(op)) {
+    if (isConstantOperand(op, 0))
+      return makeError("", "a constant that is a result", "one that is computed");
+    return Place::Alias;
+  }
   if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
