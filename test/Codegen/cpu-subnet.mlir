@@ -4,14 +4,14 @@
 // RUN: tpuc-opt %t.dir/final.mlir --codegen=model=%t.dir/net.bmodel -o %t.dir/none.mlir
 // RUN: model_tool --info %t.dir/net.bmodel | FileCheck %s --check-prefix=INFO
 // INFO: sub-nets: 3
-// INFO: sub-net 1, on the CPU: cube, above, chosen, indices, count
+// INFO: sub-net 1, on the CPU: cube, angle, tangent, indices, count
 // RUN: model_tool --print %t.dir/net.bmodel | FileCheck %s --check-prefix=PRINT
 // PRINT: "op": "PowConst"
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,6,5,7
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz
 // RUN: model_runner --model %t.dir/final.mlir --input %t.dir/in.npz --output %t.dir/final.npz
 // RUN: model_runner --model %t.dir/net.bmodel --input %t.dir/in.npz --output %t.dir/net.npz --profile | FileCheck %s --check-prefix=TIME
-// TIME: not counted: 5 layers on the CPU: cube, above, chosen, indices, count
+// TIME: not counted: 5 layers on the CPU: cube, angle, tangent, indices, count
 // RUN: npz_tool compare %t.dir/final.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // EQUAL: 2 equal
@@ -29,9 +29,9 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %x = "top.Input"(%arg0) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("x")
     %0 = "tpu.Relu"(%x) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("relu")
     %1 = "tpu.PowConst"(%0) {const_val = 3.0 : f64} : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("cube")
-    %2 = "tpu.CompareConst"(%1) {const_val = 2.0 : f64, inversed = false, mode = "Greater"} : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xi1> loc("above")
-    %3 = "tpu.Where"(%2, %0, %1) : (tensor<1x6x5x7xi1>, tensor<1x6x5x7xf32>, tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("chosen")
-    %4 = "tpu.NonZero"(%2) : (tensor<1x6x5x7xi1>) -> tensor<4x?xi64> loc("indices")
+    %2 = "tpu.Arctan"(%1) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("angle")
+    %3 = "tpu.Tan"(%2) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("tangent")
+    %4 = "tpu.NonZero"(%2) : (tensor<1x6x5x7xf32>) -> tensor<4x?xi64> loc("indices")
     %5 = "tpu.Reduce"(%4, %n) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<4x?xi64>, none) -> tensor<4xi64> loc("count")
     %6 = "tpu.Add"(%3, %0) : (tensor<1x6x5x7xf32>, tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("sum")
     return %6, %5 : tensor<1x6x5x7xf32>, tensor<4xi64>

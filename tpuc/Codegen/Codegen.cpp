@@ -66,6 +66,7 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
 void codegen::addCodegen(OpPassManager &manager, int opt) {
   manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
+  manager.addPass(createDecompose());
   manager.addPass(createStackRows());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());

@@ -181,7 +181,7 @@ Expected<void> GroupDraft::connect(Company company) {
     for (unsigned index = 0; index < op->getNumOperands(); ++index)
       if (Expected<void> connected = connectOperand(layer, index); !connected)
         return connected;
-    Value result = op->getResult(0);
+    Value result = givenResult(op);
     made[result] = static_cast<unsigned>(plan.tensors.size());
     plan.results.push_back(static_cast<unsigned>(plan.tensors.size()));
     const bool isStored = result.use_empty() || llvm::any_of(result.getUsers(), [&](Operation *u) {

@@ -113,7 +113,7 @@ Expected<void> Group::readMember(Operation *member) {
   layers.push_back(std::make_unique<Layer>());
   layers.back()->op = member;
   layers.back()->info = std::move(*info);
-  holders[member->getResult(0)] = layers.back().get();
+  holders[givenResult(member)] = layers.back().get();
   return {};
 }
 

@@ -21,7 +21,8 @@ namespace tpuc::codegen {
 #include "tpuc/Codegen/Passes.h.inc"
 
 /// Adds the passes that turn a lowered module into one with addresses: --decompose-attention,
-/// --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign. `opt` as
+/// --decompose, --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
+/// `opt` as
 /// --layer-group has it.
 void addCodegen(mlir::OpPassManager &manager, int opt);
 

@@ -32,6 +32,19 @@ def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
+  let summary = "Express ops without a kernel by those that have one";
+  let description = [{
+    An op that the module's chip cannot compute as it stands becomes several others that give the
+    same: recurrent cells become one for each direction, with their constants filled up to whole
+    lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
+    transposition and reductions of rows; running sums products with a triangle; windows over three
+    dimensions two over fewer. Floats of 16 bits are F32 in between where steps would round. Forms
+    without such a rule stay, and so do ops on stored integers.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
   let summary = "Give convolutions of few channels more of them";
   let description = [{

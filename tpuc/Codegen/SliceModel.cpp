@@ -19,11 +19,13 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -403,6 +405,46 @@ Expected<SliceModel> matMulModel(tpu::MatMulOp op, Company company) {
   return model;
 }
 
+/// The span of the dimensions that `isReduced`; those of one element do not matter.
+Expected<AxisSpan> spanOver(ArrayRef<int64_t> dims, const llvm::SmallBitVector &isReduced) {
+  AxisSpan span;
+  for (auto [dim, extent] : llvm::enumerate(dims)) {
+    if (extent == 1)
+      continue;
+    if (!isReduced[static_cast<unsigned>(dim)])
+      (span.extent == 1 ? span.outer : span.inner) *= extent;
+    else if (span.inner != 1)
+      return makeError("", "dimensions between reduced ones",
+                       "reduced ones that follow each other");
+    else
+      span.extent *= extent;
+  }
+  return span;
+}
+
+Expected<AxisSpan> reducedSpan(tpu::ReduceOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!axes && !isAbsent(op.getAxesTensor()))
+    return makeError("", "axes that are computed", "constants");
+  const bool isEmpty = !axes || axes->empty();
+  llvm::SmallBitVector isReduced(static_cast<unsigned>(dims.size()),
+                                 isEmpty && !op.getNoopWithEmptyAxes());
+  if (!isEmpty)
+    for (int64_t axis : *axes)
+      isReduced.set(
+          static_cast<unsigned>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis));
+  return spanOver(dims, isReduced);
+}
+
+/// The span of one dimension.
+AxisSpan spanAt(ArrayRef<int64_t> dims, int64_t axis) {
+  const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
+  return {.outer = product(dims.take_front(dim)),
+          .extent = dims[dim],
+          .inner = product(dims.drop_front(dim + 1))};
+}
+
 /// Rows of `width` elements, as many as `front` has, each on its own; the operands behind the first
 /// belong to each. Alone, all rows follow each other.
 SliceModel rowModel(Operation *op, ArrayRef<int64_t> front, int64_t width, int64_t resultWidth,
@@ -422,17 +464,34 @@ SliceModel rowModel(Operation *op, ArrayRef<int64_t> front, int64_t width, int64
   return model;
 }
 
+/// An op along `span`, which begins behind the dimensions `front`: rows of that extent each on
+/// their own, of which those that follow each other in the middle lie transposed. `resultExtent` is
+/// what is left of a row.
+SliceModel spanModel(Operation *op, const AxisSpan &span, ArrayRef<int64_t> front,
+                     int64_t resultExtent, Company company) {
+  if (span.inner == 1)
+    return rowModel(op, front, span.extent, resultExtent, company);
+  SliceModel model = rowModel(op, {}, 1, 1, company);
+  model.result = {span.outer, span.inner, 1, 1, resultExtent};
+  model.operands[0].extents = {span.outer, span.inner, 1, 1, span.extent};
+  return model;
+}
+
 Expected<SliceModel> softmaxModel(tpu::SoftmaxOp op, Company company) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
-  if (product(dims.drop_front(static_cast<size_t>(axis) + 1)) != 1)
-    return makeError("", "an axis in the middle", "the last one");
-  const int64_t width = dims[static_cast<size_t>(axis)];
-  return rowModel(op, dims.take_front(static_cast<size_t>(axis)), width, width, company);
+  const AxisSpan span = spanAt(dims, axis);
+  return spanModel(op, span, dims.take_front(static_cast<size_t>(axis)), span.extent, company);
 }
 
-Expected<SliceModel> layerNormModel(tpu::LayerNormOp op, Company company) {
+SliceModel pixelNormModel(tpu::PixelNormOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
+  const AxisSpan span = spanAt(dims, 1);
+  return spanModel(op, span, dims.take_front(), span.extent, Company::Alone);
+}
+
+template <typename Op> Expected<SliceModel> layerNormModel(Op op, Company company) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
@@ -502,21 +561,41 @@ Expected<SliceModel> instanceNormModel(tpu::InstanceNormOp op) {
 }
 
 Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
-  const ArrayRef<int64_t> dims = dimsOf(op.getInput());
-  const auto rank = static_cast<int64_t>(dims.size());
-  SmallVector<int64_t> axes;
-  if (op.getAxes())
-    axes = top::toInts(*op.getAxes());
-  else
-    return makeError("", "axes that are an operand");
-  for (int64_t &axis : axes)
-    axis += axis < 0 ? rank : 0;
-  llvm::sort(axes);
-  for (auto [index, axis] : llvm::enumerate(axes))
-    if (axis != rank - static_cast<int64_t>(axes.size()) + static_cast<int64_t>(index))
-      return makeError("", "reduced dimensions in the middle", "the last ones");
-  const auto first = static_cast<size_t>(rank) - axes.size();
-  return rowModel(op, dims.take_front(first), product(dims.drop_front(first)), 1, Company::Alone);
+  Expected<std::optional<AxisSpan>> span = spanOf(op);
+  if (!span)
+    return propagate(span);
+  SliceModel model = spanModel(op, **span, (*span)->outer, 1, Company::Alone);
+  model.operands[1] = {};
+  return model;
+}
+
+/// A cell in the form in which it needs no other cell: see DecomposeRecurrent.
+template <typename Op> Expected<SliceModel> recurrentModel(Op op) {
+  const ArrayRef<int64_t> input = dimsOf(op.getInput());
+  const ArrayRef<int64_t> filter = dimsOf(op.getFilter());
+  if (filter[0] != 1 || op.getBatchFirst() || !isAbsent(op.getYH()))
+    return makeError("", "several directions, or samples in front", "the steps of one direction");
+  if (!isAbsent(op.getSequenceLens()))
+    return makeError("", "sequences of different lengths", "all steps");
+  if (op.getActivations() || op.getClip())
+    return makeError("", "functions other than sigmoid and tanh, or limits");
+  if constexpr (requires { op.getPeephole(); })
+    if (!isAbsent(op.getPeephole()) || op.getInputForget())
+      return makeError("", "peepholes or coupled gates");
+  const int64_t columns = input[0] * input[1];
+  const auto units = static_cast<int64_t>(op.getHiddenSize());
+  SliceModel model{.operands = {},
+                   .result = {1, units, 1, 1, isAbsent(op.getY()) ? input[1] : columns},
+                   .isCuttable = {}};
+  model.operands.push_back(wholeOperand({1, input[2], 1, 1, columns}));
+  for (Value row : {Value(op.getFilter()), Value(op.getRecurrence()), Value(op.getBias())})
+    model.operands.push_back(isAbsent(row) ? OperandModel()
+                                           : wholeOperand({1, dimsOf(row)[1], 1, 1,
+                                                           product(dimsOf(row).drop_front(2))}));
+  for (Value operand : op->getOperands().drop_front(model.operands.size()))
+    model.operands.push_back(isAbsent(operand) ? OperandModel()
+                                               : wholeOperand({1, units, 1, 1, input[1]}));
+  return model;
 }
 
 Expected<SliceModel> upsampleModel(tpu::UpsampleOp op) {
@@ -562,11 +641,14 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([](auto pool) { return poolModel(pool); })
       .Case([&](tpu::MatMulOp product) { return matMulModel(product, company); })
       .Case([&](tpu::SoftmaxOp softmax) { return softmaxModel(softmax, company); })
-      .Case([&](tpu::LayerNormOp norm) { return layerNormModel(norm, company); })
+      .Case([](tpu::PixelNormOp norm) { return pixelNormModel(norm); })
+      .Case<tpu::LayerNormOp, tpu::RMSNormOp>(
+          [&](auto norm) { return layerNormModel(norm, company); })
       .Case([](tpu::SliceOp slice) { return columnSliceModel(slice); })
       .Case([](tpu::ScaleDotProductAttentionOp op) { return attentionModel(op); })
       .Case([](tpu::InstanceNormOp norm) { return instanceNormModel(norm); })
       .Case([](tpu::ReduceOp reduce) { return reduceModel(reduce); })
+      .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>([](auto cell) { return recurrentModel(cell); })
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })
       .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
@@ -576,12 +658,39 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
 
 } // namespace
 
+Value codegen::givenResult(Operation *op) {
+  for (Value result : op->getResults())
+    if (!isAbsent(result))
+      return result;
+  return op->getResult(0);
+}
+
+Expected<std::optional<AxisSpan>> codegen::spanOf(Operation *op) {
+  if (auto reduce = dyn_cast<tpu::ReduceOp>(op)) {
+    Expected<AxisSpan> span = reducedSpan(reduce);
+    if (!span)
+      return propagate(span);
+    return std::optional(*span);
+  }
+  return llvm::TypeSwitch<Operation *, std::optional<AxisSpan>>(op)
+      .Case([](tpu::SoftmaxOp softmax) {
+        return spanAt(dimsOf(softmax.getInput()), softmax.getAxis());
+      })
+      .Case([](tpu::PixelNormOp norm) { return spanAt(dimsOf(norm.getInput()), 1); })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+bool codegen::worksInTheMiddle(Operation *op) {
+  Expected<std::optional<AxisSpan>> span = spanOf(op);
+  return span && *span && (*span)->inner != 1;
+}
+
 Company codegen::companyOf(ArrayRef<Operation *> layers) {
   if (layers.size() == 1)
     return Company::Alone;
   const auto isOfRows = [](Operation *op) {
-    return isa<tpu::MatMulOp, tpu::SoftmaxOp, tpu::LayerNormOp, tpu::ScaleDotProductAttentionOp>(
-        op);
+    return isa<tpu::MatMulOp, tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp,
+               tpu::ScaleDotProductAttentionOp>(op);
   };
   const auto isOfChannels = [](Operation *op) {
     return isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::InstanceNormOp,
@@ -602,7 +711,8 @@ Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
   }
   const auto given =
       llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
-  if (given != 1 || isa<NoneType>(op->getResult(0).getType()))
+  const bool isFirst = given == 1 && !isa<NoneType>(op->getResult(0).getType());
+  if (!isFirst && (given != 1 || !isa<tpu::LSTMOp>(op)))
     return makeError("", std::to_string(given) + " results", "one");
   return modelOf(op, company);
 }

@@ -83,6 +83,22 @@ struct SliceModel {
   AxisExtents unit{1, 1, 1, 1, 1};
 };
 
+/// The one result that an op gives: the first of those that are not left out.
+mlir::Value givenResult(mlir::Operation *op);
+
+/// A dimension along which an op works, or several that follow each other, and how many elements
+/// stand in front of it and behind it.
+struct AxisSpan {
+  int64_t outer = 1, extent = 1, inner = 1;
+};
+
+/// That of a softmax, a pixel norm or a reduction of static shapes; none of other ops. Errors
+/// (without `where`): axes that are not known, or reduced dimensions with others between them.
+Expected<std::optional<AxisSpan>> spanOf(mlir::Operation *op);
+
+/// Whether an op works along a dimension with others behind it.
+bool worksInTheMiddle(mlir::Operation *op);
+
 /// Whether an op shares its slices with others.
 enum class Company : uint8_t {
   Alone,   ///< It may see its elements in any order.
@@ -104,6 +120,11 @@ Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 ///   axis and what follows. Alone, c is everything in front of the axis
 /// * parts of the last dimension, and attention with all heads in a row: the same
 /// * reductions over the last dimensions: c everything in front, w what is reduced
+/// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is
+///   what stands in front of it, w that dimension and c what stands behind it
+/// * recurrent cells: c the features, w the steps of all samples; `c` of filters and biases are
+///   their gates' units. One direction, of which Y is wanted, or of an LSTM the last state of the
+///   cell
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
 ///   between. In company of rows, n, c and w are as in products. Alone, where that would leave most

@@ -65,6 +65,21 @@ const Function kFunctions[] = {
     {UnaryKind::Ceil, [](double x) { return std::ceil(x); }},
     {UnaryKind::Round, [](double x) { return std::nearbyint(x); }},
     {UnaryKind::Affine, [](double x) { return 2 * x + 1; }, 2, 1},
+    {UnaryKind::Sign, [](double x) { return x < 0   ? -1.0
+                                            : x > 0 ? 1.0
+                                                    : 0.0; }},
+    {UnaryKind::Threshold, [](double x) { return x > 1.5 ? x : 0; }, 1.5},
+    {UnaryKind::Shrink, [](double x) { return x < -2  ? x + 0.5
+                                              : x > 2 ? x - 0.5
+                                                      : 0; }, 2, 0.5},
+    {UnaryKind::Softsign, [](double x) { return x / (1 + std::abs(x)); }},
+    {UnaryKind::Selu, [](double x) { return 1.25 * (x < 0 ? 0.5 * (std::exp(x) - 1) : x); }, 0.5,
+     1.25},
+    {UnaryKind::Celu, [](double x) { return x < 0 ? 2 * (std::exp(x / 2) - 1) : x; }, 2},
+    {UnaryKind::Sin, [](double x) { return std::sin(x); }, 0, 0, -100, 100},
+    {UnaryKind::Cos, [](double x) { return std::cos(x); }, 0, 0, -100, 100},
+    {UnaryKind::Sinh, [](double x) { return std::sinh(x); }, 0, 0, -8, 8},
+    {UnaryKind::Cosh, [](double x) { return std::cosh(x); }, 0, 0, -8, 8},
 };
 
 /// `scratch`: 0 for what the kernel asks for.

@@ -57,6 +57,49 @@ void expectReduction(ReduceKind kind, DataType type, const Extents &shape, bool 
 constexpr ReduceKind kReduceKinds[] = {ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max,
                                        ReduceKind::Min};
 
+TEST(Reduction, MaximaOfInfinities) {
+  for (DataType type : kFloatTypes)
+    for (ReduceKind kind : {ReduceKind::Max, ReduceKind::Min}) {
+      const float infinity = std::numeric_limits<float>::infinity();
+      const float extreme = kind == ReduceKind::Max ? -infinity : infinity;
+      const Tensor input = convert(
+          tensorOf<float>(DataType::F32, {1, 2, 1, 2}, {extreme, extreme, extreme, 1}), type);
+      Bench bench;
+      Reduction reduction{kind, false, bench.load(input), bench.local(type, {1, 2, 1, 1}), {}};
+      reduction.scratch = bench.scratch(reductionScratch(reduction));
+      expectOk(emitReduction(bench.builder, reduction));
+      const GlobalTensor stored = bench.store(reduction.output);
+      bench.run();
+      expectSame(bench.get(stored),
+                 convert(tensorOf<float>(DataType::F32, {1, 2, 1, 1}, {extreme, 1}), type));
+    }
+}
+
+TEST(Reduction, NormsByTheMeanSquare) {
+  for (DataType type : kFloatTypes) {
+    const Tensor input = randomNumbers(type, Shape({2, 70, 1, 40}), 1, 0.5, 2);
+    Bench bench;
+    Normalization norm{.input = bench.load(input),
+                       .output = bench.local(type, {2, 70, 1, 40}),
+                       .epsilon = 0.25,
+                       .centers = false};
+    norm.scratch = bench.scratch(normalizationScratch(norm));
+    expectOk(emitNormalization(bench.builder, norm));
+    const GlobalTensor stored = bench.store(norm.output);
+    bench.run();
+    Tensor wanted = convert(input, DataType::F64).clone();
+    const auto values = wanted.mutableData<double>();
+    for (size_t row = 0; row < 140; ++row) {
+      double sum = 0;
+      for (double value : values.subspan(row * 40, 40))
+        sum += value * value;
+      for (double &value : values.subspan(row * 40, 40))
+        value /= std::sqrt(sum / 40 + 0.25);
+    }
+    expectClose(bench.get(stored), convert(wanted, type));
+  }
+}
+
 TEST(Reduction, EveryKind) {
   for (ReduceKind kind : kReduceKinds)
     for (DataType type : kFloatTypes) {

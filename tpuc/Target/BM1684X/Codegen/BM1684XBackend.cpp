@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
@@ -64,6 +65,11 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
           tpu::StackRowsOp>(op))
     return Place::Alias;
+  if (isa<tpu::CopyOp>(op)) {
+    if (isConstantOperand(op, 0))
+      return makeError("", "a constant that is a result", "one that is computed");
+    return Place::Alias;
+  }
   if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {

@@ -52,10 +52,12 @@ Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
 
 Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
-  return named(
-      sliced.op,
-      storeTensor(builder, localOperand(sliced.op, *sliced.model, index, sliced.result),
-                  globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global)));
+  const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
+  const GlobalTensor to =
+      globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
+  const bool isTurned = operandForm(sliced.op, index) == OperandForm::RowsTurned;
+  return named(sliced.op, isTurned ? emitStoreTransposedCW(builder, from, to)
+                                   : storeTensor(builder, from, to));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {

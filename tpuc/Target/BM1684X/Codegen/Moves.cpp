@@ -12,10 +12,12 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Rearrangements.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -31,6 +33,8 @@ struct Copy {
   Value from, to;
   int64_t fromOffset = 0, toOffset = 0;
   SmallVector<int64_t> dims, fromStrides, toStrides;
+  /// What all of `to` becomes instead.
+  std::optional<double> fill = std::nullopt;
 };
 using Copies = Expected<std::vector<Copy>>;
 
@@ -87,28 +91,42 @@ Copies splitCopies(tpu::SplitOp op) {
   return copies;
 }
 
-Copies sliceCopies(tpu::SliceOp op) {
-  std::optional<SmallVector<int64_t>> offset = top::intsOf(op.getOffset(), op.getOffsetTensor());
-  if (!offset)
-    return makeError("", "offsets that are computed", "constants");
-  const auto steps = top::intsOf(op.getSteps(), op.getStepsTensor());
-  auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
-  if (!axes)
-    axes = llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(offset->size())));
-  Copy copy = wholeCopy(op.getInput(), op.getOutput());
-  copy.dims = SmallVector<int64_t>(dimsOf(op.getOutput()));
-  for (auto [index, axis] : llvm::enumerate(*axes)) {
-    const auto dim = static_cast<size_t>(frontAxis(axis, op.getInput()));
-    const int64_t extent = dimsOf(op.getInput())[dim];
-    const int64_t step = steps ? (*steps)[index] : 1;
-    if (step < 1)
-      return makeError("", "a step of " + std::to_string(step), "at least 1");
-    int64_t first = (*offset)[index];
-    first = std::clamp<int64_t>(first < 0 ? first + extent : first, 0, extent);
-    copy.fromOffset += first * copy.fromStrides[dim];
-    copy.fromStrides[dim] *= step;
+/// How many transfers may stand for one op.
+constexpr size_t kMostCopies = 1024;
+
+/// Runs of all dimensions, each with each.
+Copies rearrangedCopies(Operation *op) {
+  Expected<Rearrangement> made = rearrangementOf(op);
+  if (!made)
+    return propagate(made);
+  const Value from = op->getOperand(0);
+  const Value to = op->getResult(0);
+  std::vector<Copy> copies = {wholeCopy(to, to)};
+  if (made->isFilled)
+    copies.front().fill = made->fill;
+  Copy first = wholeCopy(from, to);
+  first.dims.clear();
+  std::vector<Copy> parts = {std::move(first)};
+  for (auto [dim, runs] : llvm::enumerate(made->runs)) {
+    std::vector<Copy> longer;
+    for (const Copy &part : parts)
+      for (const Run &run : runs) {
+        Copy copy = part;
+        copy.dims.push_back(run.count);
+        copy.fromOffset += run.from * part.fromStrides[dim];
+        copy.toOffset += run.to * part.toStrides[dim];
+        copy.fromStrides[dim] *= run.step;
+        longer.push_back(std::move(copy));
+      }
+    parts = std::move(longer);
+    if (parts.size() > kMostCopies)
+      return makeError("", "more than " + std::to_string(kMostCopies) + " parts",
+                       "fewer transfers");
   }
-  return std::vector<Copy>{copy};
+  if (!made->isFilled)
+    return parts;
+  llvm::append_range(copies, std::move(parts));
+  return copies;
 }
 
 Copies permuteCopies(tpu::PermuteOp op) {
@@ -158,7 +176,7 @@ Copies gatherCopies(tpu::GatherOp op) {
   if (constant)
     indices = top::constantInts(op.getIndices());
   if (!indices || indices->size() > kMaxGathered)
-    return makeError("", "indices that are computed, or many", "a few constants");
+    return makeError("", "many indices from the end, or none", "a few constants");
   const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getInput()));
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const SmallVector<int64_t> strides = rowMajor(input);
@@ -210,11 +228,12 @@ Copies copiesOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, Copies>(op)
       .Case([](tpu::ConcatOp concat) { return concatCopies(concat); })
       .Case([](tpu::SplitOp split) { return splitCopies(split); })
-      .Case([](tpu::SliceOp slice) { return sliceCopies(slice); })
       .Case([](tpu::PermuteOp permute) { return permuteCopies(permute); })
       .Case([](tpu::Depth2SpaceOp shuffle) { return depthToSpaceCopies(shuffle); })
       .Case([](tpu::GatherOp gather) { return gatherCopies(gather); })
       .Case([](tpu::ExpandOp expand) { return expandCopies(expand); })
+      .Case<tpu::TileOp, tpu::PadOp, tpu::CenterCropPadOp, tpu::SliceOp>(
+          [](Operation *other) { return rearrangedCopies(other); })
       .Default([](Operation *) -> Copies { return makeError("", "there is no transfer for it"); });
 }
 
@@ -322,14 +341,94 @@ Expected<void> emitCopy(Builder &builder, const Copy &copy, DataType type, int64
   return emitGlobalCopy(builder, source, target);
 }
 
+/// All of a dense tensor.
+Expected<void> emitFill(Builder &builder, DataType type, int64_t to, int64_t count, double value) {
+  // As rows that are as long as a field allows.
+  constexpr int64_t kLongest = 65535;
+  int64_t width = std::min(count, kLongest);
+  while (count % width != 0)
+    --width;
+  return emitGlobalFill(builder,
+                        globalTensor(type, {1, 1, count / width, width}, static_cast<uint64_t>(to)),
+                        immediateBits(type, value));
+}
+
+/// Rows of a gather by indices that are computed: [1, outer, extent, inner] and as many indices as
+/// the result has rows. A gather of 64-bit indices reads their low words.
+struct ComputedGather {
+  int64_t outer = 1, extent = 1, inner = 1, count = 1;
+  int64_t words = 1;
+};
+std::optional<ComputedGather> computedGather(Operation *op) {
+  auto gather = dyn_cast<tpu::GatherOp>(op);
+  if (!gather)
+    return std::nullopt;
+  if (top::constantTensor(gather.getIndices())) {
+    // A few have a transfer each; the command does not count from the end.
+    const auto indices = top::constantInts(gather.getIndices());
+    if (!indices || indices->size() <= kMaxGathered ||
+        llvm::any_of(*indices, [](int64_t index) { return index < 0; }))
+      return std::nullopt;
+  }
+  const std::optional<DataType> type = storageDataType(gather.getIndices().getType());
+  const auto axis = static_cast<size_t>(frontAxis(gather.getAxis(), gather.getInput()));
+  const ArrayRef<int64_t> dims = dimsOf(gather.getInput());
+  ComputedGather made;
+  for (auto [dim, extent] : llvm::enumerate(dims))
+    (dim < axis ? made.outer : dim == axis ? made.extent : made.inner) *= extent;
+  for (int64_t extent : dimsOf(gather.getIndices()))
+    made.count *= extent;
+  if (type)
+    made.words = byteSize(*type, 1) / 4;
+  return made;
+}
+
+Expected<void> checkComputedGather(tpu::GatherOp op, const ComputedGather &gather) {
+  const std::optional<DataType> indices = storageDataType(op.getIndices().getType());
+  const std::optional<DataType> type = storageDataType(op.getInput().getType());
+  if (!indices || isFloat(*indices) || gather.words == 0)
+    return makeError("", "indices of less than 32 bits", "32 or 64 bits");
+  if (!type || !precOf(*type) || !isFloat(*type))
+    return makeError("", "integers gathered by computed indices", "floats");
+  constexpr int64_t kLongest = 65535;
+  for (int64_t extent : {gather.outer, gather.extent, gather.inner, gather.count})
+    if (extent > kLongest)
+      return makeError("", "an extent of " + std::to_string(extent), "at most 65535");
+  return {};
+}
+
+/// Indices that are negative or too large give NaN: the chip does not count from the end.
+Expected<void> emitComputedGather(Builder &builder, tpu::GatherOp op,
+                                  const ComputedGather &gather) {
+  std::optional<int64_t> from = codegen::addressOf(op.getInput().getType());
+  std::optional<int64_t> indices = codegen::addressOf(op.getIndices().getType());
+  std::optional<int64_t> to = codegen::addressOf(op.getOutput().getType());
+  if (!from || !indices || !to)
+    return makeError("", "a tensor without an address", "--address-assign first");
+  const DataType type = *storageDataType(op.getOutput().getType());
+  GlobalTensor index =
+      globalTensor(DataType::U32, {1, 1, gather.count, 1}, static_cast<uint64_t>(*indices));
+  index.stride[2] = gather.words;
+  return emitGlobalGather(
+      builder,
+      globalTensor(type, {1, gather.outer, gather.extent, gather.inner},
+                   static_cast<uint64_t>(*from)),
+      index,
+      globalTensor(type, {1, gather.outer, gather.count, gather.inner}, static_cast<uint64_t>(*to)),
+      immediateBits(type, std::numeric_limits<double>::quiet_NaN()));
+}
+
 } // namespace
 
 bool isMove(Operation *op) {
-  return isa<tpu::ConcatOp, tpu::SplitOp, tpu::SliceOp, tpu::PermuteOp, tpu::Depth2SpaceOp,
-             tpu::GatherOp, tpu::ExpandOp>(op);
+  return isa<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::Depth2SpaceOp, tpu::GatherOp,
+             tpu::ExpandOp>(op) ||
+         isRearrangement(op);
 }
 
 Expected<void> checkMove(Operation *op) {
+  if (const std::optional<ComputedGather> gather = computedGather(op))
+    return checkComputedGather(cast<tpu::GatherOp>(op), *gather);
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
@@ -340,6 +439,8 @@ Expected<void> checkMove(Operation *op) {
 }
 
 Expected<void> emitMove(Builder &builder, Operation *op) {
+  if (const std::optional<ComputedGather> gather = computedGather(op))
+    return emitComputedGather(builder, cast<tpu::GatherOp>(op), *gather);
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
@@ -349,6 +450,12 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
     std::optional<DataType> type = storageDataType(copy.to.getType());
     if (!from || !to || !type)
       return makeError("", "a tensor without an address", "--address-assign first");
+    if (copy.fill) {
+      const int64_t count = cast<RankedTensorType>(copy.to.getType()).getNumElements();
+      if (Expected<void> done = emitFill(builder, *type, *to, count, *copy.fill); !done)
+        return done;
+      continue;
+    }
     simplify(copy);
     // A part that is where it belongs.
     if (*from + byteSize(*type, copy.fromOffset) == *to + byteSize(*type, copy.toOffset) &&

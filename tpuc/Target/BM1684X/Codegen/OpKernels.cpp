@@ -18,11 +18,14 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/RecurrentKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Activations.h"
 #include "tpuc/Target/BM1684X/Kernels/Attention.h"
@@ -199,6 +202,21 @@ std::optional<Unary> unaryOf(Operation *op) {
       .Case([&](tpu::FloorOp) { return make(UnaryKind::Floor); })
       .Case([&](tpu::CeilOp) { return make(UnaryKind::Ceil); })
       .Case([&](tpu::RoundOp) { return make(UnaryKind::Round); })
+      .Case([&](tpu::SignOp) { return make(UnaryKind::Sign); })
+      .Case([&](tpu::ThresholdedReluOp) { return make(UnaryKind::Threshold, number("alpha", 1)); })
+      .Case([&](tpu::ShrinkOp) {
+        return make(UnaryKind::Shrink, number("lambd", 0.5), number("bias"));
+      })
+      .Case([&](tpu::SoftsignOp) { return make(UnaryKind::Softsign); })
+      .Case([&](tpu::SeluOp selu) {
+        return make(UnaryKind::Selu, selu.getAlpha().convertToDouble(),
+                    selu.getGamma().convertToDouble());
+      })
+      .Case([&](tpu::CeluOp) { return make(UnaryKind::Celu, number("alpha", 1)); })
+      .Case([&](tpu::SinOp) { return make(UnaryKind::Sin); })
+      .Case([&](tpu::CosOp) { return make(UnaryKind::Cos); })
+      .Case([&](tpu::SinhOp) { return make(UnaryKind::Sinh); })
+      .Case([&](tpu::CoshOp) { return make(UnaryKind::Cosh); })
       .Default([](Operation *) { return Maybe(); });
 }
 
@@ -249,7 +267,20 @@ Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
                                                         .scratch = scratchRoom(sliced)});
 }
 
-/// A layer norm, or an instance norm.
+/// The norm of a root mean square, which has no addend.
+Kernels rmsNormKernels(tpu::RMSNormOp op, const SlicedOp &sliced) {
+  Normalization norm;
+  norm.input = operandOf(sliced, 0);
+  norm.output = resultOf(sliced);
+  norm.epsilon = op.getEps().convertToDouble();
+  norm.centers = false;
+  norm.scratch = scratchRoom(sliced);
+  if (isPresent(op, 1))
+    norm.gamma = operandOf(sliced, 1);
+  return one<normalizationScratch, emitNormalization>(norm);
+}
+
+/// A layer norm, a norm over channels, or an instance norm.
 template <typename Op> Kernels normKernels(Op op, const SlicedOp &sliced) {
   Normalization norm;
   norm.input = operandOf(sliced, 0);
@@ -321,7 +352,7 @@ Kernels columnSliceKernels(const SlicedOp &sliced) {
 /// Types and forms that no kernel takes.
 Expected<void> checkOperands(const SlicedOp &sliced) {
   for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
-    if (index < sliced.op->getNumOperands() && !isPresent(sliced.op, index))
+    if (operandForm(sliced.op, index) == OperandForm::Absent)
       continue;
     const DataType type = elementTypeOf(sliced.op, index);
     if (!isComputed(type))
@@ -383,10 +414,11 @@ std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
 }
 
 bool hasKernel(Operation *op) {
-  return hasQuantizedKernel(op) || binaryKind(op) || unaryOf(op) ||
+  return hasQuantizedKernel(op) || hasSelectKernel(op) || binaryKind(op) || unaryOf(op) ||
          isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
-             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::InstanceNormOp, tpu::SoftmaxOp,
-             tpu::UpsampleOp, tpu::InterpOp, tpu::SliceOp, tpu::ScaleDotProductAttentionOp>(op);
+             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp,
+             tpu::InstanceNormOp, tpu::SoftmaxOp, tpu::UpsampleOp, tpu::InterpOp, tpu::LSTMOp,
+             tpu::GRUOp, tpu::RNNOp, tpu::SliceOp, tpu::ScaleDotProductAttentionOp>(op);
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
@@ -394,6 +426,8 @@ Kernels kernelsOf(const SlicedOp &sliced) {
     return propagate(checked);
   if (hasQuantizedKernel(sliced.op))
     return quantizedKernels(sliced);
+  if (hasSelectKernel(sliced.op))
+    return selectKernels(sliced);
   if (isa<tpu::SliceOp>(sliced.op))
     return columnSliceKernels(sliced);
   if (Expected<void> checked = checkOperands(sliced); !checked)
@@ -415,14 +449,17 @@ Kernels kernelsOf(const SlicedOp &sliced) {
       })
       .Case([&](tpu::PReluOp) { return preluKernels(sliced); })
       .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
-      .Case<tpu::LayerNormOp, tpu::InstanceNormOp>(
+      .Case<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
           [&](auto norm) { return normKernels(norm, sliced); })
+      .Case([&](tpu::RMSNormOp norm) { return rmsNormKernels(norm, sliced); })
       .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
       .Case([&](tpu::ScaleDotProductAttentionOp attention) {
         return attentionKernels(attention, sliced);
       })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
+      .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
+          [&](Operation *) { return recurrentKernels(sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
 }
 

@@ -17,6 +17,8 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
@@ -47,7 +49,7 @@ static top::WeightOp constantOf(Value value) {
 }
 
 static Value valueAt(Operation *op, unsigned index) {
-  return index < op->getNumOperands() ? op->getOperand(index) : op->getResult(0);
+  return index < op->getNumOperands() ? op->getOperand(index) : givenResult(op);
 }
 
 std::optional<double> scalarOperand(Operation *op, unsigned index) {
@@ -79,10 +81,15 @@ static bool isConstantMatrix(tpu::MatMulOp op) {
   return isConstantOperand(op, 1) && cast<RankedTensorType>(op.getRight().getType()).getRank() == 2;
 }
 
-/// Whether a binary op takes a constant of one element as a number.
-static bool takesNumbers(Operation *op) {
+/// Whether an op takes a constant operand of one element as a number: one that is exact.
+static bool takesNumber(Operation *op, unsigned index) {
   if (isQuantized(op))
     return isa<tpu::PReluOp>(op);
+  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index > 0)) {
+    constexpr double kMostExact = 1 << 24;
+    return isFloat(elementTypeOf(op, index)) ||
+           std::abs(scalarOperand(op, index).value_or(0)) <= kMostExact;
+  }
   return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
       op);
 }
@@ -104,6 +111,21 @@ bool liesTurned(tpu::MatMulOp op) {
          (matrixForm(op, 1) == OperandForm::Columns || !isConstantMatrix(op));
 }
 
+/// Operands of a recurrent cell that are rows of channels: filters and biases.
+constexpr unsigned kFirstRecurrentRow = 1, kRecurrentBias = 3, kRecurrentLengths = 4;
+constexpr unsigned kRecurrentPeephole = 7;
+
+static bool isRecurrent(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
+
+static OperandForm recurrentForm(Operation *op, unsigned index) {
+  if (index == op->getNumOperands())
+    return OperandForm::RowsTurned;
+  if (index == kRecurrentLengths || index == kRecurrentPeephole)
+    return OperandForm::Absent;
+  return index >= kFirstRecurrentRow && index <= kRecurrentBias ? OperandForm::PerChannel
+                                                                : OperandForm::RowsTurned;
+}
+
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
@@ -116,11 +138,19 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
   if (auto product = dyn_cast<tpu::MatMulOp>(op))
     return matrixForm(product, index);
-  if ((isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2)) ||
+  if (isRecurrent(op))
+    return recurrentForm(op, index);
+  if (index == 1 && isa<tpu::ReduceOp>(op))
+    return OperandForm::Absent;
+  const bool isResult = index == op->getNumOperands();
+  if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
+    return OperandForm::RowsTurned;
+  if ((isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && (index == 1 || index == 2) &&
+       index < op->getNumOperands()) ||
       (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
   const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
-  if (isPlace || (takesNumbers(op) && scalarOperand(op, index)))
+  if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
     return OperandForm::Absent;
   return OperandForm::Tensor;
 }
@@ -213,8 +243,13 @@ static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned 
   const DataType type = elementTypeOf(op, index);
   ChannelRows rows{
       .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
-  if (index == 1 && !isa<tpu::PReluOp>(op))
+  if (isRecurrent(op)) {
+    const AxisExtents &extents = model.operands[index].extents;
+    rows.channels = extents[kAxisC];
+    rows.row = index == kRecurrentBias ? 1 : alignUp(extents[kAxisW], channelBlock(type));
+  } else if (index == 1 && !isa<tpu::PReluOp>(op)) {
     setFilter(rows, op, model);
+  }
   // Short rows cost as much as long ones: lanes with several channels put them together.
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
                   byteSize(type, rows.row) < 256;
@@ -585,6 +620,19 @@ static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const S
                       channelBlock(elementTypeOf(op, 1)));
 }
 
+/// Filters and biases of one direction.
+static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> dims,
+                                    unsigned index) {
+  PackedLayout layout = index == kRecurrentBias
+                            ? biasLayout(rows)
+                            : filterLayout(rows, dims.drop_front(), /*isSwapped=*/false,
+                                           /*isWhole=*/false, channelBlock(rows.type));
+  layout.padded.insert(layout.padded.begin(), 1);
+  if (index == kRecurrentBias)
+    layout.type = DataType::F32;
+  return layout;
+}
+
 std::optional<int64_t> poolAlignment(OpOperand &operand) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
@@ -601,6 +649,8 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   if (!rows.isByLane || rows.phases() > 1)
     return std::nullopt;
   // Filters in blocks of input channels begin at whole lines of a lane.
+  if (isRecurrent(op))
+    return index == kRecurrentBias ? int64_t{4} : int64_t{kEuBytes};
   return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
 }
 
@@ -629,9 +679,10 @@ static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64
 Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  Expected<SliceModel> model = isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op)
-                                   ? sliceModel(op)
-                                   : Expected<SliceModel>(SliceModel());
+  Expected<SliceModel> model =
+      isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op)
+          ? sliceModel(op)
+          : Expected<SliceModel>(SliceModel());
   // What cannot be computed needs no layout.
   if (!constantOf(operand.get()) || !model)
     return std::optional<PackedLayout>();
@@ -641,6 +692,8 @@ Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
     layout = matrixLayout(product, dims);
   else if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
     layout = convolutionLayout(operand, *model);
+  else if (isRecurrent(op) && operandForm(op, index) == OperandForm::PerChannel)
+    layout = recurrentLayout(channelRows(op, *model, index), dims, index);
   else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
     layout = slopeLayout(channelRows(op, *model, index), dims);
   if (!layout || !carriesParameters(op, index))

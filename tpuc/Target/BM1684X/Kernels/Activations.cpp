@@ -41,11 +41,22 @@ Traits traitsOf(const Unary &unary) {
   switch (unary.kind) {
   case UnaryKind::LeakyRelu:
   case UnaryKind::HardSwish:
+  case UnaryKind::Sign:
     return {false, 0, true};
+  case UnaryKind::Shrink:
+  case UnaryKind::Softsign:
+    return {true, 0, false};
+  case UnaryKind::Sin:
+  case UnaryKind::Cos:
+    return {true, Series::kSin, false};
   case UnaryKind::Sqrt:
   case UnaryKind::Rsqrt:
   case UnaryKind::Reciprocal:
     return {true, 0, false};
+  case UnaryKind::Selu:
+  case UnaryKind::Celu:
+  case UnaryKind::Sinh:
+  case UnaryKind::Cosh:
   case UnaryKind::Exp:
   case UnaryKind::Sigmoid:
   case UnaryKind::Tanh:
@@ -140,6 +151,11 @@ void addDirect(Builder &builder, const Unary &unary, const LocalTensor &in, cons
     return addArith(builder, ArithOp::Mul, out, free, in);
   case UnaryKind::Affine:
     return addLinear(builder, out, in, unary.a, unary.b);
+  case UnaryKind::Sign:
+    addCompareSelect(builder, CompareOp::Less, free, in, number(0), number(-1), number(0));
+    return addCompareSelect(builder, CompareOp::Greater, out, in, number(0), number(1), free);
+  case UnaryKind::Threshold:
+    return addCompareSelect(builder, CompareOp::Greater, out, in, number(unary.a), in, number(0));
   default:
     return addCast(builder, out, in, roundingOf(unary.kind));
   }
@@ -203,6 +219,42 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     addLinear(builder, r1, r2, unary.a, -unary.a);
     add(ArithOp::Max, r0, in, number(0));
     return add(ArithOp::Add, out, r0, r1);
+  case UnaryKind::Selu:
+    series.exp(in, 0);
+    addLinear(builder, r1, r2, unary.a * unary.b, -unary.a * unary.b);
+    add(ArithOp::Max, r0, in, number(0));
+    addLinear(builder, r2, r0, unary.b, 0);
+    return add(ArithOp::Add, out, r2, r1);
+  case UnaryKind::Celu:
+    // max(x, 0) + a (exp(min(x, 0) / a) - 1)
+    addLinear(builder, r2, in, 1 / unary.a, 0);
+    series.exp(r2, 0);
+    addLinear(builder, r1, r2, unary.a, -unary.a);
+    add(ArithOp::Max, r0, in, number(0));
+    return add(ArithOp::Add, out, r0, r1);
+  case UnaryKind::Shrink:
+    addLinear(builder, r0, in, 1, -unary.b);
+    addCompareSelect(builder, CompareOp::Greater, r1, in, number(unary.a), r0, number(0));
+    addLinear(builder, r0, in, 1, unary.b);
+    addCompareSelect(builder, CompareOp::Less, r2, in, number(-unary.a), r0, r1);
+    return addUnaryArith(builder, ArithOp::Copy, out, r2);
+  case UnaryKind::Softsign:
+    addUnaryArith(builder, ArithOp::Abs, r0, in);
+    addLinear(builder, r1, r0, 1, 1);
+    return add(ArithOp::Div, out, in, r1);
+  case UnaryKind::Sin:
+    series.sin(in, 0);
+    return addUnaryArith(builder, ArithOp::Copy, out, r1);
+  case UnaryKind::Cos:
+    series.sin(in, std::numbers::pi / 2);
+    return addUnaryArith(builder, ArithOp::Copy, out, r1);
+  case UnaryKind::Sinh:
+  case UnaryKind::Cosh:
+    // exp(x) / 2 with exp(-x) / 2 added or taken away
+    series.exp(in);
+    addLinear(builder, r0, r2, 0.5, 0);
+    add(ArithOp::Div, r1, number(0.5), r2);
+    return add(unary.kind == UnaryKind::Cosh ? ArithOp::Add : ArithOp::Sub, out, r0, r1);
   case UnaryKind::Softplus:
     // max(x, 0) + log(1 + exp(-|x|))
     addUnaryArith(builder, ArithOp::Abs, r2, in);

@@ -41,6 +41,16 @@ enum class UnaryKind : uint8_t {
   Ceil,
   Round,  ///< half to even
   Affine, ///< a * x + b
+  Sign,
+  Threshold, ///< x above a, else 0
+  Shrink,    ///< x - b above a, x + b below -a, else 0
+  Softsign,
+  Selu, ///< b * Elu(x) with a: alpha
+  Celu, ///< a: alpha
+  Sin,
+  Cos,
+  Sinh,
+  Cosh,
 };
 
 /// output = kind(input), both F32, F16 or BF16, Aligned, of one type and shape, and not overlapping

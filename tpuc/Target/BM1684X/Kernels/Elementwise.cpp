@@ -160,7 +160,9 @@ Expected<void> emitCast(Builder &builder, const CastOp &cast) {
     return {};
   }
   if (!needsTwoCasts(cast)) {
-    addCast(builder, cast.output, cast.input);
+    const bool truncates = cast.truncates && !isKernelFloat(cast.output.type);
+    addCast(builder, cast.output, cast.input,
+            truncates ? Rounding::TowardZero : Rounding::HalfToEven);
     return {};
   }
   LocalTensor wide = localTensor(DataType::F32, cast.output.shape, cast.scratch.address,

@@ -36,11 +36,12 @@ struct Binary {
 Expected<uint32_t> binaryScratch(const Binary &binary);
 Expected<void> emitBinary(Builder &builder, const Binary &binary);
 
-/// output = input in another type. Float to integer rounds to nearest even and saturates. Between
-/// F16 and BF16 through F32 (scratch).
+/// output = input in another type. Float to integer rounds to nearest even, or toward zero with
+/// `truncates`, and saturates. Between F16 and BF16 through F32 (scratch).
 struct CastOp {
   LocalTensor input;
   LocalTensor output;
+  bool truncates = false;
   Scratch scratch;
 };
 Expected<uint32_t> castScratch(const CastOp &cast);

@@ -124,13 +124,17 @@ Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
   auto &[m0, m1] = plan.means;
   if (norm.input.type != DataType::F32)
     addCast(builder, plan.input, norm.input);
-  addWindowSum(builder, {plan.input, m0, false, false, mean}, plan.folded);
-  addArith(builder, ArithOp::Sub, f0, plan.input, repeated(m0, shape));
-  addArith(builder, ArithOp::Mul, f1, f0, f0);
+  LocalTensor centred = plan.input;
+  if (norm.centers) {
+    centred = f0;
+    addWindowSum(builder, {plan.input, m0, false, false, mean}, plan.folded);
+    addArith(builder, ArithOp::Sub, f0, plan.input, repeated(m0, shape));
+  }
+  addArith(builder, ArithOp::Mul, f1, centred, centred);
   addWindowSum(builder, {f1, m0, false, false, mean}, plan.folded);
   addLinear(builder, m0, m0, 1, norm.epsilon);
   addRsqrt(builder, m1, m0);
-  addArith(builder, ArithOp::Mul, f1, f0, repeated(m1, shape));
+  addArith(builder, ArithOp::Mul, f1, centred, repeated(m1, shape));
   LocalTensor *value = &f1;
   LocalTensor *next = &f0;
   const std::pair<ArithOp, const std::optional<LocalTensor> *> steps[] = {

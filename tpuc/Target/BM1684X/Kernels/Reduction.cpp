@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace tpuc::bm1684x {
 
@@ -91,6 +92,16 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Reduction &red
   return room.next;
 }
 
+/// The command for maxima begins with the least finite number: where nothing was larger, all were
+/// -infinity.
+void restoreInfinities(Builder &builder, const LocalTensor &maxima) {
+  const double least = maxima.type == DataType::F16   ? -65504.0
+                       : maxima.type == DataType::F32 ? -std::numeric_limits<float>::max()
+                                                      : -0x1.FEp127;
+  addCompareSelect(builder, CompareOp::Equal, maxima, maxima, immediate(maxima.type, least),
+                   immediate(maxima.type, -std::numeric_limits<double>::infinity()), maxima);
+}
+
 /// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits.
 void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
   Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, kNormalProduct));
@@ -137,6 +148,8 @@ Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
   if (isMinimum)
     addLinear(builder, plan.negative, in, -1, 0);
   addWindowSum(builder, windowSum(reduction, plan), plan.folded);
+  if (!isSum(reduction.kind))
+    restoreInfinities(builder, out);
   if (isWidened(reduction))
     addCast(builder, out, plan.wideOutput);
   if (isMinimum)

@@ -29,7 +29,20 @@ constexpr double kErfTerms[] = {0.372107481,  -0.18563577,    0.137749438,   -0.
                                 0.027031518,  -0.00869848283, 0.00797076132, -0.011535765,
                                 0.00487858231};
 
-constexpr std::span<const double> kTables[] = {kExpTerms, kLogTerms, kErfTerms};
+/// sin(r) / r by powers of r^2: Taylor's, of which 11 are enough from -pi to pi.
+constexpr double kSinTerms[] = {1.0,
+                                -1.0 / 6,
+                                1.0 / 120,
+                                -1.0 / 5040,
+                                1.0 / 362880,
+                                -1.0 / 39916800,
+                                1.0 / 6227020800,
+                                -1.0 / 1307674368000,
+                                1.0 / 355687428096000,
+                                -1.0 / 121645100408832000,
+                                1.0 / 51090942171709440000.0};
+
+constexpr std::span<const double> kTables[] = {kExpTerms, kLogTerms, kErfTerms, kSinTerms};
 
 constexpr int kMantissaBits = 23;
 /// The bits of sqrt(1/2).
@@ -151,6 +164,22 @@ void Series::erf(const LocalTensor &x, double a) {
   addLinear(builder, r1, r1, 2 / (kErfEnd * kErfEnd), -1);
   addTaylor(builder, r2, r1, addresses[2], std::size(kErfTerms));
   addArith(builder, ArithOp::Mul, r1, r2, r0);
+}
+
+void Series::sin(const LocalTensor &x, double phase) {
+  const auto &[r0, r1, r2] = registers;
+  // x + phase = 2 pi n + r; 2 pi in two numbers, n times the first of which is exact.
+  constexpr double kTurnHigh = 6.28125;
+  constexpr double kTurnLow = 2 * std::numbers::pi - kTurnHigh;
+  addLinear(builder, r0, x, 0.5 / std::numbers::pi, 0.5 * phase / std::numbers::pi);
+  addCast(builder, r1, r0, Rounding::HalfToEven);
+  addLinear(builder, r0, r1, kTurnHigh, 0);
+  addArith(builder, ArithOp::Sub, r2, x, r0);
+  addLinear(builder, r0, r1, kTurnLow, -phase);
+  addArith(builder, ArithOp::Sub, r2, r2, r0);
+  addArith(builder, ArithOp::Mul, r0, r2, r2);
+  addTaylor(builder, r1, r0, addresses[3], std::size(kSinTerms));
+  addArith(builder, ArithOp::Mul, r1, r1, r2);
 }
 
 } // namespace tpuc::bm1684x

@@ -35,7 +35,7 @@ int64_t longestFlatPart(const LocalTensor &tensor);
 class Series {
 public:
   /// The coefficients that are used, in every lane.
-  enum Table : unsigned { kExp = 1, kLog = 2, kErf = 4 };
+  enum Table : unsigned { kExp = 1, kLog = 2, kErf = 4, kSin = 8 };
   static uint32_t tableBytes(unsigned tables);
   static constexpr size_t kNumRegisters = 3;
 
@@ -55,11 +55,14 @@ public:
   void sigmoid(const LocalTensor &to, const LocalTensor &x, double a, double b);
   /// erf(a x) to register 1, wrong by 2e-6 at most. `x` is no register but 2.
   void erf(const LocalTensor &x, double a);
+  /// sin(x + phase) to register 1, wrong by 1e-6 at most where |x| is below 10^4. `x` is no
+  /// register.
+  void sin(const LocalTensor &x, double phase);
 
 private:
   Builder &builder;
   std::array<LocalTensor, kNumRegisters> registers;
-  std::array<uint32_t, 3> addresses{};
+  std::array<uint32_t, 4> addresses{};
 };
 
 } // namespace tpuc::bm1684x

@@ -1,0 +1,79 @@
+//===- Decompose.cpp - Ops without a kernel as several that have one -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompositions.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+
+namespace tpuc::codegen {
+#define GEN_PASS_DEF_DECOMPOSE
+#include "tpuc/Codegen/Passes.h.inc"
+} // namespace tpuc::codegen
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+constexpr bool (*kDecompositions[])(OpMaker &) = {
+    decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
+    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
+    decomposePower,     decomposeTrilu,     decomposeMatMul,       decomposePool3d,
+    decomposeConv3d};
+
+/// Whether all tensors have static shapes and hold what they stand for.
+bool isPlain(Operation *op) {
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                         SmallVector<Value>(op->getResults()))) {
+    if (isa<NoneType>(value.getType()))
+      continue;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() == 0 || tpu::isQuantized(value))
+      return false;
+  }
+  return true;
+}
+
+struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
+    if (!backend) {
+      getOperation().emitError(backend.error().message());
+      return signalPassFailure();
+    }
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return;
+    // What is made stands in front of the op, and may be decomposed in turn.
+    for (Operation *op = &main.front().front(); op;) {
+      Operation *before = op->getPrevNode();
+      if (!isLayer(op) || !isPlain(op) || (*backend)->placeOf(op) || !decompose(op, **backend)) {
+        op = op->getNextNode();
+        continue;
+      }
+      op->erase();
+      op = before ? before->getNextNode() : &main.front().front();
+    }
+    for (Operation &op : llvm::make_early_inc_range(main.front()))
+      if (isConstant(&op) && op.use_empty())
+        op.erase();
+  }
+
+  static bool decompose(Operation *op, const Backend &backend) {
+    return llvm::any_of(kDecompositions, [&](auto decomposition) {
+      OpMaker maker(op, backend);
+      return decomposition(maker);
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,51 @@
+//===- Decompositions.h - Ops in terms of others ----------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_DECOMPOSITIONS_H
+#define TPUC_CODEGEN_DECOMPOSITIONS_H
+
+#include "tpuc/Codegen/OpMaker.h"
+
+namespace tpuc::codegen {
+
+// Each makes the ops that `maker.op`, an op of static shapes without quantized tensors, stands for,
+// and gives its readers their results; the op itself stays, without readers. Says no, and makes
+// nothing, where it does not know the op or its form.
+
+/// LSTM, GRU and RNN: one cell for each direction, with as many units as whole lines of lanes, the
+/// steps in front of the samples, and nothing but the steps' results.
+bool decomposeRecurrent(OpMaker &maker);
+
+/// Reductions over dimensions with others between them; norms, and logarithms of sums.
+bool decomposeReduce(OpMaker &maker);
+/// A division by the norm along a dimension.
+bool decomposeNormalize(OpMaker &maker);
+/// Running sums of floats.
+bool decomposeCumSum(OpMaker &maker);
+
+/// A layer norm of which the mean or the factor is wanted too.
+bool decomposeLayerNorm(OpMaker &maker);
+bool decomposeGroupNorm(OpMaker &maker);
+
+/// Sums, extremes and means of other than two tensors.
+bool decomposeManyOperands(OpMaker &maker);
+/// Limits that are tensors.
+bool decomposeClip(OpMaker &maker);
+/// Powers with one number as exponent.
+bool decomposePower(OpMaker &maker);
+bool decomposeTrilu(OpMaker &maker);
+
+/// Products with vectors, and of matrices whose batches are repeated.
+bool decomposeMatMul(OpMaker &maker);
+/// Pools and convolutions over three dimensions.
+bool decomposePool3d(OpMaker &maker);
+bool decomposeConv3d(OpMaker &maker);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_DECOMPOSITIONS_H

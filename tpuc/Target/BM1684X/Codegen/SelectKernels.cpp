@@ -1,0 +1,194 @@
+//===- SelectKernels.cpp - Kernels of comparisons and choices ------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Kernels/Select.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// Tensors of types that no command takes.
+Expected<void> checkElements(const SlicedOp &sliced) {
+  for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
+    if (operandForm(sliced.op, index) == OperandForm::Absent)
+      continue;
+    const DataType type = elementTypeOf(sliced.op, index);
+    if (!precOf(type))
+      return makeError("", "a tensor of " + std::string(dataTypeName(type)),
+                       "elements of at most 32 bits");
+  }
+  return {};
+}
+
+CompareKind compareKind(StringRef mode) {
+  return llvm::StringSwitch<CompareKind>(mode)
+      .Case("Equal", CompareKind::Equal)
+      .Case("NotEqual", CompareKind::NotEqual)
+      .Case("Greater", CompareKind::Greater)
+      .Case("GreaterOrEqual", CompareKind::GreaterOrEqual)
+      .Case("Less", CompareKind::Less)
+      .Default(CompareKind::LessOrEqual);
+}
+
+/// Operand `index`, or the number that it is.
+BinaryOperand operandOrNumber(const SlicedOp &sliced, unsigned index) {
+  if (operandForm(sliced.op, index) == OperandForm::Absent)
+    return *scalarOperand(sliced.op, index);
+  return operandOf(sliced, index);
+}
+
+Kernels selected(const SlicedOp &sliced, Select select) {
+  select.output = resultOf(sliced);
+  select.scratch = scratchRoom(sliced);
+  return one<selectScratch, emitSelect>(select);
+}
+
+Kernels compared(const SlicedOp &sliced, CompareKind kind, BinaryOperand left,
+                 BinaryOperand right) {
+  Select select;
+  select.kind = kind;
+  select.left = std::move(left);
+  select.right = std::move(right);
+  return selected(sliced, std::move(select));
+}
+
+/// The comparison with the operands exchanged.
+CompareKind mirrored(CompareKind kind) {
+  switch (kind) {
+  case CompareKind::Greater:
+    return CompareKind::Less;
+  case CompareKind::GreaterOrEqual:
+    return CompareKind::LessOrEqual;
+  case CompareKind::Less:
+    return CompareKind::Greater;
+  case CompareKind::LessOrEqual:
+    return CompareKind::GreaterOrEqual;
+  default:
+    return kind;
+  }
+}
+
+/// Integers compared with a number between two of them: with one of the two. None is equal.
+Kernels comparedBetween(const SlicedOp &sliced, CompareKind kind, const LocalTensor &input,
+                        double number) {
+  switch (kind) {
+  case CompareKind::Greater:
+  case CompareKind::GreaterOrEqual:
+    return compared(sliced, CompareKind::GreaterOrEqual, input, std::ceil(number));
+  case CompareKind::Less:
+  case CompareKind::LessOrEqual:
+    return compared(sliced, CompareKind::LessOrEqual, input, std::floor(number));
+  default: {
+    Select select;
+    select.left = input;
+    select.right = 0.0;
+    select.ifTrue = select.ifFalse = kind == CompareKind::NotEqual ? 1.0 : 0.0;
+    return selected(sliced, std::move(select));
+  }
+  }
+}
+
+Kernels compareConstKernels(tpu::CompareConstOp op, const SlicedOp &sliced) {
+  const double number = op.getConstVal().convertToDouble();
+  const LocalTensor input = operandOf(sliced, 0);
+  const CompareKind mode = compareKind(op.getMode());
+  const CompareKind kind = op.getInversed() ? mirrored(mode) : mode;
+  if (isFloat(input.type))
+    return compared(sliced, kind, input, number);
+  constexpr double kMost = 127;
+  if (byteSize(input.type, 1) == 1 &&
+      (number > kMost || number < (isSigned(input.type) ? -kMost : 0)))
+    return makeError("", "bytes compared with " + std::to_string(number), "at most 127");
+  if (number != std::nearbyint(number))
+    return comparedBetween(sliced, kind, input, number);
+  return compared(sliced, kind, input, number);
+}
+
+/// A choice by a condition: 0 stands for false.
+Kernels chosen(const SlicedOp &sliced, BinaryOperand ifTrue, BinaryOperand ifFalse) {
+  Select select;
+  select.kind = CompareKind::NotEqual;
+  select.left = operandOf(sliced, 0);
+  select.right = 0.0;
+  select.ifTrue = std::move(ifTrue);
+  select.ifFalse = std::move(ifFalse);
+  return selected(sliced, std::move(select));
+}
+
+Kernels logicalKernels(tpu::LogicalBinaryOp op, const SlicedOp &sliced) {
+  const LocalTensor right = operandOf(sliced, 1);
+  if (op.getMode() == "And")
+    return chosen(sliced, right, 0.0);
+  if (op.getMode() == "Or")
+    return chosen(sliced, 1.0, right);
+  return compared(sliced, CompareKind::NotEqual, operandOf(sliced, 0), right);
+}
+
+/// Whether every integer of type `from` is one of `to`.
+bool holdsAll(DataType to, DataType from) {
+  if (from == DataType::Bool)
+    return true;
+  if (isSigned(from) && !isSigned(to))
+    return false;
+  const int64_t spare = isSigned(to) && !isSigned(from) ? 1 : 0;
+  return byteSize(to, 1) >= byteSize(from, 1) + spare;
+}
+
+Kernels castKernels(const SlicedOp &sliced) {
+  const LocalTensor input = operandOf(sliced, 0);
+  const LocalTensor output = resultOf(sliced);
+  if (output.type == DataType::Bool)
+    return compared(sliced, CompareKind::NotEqual, input, 0.0);
+  if (!isFloat(input.type) && !isFloat(output.type) && !holdsAll(output.type, input.type))
+    return makeError("", "integers that may not fit", "a type that holds all of them");
+  return one<castScratch, emitCast>(
+      CastOp{.input = input, .output = output, .truncates = true, .scratch = scratchRoom(sliced)});
+}
+
+} // namespace
+
+bool hasSelectKernel(Operation *op) {
+  return isa<tpu::CompareOp, tpu::CompareConstOp, tpu::WhereOp, tpu::LogicalNotOp,
+             tpu::LogicalBinaryOp, tpu::DtypeCastOp>(op);
+}
+
+Kernels selectKernels(const SlicedOp &sliced) {
+  if (Expected<void> checked = checkElements(sliced); !checked)
+    return propagate(checked);
+  return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
+      .Case([&](tpu::CompareOp compare) {
+        return compared(sliced, compareKind(compare.getMode()), operandOrNumber(sliced, 0),
+                        operandOrNumber(sliced, 1));
+      })
+      .Case([&](tpu::CompareConstOp compare) { return compareConstKernels(compare, sliced); })
+      .Case([&](tpu::WhereOp) {
+        return chosen(sliced, operandOrNumber(sliced, 1), operandOrNumber(sliced, 2));
+      })
+      .Case([&](tpu::LogicalNotOp) {
+        return compared(sliced, CompareKind::Equal, operandOf(sliced, 0), 0.0);
+      })
+      .Case([&](tpu::LogicalBinaryOp logical) { return logicalKernels(logical, sliced); })
+      .Default([&](Operation *) { return castKernels(sliced); });
+}
+
+} // namespace tpuc::bm1684x::backend

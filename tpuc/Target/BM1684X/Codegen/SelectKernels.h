@@ -1,0 +1,24 @@
+//===- SelectKernels.h - Kernels of comparisons and choices -------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_SELECTKERNELS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_SELECTKERNELS_H
+
+#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+
+namespace tpuc::bm1684x::backend {
+
+/// Whether `op` compares, chooses, combines booleans or converts between element types.
+bool hasSelectKernel(mlir::Operation *op);
+
+/// The kernels of such an op on any elements of at most 32 bits; as `kernelsOf`.
+Kernels selectKernels(const codegen::SlicedOp &sliced);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_SELECTKERNELS_H
