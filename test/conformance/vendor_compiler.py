@@ -58,32 +58,40 @@ class Compiler:
             raise Failure(done.stderr.strip().splitlines()[-1])
         return done.stdout
 
-    def compile(self, name, onnx, shapes, mode):
-        """The model file. `shapes` as --input_shapes takes them; None: those of the ONNX file."""
+    def transform(self, name, onnx, shapes):
+        """The folder with the module of a network. `shapes` as --input_shapes takes them; None:
+        those of the ONNX file."""
         base = self.work / name
         base.mkdir(parents=True, exist_ok=True)
-        onnx = pathlib.Path(onnx).resolve()
         if not (base / "transform.done").exists():
             options = ["--input_shapes", shapes] if shapes else []
-            self.run(["model_transform", "--model_name", name, "--model_def", onnx, *options,
-                      "--mlir", f"{name}.mlir"], base, "transform.log")
+            self.run(["model_transform", "--model_name", name, "--model_def",
+                      pathlib.Path(onnx).resolve(), *options, "--mlir", f"{name}.mlir"], base,
+                     "transform.log")
             (base / "transform.done").touch()
-        # A folder of its own for each mode, because the name of the profile is fixed.
-        folder = base / mode
-        model = folder / f"{name}_{mode}.bmodel"
-        if (folder / "done").exists():
-            return model
+        return base
+
+    def deploy_command(self, base, name, mode, folder):
+        """What makes NAME_MODE.bmodel in `folder`, which gets what that needs, of the module that
+        `transform` put into `base`."""
         folder.mkdir(exist_ok=True)
         table = []
         if mode == "INT8":
             mlir = (base / f"{name}.mlir").read_text()
-            (base / "calibration").write_text(calibration_table(mlir))
-            table = ["--calibration_table", "../calibration"]
+            (folder / "calibration").write_text(calibration_table(mlir))
+            table = ["--calibration_table", "calibration"]
         for file in [*base.glob("*.npz"), base / f"{name}.mlir"]:
             if not (folder / file.name).exists():
                 os.link(file, folder / file.name)
-        self.run(["model_deploy", "--mlir", f"{name}.mlir", "--quantize", mode, "--processor",
-                  "bm1684x", *table, "--skip_validation", "--model", model.name], folder,
-                 "deploy.log")
-        (folder / "done").touch()
-        return model
+        return ["model_deploy", "--mlir", f"{name}.mlir", "--quantize", mode, "--processor",
+                "bm1684x", *table, "--skip_validation", "--model", f"{name}_{mode}.bmodel"]
+
+    def compile(self, name, onnx, shapes, mode):
+        """The model file of a network, as `transform` takes it."""
+        base = self.transform(name, onnx, shapes)
+        # A folder of its own for each mode, because the name of the profile is fixed.
+        folder = base / mode
+        if not (folder / "done").exists():
+            self.run(self.deploy_command(base, name, mode, folder), folder, "deploy.log")
+            (folder / "done").touch()
+        return folder / f"{name}_{mode}.bmodel"
