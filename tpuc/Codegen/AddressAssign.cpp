@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -262,8 +263,7 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     if (!bytes)
       return module.emitError(bytes.error().message());
     neurons.assign(base + weights);
-    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
-                                   main.front().getTerminator()->getOperandTypes()));
+    top::updateFunctionType(main);
     Builder builder(&getContext());
     const std::pair<StringRef, int64_t> facts[] = {
         {"module.coeff_addr", base},
