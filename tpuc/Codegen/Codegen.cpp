@@ -65,6 +65,7 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
 }
 
 void codegen::addCodegen(OpPassManager &manager, int opt) {
+  manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createWeightReorder());
   manager.addPass(createSubnetDivide());

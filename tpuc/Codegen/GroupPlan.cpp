@@ -398,11 +398,12 @@ Expected<void> GroupDraft::measure() {
 Expected<SliceModel> GroupPlanner::model(Operation *op, Company company) {
   if (company == Company::Alone)
     return sliceModel(op);
-  if (auto found = models.find(op); found != models.end())
+  const std::pair key(op, static_cast<unsigned>(company));
+  if (auto found = models.find(key); found != models.end())
     return found->second;
   Expected<SliceModel> made = isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
   if (made)
-    models[op] = *made;
+    models[key] = *made;
   return made;
 }
 
@@ -427,7 +428,7 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
 Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
                                            const SectionCounts &counts) {
   GroupDraft draft(*this, layers);
-  if (Expected<void> connected = draft.connect(Company::InGroup); !connected)
+  if (Expected<void> connected = draft.connect(companyOf(layers)); !connected)
     return propagate(connected);
   if (Expected<void> cut = draft.cut(counts); !cut)
     return propagate(cut);
@@ -438,35 +439,43 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
   return std::move(draft.plan);
 }
 
-/// The parts that `total` slices make, n first, then h.
-static std::optional<SectionCounts> countsFor(const GroupPlan &plan, int64_t total) {
-  int64_t most[] = {std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::max()};
+/// The parts that `total` slices make, n first, then h; of matrices, rows.
+static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backend &backend,
+                                              int64_t total) {
+  const unsigned second = companyOf(plan.layers) == Company::InRows ? kAxisC : kAxisH;
+  const std::array<unsigned, 2> axes{kAxisN, second};
+  std::array<int64_t, 2> most;
+  most.fill(std::numeric_limits<int64_t>::max());
   for (const GroupTensor &tensor : plan.tensors)
     if (tensor.isStored)
-      for (unsigned i : {0U, 1U})
-        most[i] = std::min(most[i], plan.models[*tensor.maker].result[i == 0 ? kAxisN : kAxisH]);
+      for (auto [limit, axis] : llvm::zip_equal(most, axes)) {
+        const int64_t unit = backend.cutUnit(plan.layers[*tensor.maker], axis);
+        const int64_t extent = plan.models[*tensor.maker].result[axis];
+        limit = std::min(limit, static_cast<int64_t>(llvm::divideCeil(extent, unit)));
+      }
   SectionCounts counts{1, 1, 1, 1, 1};
-  const int64_t n = std::min(most[0], total);
-  const auto h = static_cast<int64_t>(llvm::divideCeil(total, n));
-  if (h > most[1])
+  const int64_t first = std::min(most[0], total);
+  const auto rest = static_cast<int64_t>(llvm::divideCeil(total, first));
+  if (rest > most[1])
     return std::nullopt;
-  counts[kAxisN] = static_cast<unsigned>(n);
-  counts[kAxisH] = static_cast<unsigned>(h);
+  counts[kAxisN] = static_cast<unsigned>(first);
+  counts[second] = static_cast<unsigned>(rest);
   return counts;
 }
 
 Expected<GroupPlan> GroupPlanner::best(ArrayRef<Operation *> layers) {
   GroupDraft connected(*this, layers);
-  if (Expected<void> done = connected.connect(Company::InGroup); !done)
+  if (Expected<void> done = connected.connect(companyOf(layers)); !done)
     return propagate(done);
   std::optional<GroupPlan> best;
   Error failure;
-  unsigned worse = 0;
   // Finer slices than the first ones that fit seldom help: they only shorten what is not
-  // overlapped.
+  // overlapped. Rows that fit whole are never cut, as that loads their weights again.
+  const bool areRows = companyOf(layers) == Company::InRows;
+  unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
-    const std::optional<SectionCounts> counts = countsFor(connected.plan, total);
-    if (!counts || worse == 2)
+    const std::optional<SectionCounts> counts = countsFor(connected.plan, backend, total);
+    if (!counts || worse == 2 || (best && areRows))
       break;
     GroupDraft draft = connected;
     Expected<void> done = draft.cut(*counts);

@@ -104,7 +104,7 @@ public:
   /// not fit.
   Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers,
                                const SectionCounts &counts);
-  /// The best way to cut `layers`, n before h.
+  /// The best way to cut `layers`, n before h (of matrices, rows).
   Expected<GroupPlan> best(llvm::ArrayRef<mlir::Operation *> layers);
 
 private:
@@ -115,7 +115,7 @@ private:
   int64_t capacity;
   llvm::DenseSet<mlir::OpOperand *> pooled;
   GroupCosts costs;
-  llvm::DenseMap<mlir::Operation *, SliceModel> models;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, SliceModel> models;
   llvm::DenseMap<mlir::Operation *, GroupPlan> singles;
 };
 

@@ -61,6 +61,15 @@ Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> l
 /// How many groups in a row may be impossible before longer ones are given up.
 static constexpr unsigned kMaxFailures = 3;
 
+/// Long groups of rows differ little from each other, and take long to plan: beyond the fine
+/// length, only those of some lengths are looked at.
+static constexpr size_t kFineLength = 24, kCoarseStep = 12;
+
+static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
+  return members.size() > kFineLength && members.size() % kCoarseStep != 0 && !isTail &&
+         companyOf(members) == Company::InRows;
+}
+
 Expected<std::vector<GroupPlan>>
 codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
   const size_t count = layers.size();
@@ -81,6 +90,8 @@ codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const B
       const ArrayRef<Operation *> members = layers.slice(first, end - first);
       if (!standsTogether(members))
         break;
+      if (isPassedOver(members, end == count))
+        continue;
       Expected<GroupPlan> group = planner.best(members);
       if (!group) {
         ++failures;

@@ -19,6 +19,17 @@ bool codegen::isConstant(Operation *op) {
   return isa<top::WeightOp, top::NoneOp, tpu::UnpackOp>(op);
 }
 
+bool codegen::isConstantValue(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<top::WeightOp>(op))
+      return true;
+    if (!isa<tpu::UnpackOp, tpu::LoadOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 bool codegen::isLayer(Operation *op) {
   return !isConstant(op) && !isa<top::InputOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
 }

@@ -22,6 +22,9 @@ bool isLayer(mlir::Operation *op);
 /// Whether `op` gives a constant: `top.Weight`, `top.None`, or `tpu.Unpack` of one.
 bool isConstant(mlir::Operation *op);
 
+/// Whether a value is the same in every run: a weight, packed or loaded.
+bool isConstantValue(mlir::Value value);
+
 /// An error that names the layer of `op`.
 tl::unexpected<Error> wrong(mlir::Operation *op, const llvm::Twine &found,
                             const llvm::Twine &expected = "");

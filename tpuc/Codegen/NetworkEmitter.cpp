@@ -76,7 +76,7 @@ public:
 
 private:
   Expected<void> readMember(Operation *member);
-  Expected<void> connect(Layer &layer);
+  Expected<void> connect(Layer &layer, Company company);
   void setVersions(Held &held) const;
 
   const Backend &backend;
@@ -117,11 +117,9 @@ Expected<void> Group::readMember(Operation *member) {
   return {};
 }
 
-Expected<void> Group::connect(Layer &layer) {
+Expected<void> Group::connect(Layer &layer, Company company) {
   layer.isJoin = isJoin(layer.op, backend);
-  Expected<SliceModel> model =
-      layer.isJoin ? joinModel(layer.op)
-                   : sliceModel(layer.op, layers.size() == 1 ? Company::Alone : Company::InGroup);
+  Expected<SliceModel> model = layer.isJoin ? joinModel(layer.op) : sliceModel(layer.op, company);
   if (!model)
     return wrong(layer.op, model.error().message());
   layer.model = std::move(*model);
@@ -163,8 +161,11 @@ Expected<void> Group::read() {
       return done;
   if (layers.empty())
     return wrong(op, "has no layer");
+  SmallVector<Operation *> ops;
   for (const auto &layer : layers)
-    if (Expected<void> done = connect(*layer); !done)
+    ops.push_back(layer->op);
+  for (const auto &layer : layers)
+    if (Expected<void> done = connect(*layer, companyOf(ops)); !done)
       return done;
   SectionCounts counts{1, 1, 1, 1, 1};
   for (const auto &layer : layers)

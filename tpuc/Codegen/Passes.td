@@ -11,6 +11,17 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AttentionRows : Pass<"attention-rows", "::mlir::ModuleOp"> {
+  let summary = "Compute attention on rows that hold all heads";
+  let description = [{
+    A `tpu.ScaleDotProductAttention` of operands [B, H, rows, D] that are nothing but reordered rows
+    [B, rows, H * D] (reshaped and permuted, or one of several parts of longer rows), and whose
+    result is put back into rows, takes and gives the rows themselves, if the module's chip has a
+    kernel for that. Casts in between become casts of rows.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let summary = "Compute attention by products and a softmax";
   let description = [{

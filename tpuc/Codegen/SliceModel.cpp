@@ -7,13 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ResizeTaps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
@@ -215,12 +218,21 @@ template <typename Op> Expected<SliceModel> poolModel(Op op) {
                      AxisMap::Window);
 }
 
+/// Rows of a matrix over lanes: dimensions [..., rows, columns] as [n, rows, 1, columns].
+SmallVector<int64_t> matrixDims(ArrayRef<int64_t> dims) {
+  if (dims.size() < 2)
+    return {1, 1, 1, product(dims)};
+  return {product(dims.drop_back(2)), dims[dims.size() - 2], 1, dims.back()};
+}
+
 /// The extents of an operand of an element-wise op whose result has `rank` dimensions, aligned at
 /// the end. Of more than 4 those between the second and the last are taken for one, `h`, where
-/// `merges` (no operand repeats only some of them).
-SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges) {
+/// `merges` (no operand repeats only some of them). With `inRows` they are those of matrices.
+SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges, bool inRows) {
   SmallVector<int64_t> dims(rank - dimsOf(value).size(), 1);
   llvm::append_range(dims, dimsOf(value));
+  if (inRows)
+    return matrixDims(dims);
   if (rank <= 4 || !merges)
     return dims;
   return {dims[0], dims[1], product(ArrayRef(dims).slice(2, rank - 3)), dims.back()};
@@ -266,13 +278,27 @@ std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   return model;
 }
 
+/// Whether matrices that are repeated are repeated for all or none of the dimensions in front.
+bool repeatsWholeBatches(ValueRange operands, ArrayRef<int64_t> result) {
+  return llvm::all_of(operands, [&](Value operand) {
+    if (isAbsent(operand) || dimsOf(operand).size() <= 2)
+      return true;
+    const ArrayRef<int64_t> front = dimsOf(operand).drop_back(2);
+    return product(front) == 1 || front == result.drop_back(2);
+  });
+}
+
 /// Everything is element-wise; operands of extent 1 are repeated.
-Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands) {
+Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands,
+                                      Company company = Company::InGroup) {
   const ArrayRef<int64_t> resultDims = dimsOf(op->getResult(0));
   const size_t rank = resultDims.size();
+  const bool inRows = company == Company::InRows;
+  if (inRows && !repeatsWholeBatches(operands, resultDims))
+    return makeError("", "matrices that are repeated for some dimensions", "all or none");
   const bool merges = llvm::all_of(
       operands, [&](Value operand) { return isAbsent(operand) || dimsOf(operand) == resultDims; });
-  Expected<AxisExtents> result = axisExtents(alignedDims(op->getResult(0), rank, merges));
+  Expected<AxisExtents> result = axisExtents(alignedDims(op->getResult(0), rank, merges, inRows));
   if (!result)
     return propagate(result);
   SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
@@ -282,7 +308,7 @@ Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands) {
       continue;
     }
     OperandModel data{.isPresent = true,
-                      .extents = *axisExtents(alignedDims(operand, rank, merges))};
+                      .extents = *axisExtents(alignedDims(operand, rank, merges, inRows))};
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
       if (data.extents[axis] != model.result[axis])
         data.maps[axis] = kWhole;
@@ -297,7 +323,7 @@ Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company compa
   if (company == Company::Alone)
     if (std::optional<SliceModel> model = spreadModel(op, operands))
       return *model;
-  return elementwiseModel(op, operands);
+  return elementwiseModel(op, operands, company);
 }
 
 /// A table is the same for all elements.
@@ -325,8 +351,21 @@ Expected<SliceModel> preluModel(tpu::PReluOp op) {
   return model;
 }
 
-/// The columns of a product are c, its rows h.
-Expected<SliceModel> matMulModel(tpu::MatMulOp op) {
+/// The bias of a product.
+Expected<OperandModel> biasModel(tpu::MatMulOp op, int64_t columns) {
+  if (isAbsent(op.getBias()))
+    return OperandModel{};
+  const int64_t biases = product(dimsOf(op.getBias()));
+  if (biases != columns && biases != 1)
+    return makeError("", std::to_string(biases) + " biases", "one for each column");
+  OperandModel bias = wholeOperand({1, 1, 1, 1, biases});
+  if (biases == columns)
+    bias.maps[kAxisW] = {};
+  return bias;
+}
+
+/// The rows of a product are c, its columns w.
+Expected<SliceModel> matMulModel(tpu::MatMulOp op, Company company) {
   const ArrayRef<int64_t> left = dimsOf(op.getInput());
   const ArrayRef<int64_t> right = dimsOf(op.getRight());
   const ArrayRef<int64_t> output = dimsOf(op.getOutput());
@@ -335,41 +374,46 @@ Expected<SliceModel> matMulModel(tpu::MatMulOp op) {
   const int64_t inner = left[left.size() - (op.getLeftTranspose() ? 2 : 1)];
   const int64_t columns = output.back();
   const bool isShared = right.size() == 2;
-  // A matrix on the right is the same for all rows of all batches, which follow each other unless
-  // they lie transposed.
-  const bool isOne = isShared && !op.getLeftTranspose();
+  // A matrix on the right is the same for all rows of all batches, which alone follow each other
+  // unless they lie transposed.
+  const bool isOne = isShared && !op.getLeftTranspose() && company == Company::Alone;
   const int64_t batch = isOne ? 1 : product(output.drop_back(2));
   if (!isShared && (product(left.drop_back(2)) != batch || product(right.drop_back(2)) != batch))
     return makeError("", "operands whose batches are repeated", "one matrix for each product");
   const int64_t rows = product(output.drop_back()) / batch;
+  // A computed matrix is taken as it lies.
+  const bool isTurned = op.getRightTranspose() && !(isShared && isConstantValue(op.getRight()));
   SliceModel model{.operands = {},
-                   .result = {batch, columns, 1, rows, 1},
-                   .isCuttable = {true, true, false, true, false}};
-  OperandModel data{.isPresent = true, .extents = {batch, inner, 1, rows, 1}};
-  data.maps[kAxisC] = kWhole;
-  OperandModel matrix{.isPresent = true, .extents = {isShared ? 1 : batch, columns, 1, inner, 1}};
-  matrix.maps[kAxisH] = kWhole;
+                   .result = {batch, rows, 1, 1, columns},
+                   .isCuttable = {true, true, false, false, !isTurned}};
+  OperandModel data{.isPresent = true, .extents = {batch, rows, 1, 1, inner}};
+  data.maps[kAxisW] = kWhole;
+  OperandModel matrix{.isPresent = true, .extents = {isShared ? 1 : batch, inner, 1, 1, columns}};
+  matrix.maps[kAxisC] = kWhole;
+  if (isTurned) {
+    std::swap(matrix.extents[kAxisC], matrix.extents[kAxisW]);
+    matrix.maps[kAxisW] = kWhole;
+  }
   if (isShared)
     matrix.maps[kAxisN] = kWhole;
-  model.operands = {data, matrix, {}};
-  if (!isAbsent(op.getBias())) {
-    const int64_t biases = product(dimsOf(op.getBias()));
-    if (biases != columns && biases != 1)
-      return makeError("", std::to_string(biases) + " biases", "one for each column");
-    OperandModel bias = wholeOperand({1, biases, 1, 1, 1});
-    if (biases == columns)
-      bias.maps[kAxisC] = {};
-    model.operands[2] = bias;
-  }
+  Expected<OperandModel> bias = biasModel(op, columns);
+  if (!bias)
+    return propagate(bias);
+  model.operands = {data, matrix, *bias};
   return model;
 }
 
-/// Rows of `width` elements, each on its own; the operands behind the first belong to each.
-SliceModel rowModel(Operation *op, int64_t rows, int64_t width, int64_t resultWidth) {
+/// Rows of `width` elements, as many as `front` has, each on its own; the operands behind the first
+/// belong to each. Alone, all rows follow each other.
+SliceModel rowModel(Operation *op, ArrayRef<int64_t> front, int64_t width, int64_t resultWidth,
+                    Company company) {
+  const bool isOne = company == Company::Alone || front.empty();
+  const int64_t batch = isOne ? 1 : product(front.drop_back());
+  const int64_t rows = isOne ? product(front) : front.back();
   SliceModel model{.operands = {},
-                   .result = {1, rows, 1, 1, resultWidth},
-                   .isCuttable = {false, true, false, false, false}};
-  OperandModel data{.isPresent = true, .extents = {1, rows, 1, 1, width}};
+                   .result = {batch, rows, 1, 1, resultWidth},
+                   .isCuttable = {true, true, false, false, false}};
+  OperandModel data{.isPresent = true, .extents = {batch, rows, 1, 1, width}};
   data.maps[kAxisW] = kWhole;
   model.operands.push_back(data);
   for (Value operand : op->getOperands().drop_front())
@@ -378,22 +422,71 @@ SliceModel rowModel(Operation *op, int64_t rows, int64_t width, int64_t resultWi
   return model;
 }
 
-Expected<SliceModel> softmaxModel(tpu::SoftmaxOp op) {
+Expected<SliceModel> softmaxModel(tpu::SoftmaxOp op, Company company) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
   if (product(dims.drop_front(static_cast<size_t>(axis) + 1)) != 1)
     return makeError("", "an axis in the middle", "the last one");
-  return rowModel(op, product(dims.take_front(static_cast<size_t>(axis))),
-                  dims[static_cast<size_t>(axis)], dims[static_cast<size_t>(axis)]);
+  const int64_t width = dims[static_cast<size_t>(axis)];
+  return rowModel(op, dims.take_front(static_cast<size_t>(axis)), width, width, company);
 }
 
-Expected<SliceModel> layerNormModel(tpu::LayerNormOp op) {
+Expected<SliceModel> layerNormModel(tpu::LayerNormOp op, Company company) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
   const int64_t width = product(dims.drop_front(static_cast<size_t>(axis)));
-  return rowModel(op, product(dims.take_front(static_cast<size_t>(axis))), width, width);
+  return rowModel(op, dims.take_front(static_cast<size_t>(axis)), width, width, company);
+}
+
+/// Some columns of rows, which follow each other.
+Expected<SliceModel> columnSliceModel(tpu::SliceOp op) {
+  const auto rank = static_cast<int64_t>(dimsOf(op.getInput()).size());
+  const SmallVector<int64_t> from = matrixDims(dimsOf(op.getInput()));
+  const SmallVector<int64_t> to = matrixDims(dimsOf(op.getOutput()));
+  const auto offsets = top::intsOf(op.getOffset(), op.getOffsetTensor());
+  const auto steps = top::intsOf(op.getSteps(), op.getStepsTensor());
+  auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!offsets || rank < 2 || ArrayRef(from).drop_back() != ArrayRef(to).drop_back() ||
+      (steps && llvm::any_of(*steps, [](int64_t step) { return step != 1; })))
+    return makeError("", "a part of other dimensions, or with steps", "columns");
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(offsets->size())));
+  int64_t first = 0;
+  for (auto [axis, offset] : llvm::zip_equal(*axes, *offsets))
+    if (axis == rank - 1 || axis == -1)
+      first = std::clamp<int64_t>(offset < 0 ? offset + from.back() : offset, 0, from.back());
+  SliceModel model{
+      .operands = {}, .result = *axisExtents(to), .isCuttable = {true, true, false, false, true}};
+  OperandModel data{.isPresent = true, .extents = *axisExtents(from)};
+  data.maps[kAxisW] = {.kind = AxisMap::Window, .pad = -first};
+  model.operands.push_back(data);
+  model.operands.resize(op->getNumOperands());
+  return model;
+}
+
+/// Rows of queries with all heads side by side, each of which needs all keys and values.
+Expected<SliceModel> attentionModel(tpu::ScaleDotProductAttentionOp op) {
+  if (!op.getQNumHeads())
+    return makeError("", "a dimension for the heads", "rows that hold all heads");
+  const auto extents = [](Value value) { return *axisExtents(matrixDims(dimsOf(value))); };
+  SliceModel model{.operands = {},
+                   .result = extents(op->getResult(0)),
+                   .isCuttable = {true, true, false, false, false}};
+  for (unsigned index = 0; index < 3; ++index) {
+    OperandModel rows{.isPresent = true, .extents = extents(op->getOperand(index))};
+    rows.maps[kAxisW] = kWhole;
+    if (index > 0)
+      rows.maps[kAxisC] = kWhole;
+    model.operands.push_back(rows);
+  }
+  for (Value operand : op->getOperands().drop_front(3)) {
+    if (!isAbsent(operand))
+      return makeError("", "masks, lengths or what is kept", "attention alone");
+    model.operands.emplace_back();
+  }
+  return model;
 }
 
 Expected<SliceModel> instanceNormModel(tpu::InstanceNormOp op) {
@@ -423,7 +516,7 @@ Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
     if (axis != rank - static_cast<int64_t>(axes.size()) + static_cast<int64_t>(index))
       return makeError("", "reduced dimensions in the middle", "the last ones");
   const auto first = static_cast<size_t>(rank) - axes.size();
-  return rowModel(op, product(dims.take_front(first)), product(dims.drop_front(first)), 1);
+  return rowModel(op, dims.take_front(first), product(dims.drop_front(first)), 1, Company::Alone);
 }
 
 Expected<SliceModel> upsampleModel(tpu::UpsampleOp op) {
@@ -467,9 +560,11 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case([](tpu::ConvOp conv) { return convModel(conv); })
       .Case([](tpu::DeconvOp deconv) { return deconvModel(deconv); })
       .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([](auto pool) { return poolModel(pool); })
-      .Case([](tpu::MatMulOp product) { return matMulModel(product); })
-      .Case([](tpu::SoftmaxOp softmax) { return softmaxModel(softmax); })
-      .Case([](tpu::LayerNormOp norm) { return layerNormModel(norm); })
+      .Case([&](tpu::MatMulOp product) { return matMulModel(product, company); })
+      .Case([&](tpu::SoftmaxOp softmax) { return softmaxModel(softmax, company); })
+      .Case([&](tpu::LayerNormOp norm) { return layerNormModel(norm, company); })
+      .Case([](tpu::SliceOp slice) { return columnSliceModel(slice); })
+      .Case([](tpu::ScaleDotProductAttentionOp op) { return attentionModel(op); })
       .Case([](tpu::InstanceNormOp norm) { return instanceNormModel(norm); })
       .Case([](tpu::ReduceOp reduce) { return reduceModel(reduce); })
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
@@ -480,6 +575,21 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
 }
 
 } // namespace
+
+Company codegen::companyOf(ArrayRef<Operation *> layers) {
+  if (layers.size() == 1)
+    return Company::Alone;
+  const auto isOfRows = [](Operation *op) {
+    return isa<tpu::MatMulOp, tpu::SoftmaxOp, tpu::LayerNormOp, tpu::ScaleDotProductAttentionOp>(
+        op);
+  };
+  const auto isOfChannels = [](Operation *op) {
+    return isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::InstanceNormOp,
+               tpu::UpsampleOp, tpu::InterpOp, tpu::PReluOp>(op);
+  };
+  return llvm::any_of(layers, isOfRows) && llvm::none_of(layers, isOfChannels) ? Company::InRows
+                                                                               : Company::InGroup;
+}
 
 Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),

@@ -83,20 +83,32 @@ struct SliceModel {
   AxisExtents unit{1, 1, 1, 1, 1};
 };
 
-/// Whether an op shares its slices with others. Alone it may see its elements in any order.
-enum class Company : uint8_t { Alone, InGroup };
+/// Whether an op shares its slices with others.
+enum class Company : uint8_t {
+  Alone,   ///< It may see its elements in any order.
+  InGroup, ///< Element-wise ops see channels and pictures.
+  InRows,  ///< They see the rows of matrices.
+};
+
+/// The company of layers that make a group: rows where there are products, softmaxes or layer norms
+/// and no windows over pictures.
+Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 
 /// The model of an op of static shapes:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
-/// * matrix products: n the batch, h the rows and c the columns of the result; of the left operand
-///   h are the rows and c the columns, of the right one h and c the rows and columns of [K, N]
-/// * softmax and layer norm: c everything in front of the axis, w the axis and what follows
+/// * matrix products: n the batch, c the rows and w the columns of each matrix; the right one is
+///   seen as [K, N] where it is a constant, else as it lies. Alone, the rows of all batches that
+///   share a right matrix follow each other
+/// * softmax and layer norm: c the dimension in front of the axis, n those in front of that, w the
+///   axis and what follows. Alone, c is everything in front of the axis
+/// * parts of the last dimension, and attention with all heads in a row: the same
 /// * reductions over the last dimensions: c everything in front, w what is reduced
 /// * element-wise ops: the dimensions aligned at the end as in broadcasting; of fewer than 4
 ///   dimensions the first is n, the second c, the third w (one alone: c), of more h is what lies
-///   between. Alone, where that would leave most lanes idle and no operand is repeated along some
-///   dimensions only, c and w are any parts of the elements in their order
+///   between. In company of rows, n, c and w are as in products. Alone, where that would leave most
+///   lanes idle and no operand is repeated along some dimensions only, c and w are any parts of the
+///   elements in their order
 ///
 /// Errors (without `where`) say what is not known of the op.
 Expected<SliceModel> sliceModel(mlir::Operation *op, Company company = Company::Alone);

@@ -81,6 +81,20 @@ public:
                         types[name]);
     return name;
   }
+  /// The same of an op with more results, which are left out.
+  std::string opOfMany(const std::string &name, const std::string &kind, size_t results,
+                       const std::vector<std::string> &operands,
+                       const std::string &attributes = "") {
+    op(name, kind, operands, attributes);
+    body.replace(body.rfind('%' + name + " ="), name.size() + 1,
+                 fmt::format("%{}, %{}_rest:{}", name, name, results - 1));
+    const std::string type = " -> tensor<*xf32>";
+    std::string types = " -> (tensor<*xf32>";
+    for (size_t i = 1; i < results; ++i)
+      types += ", none";
+    body.replace(body.rfind(type), type.size(), types + ")");
+    return name;
+  }
   std::string text() const {
     return fmt::format("func.func @main({}) -> tensor<*xf32> {{\n%n = \"top.None\"() : () -> "
                        "none\n{}return %r : tensor<*xf32>\n}}",
@@ -159,6 +173,39 @@ void drawTensorProduct(Sketch &sketch, bool isLeftTurned, bool isRightTurned) {
   sketch.input("y", isRightTurned ? Dims{batch, columns, inner} : Dims{batch, inner, columns});
   sketch.op("r", "MatMul", {"x", "y", "n"},
             fmt::format("left_transpose = {}, right_transpose = {}", isLeftTurned, isRightTurned));
+}
+
+/// Heads are reordered rows of products, and their results become rows again.
+void drawAttention(Sketch &sketch) {
+  const int64_t rows = sketch.among({5, 64, 70});
+  const int64_t heads = sketch.between(1, 3);
+  const int64_t width = sketch.among({8, 20});
+  const std::string x = sketch.input("x", {sketch.between(1, 2), rows, 24});
+  const auto headsOf = [&](const std::string &name) {
+    sketch.op(name + "m", "MatMul", {x, sketch.weight(name + "w", {24, heads * width}), "n"});
+    sketch.op(name + "r", "Reshape", {name + "m", "n"},
+              fmt::format("shape = [0, {}, {}, {}]", rows, heads, width));
+    return sketch.op(name, "Permute", {name + "r"}, "order = [0, 2, 1, 3]");
+  };
+  const std::string query = headsOf("q");
+  const std::string key = headsOf("k");
+  sketch.opOfMany("a", "ScaleDotProductAttention", 4,
+                  {query, key, headsOf("v"), "n", "n", "n", "n"});
+  sketch.op("p", "Permute", {"a"}, "order = [0, 2, 1, 3]");
+  sketch.op("j", "Reshape", {"p", "n"}, fmt::format("shape = [0, {}, {}]", rows, heads * width));
+  sketch.op("r", "MatMul", {"j", sketch.weight("w", {heads * width, 24}), "n"});
+}
+
+/// What stands between two attentions: all of it along rows.
+void drawFeedForward(Sketch &sketch) {
+  const int64_t rows = sketch.among({5, 64, 70});
+  sketch.input("x", {sketch.between(1, 2), rows, 24});
+  sketch.opOfMany("l", "LayerNorm", 3, {"x", sketch.weight("g", {24}), sketch.weight("h", {24})},
+                  "axis = -1 : i64, eps = 1.0e-3 : f64");
+  sketch.op("m", "MatMul", {"l", sketch.weight("w", {24, 70}), sketch.weight("b", {70})});
+  sketch.op("e", "GELU", {"m"});
+  sketch.op("o", "MatMul", {"e", sketch.weight("v", {70, 24}), sketch.weight("c", {24})});
+  sketch.op("r", "Add", {"x", "o"});
 }
 
 void drawUnary(Sketch &sketch, const std::string &kind, const std::string &attributes = "") {
@@ -250,6 +297,15 @@ const std::vector<Layer> kLayers = {
     {"MatMulOfTensors", [](Sketch &s) { drawTensorProduct(s, false, false); }},
     {"MatMulOfTurnedLeft", [](Sketch &s) { drawTensorProduct(s, true, false); }},
     {"MatMulOfTurnedRight", [](Sketch &s) { drawTensorProduct(s, false, true); }},
+    {"Attention", drawAttention, true},
+    {"FeedForward", drawFeedForward, true},
+    {"SliceOfColumns",
+     [](Sketch &s) {
+       s.input("x", {s.between(1, 2), s.among({2, 70}), 40});
+       s.op("s", "Neg", {"x"});
+       s.op("r", "Slice", {"s", "n", "n", "n", "n"},
+            "axes = [2], offset = [7], ends = [30], steps = [1]");
+     }},
     {"Add", [](Sketch &s) { drawBinary(s, "Add", "do_relu = true"); }},
     {"Sub", [](Sketch &s) { drawBinary(s, "Sub"); }},
     {"Mul", [](Sketch &s) { drawBinary(s, "Mul"); }},

@@ -71,11 +71,17 @@ TEST(AxisMap, WindowsOverTheBorderSeePadding) {
 
 constexpr const char *kModelled = R"(
   !x = tensor<1x8x40x60xf32>
-  func.func @main(%0: !x, %1: tensor<6x20xf32>, %2: tensor<20x30xf32>) {
+  !t = tensor<2x3x17x40xf32>
+  func.func @main(%0: !x, %1: tensor<6x20xf32>, %2: tensor<20x30xf32>, %t: !t, %r: tensor<2x17x120xf32>) {
     %none = "top.None"() : () -> none
     %3 = "tpu.Relu"(%0) : (!x) -> !x loc("relu")
     %4 = "tpu.MaxPool"(%3) {kernel_shape = [3, 2], strides = [2, 1], pads = [1, 0, 0, 1]} : (!x) -> tensor<1x8x20x60xf32> loc("pool")
     %5 = "tpu.MatMul"(%1, %2, %none) : (tensor<6x20xf32>, tensor<20x30xf32>, none) -> tensor<6x30xf32> loc("product")
+    %6 = "tpu.MatMul"(%t, %t, %none) {right_transpose = true} : (!t, !t, none) -> tensor<2x3x17x17xf32> loc("scores")
+    %7 = "tpu.Softmax"(%6) {axis = 3 : i64} : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf32> loc("softmax")
+    %8 = "tpu.MulConst"(%7) {const_val = 2.0 : f64} : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf32> loc("twice")
+    %9 = "tpu.Slice"(%r, %none, %none, %none, %none) {axes = [-1], offset = [40], ends = [80], steps = [1]} : (tensor<2x17x120xf32>, none, none, none, none) -> tensor<2x17x40xf32> loc("columns")
+    %10:4 = "tpu.ScaleDotProductAttention"(%r, %r, %9, %none, %none, %none, %none) {q_num_heads = 3 : i64, kv_num_heads = 3 : i64} : (tensor<2x17x120xf32>, tensor<2x17x120xf32>, tensor<2x17x40xf32>, none, none, none, none) -> (tensor<2x17x40xf32>, none, none, none) loc("attention")
     return
   })";
 
@@ -106,14 +112,60 @@ TEST(SliceModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
   Expected<SliceModel> model = sliceModel(network.layer("product"));
   ASSERT_TRUE(model);
   Slice output = wholeSlice(model->result);
-  output[kAxisC] = {10, 5};
-  output[kAxisH] = {2, 3};
+  output[kAxisW] = {10, 5};
+  output[kAxisC] = {2, 3};
   const Slice left = model->operands[0].slice(output);
   const Slice right = model->operands[1].slice(output);
-  EXPECT_EQ(left[kAxisH], (Range{2, 3}));
-  EXPECT_EQ(left[kAxisC], (Range{0, 20}));
-  EXPECT_EQ(right[kAxisC], (Range{10, 5}));
-  EXPECT_EQ(right[kAxisH], (Range{0, 20}));
+  EXPECT_EQ(left[kAxisC], (Range{2, 3}));
+  EXPECT_EQ(left[kAxisW], (Range{0, 20}));
+  EXPECT_EQ(right[kAxisW], (Range{10, 5}));
+  EXPECT_EQ(right[kAxisC], (Range{0, 20}));
+}
+
+TEST(SliceModel, RowsOfMatricesKeepTheirPlacesInTheirCompany) {
+  Network network(kModelled);
+  std::vector<mlir::Operation *> layers;
+  for (const char *name : {"scores", "softmax", "twice"})
+    layers.push_back(network.layer(name));
+  ASSERT_EQ(companyOf(layers), Company::InRows);
+  for (mlir::Operation *layer : layers) {
+    Expected<SliceModel> model = sliceModel(layer, Company::InRows);
+    ASSERT_TRUE(model);
+    EXPECT_EQ(model->result, (AxisExtents{6, 17, 1, 1, 17}));
+  }
+  // Alone, the rows of all matrices follow each other.
+  EXPECT_EQ(sliceModel(layers[1])->result, (AxisExtents{1, 102, 1, 1, 17}));
+  layers.push_back(network.layer("pool"));
+  EXPECT_EQ(companyOf(layers), Company::InGroup);
+  EXPECT_EQ(companyOf(layers.front()), Company::Alone);
+}
+
+TEST(SliceModel, AComputedMatrixIsTakenAsItLies) {
+  Network network(kModelled);
+  Expected<SliceModel> model = sliceModel(network.layer("scores"));
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->operands[1].extents, (AxisExtents{6, 17, 1, 1, 40}));
+  EXPECT_FALSE(model->isCuttable[kAxisW]);
+}
+
+TEST(SliceModel, ColumnsAreAWindow) {
+  Network network(kModelled);
+  Expected<SliceModel> model = sliceModel(network.layer("columns"), Company::InRows);
+  ASSERT_TRUE(model);
+  const Slice input = model->operands[0].slice(wholeSlice(model->result));
+  EXPECT_EQ(input[kAxisW], (Range{40, 40}));
+  EXPECT_EQ(input[kAxisC], (Range{0, 17}));
+}
+
+TEST(SliceModel, QueriesNeedAllKeysAndValues) {
+  Network network(kModelled);
+  Expected<SliceModel> model = sliceModel(network.layer("attention"), Company::InRows);
+  ASSERT_TRUE(model);
+  Slice output = wholeSlice(model->result);
+  output[kAxisC] = {5, 4};
+  EXPECT_EQ(model->operands[0].slice(output)[kAxisC], (Range{5, 4}));
+  EXPECT_EQ(model->operands[1].slice(output)[kAxisC], (Range{0, 17}));
+  EXPECT_EQ(model->operands[2].slice(output)[kAxisC], (Range{0, 17}));
 }
 
 } // namespace

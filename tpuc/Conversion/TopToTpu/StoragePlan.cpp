@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
+#include "tpuc/Dialect/Top/AttentionOps.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -165,7 +166,7 @@ void StoragePlan::decide(Operation *op) {
   Decision decision{wanted, ""};
   if (wanted == Precision::INT8) {
     if (std::string why = whyNotInteger(op); !why.empty())
-      decision = {decideFloat(op, floatPrecision()).precision, std::move(why)};
+      decision = {decideFloat(op, floatPrecision(op)).precision, std::move(why)};
   } else {
     decision = decideFloat(op, wanted);
   }
@@ -176,6 +177,30 @@ void StoragePlan::decide(Operation *op) {
       gates.contains(op))
     decision = {Precision::F32, "it is small, and its result scales whole channels"};
   decisions[op] = std::move(decision);
+}
+
+/// Whether products of elements within the ranges of queries and keys stay far from the end of F16.
+static bool hasSmallScores(top::ScaleDotProductAttentionOp op) {
+  constexpr double kFar = 16;
+  const auto type = dyn_cast<RankedTensorType>(op.getQuery().getType());
+  if (!type || !type.hasStaticShape())
+    return false;
+  double most = static_cast<double>(type.getShape().back());
+  for (Value operand : {op.getQuery(), op.getKey()}) {
+    const std::optional<quant::FloatRange> range = rangeOf(operand);
+    if (!range)
+      return false;
+    most *= std::max(-range->min, range->max);
+  }
+  most *= op.getScale() ? op.getScale()->convertToDouble() : 1;
+  return most < kMaxF16 / kFar;
+}
+
+Precision StoragePlan::floatPrecision(Operation *op) const {
+  auto attention = dyn_cast_or_null<top::ScaleDotProductAttentionOp>(op);
+  if (attention && target.has(Precision::F16) && hasSmallScores(attention))
+    return Precision::F16;
+  return target.has(Precision::F32) ? Precision::F32 : Precision::BF16;
 }
 
 Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {

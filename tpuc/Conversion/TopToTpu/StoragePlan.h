@@ -39,7 +39,8 @@ struct Decision {
 ///
 /// An op has the precision of its exception, else of the mode. INT8 needs a form on integers
 /// (IntegerForms.h) and a range for every tensor that the op reads or makes; ops that move elements
-/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32. F16
+/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32; attention,
+/// nearly all of which is products, is F16 where the ranges say that its scores are small. F16
 /// gives way to F32 for constants beyond its range, for ops whose results are coordinates or
 /// indices, and with `avoidF16Overflow` for ranges beyond 65504.
 ///
@@ -71,10 +72,8 @@ private:
   Decision decideFloat(mlir::Operation *op, Precision wanted);
   /// Why `op` cannot be computed on integers; empty if it can.
   std::string whyNotInteger(mlir::Operation *op) const;
-  /// What ops without a form on integers are computed in.
-  Precision floatPrecision() const {
-    return target.has(Precision::F32) ? Precision::F32 : Precision::BF16;
-  }
+  /// What ops without a form on integers are computed in; `op` may be null.
+  Precision floatPrecision(mlir::Operation *op = nullptr) const;
   void decideMovers();
   void decideResults();
   void shareTypes();

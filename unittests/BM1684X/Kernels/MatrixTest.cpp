@@ -80,7 +80,7 @@ TEST(MatrixProduct, EveryType) {
 }
 
 TEST(MatrixProduct, TransposedRight) {
-  for (DataType type : {DataType::F16, DataType::BF16}) {
+  for (DataType type : kFloatTypes) {
     expectProduct({70, 33, 130, true}, type, type);
     expectProduct({64, 64, 64, true, false}, type, type);
   }
@@ -164,7 +164,7 @@ TEST(MatrixProduct, RefusesByName) {
   };
   EXPECT_THAT(message(product), HasSubstr("[1,4,1,8] times [1,6,1,8]"));
   product.rightIsTransposed = true;
-  EXPECT_THAT(message(product), HasSubstr("a transposed right matrix of f32"));
+  EXPECT_EQ(message(product), "accepted");
   product.left.type = product.right.type = DataType::F16;
   EXPECT_EQ(message(product), "accepted");
   product.output.type = DataType::F16;

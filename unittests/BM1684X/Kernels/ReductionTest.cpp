@@ -63,7 +63,7 @@ TEST(Reduction, EveryKind) {
       expectReduction(kind, type, {2, 70, 6, 50}, false);
       expectReduction(kind, type, {2, 70, 6, 50}, true);
       expectReduction(kind, type, {1, 130, 1, 48}, true);
-      // A prime: nothing to fold.
+      // A prime, of which nothing can be folded before its line is filled up.
       expectReduction(kind, type, {1, 9, 1, 197}, true);
     }
 }

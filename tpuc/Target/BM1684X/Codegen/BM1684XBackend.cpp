@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
@@ -46,6 +47,13 @@ static Expected<void> checkKernel(const Backend &backend, Operation *op) {
   return {};
 }
 
+/// A part of the last dimension of several rows, which lie over lanes.
+static bool isColumnSlice(Operation *op) {
+  auto slice = dyn_cast<tpu::SliceOp>(op);
+  auto type = slice ? dyn_cast<RankedTensorType>(slice.getInput().getType()) : RankedTensorType();
+  return type && type.getRank() == 3 && type.getShape()[1] > 1;
+}
+
 PrecisionSet BM1684XBackend::precisions() const {
   return {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 }
@@ -53,6 +61,8 @@ PrecisionSet BM1684XBackend::precisions() const {
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp>(op))
     return Place::Alias;
+  if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
+    return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)
       return propagate(checked);
@@ -125,8 +135,10 @@ BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) con
   return emitter.cycles();
 }
 
-int64_t BM1684XBackend::cutUnit(Operation *, unsigned axis) const {
-  return axis == kAxisC ? info().memory.lanes : 1;
+int64_t BM1684XBackend::cutUnit(Operation *op, unsigned axis) const {
+  // Short rows of columns take as long as longer ones.
+  const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);
+  return axis == kAxisC || isOfColumns ? info().memory.lanes : 1;
 }
 
 std::unique_ptr<Emitter> BM1684XBackend::createEmitter() const {

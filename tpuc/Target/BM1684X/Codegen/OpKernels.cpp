@@ -10,10 +10,12 @@
 #include "tpuc/Codegen/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
@@ -23,6 +25,8 @@
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Activations.h"
+#include "tpuc/Target/BM1684X/Kernels/Attention.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
@@ -31,6 +35,8 @@
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -89,11 +95,11 @@ template <typename Op> Kernels poolKernels(Op op, const SlicedOp &sliced) {
 /// One product for each matrix of the batch.
 Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
   MatrixProduct product;
-  product.rightIsTransposed = operandForm(op, 1) == OperandForm::Columns;
+  product.rightIsTransposed = liesTurned(op);
   product.activation = activationOf(op);
   product.scratch = scratchRoom(sliced);
   if (isPresent(op, 2)) {
-    if (sliced.model->operands[2].extents[kAxisC] != sliced.model->result[kAxisC])
+    if (sliced.model->operands[2].extents[kAxisW] != sliced.model->result[kAxisW])
       return makeError("", "one bias for all columns", "one for each");
     product.biasAddress = addressOf(sliced, 2);
   }
@@ -282,6 +288,35 @@ bool isComputed(DataType type) {
   return type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
 }
 
+Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
+  const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
+                       static_cast<int64_t>(op.getRightWindow()) < 0 &&
+                       op.getSoftcap().convertToDouble() == 0 && !op.getSoftmaxType();
+  if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
+    return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
+  Attention attention;
+  attention.query = operandOf(sliced, 0);
+  attention.key = operandOf(sliced, 1);
+  attention.value = operandOf(sliced, 2);
+  attention.output = resultOf(sliced);
+  attention.heads = static_cast<int64_t>(*op.getQNumHeads());
+  attention.keyHeads = static_cast<int64_t>(*op.getKvNumHeads());
+  const auto width = static_cast<double>(attention.query.shape[3] / attention.heads);
+  attention.scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(width);
+  attention.scratch = scratchRoom(sliced);
+  return one<attentionScratch, emitAttention>(attention);
+}
+
+/// Some columns of rows, of any type.
+Kernels columnSliceKernels(const SlicedOp &sliced) {
+  const LocalTensor from = operandOf(sliced, 0);
+  const LocalTensor to = resultOf(sliced);
+  if (from.shape != to.shape)
+    return makeError("", "every few columns", "columns that follow each other");
+  return std::vector<Kernel>{{[]() -> Expected<uint32_t> { return 0; },
+                              [=](Builder &builder) { return emitLocalCopy(builder, from, to); }}};
+}
+
 /// Types and forms that no kernel takes.
 Expected<void> checkOperands(const SlicedOp &sliced) {
   for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
@@ -350,7 +385,7 @@ bool hasKernel(Operation *op) {
   return hasQuantizedKernel(op) || binaryKind(op) || unaryOf(op) ||
          isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
              tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::InstanceNormOp, tpu::SoftmaxOp,
-             tpu::UpsampleOp, tpu::InterpOp>(op);
+             tpu::UpsampleOp, tpu::InterpOp, tpu::SliceOp, tpu::ScaleDotProductAttentionOp>(op);
 }
 
 Kernels kernelsOf(const SlicedOp &sliced) {
@@ -358,6 +393,8 @@ Kernels kernelsOf(const SlicedOp &sliced) {
     return propagate(checked);
   if (hasQuantizedKernel(sliced.op))
     return quantizedKernels(sliced);
+  if (isa<tpu::SliceOp>(sliced.op))
+    return columnSliceKernels(sliced);
   if (Expected<void> checked = checkOperands(sliced); !checked)
     return propagate(checked);
   Operation *op = sliced.op;
@@ -380,6 +417,9 @@ Kernels kernelsOf(const SlicedOp &sliced) {
       .Case<tpu::LayerNormOp, tpu::InstanceNormOp>(
           [&](auto norm) { return normKernels(norm, sliced); })
       .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
+      .Case([&](tpu::ScaleDotProductAttentionOp attention) {
+        return attentionKernels(attention, sliced);
+      })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
@@ -71,6 +72,11 @@ Expected<Tensor> readConstant(Operation *op, unsigned index) {
   return weight.read();
 }
 
+/// Whether the right operand of a product is a constant for all of its batch.
+static bool isConstantMatrix(tpu::MatMulOp op) {
+  return isConstantOperand(op, 1) && cast<RankedTensorType>(op.getRight().getType()).getRank() == 2;
+}
+
 /// Whether a binary op takes a constant of one element as a number.
 static bool takesNumbers(Operation *op) {
   if (isQuantized(op))
@@ -83,13 +89,17 @@ static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
   if (index == 2)
     return OperandForm::EveryLane;
   if (index == 0)
-    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Rows;
-  if (index > 2 || !op.getRightTranspose())
-    return OperandForm::Rows;
-  if (elementTypeOf(op, 1) != DataType::F32)
-    return OperandForm::Columns;
-  // No command takes F32 columns. A constant is turned when it is packed, others are loaded so.
-  return isConstantOperand(op, 1) ? OperandForm::Rows : OperandForm::RowsTurned;
+    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Tensor;
+  // No command takes F32 columns: a constant is turned when it is packed.
+  if (index > 2 || !op.getRightTranspose() || !isConstantMatrix(op) ||
+      elementTypeOf(op, 1) == DataType::F32)
+    return OperandForm::Tensor;
+  return OperandForm::Columns;
+}
+
+bool liesTurned(tpu::MatMulOp op) {
+  return op.getRightTranspose() &&
+         (matrixForm(op, 1) == OperandForm::Columns || !isConstantMatrix(op));
 }
 
 OperandForm operandForm(Operation *op, unsigned index) {
@@ -107,7 +117,8 @@ OperandForm operandForm(Operation *op, unsigned index) {
   if ((isa<tpu::LayerNormOp>(op) && (index == 1 || index == 2)) ||
       (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
-  if (takesNumbers(op) && scalarOperand(op, index))
+  const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
+  if (isPlace || (takesNumbers(op) && scalarOperand(op, index)))
     return OperandForm::Absent;
   return OperandForm::Tensor;
 }
@@ -237,13 +248,11 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row), address,
                        Layout::Compact);
   }
-  case OperandForm::Rows:
-  case OperandForm::RowsTurned:
-    return localTensor(type, extentsOf(size(kAxisN), size(kAxisH), 1, size(kAxisC)), address);
   case OperandForm::Columns:
-    return localTensor(type, extentsOf(size(kAxisN), size(kAxisC), 1, size(kAxisH)), address);
+    return localTensor(type, extentsOf(size(kAxisN), size(kAxisW), 1, size(kAxisC)), address);
   case OperandForm::EveryLane:
-    return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisC) * size(kAxisW)), address);
+    return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisW)), address);
+  case OperandForm::RowsTurned:
   case OperandForm::Tensor:
     return localTensor(
         type, extentsOf(size(kAxisN), size(kAxisC), size(kAxisD) * size(kAxisH), size(kAxisW)),
@@ -265,7 +274,7 @@ uint32_t parameterAddress(Operation *op, const SliceModel &model, unsigned index
 /// The rows of words of the columns of a slice.
 static LocalTensor localColumnWords(Operation *op, const SliceModel &model, unsigned index,
                                     const LocalSlice &local) {
-  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisC].size),
+  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisW].size),
                      parameterAddress(op, model, index, local));
 }
 
@@ -280,15 +289,15 @@ int64_t localOperandBytes(Operation *op, const SliceModel &model, unsigned index
   return words + localColumnWords(op, model, index, local).bytesPerLane();
 }
 
-/// A row-major tensor of which the axes stand in the order n, `second`, d * h (or none), `last`.
-static GlobalTensor matrixSlice(DataType type, const OperandModel &model, const Slice &slice,
-                                int64_t address, unsigned second, unsigned last) {
-  const int64_t columns = model.extents[last];
-  const int64_t matrix = model.extents[second] * columns;
+/// A matrix that lies transposed: n, w, c.
+static GlobalTensor turnedSlice(DataType type, const OperandModel &model, const Slice &slice,
+                                int64_t address) {
+  const int64_t columns = model.extents[kAxisC];
+  const int64_t matrix = model.extents[kAxisW] * columns;
   const int64_t offset =
-      slice[kAxisN].begin * matrix + slice[second].begin * columns + slice[last].begin;
+      slice[kAxisN].begin * matrix + slice[kAxisW].begin * columns + slice[kAxisC].begin;
   GlobalTensor tensor =
-      globalTensor(type, extentsOf(slice[kAxisN].size, slice[second].size, 1, slice[last].size),
+      globalTensor(type, extentsOf(slice[kAxisN].size, slice[kAxisW].size, 1, slice[kAxisC].size),
                    static_cast<uint64_t>(address + byteSize(type, offset)));
   tensor.stride = extentsOf(matrix, columns, columns, 1);
   return tensor;
@@ -331,8 +340,8 @@ static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_
 static int64_t columnWordsAt(int64_t count) { return alignUp(count, int64_t{sizeof(int32_t)}); }
 
 static GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64_t address) {
-  const int64_t all = matrix.extents[kAxisC];
-  const int64_t first = columnWordsAt(matrix.extents[kAxisH] * all) +
+  const int64_t all = matrix.extents[kAxisW];
+  const int64_t first = columnWordsAt(matrix.extents[kAxisC] * all) +
                         columns.begin * static_cast<int64_t>(sizeof(int32_t));
   GlobalTensor tensor = globalTensor(DataType::I32, extentsOf(kColumnRows, 1, 1, columns.size),
                                      static_cast<uint64_t>(address + first));
@@ -352,14 +361,12 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   switch (operandForm(op, index)) {
   case OperandForm::PerChannel:
     return channelSlice(channelRows(op, model, index), slice[kAxisC], address);
-  case OperandForm::Rows:
-    return matrixSlice(type, tensor, slice, address, kAxisH, kAxisC);
   case OperandForm::Columns:
   case OperandForm::RowsTurned:
-    return matrixSlice(type, tensor, slice, address, kAxisC, kAxisH);
+    return turnedSlice(type, tensor, slice, address);
   case OperandForm::EveryLane:
-    return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
-                        static_cast<uint64_t>(address + byteSize(type, slice[kAxisC].begin)));
+    return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisW].size),
+                        static_cast<uint64_t>(address + byteSize(type, slice[kAxisW].begin)));
   case OperandForm::Absent:
   case OperandForm::Tensor:
     break;
@@ -421,7 +428,7 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
     return emitLoadTransposedCW(builder, from, to);
   if (Expected<void> loaded = emitLoad(builder, from, to); !loaded || !carriesParameters(op, index))
     return loaded;
-  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisC], address),
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisW], address),
                          localColumnWords(op, model, index, local));
 }
 

@@ -10,6 +10,7 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPERANDS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
 #include "tpuc/Target/BM1684X/Kernels/GlobalTensor.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
@@ -19,16 +20,18 @@ namespace tpuc::bm1684x::backend {
 /// How an operand or a result lies in local memory.
 enum class OperandForm : uint8_t {
   Absent,     ///< Not loaded: left out, or a number in a command.
-  Tensor,     ///< [n, c, h, w], channels over lanes.
+  Tensor,     ///< [n, c, h, w], channels (or rows of a matrix) over lanes.
   PerChannel, ///< A row for each channel, packed: filters, biases and slopes.
-  Rows,       ///< [n, rows, 1, columns] of a matrix product, rows over lanes.
-  RowsTurned, ///< The same of a matrix that lies transposed in global memory.
-  Columns,    ///< The right operand, transposed: [n, columns, 1, rows].
+  RowsTurned, ///< The same as Tensor of a matrix that lies transposed in global memory.
+  Columns,    ///< A constant right operand, transposed: [n, columns, 1, rows].
   EveryLane,  ///< [1, 64, 1, w], the same in all lanes.
 };
 
 /// Of operand `index` of `op`; its result is number `op->getNumOperands()`.
 OperandForm operandForm(mlir::Operation *op, unsigned index);
+
+/// Whether the right operand of a product lies in local memory as [columns, rows].
+bool liesTurned(tpu::MatMulOp op);
 
 /// The type in which operand `index` or the result is stored.
 DataType elementTypeOf(mlir::Operation *op, unsigned index);

@@ -116,7 +116,7 @@ Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const
   product.leftZero = zeroPoint(op.getInput());
   product.rightZero = zeroPoint(op.getRight());
   if (isPresent(op, 2)) {
-    if (sliced.model->operands[2].extents[kAxisC] != sliced.model->result[kAxisC])
+    if (sliced.model->operands[2].extents[kAxisW] != sliced.model->result[kAxisW])
       return makeError("", "one bias for all columns", "one for each");
     product.biasAddress = addressOf(sliced, 2);
   }

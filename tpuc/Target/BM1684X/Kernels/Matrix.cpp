@@ -33,6 +33,11 @@ bool hasWideSums(const MatrixProduct &product) {
   return product.output.type != DataType::F32 && product.biasAddress.has_value();
 }
 
+/// No command takes columns of F32.
+bool turnsRight(const MatrixProduct &product) {
+  return product.rightIsTransposed && product.left.type == DataType::F32;
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const MatrixProduct &product) {
   for (const auto &[name, tensor] :
        {std::pair{"left", &product.left}, std::pair{"right", &product.right},
@@ -64,11 +69,11 @@ Expected<uint32_t> checkedScratch(const std::string &where, const MatrixProduct 
                                  dataTypeName(product.right.type),
                                  dataTypeName(product.output.type)),
                      "one type, or f32 as result");
-  if (product.rightIsTransposed && type == DataType::F32)
-    return makeError(where, "a transposed right matrix of f32", "one as it is, or of 16 bits");
   if (product.accumulates && product.output.type != DataType::F32)
     return makeError(where, fmt::format("an accumulation in {}", dataTypeName(product.output.type)),
                      "f32");
+  if (turnsRight(product))
+    return laneBytes(type, {1, inner, 1, columns});
   return hasWideSums(product) ? laneBytes(DataType::F32, product.output.shape) : 0;
 }
 
@@ -76,12 +81,17 @@ Expected<uint32_t> checkedScratch(const std::string &where, const MatrixProduct 
 /// of the right one. Filters follow each other without gaps, the rows of a matrix do not, so a
 /// command does the rows that lie in one slot.
 void addConvolutions(Builder &builder, const MatrixProduct &product) {
-  const int64_t rows = product.left.shape[1];
+  const auto [rows, inner, columns] = sizesOf(product);
+  LocalTensor right = product.right;
+  if (turnsRight(product)) {
+    right = localTensor(DataType::F32, {1, inner, 1, columns}, product.scratch.address);
+    addTurned(builder, right, product.right);
+  }
   const int64_t step = product.left.liesAs(Layout::Compact) ? rows : int64_t{kLanes};
   for (int64_t first = 0; first < rows; first += step) {
     const int64_t count = std::min(step, rows - first);
     ConvCommand command;
-    command.input = product.right;
+    command.input = right;
     command.output = product.output.slice(1, first, count);
     command.filter = product.left.slice(1, first, count);
     command.accumulates = product.accumulates;

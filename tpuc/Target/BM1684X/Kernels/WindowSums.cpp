@@ -18,23 +18,48 @@ namespace {
 
 constexpr unsigned kSums = 1, kMaxima = 4;
 
-/// The width of the rectangle to which an image is folded; 0 where that does not pay.
-int64_t foldedWidth(const WindowSum &sum) {
-  const Extents &shape = sum.input.shape;
-  if (sum.overWidth && shape[2] > 1)
-    return 0;
-  const int64_t length = shape[2] * shape[3];
-  const int64_t perCycle = kEuBytes / sum.input.elementBytes();
-  int64_t best = 0;
-  int64_t least = length / 2;
+/// A rectangle to which an image is folded.
+struct Fold {
+  int64_t height = 0, width = 0;
+  /// Elements behind the image, up to the end of its line, that belong to it.
+  int64_t filled = 0;
+};
+
+/// The rectangle of `length` elements that takes the fewest cycles, fewer than `least`.
+std::optional<Fold> bestFold(int64_t length, int64_t perCycle, int64_t &least) {
+  std::optional<Fold> best;
   for (int64_t width = 2; width <= length / 2; ++width) {
-    int64_t cycles = length / width * ceilDiv(width, perCycle) + width;
+    const int64_t cycles = length / width * ceilDiv(width, perCycle) + width;
     if (length % width == 0 && cycles < least) {
       least = cycles;
-      best = width;
+      best = Fold{length / width, width};
     }
   }
   return best;
+}
+
+/// None where folding does not pay.
+std::optional<Fold> foldOf(const WindowSum &sum) {
+  const Extents &shape = sum.input.shape;
+  if (sum.overWidth && shape[2] > 1)
+    return std::nullopt;
+  const int64_t length = shape[2] * shape[3];
+  const int64_t perCycle = kEuBytes / sum.input.elementBytes();
+  int64_t least = length / 2;
+  std::optional<Fold> best = bestFold(length, perCycle, least);
+  // Filling takes a command, too.
+  const int64_t line = alignUp(length, perCycle);
+  least -= 2;
+  if (std::optional<Fold> filled = bestFold(line, perCycle, least)) {
+    best = filled;
+    best->filled = line - length;
+  }
+  return best;
+}
+
+/// What changes neither a sum nor a maximum.
+Immediate neutral(const WindowSum &sum) {
+  return immediate(sum.input.type, sum.isMaximum ? -std::numeric_limits<double>::infinity() : 0);
 }
 
 /// Each window gives one element of `output`; windows do not overlap.
@@ -56,25 +81,29 @@ void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output
 } // namespace
 
 LocalTensor takeWindowScratch(const WindowSum &sum, Room &room) {
-  int64_t width = foldedWidth(sum);
+  const std::optional<Fold> fold = foldOf(sum);
   const LocalTensor &input = sum.input;
-  if (width == 0)
+  if (!fold)
     return {};
-  return room.take(input.type, {input.shape[0], input.shape[1], 1, width}, input.startLane);
+  return room.take(input.type, {input.shape[0], input.shape[1], 1, fold->width}, input.startLane);
 }
 
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch) {
   LocalTensor input = sum.input;
   input.layout = Layout::Aligned;
   const Extents &shape = input.shape;
-  int64_t width = foldedWidth(sum);
-  if (width == 0)
+  const std::optional<Fold> fold = foldOf(sum);
+  if (!fold)
     return addWindow(builder, sum, sum.output, input, {sum.overWidth ? 1 : shape[2], shape[3]},
                      sum.scale);
-  int64_t height = shape[2] * shape[3] / width;
-  LocalTensor folded = input.withShape({shape[0], shape[1], height, width});
-  addWindow(builder, sum, scratch, folded, {height, 1}, 1);
-  addWindow(builder, sum, sum.output, scratch, {1, width}, sum.scale);
+  LocalTensor folded = input;
+  folded.shape = {shape[0], shape[1], 1, fold->height * fold->width};
+  if (fold->filled > 0)
+    addUnaryArith(builder, ArithOp::Copy, folded.slice(3, shape[2] * shape[3], fold->filled),
+                  neutral(sum));
+  folded.shape = {shape[0], shape[1], fold->height, fold->width};
+  addWindow(builder, sum, scratch, folded, {fold->height, 1}, 1);
+  addWindow(builder, sum, sum.output, scratch, {1, fold->width}, sum.scale);
 }
 
 } // namespace tpuc::bm1684x

@@ -1,0 +1,246 @@
+//===- AttentionRows.cpp - Attention on rows that hold all heads ----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+namespace tpuc::codegen {
+#define GEN_PASS_DEF_ATTENTIONROWS
+#include "tpuc/Codegen/Passes.h.inc"
+} // namespace tpuc::codegen
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+RankedTensorType staticType(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? type : RankedTensorType();
+}
+
+/// The shape of one type with the elements of another.
+Type withElements(RankedTensorType shape, Value elements) {
+  return RankedTensorType::get(shape.getShape(), staticType(elements).getElementType());
+}
+
+bool hasOrder(tpu::PermuteOp op, ArrayRef<int64_t> order) {
+  return ArrayRef<int64_t>(top::toInts(op.getOrder())) == order;
+}
+
+/// Rows, and which of their columns: part `part` of `parts` of equal width. Behind them stands a
+/// cast, or not.
+struct Rows {
+  Value tensor;
+  int64_t part = 0, parts = 1;
+  tpu::CastOp cast;
+};
+
+/// The rows [B, T, parts * H * D] of `dims` [B, T, (parts,) H, D].
+Value reshapedRows(Value value, ArrayRef<int64_t> dims) {
+  auto reshape = value.getDefiningOp<tpu::ReshapeOp>();
+  const RankedTensorType rows = reshape ? staticType(reshape.getInput()) : RankedTensorType();
+  const RankedTensorType split = reshape ? staticType(value) : RankedTensorType();
+  if (!rows || !split || rows.getRank() != 3 || split.getShape() != dims ||
+      rows.getShape()[0] != dims[0] || rows.getShape()[1] != dims[1])
+    return {};
+  return reshape.getInput();
+}
+
+/// The rows of `heads` [B, H, T, D].
+std::optional<Rows> rowsOf(Value heads) {
+  if (auto cast = heads.getDefiningOp<tpu::CastOp>()) {
+    std::optional<Rows> rows = rowsOf(cast.getInput());
+    if (!rows || rows->cast)
+      return std::nullopt;
+    rows->cast = cast;
+    return rows;
+  }
+  const ArrayRef<int64_t> dims = staticType(heads).getShape();
+  if (auto permute = heads.getDefiningOp<tpu::PermuteOp>();
+      permute && hasOrder(permute, {0, 2, 1, 3})) {
+    Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], dims[1], dims[3]});
+    return rows ? std::optional(Rows{.tensor = rows, .cast = {}}) : std::nullopt;
+  }
+  auto gather = heads.getDefiningOp<tpu::GatherOp>();
+  auto permute = gather ? gather.getInput().getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
+  if (!permute || gather.getAxis() != 0 || !hasOrder(permute, {2, 0, 3, 1, 4}))
+    return std::nullopt;
+  const auto indices = top::constantInts(gather.getIndices());
+  const RankedTensorType all = staticType(gather.getInput());
+  if (!indices || indices->size() != 1 || !all)
+    return std::nullopt;
+  const int64_t parts = all.getShape()[0];
+  const int64_t part = indices->front() < 0 ? indices->front() + parts : indices->front();
+  Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]});
+  if (!rows || part < 0 || part >= parts)
+    return std::nullopt;
+  return Rows{rows, part, parts, {}};
+}
+
+/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], and the
+/// cast in between.
+struct Rejoined {
+  tpu::ReshapeOp rows;
+  tpu::CastOp cast;
+};
+std::optional<Rejoined> rejoined(Value value) {
+  Rejoined found;
+  const auto only = [&]() -> Operation * {
+    return value.hasOneUse() ? *value.getUsers().begin() : nullptr;
+  };
+  if (auto cast = dyn_cast_or_null<tpu::CastOp>(only())) {
+    found.cast = cast;
+    value = cast.getOutput();
+  }
+  auto permute = dyn_cast_or_null<tpu::PermuteOp>(only());
+  if (!permute || !hasOrder(permute, {0, 2, 1, 3}))
+    return std::nullopt;
+  const ArrayRef<int64_t> dims = staticType(value).getShape();
+  value = permute.getOutput();
+  found.rows = dyn_cast_or_null<tpu::ReshapeOp>(only());
+  if (!found.rows)
+    return std::nullopt;
+  const RankedTensorType rows = staticType(found.rows.getOutput());
+  if (!rows || rows.getShape() != ArrayRef<int64_t>{dims[0], dims[2], dims[1] * dims[3]})
+    return std::nullopt;
+  return found;
+}
+
+/// Erases an op that nothing reads, and those that only it read.
+void eraseUnused(Operation *op) {
+  if (!op || !op->use_empty() || isa<top::InputOp>(op))
+    return;
+  const SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    eraseUnused(operand.getDefiningOp());
+}
+
+class RowsRewriter {
+public:
+  RowsRewriter(tpu::ScaleDotProductAttentionOp op, const Backend &backend)
+      : op(op), backend(backend), builder(op) {}
+
+  /// Leaves everything as it was where the forms do not fit.
+  void run();
+
+private:
+  Location name(Value like, StringRef what) {
+    const std::string base = tensorNames(like.getDefiningOp())[0];
+    return NameLoc::get(builder.getStringAttr(base + what.str()));
+  }
+  Value columns(Rows rows, Value heads);
+  Value input(Rows rows, Value heads);
+
+  tpu::ScaleDotProductAttentionOp op;
+  const Backend &backend;
+  OpBuilder builder;
+};
+
+/// Those columns of the rows, named after the heads that they are.
+Value RowsRewriter::columns(Rows rows, Value heads) {
+  if (rows.parts == 1)
+    return rows.tensor;
+  const RankedTensorType type = staticType(rows.tensor);
+  const int64_t width = type.getShape()[2] / rows.parts;
+  Value none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
+  OperationState state(name(heads, "_rows"), tpu::SliceOp::getOperationName(),
+                       {rows.tensor, none, none, none, none},
+                       type.clone({type.getShape()[0], type.getShape()[1], width}));
+  state.addAttribute("axes", builder.getI64ArrayAttr({2}));
+  state.addAttribute("offset", builder.getI64ArrayAttr({rows.part * width}));
+  state.addAttribute("ends", builder.getI64ArrayAttr({(rows.part + 1) * width}));
+  state.addAttribute("steps", builder.getI64ArrayAttr({1}));
+  return builder.create(state)->getResult(0);
+}
+
+/// The rows in the type of the heads.
+Value RowsRewriter::input(Rows rows, Value heads) {
+  if (!rows.cast)
+    return columns(rows, heads);
+  Value value = columns(rows, rows.cast.getInput());
+  auto *cast = builder.clone(*rows.cast);
+  cast->setOperand(0, value);
+  cast->getResult(0).setType(withElements(staticType(value), heads));
+  cast->setLoc(name(heads, "_rows"));
+  return cast->getResult(0);
+}
+
+void RowsRewriter::run() {
+  std::optional<Rejoined> output = rejoined(op->getResult(0));
+  if (!output)
+    return;
+  SmallVector<Rows> inputs;
+  for (Value heads : op->getOperands().take_front(3)) {
+    std::optional<Rows> rows = staticType(heads) ? rowsOf(heads) : std::nullopt;
+    if (!rows)
+      return;
+    inputs.push_back(*rows);
+  }
+  SmallVector<Value> operands(op->getOperands());
+  for (unsigned i = 0; i < 3; ++i) {
+    // Keys may be the values, too.
+    const bool isAgain = i > 0 && op->getOperand(i) == op->getOperand(i - 1);
+    operands[i] = isAgain ? operands[i - 1] : input(inputs[i], op->getOperand(i));
+  }
+  const auto headsOf = [&](unsigned index) {
+    return builder.getI64IntegerAttr(staticType(op->getOperand(index)).getShape()[1]);
+  };
+  const RankedTensorType joined = staticType(output->rows.getOutput());
+  auto made = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
+  made->setOperands(operands);
+  made->setAttr("q_num_heads", headsOf(0));
+  made->setAttr("kv_num_heads", headsOf(1));
+  made->getResult(0).setType(withElements(joined, op->getResult(0)));
+  if (!backend.placeOf(made)) {
+    eraseUnused(made);
+    return;
+  }
+  Value result = made->getResult(0);
+  if (output->cast) {
+    made->setLoc(name(op->getResult(0), "_rows"));
+    auto *cast = builder.clone(*output->cast);
+    cast->setOperand(0, result);
+    cast->getResult(0).setType(joined);
+    result = cast->getResult(0);
+  }
+  result.getDefiningOp()->setLoc(output->rows.getLoc());
+  output->rows.getOutput().replaceAllUsesWith(result);
+  eraseUnused(output->rows);
+}
+
+struct AttentionRowsPass : codegen::impl::AttentionRowsBase<AttentionRowsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
+    if (!backend) {
+      getOperation().emitError(backend.error().message());
+      return signalPassFailure();
+    }
+    SmallVector<tpu::ScaleDotProductAttentionOp> ops;
+    getOperation().walk([&](tpu::ScaleDotProductAttentionOp op) {
+      if (auto type = staticType(op->getOperand(0)); type && type.getRank() == 4)
+        ops.push_back(op);
+    });
+    for (tpu::ScaleDotProductAttentionOp op : ops)
+      RowsRewriter(op, **backend).run();
+  }
+};
+
+} // namespace
