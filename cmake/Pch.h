@@ -1,6 +1,8 @@
 // The headers that nearly every file of the MLIR rooms includes.
 #include "cmake/StdPch.h"
+#include "tpuc/Support/Npz.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

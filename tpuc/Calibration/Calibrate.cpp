@@ -8,6 +8,7 @@
 
 #include "tpuc/Calibration/Calibrate.h"
 #include "tpuc/Calibration/ReaderErrors.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -21,12 +22,12 @@
 using namespace tpuc;
 
 Expected<std::vector<std::string>> tpuc::calibratedNames(mlir::ModuleOp module) {
-  auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return makeError("module", "has no function 'main'");
+  Expected<mlir::func::FuncOp> main = top::mainFunction(module);
+  if (!main)
+    return propagate(main);
   std::vector<std::string> names;
   std::set<std::string> met;
-  for (mlir::Operation &op : main.front().without_terminator()) {
+  for (mlir::Operation &op : main->front().without_terminator()) {
     if (mlir::isa<top::WeightOp, top::NoneOp>(op))
       continue;
     for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults())) {

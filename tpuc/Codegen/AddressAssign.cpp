@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -252,9 +253,10 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     Expected<std::unique_ptr<Backend>> backend = backendOf(module);
     if (!backend)
       return module.emitError(backend.error().message());
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return module.emitError("has no function 'main'");
+    Expected<func::FuncOp> network = top::mainFunction(module);
+    if (!network)
+      return module.emitError(network.error().message());
+    func::FuncOp main = *network;
     const GlobalMemoryInfo &global = (*backend)->info().global;
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
@@ -266,8 +268,7 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     if (!bytes)
       return module.emitError(bytes.error().message());
     neurons.assign(base + weights);
-    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
-                                   main.front().getTerminator()->getOperandTypes()));
+    top::updateFunctionType(main);
     Builder builder(&getContext());
     const std::pair<StringRef, int64_t> facts[] = {
         {"module.coeff_addr", base},

@@ -21,6 +21,7 @@ namespace tpuc::codegen {
 namespace tpuc::codegen::generated {
 #define GEN_PASS_REGISTRATION
 #include "tpuc/Codegen/Passes.h.inc"
+#include "tpuc/Dialect/Top/MainFunction.h"
 } // namespace tpuc::codegen::generated
 
 using namespace mlir;
@@ -51,14 +52,14 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   Expected<std::unique_ptr<Backend>> backend = backendOf(module);
   if (!backend)
     return propagate(backend);
-  auto main = module.lookupSymbol<func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return makeError("module", "has no function 'main'");
+  Expected<func::FuncOp> main = top::mainFunction(module);
+  if (!main)
+    return propagate(main);
   Expected<ModelContents> contents = readModelContents(module, (*backend)->info());
   if (!contents)
     return propagate(contents);
   std::unique_ptr<Emitter> emitter = (*backend)->createEmitter();
-  if (Expected<void> emitted = emitNetwork(main, **backend, *emitter); !emitted)
+  if (Expected<void> emitted = emitNetwork(*main, **backend, *emitter); !emitted)
     return propagate(emitted);
   return emitter->finish(*contents, path);
 }

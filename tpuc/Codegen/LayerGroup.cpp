@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -302,9 +303,10 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     Expected<std::unique_ptr<Backend>> backend = backendOf(module);
     if (!backend)
       return module.emitError(backend.error().message());
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return module.emitError("has no function 'main'");
+    Expected<func::FuncOp> network = top::mainFunction(module);
+    if (!network)
+      return module.emitError(network.error().message());
+    func::FuncOp main = *network;
     if (Expected<void> grouped = group(main.front(), **backend); !grouped)
       return module.emitError(grouped.error().message());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -223,12 +224,12 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
       module.emitError(backend.error().message());
       return signalPassFailure();
     }
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal()) {
-      module.emitError("has no function 'main'");
+    Expected<func::FuncOp> main = top::mainFunction(module);
+    if (!main) {
+      module.emitError(main.error().message());
       return signalPassFailure();
     }
-    Block &block = main.front();
+    Block &block = main->front();
     copyConstants(block);
     Divider divider(block, **backend);
     if (!divider.classify())
@@ -239,8 +240,8 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
       if (!divider.checkShapes())
         return signalPassFailure();
     } else {
-      main->setAttr(kSubNetId, builder.getI64IntegerAttr(0));
-      main->setAttr(kSubNetMode, builder.getStringAttr("TPU"));
+      (*main)->setAttr(kSubNetId, builder.getI64IntegerAttr(0));
+      (*main)->setAttr(kSubNetMode, builder.getStringAttr("TPU"));
     }
     module->setAttr("module.state", builder.getStringAttr("TPU_DIVIDED"));
   }

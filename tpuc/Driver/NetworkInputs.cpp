@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -67,11 +68,11 @@ Expected<PreprocessOptions> preprocessingOf(top::InputOp input) {
 } // namespace
 
 Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module, bool expressed) {
-  auto main = module.lookupSymbol<func::FuncOp>("main");
+  Expected<func::FuncOp> main = top::mainFunction(module);
   if (!main)
-    return makeError("module", "has no function 'main'");
+    return propagate(main);
   std::vector<InputSpec> specs;
-  for (auto input : main.getOps<top::InputOp>()) {
+  for (auto input : main->getOps<top::InputOp>()) {
     std::optional<DataType> type = storageDataType(input.getInput().getType());
     if (!type)
       return makeError("input '" + layerName(input) + "'", "is no tensor of numbers");

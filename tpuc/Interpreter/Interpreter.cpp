@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -383,11 +384,11 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module
                                                            InterpreterOptions options) {
   auto state = std::make_unique<State>(std::move(options));
   state->lifted = liftDeviceOps(module);
-  auto main = (state->lifted ? *state->lifted : module).lookupSymbol<mlir::func::FuncOp>("main");
-  if (!main || main.isExternal())
-    return makeError("module", "has no function 'main'");
-  state->body = &main.getBody();
-  Expected<Program> program = Program::make(main.getBody());
+  Expected<mlir::func::FuncOp> main = top::mainFunction(state->lifted ? *state->lifted : module);
+  if (!main)
+    return propagate(main);
+  state->body = &main->getBody();
+  Expected<Program> program = Program::make(main->getBody());
   if (!program)
     return propagate(program);
   state->program = std::move(*program);

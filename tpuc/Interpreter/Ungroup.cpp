@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Ungroup.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
@@ -92,8 +93,7 @@ static void dropAddresses(ModuleOp module) {
   });
   for (auto function : module.getOps<func::FuncOp>())
     if (!function.isExternal())
-      function.setType(FunctionType::get(module.getContext(), function.front().getArgumentTypes(),
-                                         function.front().getTerminator()->getOperandTypes()));
+      top::updateFunctionType(function);
 }
 
 void tpuc::ungroup(ModuleOp module) {

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Fold.h"
@@ -85,9 +86,7 @@ void ShapeInferPass::runOnOperation() {
       continue;
     if (failed(inferRegion(function.getBody(), threads)))
       return signalPassFailure();
-    function.setType(
-        FunctionType::get(&getContext(), function.getArgumentTypes(),
-                          function.getBody().back().getTerminator()->getOperandTypes()));
+    top::updateFunctionType(function);
   }
   auto store = getContext().getLoadedDialect<top::TopDialect>()->weights(getOperation());
   getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {

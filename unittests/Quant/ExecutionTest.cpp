@@ -348,16 +348,25 @@ protected:
     return cases;
   }
 
-  std::string moduleText(llvm::ArrayRef<Case> cases) const {
-    const FloatKind kind = GetParam().kind;
+  std::string typeOf(const Case &instance) const {
+    return typeText(instance.storage, GetParam().kind, instance.form, instance.channels);
+  }
+
+  /// The functions that quantize, q and the suffix of each case.
+  std::string quantizeTexts(llvm::ArrayRef<Case> cases) const {
     std::string text;
-    for (const Case &instance : cases) {
-      const std::string type = typeText(instance.storage, kind, instance.form, instance.channels);
-      text += quantizeText("q" + instance.suffix, instance.form, instance.floats.size(), kind, type,
-                           instance.storage.width);
-      text += dequantizeText("d" + instance.suffix, instance.form, instance.stored.size(), kind,
-                             type, instance.storage.width);
-    }
+    for (const Case &instance : cases)
+      text += quantizeText("q" + instance.suffix, instance.form, instance.floats.size(),
+                           GetParam().kind, typeOf(instance), instance.storage.width);
+    return text;
+  }
+
+  /// Those that dequantize, d and the suffix.
+  std::string dequantizeTexts(llvm::ArrayRef<Case> cases) const {
+    std::string text;
+    for (const Case &instance : cases)
+      text += dequantizeText("d" + instance.suffix, instance.form, instance.stored.size(),
+                             GetParam().kind, typeOf(instance), instance.storage.width);
     return text;
   }
 };
@@ -365,7 +374,8 @@ protected:
 TEST_P(Execution, MatchesThePseudoCode) {
   const FloatKind kind = GetParam().kind;
   const std::vector<Case> cases = makeCases();
-  const auto jit = JitModule::compile(moduleText(cases), /*saturate=*/false);
+  const auto jit = JitModule::compile(quantizeTexts(cases) + dequantizeTexts(cases),
+                                      /*saturate=*/false);
   ASSERT_TRUE(jit);
   size_t numCompared = 0;
   size_t numUndefined = 0;
@@ -382,8 +392,7 @@ TEST_P(Execution, MatchesThePseudoCode) {
       ++numCompared;
       ASSERT_EQ(integerAt(quantized, i, instance.storage.isSigned, instance.storage.width),
                 *expected)
-          << "qcast of " << toText(instance.floats[i]) << " to "
-          << typeText(instance.storage, kind, instance.form, instance.channels) << ", element "
+          << "qcast of " << toText(instance.floats[i]) << " to " << typeOf(instance) << ", element "
           << i;
     }
     const auto dequantized =
@@ -399,8 +408,7 @@ TEST_P(Execution, MatchesThePseudoCode) {
       if (expected.isNaN() && actual.isNaN())
         continue;
       ASSERT_EQ(bits, expected.bitcastToAPInt().getZExtValue())
-          << "dcast of " << instance.stored[i] << " from "
-          << typeText(instance.storage, kind, instance.form, instance.channels) << ", element " << i
+          << "dcast of " << instance.stored[i] << " from " << typeOf(instance) << ", element " << i
           << ": " << toText(actual) << " instead of " << toText(expected);
     }
   }
@@ -414,7 +422,7 @@ TEST_P(Execution, MatchesThePseudoCode) {
 TEST_P(Execution, SaturatesEverywhere) {
   const FloatKind kind = GetParam().kind;
   const std::vector<Case> cases = makeCases();
-  const auto jit = JitModule::compile(moduleText(cases), /*saturate=*/true);
+  const auto jit = JitModule::compile(quantizeTexts(cases), /*saturate=*/true);
   ASSERT_TRUE(jit);
   size_t numCompared = 0;
   for (const Case &instance : cases) {
@@ -424,8 +432,7 @@ TEST_P(Execution, SaturatesEverywhere) {
     for (size_t i = 0; i < instance.floats.size(); ++i, ++numCompared)
       ASSERT_EQ(integerAt(quantized, i, instance.storage.isSigned, instance.storage.width),
                 quantizeSaturating(instance.floats[i], instance.params(kind, i)))
-          << "qcast of " << toText(instance.floats[i]) << " to "
-          << typeText(instance.storage, kind, instance.form, instance.channels) << ", element "
+          << "qcast of " << toText(instance.floats[i]) << " to " << typeOf(instance) << ", element "
           << i;
   }
   RecordProperty("compared", static_cast<int64_t>(numCompared));

@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -221,8 +222,7 @@ bool QuantizedSource::run(func::FuncOp main) {
     else
       cancelPair(op);
   }
-  main.setType(FunctionType::get(module.getContext(), main.front().getArgumentTypes(),
-                                 main.front().getTerminator()->getOperandTypes()));
+  top::updateFunctionType(main);
   return hasStored;
 }
 

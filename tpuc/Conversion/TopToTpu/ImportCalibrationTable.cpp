@@ -11,6 +11,7 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Npz.h"
@@ -116,8 +117,7 @@ struct ImportCalibrationTablePass
     auto main = module.lookupSymbol<func::FuncOp>("main");
     for (auto input : main.front().getOps<top::InputOp>())
       input.getInput().setType(input.getOutput().getType());
-    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
-                                   main.front().getTerminator()->getOperandTypes()));
+    top::updateFunctionType(main);
     module->setAttr("module.state", StringAttr::get(&getContext(), "TOP_CALIBRATED"));
   }
 };

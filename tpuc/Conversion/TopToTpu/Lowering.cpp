@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -77,8 +78,7 @@ Expected<void> Lowering::run() {
   for (Operation *op : llvm::reverse(ops))
     if (!isa<top::NoneOp, top::InputOp>(op) && op->use_empty())
       op->erase();
-  main.setType(FunctionType::get(main.getContext(), main.front().getArgumentTypes(),
-                                 main.front().getTerminator()->getOperandTypes()));
+  top::updateFunctionType(main);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/Registry.h"
@@ -132,9 +133,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     Expected<const TargetInfo *> target = targetOf(module);
     if (!target)
       return propagate(target);
-    auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal())
-      return makeError("module", "has no function 'main'");
+    Expected<func::FuncOp> network = top::mainFunction(module);
+    if (!network)
+      return propagate(network);
+    func::FuncOp main = *network;
     if (auto state = module->getAttrOfType<StringAttr>("module.state");
         state && state.getValue() == "TPU_LOWERED")
       return makeError("module", "is lowered already", "a module of top ops");
@@ -209,8 +211,7 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
       for (Operation *cast : casts)
         stripOutput(tpu::CastOp(cast));
     }
-    main.setType(FunctionType::get(&getContext(), main.front().getArgumentTypes(),
-                                   main.front().getTerminator()->getOperandTypes()));
+    top::updateFunctionType(main);
   }
 };
 
