@@ -31,8 +31,8 @@ Expected<Tensor> toStored(const Tensor &tensor, const bmodel::TensorInfo &info,
                           std::span<const uint64_t> shape, const std::string &where);
 
 /// What a user wants to see of an output: 8- and 4-bit integers as (q - zeroPoint) * scale in f32,
-/// unless `keepFixed`; 16-bit floats and u16 as f32; other types as they are, and integers that stand
-/// for themselves: of scale 1 and zero point 0.
+/// unless `keepFixed`; 16-bit floats and u16 as f32; other types as they are, and integers that
+/// stand for themselves: of scale 1 and zero point 0.
 Tensor fromStored(const Tensor &stored, float scale, int32_t zeroPoint, bool keepFixed);
 
 /// `shape` as a Shape. Errors name `where`: more than 8 dimensions, too many elements.

@@ -39,10 +39,10 @@ struct Decision {
 ///
 /// An op has the precision of its exception, else of the mode. INT8 needs a form on integers
 /// (IntegerForms.h) and a range for every tensor that the op reads or makes; ops that move elements
-/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32; attention,
-/// nearly all of which is products, is F16 where the ranges say that its scores are small. F16
-/// gives way to F32 for constants beyond its range, for ops whose results are coordinates or
-/// indices, and with `avoidF16Overflow` for ranges beyond 65504.
+/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32;
+/// attention, nearly all of which is products, is F16 where the ranges say that its scores are
+/// small. F16 gives way to F32 for constants beyond its range, for ops whose results are
+/// coordinates or indices, and with `avoidF16Overflow` for ranges beyond 65504.
 ///
 /// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
 ///

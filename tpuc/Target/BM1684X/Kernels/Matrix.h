@@ -16,10 +16,10 @@ namespace tpuc::bm1684x {
 /// output = left * right + bias, rows over lanes.
 ///
 /// left [1,M,1,K], right [1,K,1,N] (or [1,N,1,K] with `rightIsTransposed`; F32 is turned in the
-/// scratch), output [1,M,1,N], all Aligned from lane 0: row r in lane r mod 64. F32, F16, BF16, the output of
-/// the operands' type or F32; sums are F32. `biasAddress`: F32 [1,64,1,N] Aligned, the same in
-/// every lane (emitLoadToLanes). A product over a part of K is added to what the output holds with
-/// `accumulates`, where the output is F32.
+/// scratch), output [1,M,1,N], all Aligned from lane 0: row r in lane r mod 64. F32, F16, BF16, the
+/// output of the operands' type or F32; sums are F32. `biasAddress`: F32 [1,64,1,N] Aligned, the
+/// same in every lane (emitLoadToLanes). A product over a part of K is added to what the output
+/// holds with `accumulates`, where the output is F32.
 struct MatrixProduct {
   LocalTensor left;
   LocalTensor right;

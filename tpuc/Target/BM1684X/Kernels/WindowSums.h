@@ -25,7 +25,8 @@ struct WindowSum {
 
 /// Takes the scratch of `addWindowSum` from `room`. A long image is folded to a rectangle whose
 /// columns are reduced first, all at once, and then their results: a window alone would keep one
-/// of the arithmetic units busy. What lies behind a row up to the end of its line may be overwritten.
+/// of the arithmetic units busy. What lies behind a row up to the end of its line may be
+/// overwritten.
 LocalTensor takeWindowScratch(const WindowSum &sum, Room &room);
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch);
 
