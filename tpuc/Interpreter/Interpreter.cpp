@@ -384,11 +384,13 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module
                                                            InterpreterOptions options) {
   auto state = std::make_unique<State>(std::move(options));
   state->lifted = liftDeviceOps(module);
-  Expected<mlir::func::FuncOp> main = top::mainFunction(state->lifted ? *state->lifted : module);
-  if (!main)
-    return propagate(main);
-  state->body = &main->getBody();
-  Expected<Program> program = Program::make(main->getBody());
+  Expected<mlir::func::FuncOp> network =
+      top::mainFunction(state->lifted ? *state->lifted : module);
+  if (!network)
+    return propagate(network);
+  mlir::func::FuncOp main = *network;
+  state->body = &main.getBody();
+  Expected<Program> program = Program::make(main.getBody());
   if (!program)
     return propagate(program);
   state->program = std::move(*program);
