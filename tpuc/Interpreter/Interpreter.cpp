@@ -384,8 +384,7 @@ Expected<std::unique_ptr<Interpreter>> Interpreter::create(mlir::ModuleOp module
                                                            InterpreterOptions options) {
   auto state = std::make_unique<State>(std::move(options));
   state->lifted = liftDeviceOps(module);
-  Expected<mlir::func::FuncOp> network =
-      top::mainFunction(state->lifted ? *state->lifted : module);
+  Expected<mlir::func::FuncOp> network = top::mainFunction(state->lifted ? *state->lifted : module);
   if (!network)
     return propagate(network);
   mlir::func::FuncOp main = *network;
