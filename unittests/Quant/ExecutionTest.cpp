@@ -319,7 +319,8 @@ struct Case {
 
 class Execution : public testing::TestWithParam<GridPoint> {
 protected:
-  /// Every form with a type of every width; bounds, scales and zero points alternate.
+  /// Tensors of static shape with a type of every width, and the other containers, which compute
+  /// with the same numbers, of a few; bounds, scales and zero points alternate.
   std::vector<Case> makeCases() const {
     const auto [kind, isSigned] = GetParam();
     std::vector<Case> cases;
@@ -330,6 +331,9 @@ protected:
       const Storage narrow{isSigned, width, low + (high - low) / 8, high - (high - low) / 5};
       const Storage upper{isSigned, width, low, high - (high > low + 1 ? 1 : 0)};
       for (Form form : kForms) {
+        const bool isStatic = form == Form::Static || form == Form::AxisStatic;
+        if (!isStatic && width != 4 && width != 8 && width != 31)
+          continue;
         for (int variant = 0; variant < 2; ++variant) {
           Case instance;
           instance.form = form;
@@ -416,7 +420,7 @@ TEST_P(Execution, MatchesThePseudoCode) {
   RecordProperty("undefined", static_cast<int64_t>(numUndefined));
   // The grid is not empty, and reaches beyond what is defined.
   EXPECT_GT(numCompared, 50000U);
-  EXPECT_GT(numUndefined, 1000U);
+  EXPECT_GT(numUndefined, 500U);
 }
 
 TEST_P(Execution, SaturatesEverywhere) {

@@ -28,10 +28,10 @@ using Texts = std::vector<std::string>;
 
 /// What a table of the schema holds of an attribute.
 struct Stored {
-  Integers integers;
-  Reals reals;
-  Texts texts;
-  std::vector<uint8_t> bytes;
+  Integers integers = {};
+  Reals reals = {};
+  Texts texts = {};
+  std::vector<uint8_t> bytes = {};
 };
 
 struct Storer {
