@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cpuprogram_generated.h>
+#include <cstring>
 #include <fmt/format.h>
 
 namespace tpuc::cpu {
@@ -96,8 +97,12 @@ private:
 
 std::string textOf(const flatbuffers::String *string) { return string ? string->str() : ""; }
 
+/// The verifier aligns a list's length only: in a damaged file its elements may lie anywhere.
 template <typename T> std::vector<T> listOf(const flatbuffers::Vector<T> *list) {
-  return list ? std::vector<T>(list->begin(), list->end()) : std::vector<T>();
+  std::vector<T> elements(list ? list->size() : 0);
+  if (!elements.empty())
+    std::memcpy(elements.data(), list->Data(), elements.size() * sizeof(T));
+  return elements;
 }
 
 Expected<Value> ProgramReader::value(const fb::Value &table) const {
