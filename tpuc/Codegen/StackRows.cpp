@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/OpMaker.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -107,7 +108,8 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
     }
     SmallVector<tpu::ConvOp> ops;
     getOperation().walk([&](tpu::ConvOp op) {
-      if (hasRows(op) && (*backend)->wantsRowsAsChannels(op))
+      // What the host computes needs the rows where they are.
+      if (hasRows(op) && (*backend)->wantsRowsAsChannels(op) && fittingPlaceOf(op, **backend))
         ops.push_back(op);
     });
     for (tpu::ConvOp op : ops)
