@@ -163,6 +163,17 @@ void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std:
                         kernel, kernel / 2, sketch.between(1, 2), group, more));
 }
 
+/// A convolution "c", what `draw` draws from it to "h", which the host computes, and another one.
+void drawBetweenConvolutions(Sketch &sketch, void (*draw)(Sketch &)) {
+  const int64_t channels = sketch.channels();
+  sketch.input("x", {1, 3, sketch.between(5, 9), 8});
+  sketch.op("c", "Conv", {"x", sketch.weight("w", {channels, 3, 3, 3}), "n"},
+            "kernel_shape = [3, 3], pads = [1, 1, 1, 1]");
+  draw(sketch);
+  sketch.op("r", "Conv", {"h", sketch.weight("v", {5, channels, 1, 1}), "n"},
+            "kernel_shape = [1, 1]");
+}
+
 void drawDepthwise(Sketch &sketch) {
   const int64_t channels = sketch.channels();
   const int64_t kernel = sketch.among({2, 3, 5});
@@ -648,6 +659,20 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Gather", {"y", s.integers("i", indices)}, "axis = 1 : i64");
      },
      true, 3, true},
+    {"HostBetweenConvolutions",
+     [](Sketch &s) {
+       drawBetweenConvolutions(s, [](Sketch &sketch) {
+         sketch.op("g", "GatherND", {"c", sketch.integers("i", {0})});
+         sketch.op("h", "Unsqueeze", {"g", "n"}, "axes = [0]");
+       });
+     }},
+    {"HostOfFloatsBetweenConvolutions",
+     [](Sketch &s) {
+       drawBetweenConvolutions(s, [](Sketch &sketch) {
+         sketch.op("h", "Interp", {"c", "n", "n", "n"},
+                   "mode = \"cubic\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 1.5]");
+       });
+     }},
     {"DepthToSpace",
      [](Sketch &s) {
        drawMove(s, "Depth2Space", {},
