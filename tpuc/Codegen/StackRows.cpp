@@ -101,14 +101,12 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::ConvOp> ops;
     getOperation().walk([&](tpu::ConvOp op) {
-      if (hasRows(op) && (*backend)->wantsRowsAsChannels(op))
+      if (hasRows(op) && backend->wantsRowsAsChannels(op))
         ops.push_back(op);
     });
     for (tpu::ConvOp op : ops)
