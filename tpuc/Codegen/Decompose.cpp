@@ -25,8 +25,8 @@ namespace {
 constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
     decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
-    decomposePower,     decomposeTrilu,     decomposeMatMul,       decomposePool3d,
-    decomposeConv3d};
+    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeMatMul,
+    decomposePool3d,    decomposeConv3d};
 
 /// Whether all tensors have static shapes and hold what they stand for.
 bool isPlain(Operation *op) {

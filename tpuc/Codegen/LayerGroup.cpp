@@ -242,7 +242,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   }
 
   /// Where what the groups need does not find its place, the groups are chosen again for a smaller
-  /// memory.
+  /// memory; at last nothing is kept for the whole network.
   Expected<void> group(Block &block, const Backend &backend) {
     std::vector<Part> parts;
     std::vector<Operation *> all;
@@ -256,20 +256,21 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       llvm::append_range(all, *layers);
       parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
     }
-    const ConstantPool pool = poolConstants(all, backend);
-    const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
     std::optional<Error> failure;
-    for (int64_t percent : {100, 90, 75, 50}) {
-      Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
-      if (planned) {
-        if (Expected<void> saved = save(parts); !saved)
-          return saved;
-        for (const Part &part : parts)
-          build(part, pool, capacity, backend);
-        return {};
+    for (const ConstantPool &pool : {poolConstants(all, backend), ConstantPool()}) {
+      const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
+      for (int64_t percent : {100, 90, 75, 50}) {
+        Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
+        if (planned) {
+          if (Expected<void> saved = save(parts); !saved)
+            return saved;
+          for (const Part &part : parts)
+            build(part, pool, capacity, backend);
+          return {};
+        }
+        if (!failure)
+          failure = planned.error();
       }
-      if (!failure)
-        failure = planned.error();
     }
     return tl::unexpected<Error>(*failure);
   }

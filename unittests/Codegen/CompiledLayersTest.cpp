@@ -631,8 +631,11 @@ const std::vector<Layer> kLayers = {
      [](Sketch &s) {
        s.input("x", {3, s.channels()});
        s.input("y", {2, 9, 7});
-       s.op("a", "Clip", {s.op("m", "Abs", {"x"})}, "min = 0.0 : f64, max = 8.0 : f64");
-       s.op("r", "Gather", {"y", s.op("i", "Cast", {"a"}, "to = i32", "i32")}, "axis = 1 : i64");
+       s.op("m", "MulConst", {"x"}, "const_val = 5.0 : f64");
+       s.op("a", "Clip", {"m"}, "min = -9.0 : f64, max = 8.0 : f64");
+       const std::string element = s.among({0, 1}) == 0 ? "i32" : "i64";
+       s.op("r", "Gather", {"y", s.op("i", "Cast", {"a"}, "to = " + element, element)},
+            "axis = 1 : i64");
      },
      true, 3, true},
     {"GatherByManyConstants",
@@ -641,7 +644,7 @@ const std::vector<Layer> kLayers = {
        const int64_t count = s.among({70, 100});
        std::vector<int64_t> indices;
        for (int64_t i = 0; i < count; ++i)
-         indices.push_back(s.between(0, 8));
+         indices.push_back(s.between(-9, 8));
        s.op("r", "Gather", {"y", s.integers("i", indices)}, "axis = 1 : i64");
      },
      true, 3, true},
