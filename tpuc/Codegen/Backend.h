@@ -55,7 +55,8 @@ struct SlicedOp {
   int64_t scratchBytes = 0;
 };
 
-/// One tensor that enters or leaves the network.
+/// One tensor that enters or leaves the network. One whose shape only the data show has no place of
+/// its own: the host gives it.
 struct ModelTensor {
   std::string name;
   mlir::RankedTensorType type;

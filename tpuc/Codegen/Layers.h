@@ -43,9 +43,15 @@ struct SubNet {
 /// The sub-networks of a network in the order in which they run; one at least.
 std::vector<SubNet> subNetsOf(mlir::Block &block);
 
-/// Whether only layers of its own sub-network read a value that the host makes: it needs no place
-/// on the device.
+/// Whether only layers of its own sub-network read a value that the host makes, or the caller one
+/// whose shape only the data show: it needs no place on the device.
 bool staysOnHost(mlir::Value value);
+
+/// The number of the output of the network that `value` is, if only the data show its shape.
+std::optional<unsigned> outputOnHost(mlir::Value value);
+
+/// Whether the shape of a value is known, or it is left out.
+bool hasKnownShape(mlir::Value value);
 
 /// Whether a value is the same in every run: a weight, packed or loaded.
 bool isConstantValue(mlir::Value value);
