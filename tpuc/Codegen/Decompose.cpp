@@ -45,18 +45,16 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();
-      if (!isLayer(op) || !isPlain(op) || (*backend)->placeOf(op) || !decompose(op, **backend)) {
+      if (!isLayer(op) || !isPlain(op) || backend->placeOf(op) || !decompose(op, *backend)) {
         op = op->getNextNode();
         continue;
       }

@@ -254,7 +254,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
-      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
+      parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
     }
     std::optional<Error> failure;
     for (const ConstantPool &pool : {poolConstants(all, backend), ConstantPool()}) {
@@ -301,14 +301,14 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     ModuleOp module = getOperation();
     if (opt != 0 && opt != 1)
       return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 or 1";
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
-      return module.emitError(backend.error().message());
+      return failure();
     Expected<func::FuncOp> network = top::mainFunction(module);
     if (!network)
       return module.emitError(network.error().message());
     func::FuncOp main = *network;
-    if (Expected<void> grouped = group(main.front(), **backend); !grouped)
+    if (Expected<void> grouped = group(main.front(), *backend); !grouped)
       return module.emitError(grouped.error().message());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (isConstant(&op) && op.use_empty())

@@ -101,15 +101,13 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::ConvOp> ops;
     getOperation().walk([&](tpu::ConvOp op) {
       // What the host computes needs the rows where they are.
-      if (hasRows(op) && (*backend)->wantsRowsAsChannels(op) && fittingPlaceOf(op, **backend))
+      if (hasRows(op) && backend->wantsRowsAsChannels(op) && fittingPlaceOf(op, *backend))
         ops.push_back(op);
     });
     for (tpu::ConvOp op : ops)

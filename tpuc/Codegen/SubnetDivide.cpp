@@ -216,11 +216,9 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
-    if (!backend) {
-      module.emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
+    if (!backend)
       return signalPassFailure();
-    }
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main) {
       module.emitError(main.error().message());
@@ -228,7 +226,7 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
     }
     Block &block = main->front();
     copyConstants(block);
-    Divider divider(block, **backend);
+    Divider divider(block, *backend);
     if (!divider.classify())
       return signalPassFailure();
     OpBuilder builder(&getContext());
