@@ -55,7 +55,8 @@ struct SlicedOp {
   int64_t scratchBytes = 0;
 };
 
-/// One tensor that enters or leaves the network.
+/// One tensor that enters or leaves the network. One whose shape only the data show has no place of
+/// its own: the host gives it.
 struct ModelTensor {
   std::string name;
   mlir::RankedTensorType type;
@@ -121,6 +122,10 @@ public:
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
   /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
   virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
+  /// Whether the product of one row with a constant matrix is computed faster as a convolution of
+  /// one window over the picture [channels, rows, columns] that the row is.
+  virtual bool wantsConvolution(mlir::Operation *product,
+                                llvm::ArrayRef<int64_t> picture) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
@@ -157,6 +162,9 @@ std::unique_ptr<Backend> backendOf(const TargetInfo &target);
 /// The backend of the chip that `module.chip` names. Errors: no chip, or one without a code
 /// generator.
 Expected<std::unique_ptr<Backend>> backendOf(mlir::ModuleOp module);
+
+/// The same for passes: null where there is none, with the error emitted.
+std::unique_ptr<Backend> backendOrEmit(mlir::ModuleOp module);
 
 } // namespace tpuc::codegen
 

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -90,7 +91,7 @@ void ProgramMaker::isolate() {
   SmallVector<Value> returned;
   for (Operation *layer : layers)
     for (Value result : layer->getResults())
-      if (!staysOnHost(result)) {
+      if (!staysOnHost(result) || outputOnHost(result)) {
         results.push_back(result);
         returned.push_back(mapping.lookup(result));
       }
@@ -100,7 +101,7 @@ void ProgramMaker::isolate() {
 }
 
 /// The number of a value of the isolated function, which is `original` in the network if that has a
-/// place for it; -1 for what is left out.
+/// place for it or gives it to the caller; -1 for what is left out.
 Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
                                         std::optional<Value> original) {
   if (isa<NoneType>(value.getType()))
@@ -116,7 +117,10 @@ Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
   made.type = *stored;
   for (int64_t extent : type.getShape())
     made.dims.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
-  if (original) {
+  if (const auto output = original ? outputOnHost(*original) : std::nullopt) {
+    made.home = cpu::Home::Result;
+    made.address = *output;
+  } else if (original) {
     std::optional<int64_t> address = addressOf(original->getType());
     if (!address)
       return makeError("tensor '" + made.name + "'", "has no address", "--address-assign first");
@@ -192,6 +196,9 @@ Expected<cpu::Program> ProgramMaker::make() {
 Expected<void> codegen::checkCpuForm(Operation *op) {
   if (op->getNumRegions() > 0)
     return makeError("", "the CPU has no control flow");
+  if (llvm::any_of(op->getOperands(),
+                   [](Value value) { return value.getDefiningOp<tpu::StackRowsOp>(); }))
+    return makeError("", "the rows that it reads as channels lie as rows");
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getResultTypes()),
                                             SmallVector<Type>(op->getOperandTypes()))) {
     if (isa<NoneType>(type))

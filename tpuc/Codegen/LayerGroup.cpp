@@ -114,15 +114,15 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
       .getOutput();
 }
 
-/// In the order in which they are due.
+/// In the order in which they are due, for one layer constants first, which wait for nothing.
 void GroupBuilder::addLoads(OpBuilder &builder) {
   SmallVector<const GroupTensor *> loaded;
   for (const GroupTensor &tensor : plan.tensors)
     if (!tensor.maker)
       loaded.push_back(&tensor);
   llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
-    return std::pair(a->transferStep, a->readers.front().layer) <
-           std::pair(b->transferStep, b->readers.front().layer);
+    return std::tuple(a->transferStep, a->readers.front().layer, !a->isConstant) <
+           std::tuple(b->transferStep, b->readers.front().layer, !b->isConstant);
   });
   for (const GroupTensor *tensor : loaded) {
     Value made = load(builder, *tensor);
@@ -242,7 +242,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   }
 
   /// Where what the groups need does not find its place, the groups are chosen again for a smaller
-  /// memory.
+  /// memory; at last nothing is kept for the whole network.
   Expected<void> group(Block &block, const Backend &backend) {
     std::vector<Part> parts;
     std::vector<Operation *> all;
@@ -254,22 +254,23 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
-      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
+      parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
     }
-    const ConstantPool pool = poolConstants(all, backend);
-    const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
     std::optional<Error> failure;
-    for (int64_t percent : {100, 90, 75, 50}) {
-      Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
-      if (planned) {
-        if (Expected<void> saved = save(parts); !saved)
-          return saved;
-        for (const Part &part : parts)
-          build(part, pool, capacity, backend);
-        return {};
+    for (const ConstantPool &pool : {poolConstants(all, backend), ConstantPool()}) {
+      const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
+      for (int64_t percent : {100, 90, 75, 50}) {
+        Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
+        if (planned) {
+          if (Expected<void> saved = save(parts); !saved)
+            return saved;
+          for (const Part &part : parts)
+            build(part, pool, capacity, backend);
+          return {};
+        }
+        if (!failure)
+          failure = planned.error();
       }
-      if (!failure)
-        failure = planned.error();
     }
     return tl::unexpected<Error>(*failure);
   }
@@ -300,14 +301,14 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     ModuleOp module = getOperation();
     if (opt != 0 && opt != 1)
       return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 or 1";
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
-      return module.emitError(backend.error().message());
+      return failure();
     Expected<func::FuncOp> network = top::mainFunction(module);
     if (!network)
       return module.emitError(network.error().message());
     func::FuncOp main = *network;
-    if (Expected<void> grouped = group(main.front(), **backend); !grouped)
+    if (Expected<void> grouped = group(main.front(), *backend); !grouped)
       return module.emitError(grouped.error().message());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (isConstant(&op) && op.use_empty())

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -33,11 +34,6 @@ std::string typeName(Operation *op) {
     if (std::optional<DataType> stored = storageDataType(type))
       return std::string(dataTypeName(*stored));
   return "none";
-}
-
-bool isStatic(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return isa<NoneType>(value.getType()) || (type && type.hasStaticShape());
 }
 
 /// Who computes a layer.
@@ -82,8 +78,9 @@ private:
 /// What the chip has a kernel for, it computes; but it knows no shapes that only the data show.
 Expected<Engine> Divider::engineOf(Operation *op) const {
   std::optional<Error> refusal;
-  if (llvm::all_of(op->getOperands(), isStatic) && llvm::all_of(op->getResults(), isStatic)) {
-    Expected<Place> place = backend.placeOf(op);
+  if (llvm::all_of(op->getOperands(), hasKnownShape) &&
+      llvm::all_of(op->getResults(), hasKnownShape)) {
+    Expected<Place> place = fittingPlaceOf(op, backend);
     if (place)
       return *place == Place::Alias ? Engine::Either : Engine::Tpu;
     refusal = place.error();
@@ -179,7 +176,7 @@ bool Divider::checkShapes() {
   bool isFine = true;
   for (const Layer &layer : layers)
     for (Value result : layer.op->getResults()) {
-      if (isStatic(result) || staysOnHost(result))
+      if (hasKnownShape(result) || staysOnHost(result))
         continue;
       layer.op->emitError() << layer.op->getName() << " on " << typeName(layer.op)
                             << " cannot be computed on " << backend.info().name
@@ -219,11 +216,9 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
-    if (!backend) {
-      module.emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
+    if (!backend)
       return signalPassFailure();
-    }
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main) {
       module.emitError(main.error().message());
@@ -231,7 +226,7 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
     }
     Block &block = main->front();
     copyConstants(block);
-    Divider divider(block, **backend);
+    Divider divider(block, *backend);
     if (!divider.classify())
       return signalPassFailure();
     OpBuilder builder(&getContext());

@@ -177,14 +177,16 @@ void LayerSums::add(const std::vector<TimedCommand> &vendor,
     const std::string_view name = layerOf(names, i);
     const auto [place, isNew] = places.emplace(name, sums.size());
     if (isNew)
-      sums.push_back({{.name = std::string(name)}, vendor[i].start});
+      sums.push_back({{}, vendor[i].start});
     Sum &sum = sums[place->second];
+    sum.time.name = name;
     sum.start = std::min(sum.start, vendor[i].start);
     const CommandCost &cost = vendor[i].cost;
     ++(isTiu ? sum.time.numTiu : sum.time.numGdma);
     (isTiu ? sum.time.vendor.tiu : sum.time.vendor.gdma) += cost.cycles;
     (isTiu ? sum.time.conservative.tiu : sum.time.conservative.gdma) += conservative[i].cost.cycles;
     sum.time.macs += cost.macs;
+    sum.time.macCycles += cost.macCycles;
     sum.time.bytes += cost.bytes;
   }
 }
@@ -304,6 +306,7 @@ Json timingJson(const TimingReports &reports, const CommandLayers &layers) {
                 {"roofline", rooflineText(report)},
                 {"roofline_cycles", report.rooflineBound()},
                 {"macs", report.macs},
+                {"mac_cycles", report.macCycles},
                 {"ddr_bytes", report.globalBytes},
                 {"bytes", std::move(bytes)}};
   };
@@ -325,6 +328,7 @@ Json timingJson(const TimingReports &reports, const CommandLayers &layers) {
                               {"vendor", cycles(layer.vendor)},
                               {"conservative", cycles(layer.conservative)},
                               {"macs", layer.macs},
+                              {"mac_cycles", layer.macCycles},
                               {"bytes", layer.bytes}});
   return json;
 }
