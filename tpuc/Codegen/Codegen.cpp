@@ -69,6 +69,7 @@ void codegen::addCodegen(OpPassManager &manager, int opt) {
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
   manager.addPass(createStackRows());
+  manager.addPass(createRowProducts());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
   manager.addPass(createOpReorder());

@@ -114,15 +114,15 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
       .getOutput();
 }
 
-/// In the order in which they are due.
+/// In the order in which they are due, for one layer constants first, which wait for nothing.
 void GroupBuilder::addLoads(OpBuilder &builder) {
   SmallVector<const GroupTensor *> loaded;
   for (const GroupTensor &tensor : plan.tensors)
     if (!tensor.maker)
       loaded.push_back(&tensor);
   llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
-    return std::pair(a->transferStep, a->readers.front().layer) <
-           std::pair(b->transferStep, b->readers.front().layer);
+    return std::tuple(a->transferStep, a->readers.front().layer, !a->isConstant) <
+           std::tuple(b->transferStep, b->readers.front().layer, !b->isConstant);
   });
   for (const GroupTensor *tensor : loaded) {
     Value made = load(builder, *tensor);

@@ -31,6 +31,11 @@ inline constexpr llvm::StringLiteral kSubNetMode = "subnet_mode";
 /// Why the chip does not compute a layer of the CPU.
 inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
 
+/// Of a convolution or cast whose input, or result, is one pixel: it lies in local memory as a row
+/// of all channels, not over lanes.
+inline constexpr llvm::StringLiteral kFromRow = "from_row";
+inline constexpr llvm::StringLiteral kInRow = "in_row";
+
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 

@@ -20,10 +20,9 @@ namespace tpuc::codegen {
 #define GEN_PASS_DECL
 #include "tpuc/Codegen/Passes.h.inc"
 
-/// Adds the passes that turn a lowered module into one with addresses: --decompose-attention,
-/// --decompose, --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
-/// `opt` as
-/// --layer-group has it.
+/// Adds the passes that turn a lowered module into one with addresses: --attention-rows,
+/// --decompose-attention, --decompose, --stack-rows, --row-products, --subnet-divide,
+/// --weight-reorder, --op-reorder, --layer-group, --address-assign. `opt` as --layer-group has it.
 void addCodegen(mlir::OpPassManager &manager, int opt);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller
