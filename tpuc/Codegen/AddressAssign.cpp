@@ -91,7 +91,30 @@ void Neurons::need(Value value, int64_t time) {
   entry->second.upper = std::max(entry->second.upper, time + 1);
 }
 
-/// Inputs are there from the start, outputs to the end.
+/// Whether a group has loaded all that it loads before it stores anything: the engine that moves
+/// data works in order, so results may take the place of operands that nobody else reads.
+bool loadsFirst(tpu::GroupOp group) {
+  int64_t lastLoad = std::numeric_limits<int64_t>::min();
+  int64_t firstStore = std::numeric_limits<int64_t>::max();
+  for (Operation &member : group.getBody().front().without_terminator()) {
+    if (isa<tpu::UnpackOp>(member))
+      continue;
+    Expected<GroupInfo> info = GroupInfo::of(&member);
+    const bool isCut = info && llvm::any_of(info->sections, [](const auto &sections) {
+                         return sections.size() > 1;
+                       });
+    if (!info || isCut)
+      return false;
+    if (isa<tpu::LoadOp>(member))
+      lastLoad = std::max(lastLoad, info->step);
+    if (isa<tpu::StoreOp>(member))
+      firstStore = std::min(firstStore, info->step);
+  }
+  return lastLoad <= firstStore;
+}
+
+/// Inputs are there from the start, outputs to the end. Each op takes two times: it reads in both,
+/// or in the first alone, and what it makes is there in both, or in the second alone.
 void Neurons::collect() {
   for (Value argument : block.getArguments())
     need(argument, 0);
@@ -99,14 +122,19 @@ void Neurons::collect() {
   for (Operation &op : block.without_terminator()) {
     if (isConstant(&op))
       continue;
+    auto group = dyn_cast<tpu::GroupOp>(op);
+    const bool isApart = group && loadsFirst(group);
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (operand.getParentBlock() == &block)
-          need(operand, time);
+          need(operand, isApart ? time : time + 1);
     });
-    for (Value result : op.getResults())
-      need(result, time);
-    ++time;
+    for (Value result : op.getResults()) {
+      if (!isApart)
+        need(result, time);
+      need(result, time + 1);
+    }
+    time += 2;
   }
   for (Value value : block.getTerminator()->getOperands())
     need(value, time);
