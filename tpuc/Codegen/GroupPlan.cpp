@@ -19,11 +19,8 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-/// Local memory is given out in multiples of this.
-static constexpr int64_t kAlignment = 64;
-
-static int64_t aligned(int64_t bytes) {
-  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kAlignment));
+static int64_t alignedRoom(int64_t bytes) {
+  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kLocalAlignment));
 }
 
 int64_t GroupPlan::numSlices() const {
@@ -345,7 +342,7 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
-                                 : aligned(planner.backend.localBytes(
+                                 : alignedRoom(planner.backend.localBytes(
                                        plan.layers[layer], plan.models[layer], index, longest));
   tensor.numVersions = 0;
   std::optional<Slice> last;
@@ -380,7 +377,7 @@ Expected<void> GroupDraft::measureLayer(unsigned layer) {
     scratch = std::max(scratch, work->scratchBytes);
   }
   plan.cycles.push_back(cycles / static_cast<int64_t>(numbers.size()));
-  plan.scratchBytes.push_back(aligned(scratch));
+  plan.scratchBytes.push_back(alignedRoom(scratch));
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/PlanInfo.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -32,42 +33,22 @@ namespace {
 /// Makes the ops of a group from its plan.
 class GroupBuilder {
 public:
-  GroupBuilder(const GroupPlan &plan, const ConstantPool &pool, int64_t poolAddress,
-               const Backend &backend)
-      : plan(plan), pool(pool), poolAddress(poolAddress), backend(backend) {}
+  GroupBuilder(const GroupPlan &plan, const PoolPlace &pool, const Backend &backend)
+      : plan(plan), pool(pool), backend(backend) {}
 
   tpu::GroupOp build();
 
 private:
-  /// What is loaded: since the plan was made, groups have taken the place of layers.
-  Value sourceOf(const GroupTensor &tensor) const {
-    const GroupTensor::Reader &reader = tensor.readers.front();
-    return plan.layers[reader.layer]->getOperand(reader.operand);
-  }
-  GroupInfo infoOf(const GroupTensor &tensor) const;
   void set(Operation *op, GroupInfo info);
   tpu::GroupOp createGroup();
   void addLoads(OpBuilder &builder);
   Value load(OpBuilder &builder, const GroupTensor &tensor);
 
   const GroupPlan &plan;
-  const ConstantPool &pool;
-  int64_t poolAddress;
+  const PoolPlace &pool;
   const Backend &backend;
   int64_t nextId = 0;
 };
-
-GroupInfo GroupBuilder::infoOf(const GroupTensor &tensor) const {
-  GroupInfo info;
-  info.outAddress = tensor.address;
-  info.outBytes = tensor.bytes;
-  info.buffers = tensor.buffers;
-  info.sections = tensor.sections;
-  info.step = tensor.transferStep;
-  const unsigned carrier = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
-  info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
-  return info;
-}
 
 void GroupBuilder::set(Operation *op, GroupInfo info) {
   info.id = nextId++;
@@ -81,8 +62,11 @@ tpu::GroupOp GroupBuilder::createGroup() {
   SmallVector<Location> names;
   SmallVector<Type> types;
   for (const GroupTensor &tensor : plan.tensors) {
-    if (!tensor.maker && !tensor.isConstant && !llvm::is_contained(inputs, sourceOf(tensor)))
-      inputs.push_back(sourceOf(tensor));
+    if (!tensor.maker && !tensor.isConstant) {
+      const Value input = loadedValue(plan, tensor);
+      if (!llvm::is_contained(inputs, input))
+        inputs.push_back(input);
+    }
     if (!tensor.isStored)
       continue;
     types.push_back(tensor.value.getType());
@@ -94,18 +78,12 @@ tpu::GroupOp GroupBuilder::createGroup() {
 
 /// A load of a tensor, packed where it is a constant, and what it means.
 Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
-  Value value = sourceOf(tensor);
-  auto unpack = value.getDefiningOp<tpu::UnpackOp>();
-  Value source = unpack ? unpack.getInput() : value;
+  const GroupTensor::Reader &reader = tensor.readers.front();
+  auto unpack =
+      plan.layers[reader.layer]->getOperand(reader.operand).getDefiningOp<tpu::UnpackOp>();
+  const Value source = loadedValue(plan, tensor);
   auto made = builder.create<tpu::LoadOp>(source.getLoc(), source.getType(), source);
-  GroupInfo info = infoOf(tensor);
-  if (tensor.isPooled) {
-    info.pooled = 1;
-    info.outAddress = poolAddress + pool.offsets.lookup(source);
-    info.outBytes =
-        globalBytes(source.getType()) / cast<RankedTensorType>(source.getType()).getShape().front();
-  }
-  set(made, info);
+  set(made, loadInfo(plan, tensor, pool, backend));
   if (!unpack)
     return made.getOutput();
   return builder
@@ -114,17 +92,8 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
       .getOutput();
 }
 
-/// In the order in which they are due.
 void GroupBuilder::addLoads(OpBuilder &builder) {
-  SmallVector<const GroupTensor *> loaded;
-  for (const GroupTensor &tensor : plan.tensors)
-    if (!tensor.maker)
-      loaded.push_back(&tensor);
-  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
-    return std::pair(a->transferStep, a->readers.front().layer) <
-           std::pair(b->transferStep, b->readers.front().layer);
-  });
-  for (const GroupTensor *tensor : loaded) {
+  for (const GroupTensor *tensor : loadsInOrder(plan)) {
     Value made = load(builder, *tensor);
     for (const GroupTensor::Reader &reader : tensor->readers)
       plan.layers[reader.layer]->setOperand(reader.operand, made);
@@ -144,12 +113,7 @@ tpu::GroupOp GroupBuilder::build() {
   addLoads(builder);
   for (auto [index, layer] : llvm::enumerate(plan.layers)) {
     layer->moveBefore(&body, body.end());
-    GroupInfo info = infoOf(plan.tensors[plan.results[index]]);
-    info.step = static_cast<int64_t>(index);
-    info.stage = 1;
-    info.scratchAddress = plan.scratchAddresses[index];
-    info.scratchBytes = plan.scratchBytes[index];
-    set(layer, info);
+    set(layer, layerInfo(plan, static_cast<unsigned>(index), backend));
   }
   builder.setInsertionPointToEnd(&body);
   SmallVector<Value> stored;
@@ -158,9 +122,7 @@ tpu::GroupOp GroupBuilder::build() {
       continue;
     auto store =
         builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(), tensor.value);
-    GroupInfo info = infoOf(tensor);
-    info.stage = 2;
-    set(store, info);
+    set(store, storeInfo(plan, tensor, backend));
     stored.push_back(store.getOutput());
   }
   builder.create<tpu::YieldOp>(group.getLoc(), stored);
@@ -265,7 +227,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
         if (Expected<void> saved = save(parts); !saved)
           return saved;
         for (const Part &part : parts)
-          build(part, pool, capacity, backend);
+          build(part, {.pool = pool, .address = capacity}, backend);
         return {};
       }
       if (!failure)
@@ -274,8 +236,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     return tl::unexpected<Error>(*failure);
   }
 
-  void build(const Part &part, const ConstantPool &pool, int64_t poolAddress,
-             const Backend &backend) {
+  void build(const Part &part, const PoolPlace &place, const Backend &backend) {
     Builder builder(&getContext());
     const auto mark = [](Operation *from, Operation *to) {
       for (StringRef name : {kSubNetId, kSubNetMode})
@@ -285,15 +246,15 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     for (const ScheduleItem &item : part.items) {
       Operation *op = item.move;
       if (item.group) {
-        op = GroupBuilder(*item.group, pool, poolAddress, backend).build();
+        op = GroupBuilder(*item.group, place, backend).build();
         mark(item.group->layers.front(), op);
       }
       op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
     }
-    if (pool.bytes == 0)
+    if (place.pool.bytes == 0)
       return;
-    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(poolAddress));
-    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(pool.bytes));
+    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(place.address));
+    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(place.pool.bytes));
   }
 
   LogicalResult run() {

@@ -21,8 +21,6 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Local memory is given out in multiples of this.
-constexpr int64_t kAlignment = 64;
 /// How much later than necessary a group may begin, so that it does not meet what is left of the
 /// one in front.
 constexpr int64_t kMaxDelay = 8;
@@ -283,7 +281,7 @@ Expected<bool> Scheduler::allocate() {
     buffer.lower = interval.first;
     buffer.upper = interval.last + 1;
     buffer.size = size;
-    buffer.alignment = kAlignment;
+    buffer.alignment = kLocalAlignment;
     problem.buffers.push_back(std::move(buffer));
     return problem.buffers.size() - 1;
   };

@@ -27,7 +27,9 @@ using namespace tpuc::codegen;
 
 namespace {
 
-ArrayRef<int64_t> dimsOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+ArrayRef<int64_t> stackedDims(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
 
 /// Whether a convolution of pictures reads windows whose rows follow each other, with a filter that
 /// is a constant.
@@ -42,7 +44,7 @@ bool hasRows(tpu::ConvOp op) {
            llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
   };
   return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
-         all(op.getInserts(), 0) && all(op.getDilations(), 1) && dimsOf(op.getFilter())[2] > 1;
+         all(op.getInserts(), 0) && all(op.getDilations(), 1) && stackedDims(op.getFilter())[2] > 1;
 }
 
 /// [O, C, H, W] as [O, H * C, 1, W].
@@ -66,8 +68,8 @@ RankedTensorType inShape(Value value, ArrayRef<int64_t> dims) {
 }
 
 Expected<void> stackRows(tpu::ConvOp op, ModuleOp module) {
-  Expected<top::Window> window =
-      top::convolutionWindow(top::windowSpec(op), dimsOf(op.getInput()), dimsOf(op.getFilter()));
+  Expected<top::Window> window = top::convolutionWindow(
+      top::windowSpec(op), stackedDims(op.getInput()), stackedDims(op.getFilter()));
   if (!window)
     return propagate(window);
   auto weight = op.getFilter().getDefiningOp<top::WeightOp>();
@@ -76,8 +78,8 @@ Expected<void> stackRows(tpu::ConvOp op, ModuleOp module) {
     return propagate(filter);
   OpBuilder builder(op);
   const Tensor stacked = stackedFilter(*filter);
-  const ArrayRef<int64_t> input = dimsOf(op.getInput());
-  const ArrayRef<int64_t> output = dimsOf(op.getOutput());
+  const ArrayRef<int64_t> input = stackedDims(op.getInput());
+  const ArrayRef<int64_t> output = stackedDims(op.getOutput());
   top::WeightOp made = top::WeightOp::create(builder, module, weight.name() + "_stacked", stacked);
   made.getOutput().setType(
       inShape(op.getFilter(), {stacked.shape()[0], stacked.shape()[1], 1, stacked.shape()[3]}));
