@@ -82,6 +82,9 @@ struct GroupPlan {
   }
   /// Makes containers live as long as what is in them.
   void joinLives();
+  /// What each engine works in all.
+  int64_t computeCycles() const;
+  int64_t transferCycles() const;
   /// The lifetime of a tensor reaches over the whole period.
   bool isAlwaysAlive(const GroupTensor &tensor) const {
     return tensor.lastStep - tensor.firstStep + 1 >= period();
@@ -104,8 +107,9 @@ public:
   /// not fit.
   Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers,
                                const SectionCounts &counts);
-  /// The best way to cut `layers`, n before h (of matrices, rows).
-  Expected<GroupPlan> best(llvm::ArrayRef<mlir::Operation *> layers);
+  /// The ways to cut `layers` that are worth a thought, coarse ones first: n before h (of matrices,
+  /// rows), to where finer parts take longer by estimate. Errors: there is none.
+  Expected<std::vector<GroupPlan>> cuts(llvm::ArrayRef<mlir::Operation *> layers);
 
 private:
   friend class GroupDraft;

@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/ConstantPool.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
+#include "tpuc/Codegen/NetworkSearch.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/PlanInfo.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
@@ -145,6 +147,22 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
   }
 
+  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner, const PoolPlace &pool,
+                                          const Backend &backend, int64_t capacity) {
+    GroupTable table(part.layers, planner, backend);
+    if (Expected<void> filled = table.fill(); !filled)
+      return propagate(filled);
+    func::FuncOp main = *top::mainFunction(getOperation());
+    if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
+      return propagate(assigned);
+    const NetworkTrial trial(part.subNet.layers, pool, backend, capacity);
+    Expected<Division> division = searchGroups(table, trial, {.trials = opt == 2 ? 200 : 2000});
+    dropAddresses(main);
+    if (!division)
+      return propagate(division);
+    return table.plans(*division);
+  }
+
   /// The groups of the file, each for the sub-network that its layers are in.
   Expected<void> load(std::vector<Part> &parts, ArrayRef<Operation *> layers, GroupPlanner &planner,
                       const Backend &backend) {
@@ -188,7 +206,12 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (Expected<void> loaded = load(parts, layers, planner, backend); !loaded)
         return loaded;
     for (Part &part : parts) {
-      if (loadGroups.empty()) {
+      if (loadGroups.empty() && opt > 1) {
+        Expected<std::vector<GroupPlan>> groups = search(part, planner, {.pool = pool, .address = capacity}, backend, capacity);
+        if (!groups)
+          return propagate(groups);
+        part.groups = std::move(*groups);
+      } else if (loadGroups.empty()) {
         Expected<std::vector<GroupPlan>> groups = choose(part.layers, planner, backend);
         if (!groups)
           return propagate(groups);
@@ -259,8 +282,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    if (opt != 0 && opt != 1)
-      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 or 1";
+    if (opt < 0 || opt > 3)
+      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 to 3";
     Expected<std::unique_ptr<Backend>> backend = backendOf(module);
     if (!backend)
       return module.emitError(backend.error().message());

@@ -79,6 +79,7 @@ public:
       : layers(layers), groups(groups), backend(backend), capacity(capacity) {}
 
   Expected<std::vector<ScheduleItem>> run();
+  Expected<int64_t> estimate();
 
 private:
   Expected<void> collect();
@@ -87,7 +88,7 @@ private:
   bool fitsAt(const GroupPlan &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
-  Expected<void> moveLoads(int64_t limit);
+  Expected<int64_t> moveLoads(int64_t limit);
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
@@ -232,8 +233,9 @@ void Scheduler::buildUnits() {
   }
 }
 
-/// Loads that may move, in the order of the first unit that needs them.
-Expected<void> Scheduler::moveLoads(int64_t limit) {
+/// Loads that may move, in the order of the first unit that needs them. The estimated cycles of the
+/// run.
+Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
   struct Load {
     MovableLoad load;
     GroupTensor *tensor;
@@ -269,7 +271,7 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
     made.tensor->transferStep = made.tensor->firstStep = load.unit - made.start;
     made.tensor->lastStep = load.last - made.start;
   }
-  return {};
+  return cycles;
 }
 
 /// Whether everything has found its place.
@@ -327,7 +329,7 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
   buildUnits();
   // The more is loaded early, the harder it is to place.
   for (int64_t percent : {100, 94, 88, 80, 70, 50}) {
-    if (Expected<void> moved = moveLoads(capacity * percent / 100); !moved)
+    if (Expected<int64_t> moved = moveLoads(capacity * percent / 100); !moved)
       continue;
     Expected<bool> isPlaced = allocate();
     if (!isPlaced)
@@ -339,7 +341,20 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
                                  " bytes of local memory");
 }
 
+Expected<int64_t> Scheduler::estimate() {
+  if (Expected<void> collected = collect(); !collected)
+    return propagate(collected);
+  buildUnits();
+  return moveLoads(capacity);
+}
+
 } // namespace
+
+Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
+                                           MutableArrayRef<GroupPlan> groups,
+                                           const Backend &backend, int64_t capacity) {
+  return Scheduler(layers, groups, backend, capacity).estimate();
+}
 
 Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                              MutableArrayRef<GroupPlan> groups,

@@ -44,6 +44,11 @@ Expected<std::vector<ScheduleItem>> scheduleNetwork(llvm::ArrayRef<mlir::Operati
                                                     llvm::MutableArrayRef<GroupPlan> groups,
                                                     const Backend &backend, int64_t capacity);
 
+/// How long that takes by estimate, if everything finds its place. Errors: there is no room.
+Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,
+                                  llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
+                                  int64_t capacity);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_NETWORKSCHEDULE_H
