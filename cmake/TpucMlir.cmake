@@ -88,7 +88,7 @@ function(tpuc_add_dialect)
     "${includes}\nvoid tpuc::${NAMESPACE}::${DIALECT}Dialect::initialize() {\n${calls}}\n")
   tpuc_add_mlir_library(${ARG_LIBRARY} SOURCES ${sources} GENERATED ${generated}
     LINK ${ARG_LINK} DEPENDS ${depends})
-  tpuc_compile_together(${ARG_LIBRARY} 3)
+  tpuc_compile_together(${ARG_LIBRARY} 5)
 endfunction()
 
 # tpuc_use_mlir(target [UNOPTIMIZED]): MLIR's headers, the precompiled ones among them, and the shared

@@ -15,6 +15,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 # The same bits on every machine: no contraction of a*b+c, no reassociation.
 add_compile_options(-ffp-contract=off)
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Werror=return-type)
+# libstdc++ 12 uses in its own stable_sort what C++17 deprecates.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # So that ccache can reuse precompiled headers.
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")

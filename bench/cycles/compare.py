@@ -12,7 +12,8 @@ benchmark.
 
 Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
 by theirs, and how busy our engines are; at the end the geometric means. With --by-layer the slowest
-layers of both follow. A network that we cannot compile is shown with the reason.
+layers of both follow. A network that we cannot compile is shown with the reason. What each heuristic
+of the code generator brings says heuristics.py beside this file.
 """
 
 import argparse
@@ -69,11 +70,11 @@ class Tools:
         call(self.path("run_calibration"), top, "--data_list", stem + ".list", "-o", stem + ".table")
         return stem + ".table"
 
-    def deploy(self, top, mode, opt, sample):
+    def deploy(self, top, mode, opt, sample, options=()):
         model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
         calibration = ["--calibration_table", self.calibrate(top, sample)] if mode == "INT8" else []
         call(self.path("model_deploy"), "--mlir", top, "--quantize", mode, "--chip", "bm1684x",
-             "--model", model, "--opt", str(opt), *calibration)
+             "--model", model, "--opt", str(opt), *calibration, *options)
         return model
 
 

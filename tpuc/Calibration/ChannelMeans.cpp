@@ -42,13 +42,13 @@ ChannelMeans::ChannelMeans(mlir::ModuleOp module) {
   for (mlir::Operation &op : main.front().without_terminator())
     if (std::optional<int64_t> axis = summedAxis(&op))
       if (auto result = mlir::dyn_cast<mlir::OpResult>(op.getOperand(0)))
-        entries.try_emplace(tensorNames(result.getOwner())[result.getResultNumber()], Entry{*axis});
+        entries[tensorNames(result.getOwner())[result.getResultNumber()]].axis = *axis;
 }
 
 void ChannelMeans::add(const std::string &name, const Tensor &tensor) {
   auto found = entries.find(name);
   const int64_t axis = found == entries.end() ? -1 : found->second.axis;
-  if (axis < 0 || axis >= tensor.shape().rank() || tensor.numElements() == 0)
+  if (axis < 0 || axis >= static_cast<int64_t>(tensor.shape().rank()) || tensor.numElements() == 0)
     return;
   const FloatElements elements(tensor);
   const auto values = elements.values();

@@ -252,20 +252,20 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
-      return module.emitError(backend.error().message());
+      return failure();
     Expected<func::FuncOp> network = top::mainFunction(module);
     if (!network)
       return module.emitError(network.error().message());
     func::FuncOp main = *network;
-    const GlobalMemoryInfo &global = (*backend)->info().global;
+    const GlobalMemoryInfo &global = backend->info().global;
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
     const int64_t weights =
-        assignWeights(main, base, int64_t{(*backend)->info().memory.lanes}, alignment);
+        assignWeights(main, base, int64_t{backend->info().memory.lanes}, alignment);
     // Neurons keep rows of the DMA's own alignment apart, not whole pages.
-    Neurons neurons(main, **backend, global.transferAlignment.value_or(alignment));
+    Neurons neurons(main, *backend, global.transferAlignment.value_or(alignment));
     Expected<int64_t> bytes = neurons.allocate();
     if (!bytes)
       return module.emitError(bytes.error().message());

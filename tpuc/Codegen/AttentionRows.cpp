@@ -235,18 +235,16 @@ struct AttentionRowsPass : codegen::impl::AttentionRowsBase<AttentionRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::ScaleDotProductAttentionOp> ops;
     getOperation().walk([&](tpu::ScaleDotProductAttentionOp op) {
       if (auto type = staticType(op->getOperand(0)); type && type.getRank() == 4)
         ops.push_back(op);
     });
     for (tpu::ScaleDotProductAttentionOp op : ops)
-      RowsRewriter(op, **backend).run();
+      RowsRewriter(op, *backend).run();
   }
 };
 

@@ -162,6 +162,9 @@ std::unique_ptr<Backend> backendOf(const TargetInfo &target);
 /// generator.
 Expected<std::unique_ptr<Backend>> backendOf(mlir::ModuleOp module);
 
+/// The same for passes: null where there is none, with the error emitted.
+std::unique_ptr<Backend> backendOrEmit(mlir::ModuleOp module);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_BACKEND_H

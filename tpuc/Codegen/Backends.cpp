@@ -35,3 +35,11 @@ Expected<std::unique_ptr<Backend>> codegen::backendOf(ModuleOp module) {
     return backend;
   return makeError("module", "there is no code generator for " + std::string((*target)->name));
 }
+
+std::unique_ptr<Backend> codegen::backendOrEmit(ModuleOp module) {
+  Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+  if (backend)
+    return std::move(*backend);
+  module.emitError(backend.error().message());
+  return nullptr;
+}

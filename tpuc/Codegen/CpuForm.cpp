@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -192,6 +193,9 @@ Expected<cpu::Program> ProgramMaker::make() {
 Expected<void> codegen::checkCpuForm(Operation *op) {
   if (op->getNumRegions() > 0)
     return makeError("", "the CPU has no control flow");
+  if (llvm::any_of(op->getOperands(),
+                   [](Value value) { return value.getDefiningOp<tpu::StackRowsOp>(); }))
+    return makeError("", "the rows that it reads as channels lie as rows");
   for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getResultTypes()),
                                             SmallVector<Type>(op->getOperandTypes()))) {
     if (isa<NoneType>(type))

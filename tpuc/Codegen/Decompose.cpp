@@ -25,8 +25,8 @@ namespace {
 constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
     decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
-    decomposePower,     decomposeTrilu,     decomposeMatMul,       decomposePool3d,
-    decomposeConv3d};
+    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeMatMul,
+    decomposePool3d,    decomposeConv3d};
 
 /// Whether all tensors have static shapes and hold what they stand for.
 bool isPlain(Operation *op) {
@@ -45,18 +45,16 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();
-      if (!isLayer(op) || !isPlain(op) || (*backend)->placeOf(op) || !decompose(op, **backend)) {
+      if (!isLayer(op) || !isPlain(op) || backend->placeOf(op) || !decompose(op, *backend)) {
         op = op->getNextNode();
         continue;
       }

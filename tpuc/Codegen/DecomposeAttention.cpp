@@ -115,14 +115,12 @@ struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeA
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::ScaleDotProductAttentionOp> ops;
     getOperation().walk([&](tpu::ScaleDotProductAttentionOp op) {
-      if (isPlain(op) && !(*backend)->placeOf(op))
+      if (isPlain(op) && !backend->placeOf(op))
         ops.push_back(op);
     });
     for (tpu::ScaleDotProductAttentionOp op : ops)

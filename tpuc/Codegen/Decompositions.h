@@ -40,6 +40,9 @@ bool decomposeClip(OpMaker &maker);
 bool decomposePower(OpMaker &maker);
 bool decomposeTrilu(OpMaker &maker);
 
+/// Gathers of floats by signed indices: by ui32, counted from the front.
+bool decomposeGather(OpMaker &maker);
+
 /// Products with vectors, and of matrices whose batches are repeated.
 bool decomposeMatMul(OpMaker &maker);
 /// Pools and convolutions over three dimensions.

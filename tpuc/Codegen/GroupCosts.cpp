@@ -36,6 +36,7 @@ bool dependsOnPlace(const SliceModel &model, unsigned axis) {
 
 std::string keyOf(const SlicedOp &sliced) {
   std::string key;
+  key.reserve(512);
   append(key, static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
     AxisSlice along{.result = sliced.result.slice[axis]};

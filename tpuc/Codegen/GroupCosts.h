@@ -15,8 +15,8 @@
 
 namespace tpuc::codegen {
 
-/// What the cost of a slice depends on along one axis: ranges of the result and of each operand that
-/// is there, needed and held. Equal ones cost the same.
+/// What the cost of a slice depends on along one axis: ranges of the result and of each operand
+/// that is there, needed and held. Equal ones cost the same.
 struct AxisSlice {
   Range result;
   llvm::SmallVector<std::pair<Range, Range>, 4> operands = {};

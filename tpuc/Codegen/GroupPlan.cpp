@@ -392,6 +392,8 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
   const auto at = [](const SmallVector<Range> &sections, unsigned section) {
     return sections[std::min<size_t>(section, sections.size() - 1)];
   };
+  if (plan.counts[axis] == 1)
+    return {{.section = 0, .count = 1}};
   SmallVector<Kind> kinds;
   llvm::StringMap<size_t> numbers;
   for (unsigned section = 0; section < plan.counts[axis]; ++section) {
@@ -481,7 +483,7 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   draft.takeCuts(*slices);
   if (Expected<void> measured = draft.measure(); !measured)
     return propagate(measured);
-  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+  if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
     return propagate(fits);
   singles[layer] = draft.plan;
   return std::move(draft.plan);
@@ -496,7 +498,7 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
     return propagate(cut);
   if (Expected<void> measured = draft.measure(); !measured)
     return propagate(measured);
-  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+  if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
     return propagate(fits);
   return std::move(draft.plan);
 }
@@ -545,7 +547,7 @@ Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers
     if (done)
       done = draft.measure();
     if (done)
-      done = planSteps(draft.plan, capacity);
+      done = planSteps(draft.plan, capacity, heuristics.overlap);
     if (!done) {
       failure = done.error();
       continue;

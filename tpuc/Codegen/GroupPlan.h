@@ -11,6 +11,7 @@
 
 #include "tpuc/Codegen/GroupCosts.h"
 #include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Codegen/Heuristics.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -96,8 +97,10 @@ class GroupPlanner {
 public:
   /// `capacity`: the bytes of local memory, in each lane, that groups may use. `pooled`: constant
   /// operands that are loaded once for the whole network.
-  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> pooled)
-      : backend(backend), capacity(capacity), pooled(std::move(pooled)), costs(backend) {}
+  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> pooled,
+               const Heuristics &heuristics = {})
+      : backend(backend), capacity(capacity), pooled(std::move(pooled)), heuristics(heuristics),
+        costs(backend) {}
 
   /// One layer by itself, cut as `planSlices` does. Errors (without `where`) say why nothing fits.
   Expected<GroupPlan> alone(mlir::Operation *layer);
@@ -118,6 +121,7 @@ private:
   const Backend &backend;
   int64_t capacity;
   llvm::DenseSet<mlir::OpOperand *> pooled;
+  Heuristics heuristics;
   GroupCosts costs;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, SliceModel> models;
   llvm::DenseMap<mlir::Operation *, GroupPlan> singles;

@@ -88,8 +88,7 @@ std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count) 
   if (Expected<std::vector<GroupPlan>> cuts = planner.cuts(layers.slice(first, count)))
     for (const GroupPlan &plan : *cuts)
       made.push_back(optionOf(plan, first, /*isAlone=*/false));
-  llvm::stable_sort(made,
-                    [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
+  llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
   return made;
 }
 
@@ -126,6 +125,19 @@ ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count)
   const auto [entry, isNew] = table.try_emplace({first, count});
   if (isNew && standsTogether(layers.slice(first, count)))
     entry->second = cut(first, count);
+  return entry->second;
+}
+
+ArrayRef<GroupChoice> GroupTable::recuts(const GroupChoice &group) {
+  if (group.count != 1 || isFree(group.first))
+    return {};
+  const auto [entry, isNew] = singleCuts.try_emplace(group.first);
+  if (isNew) {
+    const SectionCounts &own = options(group.first, 1).front().choice.counts;
+    for (const Option &option : cut(group.first, 1))
+      if (option.choice.counts != own)
+        entry->second.push_back(option.choice);
+  }
   return entry->second;
 }
 
@@ -175,9 +187,8 @@ Expected<std::vector<GroupPlan>> GroupTable::plans(const Division &division) {
   return groups;
 }
 
-Expected<std::vector<GroupPlan>> codegen::bestGroups(ArrayRef<Operation *> layers,
-                                                     GroupPlanner &planner,
-                                                     const Backend &backend) {
+Expected<std::vector<GroupPlan>>
+codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
   GroupTable table(layers, planner, backend);
   if (Expected<void> filled = table.fill(); !filled)
     return propagate(filled);

@@ -67,6 +67,8 @@ public:
   /// The ways to cut a group of `count` layers, the one with the least estimate first; none if it
   /// is not possible. For a concatenation by itself one that says nothing.
   llvm::ArrayRef<Option> options(unsigned first, unsigned count);
+  /// Other ways to cut the only layer of a group than alone.
+  llvm::ArrayRef<GroupChoice> recuts(const GroupChoice &group);
   /// Errors: a choice that is not possible.
   Expected<GroupPlan> plan(const GroupChoice &choice);
   Expected<std::vector<GroupPlan>> plans(const Division &division);
@@ -82,6 +84,7 @@ private:
   GroupPlanner &planner;
   const Backend &backend;
   llvm::DenseMap<Interval, std::vector<Option>> table;
+  llvm::DenseMap<unsigned, std::vector<GroupChoice>> singleCuts;
 };
 
 /// The groups that take the fewest cycles by estimate.

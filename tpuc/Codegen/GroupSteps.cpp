@@ -306,12 +306,12 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
   return load;
 }
 
-Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity) {
+Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
   StepPlanner planner(plan, capacity);
   if (plan.numSlices() == 1)
     return planner.plain();
   for (Overlap overlap : {Overlap::Timed, Overlap::OneStep})
-    if (planner.sliced(overlap))
+    if (overlaps && planner.sliced(overlap))
       return {};
   return planner.sliced(Overlap::None);
 }

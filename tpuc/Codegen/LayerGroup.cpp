@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/ConstantPool.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupSearch.h"
+#include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
@@ -142,25 +143,33 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     std::vector<ScheduleItem> items;
   };
 
-  Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
-                                          const Backend &backend) {
-    return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
+  Heuristics heuristics;
+
+  Expected<std::vector<GroupPlan>> choose(const Part &part, GroupPlanner &planner,
+                                          const PoolPlace &place, const Backend &backend) {
+    if (opt == 0)
+      return separateGroups(part.layers, planner);
+    if (opt == 1)
+      return bestGroups(part.layers, planner, backend);
+    return search(part, planner, place, backend);
   }
 
-  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner, const PoolPlace &pool,
-                                          const Backend &backend, int64_t capacity) {
+  /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
+  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner,
+                                          const PoolPlace &place, const Backend &backend) {
     GroupTable table(part.layers, planner, backend);
     if (Expected<void> filled = table.fill(); !filled)
       return propagate(filled);
-    func::FuncOp main = *top::mainFunction(getOperation());
-    if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
+    Expected<func::FuncOp> main = top::mainFunction(getOperation());
+    if (!main)
+      return propagate(main);
+    if (Expected<void> assigned = assignTrialAddresses(*main, backend); !assigned)
       return propagate(assigned);
-    const NetworkTrial trial(part.subNet.layers, pool, backend, capacity);
-    Expected<Division> division = searchGroups(table, trial, {.trials = opt == 2 ? 200 : 2000});
-    dropAddresses(main);
-    if (!division)
-      return propagate(division);
-    return table.plans(*division);
+    const NetworkTrial trial(part.subNet.layers, place, backend, heuristics);
+    Expected<Division> division =
+        searchGroups(table, trial, {.isThorough = opt == 3, .time = std::chrono::seconds(seconds)});
+    dropAddresses(*main);
+    return division ? table.plans(*division) : propagate(division);
   }
 
   /// The groups of the file, each for the sub-network that its layers are in.
@@ -199,26 +208,21 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   /// Groups, their times and places, in `percent` of the memory.
   Expected<void> plan(std::vector<Part> &parts, ArrayRef<Operation *> layers,
-                      const ConstantPool &pool, const Backend &backend, int64_t capacity,
-                      int64_t percent) {
-    GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
+                      const PoolPlace &place, const Backend &backend, int64_t percent) {
+    const int64_t capacity = place.address;
+    GroupPlanner planner(backend, capacity * percent / 100, place.pool.operands, heuristics);
     if (!loadGroups.empty())
       if (Expected<void> loaded = load(parts, layers, planner, backend); !loaded)
         return loaded;
     for (Part &part : parts) {
-      if (loadGroups.empty() && opt > 1) {
-        Expected<std::vector<GroupPlan>> groups = search(part, planner, {.pool = pool, .address = capacity}, backend, capacity);
-        if (!groups)
-          return propagate(groups);
-        part.groups = std::move(*groups);
-      } else if (loadGroups.empty()) {
-        Expected<std::vector<GroupPlan>> groups = choose(part.layers, planner, backend);
+      if (loadGroups.empty()) {
+        Expected<std::vector<GroupPlan>> groups = choose(part, planner, place, backend);
         if (!groups)
           return propagate(groups);
         part.groups = std::move(*groups);
       }
       Expected<std::vector<ScheduleItem>> items =
-          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity);
+          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity, heuristics);
       if (!items)
         return propagate(items);
       part.items = std::move(*items);
@@ -227,7 +231,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   }
 
   /// Where what the groups need does not find its place, the groups are chosen again for a smaller
-  /// memory.
+  /// memory; at last nothing is kept for the whole network.
   Expected<void> group(Block &block, const Backend &backend) {
     std::vector<Part> parts;
     std::vector<Operation *> all;
@@ -235,26 +239,31 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (subNet.isCpu)
         continue;
       Expected<std::vector<Operation *>> layers =
-          localLayers(subNet.layers, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
+          localLayers(subNet.layers, backend,
+                      /*withJoins=*/heuristics.joins && (opt != 0 || !loadGroups.empty()));
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
-      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
+      parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
     }
-    const ConstantPool pool = poolConstants(all, backend);
-    const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
     std::optional<Error> failure;
-    for (int64_t percent : {100, 90, 75, 50}) {
-      Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
-      if (planned) {
-        if (Expected<void> saved = save(parts); !saved)
-          return saved;
-        for (const Part &part : parts)
-          build(part, {.pool = pool, .address = capacity}, backend);
-        return {};
+    const ConstantPool shortOnes =
+        heuristics.constantPool ? poolConstants(all, backend) : ConstantPool();
+    for (const ConstantPool &pool : {shortOnes, ConstantPool()}) {
+      const PoolPlace place = {
+          .pool = pool, .address = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes};
+      for (int64_t percent : {100, 90, 75, 50}) {
+        Expected<void> planned = plan(parts, all, place, backend, percent);
+        if (planned) {
+          if (Expected<void> saved = save(parts); !saved)
+            return saved;
+          for (const Part &part : parts)
+            build(part, place, backend);
+          return {};
+        }
+        if (!failure)
+          failure = planned.error();
       }
-      if (!failure)
-        failure = planned.error();
     }
     return tl::unexpected<Error>(*failure);
   }
@@ -284,14 +293,21 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     ModuleOp module = getOperation();
     if (opt < 0 || opt > 3)
       return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 to 3";
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
+    if (seconds < 0 || (seconds > 0 && opt != 3))
+      return module.emitError() << "--layer-group: seconds=" << seconds.getValue()
+                                << "; expected 0, or with opt=3 a time limit";
+    Expected<Heuristics> chosen = Heuristics::without(without);
+    if (!chosen)
+      return module.emitError() << "--layer-group: " << chosen.error().message();
+    heuristics = *chosen;
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
-      return module.emitError(backend.error().message());
+      return failure();
     Expected<func::FuncOp> network = top::mainFunction(module);
     if (!network)
       return module.emitError(network.error().message());
     func::FuncOp main = *network;
-    if (Expected<void> grouped = group(main.front(), **backend); !grouped)
+    if (Expected<void> grouped = group(main.front(), *backend); !grouped)
       return module.emitError(grouped.error().message());
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
       if (isConstant(&op) && op.use_empty())

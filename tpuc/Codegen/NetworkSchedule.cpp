@@ -75,8 +75,9 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-            int64_t capacity)
-      : layers(layers), groups(groups), backend(backend), capacity(capacity) {}
+            int64_t capacity, const Heuristics &heuristics)
+      : layers(layers), groups(groups), backend(backend), capacity(capacity),
+        heuristics(heuristics) {}
 
   Expected<std::vector<ScheduleItem>> run();
   Expected<int64_t> estimate();
@@ -95,6 +96,7 @@ private:
   MutableArrayRef<GroupPlan> groups;
   const Backend &backend;
   int64_t capacity;
+  Heuristics heuristics;
   std::vector<ScheduleItem> items;
   /// The unit in which a tensor of global memory is complete.
   llvm::DenseMap<Value, int64_t> complete;
@@ -246,6 +248,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
     if (!item.group)
       continue;
     GroupPlan &group = *item.group;
+    const int64_t earliest = heuristics.earlyConstants ? 0 : std::max<int64_t>(item.start - 1, 0);
     for (GroupTensor &tensor : group.tensors) {
       if (!isMovable(group, tensor))
         continue;
@@ -254,7 +257,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
                         .cycles = tensor.cycles,
                         .need = item.start + needed.first,
                         .last = item.start + needed.last,
-                        .earliest = tensor.isConstant ? 0 : available(tensor.value) + 1},
+                        .earliest = tensor.isConstant ? earliest : available(tensor.value) + 1},
                        &tensor,
                        item.start});
     }
@@ -352,13 +355,13 @@ Expected<int64_t> Scheduler::estimate() {
 
 Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
                                            MutableArrayRef<GroupPlan> groups,
-                                           const Backend &backend, int64_t capacity) {
-  return Scheduler(layers, groups, backend, capacity).estimate();
+                                           const Backend &backend, int64_t capacity,
+                                           const Heuristics &heuristics) {
+  return Scheduler(layers, groups, backend, capacity, heuristics).estimate();
 }
 
-Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
-                                                             MutableArrayRef<GroupPlan> groups,
-                                                             const Backend &backend,
-                                                             int64_t capacity) {
-  return Scheduler(layers, groups, backend, capacity).run();
+Expected<std::vector<ScheduleItem>>
+codegen::scheduleNetwork(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups,
+                         const Backend &backend, int64_t capacity, const Heuristics &heuristics) {
+  return Scheduler(layers, groups, backend, capacity, heuristics).run();
 }

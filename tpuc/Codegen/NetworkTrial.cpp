@@ -15,7 +15,8 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Expected<SmallVector<int64_t>> NetworkTrial::run(std::vector<GroupPlan> groups) const {
-  Expected<std::vector<ScheduleItem>> items = scheduleNetwork(layers, groups, backend, capacity);
+  Expected<std::vector<ScheduleItem>> items =
+      scheduleNetwork(layers, groups, backend, pool.address, heuristics);
   if (!items)
     return propagate(items);
   return backend.runCycles(
@@ -23,5 +24,5 @@ Expected<SmallVector<int64_t>> NetworkTrial::run(std::vector<GroupPlan> groups) 
 }
 
 Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {
-  return estimateNetwork(layers, groups, backend, capacity);
+  return estimateNetwork(layers, groups, backend, pool.address, heuristics);
 }

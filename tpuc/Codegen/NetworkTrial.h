@@ -17,10 +17,10 @@ namespace tpuc::codegen {
 /// tensors of the network have addresses (`assignTrialAddresses`).
 class NetworkTrial {
 public:
-  /// `layers`: those of a sub-network. `capacity`: bytes of local memory for groups in each lane.
+  /// `layers`: those of a sub-network. Groups have the local memory in front of the pool.
   NetworkTrial(llvm::ArrayRef<mlir::Operation *> layers, const PoolPlace &pool,
-               const Backend &backend, int64_t capacity)
-      : layers(layers), pool(pool), backend(backend), capacity(capacity) {}
+               const Backend &backend, const Heuristics &heuristics)
+      : layers(layers), pool(pool), backend(backend), heuristics(heuristics) {}
 
   /// The cycles of a run by each set of parameters (`Backend::runCycles`). Errors: there is no room
   /// for these groups.
@@ -32,7 +32,7 @@ private:
   llvm::ArrayRef<mlir::Operation *> layers;
   const PoolPlace &pool;
   const Backend &backend;
-  int64_t capacity;
+  Heuristics heuristics;
 };
 
 } // namespace tpuc::codegen

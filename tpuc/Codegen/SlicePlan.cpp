@@ -256,3 +256,13 @@ Expected<SlicePlan> codegen::planSlices(Operation *op, const Backend &backend, i
     return propagate(model);
   return Planner(op, backend, std::move(*model), capacity).plan();
 }
+
+Expected<Place> codegen::fittingPlaceOf(Operation *op, const Backend &backend) {
+  Expected<Place> place = backend.placeOf(op);
+  if (!place || *place != Place::Local)
+    return place;
+  Expected<SlicePlan> plan = planSlices(op, backend, backend.info().memory.localBytesPerLane);
+  if (!plan)
+    return propagate(plan);
+  return place;
+}

@@ -28,6 +28,10 @@ struct SlicePlan {
 /// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
 Expected<SlicePlan> planSlices(mlir::Operation *op, const Backend &backend, int64_t capacity);
 
+/// Where `op` is computed, as `Backend::placeOf` says. Errors (without `where`): also that no slice
+/// fits local memory.
+Expected<Place> fittingPlaceOf(mlir::Operation *op, const Backend &backend);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_SLICEPLAN_H

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/OpMaker.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -27,10 +28,6 @@ using namespace tpuc::codegen;
 
 namespace {
 
-ArrayRef<int64_t> stackedDims(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 /// Whether a convolution of pictures reads windows whose rows follow each other, with a filter that
 /// is a constant.
 bool hasRows(tpu::ConvOp op) {
@@ -44,7 +41,8 @@ bool hasRows(tpu::ConvOp op) {
            llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
   };
   return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
-         all(op.getInserts(), 0) && all(op.getDilations(), 1) && stackedDims(op.getFilter())[2] > 1;
+         all(op.getInserts(), 0) && all(op.getDilations(), 1) &&
+         OpMaker::dimsOf(op.getFilter())[2] > 1;
 }
 
 /// [O, C, H, W] as [O, H * C, 1, W].
@@ -69,7 +67,7 @@ RankedTensorType inShape(Value value, ArrayRef<int64_t> dims) {
 
 Expected<void> stackRows(tpu::ConvOp op, ModuleOp module) {
   Expected<top::Window> window = top::convolutionWindow(
-      top::windowSpec(op), stackedDims(op.getInput()), stackedDims(op.getFilter()));
+      top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
   if (!window)
     return propagate(window);
   auto weight = op.getFilter().getDefiningOp<top::WeightOp>();
@@ -78,8 +76,8 @@ Expected<void> stackRows(tpu::ConvOp op, ModuleOp module) {
     return propagate(filter);
   OpBuilder builder(op);
   const Tensor stacked = stackedFilter(*filter);
-  const ArrayRef<int64_t> input = stackedDims(op.getInput());
-  const ArrayRef<int64_t> output = stackedDims(op.getOutput());
+  const ArrayRef<int64_t> input = OpMaker::dimsOf(op.getInput());
+  const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
   top::WeightOp made = top::WeightOp::create(builder, module, weight.name() + "_stacked", stacked);
   made.getOutput().setType(
       inShape(op.getFilter(), {stacked.shape()[0], stacked.shape()[1], 1, stacked.shape()[3]}));
@@ -103,14 +101,13 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::ConvOp> ops;
     getOperation().walk([&](tpu::ConvOp op) {
-      if (hasRows(op) && (*backend)->wantsRowsAsChannels(op))
+      // What the host computes needs the rows where they are.
+      if (hasRows(op) && backend->wantsRowsAsChannels(op) && fittingPlaceOf(op, *backend))
         ops.push_back(op);
     });
     for (tpu::ConvOp op : ops)

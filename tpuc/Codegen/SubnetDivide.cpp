@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -83,7 +84,7 @@ private:
 Expected<Engine> Divider::engineOf(Operation *op) const {
   std::optional<Error> refusal;
   if (llvm::all_of(op->getOperands(), isStatic) && llvm::all_of(op->getResults(), isStatic)) {
-    Expected<Place> place = backend.placeOf(op);
+    Expected<Place> place = fittingPlaceOf(op, backend);
     if (place)
       return *place == Place::Alias ? Engine::Either : Engine::Tpu;
     refusal = place.error();
@@ -219,11 +220,9 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    Expected<std::unique_ptr<Backend>> backend = backendOf(module);
-    if (!backend) {
-      module.emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(module);
+    if (!backend)
       return signalPassFailure();
-    }
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main) {
       module.emitError(main.error().message());
@@ -231,7 +230,7 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
     }
     Block &block = main->front();
     copyConstants(block);
-    Divider divider(block, **backend);
+    Divider divider(block, *backend);
     if (!divider.classify())
       return signalPassFailure();
     OpBuilder builder(&getContext());

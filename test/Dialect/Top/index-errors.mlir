@@ -1,7 +1,7 @@
 // RUN: tpuc-opt %s --split-input-file --verify-diagnostics
 
 func.func @float_indices(%a: tensor<2x3xf32>, %i: tensor<2xf32>) {
-  // expected-error @+1 {{operand 'indices' has type 'tensor<2xf32>'; expected elements i32 or i64}}
+  // expected-error @+1 {{operand 'indices' has type 'tensor<2xf32>'; expected elements i32, ui32 or i64}}
   %0 = "top.Gather"(%a, %i) : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
   return
 }

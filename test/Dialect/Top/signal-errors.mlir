@@ -10,7 +10,7 @@ func.func @integers(%x: tensor<1x8x1xi32>, %none: none) {
 // -----
 
 func.func @length(%x: tensor<1x8x1xf32>, %n: tensor<f32>, %none: none) {
-  // expected-error @+1 {{operand 'length' has type 'tensor<f32>'; expected elements i32 or i64}}
+  // expected-error @+1 {{operand 'length' has type 'tensor<f32>'; expected elements i32, ui32 or i64}}
   %0 = "top.DFT"(%x, %n, %none) : (tensor<1x8x1xf32>, tensor<f32>, none) -> tensor<*xf32>
   return
 }
@@ -18,7 +18,7 @@ func.func @length(%x: tensor<1x8x1xf32>, %n: tensor<f32>, %none: none) {
 // -----
 
 func.func @step(%x: tensor<1x8x1xf32>, %n: tensor<f32>, %none: none) {
-  // expected-error @+1 {{operand 'step' has type 'tensor<f32>'; expected elements i32 or i64}}
+  // expected-error @+1 {{operand 'step' has type 'tensor<f32>'; expected elements i32, ui32 or i64}}
   %0 = "top.STFT"(%x, %n, %none, %none) : (tensor<1x8x1xf32>, tensor<f32>, none, none) -> tensor<*xf32>
   return
 }

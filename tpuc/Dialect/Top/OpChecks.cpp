@@ -30,10 +30,10 @@ LogicalResult tpuc::top::verifyIndexType(Operation *op, StringRef name, Value va
   if (!isPresent(value))
     return success();
   std::optional<DataType> type = storageDataType(value.getType());
-  if (type == DataType::I32 || type == DataType::I64)
+  if (type == DataType::I32 || type == DataType::U32 || type == DataType::I64)
     return success();
   return op->emitOpError("operand '")
-         << name << "' has type " << value.getType() << "; expected elements i32 or i64";
+         << name << "' has type " << value.getType() << "; expected elements i32, ui32 or i64";
 }
 
 LogicalResult tpuc::top::verifySameElements(Operation *op, ValueRange values) {

@@ -19,7 +19,8 @@ enum class Forms : uint8_t { AtMostOne, One };
 /// An error of `op` unless `operand` and the attribute `name` are given as `forms` says.
 llvm::LogicalResult verifyForms(mlir::Operation *op, llvm::StringRef name, mlir::Value operand,
                                 Forms forms);
-/// An error of `op` unless `value`, the operand `name`, is left out or holds i32 or i64.
+/// An error of `op` unless `value`, the operand `name`, is left out or holds i32, ui32 or
+/// i64.
 llvm::LogicalResult verifyIndexType(mlir::Operation *op, llvm::StringRef name, mlir::Value value);
 /// An error of `op` unless `values`, at least one, have elements of one type. Those of other
 /// dialects (calibrated, quantized) go with all.

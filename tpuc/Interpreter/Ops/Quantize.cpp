@@ -225,49 +225,51 @@ static Expected<void> evaluateConvInteger(OpContext &context) {
 /// The axis of rows of an operand or result of `rank` axes.
 static size_t rowAxis(size_t rank) { return rank < 2 ? 0 : rank - 2; }
 
-/// The shape of a . b; an error where they do not fit.
-static Expected<Shape> productShape(OpContext &context) {
-  if (context.operand(0).shape().rank() == 0 ||
-      context.operand(static_cast<unsigned>(context.numOperands() == 4 ? 1 : 3)).shape().rank() ==
-          0)
+/// Both factors of a product less their zero points, and the shape of the result.
+struct CenteredProduct {
+  Tensor a, b;
+  Shape shape;
+};
+
+/// Of the operands `a` and `b`, with zero points of rows and of columns.
+static Expected<CenteredProduct> centeredProduct(OpContext &context, unsigned a, unsigned aZero,
+                                                 unsigned b, unsigned bZero) {
+  const size_t rankA = context.operand(a).shape().rank();
+  const size_t rankB = context.operand(b).shape().rank();
+  if (rankA == 0 || rankB == 0)
     return context.error("an operand is a scalar", "at least one dimension");
-  const Tensor &b = context.operand(context.numOperands() == 4 ? 1 : 3);
-  Expected<Dims> dims = shapes::matMulShape(dimsOf(context, 0), b.shape().dims(), false, false);
+  Expected<Dims> dims =
+      shapes::matMulShape(dimsOf(context, a), context.operand(b).shape().dims(), false, false);
   if (!dims)
     return located(context, dims.error());
-  return Shape(std::span<const int64_t>(dims->data(), dims->size()));
+  Expected<Tensor> left = centered(context, a, aZero, rowAxis(rankA));
+  if (!left)
+    return propagate(left);
+  Expected<Tensor> right = centered(context, b, bZero, rankB - 1);
+  if (!right)
+    return propagate(right);
+  return CenteredProduct{std::move(*left), std::move(*right),
+                         Shape(std::span<const int64_t>(dims->data(), dims->size()))};
 }
 
 static Expected<void> evaluateMatMulInteger(OpContext &context) {
-  Expected<Shape> shape = productShape(context);
-  if (!shape)
-    return propagate(shape);
-  Expected<Tensor> a = centered(context, 0, 2, rowAxis(context.operand(0).shape().rank()));
-  if (!a)
-    return propagate(a);
-  Expected<Tensor> b = centered(context, 1, 3, context.operand(1).shape().rank() - 1);
-  if (!b)
-    return propagate(b);
-  Expected<Tensor *> output = context.allocate(0, DataType::I32, *shape);
+  Expected<CenteredProduct> product = centeredProduct(context, 0, 2, 1, 3);
+  if (!product)
+    return propagate(product);
+  Expected<Tensor *> output = context.allocate(0, DataType::I32, product->shape);
   if (!output)
     return propagate(output);
-  kernels::matMul(*a, *b, nullptr, {}, **output, context.threads(), nullptr);
+  kernels::matMul(product->a, product->b, nullptr, {}, **output, context.threads(), nullptr);
   return {};
 }
 
 static Expected<void> evaluateQLinearMatMul(OpContext &context) {
-  Expected<Shape> shape = productShape(context);
-  if (!shape)
-    return propagate(shape);
-  Expected<Tensor> a = centered(context, 0, 2, rowAxis(context.operand(0).shape().rank()));
-  if (!a)
-    return propagate(a);
-  Expected<Tensor> b = centered(context, 3, 5, context.operand(3).shape().rank() - 1);
-  if (!b)
-    return propagate(b);
-  Tensor sums(DataType::I32, *shape);
-  kernels::matMul(*a, *b, nullptr, {}, sums, context.threads(), nullptr);
-  const size_t rank = shape->rank();
+  Expected<CenteredProduct> product = centeredProduct(context, 0, 2, 3, 5);
+  if (!product)
+    return propagate(product);
+  Tensor sums(DataType::I32, product->shape);
+  kernels::matMul(product->a, product->b, nullptr, {}, sums, context.threads(), nullptr);
+  const size_t rank = product->shape.rank();
   return requantize(context, sums, {1, rowAxis(rank), 4, rank == 0 ? 0 : rank - 1, 6});
 }
 

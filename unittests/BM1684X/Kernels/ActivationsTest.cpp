@@ -166,6 +166,34 @@ TEST(Unary, AccuracyInF32) {
   }
 }
 
+/// Logarithms and roots at the end of what they are defined for, and beyond.
+TEST(Unary, EdgesOfDomains) {
+  for (const DataType type : {DataType::F32, DataType::F16, DataType::BF16})
+    for (const UnaryKind kind : {UnaryKind::Log, UnaryKind::Sqrt}) {
+      Tensor numbers = randomNumbers(DataType::F32, {1, 2, 1, 3}, 1, -2, -1);
+      numbers.mutableData<float>()[0] = 0;
+      numbers.mutableData<float>()[1] = -0.0F;
+      numbers.mutableData<float>()[2] = 1;
+      Bench bench;
+      Unary unary;
+      unary.kind = kind;
+      unary.input = bench.load(convert(numbers, type));
+      unary.output = bench.local(type, extents(numbers));
+      unary.scratch = bench.scratch(unaryScratch(unary));
+      expectOk(emitUnary(bench.builder, unary));
+      GlobalTensor stored = bench.store(unary.output);
+      bench.run();
+      const Tensor made = convert(bench.get(stored), DataType::F32);
+      const auto found = made.data<float>();
+      const float atZero = kind == UnaryKind::Log ? -std::numeric_limits<float>::infinity() : 0;
+      EXPECT_EQ(found[0], atZero);
+      EXPECT_EQ(found[1], atZero);
+      EXPECT_NEAR(found[2], kind == UnaryKind::Log ? 0 : 1, 1e-6);
+      for (size_t i = 3; i < 6; ++i)
+        EXPECT_TRUE(std::isnan(found[i])) << numbers.data<float>()[i];
+    }
+}
+
 /// What lies beside a slice of channels stays as it is.
 TEST(Unary, SlicesOfChannels) {
   Bench bench;

@@ -65,7 +65,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
           tpu::StackRowsOp>(op))
     return Place::Alias;
-  if (isa<tpu::CopyOp>(op)) {
+  if (isa<tpu::CopyOp>(op) || keepsBits(op)) {
     if (isConstantOperand(op, 0))
       return makeError("", "a constant that is a result", "one that is computed");
     return Place::Alias;

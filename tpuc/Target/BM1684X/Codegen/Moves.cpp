@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Rearrangements.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
@@ -202,6 +203,32 @@ Copies gatherCopies(tpu::GatherOp op) {
   return copies;
 }
 
+/// How many elements of the result each element of the operand takes, where both are integers of
+/// whole bytes: a cast keeps the low bits.
+std::optional<int64_t> integerRatio(Operation *op) {
+  auto narrowing = dyn_cast<tpu::DtypeCastOp>(op);
+  if (!narrowing)
+    return std::nullopt;
+  int64_t bytes[2];
+  for (auto [value, size] :
+       llvm::zip_equal(ValueRange{narrowing.getInput(), narrowing.getOutput()}, bytes)) {
+    const std::optional<DataType> type = storageDataType(value.getType());
+    if (!type || isFloat(*type) || type == DataType::Bool || byteSize(*type, 2) == 1)
+      return std::nullopt;
+    size = byteSize(*type, 1);
+  }
+  return bytes[0] / bytes[1];
+}
+
+/// The low parts of wider integers.
+Copies castCopies(tpu::DtypeCastOp op) {
+  return std::vector<Copy>{Copy{.from = op.getInput(),
+                                .to = op.getOutput(),
+                                .dims = {cast<RankedTensorType>(op.getType()).getNumElements()},
+                                .fromStrides = {*integerRatio(op)},
+                                .toStrides = {1}}};
+}
+
 Copies expandCopies(tpu::ExpandOp op) {
   Copy copy{.from = op.getInput(),
             .to = op.getOutput(),
@@ -232,6 +259,7 @@ Copies copiesOf(Operation *op) {
       .Case([](tpu::Depth2SpaceOp shuffle) { return depthToSpaceCopies(shuffle); })
       .Case([](tpu::GatherOp gather) { return gatherCopies(gather); })
       .Case([](tpu::ExpandOp expand) { return expandCopies(expand); })
+      .Case([](tpu::DtypeCastOp narrowing) { return castCopies(narrowing); })
       .Case<tpu::TileOp, tpu::PadOp, tpu::CenterCropPadOp, tpu::SliceOp>(
           [](Operation *other) { return rearrangedCopies(other); })
       .Default([](Operation *) -> Copies { return makeError("", "there is no transfer for it"); });
@@ -388,6 +416,8 @@ Expected<void> checkComputedGather(tpu::GatherOp op, const ComputedGather &gathe
   const std::optional<DataType> type = storageDataType(op.getInput().getType());
   if (!indices || isFloat(*indices) || gather.words == 0)
     return makeError("", "indices of less than 32 bits", "32 or 64 bits");
+  if (isSigned(*indices) && !top::constantTensor(op.getIndices()))
+    return makeError("", "indices that may be negative", "ui32");
   if (!type || !precOf(*type) || !isFloat(*type))
     return makeError("", "integers gathered by computed indices", "floats");
   constexpr int64_t kLongest = 65535;
@@ -397,7 +427,7 @@ Expected<void> checkComputedGather(tpu::GatherOp op, const ComputedGather &gathe
   return {};
 }
 
-/// Indices that are negative or too large give NaN: the chip does not count from the end.
+/// Indices that are too large give NaN.
 Expected<void> emitComputedGather(Builder &builder, tpu::GatherOp op,
                                   const ComputedGather &gather) {
   std::optional<int64_t> from = codegen::addressOf(op.getInput().getType());
@@ -420,8 +450,11 @@ Expected<void> emitComputedGather(Builder &builder, tpu::GatherOp op,
 
 } // namespace
 
+bool keepsBits(Operation *op) { return integerRatio(op) == 1; }
+
 bool isMove(Operation *op) {
-  return isa<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::Depth2SpaceOp, tpu::GatherOp,
+  return integerRatio(op) > 1 ||
+         isa<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::Depth2SpaceOp, tpu::GatherOp,
              tpu::ExpandOp>(op) ||
          isRearrangement(op);
 }

@@ -15,6 +15,8 @@
 
 namespace tpuc::bm1684x::backend {
 
+/// Whether `op` changes the type of integers and no bit of them.
+bool keepsBits(mlir::Operation *op);
 /// Whether `op` copies elements from place to place and computes nothing.
 bool isMove(mlir::Operation *op);
 /// Errors (without `where`) say which form of the op is not known.

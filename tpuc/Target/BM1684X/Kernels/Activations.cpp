@@ -177,7 +177,9 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     return addDirect(builder, unary, in, out, r0);
   case UnaryKind::Sqrt:
     addRsqrt(builder, r0, in);
-    return add(ArithOp::Mul, out, r0, in);
+    add(ArithOp::Mul, r1, r0, in);
+    return addCompareSelect(builder, CompareOp::Greater, out, number(0), in,
+                            number(std::numeric_limits<double>::quiet_NaN()), r1);
   case UnaryKind::Rsqrt:
     return addRsqrt(builder, out, in);
   case UnaryKind::Reciprocal:
@@ -187,7 +189,10 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     return addUnaryArith(builder, ArithOp::Copy, out, r2);
   case UnaryKind::Log:
     series.log(in);
-    return addUnaryArith(builder, ArithOp::Copy, out, r0);
+    addCompareSelect(builder, CompareOp::Greater, r1, number(0), in,
+                     number(std::numeric_limits<double>::quiet_NaN()),
+                     number(-std::numeric_limits<double>::infinity()));
+    return addCompareSelect(builder, CompareOp::Greater, out, in, number(0), r0, r1);
   case UnaryKind::Sigmoid:
     return series.sigmoid(out, in, unary.a, unary.b);
   case UnaryKind::Tanh:

@@ -177,8 +177,9 @@ void LayerSums::add(const std::vector<TimedCommand> &vendor,
     const std::string_view name = layerOf(names, i);
     const auto [place, isNew] = places.emplace(name, sums.size());
     if (isNew)
-      sums.push_back({{.name = std::string(name)}, vendor[i].start});
+      sums.push_back({{}, vendor[i].start});
     Sum &sum = sums[place->second];
+    sum.time.name = name;
     sum.start = std::min(sum.start, vendor[i].start);
     const CommandCost &cost = vendor[i].cost;
     ++(isTiu ? sum.time.numTiu : sum.time.numGdma);
