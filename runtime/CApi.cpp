@@ -25,6 +25,8 @@ struct tpuc_model {
 
 struct tpuc_session {
   std::unique_ptr<Session> session;
+  /// Of the outputs that were described.
+  std::vector<std::vector<uint64_t>> shapes = {};
 };
 
 namespace {
@@ -64,31 +66,35 @@ const bmodel::Stage *findStage(const tpuc_model *model, size_t net, size_t stage
   return stage < stages.size() ? &stages[stage] : nullptr;
 }
 
+/// `tensor` in a shape that lives as long as `info`.
+Expected<void> describe(const bmodel::TensorInfo &tensor, const std::vector<uint64_t> &shape,
+                        tpuc_tensor_info *info) {
+  const std::optional<DataType> type = bmodel::dataTypeOfCode(tensor.type);
+  if (!type)
+    return makeError(tensor.name, bmodel::typeCodeName(tensor.type), "a type that tpuc has");
+  const auto checked = checkedShape(shape, *type, tensor.name);
+  if (!checked)
+    return tl::unexpected(checked.error());
+  *info = {tensor.name.c_str(),
+           static_cast<tpuc_type>(tensor.type),
+           shape.size(),
+           shape.data(),
+           static_cast<size_t>(checked->numElements()),
+           static_cast<size_t>(byteSize(*type, checked->numElements())),
+           tensor.scale,
+           tensor.zeroPoint};
+  return {};
+}
+
 tpuc_status describe(const std::vector<bmodel::TensorInfo> *tensors, size_t index,
                      tpuc_tensor_info *info, tpuc_error *error) {
   if (!tensors || index >= tensors->size())
     return badArgument(error, "no such net, stage or tensor");
   if (!info)
     return badArgument(error, "info is null");
-  return guarded(error, TPUC_UNSUPPORTED, [&]() -> Expected<void> {
-    const bmodel::TensorInfo &tensor = (*tensors)[index];
-    const std::optional<DataType> type = bmodel::dataTypeOfCode(tensor.type);
-    if (!type)
-      return makeError(tensor.name, bmodel::typeCodeName(tensor.type), "a type that tpuc has");
-    const auto &shape = tensor.shapes.front();
-    const auto checked = checkedShape(shape, *type, tensor.name);
-    if (!checked)
-      return tl::unexpected(checked.error());
-    *info = {tensor.name.c_str(),
-             static_cast<tpuc_type>(tensor.type),
-             shape.size(),
-             shape.data(),
-             static_cast<size_t>(checked->numElements()),
-             static_cast<size_t>(byteSize(*type, checked->numElements())),
-             tensor.scale,
-             tensor.zeroPoint};
-    return {};
-  });
+  const bmodel::TensorInfo &tensor = (*tensors)[index];
+  return guarded(error, TPUC_UNSUPPORTED,
+                 [&] { return describe(tensor, tensor.shapes.front(), info); });
 }
 
 /// The shape of input or output `index`, or nothing, with the error told.
@@ -237,6 +243,21 @@ tpuc_status tpuc_session_run(tpuc_session *session, tpuc_error *error) {
   if (!session)
     return badArgument(error, "the session is null");
   return guarded(error, TPUC_RUN_FAILED, [&] { return session->session->run(); });
+}
+
+tpuc_status tpuc_session_output(tpuc_session *session, size_t index, tpuc_tensor_info *info,
+                                tpuc_error *error) {
+  const auto *tensor = findTensor(session, &bmodel::Stage::outputs, index, info, error);
+  if (!tensor)
+    return TPUC_BAD_ARGUMENT;
+  return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
+    const auto output = session->session->output(index);
+    if (!output)
+      return tl::unexpected(output.error());
+    session->shapes.resize(session->session->stage().outputs.size());
+    session->shapes[index].assign(output->shape().begin(), output->shape().end());
+    return describe(*tensor, session->shapes[index], info);
+  });
 }
 
 tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, void *data,

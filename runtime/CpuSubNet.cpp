@@ -79,8 +79,9 @@ std::vector<std::vector<size_t>> lastReads(const cpu::Program &program) {
 /// The tensors of one run of a program.
 class CpuSubNet::Frame {
 public:
-  Frame(const Part &part, Device &device, ThreadPool &threads)
-      : part(part), device(device), threads(threads), slots(part.constants) {}
+  Frame(const Part &part, Device &device, std::span<std::optional<Tensor>> results,
+        ThreadPool &threads)
+      : part(part), device(device), results(results), threads(threads), slots(part.constants) {}
 
   Expected<void> run();
 
@@ -91,6 +92,7 @@ private:
 
   const Part &part;
   Device &device;
+  std::span<std::optional<Tensor>> results;
   ThreadPool &threads;
   std::vector<std::optional<Tensor>> slots;
 };
@@ -126,6 +128,8 @@ Expected<void> CpuSubNet::Frame::take(const cpu::Op &op, int32_t index, const Te
         fmt::format("computes {} {}", dataTypeName(tensor.type()), tensor.shape().str()),
         fmt::format("{} [{}]", dataTypeName(value.type), fmt::join(value.dims, ", ")));
   slots[static_cast<size_t>(index)] = tensor;
+  if (value.home == cpu::Home::Result)
+    results[value.address] = tensor;
   if (value.home != cpu::Home::Device)
     return {};
   const std::span<const std::byte> bytes = tensor.rawBytes();
@@ -200,9 +204,10 @@ Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const bmodel::Stage
   return made;
 }
 
-Expected<void> CpuSubNet::run(Device &device, ThreadPool &threads) const {
+Expected<void> CpuSubNet::run(Device &device, std::span<std::optional<Tensor>> results,
+                              ThreadPool &threads) const {
   for (const Part &part : parts)
-    if (Expected<void> done = Frame(part, device, threads).run(); !done)
+    if (Expected<void> done = Frame(part, device, results, threads).run(); !done)
       return done;
   return {};
 }

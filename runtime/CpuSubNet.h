@@ -27,9 +27,11 @@ public:
   /// The names of the layers, in the order in which they are computed.
   const std::vector<std::string> &layers() const { return layerNames; }
 
-  /// Computes all layers on tensors in the memory of `device`. Errors name the layer: what only the
-  /// data show, such as an index out of range or a result of another shape than was foreseen.
-  Expected<void> run(Device &device, ThreadPool &threads) const;
+  /// Computes all layers on tensors in the memory of `device`. What is given to the caller goes to
+  /// `results`, one for each output of the network. Errors name the layer: what only the data show,
+  /// such as an index out of range or a result of another shape than was foreseen.
+  Expected<void> run(Device &device, std::span<std::optional<Tensor>> results,
+                     ThreadPool &threads) const;
 
 private:
   struct Step {

@@ -244,6 +244,7 @@ Expected<std::unique_ptr<Session>> Session::create(std::shared_ptr<const LoadedM
   session->program = std::move(*program);
   session->device = std::move(*device);
   session->inputs.resize(session->stage().inputs.size());
+  session->results.resize(session->stage().outputs.size());
   return session;
 }
 
@@ -286,7 +287,8 @@ Expected<void> Session::run(const RunHooks &hooks) {
     std::ranges::copy(bytes, place.begin());
   }
   for (const LoadedStage::Step &step : program->steps) {
-    const auto ok = step.cpu ? step.cpu->run(*device, *threads) : device->run(step.subNet, hooks);
+    const auto ok =
+        step.cpu ? step.cpu->run(*device, results, *threads) : device->run(step.subNet, hooks);
     if (!ok)
       return makeError(loaded->placeOf(ref), ok.error().message());
   }
@@ -317,7 +319,11 @@ Expected<Tensor> Session::output(size_t index) const {
   const bmodel::TensorInfo &info = stage().outputs[index];
   if (!hasRun)
     return makeError(loaded->placeOf(ref), fmt::format("output '{}' before a run", info.name));
-  return read(info.type, info.shapes.front(), info.address, info.name);
+  if (info.memory != bmodel::kCpuMemory)
+    return read(info.type, info.shapes.front(), info.address, info.name);
+  if (!results[index])
+    return makeError(loaded->placeOf(ref), fmt::format("no layer gives output '{}'", info.name));
+  return *results[index];
 }
 
 } // namespace tpuc::runtime

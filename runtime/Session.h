@@ -96,7 +96,8 @@ public:
   Expected<void> setInputBytes(size_t index, std::span<const std::byte> bytes);
   /// Runs the net. Errors: inputs that were never set, what only the data can show.
   Expected<void> run(const RunHooks &hooks = {});
-  /// A copy of the output of the last run as the net stores it. `index` must exist.
+  /// The output of the last run as the net stores it, in its real shape where only the data show
+  /// that. `index` must exist.
   Expected<Tensor> output(size_t index) const;
   /// A copy of any tensor of the context, as it is now.
   Expected<Tensor> read(uint32_t type, std::span<const uint64_t> shape, uint64_t address,
@@ -114,6 +115,8 @@ private:
   std::unique_ptr<ThreadPool> threads;
   /// Copied to the device before each run, whose commands may use their place for something else.
   std::vector<std::optional<Tensor>> inputs;
+  /// Outputs that have no place on the device.
+  std::vector<std::optional<Tensor>> results;
   bool hasRun = false;
 };
 

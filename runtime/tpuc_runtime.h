@@ -163,6 +163,10 @@ TPUC_API tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t in
                                                 const float *values, size_t num_elements,
                                                 tpuc_error *error);
 TPUC_API tpuc_status tpuc_session_run(tpuc_session *session, tpuc_error *error);
+/* What the last run gave. Outputs whose shape only the data show have 0 for some extents in what
+ * tpuc_model_output tells, and the real ones here; the pointers live until the next run. */
+TPUC_API tpuc_status tpuc_session_output(tpuc_session *session, size_t index,
+                                         tpuc_tensor_info *info, tpuc_error *error);
 /* After a run. `num_bytes` is that of the tensor_info. */
 TPUC_API tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, void *data,
                                              size_t num_bytes, tpuc_error *error);

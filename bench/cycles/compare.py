@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Cycles of our model files beside those of TPU-MLIR's, both on the same timing simulator.
 
-usage: compare.py BUILD [--models DIR] [--vendor DIR] [--opt N] [--by-layer] [NETWORK ...] [MODE ...]
+usage: compare.py BUILD [--models DIR] [--vendor DIR] [--opt N] [--by-layer] [--svg DIR]
+                  [NETWORK ...] [MODE ...]
 
 DIR of --models (default: TPUC_MODELS) holds NETWORK.onnx; each is transformed and deployed for
 bm1684x in this run, without validation. DIR of --vendor (default: TPUC_VENDOR_BMODELS) holds
@@ -11,9 +12,15 @@ INT8 needs NETWORK_in.npz beside the network. Open dimensions are bound as in mo
 benchmark.
 
 Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
-by theirs, and how busy our engines are; at the end the geometric means. With --by-layer the slowest
-layers of both follow. A network that we cannot compile is shown with the reason. What each heuristic
-of the code generator brings says heuristics.py beside this file.
+by theirs, how busy our engines are, and how many times longer than its bound the network takes;
+at the end the geometric means. The bound of a network is the longer of its products at the peak of
+their types, and of the transfers of all weights, inputs and outputs, once.
+
+With --by-layer the slowest layers of both follow, each with its bound: its products at peak, or the
+bytes that it moves at the rate of loads. With --svg DIR the time lines of both go to
+DIR/NETWORK_MODE.svg, with the names of our layers as tooltips. A network that we cannot compile is
+shown with the reason. What each heuristic of the code generator brings says heuristics.py beside this
+file.
 """
 
 import argparse
@@ -24,12 +31,16 @@ import subprocess
 import sys
 import tempfile
 
+import timeline
+
 # Inputs of networks that leave their height and width open, by the name of the file.
 SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,192]]",
           "pnet": "[[1,3,40,40]]"}
 MODES = ("F32", "F16", "BF16", "INT8")
 PARAMETERS = ("vendor", "conservative")
 SLOWEST = 12
+# Bytes per cycle, of the vendor's parameters.
+LOAD_RATE, STORE_RATE = 58, 44
 
 
 class Failed(Exception):
@@ -53,6 +64,20 @@ class Tools:
     def profile(self, file):
         """What the timing simulator says about the only stage of a model file."""
         return json.loads(call(self.path("model_tool"), "--profile", "--json", file))[0]
+
+    def commands(self, file, folder):
+        """All commands of a model file with their times, and the total cycles."""
+        table = os.path.join(folder, "commands.csv")
+        call(self.path("model_tool"), "--profile", "--csv", table, file)
+        return timeline.read_commands(table)
+
+    def transfer_bound(self, file):
+        """The cycles of loading weights and inputs and of storing outputs, once."""
+        stage = json.loads(call(self.path("model_tool"), "--info", "--json", file))
+        stage = stage["nets"][0]["stages"][0]
+        loaded = sum(each["bytes"] for each in stage["inputs"])
+        loaded += (stage.get("coefficients") or {"bytes": 0})["bytes"]
+        return loaded / LOAD_RATE + sum(each["bytes"] for each in stage["outputs"]) / STORE_RATE
 
     def transform(self, onnx, folder):
         name = os.path.splitext(os.path.basename(onnx))[0]
@@ -88,10 +113,12 @@ def print_layers(who, profile):
     if not layers:
         print(f"    {who}: the file does not say which commands belong to which layer")
         return
-    print(f"    {who}: compute and transfer cycles of the slowest of {len(layers)} layers")
+    print(f"    {who}: compute and transfer cycles and bound of the slowest of {len(layers)} layers")
     for layer in layers[:SLOWEST]:
         cycles = layer["vendor"]
-        print(f"    {cycles['tiu_cycles']:12} {cycles['gdma_cycles']:12}  {layer['name']}")
+        bound = max(layer["mac_cycles"], layer["bytes"] / LOAD_RATE)
+        print(f"    {cycles['tiu_cycles']:12} {cycles['gdma_cycles']:12} {bound:12.0f}  "
+              f"{layer['name']}")
 
 
 class Comparison:
@@ -100,6 +127,15 @@ class Comparison:
         self.options = options
         self.ratios = {parameters: [] for parameters in PARAMETERS}
 
+    def draw(self, name, mode, files):
+        """The time lines of `files`, each with a name."""
+        os.makedirs(self.options.svg, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            lines = [(who, *self.tools.commands(file, folder)) for who, file in files]
+        path = os.path.join(self.options.svg, f"{name}_{mode}.svg")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(timeline.picture(f"{name} {mode}", lines))
+
     def compare(self, top, name, mode):
         vendor = os.path.join(self.options.vendor or "", name, mode)
         theirs = None
@@ -107,7 +143,8 @@ class Comparison:
         if self.options.vendor and os.path.exists(file):
             theirs = self.tools.profile(file)
         sample = os.path.abspath(os.path.join(self.options.models, name + "_in.npz"))
-        ours = self.tools.profile(self.tools.deploy(top, mode, self.options.opt, sample))
+        deployed = self.tools.deploy(top, mode, self.options.opt, sample)
+        ours = self.tools.profile(deployed)
         fields = []
         for parameters in PARAMETERS:
             cycles = ours[parameters]["cycles"]
@@ -119,7 +156,11 @@ class Comparison:
             fields.append(f"{cycles:11} {theirs[parameters]['cycles']:11} {ratio:6.3f}")
         mine = ours["vendor"]
         busy = [100 * mine[engine] / mine["cycles"] for engine in ("tiu_cycles", "gdma_cycles")]
-        print(f"{name:20} {mode:5}" + "".join(fields) + f"  {busy[0]:3.0f} {busy[1]:3.0f}")
+        bound = max(mine["mac_cycles"], self.tools.transfer_bound(deployed))
+        print(f"{name:20} {mode:5}" + "".join(fields)
+              + f"  {busy[0]:3.0f} {busy[1]:3.0f} {mine['cycles'] / bound:6.2f}")
+        if self.options.svg:
+            self.draw(name, mode, [("ours", deployed)] + [("TPU-MLIR", file)] * bool(theirs))
         if self.options.by_layer:
             print_layers("ours", ours)
             if theirs is not None:
@@ -156,6 +197,7 @@ def main():
     parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_BMODELS"))
     parser.add_argument("--opt", type=int, default=1)
     parser.add_argument("--by-layer", action="store_true")
+    parser.add_argument("--svg", metavar="DIR")
     options = parser.parse_intermixed_args()
     if not options.models or not os.path.isdir(options.models):
         print("bench/cycles: no networks; expected --models or TPUC_MODELS to name a folder")
@@ -164,8 +206,8 @@ def main():
     names = [name for name in options.names if name not in MODES] or sorted(
         file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx"))
     comparison = Comparison(Tools(options.build), options)
-    print(f"{'':26}{'vendor parameters':>30}{'conservative parameters':>30}   busy %")
-    print(f"{'network':20} {'mode':5}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA")
+    print(f"{'':26}{'vendor parameters':>30}{'conservative parameters':>30}   busy %  times")
+    print(f"{'network':20} {'mode':5}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA  bound")
     for name in names:
         comparison.network(name, modes)
     comparison.finish()

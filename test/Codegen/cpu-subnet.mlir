@@ -14,7 +14,13 @@
 // TIME: not counted: 5 layers on the CPU: cube, angle, tangent, indices, count
 // RUN: npz_tool compare %t.dir/final.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
-// EQUAL: 2 equal
+// EQUAL: 3 equal
+
+// What only the data show of an output, the run shows.
+// RUN: model_tool --info %t.dir/net.bmodel | FileCheck %s --check-prefix=DYNAMIC
+// DYNAMIC: indices{{.*}}4, 0
+// RUN: npz_tool dump %t.dir/net.npz | FileCheck %s --check-prefix=SHAPE
+// SHAPE: indices{{.*}}4, 1
 
 // Groups are those of one sub-network.
 // RUN: tpuc-opt %s --subnet-divide --layer-group=save-groups=%t.dir/groups.json -o %t.dir/first.mlir
@@ -24,7 +30,7 @@
 // RUN: not tpuc-opt %s --subnet-divide --layer-group=load-groups=%t.dir/joined.json 2>&1 | FileCheck %s --check-prefix=JOINED
 // JOINED: joined.json
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
-  func.func @main(%arg0: tensor<1x6x5x7xf32>) -> (tensor<1x6x5x7xf32>, tensor<4xi64>) {
+  func.func @main(%arg0: tensor<1x6x5x7xf32>) -> (tensor<1x6x5x7xf32>, tensor<4xi64>, tensor<4x?xi64>) {
     %n = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("x")
     %0 = "tpu.Relu"(%x) : (tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("relu")
@@ -34,6 +40,6 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %4 = "tpu.NonZero"(%2) : (tensor<1x6x5x7xf32>) -> tensor<4x?xi64> loc("indices")
     %5 = "tpu.Reduce"(%4, %n) {axes = [1], keepdims = false, mode = "ReduceSum"} : (tensor<4x?xi64>, none) -> tensor<4xi64> loc("count")
     %6 = "tpu.Add"(%3, %0) : (tensor<1x6x5x7xf32>, tensor<1x6x5x7xf32>) -> tensor<1x6x5x7xf32> loc("sum")
-    return %6, %5 : tensor<1x6x5x7xf32>, tensor<4xi64>
+    return %6, %5, %4 : tensor<1x6x5x7xf32>, tensor<4xi64>, tensor<4x?xi64>
   }
 }

@@ -78,11 +78,19 @@ module attributes {module.name = "net", module.chip = "bm1684x"} {
 
 // -----
 
+// The host gives a result whose shape only the data show, but no layer of the chip takes it.
 module attributes {module.name = "net", module.chip = "bm1684x"} {
-  func.func @main(%arg0: tensor<4x4xf32>) -> tensor<2x?xi64> {
+  func.func @main(%arg0: tensor<4x4xf32>, %arg1: tensor<4xf32>) -> (tensor<2x?xi64>, tensor<4xi64>, tensor<2x?xi64>) {
+    %n = "top.None"() : () -> none
     // expected-error@+1 {{tpu.NonZero on i64 cannot be computed on bm1684x: its result has a shape that only the data show, and is needed outside of the CPU's layers}}
     %0 = "tpu.NonZero"(%arg0) : (tensor<4x4xf32>) -> tensor<2x?xi64>
-    return %0 : tensor<2x?xi64>
+    %1 = "tpu.DtypeCast"(%arg1) {to = i64} : (tensor<4xf32>) -> tensor<4xi64>
+    %2 = "tpu.DtypeCast"(%1) {to = f32} : (tensor<4xi64>) -> tensor<4xf32>
+    %3 = "tpu.Relu"(%2) : (tensor<4xf32>) -> tensor<4xf32>
+    %4 = "tpu.DtypeCast"(%3) {to = i64} : (tensor<4xf32>) -> tensor<4xi64>
+    %5 = "tpu.Reshape"(%4, %n) {shape = [2, 2]} : (tensor<4xi64>, none) -> tensor<2x2xi64>
+    %6 = "tpu.Gather"(%5, %0) {axis = 1 : i64} : (tensor<2x2xi64>, tensor<2x?xi64>) -> tensor<2x?xi64>
+    return %0, %4, %6 : tensor<2x?xi64>, tensor<4xi64>, tensor<2x?xi64>
   }
 }
 

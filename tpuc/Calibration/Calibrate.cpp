@@ -51,7 +51,7 @@ StatisticsPass::StatisticsPass(std::vector<std::string> given, SampleRunner &run
 }
 
 Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t end,
-                                                          ChannelMeans *means) {
+                                                          ChannelStatistics *channels) {
   std::vector<TensorRange> ranges(names.size());
   std::vector<std::mutex> mutexes(names.size());
   Expected<void> done =
@@ -64,8 +64,8 @@ Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t
                    range.add(FloatElements(tensor).values());
                    if (range.numNan() > 0)
                      return makeError("layer '" + name + "'", "computes nan", "numbers");
-                   if (means)
-                     means->add(name, tensor);
+                   if (channels)
+                     channels->add(name, tensor);
                    std::lock_guard lock(mutexes[found->second]);
                    ranges[found->second].merge(range);
                    return {};
@@ -159,15 +159,15 @@ Expected<std::vector<CalibratedTensor>> Calibration::run() {
   if (!names)
     return propagate(names);
   StatisticsPass pass(*names, runner);
-  ChannelMeans means(module);
-  Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples(), &means);
+  ChannelStatistics channels(module);
+  Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples(), &channels);
   if (!ranges)
     return propagate(ranges);
   const ThresholdMethod method = options.method.value_or(ThresholdMethod::Kl);
   for (size_t i = 0; i < names->size(); ++i) {
     const float absMax = (*ranges)[i].absMax();
     tensors.push_back(
-        {(*names)[i], (*ranges)[i], method, absMax > 0 ? absMax : 1, means.of((*names)[i])});
+        {(*names)[i], (*ranges)[i], method, absMax > 0 ? absMax : 1, channels.of((*names)[i])});
   }
   if (method == ThresholdMethod::Max)
     return std::move(tensors);

@@ -10,7 +10,7 @@
 #define TPUC_CALIBRATION_CALIBRATE_H
 
 #include "tpuc/Calibration/CalibrationTable.h"
-#include "tpuc/Calibration/ChannelMeans.h"
+#include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Calibration/SampleRunner.h"
 #include "tpuc/Calibration/Thresholds.h"
 
@@ -37,7 +37,7 @@ struct CalibratedTensor {
   ThresholdMethod method = ThresholdMethod::Kl;
   double threshold = 1;
   /// Of the channels over which a convolution or inner product sums; empty if none reads it.
-  std::vector<float> channelMeans = {};
+  ChannelFigures channels = {};
 };
 
 /// Two passes over samples, which may be done in parts: results of disjoint ranges of samples
@@ -47,9 +47,9 @@ public:
   StatisticsPass(std::vector<std::string> names, SampleRunner &runner);
 
   /// Errors: as SampleRunner::run; a tensor with NaN.
-  /// `means`, unless null, is told of all tensors.
+  /// `channels`, unless null, is told of all tensors.
   Expected<std::vector<TensorRange>> ranges(int64_t begin, int64_t end,
-                                            ChannelMeans *means = nullptr);
+                                            ChannelStatistics *channels = nullptr);
   /// `ranges` are those of all samples.
   Expected<std::vector<Histogram>> histograms(std::span<const TensorRange> ranges, int64_t numBins,
                                               int64_t begin, int64_t end);

@@ -55,7 +55,8 @@ struct SlicedOp {
   int64_t scratchBytes = 0;
 };
 
-/// One tensor that enters or leaves the network.
+/// One tensor that enters or leaves the network. One whose shape only the data show has no place of
+/// its own: the host gives it.
 struct ModelTensor {
   std::string name;
   mlir::RankedTensorType type;
@@ -121,6 +122,10 @@ public:
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
   /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
   virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
+  /// Whether the product of one row with a constant matrix is computed faster as a convolution of
+  /// one window over the picture [channels, rows, columns] that the row is.
+  virtual bool wantsConvolution(mlir::Operation *product,
+                                llvm::ArrayRef<int64_t> picture) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;

@@ -74,6 +74,7 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
   manager.addPass(createDecompose());
   if (heuristics.stackRows)
     manager.addPass(createStackRows());
+  manager.addPass(createRowProducts());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
   if (heuristics.opReorder)

@@ -91,7 +91,7 @@ void ProgramMaker::isolate() {
   SmallVector<Value> returned;
   for (Operation *layer : layers)
     for (Value result : layer->getResults())
-      if (!staysOnHost(result)) {
+      if (!staysOnHost(result) || outputOnHost(result)) {
         results.push_back(result);
         returned.push_back(mapping.lookup(result));
       }
@@ -101,7 +101,7 @@ void ProgramMaker::isolate() {
 }
 
 /// The number of a value of the isolated function, which is `original` in the network if that has a
-/// place for it; -1 for what is left out.
+/// place for it or gives it to the caller; -1 for what is left out.
 Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
                                         std::optional<Value> original) {
   if (isa<NoneType>(value.getType()))
@@ -117,7 +117,10 @@ Expected<int32_t> ProgramMaker::valueOf(Value value, StringRef name,
   made.type = *stored;
   for (int64_t extent : type.getShape())
     made.dims.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
-  if (original) {
+  if (const auto output = original ? outputOnHost(*original) : std::nullopt) {
+    made.home = cpu::Home::Result;
+    made.address = *output;
+  } else if (original) {
     std::optional<int64_t> address = addressOf(original->getType());
     if (!address)
       return makeError("tensor '" + made.name + "'", "has no address", "--address-assign first");

@@ -48,32 +48,44 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
   };
   int64_t compute = 0;
   int64_t transfer = 0;
+  // Each load's end once it is issued; the first that is not.
+  std::vector<std::optional<int64_t>> ends(loads.size());
   size_t next = 0;
-  std::vector<int64_t> ends;
-  const auto issue = [&](int64_t unit) {
-    MovableLoad &load = loads[next++];
+  const auto issue = [&](size_t index, int64_t unit) {
+    MovableLoad &load = loads[index];
     for (int64_t taken = unit; taken < load.need; ++taken)
       at(taken).bytes += load.bytes;
     load.unit = unit;
-    transfer = std::max(transfer, compute) + load.cycles;
-    ends.push_back(transfer);
+    ends[index] = transfer = std::max(transfer, compute) + load.cycles;
+    while (next < loads.size() && ends[next])
+      ++next;
+  };
+  // The first that can be issued, past those whose tensors are not there yet.
+  const auto following = [&](int64_t unit) {
+    size_t index = next;
+    while (index < loads.size() && (ends[index] || loads[index].earliest > unit))
+      ++index;
+    return index;
   };
   // When the loads of the unit before are there.
   int64_t fixedEnd = 0;
   size_t needed = 0;
+  int64_t neededEnd = 0;
   for (int64_t number = 0; number < static_cast<int64_t>(units.size()); ++number) {
     const ScheduleUnit &unit = at(number);
     if (unit.earlierCycles > 0)
       compute = transfer = std::max(compute, transfer) + unit.earlierCycles;
     while (next < loads.size() && loads[next].need <= number)
-      issue(number);
-    while (needed < loads.size() && loads[needed].need <= number)
-      ++needed;
-    const int64_t begin = std::max({compute, fixedEnd, needed > 0 ? ends[needed - 1] : 0});
+      issue(next, number);
+    for (; needed < loads.size() && loads[needed].need <= number; ++needed)
+      neededEnd = std::max(neededEnd, *ends[needed]);
+    const int64_t begin = std::max({compute, fixedEnd, neededEnd});
     const int64_t end = begin + unit.cycles;
-    while (next < loads.size() && loads[next].earliest <= number &&
-           (loads[next].need <= number + 1 || transfer < end) && hasRoom(loads[next], number))
-      issue(number);
+    for (size_t index = following(number);
+         index < loads.size() && (loads[index].need <= number + 1 || transfer < end) &&
+         hasRoom(loads[index], number);
+         index = following(number))
+      issue(index, number);
     fixedEnd = 0;
     if (unit.loadCycles > 0)
       fixedEnd = transfer = std::max(transfer, compute) + unit.loadCycles;
@@ -90,10 +102,109 @@ namespace {
 
 /// How far loads and stores run beside computation.
 enum class Overlap : uint8_t {
-  Timed,   ///< As long as they take.
+  Doubled, ///< As long as they take, in two places.
+  Timed,   ///< As long as they take, in one place where layers follow that need none.
   OneStep, ///< One step.
   None,    ///< They take turns.
 };
+
+bool takesTime(Overlap overlap) { return overlap <= Overlap::Timed; }
+
+/// Runs slices of a group on two engines that work in order: what is in step t of slice s happens
+/// at the time s * period + t, of one time loads come first and stores last.
+class SliceRun {
+public:
+  explicit SliceRun(const GroupPlan &plan)
+      : plan(plan), places(plan.tensors.size()), operands(plan.layers.size()) {
+    for (auto [index, tensor] : llvm::enumerate(plan.tensors)) {
+      places[index].resize(static_cast<size_t>(tensor.buffers));
+      for (const GroupTensor::Reader &reader : tensor.readers)
+        operands[reader.layer].push_back(index);
+    }
+  }
+  /// The cycles of the first `count` slices.
+  int64_t run(int64_t count);
+
+private:
+  /// When a place of a tensor has what it holds, and when the last one is done with that.
+  struct Place {
+    int64_t ready = 0, free = 0;
+  };
+  bool isNewIn(const GroupTensor &tensor, int64_t slice) const {
+    return slice * tensor.numVersions / plan.numSlices() !=
+           (slice - 1) * tensor.numVersions / plan.numSlices();
+  }
+  Place &placeOf(size_t tensor, int64_t slice) {
+    const int64_t version = plan.tensors[tensor].maker
+                                ? slice
+                                : slice * plan.tensors[tensor].numVersions / plan.numSlices();
+    return places[tensor][static_cast<size_t>(version % plan.tensors[tensor].buffers)];
+  }
+  void transfer(Place &place, int64_t cycles, bool isLoad) {
+    transferEnd = std::max(transferEnd, isLoad ? place.free : place.ready) + cycles;
+    (isLoad ? place.ready : place.free) = transferEnd;
+  }
+  void compute(int64_t step, int64_t slice);
+
+  const GroupPlan &plan;
+  std::vector<SmallVector<Place, 2>> places;
+  /// The tensors that each layer reads.
+  std::vector<SmallVector<size_t, 4>> operands;
+  int64_t computeEnd = 0, transferEnd = 0;
+};
+
+void SliceRun::compute(int64_t step, int64_t slice) {
+  Place &result = placeOf(plan.results[static_cast<size_t>(step)], slice);
+  int64_t begin = std::max(computeEnd, result.free);
+  for (size_t operand : operands[static_cast<size_t>(step)])
+    begin = std::max(begin, placeOf(operand, slice).ready);
+  computeEnd = begin + plan.cycles[static_cast<size_t>(step)];
+  result.ready = computeEnd;
+  for (size_t operand : operands[static_cast<size_t>(step)]) {
+    Place &place = placeOf(operand, slice);
+    place.free = std::max(place.free, computeEnd);
+  }
+}
+
+int64_t SliceRun::run(int64_t count) {
+  int64_t first = 0;
+  int64_t last = plan.period() - 1;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.isLoaded() || tensor.isStored) {
+      first = std::min(first, tensor.transferStep);
+      last = std::max(last, tensor.transferStep);
+    }
+  const auto sliceOf = [&](int64_t time, int64_t step) -> std::optional<int64_t> {
+    const int64_t slice = (time - step) / plan.period();
+    const bool isStep = (time - step) % plan.period() == 0 && time >= step && slice < count;
+    return isStep ? std::optional(slice) : std::nullopt;
+  };
+  for (int64_t time = first; time <= last + (count - 1) * plan.period(); ++time) {
+    for (auto [index, tensor] : llvm::enumerate(plan.tensors))
+      if (tensor.isLoaded())
+        if (auto slice = sliceOf(time, tensor.transferStep);
+            slice && (*slice == 0 || isNewIn(tensor, *slice)))
+          transfer(placeOf(index, *slice), tensor.cycles, /*isLoad=*/true);
+    for (int64_t step = 0; step < plan.period(); ++step)
+      if (auto slice = sliceOf(time, step))
+        compute(step, *slice);
+    for (auto [index, tensor] : llvm::enumerate(plan.tensors))
+      if (tensor.isStored)
+        if (auto slice = sliceOf(time, tensor.transferStep))
+          transfer(placeOf(index, *slice), tensor.cycles, /*isLoad=*/false);
+  }
+  return std::max(computeEnd, transferEnd);
+}
+
+/// The cycles of all slices of a group whose steps are known. Many run as the last of a few.
+int64_t sliceCycles(const GroupPlan &plan) {
+  constexpr int64_t kFew = 6;
+  const int64_t slices = plan.numSlices();
+  const int64_t few = SliceRun(plan).run(std::min(slices, kFew));
+  if (slices <= kFew)
+    return few;
+  return few + (slices - kFew) * (few - SliceRun(plan).run(kFew - 2)) / 2;
+}
 
 class StepPlanner {
 public:
@@ -108,7 +219,6 @@ private:
   void setLoaded(Overlap overlap);
   void setBuffers();
   int64_t stepAt(int64_t time) const;
-  int64_t estimateSliced(Overlap overlap) const;
   bool staysFor(const GroupTensor &tensor) const {
     return tensor.isLoaded() && tensor.numVersions < plan.numSlices();
   }
@@ -118,9 +228,11 @@ private:
   int64_t startOf(int64_t step) const {
     return std::accumulate(plan.cycles.begin(), plan.cycles.begin() + step, int64_t{0});
   }
-  /// How long a slice may be alive: short groups have a second place for it, long ones had better
-  /// not.
-  int64_t longestLife() const { return plan.period() > 2 ? plan.period() : 2 * plan.period(); }
+  /// How long a slice may be alive.
+  int64_t longestLife(Overlap overlap) const {
+    const bool hasTwo = overlap == Overlap::Doubled || plan.period() <= 2;
+    return hasTwo ? 2 * plan.period() : plan.period();
+  }
 
   GroupPlan &plan;
   int64_t capacity;
@@ -210,10 +322,10 @@ void StepPlanner::setMade(Overlap overlap) {
       continue;
     tensor.transferStep = tensor.firstStep + (overlap == Overlap::None ? 0 : 1);
     int64_t until = tensor.transferStep;
-    if (overlap == Overlap::Timed) {
+    if (takesTime(overlap)) {
       busyUntil = std::max(busyUntil, startOf(tensor.firstStep + 1)) + tensor.cycles;
       until = std::clamp(stepAt(busyUntil), until,
-                         std::max(until, tensor.firstStep + longestLife() - 1));
+                         std::max(until, tensor.firstStep + longestLife(overlap) - 1));
     }
     tensor.lastStep = std::max(tensor.lastStep, until);
   }
@@ -238,10 +350,10 @@ void StepPlanner::setLoaded(Overlap overlap) {
       tensor->lastStep = plan.period() - 1;
       continue;
     }
-    if (overlap == Overlap::Timed) {
+    if (takesTime(overlap)) {
       busyFrom = std::min(busyFrom, startOf(need)) - tensor->cycles;
       tensor->transferStep =
-          std::clamp(stepAt(busyFrom), last - longestLife() + 1, tensor->transferStep);
+          std::clamp(stepAt(busyFrom), last - longestLife(overlap) + 1, tensor->transferStep);
     }
     tensor->firstStep = tensor->transferStep;
   }
@@ -256,24 +368,6 @@ void StepPlanner::setBuffers() {
   }
 }
 
-int64_t StepPlanner::estimateSliced(Overlap overlap) const {
-  const int64_t slices = plan.numSlices();
-  const int64_t compute = slices * computeCycles();
-  int64_t transfers = 0;
-  int64_t first = 0;
-  int64_t last = 0;
-  for (const GroupTensor &tensor : plan.tensors) {
-    transfers += tensor.cycles * (staysFor(tensor) ? tensor.numVersions : slices);
-    if (tensor.isLoaded() && readSteps(tensor).first == 0)
-      first += tensor.cycles;
-    if (tensor.isStored && *tensor.maker + 1 == plan.period())
-      last += tensor.cycles;
-  }
-  if (overlap == Overlap::None)
-    return compute + transfers;
-  return compute > transfers ? compute + first + last : transfers + plan.cycles.back();
-}
-
 Expected<void> StepPlanner::sliced(Overlap overlap) {
   setMade(overlap);
   setLoaded(overlap);
@@ -286,7 +380,7 @@ Expected<void> StepPlanner::sliced(Overlap overlap) {
   const int64_t peak = *llvm::max_element(load);
   if (peak > capacity)
     return tooLarge(peak, capacity);
-  plan.estimate = estimateSliced(overlap);
+  plan.estimate = sliceCycles(plan);
   return {};
 }
 
@@ -307,11 +401,27 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
 }
 
 Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
-  StepPlanner planner(plan, capacity);
   if (plan.numSlices() == 1)
-    return planner.plain();
-  for (Overlap overlap : {Overlap::Timed, Overlap::OneStep})
-    if (overlaps && planner.sliced(overlap))
-      return {};
-  return planner.sliced(Overlap::None);
+    return StepPlanner(plan, capacity).plain();
+  StepPlanner planner(plan, capacity);
+  std::optional<std::vector<GroupTensor>> best;
+  int64_t least = 0;
+  Expected<void> planned;
+  for (Overlap overlap : {Overlap::Doubled, Overlap::Timed, Overlap::OneStep, Overlap::None}) {
+    // Less overlap is no faster.
+    if (best && overlap > Overlap::Timed)
+      break;
+    if (!overlaps && overlap != Overlap::None)
+      continue;
+    planned = planner.sliced(overlap);
+    if (planned && (!best || plan.estimate < least)) {
+      best = plan.tensors;
+      least = plan.estimate;
+    }
+  }
+  if (!best)
+    return planned;
+  plan.tensors = std::move(*best);
+  plan.estimate = least;
+  return {};
 }

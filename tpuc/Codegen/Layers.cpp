@@ -63,8 +63,22 @@ std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
 bool codegen::staysOnHost(Value value) {
   Operation *maker = value.getDefiningOp();
   return maker && isOnCpu(maker) && llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return isOnCpu(user) && subNetId(user) == subNetId(maker);
+           return (isOnCpu(user) && subNetId(user) == subNetId(maker)) ||
+                  (user->hasTrait<OpTrait::IsTerminator>() && !hasKnownShape(value));
          });
+}
+
+std::optional<unsigned> codegen::outputOnHost(Value value) {
+  if (!hasKnownShape(value))
+    for (OpOperand &use : value.getUses())
+      if (use.getOwner()->hasTrait<OpTrait::IsTerminator>())
+        return use.getOperandNumber();
+  return std::nullopt;
+}
+
+bool codegen::hasKnownShape(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return isa<NoneType>(value.getType()) || (type && type.hasStaticShape());
 }
 
 tl::unexpected<Error> codegen::wrong(Operation *op, const Twine &found, const Twine &expected) {

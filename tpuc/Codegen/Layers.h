@@ -31,6 +31,11 @@ inline constexpr llvm::StringLiteral kSubNetMode = "subnet_mode";
 /// Why the chip does not compute a layer of the CPU.
 inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
 
+/// Of a convolution or cast whose input, or result, is one pixel: it lies in local memory as a row
+/// of all channels, not over lanes.
+inline constexpr llvm::StringLiteral kFromRow = "from_row";
+inline constexpr llvm::StringLiteral kInRow = "in_row";
+
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 
@@ -43,9 +48,15 @@ struct SubNet {
 /// The sub-networks of a network in the order in which they run; one at least.
 std::vector<SubNet> subNetsOf(mlir::Block &block);
 
-/// Whether only layers of its own sub-network read a value that the host makes: it needs no place
-/// on the device.
+/// Whether only layers of its own sub-network read a value that the host makes, or the caller one
+/// whose shape only the data show: it needs no place on the device.
 bool staysOnHost(mlir::Value value);
+
+/// The number of the output of the network that `value` is, if only the data show its shape.
+std::optional<unsigned> outputOnHost(mlir::Value value);
+
+/// Whether the shape of a value is known, or it is left out.
+bool hasKnownShape(mlir::Value value);
 
 /// Whether a value is the same in every run: a weight, packed or loaded.
 bool isConstantValue(mlir::Value value);

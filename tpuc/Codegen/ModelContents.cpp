@@ -104,6 +104,8 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
 Expected<ModelTensor> ContentsReader::tensor(Value value, std::string name) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   std::optional<int64_t> address = addressOf(value.getType());
+  if (outputOnHost(value))
+    address = contents.neuronAddress;
   if (!type || !address)
     return makeError("tensor '" + name + "'", "has no address", "--address-assign first");
   return ModelTensor{std::move(name), type, *address};

@@ -22,8 +22,8 @@ using namespace tpuc::codegen;
 namespace {
 
 /// How much later than necessary a group may begin, so that it does not meet what is left of the
-/// one in front.
-constexpr int64_t kMaxDelay = 8;
+/// one in front. Units in which nothing is computed take no time.
+constexpr int64_t kMaxDelay = 256;
 /// Work for the allocator: it is asked again with fewer loads brought forward where it finds
 /// nothing.
 constexpr uint64_t kAllocatorWork = 30'000'000;
@@ -235,8 +235,8 @@ void Scheduler::buildUnits() {
   }
 }
 
-/// Loads that may move, in the order of the first unit that needs them. The estimated cycles of the
-/// run.
+/// Loads that may move, in the order of the first unit that needs them, of one unit those first
+/// that wait for nothing. The estimated cycles of the run.
 Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
   struct Load {
     MovableLoad load;
@@ -262,7 +262,9 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
                        item.start});
     }
   }
-  llvm::stable_sort(moved, [](const Load &a, const Load &b) { return a.load.need < b.load.need; });
+  llvm::stable_sort(moved, [](const Load &a, const Load &b) {
+    return std::pair(a.load.need, a.load.earliest) < std::pair(b.load.need, b.load.earliest);
+  });
   std::vector<MovableLoad> loads;
   for (const Load &load : moved)
     loads.push_back(load.load);

@@ -55,6 +55,18 @@ def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def RowProducts : Pass<"row-products", "::mlir::ModuleOp"> {
+  let summary = "Compute products of one row as convolutions";
+  let description = [{
+    A product of one row with a constant matrix becomes a convolution whose result has one pixel, if
+    that is faster on the module's chip: the columns are its channels, and its input is the picture
+    that the row was before it was flattened, or else one pixel with the row as its channels. What
+    is no picture lies in local memory as a row (`from_row`, `in_row`). The filter is a new constant;
+    the bias of integers takes up the zero point of the row.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

@@ -20,8 +20,8 @@ SmallVector<const GroupTensor *> codegen::loadsInOrder(const GroupPlan &plan) {
     if (!tensor.maker)
       loaded.push_back(&tensor);
   llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
-    return std::pair(a->transferStep, a->readers.front().layer) <
-           std::pair(b->transferStep, b->readers.front().layer);
+    return std::tuple(a->transferStep, a->readers.front().layer, !a->isConstant) <
+           std::tuple(b->transferStep, b->readers.front().layer, !b->isConstant);
   });
   return loaded;
 }

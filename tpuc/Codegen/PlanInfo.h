@@ -20,7 +20,8 @@ struct PoolPlace {
   int64_t address = 0;
 };
 
-/// What is loaded, in the order in which it is due.
+/// What is loaded, in the order in which it is due, for one layer constants first, which wait for
+/// nothing.
 llvm::SmallVector<const GroupTensor *> loadsInOrder(const GroupPlan &plan);
 
 /// The tensor in global memory that a load brings: of a packed constant what is packed. Since the

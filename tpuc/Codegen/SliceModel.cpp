@@ -254,16 +254,19 @@ std::optional<SmallVector<int64_t>> spread(int64_t count) {
 }
 
 /// The view of an element-wise op whose operands have all elements or one, where its own channels
-/// would leave most lanes idle.
+/// would leave most lanes idle, or are single elements, whose transfers take long.
 std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
   const int64_t count = product(dims);
-  if (dims.size() >= 2 && dims[1] >= kSpread)
+  const bool isVector = count <= kSpreadWidth && dims.size() >= 2 && dims[1] == count;
+  if (dims.size() >= 2 && dims[1] >= kSpread && !isVector)
     return std::nullopt;
   for (Value operand : operands)
     if (!isAbsent(operand) && dimsOf(operand) != dims && product(dimsOf(operand)) != 1)
       return std::nullopt;
-  const auto flat = spread(count);
+  auto flat = spread(count);
+  if (!flat && isVector)
+    flat = {1, 1, 1, count};
   if (!flat)
     return std::nullopt;
   SliceModel model{.operands = {},

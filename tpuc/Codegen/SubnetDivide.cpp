@@ -36,11 +36,6 @@ std::string typeName(Operation *op) {
   return "none";
 }
 
-bool isStatic(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return isa<NoneType>(value.getType()) || (type && type.hasStaticShape());
-}
-
 /// Who computes a layer.
 enum class Engine : uint8_t {
   Tpu,
@@ -83,7 +78,8 @@ private:
 /// What the chip has a kernel for, it computes; but it knows no shapes that only the data show.
 Expected<Engine> Divider::engineOf(Operation *op) const {
   std::optional<Error> refusal;
-  if (llvm::all_of(op->getOperands(), isStatic) && llvm::all_of(op->getResults(), isStatic)) {
+  if (llvm::all_of(op->getOperands(), hasKnownShape) &&
+      llvm::all_of(op->getResults(), hasKnownShape)) {
     Expected<Place> place = fittingPlaceOf(op, backend);
     if (place)
       return *place == Place::Alias ? Engine::Either : Engine::Tpu;
@@ -180,7 +176,7 @@ bool Divider::checkShapes() {
   bool isFine = true;
   for (const Layer &layer : layers)
     for (Value result : layer.op->getResults()) {
-      if (isStatic(result) || staysOnHost(result))
+      if (hasKnownShape(result) || staysOnHost(result))
         continue;
       layer.op->emitError() << layer.op->getName() << " on " << typeName(layer.op)
                             << " cannot be computed on " << backend.info().name

@@ -72,18 +72,21 @@ static CalibrationTable makeTable(const RunCalibrationSummary &summary, int64_t 
   return table;
 }
 
-/// The means of the channels that products read, as a file beside the table.
-static Expected<OutputFile> makeMeans(const RunCalibrationSummary &summary,
-                                      const std::string &table) {
-  Expected<NpzWriter> writer = NpzWriter::create(channelMeansFile(table));
+/// The figures of the channels that products read, as a file beside the table.
+static Expected<OutputFile> makeChannels(const RunCalibrationSummary &summary,
+                                         const std::string &table) {
+  Expected<NpzWriter> writer = NpzWriter::create(channelFile(table));
   if (!writer)
     return propagate(writer);
   for (const CalibratedTensor &tensor : summary.tensors) {
-    if (tensor.channelMeans.empty())
+    const ChannelFigures &channels = tensor.channels;
+    if (channels.means.empty())
       continue;
-    Tensor means(DataType::F32, Shape{std::ssize(tensor.channelMeans)});
-    std::ranges::copy(tensor.channelMeans, means.mutableData<float>().begin());
-    if (Expected<void> added = writer->add(tensor.name, means); !added)
+    Tensor rows(DataType::F32, Shape{3, std::ssize(channels.means)});
+    auto at = rows.mutableData<float>().begin();
+    for (const std::vector<float> *row : {&channels.means, &channels.lowest, &channels.highest})
+      at = std::ranges::copy(*row, at).out;
+    if (Expected<void> added = writer->add(tensor.name, rows); !added)
       return propagate(added);
   }
   return writer->finish();
@@ -127,12 +130,12 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   const CalibrationTable table = makeTable(summary, options.calibration.numBins);
   if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
     return propagate(written);
-  Expected<OutputFile> means = makeMeans(summary, options.table);
-  if (!means)
-    return propagate(means);
+  Expected<OutputFile> channels = makeChannels(summary, options.table);
+  if (!channels)
+    return propagate(channels);
   std::vector<OutputFile> files;
   files.push_back(std::move(*file));
-  files.push_back(std::move(*means));
+  files.push_back(std::move(*channels));
   if (Expected<void> committed = commitAll(std::move(files)); !committed)
     return propagate(committed);
   return summary;

@@ -144,33 +144,41 @@ TEST_F(CalibrateTest, StatisticsOfPartsCombineToThoseOfAll) {
   EXPECT_EQ(mergedHistograms, histograms);
 }
 
-TEST_F(CalibrateTest, FindsTheMeansOfWhatProductsRead) {
+TEST_F(CalibrateTest, FindsTheFiguresOfWhatProductsRead) {
   auto tensors = run({.method = ThresholdMethod::Max});
   ASSERT_TRUE(tensors);
   std::vector<double> means(8, 0);
+  std::vector<float> lowest(8, 1e9F);
+  std::vector<float> highest(8, -1e9F);
   for (const Tensor &sample : samples)
-    for (size_t i = 0; i < 32; ++i)
-      means[i % 8] += double(sample.data<float>()[i]) / (4.0 * double(samples.size()));
-  ASSERT_EQ((*tensors)[0].channelMeans.size(), 8U);
+    for (size_t i = 0; i < 32; ++i) {
+      const float value = sample.data<float>()[i];
+      means[i % 8] += double(value) / (4.0 * double(samples.size()));
+      lowest[i % 8] = std::min(lowest[i % 8], value);
+      highest[i % 8] = std::max(highest[i % 8], value);
+    }
+  EXPECT_EQ((*tensors)[0].channels.lowest, lowest);
+  EXPECT_EQ((*tensors)[0].channels.highest, highest);
+  ASSERT_EQ((*tensors)[0].channels.means.size(), 8U);
   for (size_t channel = 0; channel < 8; ++channel)
-    EXPECT_NEAR((*tensors)[0].channelMeans[channel], means[channel], 1e-6);
+    EXPECT_NEAR((*tensors)[0].channels.means[channel], means[channel], 1e-6);
   // Nobody else is multiplied with a filter.
   for (size_t i = 1; i < tensors->size(); ++i)
-    EXPECT_TRUE((*tensors)[i].channelMeans.empty()) << (*tensors)[i].name;
+    EXPECT_TRUE((*tensors)[i].channels.means.empty()) << (*tensors)[i].name;
 }
 
-TEST_F(CalibrateTest, MeansOfPartsCombineToThoseOfAll) {
-  ChannelMeans whole(*module);
-  ChannelMeans last(*module);
-  ChannelMeans first(*module);
+TEST_F(CalibrateTest, ChannelsOfPartsCombineToThoseOfAll) {
+  ChannelStatistics whole(*module);
+  ChannelStatistics last(*module);
+  ChannelStatistics first(*module);
   for (size_t i = 0; i < samples.size(); ++i) {
     whole.add("x", samples[i]);
     (i < 5 ? first : last).add("x", samples[i]);
   }
   last.merge(first);
   EXPECT_EQ(last.of("x"), whole.of("x"));
-  EXPECT_FALSE(last.of("x").empty());
-  EXPECT_TRUE(last.of("relu").empty());
+  EXPECT_FALSE(last.of("x").means.empty());
+  EXPECT_TRUE(last.of("relu").means.empty());
 }
 
 TEST_F(CalibrateTest, TuningNeverLowersKl) {

@@ -163,6 +163,17 @@ void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std:
                         kernel, kernel / 2, sketch.between(1, 2), group, more));
 }
 
+/// A convolution "c", what `draw` draws from it to "h", which the host computes, and another one.
+void drawBetweenConvolutions(Sketch &sketch, void (*draw)(Sketch &)) {
+  const int64_t channels = sketch.channels();
+  sketch.input("x", {1, 3, sketch.between(5, 9), 8});
+  sketch.op("c", "Conv", {"x", sketch.weight("w", {channels, 3, 3, 3}), "n"},
+            "kernel_shape = [3, 3], pads = [1, 1, 1, 1]");
+  draw(sketch);
+  sketch.op("r", "Conv", {"h", sketch.weight("v", {5, channels, 1, 1}), "n"},
+            "kernel_shape = [1, 1]");
+}
+
 void drawDepthwise(Sketch &sketch) {
   const int64_t channels = sketch.channels();
   const int64_t kernel = sketch.among({2, 3, 5});
@@ -341,6 +352,54 @@ const std::vector<Layer> kLayers = {
      },
      true},
     {"Deconv", [](Sketch &s) { drawConv(s, 1, "Deconv", ""); }},
+    {"DeconvOfOneTap",
+     [](Sketch &s) {
+       const int64_t inputs = s.among({3, 40, 70});
+       const int64_t outputs = s.among({1, 2, 70});
+       const int64_t height = s.between(1, 3);
+       const int64_t width = s.between(1, 3);
+       s.input("x", {s.between(1, 2), inputs, 6, 7});
+       s.op("d", "Deconv",
+            {"x", s.weight("w", {inputs, outputs, height, width}), s.weight("b", {outputs})},
+            fmt::format("kernel_shape = [{0}, {1}], strides = [{0}, {1}], do_relu = true", height,
+                        width));
+       // Slices begin within windows.
+       s.op("r", "MaxPool", {"d"}, "kernel_shape = [2, 2], strides = [1, 1], pads = [1, 1, 0, 0]");
+     },
+     false, 8},
+    {"DeconvOfOneTapWithoutBias",
+     [](Sketch &s) {
+       s.input("x", {1, 5, 6, 7});
+       s.op("r", "Deconv", {"x", s.weight("w", {5, 1, 2, 2}), "n"},
+            "kernel_shape = [2, 2], strides = [2, 2]");
+     }},
+    {"ProductOfOneRow",
+     [](Sketch &s) {
+       const int64_t columns = s.among({5, 64, 90});
+       s.input("x", {1, s.among({70, 128})});
+       const int64_t inner = s.inputs.at("x").shape()[1];
+       s.op("r", "MatMul", {"x", s.weight("w", {inner, columns}), s.weight("b", {columns})},
+            "do_relu = true");
+     },
+     false, 6},
+    {"ProductsOfOneRow",
+     [](Sketch &s) {
+       // The filter of the first is so long that it stands in parts.
+       s.input("x", {1, 64, 7, 5});
+       s.op("p", "MaxPool", {"x"}, "kernel_shape = [2, 2], strides = [1, 1]");
+       s.op("f", "Reshape", {"p", "n"}, "shape = [1, 1536]");
+       s.op("s", "MatMul", {"f", s.weight("w", {256, 1536}), s.weight("b", {256})},
+            "right_transpose = true");
+       s.op("r", "MatMul", {"s", s.weight("v", {256, 70}), "n"});
+     },
+     false, 2},
+    {"ProductOfOneRowToFloats",
+     [](Sketch &s) {
+       s.input("x", {1, 1, 130});
+       s.op("s", "MatMul", {"x", s.weight("w", {130, 70}), s.weight("b", {70})});
+       s.op("r", "Softmax", {"s"}, "axis = 2 : i64");
+     },
+     true},
     {"MatMul", [](Sketch &s) { drawProduct(s, "do_relu = true", false); }},
     {"MatMulTurned", [](Sketch &s) { drawProduct(s, "right_transpose = true", true); }},
     {"MatMulToFloats",
@@ -648,6 +707,20 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Gather", {"y", s.integers("i", indices)}, "axis = 1 : i64");
      },
      true, 3, true},
+    {"HostBetweenConvolutions",
+     [](Sketch &s) {
+       drawBetweenConvolutions(s, [](Sketch &sketch) {
+         sketch.op("g", "GatherND", {"c", sketch.integers("i", {0})});
+         sketch.op("h", "Unsqueeze", {"g", "n"}, "axes = [0]");
+       });
+     }},
+    {"HostOfFloatsBetweenConvolutions",
+     [](Sketch &s) {
+       drawBetweenConvolutions(s, [](Sketch &sketch) {
+         sketch.op("h", "Interp", {"c", "n", "n", "n"},
+                   "mode = \"cubic\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 1.5]");
+       });
+     }},
     {"DepthToSpace",
      [](Sketch &s) {
        drawMove(s, "Depth2Space", {},

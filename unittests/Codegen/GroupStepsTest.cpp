@@ -65,6 +65,17 @@ TEST(ScheduleLoads, NotBeforeTheTensorIsThere) {
   EXPECT_EQ(loads[0].unit, 2);
 }
 
+TEST(ScheduleLoads, OthersPassWhatIsNotThereYet) {
+  std::vector<ScheduleUnit> units = layers({100, 100, 100});
+  std::vector<MovableLoad> loads = {load(10, 30, 3), load(10, 80, 3)};
+  loads[0].earliest = 2;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  ASSERT_TRUE(cycles);
+  EXPECT_EQ(loads[0].unit, 2);
+  EXPECT_EQ(loads[1].unit, 1);
+  EXPECT_EQ(*cycles, 300);
+}
+
 TEST(ScheduleLoads, StoresWaitForWhatIsStored) {
   std::vector<ScheduleUnit> units = layers({100, 10});
   units.emplace_back();

@@ -477,4 +477,109 @@ INSTANTIATE_TEST_SUITE_P(Products, InputMeans,
                                           testing::Values(Chip{"bm1684x", true, 1})),
                          nameOf);
 
+//===----------------------------------------------------------------------===//
+// A scale for each channel of what products read
+//===----------------------------------------------------------------------===//
+
+/// The products of kProducts on what an op without a form on integers makes, %s.
+std::vector<Layer> productsOfFloats() {
+  std::vector<Layer> layers = kProducts;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    static std::vector<std::string> texts(layers.size());
+    texts[i] = layers[i].text;
+    texts[i].replace(texts[i].find("(%x"), 3, "(%s");
+    texts[i] = "%s = \"top.Exp\"(%x) : TX -> TX loc(\"s\")\n" + texts[i];
+    layers[i].text = texts[i].c_str();
+  }
+  return layers;
+}
+
+class ChannelScales : public IntegerLowering {
+protected:
+  /// The channel of four to which element `index` of the input belongs.
+  static size_t channelOf(const Layer &layer, size_t index) {
+    const Dims &dims = layer.inputs[0];
+    size_t inner = 1;
+    for (size_t axis = 2; axis < dims.size(); ++axis)
+      inner *= static_cast<size_t>(dims[axis]);
+    return index / inner % 4;
+  }
+
+  /// The last channel is 50 times narrower than the others, and the only one that the filter meets.
+  void narrowLastChannel(const Layer &layer) {
+    Tensor input = inputs.at("x").clone();
+    for (size_t i = 0; i < input.data<float>().size(); ++i) {
+      float &x = input.mutableData<float>()[i];
+      x = channelOf(layer, i) == 3 ? x - 4 : x;
+      const float made = std::exp(x);
+      lowest[channelOf(layer, i)] = std::min(lowest[channelOf(layer, i)], made);
+      highest[channelOf(layer, i)] = std::max(highest[channelOf(layer, i)], made);
+    }
+    inputs["x"] = input;
+    const Dims &dims = layer.weights[0];
+    Tensor filter(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+    for (size_t i = 0; i < filter.data<float>().size(); ++i)
+      filter.mutableData<float>()[i] = meetsLastChannel(layer, i) ? 127.0F / 64 : 0.0F;
+    auto store = *context.getLoadedDialect<top::TopDialect>()->weights(*module);
+    store->set("w", filter);
+    Tensor bias(DataType::F32, Shape{6});
+    std::ranges::fill(bias.mutableData<float>(), 0.0F);
+    store->set("b", bias);
+  }
+
+  /// The largest error of the result, in units of its scale.
+  double error(const Chip &chip) {
+    mlir::OwningOpRef<mlir::ModuleOp> lowered = lower(chip);
+    double scale = 0;
+    lowered->walk([&](tpu::CastOp cast) {
+      if (layerName(cast) == "r")
+        scale = tpu::quantizedType(cast.getInput()).getScale();
+    });
+    numScalings = 0;
+    lowered->walk([&](mlir::Operation *op) {
+      auto reason = op->getAttrOfType<mlir::StringAttr>("storage_reason");
+      numScalings += reason && reason.getValue().contains("scales channels");
+    });
+    const Tensor wanted = run(*module, inputs, /*expressed=*/false).at("r");
+    const Tensor found = run(*lowered, inputs, /*expressed=*/false).at("r");
+    double most = 0;
+    for (auto [a, b] : llvm::zip_equal(wanted.data<float>(), found.data<float>()))
+      most = std::max(most, std::abs(double(a) - double(b)) / scale);
+    return most;
+  }
+
+  std::vector<float> lowest = std::vector<float>(4, 1e9F);
+  std::vector<float> highest = std::vector<float>(4, 0.0F);
+  int numScalings = 0;
+};
+
+TEST_P(ChannelScales, LetNarrowChannelsUseAllIntegers) {
+  const auto &[layer, chip] = GetParam();
+  narrowLastChannel(layer);
+  EXPECT_GT(error(chip), 3);
+  EXPECT_EQ(numScalings, 0);
+  module->walk([&](mlir::Operation *op) {
+    if (op->getNumResults() == 0 || layerName(op) != "r")
+      return;
+    op->setAttr(kInputLowest, mlir::DenseF32ArrayAttr::get(&context, lowest));
+    op->setAttr(kInputHighest, mlir::DenseF32ArrayAttr::get(&context, highest));
+  });
+  EXPECT_LT(error(chip), 2);
+  EXPECT_EQ(numScalings, 1);
+  // Where all channels are alike it is not worth an op.
+  std::ranges::fill(highest, *std::ranges::max_element(highest));
+  module->walk([&](mlir::Operation *op) {
+    if (op->hasAttr(kInputHighest))
+      op->setAttr(kInputHighest, mlir::DenseF32ArrayAttr::get(&context, highest));
+  });
+  error(chip);
+  EXPECT_EQ(numScalings, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Products, ChannelScales,
+                         testing::Combine(testing::ValuesIn(productsOfFloats()),
+                                          testing::Values(Chip{"bm1684x", false, 1},
+                                                          Chip{"bm1684x", true, 1})),
+                         nameOf);
+
 } // namespace

@@ -75,6 +75,12 @@ int main(int argc, char **argv) {
   CHECK(tpuc_session_set_input(session, 0, x, sizeof x, &error) == TPUC_OK);
   CHECK(tpuc_session_get_output(session, 0, y, sizeof y, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_session_run(session, &error) == TPUC_OK);
+  CHECK(tpuc_session_output(session, 1, &info, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_output(session, 0, NULL, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_output(other, 0, &info, &error) == TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_output(session, 0, &info, &error) == TPUC_OK);
+  CHECK(strcmp(info.name, "y") == 0 && info.rank == 4 && info.shape[3] == 5);
+  CHECK(info.num_bytes == sizeof y);
   CHECK(tpuc_session_get_output(session, 0, y, 239, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_session_get_output(session, 0, y, sizeof y, &error) == TPUC_OK);
   for (i = 0; i < 60; ++i)

@@ -148,6 +148,46 @@ TEST(Session, ChipAndHostInTurn) {
   EXPECT_THAT((*line)->summary(), HasSubstr("not counted: 2 layers on the CPU: copied, turned"));
 }
 
+/// The places of elements that are not 0, whose number only the data show.
+TEST(Session, OutputsOfTheHost) {
+  bmodel::Model model = addModel();
+  cpu::Program program;
+  program.values = {
+      {"y", DataType::F32, {1, 3, 4, 5}, cpu::Home::Device, stage(model).outputs[0].address},
+      {"z", DataType::I64, {4, -1}, cpu::Home::Result, 1}};
+  program.ops = {{"NonZero", "found", {}, {0}, {1}}};
+  auto bytes = std::make_shared<std::vector<std::byte>>(cpu::encodeProgram(program));
+  model.owners.push_back(bytes);
+  bmodel::TensorInfo places;
+  places.name = "z";
+  places.type = bmodel::codeOfDataType(DataType::I64);
+  places.shapes = {{4, 0}};
+  places.address = stage(model).contextAddress;
+  stage(model).outputs.push_back(places);
+  bmodel::SubNet cpu;
+  cpu.mode = static_cast<int32_t>(bmodel::SubNetMode::Cpu);
+  cpu.cpu = {*bmodel::cpuProgramLayer(*bytes, "m")};
+  cpu.id = 1;
+  stage(model).subNets[0].next = {1};
+  stage(model).subNets.push_back(std::move(cpu));
+  EXPECT_THAT(bmodel::checkModel(model, "m").error().message(),
+              HasSubstr("z: a result in the place of output 1; expected an output of the CPU"));
+  stage(model).outputs[1].memory = bmodel::kCpuMemory;
+  const auto checked = bmodel::checkModel(model, "m");
+  ASSERT_TRUE(checked) << checked.error().message();
+  auto session = Session::create(*LoadedModel::create(model, "m"), {}, 1);
+  ASSERT_TRUE(session) << session.error().message();
+  // One of the elements x + 1.5 is 0, or none.
+  for (const auto &[first, count] : {std::pair(-11.5F, int64_t{59}), {-11.0F, int64_t{60}}}) {
+    ASSERT_TRUE((*session)->setInput(0, ramp(first)));
+    const auto ok = (*session)->run();
+    ASSERT_TRUE(ok) << ok.error().message();
+    const auto output = (*session)->output(1);
+    ASSERT_TRUE(output) << output.error().message();
+    EXPECT_EQ(output->shape(), Shape({4, count}));
+  }
+}
+
 TEST(Session, LayersOfTheHostThatAreWrong) {
   auto loaded = LoadedModel::create(turnedModel("Negative"), "m");
   ASSERT_TRUE(loaded);

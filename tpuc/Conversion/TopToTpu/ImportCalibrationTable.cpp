@@ -53,8 +53,8 @@ quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric,
   return clip && clipped.min < clipped.max ? clipped : range;
 }
 
-/// Notes what products read on the average, where the table has a file of means beside it.
-Expected<void> importMeans(func::FuncOp main, const std::string &path) {
+/// Notes what is known of the channels that products read, where the table has a file beside it.
+Expected<void> importChannels(func::FuncOp main, const std::string &path) {
   if (!std::filesystem::exists(path))
     return {};
   Expected<NpzReader> file = NpzReader::open(path);
@@ -69,17 +69,22 @@ Expected<void> importMeans(func::FuncOp main, const std::string &path) {
     const std::string name = tensorNames(operand.getOwner())[operand.getResultNumber()];
     if (!file->contains(name))
       continue;
-    Expected<Tensor> means = file->read(name);
-    if (!means)
-      return propagate(means);
+    Expected<Tensor> rows = file->read(name);
+    if (!rows)
+      return propagate(rows);
     const int64_t channels = type.getShape()[*axis];
-    if (means->type() != DataType::F32 || means->shape() != Shape{channels} ||
-        !llvm::all_of(means->data<float>(), [](float mean) { return std::isfinite(mean); }))
+    const Shape expected{static_cast<int64_t>(std::size(kInputFigures)), channels};
+    if (rows->type() != DataType::F32 || rows->shape() != expected ||
+        !llvm::all_of(rows->data<float>(), [](float figure) { return std::isfinite(figure); }))
       return makeError(path, "array '" + name + "' of another network",
-                       std::to_string(channels) + " finite f32");
-    const auto values = means->data<float>();
-    op.setAttr(kInputMeans,
-               DenseF32ArrayAttr::get(op.getContext(), ArrayRef(values.data(), values.size())));
+                       expected.str() + " finite f32");
+    ArrayRef<float> figures(rows->data<float>().data(), rows->data<float>().size());
+    for (const char *attribute : kInputFigures) {
+      op.setAttr(attribute,
+                 DenseF32ArrayAttr::get(op.getContext(),
+                                        figures.take_front(static_cast<size_t>(channels))));
+      figures = figures.drop_front(static_cast<size_t>(channels));
+    }
   }
   return {};
 }
@@ -105,7 +110,7 @@ struct ImportCalibrationTablePass
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
             cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
-    return importMeans(module.lookupSymbol<func::FuncOp>("main"), channelMeansFile(file));
+    return importChannels(module.lookupSymbol<func::FuncOp>("main"), channelFile(file));
   }
 
   void runOnOperation() override {

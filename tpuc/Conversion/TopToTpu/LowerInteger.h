@@ -28,6 +28,10 @@ namespace tpuc {
 /// for other ops and for shapes that are not known.
 std::optional<ChannelOrder> filterOrder(mlir::Operation *op);
 
+/// The channel of the input that element `index` of the constant filter of `op`, one of these,
+/// meets.
+int64_t inputChannel(mlir::Operation *op, int64_t index);
+
 Expected<void> lowerConv(top::ConvOp op, Lowering &lowering);
 Expected<void> lowerDeconv(top::DeconvOp op, Lowering &lowering);
 Expected<void> lowerMatMul(top::MatMulOp op, Lowering &lowering);

@@ -113,8 +113,7 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
-/// The channel of the input that element `index` of the constant filter of `op` meets.
-static int64_t inputChannel(Operation *op, int64_t index) {
+int64_t tpuc::inputChannel(Operation *op, int64_t index) {
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   if (auto conv = dyn_cast<top::ConvOp>(op)) {
     const int64_t taps = product(dims.drop_front(2));

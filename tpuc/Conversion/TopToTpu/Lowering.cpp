@@ -318,7 +318,8 @@ Operation *Lowering::twin(Operation *op, ValueRange operands) {
 }
 
 void Lowering::replace(Operation *op, Operation *made) {
-  made->removeAttr(kInputMeans);
+  for (const char *attribute : kInputFigures)
+    made->removeAttr(attribute);
   for (auto [old, result] : llvm::zip_equal(op->getResults(), made->getResults())) {
     lowered[old] = result;
     // What a quantized source stores in integers is rounded and cut off as it says, on floats too.

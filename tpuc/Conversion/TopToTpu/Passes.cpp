@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
+#include "tpuc/Conversion/TopToTpu/ScaleChannels.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -146,6 +147,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (options->mode == Precision::INT8 && !hasRanges(main))
       return makeError("module", "no tensor has a range",
                        "a calibration table for INT8 (run_calibration makes it)");
+    if (Expected<void> scaled =
+            scaleChannels(main, **target, StoragePlan(main, **target, *options), *options);
+        !scaled)
+      return propagate(scaled);
     const StoragePlan plan(main, **target, *options);
     if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
       return renamed;

@@ -18,8 +18,12 @@
 
 namespace tpuc {
 
-/// The attribute of a top op that says which means the input channels of its product have.
+/// The attributes of a top op that say what is known of the input channels of its product: their
+/// means, smallest and largest numbers.
 inline constexpr const char *kInputMeans = "calibration.input_means";
+inline constexpr const char *kInputLowest = "calibration.input_lowest";
+inline constexpr const char *kInputHighest = "calibration.input_highest";
+inline constexpr const char *kInputFigures[] = {kInputMeans, kInputLowest, kInputHighest};
 
 /// How the elements of a filter belong to output channels: element i to channelOf(i).
 struct ChannelOrder {

@@ -161,6 +161,10 @@ void StoragePlan::decide(Operation *op) {
     decisions[op] = {};
     return;
   }
+  if (auto scaling = options.scalings.find(op); scaling != options.scalings.end()) {
+    decisions[op] = {scaling->second, "it scales channels for products on integers"};
+    return;
+  }
   auto exception = options.exceptions.find(layerName(op));
   const Precision wanted = exception == options.exceptions.end() ? options.mode : exception->second;
   Decision decision{wanted, ""};

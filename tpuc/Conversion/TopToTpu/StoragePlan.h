@@ -24,6 +24,8 @@ struct PlanOptions {
   bool avoidF16Overflow = false;
   /// Layers in another precision, by the name of their first tensor.
   std::map<std::string, Precision> exceptions = {};
+  /// Ops that were made to scale the channels of what products on integers read.
+  std::map<mlir::Operation *, Precision> scalings = {};
 };
 
 /// What becomes of an op and of the tensors that it makes.

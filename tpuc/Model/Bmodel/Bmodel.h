@@ -67,6 +67,9 @@ struct Relocation {
   friend auto operator<=>(const Relocation &, const Relocation &) = default;
 };
 
+/// Values of `TensorInfo::memory`.
+inline constexpr uint32_t kTpuMemory = 1, kCpuMemory = 2;
+
 /// Where a tensor is that enters or leaves a net or a sub-net.
 struct TensorInfo {
   std::string name;
@@ -78,10 +81,11 @@ struct TensorInfo {
   uint64_t address = 0;
   /// Bytes.
   uint64_t size = 0;
-  /// One shape for a static net.
+  /// One shape for a static net. Extents that only the data show are 0.
   std::vector<std::vector<uint64_t>> shapes;
-  /// Used by: 1 the TPU, 2 the CPU, 3 both (vendor files have 1).
-  uint32_t memory = 1;
+  /// Used by: 1 the TPU, 2 the CPU, 3 both (vendor files have 1). An output of 2 has no place in
+  /// the device's memory: a layer of the CPU gives it.
+  uint32_t memory = kTpuMemory;
   /// real = scale * (stored - zeroPoint).
   float scale = 1;
   /// For CPU layers; not interpreted.

@@ -56,6 +56,8 @@ private:
   Expected<void> checkTensor(const Net &net, const Stage &stage, const TensorInfo &tensor,
                              const std::string &place) const;
   Expected<void> checkSubNets(const Net &net, const Stage &stage, const std::string &place) const;
+  static Expected<void> checkResult(const Stage &stage, const cpu::Value &value,
+                                    const std::string &place);
   Expected<void> checkCpu(const Stage &stage, const SubNet &subNet, const std::string &place) const;
   Expected<void> checkCoefficients(const Coefficients &coefficients,
                                    const std::string &place) const;
@@ -189,6 +191,19 @@ Expected<void> Checker::checkSubNets(const Net &net, const Stage &stage,
   return {};
 }
 
+/// What layers of the CPU give to the caller is an output without a place on the device.
+Expected<void> Checker::checkResult(const Stage &stage, const cpu::Value &value,
+                                    const std::string &place) {
+  if (value.address < stage.outputs.size()) {
+    const TensorInfo &output = stage.outputs[value.address];
+    if (output.memory == kCpuMemory && output.type == codeOfDataType(value.type))
+      return {};
+  }
+  return makeError(fmt::format("{}: {}", place, value.name),
+                   fmt::format("a result in the place of output {}", value.address),
+                   fmt::format("an output of the CPU, of {}", dataTypeName(value.type)));
+}
+
 /// Our own layers name memory that there is; those of the vendor's compiler say nothing to us.
 Expected<void> Checker::checkCpu(const Stage &stage, const SubNet &subNet,
                                  const std::string &place) const {
@@ -200,8 +215,12 @@ Expected<void> Checker::checkCpu(const Stage &stage, const SubNet &subNet,
     return tl::unexpected(programs.error());
   for (const cpu::Program &program : *programs)
     for (const cpu::Value &value : program.values) {
+      if (value.home == cpu::Home::Result)
+        if (auto ok = checkResult(stage, value, place); !ok)
+          return ok;
       // What has no elements needs no place.
-      if (value.home == cpu::Home::Host || Shape(value.dims).numElements() == 0)
+      if (value.home == cpu::Home::Host || value.home == cpu::Home::Result ||
+          Shape(value.dims).numElements() == 0)
         continue;
       const bool isWeight = value.home == cpu::Home::Weight;
       const uint64_t start = !isWeight            ? stage.contextAddress

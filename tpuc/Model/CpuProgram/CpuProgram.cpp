@@ -95,6 +95,8 @@ private:
   std::string where;
 };
 
+bool isOnHost(const Value &value) { return value.home == Home::Host || value.home == Home::Result; }
+
 std::string textOf(const flatbuffers::String *string) { return string ? string->str() : ""; }
 
 /// The verifier aligns a list's length only: in a damaged file its elements may lie anywhere.
@@ -114,12 +116,12 @@ Expected<Value> ProgramReader::value(const fb::Value &table) const {
     return makeError(place, fmt::format("a tensor of type '{}'", textOf(table.type())));
   value.type = *type;
   value.dims = listOf(table.dims());
-  if (table.home() > static_cast<uint8_t>(Home::Weight))
-    return makeError(place, fmt::format("a tensor at home in {}", table.home()), "0 to 2");
+  if (table.home() > static_cast<uint8_t>(Home::Result))
+    return makeError(place, fmt::format("a tensor at home in {}", table.home()), "0 to 3");
   value.home = static_cast<Home>(table.home());
   value.address = table.place();
   std::vector<int64_t> known = value.dims;
-  if (value.home == Home::Host)
+  if (isOnHost(value))
     std::ranges::replace(known, int64_t{-1}, int64_t{1});
   if (Expected<int64_t> count = checkedNumElements(known, value.type, place); !count)
     return propagate(count);
@@ -212,7 +214,7 @@ Expected<void> ProgramReader::checkOrder(const Program &program) const {
       if (operand == -1)
         continue;
       const auto index = static_cast<size_t>(operand);
-      if (!isMade[index] && program.values[index].home == Home::Host)
+      if (!isMade[index] && isOnHost(program.values[index]))
         return makeError(place,
                          fmt::format("reads '{}' before it is made", program.values[index].name));
       isRead[index] = true;

@@ -29,13 +29,14 @@ enum class Home : uint8_t {
   Host,   ///< Between ops of the program only.
   Device, ///< In the memory of the activations, at a device address.
   Weight, ///< In the coefficients, at a device address.
+  Result, ///< Given to the caller, as the output of the network of the number `Value::address`.
 };
 
 /// A tensor that ops read or make.
 struct Value {
   std::string name;
   DataType type = DataType::F32;
-  /// -1 for extents that only the data show; not for values on the device.
+  /// -1 for extents that only the data show: of values on the host, and of results.
   std::vector<int64_t> dims;
   Home home = Home::Host;
   uint64_t address = 0;

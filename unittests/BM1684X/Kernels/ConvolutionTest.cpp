@@ -217,43 +217,50 @@ TEST(Deconvolution, Depthwise) {
 
 /// Output rows `first` to `first + rows` of a deconvolution whose kernel is as large as its stride,
 /// from the input rows that they need.
-void expectTapDeconvolution(DataType type, const std::array<int64_t, 2> &kernel, int64_t first,
-                            int64_t rows, const Activation &activation) {
+void expectTapDeconvolution(DataType type, int64_t outputs, const std::array<int64_t, 2> &kernel,
+                            int64_t first, int64_t rows, const Activation &activation) {
   SCOPED_TRACE(testing::Message() << dataTypeName(type) << " from row " << first);
   Tensor input = randomNumbers(type, {2, 70, 6, 7}, 1);
-  Extents filterShape{70, 66, kernel[0], kernel[1]};
+  Extents filterShape{70, outputs, kernel[0], kernel[1]};
   Tensor filter = randomNumbers(type, Shape(std::span(filterShape)), 2);
-  Tensor bias = randomNumbers(DataType::F32, {1, 66, 1, 1}, 3);
-  Extents output{2, 66, 6 * kernel[0], 7 * kernel[1]};
+  Tensor bias = randomNumbers(DataType::F32, {1, outputs, 1, 1}, 3);
+  Extents output{2, outputs, 6 * kernel[0], 7 * kernel[1]};
   Bench bench;
   Convolution deconv;
   int64_t firstInput = first / kernel[0];
   int64_t lastInput = (first + rows - 1) / kernel[0];
   deconv.input = bench.load(input).slice(2, firstInput, lastInput - firstInput + 1);
-  deconv.output = bench.local(type, {2, 66, rows, output[3]});
+  deconv.output = bench.local(type, {2, outputs, rows, output[3]});
   deconv.window.kernel = deconv.window.stride = kernel;
   deconv.window.padBegin = {kernel[0] - 1 - first % kernel[0], kernel[1] - 1};
   deconv.activation = activation;
-  Extents swapped{66, 70, kernel[0], kernel[1]};
+  Extents swapped{outputs, 70, kernel[0], kernel[1]};
   std::vector<uint8_t> turned = swapFilterChannels(type, filterShape, 1, bytesOf(filter));
-  Tensor packed =
-      tensorOf(type, tapFilterShape(type, swapped), packTapFilter(type, swapped, turned));
+  Extents packedShape = tapFilterShape(type, swapped);
+  Tensor biases = bias;
+  if (tapsAreChannels(deconv.window, outputs)) {
+    // Taps lie in lanes, and each has the bias.
+    std::swap(packedShape[0], packedShape[1]);
+    const std::vector<float> each(static_cast<size_t>(packedShape[1]), bias.data<float>()[0]);
+    biases = Tensor::of<float>({1, packedShape[1], 1, 1}, each);
+  }
+  Tensor packed = tensorOf(type, packedShape, packTapFilter(type, swapped, turned));
   deconv.filterAddress = bench.load(packed, Layout::Compact).address;
-  deconv.biasAddress = bench.load(bias, Layout::Compact).address;
+  deconv.biasAddress = bench.load(biases, Layout::Compact).address;
   deconv.scratch = bench.scratch(tapDeconvolutionScratch(deconv));
   expectOk(emitTapDeconvolution(bench.builder, deconv));
   GlobalTensor stored = bench.store(deconv.output);
   bench.run();
 
-  ConvCase c{extents(input), 66, deconv.window, 1, true, activation};
+  ConvCase c{extents(input), outputs, deconv.window, 1, true, activation};
   c.window.padBegin = c.window.padEnd = {0, 0};
   ThreadPool threads(1);
   Tensor wanted(DataType::F32, Shape(std::span(output)));
-  Tensor flatBias = bias.reshaped({66});
+  Tensor flatBias = bias.reshaped({outputs});
   kernels::deconvolve(convert(input, DataType::F32), convert(filter, DataType::F32), &flatBias,
                       paramsOf(c), wanted, threads, nullptr);
-  Tensor part(DataType::F32, {2, 66, rows, output[3]});
-  for (int64_t plane = 0; plane < 2 * 66; ++plane)
+  Tensor part(DataType::F32, {2, outputs, rows, output[3]});
+  for (int64_t plane = 0; plane < 2 * outputs; ++plane)
     std::copy_n(wanted.data<float>().data() + (plane * output[2] + first) * output[3],
                 rows * output[3], part.mutableData<float>().data() + plane * rows * output[3]);
   expectClose(bench.get(stored), convert(part, type));
@@ -261,10 +268,12 @@ void expectTapDeconvolution(DataType type, const std::array<int64_t, 2> &kernel,
 
 TEST(Deconvolution, SingleTaps) {
   for (DataType type : kFloatTypes) {
-    expectTapDeconvolution(type, {2, 2}, 0, 12, {});
-    expectTapDeconvolution(type, {3, 2}, 4, 9, {true, 0.5});
-    // Fewer rows than taps.
-    expectTapDeconvolution(type, {3, 1}, 5, 1, {});
+    for (int64_t outputs : {66, 1}) {
+      expectTapDeconvolution(type, outputs, {2, 2}, 0, 12, {});
+      expectTapDeconvolution(type, outputs, {3, 2}, 4, 9, {true, 0.5});
+      // Fewer rows than taps.
+      expectTapDeconvolution(type, outputs, {3, 1}, 5, 1, {});
+    }
   }
 }
 
@@ -272,7 +281,7 @@ TEST(Deconvolution, SingleTapsRefuseOthers) {
   Convolution deconv;
   deconv.window.kernel = {3, 3};
   deconv.window.stride = {2, 2};
-  EXPECT_FALSE(hasSingleTaps(deconv));
+  EXPECT_FALSE(hasSingleTaps(deconv.window, 1));
   Expected<uint32_t> needed = tapDeconvolutionScratch(deconv);
   ASSERT_FALSE(needed);
   EXPECT_THAT(needed.error().message(), HasSubstr("kernel 3x3 with stride 2x2"));

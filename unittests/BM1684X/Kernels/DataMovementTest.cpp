@@ -106,6 +106,21 @@ TEST(DataMovement, CopiesBetweenLayoutsAndLanes) {
   }
 }
 
+TEST(DataMovement, TurnsInLocalMemory) {
+  for (DataType type : kTypes) {
+    Bench bench;
+    Tensor tensor = randomNumbers(type, {2, 33, 1, 70}, 4, -100, 100);
+    LocalTensor turned = bench.local(type, {2, 70, 1, 33});
+    expectOk(emitLocalTurn(bench.builder, bench.load(tensor), turned));
+    GlobalTensor stored = bench.store(turned);
+    bench.run();
+    expectSame(bench.get(stored),
+               picked(tensor, turned.shape, [](int64_t n, int64_t c, int64_t h, int64_t w) {
+                 return Extents{n, w, h, c};
+               }));
+  }
+}
+
 TEST(DataMovement, TransposesOnTheWay) {
   for (DataType type : kTypes) {
     Bench bench;
@@ -229,6 +244,11 @@ TEST(DataMovement, RefusesWhatDoesNotFit) {
                         localTensor(DataType::I64, {1, 1, 1, 1}));
   ASSERT_FALSE(types);
   EXPECT_THAT(types.error().message(), HasSubstr("from f32 to i64"));
+  shapes = emitLocalTurn(builder, localTensor(DataType::F32, {1, 2, 1, 4}),
+                         localTensor(DataType::F32, {1, 2, 1, 4}));
+  ASSERT_FALSE(shapes);
+  EXPECT_THAT(shapes.error().message(),
+              HasSubstr("input: [1,2,1,4] of f32 turned to [1,2,1,4] of f32"));
   EXPECT_EQ(builder.numCommands(Engine::Gdma), 0u);
 }
 

@@ -70,6 +70,8 @@ struct IntegerConvCase {
   int32_t outputZero = 0;
   bool hasBias = true;
   bool isTransposed = false;
+  /// Windows do not overlap: a convolution for each tap.
+  bool byTaps = false;
 };
 
 Extents outputOf(const IntegerConvCase &c) {
@@ -90,6 +92,34 @@ kernels::WindowParams windowParamsOf(const Window2d &window) {
   };
   return {vec(window.kernel), vec(window.stride), vec(window.dilation), vec(window.padBegin),
           vec(window.padEnd)};
+}
+
+/// A filter as the kernel wants it.
+Tensor packedFilter(const IntegerConvCase &c, const Tensor &filter) {
+  Extents shape = extents(filter);
+  if (c.group > 1 && c.group == c.outputs && c.group == c.input[1])
+    return filter.reshaped({1, shape[0], shape[2], shape[3]});
+  if (!c.byTaps)
+    return tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
+                    packFilter(DataType::I8, shape, bytesOf(filter)));
+  Extents taps = tapFilterShape(DataType::I8, shape);
+  if (tapsAreChannels(c.window, c.outputs))
+    std::swap(taps[0], taps[1]);
+  return tensorOf(DataType::I8, taps, packTapFilter(DataType::I8, shape, bytesOf(filter)));
+}
+
+Expected<uint32_t> scratchOf(const IntegerConvCase &c, const QuantizedConvolution &conv) {
+  if (c.byTaps)
+    return quantizedTapDeconvolutionScratch(conv);
+  return c.isTransposed ? quantizedDeconvolutionScratch(conv) : quantizedConvolutionScratch(conv);
+}
+
+Expected<void> emitOne(Builder &builder, const IntegerConvCase &c,
+                       const QuantizedConvolution &conv) {
+  if (c.byTaps)
+    return emitQuantizedTapDeconvolution(builder, conv);
+  return c.isTransposed ? emitQuantizedDeconvolution(builder, conv)
+                        : emitQuantizedConvolution(builder, conv);
 }
 
 void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType outputType) {
@@ -135,25 +165,25 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
     }
   conv.group = c.group;
   conv.inputZero = c.inputZero;
-  Extents shape = extents(turned);
-  Tensor packed = conv.isDepthwise()
-                      ? turned.reshaped({1, shape[0], shape[2], shape[3]})
-                      : tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
-                                 packFilter(DataType::I8, shape, bytesOf(turned)));
-  conv.filterAddress = bench.load(packed, Layout::Compact).address;
+  conv.filterAddress = bench.load(packedFilter(c, turned), Layout::Compact).address;
   conv.hasBias = c.hasBias;
   std::span<const int32_t> biases;
   if (c.hasBias)
     biases = own.data<int32_t>();
   std::vector<int32_t> words = isFloat ? packScales(scales, biases) : packChannels(factors, biases);
+  int64_t lanes = c.outputs;
+  if (c.byTaps && tapsAreChannels(c.window, c.outputs)) {
+    lanes = c.window.kernel[0] * c.window.kernel[1];
+    const std::vector<int32_t> first = words;
+    for (int64_t tap = 1; tap < lanes; ++tap)
+      words.insert(words.end(), first.begin(), first.end());
+  }
   conv.parameterAddress =
-      bench.load(tensorOf(DataType::I32, {1, c.outputs, 1, kChannelWords}, words)).address;
+      bench.load(tensorOf(DataType::I32, {1, lanes, 1, kChannelWords}, words)).address;
   conv.activation = {.relu = isFloat, .limit = 3};
   conv.lowest = c.outputZero;
-  conv.scratch = bench.scratch(c.isTransposed ? quantizedDeconvolutionScratch(conv)
-                                              : quantizedConvolutionScratch(conv));
-  expectOk(c.isTransposed ? emitQuantizedDeconvolution(bench.builder, conv)
-                          : emitQuantizedConvolution(bench.builder, conv));
+  conv.scratch = bench.scratch(scratchOf(c, conv));
+  expectOk(emitOne(bench.builder, c, conv));
   GlobalTensor stored = bench.store(conv.output);
   bench.run();
 
@@ -206,6 +236,22 @@ TEST(QuantizedDeconvolution, PlainAndGroups) {
   expectIntegerConvolutions(
       {{1, 5, 6, 7}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 7, 1, true, true});
   expectIntegerConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
+}
+TEST(QuantizedDeconvolution, SingleTapsRefuseZeroPoints) {
+  QuantizedConvolution deconv;
+  deconv.input = localTensor(DataType::I8, {1, 4, 3, 3});
+  deconv.output = localTensor(DataType::I8, {1, 4, 6, 6});
+  deconv.window = {{2, 2}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+  EXPECT_TRUE(quantizedTapDeconvolutionScratch(deconv));
+  deconv.inputZero = 3;
+  const Expected<uint32_t> needed = quantizedTapDeconvolutionScratch(deconv);
+  ASSERT_FALSE(needed);
+  EXPECT_THAT(needed.error().message(), testing::HasSubstr("an input of zero point 3"));
+}
+TEST(QuantizedDeconvolution, SingleTaps) {
+  expectIntegerConvolutions({{1, 5, 6, 7}, 70, {{2, 2}, {2, 2}}, 1, 0, 1, true, true, true});
+  expectIntegerConvolutions({{2, 70, 3, 4}, 1, {{3, 2}, {3, 2}}, 1, 0, 3, true, true, true});
+  expectIntegerConvolutions({{1, 70, 3, 4}, 1, {{1, 3}, {1, 3}}, 1, 0, 0, false, true, true});
 }
 TEST(QuantizedDeconvolution, Depthwise) {
   expectIntegerConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});

@@ -113,6 +113,21 @@ bool BM1684XBackend::wantsRowsAsChannels(Operation *op) const {
   return saved > 2 * moved + kStart * (filter[2] + 2);
 }
 
+/// A filter has long rows in each lane, and one row of a product uses one lane of 64. Input
+/// channels in blocks that are not full would be loaded for nothing. Local memory has to hold the
+/// filters of one round of lanes while others are loaded.
+bool BM1684XBackend::wantsConvolution(Operation *product, ArrayRef<int64_t> picture) const {
+  const DataType type = elementTypeOf(product, 1);
+  if (!precOf(type))
+    return false;
+  const int64_t taps = picture[1] * picture[2];
+  const int64_t own = picture[0] * taps;
+  const int64_t kept = alignUp(picture[0], channelBlock(*precOf(type))) * taps;
+  const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
+  const int64_t room = int64_t{info().memory.localBytesPerLane} / 8 * 7;
+  return kept <= own + own / 8 && 2 * byteSize(type, kept) + row <= room;
+}
+
 Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &operand) const {
   Expected<std::optional<PackedLayout>> layout = backend::packedLayout(operand);
   if (!layout && layout.error().where.empty())

@@ -39,8 +39,13 @@ Expected<std::vector<bmodel::TensorInfo>> describe(const std::vector<ModelTensor
     info.name = tensor.name;
     info.type = bmodel::codeOfDataType(*type);
     info.address = static_cast<uint64_t>(tensor.address);
-    info.size = static_cast<uint64_t>(byteSize(*type, tensor.type.getNumElements()));
-    info.shapes.emplace_back(tensor.type.getShape().begin(), tensor.type.getShape().end());
+    if (tensor.type.hasStaticShape())
+      info.size = static_cast<uint64_t>(byteSize(*type, tensor.type.getNumElements()));
+    else
+      info.memory = bmodel::kCpuMemory;
+    std::vector<uint64_t> &shape = info.shapes.emplace_back();
+    for (int64_t extent : tensor.type.getShape())
+      shape.push_back(ShapedType::isDynamic(extent) ? 0 : static_cast<uint64_t>(extent));
     if (auto quantized = tpu::quantizedType(tensor.type)) {
       const QuantParams params = tpu::paramsOf(quantized);
       info.scale = static_cast<float>(params.scale);

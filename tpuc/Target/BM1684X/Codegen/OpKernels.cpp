@@ -23,6 +23,7 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/RecurrentKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
@@ -70,7 +71,7 @@ Kernels convKernels(const SlicedOp &sliced) {
     return propagate(window);
   Convolution conv = convolutionOf(sliced);
   conv.window = *window;
-  return one<convolutionScratch, emitConvolution>(conv);
+  return convolutionKernels<convolutionScratch, emitConvolution>(sliced.op, conv);
 }
 
 Kernels deconvKernels(const SlicedOp &sliced) {
@@ -79,7 +80,8 @@ Kernels deconvKernels(const SlicedOp &sliced) {
     return propagate(window);
   Convolution conv = convolutionOf(sliced);
   conv.window = *window;
-  return one<deconvolutionScratch, emitDeconvolution>(conv);
+  return hasOneTap(sliced.op) ? one<tapDeconvolutionScratch, emitTapDeconvolution>(conv)
+                              : one<deconvolutionScratch, emitDeconvolution>(conv);
 }
 
 template <typename Op> Kernels poolKernels(Op op, const SlicedOp &sliced) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -25,6 +26,7 @@
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -126,6 +128,11 @@ static OperandForm recurrentForm(Operation *op, unsigned index) {
                                                                 : OperandForm::RowsTurned;
 }
 
+/// Whether an operand or result of a convolution or cast is one pixel that lies as a row.
+static bool isPixelRow(Operation *op, unsigned index) {
+  return op->hasAttr(index == 0 ? kFromRow : kInRow);
+}
+
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
@@ -134,8 +141,11 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return OperandForm::Absent;
   if (carriesParameters(op, index) && !isa<tpu::MatMulOp>(op))
     return OperandForm::PerChannel;
-  if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
-    return index == 1 || index == 2 ? OperandForm::PerChannel : OperandForm::Tensor;
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
+    if (index == 1 || index == 2)
+      return OperandForm::PerChannel;
+    return isPixelRow(op, index) ? OperandForm::PixelRow : OperandForm::Tensor;
+  }
   if (auto product = dyn_cast<tpu::MatMulOp>(op))
     return matrixForm(product, index);
   if (isRecurrent(op))
@@ -149,6 +159,8 @@ OperandForm operandForm(Operation *op, unsigned index) {
        index < op->getNumOperands()) ||
       (isa<tpu::LutOp>(op) && index == 1))
     return OperandForm::EveryLane;
+  if (isa<tpu::CastOp>(op) && isPixelRow(op, index))
+    return OperandForm::PixelRow;
   const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
   if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
     return OperandForm::Absent;
@@ -171,6 +183,12 @@ struct ChannelRows {
   DataType type = DataType::F32;
   /// Whether words of each channel stand behind the rows of a lane, or behind all rows.
   bool hasWords = false;
+  /// A long filter stands as matrices, whose transfer is the fastest: the rows of 64 channels are
+  /// cut into so many parts (of the blocks of input channels, and of the taps of each), each of
+  /// which stands beside those of the other lanes. 0: rows as they are.
+  std::array<int64_t, 2> parts{0, 0};
+  /// The taps of a transposed convolution of one channel take the place of channels.
+  bool areTaps = false;
 
   int64_t lanes() const { return std::min<int64_t>(channels, kLanes); }
   int64_t slots() const { return slotsOf(channels); }
@@ -179,6 +197,9 @@ struct ChannelRows {
     return static_cast<int64_t>(llvm::divideCeil(count, int64_t{kLanes}));
   }
   int64_t rowBytes() const { return byteSize(type, row); }
+  bool isInParts() const { return parts[0] > 0; }
+  /// The rows of a slice of the result's channels.
+  Range rowsOf(Range slice) const { return areTaps ? Range{0, channels} : slice; }
 
   //===--- In local memory ------------------------------------------------===//
 
@@ -192,10 +213,15 @@ struct ChannelRows {
   //===--- In global memory -----------------------------------------------===//
 
   /// Rows of a phase, of a lane (or of all channels), without and with the words behind them.
-  int64_t ownRows() const { return isByLane ? slots() : channels; }
+  int64_t ownRows() const {
+    if (isByLane)
+      return slots();
+    return isInParts() ? slots() * lanes() : channels;
+  }
   int64_t phaseRows() const {
     const int64_t bytes = slots() * kSlotBytes * (isByLane ? 1 : lanes());
-    return hasWords ? ceilDiv(firstWord(ownRows()) + bytes, rowBytes()) : ownRows();
+    const int64_t rows = hasWords ? ceilDiv(firstWord(ownRows()) + bytes, rowBytes()) : ownRows();
+    return isInParts() ? alignUp(rows, lanes()) : rows;
   }
   int64_t laneRows() const { return phases() * phaseRows(); }
   /// Where the words of a lane (or of all) begin, behind the rows of the last phase.
@@ -229,20 +255,65 @@ static void setFilter(ChannelRows &rows, Operation *op, const SliceModel &model)
   const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
   if (isa<tpu::ConvOp>(op) && !isByOne)
     rows.factors = strideFactors(strideOf(op));
+  if (hasOneTap(op))
+    rows.factors = rows.areTaps ? std::array<int64_t, 2>{1, 1} : strideOf(op);
   int64_t all = 1;
   int64_t own = 1;
   for (auto [axis, extent] : llvm::enumerate(taps)) {
     all *= extent;
+    if (rows.areTaps)
+      continue;
     own *= static_cast<int64_t>(llvm::divideCeil(extent, factorOf(rows, axis, taps.size())));
   }
   const int64_t inputs = model.operands[1].extents[kAxisW] / all;
   rows.row = isByOne ? own : own * alignUp(inputs, channelBlock(rows.type));
 }
 
+/// The cut of a filter of `blocks` times `taps` times `inner` elements for each channel into parts
+/// of which those of `lanes` lanes fit a row of a matrix; none where parts would be too short.
+static std::array<int64_t, 2> filterParts(const ChannelRows &rows, int64_t blocks, int64_t taps) {
+  constexpr int64_t kLongPart = 256, kMostColumns = 65535;
+  for (int64_t cut = 1; cut <= blocks * taps; ++cut) {
+    const bool cutsTaps = cut > blocks;
+    if (cutsTaps ? cut % blocks != 0 || taps % (cut / blocks) != 0 : blocks % cut != 0)
+      continue;
+    const int64_t part = rows.row / cut;
+    if (byteSize(rows.type, part) < kLongPart)
+      break;
+    if (part * rows.lanes() <= kMostColumns)
+      return cutsTaps ? std::array{blocks, cut / blocks} : std::array{cut, int64_t{1}};
+  }
+  return {0, 0};
+}
+
+/// Whether the taps of a transposed convolution take the place of channels.
+static bool hasTapsAsChannels(Operation *op) {
+  return hasOneTap(op) &&
+         tapsAreChannels({.kernel = strideOf(op)},
+                         cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
+}
+
+/// Whether a filter is so long that it pays to let it stand in parts, with as many rows as whole
+/// rounds of lanes have, and its words apart.
+static bool mayBeInParts(Operation *op, const ChannelRows &rows) {
+  constexpr int64_t kLong = 32 << 10, kLongWithWords = 256 << 10, kMostPadding = 25;
+  auto conv = dyn_cast<tpu::ConvOp>(op);
+  if (!conv || conv.getGroup() != 1 || rows.phases() != 1 ||
+      cast<RankedTensorType>(conv.getFilter().getType()).getRank() != 4)
+    return false;
+  const int64_t padding = rows.slots() * rows.lanes() - rows.channels;
+  return rows.channels * rows.rowBytes() >= (rows.hasWords ? kLongWithWords : kLong) &&
+         padding * kMostPadding <= rows.channels;
+}
+
 static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned index) {
   const DataType type = elementTypeOf(op, index);
   ChannelRows rows{
       .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
+  if (hasTapsAsChannels(op)) {
+    rows.areTaps = true;
+    rows.channels = strideOf(op)[0] * strideOf(op)[1];
+  }
   if (isRecurrent(op)) {
     const AxisExtents &extents = model.operands[index].extents;
     rows.channels = extents[kAxisC];
@@ -253,6 +324,12 @@ static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned 
   // Short rows cost as much as long ones: lanes with several channels put them together.
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
                   byteSize(type, rows.row) < 256;
+  if (index == 1 && mayBeInParts(op, rows)) {
+    const int64_t blocks = ceilDiv(model.operands[0].extents[kAxisC], channelBlock(type));
+    rows.parts = filterParts(rows, blocks,
+                             cast<RankedTensorType>(op->getOperand(1).getType()).getShape()[2]);
+    rows.isByLane = rows.isByLane && !rows.isInParts();
+  }
   return rows;
 }
 
@@ -282,13 +359,16 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return localTensor(type, extentsOf(rows.phases(), size(kAxisC), 1, rows.row), address,
-                       Layout::Compact);
+    return localTensor(type,
+                       extentsOf(rows.phases(), rows.rowsOf(local.slice[kAxisC]).size, 1, rows.row),
+                       address, Layout::Compact);
   }
   case OperandForm::Columns:
     return localTensor(type, extentsOf(size(kAxisN), size(kAxisW), 1, size(kAxisC)), address);
   case OperandForm::EveryLane:
     return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisW)), address);
+  case OperandForm::PixelRow:
+    return localTensor(type, extentsOf(1, 1, 1, size(kAxisC) * size(kAxisW)), address);
   case OperandForm::RowsTurned:
   case OperandForm::Tensor:
     return localTensor(
@@ -396,14 +476,21 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   else
     tensor = model.operands[index];
   switch (operandForm(op, index)) {
-  case OperandForm::PerChannel:
-    return channelSlice(channelRows(op, model, index), slice[kAxisC], address);
+  case OperandForm::PerChannel: {
+    const ChannelRows rows = channelRows(op, model, index);
+    return channelSlice(rows, rows.rowsOf(slice[kAxisC]), address);
+  }
   case OperandForm::Columns:
   case OperandForm::RowsTurned:
     return turnedSlice(type, tensor, slice, address);
   case OperandForm::EveryLane:
     return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisW].size),
                         static_cast<uint64_t>(address + byteSize(type, slice[kAxisW].begin)));
+  case OperandForm::PixelRow:
+    // Alone, a cast sees a row of columns.
+    return globalTensor(
+        type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
+        static_cast<uint64_t>(address + byteSize(type, slice[kAxisC].begin + slice[kAxisW].begin)));
   case OperandForm::Absent:
   case OperandForm::Tensor:
     break;
@@ -427,11 +514,24 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
 
 //===--- Loads ------------------------------------------------------------===//
 
+/// A slice of a filter that stands in parts.
+static Expected<void> loadParts(Builder &builder, const ChannelRows &rows, Range channels,
+                                int64_t address, uint32_t to) {
+  const int64_t cut = rows.parts[0] * rows.parts[1];
+  const int64_t columns = rows.row / cut * rows.lanes();
+  const int64_t first = channels.begin / int64_t{kLanes} * rows.lanes() * rows.rowBytes();
+  const LocalTensor local = localTensor(
+      rows.type,
+      extentsOf(ChannelRows::slotsOf(channels.size) * cut, rows.lanes(), 1, rows.row / cut), to,
+      Layout::Compact);
+  return emitLoadMatrix(builder, static_cast<uint64_t>(address + first), columns, columns, local);
+}
+
 /// The rows of channels and their words: by one transfer where they stand together.
 static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceModel &model,
                                    unsigned index, const LocalSlice &local, int64_t address) {
   const ChannelRows rows = channelRows(op, model, index);
-  const Range channels = local.slice[kAxisC];
+  const Range channels = rows.rowsOf(local.slice[kAxisC]);
   GlobalTensor from = channelSlice(rows, channels, address);
   // A packed row of channels is laid out the same in both memories.
   const LocalTensor to = localOperand(op, model, index, local);
@@ -443,8 +543,10 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceM
   if (isOne)
     from.shape[3] = (rows.wordsAt(channels.size) + rows.slots() * ChannelRows::kSlotBytes) /
                     byteSize(rows.type, 1);
-  if (Expected<void> loaded = emitLoad(builder, from, asLoaded(from, to.address));
-      !loaded || isOne || !rows.hasWords)
+  const Expected<void> loaded = rows.isInParts()
+                                    ? loadParts(builder, rows, channels, address, to.address)
+                                    : emitLoad(builder, from, asLoaded(from, to.address));
+  if (!loaded || isOne || !rows.hasWords)
     return loaded;
   const GlobalTensor words = channelWords(rows, channels, address);
   return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
@@ -523,6 +625,28 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
 
 //===--- Constants --------------------------------------------------------===//
 
+/// The layout of a filter [output channels, input channels, h, w] that stands in parts: round of
+/// lanes, part of the blocks, part of the taps, lane, and what a part holds.
+static PackedLayout partsLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, int64_t block) {
+  const auto [blockParts, tapParts] = rows.parts;
+  const int64_t blocks = ceilDiv(dims[1], block);
+  const int64_t rounds = rows.phaseRows() / rows.lanes();
+  return {.shape = {rows.phaseRows(), rows.row},
+          .blocks = {rounds, blockParts, tapParts, rows.lanes(), blocks / blockParts,
+                     dims[2] / tapParts, dims[3], block},
+          .order = {0, 3, 1, 4, 7, 2, 5, 6},
+          .padded = {rows.phaseRows(), blocks * block, dims[2], dims[3]}};
+}
+
+/// The layout of a filter [input channels, 1, h, w] whose taps take the place of channels.
+static PackedLayout tapsLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, int64_t block) {
+  const int64_t blocks = ceilDiv(dims[0], block);
+  return {.shape = {rows.lanes(), rows.laneRows() * rows.row},
+          .blocks = {dims[2], dims[3], rows.laneRows(), blocks, block},
+          .order = {3, 4, 2, 0, 1},
+          .padded = {blocks * block, rows.laneRows(), dims[2], dims[3]}};
+}
+
 /// The layout of a filter: `dims` in the order [output channels, input channels, taps...], or with
 /// the first two exchanged (`isSwapped`).
 static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
@@ -591,8 +715,10 @@ static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims)
 static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
                             ArrayRef<int32_t> words) {
   const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
+  const int64_t numWords = std::ssize(words);
   for (int64_t channel = 0; channel < rows.channels; ++channel) {
-    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords]);
+    // Taps share the words of their channel.
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords % numWords]);
     layout.parameters.push_back({static_cast<int64_t>(place.address) +
                                      channel % int64_t{kLanes} * place.stride[1] +
                                      channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
@@ -600,14 +726,27 @@ static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
   }
 }
 
-static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const SliceModel &model) {
+/// The bias of the only channel for each of its taps.
+static Expected<PackedLayout> tapBiasLayout(Operation *op, const ChannelRows &rows) {
+  Expected<Tensor> bias = readConstant(op, 2);
+  if (!bias)
+    return propagate(bias);
+  PackedLayout layout = biasLayout(rows);
+  const auto *bytes = reinterpret_cast<const uint8_t *>(bias->rawBytes().data());
+  for (int64_t tap = 1; tap < rows.channels; ++tap)
+    layout.parameters.push_back({tap * bias->byteSize(), {bytes, bytes + bias->byteSize()}});
+  return layout;
+}
+
+/// Of an operand that is a row for each channel.
+static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const SliceModel &model) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  if (operandForm(op, index) != OperandForm::PerChannel)
-    return std::nullopt;
   const ChannelRows rows = channelRows(op, model, index);
   const bool isByOne = isDepthwise(op, model);
   PackedLayout layout;
+  if (index == 2 && rows.areTaps)
+    return tapBiasLayout(op, rows);
   if (index == 2) {
     layout = biasLayout(rows);
     // The command takes the bias in the type of the input.
@@ -615,9 +754,13 @@ static std::optional<PackedLayout> convolutionLayout(OpOperand &operand, const S
       layout.type = elementTypeOf(op, 0);
     return layout;
   }
-  return filterLayout(rows, cast<RankedTensorType>(operand.get().getType()).getShape(),
-                      isa<tpu::DeconvOp>(op) && !isByOne, isByOne,
-                      channelBlock(elementTypeOf(op, 1)));
+  const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
+  const int64_t block = channelBlock(elementTypeOf(op, 1));
+  if (rows.isInParts())
+    return partsLayout(rows, dims, block);
+  if (rows.areTaps)
+    return tapsLayout(rows, dims, block);
+  return filterLayout(rows, dims, isa<tpu::DeconvOp>(op) && !isByOne, isByOne, block);
 }
 
 /// Filters and biases of one direction.
@@ -690,9 +833,13 @@ Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   std::optional<PackedLayout> layout;
   if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
     layout = matrixLayout(product, dims);
-  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
-    layout = convolutionLayout(operand, *model);
-  else if (isRecurrent(op) && operandForm(op, index) == OperandForm::PerChannel)
+  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op) &&
+           operandForm(op, index) == OperandForm::PerChannel) {
+    Expected<PackedLayout> made = convolutionLayout(operand, *model);
+    if (!made)
+      return propagate(made);
+    layout = std::move(*made);
+  } else if (isRecurrent(op) && operandForm(op, index) == OperandForm::PerChannel)
     layout = recurrentLayout(channelRows(op, *model, index), dims, index);
   else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
     layout = slopeLayout(channelRows(op, *model, index), dims);

@@ -25,6 +25,7 @@ enum class OperandForm : uint8_t {
   RowsTurned, ///< The same as Tensor of a matrix that lies transposed in global memory.
   Columns,    ///< A constant right operand, transposed: [n, columns, 1, rows].
   EveryLane,  ///< [1, 64, 1, w], the same in all lanes.
+  PixelRow,   ///< The channels of one pixel as [1, 1, 1, c], in the first lane.
 };
 
 /// Of operand `index` of `op`; its result is number `op->getNumOperands()`.

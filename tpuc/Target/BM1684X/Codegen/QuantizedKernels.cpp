@@ -20,6 +20,7 @@
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
@@ -82,7 +83,8 @@ Kernels convKernels(const SlicedOp &sliced) {
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  return one<quantizedConvolutionScratch, emitQuantizedConvolution>(*conv);
+  return convolutionKernels<quantizedConvolutionScratch, emitQuantizedConvolution>(sliced.op,
+                                                                                   *conv);
 }
 
 Kernels deconvKernels(const SlicedOp &sliced) {
@@ -93,6 +95,8 @@ Kernels deconvKernels(const SlicedOp &sliced) {
   if (!conv)
     return propagate(conv);
   conv->window = *window;
+  if (hasOneTap(sliced.op))
+    return one<quantizedTapDeconvolutionScratch, emitQuantizedTapDeconvolution>(*conv);
   return one<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(*conv);
 }
 

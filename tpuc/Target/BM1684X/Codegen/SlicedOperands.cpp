@@ -9,6 +9,8 @@
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -104,6 +106,21 @@ Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
     window->padEnd[i] = map.window - 1 - behind;
   }
   return window;
+}
+
+bool hasOneTap(Operation *op) {
+  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2 ||
+      tpu::zeroPointOf(op->getOperand(0)) != 0)
+    return false;
+  const Expected<Window2d> window = unpaddedWindow(op);
+  if (!window || !hasSingleTaps(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
+    return false;
+  const auto input = cast<RankedTensorType>(op->getOperand(0).getType()).getShape().drop_front(2);
+  const auto output = cast<RankedTensorType>(op->getResult(0).getType()).getShape().drop_front(2);
+  for (size_t i = 0; i < input.size(); ++i)
+    if (output[i] != input[i] * window->stride[i + 2 - input.size()])
+      return false;
+  return true;
 }
 
 int64_t groupOf(const SlicedOp &sliced) {

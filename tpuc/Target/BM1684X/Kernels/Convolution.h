@@ -75,7 +75,11 @@ Expected<void> emitDeconvolution(Builder &builder, const Convolution &deconv);
 /// stride, one group, no dilation. Then it may be emitted as a 1x1 convolution for each tap,
 /// without the zeros: stride[0] * stride[1] times fewer products. Window, pads and operands are as
 /// for `emitDeconvolution`, but for the filter, which `packTapFilter` packs.
-bool hasSingleTaps(const Convolution &deconv);
+bool hasSingleTaps(const Window2d &window, int64_t group);
+/// Whether one convolution does it for all taps, each of which is a channel: there is one output
+/// channel, and lanes enough. Then filters of the taps, [1, kh * kw, 1, channels], and as many
+/// equal biases (or words of integers) lie in successive lanes.
+bool tapsAreChannels(const Window2d &window, int64_t outputs);
 Expected<uint32_t> tapDeconvolutionScratch(const Convolution &deconv);
 Expected<void> emitTapDeconvolution(Builder &builder, const Convolution &deconv);
 /// A filter [oc, ic, kh, kw] as kh * kw filters of 1x1 that follow each other, and its shape

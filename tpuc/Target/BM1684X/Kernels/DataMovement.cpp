@@ -198,6 +198,20 @@ Expected<void> emitLocalCopy(Builder &builder, const LocalTensor &from, const Lo
   return {};
 }
 
+Expected<void> emitLocalTurn(Builder &builder, const LocalTensor &from, const LocalTensor &to) {
+  const Extents turned{from.shape[0], from.shape[3], 1, from.shape[1]};
+  if (!precOf(from.type) || from.type != to.type || from.shape[2] != 1 || to.shape != turned ||
+      !from.liesAs(Layout::Aligned) || !to.liesAs(Layout::Aligned) || from.startLane != 0 ||
+      to.startLane != 0)
+    return makeError(builder.layer(),
+                     fmt::format("[{}] of {} turned to [{}] of {}", fmt::join(from.shape, ","),
+                                 dataTypeName(from.type), fmt::join(to.shape, ","),
+                                 dataTypeName(to.type)),
+                     "[n,c,1,w] to [n,w,1,c] of one type, aligned, from lane 0");
+  addTurned(builder, to, from);
+  return {};
+}
+
 Expected<void> emitLoadToLanes(Builder &builder, const GlobalTensor &from, const LocalTensor &to) {
   Extents repeated = from.shape;
   repeated[1] = to.shape[1];

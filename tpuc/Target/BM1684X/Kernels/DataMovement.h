@@ -31,6 +31,9 @@ Expected<void> emitLocalMove(Builder &builder, const LocalTensor &from, const Lo
 /// local = local through the TIU, with any strides, in the same lanes.
 Expected<void> emitLocalCopy(Builder &builder, const LocalTensor &from, const LocalTensor &to);
 
+/// to[n,w,1,c] = from[n,c,1,w] through the TIU, both Aligned from lane 0.
+Expected<void> emitLocalTurn(Builder &builder, const LocalTensor &from, const LocalTensor &to);
+
 /// `from` [n,1,h,w] to every channel of `to` [n,c,h,w], c <= 64 - its start lane.
 Expected<void> emitLoadToLanes(Builder &builder, const GlobalTensor &from, const LocalTensor &to);
 /// `length` elements of linear global memory to `address` of lanes 0 to 63.

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
-#include "tpuc/Target/BM1684X/Kernels/ConvCommand.h"
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+#include "tpuc/Target/BM1684X/Kernels/Room.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -26,13 +27,13 @@ struct TapRun {
 
 /// The slice's first output element belongs to tap kernel - 1 - padBegin: with so many zeros before
 /// it, the window that ends at the first input element is that of tap 0.
-TapRun runOf(const Convolution &deconv, size_t axis, int64_t tap) {
-  const int64_t stride = deconv.window.stride[axis];
-  const int64_t firstTap = deconv.window.kernel[axis] - 1 - deconv.window.padBegin[axis];
+TapRun runOf(const Window2d &window, const LocalTensor &output, size_t axis, int64_t tap) {
+  const int64_t stride = window.stride[axis];
+  const int64_t firstTap = window.kernel[axis] - 1 - window.padBegin[axis];
   TapRun run;
   run.firstOutput = (tap - firstTap + stride) % stride;
   run.firstInput = (run.firstOutput + firstTap) / stride;
-  run.count = ceilDiv(deconv.output.shape[axis + 2] - run.firstOutput, stride);
+  run.count = ceilDiv(output.shape[axis + 2] - run.firstOutput, stride);
   return run;
 }
 
@@ -45,27 +46,41 @@ LocalTensor everyNth(const LocalTensor &output, unsigned axis, const TapRun &run
   return part;
 }
 
-Extents largestPart(const Convolution &deconv) {
-  const Extents &out = deconv.output.shape;
-  return {out[0], out[1], ceilDiv(out[2], deconv.window.stride[0]),
-          ceilDiv(out[3], deconv.window.stride[1])};
+/// A tap, and what is of it.
+struct TapPart {
+  int64_t tap = 0;
+  TapRun rows, columns;
+  LocalTensor places;
+  LocalTensor of(const LocalTensor &input) const {
+    return input.slice(2, rows.firstInput, rows.count).slice(3, columns.firstInput, columns.count);
+  }
+};
+
+std::vector<TapPart> tapParts(const Window2d &window, const LocalTensor &output) {
+  std::vector<TapPart> parts;
+  for (int64_t tap = 0; tap < window.kernel[0] * window.kernel[1]; ++tap) {
+    TapPart part{tap, runOf(window, output, 0, tap / window.kernel[1]),
+                 runOf(window, output, 1, tap % window.kernel[1]), output};
+    if (part.rows.count < 1 || part.columns.count < 1)
+      continue;
+    part.places = everyNth(everyNth(output, 2, part.rows, window.stride[0]), 3, part.columns,
+                           window.stride[1]);
+    parts.push_back(part);
+  }
+  return parts;
 }
 
-Expected<uint32_t> checkedTapScratch(const std::string &where, const Convolution &deconv) {
+template <typename Deconvolution>
+Expected<void> checkTaps(const std::string &where, const Deconvolution &deconv) {
   const LocalTensor &in = deconv.input;
   const LocalTensor &out = deconv.output;
-  for (const auto &[name, tensor] : {std::pair{"input", &in}, std::pair{"output", &out}})
-    if (Expected<void> fits = checkFloatTensor(where, name, *tensor); !fits)
-      return propagate(fits);
   if (Expected<void> fits = checkLayout(where, "output", out, Layout::Aligned); !fits)
-    return propagate(fits);
-  if (in.type != out.type || in.shape[0] != out.shape[0])
-    return makeError(where,
-                     fmt::format("[{}] {} to [{}] {}", fmt::join(in.shape, ","),
-                                 dataTypeName(in.type), fmt::join(out.shape, ","),
-                                 dataTypeName(out.type)),
-                     "equal types and n");
-  if (!hasSingleTaps(deconv))
+    return fits;
+  if (in.shape[0] != out.shape[0])
+    return makeError(
+        where, fmt::format("[{}] to [{}]", fmt::join(in.shape, ","), fmt::join(out.shape, ",")),
+        "equal n");
+  if (!hasSingleTaps(deconv.window, deconv.group))
     return makeError(where,
                      fmt::format("kernel {} with stride {}", fmt::join(deconv.window.kernel, "x"),
                                  fmt::join(deconv.window.stride, "x")),
@@ -74,7 +89,7 @@ Expected<uint32_t> checkedTapScratch(const std::string &where, const Convolution
     int64_t pad = deconv.window.padBegin[axis];
     bool fits = pad >= 0 && pad < deconv.window.kernel[axis];
     for (int64_t tap = 0; fits && tap < deconv.window.kernel[axis]; ++tap) {
-      TapRun run = runOf(deconv, axis, tap);
+      TapRun run = runOf(deconv.window, out, axis, tap);
       fits = run.firstInput + run.count <= in.shape[axis + 2];
     }
     if (!fits)
@@ -83,52 +98,152 @@ Expected<uint32_t> checkedTapScratch(const std::string &where, const Convolution
                                    in.shape[axis + 2], pad),
                        "a tap and an input for each output");
   }
-  return laneBytes(out.type, largestPart(deconv), Layout::Aligned, out.startLane);
+  return {};
 }
 
-} // namespace
-
-bool hasSingleTaps(const Convolution &deconv) {
-  return deconv.window.kernel == deconv.window.stride && deconv.group == 1 &&
-         deconv.window.dilation == std::array<int64_t, 2>{1, 1};
+/// Whether taps are computed together, each as a channel.
+template <typename Deconvolution> bool isTogether(const Deconvolution &deconv) {
+  return tapsAreChannels(deconv.window, deconv.output.shape[1]);
 }
 
-Expected<uint32_t> tapDeconvolutionScratch(const Convolution &deconv) {
-  return checkedTapScratch("deconvolution", deconv);
+/// The convolution of 1x1 that stands for a tap, or for all, with room for its result.
+template <typename Deconvolution>
+Deconvolution tapConvolution(const Deconvolution &deconv, int64_t channels, int64_t rows,
+                             int64_t columns, Room &room) {
+  const LocalTensor &out = deconv.output;
+  Deconvolution conv = deconv;
+  conv.window = Window2d();
+  conv.output = room.take(out.type, {out.shape[0], channels, rows, columns}, out.startLane);
+  return conv;
 }
 
-Expected<void> emitTapDeconvolution(Builder &builder, const Convolution &deconv) {
-  Expected<uint32_t> needed = checkedTapScratch(builder.layer(), deconv);
+/// All taps over all inputs, each in a lane of its own.
+template <typename Deconvolution> Deconvolution allTaps(const Deconvolution &deconv, Room &room) {
+  const Extents &in = deconv.input.shape;
+  return tapConvolution(deconv, deconv.window.kernel[0] * deconv.window.kernel[1], in[2], in[3],
+                        room);
+}
+
+/// The largest part of one tap.
+template <typename Deconvolution>
+Deconvolution largestTap(const Deconvolution &deconv, Room &room) {
+  const Extents &out = deconv.output.shape;
+  Deconvolution conv = tapConvolution(deconv, out[1], ceilDiv(out[2], deconv.window.stride[0]),
+                                      ceilDiv(out[3], deconv.window.stride[1]), room);
+  conv.input.shape[2] = conv.output.shape[2];
+  conv.input.shape[3] = conv.output.shape[3];
+  conv.input.explicitStride = deconv.input.strides();
+  conv.input.layout = Layout::Explicit;
+  return conv;
+}
+
+template <auto scratch, typename Deconvolution>
+Expected<uint32_t> tapScratch(const std::string &where, const Deconvolution &deconv) {
+  if (Expected<void> fits = checkTaps(where, deconv); !fits)
+    return propagate(fits);
+  Room room;
+  const bool together = isTogether(deconv);
+  const Deconvolution conv = together ? allTaps(deconv, room) : largestTap(deconv, room);
+  Expected<uint32_t> own = scratch(conv);
+  if (!own)
+    return own;
+  if (together)
+    room.take(conv.output.type,
+              {conv.output.shape[0], 1, conv.output.shape[2], conv.output.shape[3]});
+  return room.next + *own;
+}
+
+/// The rows and columns of each tap, from its own lane where it is in one.
+template <auto emit, typename Deconvolution>
+Expected<void> addTogether(Builder &builder, const Deconvolution &deconv) {
+  Room room{deconv.scratch.address};
+  Deconvolution conv = allTaps(deconv, room);
+  const Extents &shape = conv.output.shape;
+  const LocalTensor moved =
+      room.take(conv.output.type, {shape[0], 1, shape[2], shape[3]}, conv.output.startLane);
+  conv.scratch = {room.next, deconv.scratch.bytes - (room.next - deconv.scratch.address)};
+  if (Expected<void> done = emit(builder, conv); !done)
+    return done;
+  for (const TapPart &part : tapParts(deconv.window, deconv.output)) {
+    LocalTensor from = conv.output.slice(1, part.tap, 1);
+    if (part.tap > 0) {
+      addLaneBroadcast(builder, moved, from);
+      from = moved;
+    }
+    addUnaryArith(builder, ArithOp::Copy, part.places, part.of(from));
+  }
+  return {};
+}
+
+template <auto emit, typename Deconvolution>
+Expected<void> addOneByOne(Builder &builder, const Deconvolution &deconv, DataType filterType) {
+  const LocalTensor &out = deconv.output;
+  const Extents filterShape = {out.shape[1], deconv.input.shape[1], deconv.window.kernel[0],
+                               deconv.window.kernel[1]};
+  const LocalTensor filters = localTensor(filterType, tapFilterShape(filterType, filterShape),
+                                          deconv.filterAddress, Layout::Compact, out.startLane);
+  for (const TapPart &part : tapParts(deconv.window, out)) {
+    Room room{deconv.scratch.address};
+    Deconvolution conv =
+        tapConvolution(deconv, out.shape[1], part.rows.count, part.columns.count, room);
+    conv.input = part.of(deconv.input);
+    conv.filterAddress = filters.slice(0, part.tap, 1).address;
+    conv.scratch = {room.next, deconv.scratch.bytes - (room.next - deconv.scratch.address)};
+    if (Expected<void> done = emit(builder, conv); !done)
+      return done;
+    addUnaryArith(builder, ArithOp::Copy, part.places, conv.output);
+  }
+  return {};
+}
+
+template <auto scratch, auto emit, typename Deconvolution>
+Expected<void> emitTaps(Builder &builder, const Deconvolution &deconv, DataType filterType) {
+  Expected<uint32_t> needed = tapScratch<scratch>(builder.layer(), deconv);
   if (!needed)
     return propagate(needed);
   if (Expected<void> fits = checkScratch(builder.layer(), deconv.scratch, *needed); !fits)
     return fits;
-  const LocalTensor &out = deconv.output;
-  const auto &[strideH, strideW] = deconv.window.stride;
-  const Extents filterShape = {out.shape[1], deconv.input.shape[1], strideH, strideW};
-  LocalTensor filters =
-      localTensor(deconv.input.type, tapFilterShape(deconv.input.type, filterShape),
-                  deconv.filterAddress, Layout::Compact, out.startLane);
-  for (int64_t tap = 0; tap < strideH * strideW; ++tap) {
-    TapRun rows = runOf(deconv, 0, tap / strideW);
-    TapRun columns = runOf(deconv, 1, tap % strideW);
-    if (rows.count < 1 || columns.count < 1)
-      continue;
-    ConvCommand command;
-    command.input = deconv.input.slice(2, rows.firstInput, rows.count)
-                        .slice(3, columns.firstInput, columns.count);
-    command.output = localTensor(out.type, {out.shape[0], out.shape[1], rows.count, columns.count},
-                                 deconv.scratch.address, Layout::Aligned, out.startLane);
-    command.filter = filters.slice(0, tap, 1);
-    if (deconv.biasAddress)
-      command.bias = localTensor(DataType::F32, {1, out.shape[1], 1, 1}, *deconv.biasAddress,
-                                 Layout::Compact, out.startLane);
-    addConv(builder, command);
-    addActivation(builder, command.output, deconv.activation);
-    LocalTensor places = everyNth(everyNth(out, 2, rows, strideH), 3, columns, strideW);
-    addUnaryArith(builder, ArithOp::Copy, places, command.output);
-  }
-  return {};
+  return isTogether(deconv) ? addTogether<emit>(builder, deconv)
+                            : addOneByOne<emit>(builder, deconv, filterType);
+}
+
+} // namespace
+
+bool hasSingleTaps(const Window2d &window, int64_t group) {
+  return window.kernel == window.stride && group == 1 &&
+         window.dilation == std::array<int64_t, 2>{1, 1};
+}
+
+bool tapsAreChannels(const Window2d &window, int64_t outputs) {
+  return outputs == 1 && window.kernel[0] * window.kernel[1] <= kLanes;
+}
+
+Expected<uint32_t> tapDeconvolutionScratch(const Convolution &deconv) {
+  return tapScratch<convolutionScratch>("deconvolution", deconv);
+}
+
+Expected<void> emitTapDeconvolution(Builder &builder, const Convolution &deconv) {
+  return emitTaps<convolutionScratch, emitConvolution>(builder, deconv, deconv.input.type);
+}
+
+/// A bias that takes up the zero point does so for all taps.
+static Expected<void> checkZero(const std::string &where, const QuantizedConvolution &deconv) {
+  if (deconv.inputZero == 0)
+    return {};
+  return makeError(where, fmt::format("an input of zero point {}", deconv.inputZero), "0");
+}
+
+Expected<uint32_t> quantizedTapDeconvolutionScratch(const QuantizedConvolution &deconv) {
+  if (Expected<void> fits = checkZero("deconvolution", deconv); !fits)
+    return propagate(fits);
+  return tapScratch<quantizedConvolutionScratch>("deconvolution", deconv);
+}
+
+Expected<void> emitQuantizedTapDeconvolution(Builder &builder, const QuantizedConvolution &deconv) {
+  if (Expected<void> fits = checkZero(builder.layer(), deconv); !fits)
+    return fits;
+  return emitTaps<quantizedConvolutionScratch, emitQuantizedConvolution>(builder, deconv,
+                                                                         DataType::I8);
 }
 
 } // namespace tpuc::bm1684x

@@ -186,6 +186,7 @@ void LayerSums::add(const std::vector<TimedCommand> &vendor,
     (isTiu ? sum.time.vendor.tiu : sum.time.vendor.gdma) += cost.cycles;
     (isTiu ? sum.time.conservative.tiu : sum.time.conservative.gdma) += conservative[i].cost.cycles;
     sum.time.macs += cost.macs;
+    sum.time.macCycles += cost.macCycles;
     sum.time.bytes += cost.bytes;
   }
 }
@@ -305,6 +306,7 @@ Json timingJson(const TimingReports &reports, const CommandLayers &layers) {
                 {"roofline", rooflineText(report)},
                 {"roofline_cycles", report.rooflineBound()},
                 {"macs", report.macs},
+                {"mac_cycles", report.macCycles},
                 {"ddr_bytes", report.globalBytes},
                 {"bytes", std::move(bytes)}};
   };
@@ -326,6 +328,7 @@ Json timingJson(const TimingReports &reports, const CommandLayers &layers) {
                               {"vendor", cycles(layer.vendor)},
                               {"conservative", cycles(layer.conservative)},
                               {"macs", layer.macs},
+                              {"mac_cycles", layer.macCycles},
                               {"bytes", layer.bytes}});
   return json;
 }

@@ -32,6 +32,8 @@ struct LayerTime {
   };
   Cycles vendor, conservative;
   int64_t macs = 0;
+  /// What the products would take at the peak of their types.
+  double macCycles = 0;
   /// Moved and filled.
   int64_t bytes = 0;
 };

@@ -1,4 +1,4 @@
-//===- ChannelMeans.cpp - Means of the channels that products read --------===//
+//===- ChannelStatistics.cpp - The channels that products read ------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Calibration/ChannelMeans.h"
+#include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Calibration/SampleRunner.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cmath>
+#include <span>
 
 using namespace tpuc;
 
@@ -35,7 +36,7 @@ std::optional<int64_t> tpuc::summedAxis(mlir::Operation *op) {
   return product.getLeftTranspose() && type.getRank() > 1 ? type.getRank() - 2 : type.getRank() - 1;
 }
 
-ChannelMeans::ChannelMeans(mlir::ModuleOp module) {
+ChannelStatistics::ChannelStatistics(mlir::ModuleOp module) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
     return;
@@ -45,7 +46,7 @@ ChannelMeans::ChannelMeans(mlir::ModuleOp module) {
         entries[tensorNames(result.getOwner())[result.getResultNumber()]].axis = *axis;
 }
 
-void ChannelMeans::add(const std::string &name, const Tensor &tensor) {
+void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
   auto found = entries.find(name);
   const int64_t axis = found == entries.end() ? -1 : found->second.axis;
   if (axis < 0 || axis >= static_cast<int64_t>(tensor.shape().rank()) || tensor.numElements() == 0)
@@ -55,42 +56,58 @@ void ChannelMeans::add(const std::string &name, const Tensor &tensor) {
   const auto channels = static_cast<size_t>(tensor.shape()[axis]);
   const auto inner = static_cast<size_t>(tensor.shape().strides()[static_cast<size_t>(axis)]);
   std::vector<double> sums(channels, 0);
+  std::vector<TensorRange> ranges(channels);
   for (size_t first = 0; first < values.size(); first += inner) {
+    const size_t channel = first / inner % channels;
+    const auto run = values.subspan(first, inner);
     double sum = 0;
-    for (float value : values.subspan(first, inner))
+    for (float value : run)
       sum += double(value);
-    sums[first / inner % channels] += sum;
+    sums[channel] += sum;
+    ranges[channel].add(run);
   }
   const double count = double(values.size()) / double(channels);
   std::lock_guard lock(mutex);
   Entry &entry = found->second;
   entry.sums.resize(channels);
+  entry.ranges.resize(channels);
   ++entry.samples;
   for (size_t channel = 0; channel < channels; ++channel) {
+    entry.ranges[channel].merge(ranges[channel]);
     const double mean = sums[channel] / count;
     if (std::abs(mean) < kMostMean)
       entry.sums[channel] += static_cast<Sum>(std::ldexp(mean, kFractionBits));
   }
 }
 
-void ChannelMeans::merge(const ChannelMeans &other) {
+void ChannelStatistics::merge(const ChannelStatistics &other) {
   for (const auto &[name, from] : other.entries) {
     Entry &to = entries[name];
     to.axis = from.axis;
     to.samples += from.samples;
     to.sums.resize(std::max(to.sums.size(), from.sums.size()));
-    for (size_t channel = 0; channel < from.sums.size(); ++channel)
+    to.ranges.resize(to.sums.size());
+    for (size_t channel = 0; channel < from.sums.size(); ++channel) {
       to.sums[channel] += from.sums[channel];
+      to.ranges[channel].merge(from.ranges[channel]);
+    }
   }
 }
 
-std::vector<float> ChannelMeans::of(const std::string &name) const {
-  std::vector<float> means;
-  if (auto found = entries.find(name); found != entries.end())
-    for (const Sum sum : found->second.sums)
-      means.push_back(static_cast<float>(std::ldexp(double(sum), -kFractionBits) /
-                                         double(found->second.samples)));
-  return means;
+ChannelFigures ChannelStatistics::of(const std::string &name) const {
+  const auto found = entries.find(name);
+  if (found == entries.end())
+    return {};
+  const Entry &entry = found->second;
+  ChannelFigures figures;
+  for (const Sum sum : entry.sums)
+    figures.means.push_back(
+        static_cast<float>(std::ldexp(double(sum), -kFractionBits) / double(entry.samples)));
+  for (const TensorRange &range : entry.ranges) {
+    figures.lowest.push_back(range.min());
+    figures.highest.push_back(range.max());
+  }
+  return figures;
 }
 
-std::string tpuc::channelMeansFile(const std::string &table) { return table + "_means.npz"; }
+std::string tpuc::channelFile(const std::string &table) { return table + "_channels.npz"; }

@@ -1,4 +1,4 @@
-//===- ChannelMeans.h - Means of the channels that products read -*- C++ -*-===//
+//===- ChannelStatistics.h - The channels that products read -----*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_CALIBRATION_CHANNELMEANS_H
-#define TPUC_CALIBRATION_CHANNELMEANS_H
+#ifndef TPUC_CALIBRATION_CHANNELSTATISTICS_H
+#define TPUC_CALIBRATION_CHANNELSTATISTICS_H
 
+#include "tpuc/Calibration/Statistics.h"
 #include "tpuc/Support/Tensor.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -25,20 +26,29 @@ namespace tpuc {
 /// over; none for other ops.
 std::optional<int64_t> summedAxis(mlir::Operation *op);
 
-/// The means of the channels of all tensors that have such a reader, over samples. Mergeable:
-/// what is added for a sample is an integer, so the order does not matter.
-class ChannelMeans {
+/// What is known of the channels of a tensor, one number for each.
+struct ChannelFigures {
+  std::vector<float> means;
+  std::vector<float> lowest;
+  std::vector<float> highest;
+
+  friend bool operator==(const ChannelFigures &, const ChannelFigures &) = default;
+};
+
+/// The figures of all tensors that have such a reader, over samples. Mergeable: what is added to a
+/// mean for a sample is an integer, so the order does not matter.
+class ChannelStatistics {
 public:
   /// Of the tensors of `main` in `module`.
-  explicit ChannelMeans(mlir::ModuleOp module);
+  explicit ChannelStatistics(mlir::ModuleOp module);
 
   /// Counts the tensor `name` of one sample; others than those are left out. From any thread.
   void add(const std::string &name, const Tensor &tensor);
   /// `other` is of the same module.
-  void merge(const ChannelMeans &other);
+  void merge(const ChannelStatistics &other);
 
   /// Of a tensor, empty if no product reads it or it was never added.
-  std::vector<float> of(const std::string &name) const;
+  ChannelFigures of(const std::string &name) const;
 
 private:
   __extension__ using Sum = __int128;
@@ -46,14 +56,15 @@ private:
     int64_t axis = 0;
     int64_t samples = 0;
     std::vector<Sum> sums;
+    std::vector<TensorRange> ranges;
   };
   std::map<std::string, Entry> entries;
   std::mutex mutex;
 };
 
-/// Where the means lie beside the calibration table `table`.
-std::string channelMeansFile(const std::string &table);
+/// Where the figures lie beside the calibration table `table`.
+std::string channelFile(const std::string &table);
 
 } // namespace tpuc
 
-#endif // TPUC_CALIBRATION_CHANNELMEANS_H
+#endif // TPUC_CALIBRATION_CHANNELSTATISTICS_H
