@@ -19,7 +19,8 @@ their types, and of the transfers of all weights, inputs and outputs, once.
 With --by-layer the slowest layers of both follow, each with its bound: its products at peak, or the
 bytes that it moves at the rate of loads. With --svg DIR the time lines of both go to
 DIR/NETWORK_MODE.svg, with the names of our layers as tooltips. A network that we cannot compile is
-shown with the reason.
+shown with the reason. What each heuristic of the code generator brings says heuristics.py beside this
+file.
 """
 
 import argparse
@@ -94,11 +95,11 @@ class Tools:
         call(self.path("run_calibration"), top, "--data_list", stem + ".list", "-o", stem + ".table")
         return stem + ".table"
 
-    def deploy(self, top, mode, opt, sample):
+    def deploy(self, top, mode, opt, sample, options=()):
         model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
         calibration = ["--calibration_table", self.calibrate(top, sample)] if mode == "INT8" else []
         call(self.path("model_deploy"), "--mlir", top, "--quantize", mode, "--chip", "bm1684x",
-             "--model", model, "--opt", str(opt), *calibration)
+             "--model", model, "--opt", str(opt), *calibration, *options)
         return model
 
 

@@ -189,10 +189,20 @@ Expected<int> run(std::span<const std::string> arguments) {
            "Cut large layers into several to save memory, for chips that want to be told; those "
            "that have a code generator today do not.");
   cli.option(
-         "--opt", options.opt,
+         "--opt", options.codegen.opt,
          "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "
-         "cycles by estimate.")
+         "cycles by estimate, 2 for those that the chip's timing simulator finds better, 3 for a "
+         "long search among them.")
       .label("LEVEL");
+  cli.option("--search_seconds", options.codegen.searchSeconds,
+             "With --opt 3: stop the search after about so many seconds; 0 for no limit. Only a "
+             "search that is not stopped gives the same file in every run.")
+      .label("N");
+  cli.option("--without", options.codegen.without,
+             "Heuristics of the code generator to leave out, to see what they bring: "
+             "attention-rows, stack-rows, op-reorder, constant-pool, joins, early-constants, "
+             "overlap.")
+      .label("NAMES");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,
              "Run the lowered network on this: an .npz with an array for each input, or for each "

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/GroupInfo.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
@@ -38,8 +38,8 @@ public:
   Neurons(func::FuncOp main, const Backend &backend, int64_t alignment)
       : block(main.front()), backend(backend), alignment(alignment) {}
 
-  /// Offsets for all tensors; their total size.
-  Expected<int64_t> allocate();
+  /// Offsets for all tensors; their total size. `work` limits the search for a small one.
+  Expected<int64_t> allocate(uint64_t work = alloc::AllocatorOptions().workLimit);
   void assign(int64_t base) const;
 
 private:
@@ -188,7 +188,7 @@ void Neurons::containParts() {
   }
 }
 
-Expected<int64_t> Neurons::allocate() {
+Expected<int64_t> Neurons::allocate(uint64_t work) {
   collect();
   containParts();
   alloc::AllocationProblem problem;
@@ -210,7 +210,9 @@ Expected<int64_t> Neurons::allocate() {
     problem.subBuffers.push_back({.buffer = numbers.lookup(part),
                                   .container = numbers.lookup(inside.outer),
                                   .offset = inside.offset});
-  Expected<alloc::Allocation> allocation = alloc::allocate(problem);
+  alloc::AllocatorOptions options;
+  options.workLimit = work;
+  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
   if (!allocation)
     return propagate(allocation);
   for (auto [entry, offset] : llvm::zip_equal(lives, allocation->offsets))
@@ -316,3 +318,28 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
 };
 
 } // namespace
+
+Expected<void> codegen::assignTrialAddresses(func::FuncOp main, const Backend &backend) {
+  const GlobalMemoryInfo &global = backend.info().global;
+  const auto alignment = global.alignment.value_or(1);
+  auto next = static_cast<int64_t>(global.modelBase);
+  main.walk([&](top::WeightOp weight) {
+    auto type = cast<RankedTensorType>(weight.getOutput().getType());
+    weight.getOutput().setType(withAddress(type, next));
+    next = static_cast<int64_t>(llvm::alignTo(next + globalBytes(type), alignment));
+  });
+  Neurons neurons(main, backend, alignment);
+  if (Expected<int64_t> bytes = neurons.allocate(/*work=*/0); !bytes)
+    return propagate(bytes);
+  neurons.assign(next);
+  return {};
+}
+
+void codegen::dropAddresses(func::FuncOp main) {
+  const auto drop = [](Value value) {
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      value.setType(RankedTensorType::get(type.getShape(), type.getElementType()));
+  };
+  llvm::for_each(main.getArguments(), drop);
+  main.walk([&](Operation *op) { llvm::for_each(op->getResults(), drop); });
+}

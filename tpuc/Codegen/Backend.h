@@ -147,6 +147,10 @@ public:
   virtual std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const = 0;
   /// How long the engines work on what `emit` emits.
   virtual Expected<int64_t> cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
+  /// How long a run takes of all that `emit` emits, both engines side by side: by each set of
+  /// parameters that the chip's timing simulator has, the one that counts most first.
+  virtual Expected<llvm::SmallVector<int64_t>>
+  runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
 

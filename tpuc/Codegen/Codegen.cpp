@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/Passes.h"
@@ -64,16 +65,25 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   return emitter->finish(*contents, path);
 }
 
-void codegen::addCodegen(OpPassManager &manager, int opt) {
-  manager.addPass(createAttentionRows());
+void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
+  // --layer-group refuses names that are none.
+  const Heuristics heuristics = Heuristics::without(options.without).value_or(Heuristics());
+  if (heuristics.attentionRows)
+    manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
-  manager.addPass(createStackRows());
+  if (heuristics.stackRows)
+    manager.addPass(createStackRows());
   manager.addPass(createRowProducts());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
-  manager.addPass(createOpReorder());
-  manager.addPass(createLayerGroup({.opt = opt}));
+  if (heuristics.opReorder)
+    manager.addPass(createOpReorder());
+  LayerGroupOptions grouping;
+  grouping.opt = options.opt;
+  grouping.seconds = options.searchSeconds;
+  grouping.without = options.without;
+  manager.addPass(createLayerGroup(std::move(grouping)));
   manager.addPass(createAddressAssign());
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/ConstantPool.h"
+#include "tpuc/Codegen/GroupInfo.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
@@ -20,7 +21,6 @@ using namespace tpuc::codegen;
 static constexpr int64_t kLongRow = 256;
 /// The pool takes at most this part of local memory.
 static constexpr int64_t kShare = 16;
-static constexpr int64_t kAlignment = 64;
 
 static int64_t alignedTo(int64_t bytes, int64_t alignment) {
   return static_cast<int64_t>(
@@ -47,6 +47,6 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
       if (pool.offsets.try_emplace(unpack.getInput(), offset).second)
         pool.bytes = offset + row;
     }
-  pool.bytes = alignedTo(pool.bytes, kAlignment);
+  pool.bytes = alignedTo(pool.bytes, kLocalAlignment);
   return pool;
 }

@@ -16,45 +16,35 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// What the cost of a slice depends on, as bytes.
-class Key {
-public:
-  void add(int64_t number) {
-    bytes.append(reinterpret_cast<const char *>(&number), sizeof(number));
-  }
-  /// The size, and whether the slice is at an edge, where windows reach over it.
-  void add(const Slice &slice, const AxisExtents &extents) {
-    for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      add(slice[axis].size * 4 + (slice[axis].begin == 0 ? 1 : 0) +
-          (slice[axis].end() == extents[axis] ? 2 : 0));
-  }
-  StringRef text() const { return bytes; }
+void append(std::string &key, int64_t number) {
+  key.append(reinterpret_cast<const char *>(&number), sizeof(number));
+}
 
-private:
-  std::string bytes;
-};
+/// The size, and whether a range is at an edge, where windows reach over it.
+void append(std::string &key, Range range, int64_t extent) {
+  append(key, range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0));
+}
 
 /// Where an operand is whole whatever the slice, the kernel may depend on where the slice is.
 bool dependsOnPlace(const SliceModel &model, unsigned axis) {
-  return llvm::any_of(model.operands, [&](const OperandModel &operand) {
-    return operand.isPresent && operand.maps[axis].kind == AxisMap::Whole &&
-           operand.extents[axis] > 1;
-  });
+  return axis != kAxisN && axis != kAxisC &&
+         llvm::any_of(model.operands, [&](const OperandModel &operand) {
+           return operand.isPresent && operand.maps[axis].kind == AxisMap::Whole &&
+                  operand.extents[axis] > 1;
+         });
 }
 
-Key keyOf(const SlicedOp &sliced) {
-  Key key;
-  key.add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
-  const SliceModel &model = *sliced.model;
-  key.add(sliced.result.slice, model.result);
-  for (unsigned axis : {kAxisD, kAxisH, kAxisW})
-    key.add(dependsOnPlace(model, axis) ? sliced.result.slice[axis].begin : 0);
-  for (auto [local, operand] : llvm::zip_equal(sliced.operands, model.operands)) {
-    if (!operand.isPresent)
-      continue;
-    key.add(local.slice, operand.extents);
-    if (local.held && *local.held != local.slice)
-      key.add(*local.held, operand.extents);
+std::string keyOf(const SlicedOp &sliced) {
+  std::string key;
+  key.reserve(512);
+  append(key, static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    AxisSlice along{.result = sliced.result.slice[axis]};
+    for (auto [local, operand] : llvm::zip_equal(sliced.operands, sliced.model->operands))
+      if (operand.isPresent)
+        along.operands.emplace_back(local.slice[axis],
+                                    (local.held ? *local.held : local.slice)[axis]);
+    along.appendTo(key, *sliced.model, axis);
   }
   return key;
 }
@@ -63,6 +53,19 @@ Key keyOf(const SlicedOp &sliced) {
 constexpr int64_t kGap = 64;
 
 } // namespace
+
+void AxisSlice::appendTo(std::string &key, const SliceModel &model, unsigned axis) const {
+  append(key, result, model.result[axis]);
+  append(key, dependsOnPlace(model, axis) ? result.begin : 0);
+  const auto *operand = operands.begin();
+  for (const OperandModel &each : model.operands) {
+    if (!each.isPresent)
+      continue;
+    append(key, operand->first, each.extents[axis]);
+    append(key, operand->second, each.extents[axis]);
+    ++operand;
+  }
+}
 
 /// Gives every tensor a place of its own.
 void GroupCosts::place(SlicedOp &sliced) const {
@@ -82,7 +85,7 @@ void GroupCosts::place(SlicedOp &sliced) const {
 }
 
 std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
-  auto [entry, isNew] = works.try_emplace(keyOf(sliced).text(), std::nullopt);
+  auto [entry, isNew] = works.try_emplace(keyOf(sliced), std::nullopt);
   if (!isNew)
     return entry->second;
   place(sliced);
@@ -100,15 +103,18 @@ std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
 }
 
 std::optional<int64_t> GroupCosts::transfer(const SlicedOp &sliced, unsigned index) {
-  Key key;
-  key.add(static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
-  key.add(index);
+  std::string key;
+  append(key, static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
+  append(key, index);
   const bool isResult = index == sliced.op->getNumOperands();
   const Slice &slice = isResult ? sliced.result.slice : sliced.operands[index].slice;
-  key.add(slice, isResult ? sliced.model->result : sliced.model->operands[index].extents);
+  const AxisExtents &extents =
+      isResult ? sliced.model->result : sliced.model->operands[index].extents;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    append(key, slice[axis], extents[axis]);
   // Models of the same op may see another shape.
-  key.add(sliced.model->result[kAxisC]);
-  auto [entry, isNew] = transfers.try_emplace(key.text(), std::nullopt);
+  append(key, sliced.model->result[kAxisC]);
+  auto [entry, isNew] = transfers.try_emplace(key, std::nullopt);
   if (!isNew)
     return entry->second;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);

@@ -15,6 +15,16 @@
 
 namespace tpuc::codegen {
 
+/// What the cost of a slice depends on along one axis: ranges of the result and of each operand
+/// that is there, needed and held. Equal ones cost the same.
+struct AxisSlice {
+  Range result;
+  llvm::SmallVector<std::pair<Range, Range>, 4> operands = {};
+
+  /// Bytes that are equal where the cost is.
+  void appendTo(std::string &key, const SliceModel &model, unsigned axis) const;
+};
+
 /// Asks the chip what slices cost, each question once. Slices of equal sizes at the same edges of
 /// their tensors cost the same.
 class GroupCosts {

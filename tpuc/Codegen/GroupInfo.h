@@ -16,6 +16,9 @@
 
 namespace tpuc::codegen {
 
+/// Local memory is given out in multiples of this.
+inline constexpr int64_t kLocalAlignment = 64;
+
 /// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
 inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";
 

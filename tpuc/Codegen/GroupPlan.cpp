@@ -13,17 +13,17 @@
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-/// Local memory is given out in multiples of this.
-static constexpr int64_t kAlignment = 64;
-
-static int64_t aligned(int64_t bytes) {
-  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kAlignment));
+static int64_t alignedRoom(int64_t bytes) {
+  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kLocalAlignment));
 }
 
 int64_t GroupPlan::numSlices() const {
@@ -31,6 +31,18 @@ int64_t GroupPlan::numSlices() const {
   for (unsigned sections : counts)
     count *= sections;
   return count;
+}
+
+int64_t GroupPlan::computeCycles() const {
+  return numSlices() * std::accumulate(cycles.begin(), cycles.end(), int64_t{0});
+}
+
+int64_t GroupPlan::transferCycles() const {
+  int64_t sum = 0;
+  for (const GroupTensor &tensor : tensors)
+    if (tensor.isLoaded() || tensor.isStored)
+      sum += tensor.cycles * (tensor.isLoaded() ? tensor.numVersions : numSlices());
+  return sum;
 }
 
 SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const {
@@ -117,6 +129,12 @@ private:
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
   Expected<void> measureTensor(GroupTensor &tensor);
   Expected<void> measureLayer(unsigned layer);
+  /// Sections that cost the same.
+  struct Kind {
+    unsigned section = 0;
+    int64_t count = 0;
+  };
+  SmallVector<Kind> kindsAlong(unsigned layer, unsigned axis) const;
   tl::unexpected<Error> refuse(unsigned layer, const std::string &found) const {
     return makeError("", "layer '" + layerName(plan.layers[layer]) + "': " + found);
   }
@@ -335,8 +353,6 @@ void GroupDraft::takeCuts(const SlicePlan &slices) {
 }
 
 Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
-  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
-  const SectionCounts &middle = numbers[numbers.size() / 2];
   // The longest section of each axis bounds every slice.
   Slice longest;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
@@ -345,8 +361,14 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
-                                 : aligned(planner.backend.localBytes(
+                                 : alignedRoom(planner.backend.localBytes(
                                        plan.layers[layer], plan.models[layer], index, longest));
+  if (tensor.isPooled) {
+    tensor.numVersions = 1;
+    return {};
+  }
+  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
+  const SectionCounts &middle = numbers[numbers.size() / 2];
   tensor.numVersions = 0;
   std::optional<Slice> last;
   for (const SectionCounts &number : numbers) {
@@ -363,6 +385,37 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   return {};
 }
 
+/// The sections along an axis of which a layer costs the same, with one that stands for each kind.
+SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned axis) const {
+  const SliceModel &model = plan.models[layer];
+  const SmallVector<Range> &results = plan.tensors[plan.results[layer]].sections[axis];
+  const auto at = [](const SmallVector<Range> &sections, unsigned section) {
+    return sections[std::min<size_t>(section, sections.size() - 1)];
+  };
+  if (plan.counts[axis] == 1)
+    return {{.section = 0, .count = 1}};
+  SmallVector<Kind> kinds;
+  llvm::StringMap<size_t> numbers;
+  for (unsigned section = 0; section < plan.counts[axis]; ++section) {
+    AxisSlice slice{.result = at(results, section)};
+    for (auto [operand, tensor] : llvm::zip_equal(model.operands, plan.operands[layer])) {
+      if (!operand.isPresent)
+        continue;
+      const Range needed = operand.padded(axis, slice.result).range;
+      const GroupTensor *held = tensor < 0 ? nullptr : &plan.tensors[static_cast<size_t>(tensor)];
+      slice.operands.emplace_back(
+          needed, held && !held->isPooled ? at(held->sections[axis], section) : needed);
+    }
+    std::string key;
+    slice.appendTo(key, model, axis);
+    auto [number, isNew] = numbers.try_emplace(key, kinds.size());
+    if (isNew)
+      kinds.push_back({.section = section, .count = 0});
+    ++kinds[number->second].count;
+  }
+  return kinds;
+}
+
 Expected<void> GroupDraft::measureLayer(unsigned layer) {
   int64_t cycles = 0;
   int64_t scratch = 0;
@@ -371,16 +424,27 @@ Expected<void> GroupDraft::measureLayer(unsigned layer) {
     plan.scratchBytes.push_back(0);
     return {};
   }
-  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
-  for (const SectionCounts &number : numbers) {
+  std::array<SmallVector<Kind>, kNumAxes> kinds;
+  SectionCounts numKinds;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    kinds[axis] = kindsAlong(layer, axis);
+    numKinds[axis] = static_cast<unsigned>(kinds[axis].size());
+  }
+  for (const SectionCounts &kind : sliceNumbers(numKinds)) {
+    SectionCounts number;
+    int64_t count = 1;
+    for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+      number[axis] = kinds[axis][kind[axis]].section;
+      count *= kinds[axis][kind[axis]].count;
+    }
     std::optional<GroupCosts::Work> work = planner.costs.compute(plan.slicedOp(layer, number));
     if (!work)
       return refuse(layer, "the chip does not compute such a slice");
-    cycles += work->cycles;
+    cycles += count * work->cycles;
     scratch = std::max(scratch, work->scratchBytes);
   }
-  plan.cycles.push_back(cycles / static_cast<int64_t>(numbers.size()));
-  plan.scratchBytes.push_back(aligned(scratch));
+  plan.cycles.push_back(cycles / plan.numSlices());
+  plan.scratchBytes.push_back(alignedRoom(scratch));
   return {};
 }
 
@@ -419,7 +483,7 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   draft.takeCuts(*slices);
   if (Expected<void> measured = draft.measure(); !measured)
     return propagate(measured);
-  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+  if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
     return propagate(fits);
   singles[layer] = draft.plan;
   return std::move(draft.plan);
@@ -434,7 +498,7 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
     return propagate(cut);
   if (Expected<void> measured = draft.measure(); !measured)
     return propagate(measured);
-  if (Expected<void> fits = planSteps(draft.plan, capacity); !fits)
+  if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
     return propagate(fits);
   return std::move(draft.plan);
 }
@@ -463,37 +527,36 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
   return counts;
 }
 
-Expected<GroupPlan> GroupPlanner::best(ArrayRef<Operation *> layers) {
+Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers) {
   GroupDraft connected(*this, layers);
   if (Expected<void> done = connected.connect(companyOf(layers)); !done)
     return propagate(done);
-  std::optional<GroupPlan> best;
+  std::vector<GroupPlan> cuts;
   Error failure;
   // Finer slices than the first ones that fit seldom help: they only shorten what is not
   // overlapped. Rows that fit whole are never cut, as that loads their weights again.
   const bool areRows = companyOf(layers) == Company::InRows;
+  int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
     const std::optional<SectionCounts> counts = countsFor(connected.plan, backend, total);
-    if (!counts || worse == 2 || (best && areRows))
+    if (!counts || worse == 2 || (!cuts.empty() && areRows))
       break;
     GroupDraft draft = connected;
     Expected<void> done = draft.cut(*counts);
     if (done)
       done = draft.measure();
     if (done)
-      done = planSteps(draft.plan, capacity);
+      done = planSteps(draft.plan, capacity, heuristics.overlap);
     if (!done) {
       failure = done.error();
       continue;
     }
-    if (best && best->estimate <= draft.plan.estimate) {
-      ++worse;
-      continue;
-    }
-    best = std::move(draft.plan);
+    worse += least <= draft.plan.estimate ? 1 : 0;
+    least = std::min(least, draft.plan.estimate);
+    cuts.push_back(std::move(draft.plan));
   }
-  if (!best)
+  if (cuts.empty())
     return tl::unexpected<Error>(std::move(failure));
-  return std::move(*best);
+  return cuts;
 }

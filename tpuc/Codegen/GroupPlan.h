@@ -11,6 +11,7 @@
 
 #include "tpuc/Codegen/GroupCosts.h"
 #include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Codegen/Heuristics.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -82,6 +83,9 @@ struct GroupPlan {
   }
   /// Makes containers live as long as what is in them.
   void joinLives();
+  /// What each engine works in all.
+  int64_t computeCycles() const;
+  int64_t transferCycles() const;
   /// The lifetime of a tensor reaches over the whole period.
   bool isAlwaysAlive(const GroupTensor &tensor) const {
     return tensor.lastStep - tensor.firstStep + 1 >= period();
@@ -93,8 +97,10 @@ class GroupPlanner {
 public:
   /// `capacity`: the bytes of local memory, in each lane, that groups may use. `pooled`: constant
   /// operands that are loaded once for the whole network.
-  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> pooled)
-      : backend(backend), capacity(capacity), pooled(std::move(pooled)), costs(backend) {}
+  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> pooled,
+               const Heuristics &heuristics = {})
+      : backend(backend), capacity(capacity), pooled(std::move(pooled)), heuristics(heuristics),
+        costs(backend) {}
 
   /// One layer by itself, cut as `planSlices` does. Errors (without `where`) say why nothing fits.
   Expected<GroupPlan> alone(mlir::Operation *layer);
@@ -104,8 +110,9 @@ public:
   /// not fit.
   Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers,
                                const SectionCounts &counts);
-  /// The best way to cut `layers`, n before h (of matrices, rows).
-  Expected<GroupPlan> best(llvm::ArrayRef<mlir::Operation *> layers);
+  /// The ways to cut `layers` that are worth a thought, coarse ones first: n before h (of matrices,
+  /// rows), to where finer parts take longer by estimate. Errors: there is none.
+  Expected<std::vector<GroupPlan>> cuts(llvm::ArrayRef<mlir::Operation *> layers);
 
 private:
   friend class GroupDraft;
@@ -114,6 +121,7 @@ private:
   const Backend &backend;
   int64_t capacity;
   llvm::DenseSet<mlir::OpOperand *> pooled;
+  Heuristics heuristics;
   GroupCosts costs;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, SliceModel> models;
   llvm::DenseMap<mlir::Operation *, GroupPlan> singles;

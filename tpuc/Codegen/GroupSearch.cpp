@@ -70,48 +70,127 @@ static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
          companyOf(members) == Company::InRows;
 }
 
-Expected<std::vector<GroupPlan>>
-codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
-  const size_t count = layers.size();
-  std::vector<int64_t> cycles(count + 1, 0);
-  std::vector<std::optional<GroupPlan>> choice(count);
-  for (size_t first = count; first-- > 0;) {
-    // By itself, a concatenation moves data or nothing at all.
-    cycles[first] = cycles[first + 1];
-    if (!isJoin(layers[first], backend)) {
+static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool isAlone) {
+  return {.choice = {.first = first,
+                     .count = static_cast<unsigned>(plan.layers.size()),
+                     .isAlone = isAlone,
+                     .counts = plan.counts},
+          .estimate = plan.estimate,
+          .compute = plan.computeCycles(),
+          .transfers = plan.transferCycles()};
+}
+
+bool GroupTable::isFree(unsigned layer) const { return isJoin(layers[layer], backend); }
+
+/// All ways to cut several layers.
+std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count) {
+  std::vector<Option> made;
+  if (Expected<std::vector<GroupPlan>> cuts = planner.cuts(layers.slice(first, count)))
+    for (const GroupPlan &plan : *cuts)
+      made.push_back(optionOf(plan, first, /*isAlone=*/false));
+  llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
+  return made;
+}
+
+Expected<void> GroupTable::fill() {
+  const unsigned numLayers = this->numLayers();
+  for (unsigned first = numLayers; first-- > 0;) {
+    std::vector<Option> &single = table[{first, 1}];
+    if (isFree(first)) {
+      // By itself, a concatenation moves data or nothing at all.
+      single.push_back({.choice = {.first = first, .isAlone = true}});
+    } else {
       Expected<GroupPlan> alone = planner.alone(layers[first]);
       if (!alone)
         return named(layers[first], alone.error());
-      cycles[first] += alone->estimate;
-      choice[first] = std::move(*alone);
+      single.push_back(optionOf(*alone, first, /*isAlone=*/true));
     }
     unsigned failures = 0;
-    for (size_t end = first + 2; end <= count && failures < kMaxFailures; ++end) {
+    for (unsigned end = first + 2; end <= numLayers && failures < kMaxFailures; ++end) {
       const ArrayRef<Operation *> members = layers.slice(first, end - first);
       if (!standsTogether(members))
         break;
-      if (isPassedOver(members, end == count))
+      if (isPassedOver(members, end == numLayers))
         continue;
-      Expected<GroupPlan> group = planner.best(members);
-      if (!group) {
-        ++failures;
-        continue;
-      }
-      failures = 0;
-      if (group->estimate + cycles[end] < cycles[first]) {
-        cycles[first] = group->estimate + cycles[end];
-        choice[first] = std::move(*group);
-      }
+      std::vector<Option> made = cut(first, end - first);
+      failures = made.empty() ? failures + 1 : 0;
+      if (!made.empty())
+        table[{first, end - first}] = std::move(made);
     }
   }
-  std::vector<GroupPlan> groups;
-  for (size_t first = 0; first < count;) {
-    if (!choice[first]) {
-      ++first;
-      continue;
+  return {};
+}
+
+ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
+  const auto [entry, isNew] = table.try_emplace({first, count});
+  if (isNew && standsTogether(layers.slice(first, count)))
+    entry->second = cut(first, count);
+  return entry->second;
+}
+
+ArrayRef<GroupChoice> GroupTable::recuts(const GroupChoice &group) {
+  if (group.count != 1 || isFree(group.first))
+    return {};
+  const auto [entry, isNew] = singleCuts.try_emplace(group.first);
+  if (isNew) {
+    const SectionCounts &own = options(group.first, 1).front().choice.counts;
+    for (const Option &option : cut(group.first, 1))
+      if (option.choice.counts != own)
+        entry->second.push_back(option.choice);
+  }
+  return entry->second;
+}
+
+Division GroupTable::best(const GroupWeights &weights) const {
+  const auto weightOf = [&](const Option &option) {
+    return weights.estimate * static_cast<double>(option.estimate) +
+           weights.compute * static_cast<double>(option.compute) +
+           weights.transfers * static_cast<double>(option.transfers);
+  };
+  const unsigned numLayers = this->numLayers();
+  std::vector<double> behind(numLayers + 1, 0);
+  std::vector<const Option *> chosen(numLayers, nullptr);
+  for (unsigned first = numLayers; first-- > 0;)
+    for (unsigned end = first + 1; end <= numLayers; ++end) {
+      auto found = table.find({first, end - first});
+      if (found == table.end())
+        continue;
+      for (const Option &option : found->second) {
+        const double weight = weightOf(option) + behind[end];
+        if (chosen[first] && weight >= behind[first])
+          continue;
+        behind[first] = weight;
+        chosen[first] = &option;
+      }
     }
-    groups.push_back(std::move(*choice[first]));
-    first += groups.back().layers.size();
+  Division division;
+  for (unsigned first = 0; first < numLayers; first = chosen[first]->choice.end())
+    division.push_back(chosen[first]->choice);
+  return division;
+}
+
+Expected<GroupPlan> GroupTable::plan(const GroupChoice &choice) {
+  return choice.isAlone ? planner.alone(layers[choice.first])
+                        : planner.together(layers.slice(choice.first, choice.count), choice.counts);
+}
+
+Expected<std::vector<GroupPlan>> GroupTable::plans(const Division &division) {
+  std::vector<GroupPlan> groups;
+  for (const GroupChoice &choice : division) {
+    if (choice.isAlone && isFree(choice.first))
+      continue;
+    Expected<GroupPlan> group = plan(choice);
+    if (!group)
+      return propagate(group);
+    groups.push_back(std::move(*group));
   }
   return groups;
+}
+
+Expected<std::vector<GroupPlan>>
+codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
+  GroupTable table(layers, planner, backend);
+  if (Expected<void> filled = table.fill(); !filled)
+    return propagate(filled);
+  return table.plans(table.best({}));
 }

@@ -26,9 +26,68 @@ bool standsTogether(llvm::ArrayRef<mlir::Operation *> layers);
 Expected<std::vector<GroupPlan>> separateGroups(llvm::ArrayRef<mlir::Operation *> layers,
                                                 GroupPlanner &planner);
 
-/// From the tail to the head: behind each layer the groups are known that take the fewest cycles,
-/// so its group is the one that takes the fewest together with those behind it. Concatenations that
-/// stand in no group are left out.
+/// One group: layers that follow each other, and how they are cut.
+struct GroupChoice {
+  unsigned first = 0, count = 1;
+  /// One layer, cut as it would be alone.
+  bool isAlone = false;
+  SectionCounts counts{1, 1, 1, 1, 1};
+
+  unsigned end() const { return first + count; }
+  auto operator<=>(const GroupChoice &) const = default;
+};
+
+/// The groups of a network in their order, each layer in one. A concatenation by itself makes none.
+using Division = std::vector<GroupChoice>;
+
+/// What may be said against a group, in proportion.
+struct GroupWeights {
+  double estimate = 1, compute = 0, transfers = 0;
+};
+
+/// The groups that the layers of a sub-network can make, and what each takes by itself.
+class GroupTable {
+public:
+  GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
+             const Backend &backend)
+      : layers(layers), planner(planner), backend(backend) {}
+
+  /// A way to cut a group.
+  struct Option {
+    GroupChoice choice;
+    int64_t estimate = 0, compute = 0, transfers = 0;
+  };
+
+  /// Looks at all groups, from those at the tail on: longer and longer ones, until several in a row
+  /// are impossible. Errors name the layer that is not even possible by itself.
+  Expected<void> fill();
+  /// From the tail to the head: behind each layer the groups are known that weigh least, so its
+  /// group is the one that weighs least together with them.
+  Division best(const GroupWeights &weights) const;
+  /// The ways to cut a group of `count` layers, the one with the least estimate first; none if it
+  /// is not possible. For a concatenation by itself one that says nothing.
+  llvm::ArrayRef<Option> options(unsigned first, unsigned count);
+  /// Other ways to cut the only layer of a group than alone.
+  llvm::ArrayRef<GroupChoice> recuts(const GroupChoice &group);
+  /// Errors: a choice that is not possible.
+  Expected<GroupPlan> plan(const GroupChoice &choice);
+  Expected<std::vector<GroupPlan>> plans(const Division &division);
+  /// Whether a layer needs no group.
+  bool isFree(unsigned layer) const;
+  unsigned numLayers() const { return static_cast<unsigned>(layers.size()); }
+
+private:
+  using Interval = std::pair<unsigned, unsigned>;
+  std::vector<Option> cut(unsigned first, unsigned count);
+
+  llvm::ArrayRef<mlir::Operation *> layers;
+  GroupPlanner &planner;
+  const Backend &backend;
+  llvm::DenseMap<Interval, std::vector<Option>> table;
+  llvm::DenseMap<unsigned, std::vector<GroupChoice>> singleCuts;
+};
+
+/// The groups that take the fewest cycles by estimate.
 Expected<std::vector<GroupPlan>> bestGroups(llvm::ArrayRef<mlir::Operation *> layers,
                                             GroupPlanner &planner, const Backend &backend);
 

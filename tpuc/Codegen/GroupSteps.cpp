@@ -400,7 +400,7 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
   return load;
 }
 
-Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity) {
+Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
   if (plan.numSlices() == 1)
     return StepPlanner(plan, capacity).plain();
   StepPlanner planner(plan, capacity);
@@ -411,6 +411,8 @@ Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity) {
     // Less overlap is no faster.
     if (best && overlap > Overlap::Timed)
       break;
+    if (!overlaps && overlap != Overlap::None)
+      continue;
     planned = planner.sliced(overlap);
     if (planned && (!best || plan.estimate < least)) {
       best = plan.tensors;

@@ -46,8 +46,9 @@ Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
 
 /// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
 /// cycles of the group. With several slices, constants stay, the next slice is loaded while one
-/// computes and the last one stored, as far as there is room. Errors: no room at all.
-Expected<void> planSteps(GroupPlan &plan, int64_t capacity);
+/// computes and the last one stored, as far as there is room. Without `overlaps`, transfers of
+/// slices and computation take turns. Errors: no room at all.
+Expected<void> planSteps(GroupPlan &plan, int64_t capacity, bool overlaps = true);
 
 /// The first and the last layer that read a tensor.
 std::pair<int64_t, int64_t> readSteps(const GroupTensor &tensor);

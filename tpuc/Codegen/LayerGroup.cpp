@@ -6,13 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/ConstantPool.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupSearch.h"
+#include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
+#include "tpuc/Codegen/NetworkSearch.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/PlanInfo.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -32,42 +36,22 @@ namespace {
 /// Makes the ops of a group from its plan.
 class GroupBuilder {
 public:
-  GroupBuilder(const GroupPlan &plan, const ConstantPool &pool, int64_t poolAddress,
-               const Backend &backend)
-      : plan(plan), pool(pool), poolAddress(poolAddress), backend(backend) {}
+  GroupBuilder(const GroupPlan &plan, const PoolPlace &pool, const Backend &backend)
+      : plan(plan), pool(pool), backend(backend) {}
 
   tpu::GroupOp build();
 
 private:
-  /// What is loaded: since the plan was made, groups have taken the place of layers.
-  Value sourceOf(const GroupTensor &tensor) const {
-    const GroupTensor::Reader &reader = tensor.readers.front();
-    return plan.layers[reader.layer]->getOperand(reader.operand);
-  }
-  GroupInfo infoOf(const GroupTensor &tensor) const;
   void set(Operation *op, GroupInfo info);
   tpu::GroupOp createGroup();
   void addLoads(OpBuilder &builder);
   Value load(OpBuilder &builder, const GroupTensor &tensor);
 
   const GroupPlan &plan;
-  const ConstantPool &pool;
-  int64_t poolAddress;
+  const PoolPlace &pool;
   const Backend &backend;
   int64_t nextId = 0;
 };
-
-GroupInfo GroupBuilder::infoOf(const GroupTensor &tensor) const {
-  GroupInfo info;
-  info.outAddress = tensor.address;
-  info.outBytes = tensor.bytes;
-  info.buffers = tensor.buffers;
-  info.sections = tensor.sections;
-  info.step = tensor.transferStep;
-  const unsigned carrier = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
-  info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
-  return info;
-}
 
 void GroupBuilder::set(Operation *op, GroupInfo info) {
   info.id = nextId++;
@@ -81,8 +65,11 @@ tpu::GroupOp GroupBuilder::createGroup() {
   SmallVector<Location> names;
   SmallVector<Type> types;
   for (const GroupTensor &tensor : plan.tensors) {
-    if (!tensor.maker && !tensor.isConstant && !llvm::is_contained(inputs, sourceOf(tensor)))
-      inputs.push_back(sourceOf(tensor));
+    if (!tensor.maker && !tensor.isConstant) {
+      const Value input = loadedValue(plan, tensor);
+      if (!llvm::is_contained(inputs, input))
+        inputs.push_back(input);
+    }
     if (!tensor.isStored)
       continue;
     types.push_back(tensor.value.getType());
@@ -94,18 +81,12 @@ tpu::GroupOp GroupBuilder::createGroup() {
 
 /// A load of a tensor, packed where it is a constant, and what it means.
 Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
-  Value value = sourceOf(tensor);
-  auto unpack = value.getDefiningOp<tpu::UnpackOp>();
-  Value source = unpack ? unpack.getInput() : value;
+  const GroupTensor::Reader &reader = tensor.readers.front();
+  auto unpack =
+      plan.layers[reader.layer]->getOperand(reader.operand).getDefiningOp<tpu::UnpackOp>();
+  const Value source = loadedValue(plan, tensor);
   auto made = builder.create<tpu::LoadOp>(source.getLoc(), source.getType(), source);
-  GroupInfo info = infoOf(tensor);
-  if (tensor.isPooled) {
-    info.pooled = 1;
-    info.outAddress = poolAddress + pool.offsets.lookup(source);
-    info.outBytes =
-        globalBytes(source.getType()) / cast<RankedTensorType>(source.getType()).getShape().front();
-  }
-  set(made, info);
+  set(made, loadInfo(plan, tensor, pool, backend));
   if (!unpack)
     return made.getOutput();
   return builder
@@ -114,17 +95,8 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
       .getOutput();
 }
 
-/// In the order in which they are due, for one layer constants first, which wait for nothing.
 void GroupBuilder::addLoads(OpBuilder &builder) {
-  SmallVector<const GroupTensor *> loaded;
-  for (const GroupTensor &tensor : plan.tensors)
-    if (!tensor.maker)
-      loaded.push_back(&tensor);
-  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
-    return std::tuple(a->transferStep, a->readers.front().layer, !a->isConstant) <
-           std::tuple(b->transferStep, b->readers.front().layer, !b->isConstant);
-  });
-  for (const GroupTensor *tensor : loaded) {
+  for (const GroupTensor *tensor : loadsInOrder(plan)) {
     Value made = load(builder, *tensor);
     for (const GroupTensor::Reader &reader : tensor->readers)
       plan.layers[reader.layer]->setOperand(reader.operand, made);
@@ -144,12 +116,7 @@ tpu::GroupOp GroupBuilder::build() {
   addLoads(builder);
   for (auto [index, layer] : llvm::enumerate(plan.layers)) {
     layer->moveBefore(&body, body.end());
-    GroupInfo info = infoOf(plan.tensors[plan.results[index]]);
-    info.step = static_cast<int64_t>(index);
-    info.stage = 1;
-    info.scratchAddress = plan.scratchAddresses[index];
-    info.scratchBytes = plan.scratchBytes[index];
-    set(layer, info);
+    set(layer, layerInfo(plan, static_cast<unsigned>(index), backend));
   }
   builder.setInsertionPointToEnd(&body);
   SmallVector<Value> stored;
@@ -158,9 +125,7 @@ tpu::GroupOp GroupBuilder::build() {
       continue;
     auto store =
         builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(), tensor.value);
-    GroupInfo info = infoOf(tensor);
-    info.stage = 2;
-    set(store, info);
+    set(store, storeInfo(plan, tensor, backend));
     stored.push_back(store.getOutput());
   }
   builder.create<tpu::YieldOp>(group.getLoc(), stored);
@@ -178,9 +143,33 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     std::vector<ScheduleItem> items;
   };
 
-  Expected<std::vector<GroupPlan>> choose(ArrayRef<Operation *> layers, GroupPlanner &planner,
-                                          const Backend &backend) {
-    return opt == 0 ? separateGroups(layers, planner) : bestGroups(layers, planner, backend);
+  Heuristics heuristics;
+
+  Expected<std::vector<GroupPlan>> choose(const Part &part, GroupPlanner &planner,
+                                          const PoolPlace &place, const Backend &backend) {
+    if (opt == 0)
+      return separateGroups(part.layers, planner);
+    if (opt == 1)
+      return bestGroups(part.layers, planner, backend);
+    return search(part, planner, place, backend);
+  }
+
+  /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
+  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner,
+                                          const PoolPlace &place, const Backend &backend) {
+    GroupTable table(part.layers, planner, backend);
+    if (Expected<void> filled = table.fill(); !filled)
+      return propagate(filled);
+    Expected<func::FuncOp> main = top::mainFunction(getOperation());
+    if (!main)
+      return propagate(main);
+    if (Expected<void> assigned = assignTrialAddresses(*main, backend); !assigned)
+      return propagate(assigned);
+    const NetworkTrial trial(part.subNet.layers, place, backend, heuristics);
+    Expected<Division> division =
+        searchGroups(table, trial, {.isThorough = opt == 3, .time = std::chrono::seconds(seconds)});
+    dropAddresses(*main);
+    return division ? table.plans(*division) : propagate(division);
   }
 
   /// The groups of the file, each for the sub-network that its layers are in.
@@ -219,21 +208,21 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   /// Groups, their times and places, in `percent` of the memory.
   Expected<void> plan(std::vector<Part> &parts, ArrayRef<Operation *> layers,
-                      const ConstantPool &pool, const Backend &backend, int64_t capacity,
-                      int64_t percent) {
-    GroupPlanner planner(backend, capacity * percent / 100, pool.operands);
+                      const PoolPlace &place, const Backend &backend, int64_t percent) {
+    const int64_t capacity = place.address;
+    GroupPlanner planner(backend, capacity * percent / 100, place.pool.operands, heuristics);
     if (!loadGroups.empty())
       if (Expected<void> loaded = load(parts, layers, planner, backend); !loaded)
         return loaded;
     for (Part &part : parts) {
       if (loadGroups.empty()) {
-        Expected<std::vector<GroupPlan>> groups = choose(part.layers, planner, backend);
+        Expected<std::vector<GroupPlan>> groups = choose(part, planner, place, backend);
         if (!groups)
           return propagate(groups);
         part.groups = std::move(*groups);
       }
       Expected<std::vector<ScheduleItem>> items =
-          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity);
+          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity, heuristics);
       if (!items)
         return propagate(items);
       part.items = std::move(*items);
@@ -250,22 +239,26 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (subNet.isCpu)
         continue;
       Expected<std::vector<Operation *>> layers =
-          localLayers(subNet.layers, backend, /*withJoins=*/opt != 0 || !loadGroups.empty());
+          localLayers(subNet.layers, backend,
+                      /*withJoins=*/heuristics.joins && (opt != 0 || !loadGroups.empty()));
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
       parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
     }
     std::optional<Error> failure;
-    for (const ConstantPool &pool : {poolConstants(all, backend), ConstantPool()}) {
-      const int64_t capacity = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes;
+    const ConstantPool shortOnes =
+        heuristics.constantPool ? poolConstants(all, backend) : ConstantPool();
+    for (const ConstantPool &pool : {shortOnes, ConstantPool()}) {
+      const PoolPlace place = {
+          .pool = pool, .address = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes};
       for (int64_t percent : {100, 90, 75, 50}) {
-        Expected<void> planned = plan(parts, all, pool, backend, capacity, percent);
+        Expected<void> planned = plan(parts, all, place, backend, percent);
         if (planned) {
           if (Expected<void> saved = save(parts); !saved)
             return saved;
           for (const Part &part : parts)
-            build(part, pool, capacity, backend);
+            build(part, place, backend);
           return {};
         }
         if (!failure)
@@ -275,8 +268,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     return tl::unexpected<Error>(*failure);
   }
 
-  void build(const Part &part, const ConstantPool &pool, int64_t poolAddress,
-             const Backend &backend) {
+  void build(const Part &part, const PoolPlace &place, const Backend &backend) {
     Builder builder(&getContext());
     const auto mark = [](Operation *from, Operation *to) {
       for (StringRef name : {kSubNetId, kSubNetMode})
@@ -286,21 +278,28 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     for (const ScheduleItem &item : part.items) {
       Operation *op = item.move;
       if (item.group) {
-        op = GroupBuilder(*item.group, pool, poolAddress, backend).build();
+        op = GroupBuilder(*item.group, place, backend).build();
         mark(item.group->layers.front(), op);
       }
       op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
     }
-    if (pool.bytes == 0)
+    if (place.pool.bytes == 0)
       return;
-    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(poolAddress));
-    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(pool.bytes));
+    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(place.address));
+    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(place.pool.bytes));
   }
 
   LogicalResult run() {
     ModuleOp module = getOperation();
-    if (opt != 0 && opt != 1)
-      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 or 1";
+    if (opt < 0 || opt > 3)
+      return module.emitError() << "--layer-group: opt=" << opt.getValue() << "; expected 0 to 3";
+    if (seconds < 0 || (seconds > 0 && opt != 3))
+      return module.emitError() << "--layer-group: seconds=" << seconds.getValue()
+                                << "; expected 0, or with opt=3 a time limit";
+    Expected<Heuristics> chosen = Heuristics::without(without);
+    if (!chosen)
+      return module.emitError() << "--layer-group: " << chosen.error().message();
+    heuristics = *chosen;
     std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
       return failure();

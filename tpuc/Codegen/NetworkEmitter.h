@@ -9,7 +9,8 @@
 #ifndef TPUC_CODEGEN_NETWORKEMITTER_H
 #define TPUC_CODEGEN_NETWORKEMITTER_H
 
-#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
+#include "tpuc/Codegen/PlanInfo.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -20,6 +21,11 @@ namespace tpuc::codegen {
 /// those of `--layer-group`; in groups of several slices the units repeat. Errors
 /// name the layer: no group, no address, slices that do not hold what their readers need.
 Expected<void> emitNetwork(mlir::func::FuncOp main, const Backend &backend, Emitter &emitter);
+
+/// The same for one sub-network that is planned, but has no groups yet: the commands that it will
+/// have. Tensors have addresses, which need not be the last ones.
+Expected<void> emitPlanned(llvm::ArrayRef<ScheduleItem> items, const PoolPlace &pool,
+                           const Backend &backend, Emitter &emitter);
 
 } // namespace tpuc::codegen
 

@@ -21,8 +21,6 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Local memory is given out in multiples of this.
-constexpr int64_t kAlignment = 64;
 /// How much later than necessary a group may begin, so that it does not meet what is left of the
 /// one in front. Units in which nothing is computed take no time.
 constexpr int64_t kMaxDelay = 256;
@@ -77,10 +75,12 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-            int64_t capacity)
-      : layers(layers), groups(groups), backend(backend), capacity(capacity) {}
+            int64_t capacity, const Heuristics &heuristics)
+      : layers(layers), groups(groups), backend(backend), capacity(capacity),
+        heuristics(heuristics) {}
 
   Expected<std::vector<ScheduleItem>> run();
+  Expected<int64_t> estimate();
 
 private:
   Expected<void> collect();
@@ -89,13 +89,14 @@ private:
   bool fitsAt(const GroupPlan &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
-  Expected<void> moveLoads(int64_t limit);
+  Expected<int64_t> moveLoads(int64_t limit);
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
   MutableArrayRef<GroupPlan> groups;
   const Backend &backend;
   int64_t capacity;
+  Heuristics heuristics;
   std::vector<ScheduleItem> items;
   /// The unit in which a tensor of global memory is complete.
   llvm::DenseMap<Value, int64_t> complete;
@@ -235,8 +236,8 @@ void Scheduler::buildUnits() {
 }
 
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
-/// that wait for nothing.
-Expected<void> Scheduler::moveLoads(int64_t limit) {
+/// that wait for nothing. The estimated cycles of the run.
+Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
   struct Load {
     MovableLoad load;
     GroupTensor *tensor;
@@ -247,6 +248,7 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
     if (!item.group)
       continue;
     GroupPlan &group = *item.group;
+    const int64_t earliest = heuristics.earlyConstants ? 0 : std::max<int64_t>(item.start - 1, 0);
     for (GroupTensor &tensor : group.tensors) {
       if (!isMovable(group, tensor))
         continue;
@@ -255,7 +257,7 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
                         .cycles = tensor.cycles,
                         .need = item.start + needed.first,
                         .last = item.start + needed.last,
-                        .earliest = tensor.isConstant ? 0 : available(tensor.value) + 1},
+                        .earliest = tensor.isConstant ? earliest : available(tensor.value) + 1},
                        &tensor,
                        item.start});
     }
@@ -274,7 +276,7 @@ Expected<void> Scheduler::moveLoads(int64_t limit) {
     made.tensor->transferStep = made.tensor->firstStep = load.unit - made.start;
     made.tensor->lastStep = load.last - made.start;
   }
-  return {};
+  return cycles;
 }
 
 /// Whether everything has found its place.
@@ -286,7 +288,7 @@ Expected<bool> Scheduler::allocate() {
     buffer.lower = interval.first;
     buffer.upper = interval.last + 1;
     buffer.size = size;
-    buffer.alignment = kAlignment;
+    buffer.alignment = kLocalAlignment;
     problem.buffers.push_back(std::move(buffer));
     return problem.buffers.size() - 1;
   };
@@ -332,7 +334,7 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
   buildUnits();
   // The more is loaded early, the harder it is to place.
   for (int64_t percent : {100, 94, 88, 80, 70, 50}) {
-    if (Expected<void> moved = moveLoads(capacity * percent / 100); !moved)
+    if (Expected<int64_t> moved = moveLoads(capacity * percent / 100); !moved)
       continue;
     Expected<bool> isPlaced = allocate();
     if (!isPlaced)
@@ -344,11 +346,24 @@ Expected<std::vector<ScheduleItem>> Scheduler::run() {
                                  " bytes of local memory");
 }
 
+Expected<int64_t> Scheduler::estimate() {
+  if (Expected<void> collected = collect(); !collected)
+    return propagate(collected);
+  buildUnits();
+  return moveLoads(capacity);
+}
+
 } // namespace
 
-Expected<std::vector<ScheduleItem>> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
-                                                             MutableArrayRef<GroupPlan> groups,
-                                                             const Backend &backend,
-                                                             int64_t capacity) {
-  return Scheduler(layers, groups, backend, capacity).run();
+Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
+                                           MutableArrayRef<GroupPlan> groups,
+                                           const Backend &backend, int64_t capacity,
+                                           const Heuristics &heuristics) {
+  return Scheduler(layers, groups, backend, capacity, heuristics).estimate();
+}
+
+Expected<std::vector<ScheduleItem>>
+codegen::scheduleNetwork(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups,
+                         const Backend &backend, int64_t capacity, const Heuristics &heuristics) {
+  return Scheduler(layers, groups, backend, capacity, heuristics).run();
 }

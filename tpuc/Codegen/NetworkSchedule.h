@@ -42,7 +42,13 @@ struct ScheduleItem {
 /// local memory. Errors: there is no room.
 Expected<std::vector<ScheduleItem>> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
                                                     llvm::MutableArrayRef<GroupPlan> groups,
-                                                    const Backend &backend, int64_t capacity);
+                                                    const Backend &backend, int64_t capacity,
+                                                    const Heuristics &heuristics = {});
+
+/// How long that takes by estimate, if everything finds its place. Errors: there is no room.
+Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,
+                                  llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
+                                  int64_t capacity, const Heuristics &heuristics = {});
 
 } // namespace tpuc::codegen
 

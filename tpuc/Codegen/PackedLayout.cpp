@@ -13,7 +13,7 @@
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-static Shape shapeOf(llvm::ArrayRef<int64_t> dims) {
+static Shape packedDims(llvm::ArrayRef<int64_t> dims) {
   return Shape(std::span(dims.data(), dims.size()));
 }
 
@@ -25,7 +25,7 @@ Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
     sources.push_back(kernels::padSource(tensor.shape()[axis], 0,
                                          layout.padded[axis] - tensor.shape()[axis],
                                          kernels::PadMode::Constant));
-  Tensor padded(tensor.type(), shapeOf(layout.padded));
+  Tensor padded(tensor.type(), packedDims(layout.padded));
   kernels::remap(tensor, sources, nullptr, padded, threads);
   // Dimension order[i] of the blocks is dimension i of the transposed tensor, and back.
   llvm::SmallVector<int64_t> transposed;
@@ -34,12 +34,12 @@ Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
     transposed.push_back(layout.blocks[static_cast<size_t>(source)]);
     inverse[static_cast<size_t>(source)] = static_cast<int64_t>(index);
   }
-  Tensor packed(tensor.type(), shapeOf(layout.blocks));
-  kernels::permute(padded.reshaped(shapeOf(transposed)), std::span(inverse.data(), inverse.size()),
-                   packed, threads);
+  Tensor packed(tensor.type(), packedDims(layout.blocks));
+  kernels::permute(padded.reshaped(packedDims(transposed)),
+                   std::span(inverse.data(), inverse.size()), packed, threads);
   const std::span<std::byte> bytes = packed.mutableBytes();
   for (const PackedLayout::Bytes &part : layout.parameters)
     std::ranges::copy(std::as_bytes(std::span(part.bytes)),
                       bytes.subspan(static_cast<size_t>(part.offset), part.bytes.size()).begin());
-  return packed.reshaped(shapeOf(layout.shape));
+  return packed.reshaped(packedDims(layout.shape));
 }

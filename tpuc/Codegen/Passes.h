@@ -20,10 +20,19 @@ namespace tpuc::codegen {
 #define GEN_PASS_DECL
 #include "tpuc/Codegen/Passes.h.inc"
 
+/// How the passes work that lead to a module with addresses.
+struct GenerationOptions {
+  /// As --layer-group has them.
+  int opt = 1;
+  int64_t searchSeconds = 0;
+  /// What is left out, by name (Heuristics.h).
+  std::vector<std::string> without;
+};
+
 /// Adds the passes that turn a lowered module into one with addresses: --attention-rows,
 /// --decompose-attention, --decompose, --stack-rows, --row-products, --subnet-divide,
-/// --weight-reorder, --op-reorder, --layer-group, --address-assign. `opt` as --layer-group has it.
-void addCodegen(mlir::OpPassManager &manager, int opt);
+/// --weight-reorder, --op-reorder, --layer-group, --address-assign.
+void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller
 /// commits. Errors: a module that --address-assign has not seen; what the chip's kernels say.

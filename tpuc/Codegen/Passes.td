@@ -110,7 +110,10 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     of several layers are chosen from the tail to the head by estimated cycles; the results that
     others read are cut along n, then h, and every other slice follows from its readers, halos
     exactly; slices that repeat more than half of a tensor are refused. Concatenations of channels
-    are parts of groups where their operands can lie in the result.
+    are parts of groups where their operands can lie in the result. `opt=2` and `opt=3` go on from
+    there: they emit the commands of the network with other groups and keep those that run in fewer
+    cycles by the chip's timing simulator, `opt=3` for as long as it finds some, or for about
+    `seconds`. A search that is not stopped by the time gives the same groups in every run.
 
     Loads come before the layers that need them, as early as there is room and the transfers would
     be idle, those of constants also in front of groups before; all groups share one time line, and
@@ -121,7 +124,13 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     TPU_GROUPED.
   }];
   let options = [
-    Option<"opt", "opt", "int", /*default=*/"1", "0: one layer for each group; 1: groups of several">,
+    Option<"opt", "opt", "int", /*default=*/"1",
+           "0: one layer for each group; 1: groups of several; 2 and 3: search for better ones">,
+    Option<"seconds", "seconds", "int64_t", /*default=*/"0",
+           "With opt=3: about when the search stops; 0: when it is done">,
+    ListOption<"without", "without", "std::string",
+               "Leave out: constant-pool, joins, early-constants, overlap; names of passes are "
+               "taken, too">,
     Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
            "Write the groups and how they are cut to this file, as JSON">,
     Option<"loadGroups", "load-groups", "std::string", /*default=*/"",

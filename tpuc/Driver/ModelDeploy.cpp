@@ -299,7 +299,7 @@ Expected<void> ModelDeploy::generate() {
     return {};
   OwningOpRef<ModuleOp> module(lowered->module->clone());
   Expected<void> run = runPasses(
-      *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.opt); });
+      *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.codegen); });
   if (!run)
     return run;
   listCpuLayers(*module);

@@ -9,6 +9,7 @@
 #ifndef TPUC_DRIVER_MODELDEPLOY_H
 #define TPUC_DRIVER_MODELDEPLOY_H
 
+#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Driver/DeployDiagnosis.h"
 #include "tpuc/Driver/ModelFileCheck.h"
@@ -35,8 +36,7 @@ struct ModelDeployOptions {
   /// Cut large layers into several, on chips whose code generator leaves that to the user; none
   /// does yet.
   bool opDivide = false;
-  /// How layers are grouped (`--layer-group`): 0 for one in each group.
-  int opt = 1;
+  codegen::GenerationOptions codegen;
 };
 
 /// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16

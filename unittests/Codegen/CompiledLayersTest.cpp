@@ -798,7 +798,7 @@ protected:
     }));
     mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
     ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
-      codegen::addCodegen(passes, opt);
+      codegen::addCodegen(passes, {.opt = opt});
     })) << sketch.text();
     const std::string path =
         testing::TempDir() + fmt::format("compiled_{}_{}.bmodel", layer.name, mode.name);

@@ -184,6 +184,14 @@ BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) con
   return emitter.cycles();
 }
 
+Expected<SmallVector<int64_t>>
+BM1684XBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
+  BM1684XEmitter emitter(info());
+  if (Expected<void> emitted = emit(emitter); !emitted)
+    return propagate(emitted);
+  return emitter.runCycles();
+}
+
 int64_t BM1684XBackend::cutUnit(Operation *op, unsigned axis) const {
   // Short rows of columns take as long as longer ones.
   const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);

@@ -33,6 +33,8 @@ public:
   std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;
   Expected<int64_t>
   cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
+  Expected<llvm::SmallVector<int64_t>>
+  runCycles(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
   int64_t cutUnit(mlir::Operation *op, unsigned axis) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 };

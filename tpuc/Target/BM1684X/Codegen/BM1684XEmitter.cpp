@@ -82,6 +82,19 @@ Expected<int64_t> BM1684XEmitter::cycles() {
   return sum;
 }
 
+Expected<SmallVector<int64_t>> BM1684XEmitter::runCycles() const {
+  int64_t vendor = 0;
+  int64_t conservative = 0;
+  for (const CommandStreams &stream : streams) {
+    Expected<TimingReports> reports = simulateTimings(stream.tiu, stream.gdma, "the commands");
+    if (!reports)
+      return propagate(reports);
+    vendor += reports->vendor.totalCycles;
+    conservative += reports->conservative.totalCycles;
+  }
+  return SmallVector<int64_t>{vendor, conservative};
+}
+
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684XEmitter::endLayer(Operation *op) {

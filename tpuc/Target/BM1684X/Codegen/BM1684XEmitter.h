@@ -33,6 +33,9 @@ public:
   /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
   Expected<int64_t> cycles();
 
+  /// What the sub-networks that have ended take one after the other, by each set of parameters.
+  Expected<llvm::SmallVector<int64_t>> runCycles() const;
+
 private:
   const TargetInfo &target;
   Builder builder;

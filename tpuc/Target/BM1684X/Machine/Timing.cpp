@@ -125,11 +125,10 @@ Expected<TimingReport> simulateTiming(std::span<const Command> tiu, std::span<co
   for (const ScheduledCommand &next : *order) {
     bool isTiu = next.engine == Engine::Tiu;
     const Command &command = (isTiu ? tiu : gdma)[next.index];
-    Expected<CommandCost> cost =
-        commandCost(command, timing,
-                    fmt::format("{}: {} command {}", where, isTiu ? "TIU" : "GDMA", next.index));
+    Expected<CommandCost> cost = commandCost(command, timing, where);
     if (!cost)
-      return propagate(cost);
+      return makeError(fmt::format("{}: {} command {}", where, isTiu ? "TIU" : "GDMA", next.index),
+                       cost.error().found, cost.error().expected);
     std::vector<TimedCommand> &own = isTiu ? report.tiu : report.gdma;
     const std::vector<TimedCommand> &other = isTiu ? report.gdma : report.tiu;
     auto end = [](const TimedCommand &earlier) { return earlier.start + earlier.cost.cycles; };

@@ -1,0 +1,28 @@
+//===- AddressAssign.h - Addresses before there are groups -----------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_ADDRESSASSIGN_H
+#define TPUC_CODEGEN_ADDRESSASSIGN_H
+
+#include "tpuc/Codegen/Backend.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tpuc::codegen {
+
+/// Addresses for a network without groups, in the types of all its tensors: so its commands can be
+/// emitted to see how long they take. What lies in another tensor does so as after
+/// --address-assign. Errors: those of the allocator.
+Expected<void> assignTrialAddresses(mlir::func::FuncOp main, const Backend &backend);
+
+/// Takes the addresses away again.
+void dropAddresses(mlir::func::FuncOp main);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_ADDRESSASSIGN_H

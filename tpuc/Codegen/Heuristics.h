@@ -1,0 +1,39 @@
+//===- Heuristics.h - What can be left out ---------------------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_HEURISTICS_H
+#define TPUC_CODEGEN_HEURISTICS_H
+
+#include "tpuc/Support/Error.h"
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <string>
+
+namespace tpuc::codegen {
+
+/// What saves cycles, and can be left out to see how many.
+struct Heuristics {
+  /// Whole passes: --attention-rows, --stack-rows, --op-reorder.
+  bool attentionRows = true, stackRows = true, opReorder = true;
+  /// Short constants stay in local memory (ConstantPool.h).
+  bool constantPool = true;
+  /// Concatenations in groups (Joins.h).
+  bool joins = true;
+  /// Constants are loaded while groups in front run.
+  bool earlyConstants = true;
+  /// Slices are loaded and stored while others are computed.
+  bool overlap = true;
+
+  /// All but those of these names. Errors: a name that is none.
+  static Expected<Heuristics> without(llvm::ArrayRef<std::string> names);
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_HEURISTICS_H

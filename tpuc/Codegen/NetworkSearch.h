@@ -1,0 +1,38 @@
+//===- NetworkSearch.h - Groups chosen by the timing simulator -------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_NETWORKSEARCH_H
+#define TPUC_CODEGEN_NETWORKSEARCH_H
+
+#include "tpuc/Codegen/GroupSearch.h"
+#include "tpuc/Codegen/NetworkTrial.h"
+
+#include <chrono>
+
+namespace tpuc::codegen {
+
+/// How much a search may do.
+struct SearchEffort {
+  /// Until it finds nothing better, with a progress bar; else a fixed number of trials.
+  bool isThorough = false;
+  /// When it stops at the latest; 0: no limit.
+  std::chrono::seconds time{0};
+};
+
+/// Looks for groups with which the network runs in fewer cycles than with the best ones by estimate
+/// (`GroupTable::best`): those that are best by other weights, then changes of a few groups at a
+/// time, the most promising first by the estimate of the schedule. What counts is the simulated run
+/// by all sets of parameters, and by the first set none that is taken is worse than the one before.
+/// The same table gives the same division, if the time does not run out. Errors: the groups that
+/// are best by estimate have no room.
+Expected<Division> searchGroups(GroupTable &table, const NetworkTrial &trial,
+                                const SearchEffort &effort);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_NETWORKSEARCH_H

@@ -1,0 +1,28 @@
+//===- NetworkTrial.cpp - How long a network would run -------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/NetworkTrial.h"
+#include "tpuc/Codegen/NetworkEmitter.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+Expected<SmallVector<int64_t>> NetworkTrial::run(std::vector<GroupPlan> groups) const {
+  Expected<std::vector<ScheduleItem>> items =
+      scheduleNetwork(layers, groups, backend, pool.address, heuristics);
+  if (!items)
+    return propagate(items);
+  return backend.runCycles(
+      [&](Emitter &emitter) { return emitPlanned(*items, pool, backend, emitter); });
+}
+
+Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {
+  return estimateNetwork(layers, groups, backend, pool.address, heuristics);
+}

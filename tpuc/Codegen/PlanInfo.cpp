@@ -1,0 +1,75 @@
+//===- PlanInfo.cpp - What the ops of a group say of its plan ------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/PlanInfo.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+SmallVector<const GroupTensor *> codegen::loadsInOrder(const GroupPlan &plan) {
+  SmallVector<const GroupTensor *> loaded;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (!tensor.maker)
+      loaded.push_back(&tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return std::tuple(a->transferStep, a->readers.front().layer, !a->isConstant) <
+           std::tuple(b->transferStep, b->readers.front().layer, !b->isConstant);
+  });
+  return loaded;
+}
+
+Value codegen::loadedValue(const GroupPlan &plan, const GroupTensor &tensor) {
+  const GroupTensor::Reader &reader = tensor.readers.front();
+  Value value = plan.layers[reader.layer]->getOperand(reader.operand);
+  auto unpack = value.getDefiningOp<tpu::UnpackOp>();
+  return unpack ? unpack.getInput() : value;
+}
+
+static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor, const Backend &backend) {
+  GroupInfo info;
+  info.outAddress = tensor.address;
+  info.outBytes = tensor.bytes;
+  info.buffers = tensor.buffers;
+  info.sections = tensor.sections;
+  info.step = tensor.transferStep;
+  const unsigned carrier = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+  info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
+  return info;
+}
+
+GroupInfo codegen::loadInfo(const GroupPlan &plan, const GroupTensor &tensor,
+                            const PoolPlace &place, const Backend &backend) {
+  GroupInfo info = infoOf(plan, tensor, backend);
+  if (!tensor.isPooled)
+    return info;
+  const Value packed = loadedValue(plan, tensor);
+  info.pooled = 1;
+  info.outAddress = place.address + place.pool.offsets.lookup(packed);
+  info.outBytes =
+      globalBytes(packed.getType()) / cast<RankedTensorType>(packed.getType()).getShape().front();
+  return info;
+}
+
+GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer, const Backend &backend) {
+  GroupInfo info = infoOf(plan, plan.tensors[plan.results[layer]], backend);
+  info.step = static_cast<int64_t>(layer);
+  info.stage = 1;
+  info.scratchAddress = plan.scratchAddresses[layer];
+  info.scratchBytes = plan.scratchBytes[layer];
+  return info;
+}
+
+GroupInfo codegen::storeInfo(const GroupPlan &plan, const GroupTensor &tensor,
+                             const Backend &backend) {
+  GroupInfo info = infoOf(plan, tensor, backend);
+  info.stage = 2;
+  return info;
+}
