@@ -385,4 +385,44 @@ TEST(Simulator, RequantizationShiftedLeft) {
   EXPECT_EQ(run(1, 64), 32767);
 }
 
+// The results are those of the vendor's functional model.
+TEST(Simulator, CastsToSixteenBits) {
+  Fixture fixture;
+  ThreadPool pool(1);
+  const auto run = [&](const char *types, uint32_t bits, unsigned mode) {
+    const std::string text = "ar.cast #1 opd_num=1 opd0_sign=1 opd1_prec=i32 " +
+                             std::string(types) +
+                             " res0=[n1 c1 h1 w1] opd0_addr=0x40 round=" + std::to_string(mode);
+    auto prepared = prepare(command(text.c_str()), "test");
+    if (!prepared) {
+      ADD_FAILURE() << prepared.error().message();
+      return 0U;
+    }
+    std::memcpy(&fixture.memory.local()[0x40], &bits, 4);
+    Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+    EXPECT_FALSE(prepared->step(exec));
+    uint16_t result;
+    std::memcpy(&result, fixture.memory.local().data(), 2);
+    return static_cast<unsigned>(result);
+  };
+  // Integers are rounded once: in f32 these would end between two neighbours, or on the wrong side.
+  const char *toBrain = "opd0_prec=i32 res0_prec=bf16";
+  EXPECT_EQ(run(toBrain, 0x61400000, 0), 0x4ec2U);
+  EXPECT_EQ(run(toBrain, 0x6140000c, 0), 0x4ec3U);
+  EXPECT_EQ(run(toBrain, 0x61bffff0, 0), 0x4ec3U);
+  EXPECT_EQ(run(toBrain, 0x9ebffff4, 0), 0xcec3U);
+  // Of integers, code 5 takes ties up and code 6 down.
+  EXPECT_EQ(run(toBrain, 0x61400000, 5), 0x4ec3U);
+  EXPECT_EQ(run(toBrain, 0x9ec00000, 5), 0xcec2U);
+  EXPECT_EQ(run(toBrain, 0x61400000, 6), 0x4ec2U);
+  EXPECT_EQ(run(toBrain, 0x9ec00000, 6), 0xcec3U);
+  // Integers beyond f16 stop at its largest number toward zero, floats do so below 2^16 only.
+  EXPECT_EQ(run("opd0_prec=i32 res0_prec=f16", 100000, 2), 0x7bffU);
+  const char *toHalf = "opd0_prec=f32 res0_prec=f16";
+  EXPECT_EQ(run(toHalf, 0x477fffff, 2), 0x7bffU);
+  EXPECT_EQ(run(toHalf, 0x47800000, 2), 0x7c00U);
+  EXPECT_EQ(run(toHalf, 0x7f7fffff, 3), 0x7c00U);
+  EXPECT_EQ(run(toHalf, 0xff7fffff, 4), 0xfc00U);
+}
+
 } // namespace

@@ -94,17 +94,16 @@ void floatToInt(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
                integers);
 }
 
-/// The f32 nearest to an integer of 32 bits in a rounding mode.
-float integerToFloat(int64_t value, RoundingMode mode) {
-  return std::bit_cast<float>(encodeInteger<DataType::F32>(value, mode));
-}
-
 /// f32 to 16 bits in a mode other than to nearest even. Here code 5 takes ties away from zero and
-/// code 6 toward zero.
+/// code 6 toward zero. Directed modes stop at the largest finite f16 only for numbers with its
+/// largest exponent; beyond, every mode gives infinity.
 template <DataType Type> uint16_t narrow(float value, unsigned mode) {
   if (value != value)
     return 0x7fff;
   bool isNegative = std::signbit(value);
+  constexpr float kBeyondF16 = 0x1p16F;
+  if (Type == DataType::F16 && std::fabs(value) >= kBeyondF16)
+    return isNegative ? 0xfc00 : 0x7c00;
   RoundingMode rounding = mode == 5   ? RoundingMode::HalfAwayFromZero
                           : mode == 6 ? (isNegative ? RoundingMode::HalfUp : RoundingMode::HalfDown)
                                       : static_cast<RoundingMode>(mode);
@@ -123,18 +122,33 @@ void storeRounded(const Kernels &k, const CastPlan &plan, const Rows<2> &row, co
   }
 }
 
+/// Rounds once. The command's modes are those of RoundingMode, 5 and 6 as well.
+template <DataType Type>
+void storeIntegers(const CastPlan &plan, const Rows<2> &row, const int64_t *integers) {
+  for (int64_t i = 0; i < row.count; ++i) {
+    const auto bits = encodeInteger<Type>(integers[i], static_cast<RoundingMode>(plan.mode));
+    std::memcpy(row.at[0] + i * row.stride[0] * static_cast<int64_t>(sizeof(bits)), &bits,
+                sizeof(bits));
+  }
+}
+
 void intToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
   alignas(64) int64_t integers[kRow];
-  alignas(64) float values[kRow];
   k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count,
               integers);
-  if (plan.mode == 0)
+  const Prec to = plan.result.prec;
+  // f32 holds integers of 16 bits, so rounding to the nearest of them rounds once as well.
+  if (plan.mode == 0 && (to == Prec::F32 || precBytes(plan.source.prec) < 4)) {
+    alignas(64) float values[kRow];
     for (int64_t i = 0; i < row.count; ++i)
       values[i] = static_cast<float>(integers[i]);
-  else
-    for (int64_t i = 0; i < row.count; ++i)
-      values[i] = integerToFloat(integers[i], static_cast<RoundingMode>(plan.mode));
-  storeRounded(k, plan, row, values);
+    return k.storeFloat(to, row.at[0], row.stride[0], row.count, values);
+  }
+  if (to == Prec::F32)
+    return storeIntegers<DataType::F32>(plan, row, integers);
+  if (to == Prec::F16)
+    return storeIntegers<DataType::F16>(plan, row, integers);
+  storeIntegers<DataType::BF16>(plan, row, integers);
 }
 
 void floatToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
