@@ -37,8 +37,8 @@ Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
 Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
 
 /// Whether each element of the result of a transposed convolution has one tap: its windows do not
-/// overlap and are all of the result. Integers: with the zero point 0 only, as biases take it up for
-/// all taps.
+/// overlap and are all of the result. Integers: with the zero point 0 only, as biases take it up
+/// for all taps.
 bool hasOneTap(mlir::Operation *op);
 
 /// The groups of a convolution: of a slice of a depthwise one as many as it has channels.
