@@ -26,7 +26,7 @@ struct GenerationOptions {
   int opt = 1;
   int64_t searchSeconds = 0;
   /// What is left out, by name (Heuristics.h).
-  std::vector<std::string> without;
+  std::vector<std::string> without = {};
 };
 
 /// Adds the passes that turn a lowered module into one with addresses: --attention-rows,

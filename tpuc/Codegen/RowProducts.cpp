@@ -209,18 +209,16 @@ struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    Expected<std::unique_ptr<Backend>> backend = backendOf(getOperation());
-    if (!backend) {
-      getOperation().emitError(backend.error().message());
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
       return signalPassFailure();
-    }
     SmallVector<tpu::MatMulOp> ops;
     getOperation().walk([&](tpu::MatMulOp op) {
       if (hasOneRow(op))
         ops.push_back(op);
     });
     for (tpu::MatMulOp op : ops) {
-      if (Expected<void> done = RowRewriter(op, **backend).run(); !done) {
+      if (Expected<void> done = RowRewriter(op, *backend).run(); !done) {
         getOperation().emitError(done.error().message());
         return signalPassFailure();
       }
