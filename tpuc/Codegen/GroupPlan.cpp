@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -129,6 +130,7 @@ private:
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
   Expected<void> measureTensor(GroupTensor &tensor);
   Expected<void> measureLayer(unsigned layer);
+  int64_t leastRoom(unsigned layer) const;
   /// Sections that cost the same.
   struct Kind {
     unsigned section = 0;
@@ -448,10 +450,27 @@ Expected<void> GroupDraft::measureLayer(unsigned layer) {
   return {};
 }
 
+/// The bytes of what a layer reads and makes.
+int64_t GroupDraft::leastRoom(unsigned layer) const {
+  llvm::SmallSet<unsigned, 4> tensors;
+  tensors.insert(plan.results[layer]);
+  for (int operand : plan.operands[layer])
+    if (operand >= 0)
+      tensors.insert(static_cast<unsigned>(operand));
+  int64_t bytes = 0;
+  for (unsigned tensor : tensors)
+    if (!plan.tensors[tensor].isPooled && !plan.tensors[tensor].container)
+      bytes += plan.tensors[tensor].bytes;
+  return bytes;
+}
+
 Expected<void> GroupDraft::measure() {
   for (GroupTensor &tensor : plan.tensors)
     if (Expected<void> measured = measureTensor(tensor); !measured)
       return measured;
+  for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
+    if (leastRoom(layer) > planner.capacity)
+      return refuse(layer, "its slices do not fit local memory");
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
     if (Expected<void> measured = measureLayer(layer); !measured)
       return measured;
@@ -527,7 +546,7 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
   return counts;
 }
 
-Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers) {
+Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest) {
   GroupDraft connected(*this, layers);
   if (Expected<void> done = connected.connect(companyOf(layers)); !done)
     return propagate(done);
@@ -542,6 +561,8 @@ Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers
     const std::optional<SectionCounts> counts = countsFor(connected.plan, backend, total);
     if (!counts || worse == 2 || (!cuts.empty() && areRows))
       break;
+    if (3 * total < 2 * fewest)
+      continue;
     GroupDraft draft = connected;
     Expected<void> done = draft.cut(*counts);
     if (done)

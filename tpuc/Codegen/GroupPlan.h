@@ -111,8 +111,10 @@ public:
   Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers,
                                const SectionCounts &counts);
   /// The ways to cut `layers` that are worth a thought, coarse ones first: n before h (of matrices,
-  /// rows), to where finer parts take longer by estimate. Errors: there is none.
-  Expected<std::vector<GroupPlan>> cuts(llvm::ArrayRef<mlir::Operation *> layers);
+  /// rows), to where finer parts take longer by estimate. Those much coarser than `fewest` parts
+  /// are not tried. Errors: there is none.
+  Expected<std::vector<GroupPlan>> cuts(llvm::ArrayRef<mlir::Operation *> layers,
+                                        int64_t fewest = 1);
 
 private:
   friend class GroupDraft;

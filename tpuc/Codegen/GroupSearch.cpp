@@ -61,13 +61,15 @@ Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> l
 /// How many groups in a row may be impossible before longer ones are given up.
 static constexpr unsigned kMaxFailures = 3;
 
-/// Long groups of rows differ little from each other, and take long to plan: beyond the fine
-/// length, only those of some lengths are looked at.
-static constexpr size_t kFineLength = 24, kCoarseStep = 12;
+/// Long groups differ little from each other, and take long to plan: beyond the fine length, only
+/// those of some lengths are looked at.
+static constexpr size_t kFineLength = 24, kCoarseStep = 4, kCoarseStepOfRows = 12;
 
 static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
-  return members.size() > kFineLength && members.size() % kCoarseStep != 0 && !isTail &&
-         companyOf(members) == Company::InRows;
+  if (members.size() <= kFineLength || isTail)
+    return false;
+  const bool areRows = companyOf(members) == Company::InRows;
+  return members.size() % (areRows ? kCoarseStepOfRows : kCoarseStep) != 0;
 }
 
 static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool isAlone) {
@@ -82,10 +84,10 @@ static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool i
 
 bool GroupTable::isFree(unsigned layer) const { return isJoin(layers[layer], backend); }
 
-/// All ways to cut several layers.
-std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count) {
+/// All ways to cut several layers, into about `fewest` parts at least.
+std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, int64_t fewest) {
   std::vector<Option> made;
-  if (Expected<std::vector<GroupPlan>> cuts = planner.cuts(layers.slice(first, count)))
+  if (Expected<std::vector<GroupPlan>> cuts = planner.cuts(layers.slice(first, count), fewest))
     for (const GroupPlan &plan : *cuts)
       made.push_back(optionOf(plan, first, /*isAlone=*/false));
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
@@ -106,16 +108,22 @@ Expected<void> GroupTable::fill() {
       single.push_back(optionOf(*alone, first, /*isAlone=*/true));
     }
     unsigned failures = 0;
+    // A group of more layers hardly fits in fewer parts.
+    int64_t fewest = 1;
     for (unsigned end = first + 2; end <= numLayers && failures < kMaxFailures; ++end) {
       const ArrayRef<Operation *> members = layers.slice(first, end - first);
       if (!standsTogether(members))
         break;
       if (isPassedOver(members, end == numLayers))
         continue;
-      std::vector<Option> made = cut(first, end - first);
+      std::vector<Option> made = cut(first, end - first, fewest);
       failures = made.empty() ? failures + 1 : 0;
-      if (!made.empty())
-        table[{first, end - first}] = std::move(made);
+      if (made.empty())
+        continue;
+      fewest = std::numeric_limits<int64_t>::max();
+      for (const Option &option : made)
+        fewest = std::min(fewest, option.choice.numParts());
+      table[{first, end - first}] = std::move(made);
     }
   }
   return {};

@@ -34,6 +34,12 @@ struct GroupChoice {
   SectionCounts counts{1, 1, 1, 1, 1};
 
   unsigned end() const { return first + count; }
+  int64_t numParts() const {
+    int64_t parts = 1;
+    for (unsigned sections : counts)
+      parts *= sections;
+    return parts;
+  }
   auto operator<=>(const GroupChoice &) const = default;
 };
 
@@ -78,7 +84,7 @@ public:
 
 private:
   using Interval = std::pair<unsigned, unsigned>;
-  std::vector<Option> cut(unsigned first, unsigned count);
+  std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1);
 
   llvm::ArrayRef<mlir::Operation *> layers;
   GroupPlanner &planner;

@@ -71,7 +71,7 @@ std::vector<TapPart> tapParts(const Window2d &window, const LocalTensor &output)
 }
 
 template <typename Deconvolution>
-Expected<void> checkTaps(const std::string &where, const Deconvolution &deconv) {
+Expected<void> checkTapShapes(const std::string &where, const Deconvolution &deconv) {
   const LocalTensor &in = deconv.input;
   const LocalTensor &out = deconv.output;
   if (Expected<void> fits = checkLayout(where, "output", out, Layout::Aligned); !fits)
@@ -139,7 +139,7 @@ Deconvolution largestTap(const Deconvolution &deconv, Room &room) {
 
 template <auto scratch, typename Deconvolution>
 Expected<uint32_t> tapScratch(const std::string &where, const Deconvolution &deconv) {
-  if (Expected<void> fits = checkTaps(where, deconv); !fits)
+  if (Expected<void> fits = checkTapShapes(where, deconv); !fits)
     return propagate(fits);
   Room room;
   const bool together = isTogether(deconv);
