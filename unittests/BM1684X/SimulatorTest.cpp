@@ -416,6 +416,9 @@ TEST(Simulator, CastsToSixteenBits) {
   EXPECT_EQ(run(toBrain, 0x9ec00000, 5), 0xcec2U);
   EXPECT_EQ(run(toBrain, 0x61400000, 6), 0x4ec2U);
   EXPECT_EQ(run(toBrain, 0x9ec00000, 6), 0xcec3U);
+  // Of those of 16 bits, code 5 takes ties away from zero and code 6 toward it.
+  EXPECT_EQ(run("opd0_prec=i16 res0_prec=f16", 0xf6c1, 5), 0xe8a0U);
+  EXPECT_EQ(run("opd0_prec=i16 res0_prec=f16", 0xf6c1, 6), 0xe89fU);
   // Integers beyond f16 stop at its largest number toward zero, floats do so below 2^16 only.
   EXPECT_EQ(run("opd0_prec=i32 res0_prec=f16", 100000, 2), 0x7bffU);
   const char *toHalf = "opd0_prec=f32 res0_prec=f16";

@@ -122,7 +122,7 @@ void storeRounded(const Kernels &k, const CastPlan &plan, const Rows<2> &row, co
   }
 }
 
-/// Rounds once. The command's modes are those of RoundingMode, 5 and 6 as well.
+/// Integers of 32 bits, which are rounded once. Their modes are those of RoundingMode, 5 and 6 too.
 template <DataType Type>
 void storeIntegers(const CastPlan &plan, const Rows<2> &row, const int64_t *integers) {
   for (int64_t i = 0; i < row.count; ++i) {
@@ -137,12 +137,12 @@ void intToFloat(const Kernels &k, const CastPlan &plan, const Rows<2> &row) {
   k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count,
               integers);
   const Prec to = plan.result.prec;
-  // f32 holds integers of 16 bits, so rounding to the nearest of them rounds once as well.
-  if (plan.mode == 0 && (to == Prec::F32 || precBytes(plan.source.prec) < 4)) {
+  // Shorter ones are f32 first, which holds them.
+  if (precBytes(plan.source.prec) < 4 || (to == Prec::F32 && plan.mode == 0)) {
     alignas(64) float values[kRow];
     for (int64_t i = 0; i < row.count; ++i)
       values[i] = static_cast<float>(integers[i]);
-    return k.storeFloat(to, row.at[0], row.stride[0], row.count, values);
+    return storeRounded(k, plan, row, values);
   }
   if (to == Prec::F32)
     return storeIntegers<DataType::F32>(plan, row, integers);
