@@ -107,6 +107,26 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+def add_arguments(parser):
+    """What every benchmark of compiled networks asks for."""
+    parser.add_argument("build")
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--models", default=os.environ.get("TPUC_MODELS"))
+    parser.add_argument("--opt", type=int, default=1)
+
+
+def chosen(options, modes):
+    """(networks, modes) that the names ask for; by default all that there are, and `modes`."""
+    return ([name for name in options.names if name not in MODES] or sorted(
+        file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx")),
+            [name for name in options.names if name in MODES] or modes)
+
+
+def sample_of(options, name):
+    """The input from which the table of a network is made."""
+    return os.path.abspath(os.path.join(options.models, name + "_in.npz"))
+
+
 def print_layers(who, profile):
     layers = sorted(profile["layers"], reverse=True,
                     key=lambda each: max(each["vendor"]["tiu_cycles"], each["vendor"]["gdma_cycles"]))
@@ -142,8 +162,7 @@ class Comparison:
         file = os.path.join(vendor, f"{name}_{mode}.bmodel")
         if self.options.vendor and os.path.exists(file):
             theirs = self.tools.profile(file)
-        sample = os.path.abspath(os.path.join(self.options.models, name + "_in.npz"))
-        deployed = self.tools.deploy(top, mode, self.options.opt, sample)
+        deployed = self.tools.deploy(top, mode, self.options.opt, sample_of(self.options, name))
         ours = self.tools.profile(deployed)
         fields = []
         for parameters in PARAMETERS:
@@ -191,20 +210,15 @@ class Comparison:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--models", default=os.environ.get("TPUC_MODELS"))
+    add_arguments(parser)
     parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_BMODELS"))
-    parser.add_argument("--opt", type=int, default=1)
     parser.add_argument("--by-layer", action="store_true")
     parser.add_argument("--svg", metavar="DIR")
     options = parser.parse_intermixed_args()
     if not options.models or not os.path.isdir(options.models):
         print("bench/cycles: no networks; expected --models or TPUC_MODELS to name a folder")
         return 0
-    modes = [name for name in options.names if name in MODES] or ["F32", "F16"]
-    names = [name for name in options.names if name not in MODES] or sorted(
-        file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx"))
+    names, modes = chosen(options, ["F32", "F16"])
     comparison = Comparison(Tools(options.build), options)
     print(f"{'':26}{'vendor parameters':>30}{'conservative parameters':>30}   busy %  times")
     print(f"{'network':20} {'mode':5}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA  bound")

@@ -15,7 +15,7 @@ import os
 import sys
 import tempfile
 
-from compare import MODES, Failed, Tools, geometric_mean
+from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample_of
 
 # The level, and what is left out.
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
@@ -31,19 +31,18 @@ class Table:
         self.names = [name for name in VARIANTS if name != "search" or options.opt > 1]
         self.ratios = {name: [] for name in self.names}
 
-    def cycles(self, top, mode, variant):
+    def cycles(self, top, name, mode, variant):
         opt, without = VARIANTS.get(variant, (None, []))
-        sample = os.path.abspath(os.path.join(self.options.models,
-                                              os.path.splitext(os.path.basename(top))[0] + "_in.npz"))
-        model = self.tools.deploy(top, mode, opt or self.options.opt, sample, without)
+        model = self.tools.deploy(top, mode, opt or self.options.opt, sample_of(self.options, name),
+                                  without)
         return self.tools.profile(model)["vendor"]["cycles"]
 
     def row(self, top, name, mode):
-        every = self.cycles(top, mode, None)
+        every = self.cycles(top, name, mode, None)
         fields = []
         for variant in self.names:
             try:
-                ratio = self.cycles(top, mode, variant) / every
+                ratio = self.cycles(top, name, mode, variant) / every
             except Failed:
                 fields.append(f"{'-':>16}")
                 continue
@@ -69,17 +68,12 @@ class Table:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--models", default=os.environ.get("TPUC_MODELS"))
-    parser.add_argument("--opt", type=int, default=1)
+    add_arguments(parser)
     options = parser.parse_intermixed_args()
     if not options.models or not os.path.isdir(options.models):
         print("bench/cycles: no networks; expected --models or TPUC_MODELS to name a folder")
         return 0
-    modes = [name for name in options.names if name in MODES] or ["F32", "F16"]
-    names = [name for name in options.names if name not in MODES] or sorted(
-        file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx"))
+    names, modes = chosen(options, ["F32", "F16"])
     Table(Tools(options.build), options).print(names, modes)
     return 0
 

@@ -128,19 +128,14 @@ class Comparison:
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build")
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--models", default=os.environ.get("TPUC_MODELS"))
+    cycles.add_arguments(parser)
     parser.add_argument("--vendor", default=os.environ.get("TPUC_VENDOR_DIR"))
     parser.add_argument("--work")
-    parser.add_argument("--opt", type=int, default=1)
     options = parser.parse_intermixed_args()
     if not options.models or not os.path.isdir(options.models):
         print("bench/model_deploy: no networks; expected --models or TPUC_MODELS to name a folder")
         return 0
-    modes = [name for name in options.names if name in MODES] or MODES
-    names = [name for name in options.names if name not in MODES] or sorted(
-        file[:-len(".onnx")] for file in os.listdir(options.models) if file.endswith(".onnx"))
+    names, modes = cycles.chosen(options, MODES)
     print(f"{'':26}{'CPU seconds':>25}{'peak MB':>25}{'global memory, KiB':>25}  most")
     print(f"{'network':20} {'mode':5}" + f"{'ours':>8} {'theirs':>8} {'ratio':>7}" * 3 + "     MB")
     with tempfile.TemporaryDirectory() as folder:

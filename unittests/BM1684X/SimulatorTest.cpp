@@ -356,26 +356,32 @@ TEST(Simulator, NumbersOfChannels) {
               HasSubstr("more than one element of a channel"));
 }
 
+/// Carries out a command that reads a word at 0x40; the 16 bits that it leaves at the start.
+uint16_t halfMadeOf(Fixture &fixture, const std::string &text, uint32_t word) {
+  auto prepared = prepare(command(text.c_str()), "test");
+  if (!prepared) {
+    ADD_FAILURE() << prepared.error().message();
+    return 0;
+  }
+  std::memcpy(&fixture.memory.local()[0x40], &word, 4);
+  ThreadPool pool(1);
+  Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
+  EXPECT_FALSE(prepared->step(exec));
+  uint16_t result;
+  std::memcpy(&result, fixture.memory.local().data(), 2);
+  return result;
+}
+
 // A shift to the left counts modulo 64 and loses what leaves 64 bits.
 TEST(Simulator, RequantizationShiftedLeft) {
   Fixture fixture;
-  ThreadPool pool(1);
   const auto run = [&](int32_t value, unsigned shift) {
     const std::string text =
         "rq.int #1 opd1_const=1 opd0_sign=1 opd2_sign=1 res0_prec=i16 opd0_prec=i32 "
         "res0=[n1 c1 h1 w1] opd0_addr=0x40 opd1_addr=0x7fffffff opd2_addr=" +
         std::to_string((100U << 16U) | shift);
-    auto prepared = prepare(command(text.c_str()), "test");
-    if (!prepared) {
-      ADD_FAILURE() << prepared.error().message();
-      return 0;
-    }
-    std::memcpy(&fixture.memory.local()[0x40], &value, 4);
-    Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
-    EXPECT_FALSE(prepared->step(exec));
-    int16_t result;
-    std::memcpy(&result, fixture.memory.local().data(), 2);
-    return static_cast<int>(result);
+    return static_cast<int>(
+        static_cast<int16_t>(halfMadeOf(fixture, text, static_cast<uint32_t>(value))));
   };
   EXPECT_EQ(run(INT32_MAX, 1), 32767);
   EXPECT_EQ(run(INT32_MAX, 2), -32768);
@@ -388,22 +394,11 @@ TEST(Simulator, RequantizationShiftedLeft) {
 // The results are those of the vendor's functional model.
 TEST(Simulator, CastsToSixteenBits) {
   Fixture fixture;
-  ThreadPool pool(1);
   const auto run = [&](const char *types, uint32_t bits, unsigned mode) {
     const std::string text = "ar.cast #1 opd_num=1 opd0_sign=1 opd1_prec=i32 " +
                              std::string(types) +
                              " res0=[n1 c1 h1 w1] opd0_addr=0x40 round=" + std::to_string(mode);
-    auto prepared = prepare(command(text.c_str()), "test");
-    if (!prepared) {
-      ADD_FAILURE() << prepared.error().message();
-      return 0U;
-    }
-    std::memcpy(&fixture.memory.local()[0x40], &bits, 4);
-    Exec exec{fixture.memory, pool, kernelsFor(SimdLevel::Generic)};
-    EXPECT_FALSE(prepared->step(exec));
-    uint16_t result;
-    std::memcpy(&result, fixture.memory.local().data(), 2);
-    return static_cast<unsigned>(result);
+    return static_cast<unsigned>(halfMadeOf(fixture, text, bits));
   };
   // Integers are rounded once: in f32 these would end between two neighbours, or on the wrong side.
   const char *toBrain = "opd0_prec=i32 res0_prec=bf16";
