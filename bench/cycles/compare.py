@@ -7,8 +7,8 @@ usage: compare.py BUILD [--models DIR] [--vendor DIR] [--opt N] [--by-layer] [--
 DIR of --models (default: TPUC_MODELS) holds NETWORK.onnx; each is transformed and deployed for
 bm1684x in this run, without validation. DIR of --vendor (default: TPUC_VENDOR_BMODELS) holds
 NETWORK/MODE/NETWORK_MODE.bmodel, as TPU-MLIR wrote them for the same network; those that are not
-there are shown as "-". NETWORKs are names of files; MODEs F32, F16, BF16 or INT8 (default: F32 F16).
-INT8 needs NETWORK_in.npz beside the network. Open dimensions are bound as in model_transform's
+there are shown as "-". NETWORKs are names of files; MODEs F32, F16, BF16, INT8
+(symmetric) or INT8_ASYM (default: F32 F16). Integers need NETWORK_in.npz beside the network. Open dimensions are bound as in model_transform's
 benchmark.
 
 Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
@@ -33,10 +33,13 @@ import tempfile
 
 import timeline
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../../test/conformance"))
+from vendor_compiler import MODES  # noqa: E402
+
 # Inputs of networks that leave their height and width open, by the name of the file.
 SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,192]]",
           "pnet": "[[1,3,40,40]]"}
-MODES = ("F32", "F16", "BF16", "INT8")
 PARAMETERS = ("vendor", "conservative")
 SLOWEST = 12
 # Bytes per cycle, of the vendor's parameters.
@@ -95,11 +98,15 @@ class Tools:
         call(self.path("run_calibration"), top, "--data_list", stem + ".list", "-o", stem + ".table")
         return stem + ".table"
 
+    def quantization(self, top, mode, sample):
+        """model_deploy's options for a mode."""
+        is_integer = mode.startswith("INT8")
+        return MODES[mode] + (["--calibration_table", self.calibrate(top, sample)] if is_integer else [])
+
     def deploy(self, top, mode, opt, sample, options=()):
         model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
-        calibration = ["--calibration_table", self.calibrate(top, sample)] if mode == "INT8" else []
-        call(self.path("model_deploy"), "--mlir", top, "--quantize", mode, "--chip", "bm1684x",
-             "--model", model, "--opt", str(opt), *calibration, *options)
+        call(self.path("model_deploy"), "--mlir", top, "--chip", "bm1684x", "--model", model,
+             "--opt", str(opt), *self.quantization(top, mode, sample), *options)
         return model
 
 
@@ -176,7 +183,7 @@ class Comparison:
         mine = ours["vendor"]
         busy = [100 * mine[engine] / mine["cycles"] for engine in ("tiu_cycles", "gdma_cycles")]
         bound = max(mine["mac_cycles"], self.tools.transfer_bound(deployed))
-        print(f"{name:20} {mode:5}" + "".join(fields)
+        print(f"{name:20} {mode:9}" + "".join(fields)
               + f"  {busy[0]:3.0f} {busy[1]:3.0f} {mine['cycles'] / bound:6.2f}")
         if self.options.svg:
             self.draw(name, mode, [("ours", deployed)] + [("TPU-MLIR", file)] * bool(theirs))
@@ -197,7 +204,7 @@ class Comparison:
                 try:
                     self.compare(top, name, mode)
                 except Failed as reason:
-                    print(f"{name:20} {mode:5} {reason}")
+                    print(f"{name:20} {mode:9} {reason}")
                 sys.stdout.flush()
 
     def finish(self):
@@ -220,8 +227,8 @@ def main():
         return 0
     names, modes = chosen(options, ["F32", "F16"])
     comparison = Comparison(Tools(options.build), options)
-    print(f"{'':26}{'vendor parameters':>30}{'conservative parameters':>30}   busy %  times")
-    print(f"{'network':20} {'mode':5}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA  bound")
+    print(f"{'':30}{'vendor parameters':>30}{'conservative parameters':>30}   busy %  times")
+    print(f"{'network':20} {'mode':9}" + f"{'ours':>11} {'theirs':>11} {'ratio':>6}" * 2 + "  TIU DMA  bound")
     for name in names:
         comparison.network(name, modes)
     comparison.finish()

@@ -6,8 +6,8 @@ usage: compare.py BUILD [--models DIR] [--vendor DIR] [--work DIR] [--opt N] [NE
 DIR of --models (default: TPUC_MODELS) holds NETWORK.onnx. DIR of --vendor (default: TPUC_VENDOR_DIR)
 is a Python environment with TPU-MLIR, below `venv`; its module of the network is made once in --work
 (default: a folder that goes away). Both programs make a model file for bm1684x, one after the other in
-this run. INT8 needs NETWORK_in.npz beside the network, from which our table is made; theirs has the
-same threshold for every tensor.
+this run. Integers need NETWORK_in.npz beside the network, from which our table is made; theirs has the
+same range for every tensor.
 
 Per network and mode: CPU seconds, peak memory, and the global memory of a run (what the container
 calls context and io); ours, theirs, ours divided by theirs; the most memory that is asked for (1.3
@@ -66,16 +66,13 @@ class Comparison:
 
     def ours(self, name, top, mode):
         """(CPU seconds, peak MB, stage, whether every run gives the same bytes)."""
-        table = []
-        if mode == "INT8":
-            sample = pathlib.Path(self.options.models).resolve() / f"{name}_in.npz"
-            table = ["--calibration_table", self.tools.calibrate(top, str(sample))]
+        quantization = self.tools.quantization(top, mode, cycles.sample_of(self.options, name))
         files, runs = [], []
         for i in range(RUNS):
             file = f"{name}_{mode}_{i}.bmodel"
-            made = measure([self.tools.path("model_deploy"), "--mlir", top, "--quantize", mode,
-                            "--chip", "bm1684x", "--model", file, "--opt", str(self.options.opt),
-                            "--num_threads", str(i % 2), *table], self.work, os.environ["PATH"])
+            made = measure([self.tools.path("model_deploy"), "--mlir", top, "--chip", "bm1684x",
+                            "--model", file, "--opt", str(self.options.opt),
+                            "--num_threads", str(i % 2), *quantization], self.work, os.environ["PATH"])
             if made[2]:
                 raise Failure(made[2])
             runs.append(made)
@@ -107,7 +104,7 @@ class Comparison:
             ratios = [f"{seconds / cost[0]:.3f}", f"{memory / cost[1]:.3f}",
                       f"{memory_of(stage) / memory_of(cost[2]):.3f}"]
         verdict = "met" if memory <= most else "NOT MET"
-        print(f"{name:20} {mode:5}" + "".join(f"{a:>8} {b:>8} {r:>7}" for a, b, r in
+        print(f"{name:20} {mode:9}" + "".join(f"{a:>8} {b:>8} {r:>7}" for a, b, r in
                                               zip(fields, peer, ratios))
               + f"  {most:5.0f} {verdict}, {'same bytes' if is_same else 'OTHER BYTES'}", flush=True)
 
@@ -122,7 +119,7 @@ class Comparison:
             try:
                 self.line(name, onnx, top, mode)
             except (Failure, cycles.Failed) as reason:
-                print(f"{name:20} {mode:5} {reason}", flush=True)
+                print(f"{name:20} {mode:9} {reason}", flush=True)
 
 
 def main():
@@ -136,8 +133,8 @@ def main():
         print("bench/model_deploy: no networks; expected --models or TPUC_MODELS to name a folder")
         return 0
     names, modes = cycles.chosen(options, MODES)
-    print(f"{'':26}{'CPU seconds':>25}{'peak MB':>25}{'global memory, KiB':>25}  most")
-    print(f"{'network':20} {'mode':5}" + f"{'ours':>8} {'theirs':>8} {'ratio':>7}" * 3 + "     MB")
+    print(f"{'':30}{'CPU seconds':>25}{'peak MB':>25}{'global memory, KiB':>25}  most")
+    print(f"{'network':20} {'mode':9}" + f"{'ours':>8} {'theirs':>8} {'ratio':>7}" * 3 + "     MB")
     with tempfile.TemporaryDirectory() as folder:
         comparison = Comparison(options, pathlib.Path(folder))
         for name in names:

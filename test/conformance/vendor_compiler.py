@@ -8,9 +8,17 @@ import pathlib
 import re
 import subprocess
 
-MODES = ["F32", "F16", "BF16", "INT8"]
+MODES = {
+    "F32": ["--quantize", "F32"],
+    "F16": ["--quantize", "F16"],
+    "BF16": ["--quantize", "BF16"],
+    "INT8": ["--quantize", "INT8"],
+    "INT8_ASYM": ["--quantize", "INT8", "--asymmetric"],
+}
 PROFILE = "compiler_profile_0.txt"
 THRESHOLD = 4.0
+# Half of the threshold, so that zero points are not zero.
+LEAST = -2.0
 
 
 class Failure(Exception):
@@ -25,10 +33,10 @@ def parse_model(text):
 
 
 def calibration_table(mlir):
-    """The same threshold for every tensor: both simulators run the same model, whatever it is worth
-    as a network, and the vendor's own calibration takes minutes."""
+    """The same range for every tensor: both simulators run the same model, whatever it is worth as a
+    network, and the vendor's own calibration takes minutes."""
     names = dict.fromkeys(re.findall(r'loc\("([^"]+)"', mlir))
-    lines = [f"{name} {THRESHOLD} {-THRESHOLD} {THRESHOLD}" for name in names]
+    lines = [f"{name} {THRESHOLD} {LEAST} {THRESHOLD}" for name in names]
     return "# calibration\n" + "\n".join(lines) + "\n"
 
 
@@ -76,15 +84,15 @@ class Compiler:
         `transform` put into `base`."""
         folder.mkdir(exist_ok=True)
         table = []
-        if mode == "INT8":
+        if mode.startswith("INT8"):
             mlir = (base / f"{name}.mlir").read_text()
             (folder / "calibration").write_text(calibration_table(mlir))
             table = ["--calibration_table", "calibration"]
         for file in [*base.glob("*.npz"), base / f"{name}.mlir"]:
             if not (folder / file.name).exists():
                 os.link(file, folder / file.name)
-        return ["model_deploy", "--mlir", f"{name}.mlir", "--quantize", mode, "--processor",
-                "bm1684x", *table, "--skip_validation", "--model", f"{name}_{mode}.bmodel"]
+        return ["model_deploy", "--mlir", f"{name}.mlir", *MODES[mode], "--processor", "bm1684x",
+                *table, "--skip_validation", "--model", f"{name}_{mode}.bmodel"]
 
     def compile(self, name, onnx, shapes, mode):
         """The model file of a network, as `transform` takes it."""
