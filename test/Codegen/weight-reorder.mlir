@@ -10,12 +10,12 @@
 // CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [64, 2], order = [1, 0], padded = [128]} : (tensor<64x2xf16>) -> tensor<80xf16> loc("e")
 // 100 output channels with long rows stand one after the other.
 // CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [100, 1, 2, 2, 32], order = [0, 1, 4, 2, 3], padded = [100, 32, 2, 2]} : (tensor<100x128xf16>) -> tensor<100x1x2x2xf16> loc("v_f16")
-// A transposed convolution of stride 2 is computed in four phases of 2x2 taps, which follow each other
-// in a lane.
-// CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [4, 2, 2, 1, 2, 2, 2, 32], order = [4, 7, 3, 0, 5, 1, 6, 2], padded = [64, 4, 4, 4]} : (tensor<4x1024xf16>) -> tensor<40x4x4x4xf16> loc("t_f16")
 // Two layers read the same filter.
 // CHECK: "tpu.Conv"(%{{.*}}, %[[W:[0-9]+]], %{{.*}} : (tensor<1x40x8x8xf16>, tensor<8x40x3x3xf16>
 // CHECK-NEXT: "tpu.Conv"(%{{.*}}, %[[W]], %{{.*}} : (tensor<1x40x8x8xf16>, tensor<8x40x3x3xf16>
+// A transposed convolution of stride 2 is computed in four phases of 2x2 taps, which follow each other
+// in a lane.
+// CHECK: "tpu.Unpack"(%{{.*}}) {blocks = [4, 2, 2, 1, 2, 2, 2, 32], order = [4, 7, 3, 0, 5, 1, 6, 2], padded = [64, 4, 4, 4]} : (tensor<4x1024xf16>) -> tensor<40x4x4x4xf16> loc("t_f16")
 
 // F32: blocks = [8, 1, 40, 3, 3, 1]{{.*}} -> tensor<8x40x3x3xf32> loc("w")
 module attributes {module.name = "net"} {
