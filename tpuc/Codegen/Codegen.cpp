@@ -72,6 +72,8 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
     manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
+  if (heuristics.mergeGroups)
+    manager.addPass(createMergeGroups());
   if (heuristics.stackRows)
     manager.addPass(createStackRows());
   manager.addPass(createRowProducts());

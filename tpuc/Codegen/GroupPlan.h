@@ -42,8 +42,9 @@ struct GroupTensor {
   /// one transfer.
   int64_t numVersions = 1;
   int64_t cycles = 0;
-  /// When it is loaded, or stored.
+  /// When it is loaded, or stored; its first slice may be loaded before.
   int64_t transferStep = 0;
+  std::optional<int64_t> earlyStep = std::nullopt;
   /// The steps in which it is in use.
   int64_t firstStep = 0, lastStep = 0;
   /// Slices take turns in so many places.

@@ -41,7 +41,7 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
       return tooLarge(unit.bytes, capacity);
 
   const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
-    for (int64_t unit = from; unit < load.need; ++unit)
+    for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
       if (at(unit).bytes + load.bytes > capacity)
         return false;
     return true;
@@ -53,7 +53,7 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
   size_t next = 0;
   const auto issue = [&](size_t index, int64_t unit) {
     MovableLoad &load = loads[index];
-    for (int64_t taken = unit; taken < load.need; ++taken)
+    for (int64_t taken = unit; taken < load.uncountedEnd(); ++taken)
       at(taken).bytes += load.bytes;
     load.unit = unit;
     ends[index] = transfer = std::max(transfer, compute) + load.cycles;

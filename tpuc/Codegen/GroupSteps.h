@@ -28,12 +28,18 @@ struct ScheduleUnit {
 /// A load that may be brought forward.
 struct MovableLoad {
   int64_t bytes = 0, cycles = 0;
-  /// The first and the last unit that need it.
+  /// The first and the last unit that need it; in front of the first one where its room is counted
+  /// otherwise.
   int64_t need = 0, last = 0;
+  /// From which unit on its room is counted already, where that is before it is needed.
+  std::optional<int64_t> counted = std::nullopt;
   /// The first unit in which it may be loaded.
   int64_t earliest = 0;
   /// The unit in which it is loaded: the result.
   int64_t unit = 0;
+
+  /// Up to which unit it takes room that is not counted yet, if it comes before.
+  int64_t uncountedEnd() const { return counted.value_or(need); }
 };
 
 /// Chooses the unit of each load, in the order in which they are given (that of their needs), past

@@ -40,6 +40,13 @@ bool isMovable(const GroupPlan &group, const GroupTensor &tensor) {
          (group.numSlices() == 1 || tensor.isConstant);
 }
 
+/// Whether it may choose when the first of several slices is loaded: constants that would come
+/// while the group in front runs.
+bool mayBeginEarly(const GroupPlan &group, const GroupTensor &tensor) {
+  return tensor.isLoaded() && !tensor.container && tensor.isConstant && tensor.numVersions > 1 &&
+         tensor.transferStep < 0;
+}
+
 /// The steps in which a movable load must be there: while it is read, in groups of several slices
 /// always.
 Interval neededSteps(const GroupPlan &group, const GroupTensor &tensor) {
@@ -223,7 +230,8 @@ void Scheduler::buildUnits() {
         for (int64_t step = needed.first; step <= needed.last; ++step)
           at(step).bytes -= tensor.bytes;
       } else if (tensor.isLoaded()) {
-        at(tensor.transferStep).loadCycles += tensor.cycles;
+        if (!mayBeginEarly(group, tensor))
+          at(tensor.transferStep).loadCycles += tensor.cycles;
         transfers += tensor.cycles;
       }
       if (tensor.isStored) {
@@ -250,6 +258,17 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
     GroupPlan &group = *item.group;
     const int64_t earliest = heuristics.earlyConstants ? 0 : std::max<int64_t>(item.start - 1, 0);
     for (GroupTensor &tensor : group.tensors) {
+      if (mayBeginEarly(group, tensor)) {
+        const int64_t unit = item.start + tensor.transferStep;
+        moved.push_back({{.bytes = tensor.bytes,
+                          .cycles = tensor.cycles,
+                          .need = unit + 1,
+                          .last = unit,
+                          .counted = unit,
+                          .earliest = std::min(earliest, unit)},
+                         &tensor,
+                         item.start});
+      }
       if (!isMovable(group, tensor))
         continue;
       const Interval needed = neededSteps(group, tensor);
@@ -273,6 +292,10 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
   if (!cycles)
     return propagate(cycles);
   for (auto [load, made] : llvm::zip_equal(loads, moved)) {
+    if (load.counted) {
+      made.tensor->earlyStep = std::min(load.unit - made.start, made.tensor->transferStep);
+      continue;
+    }
     made.tensor->transferStep = made.tensor->firstStep = load.unit - made.start;
     made.tensor->lastStep = load.last - made.start;
   }
@@ -312,6 +335,13 @@ Expected<bool> Scheduler::allocate() {
         else
           first = part;
       }
+      // The first slice has the first of the places.
+      if (tensor.earlyStep && *tensor.earlyStep < tensor.transferStep)
+        problem.subBuffers.push_back(
+            {.buffer = add(tensor.bytes,
+                           {item.start + *tensor.earlyStep, item.start + tensor.transferStep - 1}),
+             .container = *first,
+             .offset = 0});
       results.emplace_back(&tensor.address, *first);
     }
   }

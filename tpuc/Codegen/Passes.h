@@ -30,8 +30,8 @@ struct GenerationOptions {
 };
 
 /// Adds the passes that turn a lowered module into one with addresses: --attention-rows,
-/// --decompose-attention, --decompose, --stack-rows, --row-products, --subnet-divide,
-/// --weight-reorder, --op-reorder, --layer-group, --address-assign.
+/// --decompose-attention, --decompose, --merge-groups, --stack-rows, --row-products,
+/// --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller

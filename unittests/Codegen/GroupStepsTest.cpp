@@ -76,6 +76,22 @@ TEST(ScheduleLoads, OthersPassWhatIsNotThereYet) {
   EXPECT_EQ(*cycles, 300);
 }
 
+TEST(ScheduleLoads, RoomThatIsCountedAlreadyIsNotCountedAgain) {
+  std::vector<ScheduleUnit> units = layers({100, 100, 100});
+  units[1].bytes = 50;
+  units[2].bytes = 90;
+  // Unit 2 has the room of the load among its bytes.
+  std::vector<MovableLoad> loads = {load(50, 150, 3)};
+  loads[0].last = 2;
+  loads[0].counted = 2;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  ASSERT_TRUE(cycles);
+  EXPECT_EQ(loads[0].unit, 1);
+  EXPECT_EQ(units[1].bytes, 100);
+  EXPECT_EQ(units[2].bytes, 90);
+  EXPECT_EQ(*cycles, 300);
+}
+
 TEST(ScheduleLoads, StoresWaitForWhatIsStored) {
   std::vector<ScheduleUnit> units = layers({100, 10});
   units.emplace_back();

@@ -70,8 +70,8 @@ struct IntegerConvCase {
   int32_t outputZero = 0;
   bool hasBias = true;
   bool isTransposed = false;
-  /// Windows do not overlap: a convolution for each tap.
-  bool byTaps = false;
+  /// Phase after phase.
+  bool inPhases = false;
 };
 
 Extents outputOf(const IntegerConvCase &c) {
@@ -99,25 +99,26 @@ Tensor packedFilter(const IntegerConvCase &c, const Tensor &filter) {
   Extents shape = extents(filter);
   if (c.group > 1 && c.group == c.outputs && c.group == c.input[1])
     return filter.reshaped({1, shape[0], shape[2], shape[3]});
-  if (!c.byTaps)
+  if (!c.inPhases)
     return tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
                     packFilter(DataType::I8, shape, bytesOf(filter)));
-  Extents taps = tapFilterShape(DataType::I8, shape);
+  Extents phases = phaseFilterShape(DataType::I8, shape, c.window.stride);
   if (tapsAreChannels(c.window, c.outputs))
-    std::swap(taps[0], taps[1]);
-  return tensorOf(DataType::I8, taps, packTapFilter(DataType::I8, shape, bytesOf(filter)));
+    std::swap(phases[0], phases[1]);
+  return tensorOf(DataType::I8, phases,
+                  packPhaseFilter(DataType::I8, shape, bytesOf(filter), c.window.stride));
 }
 
 Expected<uint32_t> scratchOf(const IntegerConvCase &c, const QuantizedConvolution &conv) {
-  if (c.byTaps)
-    return quantizedTapDeconvolutionScratch(conv);
+  if (c.inPhases)
+    return quantizedPhaseDeconvolutionScratch(conv);
   return c.isTransposed ? quantizedDeconvolutionScratch(conv) : quantizedConvolutionScratch(conv);
 }
 
 Expected<void> emitOne(Builder &builder, const IntegerConvCase &c,
                        const QuantizedConvolution &conv) {
-  if (c.byTaps)
-    return emitQuantizedTapDeconvolution(builder, conv);
+  if (c.inPhases)
+    return emitQuantizedPhaseDeconvolution(builder, conv);
   return c.isTransposed ? emitQuantizedDeconvolution(builder, conv)
                         : emitQuantizedConvolution(builder, conv);
 }
@@ -172,7 +173,7 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
     biases = own.data<int32_t>();
   std::vector<int32_t> words = isFloat ? packScales(scales, biases) : packChannels(factors, biases);
   int64_t lanes = c.outputs;
-  if (c.byTaps && tapsAreChannels(c.window, c.outputs)) {
+  if (c.inPhases && tapsAreChannels(c.window, c.outputs)) {
     lanes = c.window.kernel[0] * c.window.kernel[1];
     const std::vector<int32_t> first = words;
     for (int64_t tap = 1; tap < lanes; ++tap)
@@ -237,14 +238,14 @@ TEST(QuantizedDeconvolution, PlainAndGroups) {
       {{1, 5, 6, 7}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 7, 1, true, true});
   expectIntegerConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
 }
-TEST(QuantizedDeconvolution, SingleTapsRefuseZeroPoints) {
+TEST(QuantizedDeconvolution, PhasesRefuseZeroPoints) {
   QuantizedConvolution deconv;
   deconv.input = localTensor(DataType::I8, {1, 4, 3, 3});
   deconv.output = localTensor(DataType::I8, {1, 4, 6, 6});
   deconv.window = {{2, 2}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
-  EXPECT_TRUE(quantizedTapDeconvolutionScratch(deconv));
+  EXPECT_TRUE(quantizedPhaseDeconvolutionScratch(deconv));
   deconv.inputZero = 3;
-  const Expected<uint32_t> needed = quantizedTapDeconvolutionScratch(deconv);
+  const Expected<uint32_t> needed = quantizedPhaseDeconvolutionScratch(deconv);
   ASSERT_FALSE(needed);
   EXPECT_THAT(needed.error().message(), testing::HasSubstr("an input of zero point 3"));
 }
@@ -252,6 +253,13 @@ TEST(QuantizedDeconvolution, SingleTaps) {
   expectIntegerConvolutions({{1, 5, 6, 7}, 70, {{2, 2}, {2, 2}}, 1, 0, 1, true, true, true});
   expectIntegerConvolutions({{2, 70, 3, 4}, 1, {{3, 2}, {3, 2}}, 1, 0, 3, true, true, true});
   expectIntegerConvolutions({{1, 70, 3, 4}, 1, {{1, 3}, {1, 3}}, 1, 0, 0, false, true, true});
+}
+TEST(QuantizedDeconvolution, Phases) {
+  const Window2d even{{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+  expectIntegerConvolutions({{2, 70, 6, 7}, 70, even, 1, 0, 1, true, true, true});
+  expectIntegerConvolutions({{1, 5, 4, 3}, 1, even, 1, 0, 0, false, true, true});
+  const Window2d uneven{{3, 5}, {2, 3}, {1, 1}, {0, 2}, {1, 0}};
+  expectIntegerConvolutions({{1, 130, 3, 4}, 9, uneven, 1, 0, 3, true, true, true});
 }
 TEST(QuantizedDeconvolution, Depthwise) {
   expectIntegerConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});

@@ -65,9 +65,10 @@ Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolu
 /// are `inputZero`, too, so the same bias is right. Depthwise: with inputZero 0 only.
 Expected<uint32_t> quantizedDeconvolutionScratch(const QuantizedConvolution &deconv);
 Expected<void> emitQuantizedDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
-/// The same for windows without overlap, with inputZero 0 only: see `emitTapDeconvolution`.
-Expected<uint32_t> quantizedTapDeconvolutionScratch(const QuantizedConvolution &deconv);
-Expected<void> emitQuantizedTapDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
+/// The same phase after phase, with inputZero 0 only: see `emitPhaseDeconvolution`.
+Expected<uint32_t> quantizedPhaseDeconvolutionScratch(const QuantizedConvolution &deconv);
+Expected<void> emitQuantizedPhaseDeconvolution(Builder &builder,
+                                               const QuantizedConvolution &deconv);
 
 /// Words of each channel.
 inline constexpr int64_t kChannelWords = 4;
