@@ -14,7 +14,6 @@
 #include "tpuc/Interpreter/Evaluate.h"
 
 #include "llvm/ADT/SmallSet.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -47,7 +46,7 @@ int64_t GroupPlan::transferCycles() const {
 }
 
 SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const {
-  const SliceModel &model = models[layer];
+  const SliceModel &model = *models[layer];
   const GroupTensor &result = tensors[results[layer]];
   const Slice output = sliceAt(result.sections, number);
   SlicedOp sliced{.op = layers[layer],
@@ -128,7 +127,7 @@ private:
   std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
   Expected<void> cutTensor(GroupTensor &tensor, unsigned axis, unsigned count);
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
-  Expected<void> measureTensor(GroupTensor &tensor);
+  Expected<void> measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers);
   Expected<void> measureLayer(unsigned layer);
   int64_t leastRoom(unsigned layer) const;
   /// Sections that cost the same.
@@ -154,8 +153,8 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
     if (tensor.value != op->getOperand(index) || tensor.maker || tensor.isPooled)
       continue;
     const GroupTensor::Reader other = tensor.readers.front();
-    if (plan.models[other.layer].operands[other.operand].extents ==
-            plan.models[layer].operands[index].extents &&
+    if (plan.models[other.layer]->operands[other.operand].extents ==
+            plan.models[layer]->operands[index].extents &&
         planner.backend.liesAlike(plan.layers[other.layer], other.operand, op, index))
       return static_cast<unsigned>(number);
   }
@@ -165,12 +164,12 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
 Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
   Operation *op = plan.layers[layer];
   OpOperand &operand = op->getOpOperand(index);
-  if (!plan.models[layer].operands[index].isPresent || !planner.backend.isLoaded(operand))
+  if (!plan.models[layer]->operands[index].isPresent || !planner.isLoaded(operand))
     return {};
   int &tensor = plan.operands[layer][index];
   if (auto found = made.find(operand.get()); found != made.end()) {
     const unsigned maker = *plan.tensors[found->second].maker;
-    if (plan.models[maker].result != plan.models[layer].operands[index].extents ||
+    if (plan.models[maker]->result != plan.models[layer]->operands[index].extents ||
         !planner.backend.liesAlike(plan.layers[maker], plan.layers[maker]->getNumOperands(), op,
                                    index))
       return refuse(layer,
@@ -193,7 +192,7 @@ Expected<void> GroupDraft::connect(Company company) {
   const llvm::DenseSet<Operation *> members(plan.layers.begin(), plan.layers.end());
   for (auto [number, op] : llvm::enumerate(plan.layers)) {
     const auto layer = static_cast<unsigned>(number);
-    Expected<SliceModel> model = planner.model(op, company);
+    Expected<std::shared_ptr<const SliceModel>> model = planner.model(op, company);
     if (!model)
       return refuse(layer, model.error().message());
     plan.models.push_back(std::move(*model));
@@ -268,7 +267,7 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
   int64_t extent = 0;
   int64_t unit = 1;
   if (tensor.maker) {
-    const SliceModel &model = plan.models[*tensor.maker];
+    const SliceModel &model = *plan.models[*tensor.maker];
     extent = model.result[axis];
     unit = std::max(model.unit[axis], planner.backend.cutUnit(plan.layers[*tensor.maker], axis));
     if (tensor.isStored) {
@@ -279,11 +278,11 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
     }
   } else {
     const GroupTensor::Reader &reader = tensor.readers.front();
-    extent = plan.models[reader.layer].operands[reader.operand].extents[axis];
+    extent = plan.models[reader.layer]->operands[reader.operand].extents[axis];
   }
   for (const GroupTensor::Reader &reader : tensor.readers) {
     const SmallVector<Range> &outputs = plan.tensors[plan.results[reader.layer]].sections[axis];
-    const OperandModel &operand = plan.models[reader.layer].operands[reader.operand];
+    const OperandModel &operand = plan.models[reader.layer]->operands[reader.operand];
     const bool isFirst = sections.empty();
     sections.resize(count);
     for (unsigned section = 0; section < count; ++section) {
@@ -303,7 +302,7 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
   }
   if (llvm::all_equal(sections))
     sections.resize(1);
-  if (tensor.maker && !plan.models[*tensor.maker].isCuttable[axis] &&
+  if (tensor.maker && !plan.models[*tensor.maker]->isCuttable[axis] &&
       (sections.size() > 1 || sections[0].size != extent))
     return refuse(*tensor.maker, "cannot be cut along " + axisName(axis).str());
   return sections.size() > 1 ? checkOverlap(tensor, axis) : Expected<void>();
@@ -354,7 +353,21 @@ void GroupDraft::takeCuts(const SlicePlan &slices) {
   }
 }
 
-Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
+/// How often another slice takes the place of one, in the order of `numbers`.
+static int64_t versionsOf(const Sections &sections, ArrayRef<SectionCounts> numbers) {
+  if (llvm::all_of(sections, [](const auto &along) { return along.size() == 1; }))
+    return 1;
+  int64_t versions = 0;
+  std::optional<Slice> last;
+  for (const SectionCounts &number : numbers) {
+    const Slice slice = sliceAt(sections, number);
+    versions += last != slice ? 1 : 0;
+    last = slice;
+  }
+  return versions;
+}
+
+Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers) {
   // The longest section of each axis bounds every slice.
   Slice longest;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
@@ -363,24 +376,16 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
-                                 : alignedRoom(planner.backend.localBytes(
-                                       plan.layers[layer], plan.models[layer], index, longest));
+                                 : alignedRoom(planner.costs.bytes(plan.layers[layer],
+                                                             *plan.models[layer], index, longest));
   if (tensor.isPooled) {
     tensor.numVersions = 1;
     return {};
   }
-  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
-  const SectionCounts &middle = numbers[numbers.size() / 2];
-  tensor.numVersions = 0;
-  std::optional<Slice> last;
-  for (const SectionCounts &number : numbers) {
-    const Slice slice = sliceAt(tensor.sections, number);
-    tensor.numVersions += last != slice ? 1 : 0;
-    last = slice;
-  }
+  tensor.numVersions = versionsOf(tensor.sections, numbers);
   if (!tensor.isLoaded() && !tensor.isStored)
     return {};
-  std::optional<int64_t> cycles = planner.costs.transfer(plan.carrier(tensor, middle), index);
+  std::optional<int64_t> cycles = planner.costs.transfer(plan.carrier(tensor, numbers[numbers.size() / 2]), index);
   if (!cycles)
     return refuse(layer, "the transfer of a slice is not possible");
   tensor.cycles = *cycles;
@@ -389,7 +394,7 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
 
 /// The sections along an axis of which a layer costs the same, with one that stands for each kind.
 SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned axis) const {
-  const SliceModel &model = plan.models[layer];
+  const SliceModel &model = *plan.models[layer];
   const SmallVector<Range> &results = plan.tensors[plan.results[layer]].sections[axis];
   const auto at = [](const SmallVector<Range> &sections, unsigned section) {
     return sections[std::min<size_t>(section, sections.size() - 1)];
@@ -397,7 +402,7 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
   if (plan.counts[axis] == 1)
     return {{.section = 0, .count = 1}};
   SmallVector<Kind> kinds;
-  llvm::StringMap<size_t> numbers;
+  SmallVector<CostKey, 4> keys;
   for (unsigned section = 0; section < plan.counts[axis]; ++section) {
     AxisSlice slice{.result = at(results, section)};
     for (auto [operand, tensor] : llvm::zip_equal(model.operands, plan.operands[layer])) {
@@ -408,12 +413,15 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
       slice.operands.emplace_back(
           needed, held && !held->isPooled ? at(held->sections[axis], section) : needed);
     }
-    std::string key;
+    CostKey key;
     slice.appendTo(key, model, axis);
-    auto [number, isNew] = numbers.try_emplace(key, kinds.size());
-    if (isNew)
-      kinds.push_back({.section = section, .count = 0});
-    ++kinds[number->second].count;
+    const auto *known = llvm::find(keys, key);
+    if (known == keys.end()) {
+      keys.push_back(std::move(key));
+      kinds.push_back({.section = section, .count = 1});
+    } else {
+      ++kinds[static_cast<size_t>(known - keys.begin())].count;
+    }
   }
   return kinds;
 }
@@ -465,8 +473,9 @@ int64_t GroupDraft::leastRoom(unsigned layer) const {
 }
 
 Expected<void> GroupDraft::measure() {
+  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
   for (GroupTensor &tensor : plan.tensors)
-    if (Expected<void> measured = measureTensor(tensor); !measured)
+    if (Expected<void> measured = measureTensor(tensor, numbers); !measured)
       return measured;
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
     if (leastRoom(layer) > planner.capacity)
@@ -478,16 +487,23 @@ Expected<void> GroupDraft::measure() {
   return {};
 }
 
-Expected<SliceModel> GroupPlanner::model(Operation *op, Company company) {
-  if (company == Company::Alone)
-    return sliceModel(op);
+Expected<std::shared_ptr<const SliceModel>> GroupPlanner::model(Operation *op, Company company) {
   const std::pair key(op, static_cast<unsigned>(company));
   if (auto found = models.find(key); found != models.end())
     return found->second;
-  Expected<SliceModel> made = isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
-  if (made)
-    models[key] = *made;
-  return made;
+  Expected<SliceModel> made = company != Company::Alone && isJoin(op, backend)
+                                  ? joinModel(op)
+                                  : sliceModel(op, company);
+  if (!made)
+    return propagate(made);
+  return models[key] = std::make_shared<const SliceModel>(std::move(*made));
+}
+
+bool GroupPlanner::isLoaded(OpOperand &operand) {
+  auto [entry, isNew] = areLoaded.try_emplace(&operand);
+  if (isNew)
+    entry->second = backend.isLoaded(operand);
+  return entry->second;
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
@@ -533,7 +549,7 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
     if (tensor.isStored)
       for (auto [limit, axis] : llvm::zip_equal(most, axes)) {
         const int64_t unit = backend.cutUnit(plan.layers[*tensor.maker], axis);
-        const int64_t extent = plan.models[*tensor.maker].result[axis];
+        const int64_t extent = plan.models[*tensor.maker]->result[axis];
         limit = std::min(limit, static_cast<int64_t>(llvm::divideCeil(extent, unit)));
       }
   SectionCounts counts{1, 1, 1, 1, 1};

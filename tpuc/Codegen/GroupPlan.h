@@ -14,6 +14,7 @@
 #include "tpuc/Codegen/Heuristics.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include <memory>
 
 namespace tpuc::codegen {
 
@@ -56,7 +57,8 @@ struct GroupTensor {
 /// A group, how it is cut, and when what happens.
 struct GroupPlan {
   std::vector<mlir::Operation *> layers;
-  std::vector<SliceModel> models;
+  /// Plans of the same layers share what does not depend on cuts.
+  std::vector<std::shared_ptr<const SliceModel>> models;
   SectionCounts counts{1, 1, 1, 1, 1};
   std::vector<GroupTensor> tensors;
   /// For each layer: the tensor that each operand is in, -1 for those that are not loaded; the one
@@ -118,14 +120,16 @@ public:
 
 private:
   friend class GroupDraft;
-  Expected<SliceModel> model(mlir::Operation *op, Company company);
+  Expected<std::shared_ptr<const SliceModel>> model(mlir::Operation *op, Company company);
+  bool isLoaded(mlir::OpOperand &operand);
 
   const Backend &backend;
   int64_t capacity;
   llvm::DenseSet<mlir::OpOperand *> pooled;
   Heuristics heuristics;
   GroupCosts costs;
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, SliceModel> models;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const SliceModel>> models;
+  llvm::DenseMap<mlir::OpOperand *, bool> areLoaded;
   llvm::DenseMap<mlir::Operation *, GroupPlan> singles;
 };
 
