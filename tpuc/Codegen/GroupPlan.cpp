@@ -100,6 +100,60 @@ void GroupPlan::joinLives() {
       }
 }
 
+namespace {
+
+/// What is measured of the tensors and layers at the end of a group, as long as their slices are the
+/// same as in a shorter group with the same end.
+class KnownMeasures {
+public:
+  /// `tail`: the shorter group; null if there is none.
+  KnownMeasures(const GroupPlan &plan, const GroupPlan *tail)
+      : plan(plan), tail(tail), numFront(tail ? plan.layers.size() - tail->layers.size() : 0) {}
+
+  /// The same tensor; null if nothing is known.
+  const GroupTensor *of(const GroupTensor &tensor) const {
+    const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+    if (!tail || layer < numFront)
+      return nullptr;
+    const GroupTensor &known =
+        tensor.maker ? tail->tensors[tail->results[layer - numFront]]
+                     : operandOf(layer, tensor.readers.front().operand);
+    const bool isSame = known.maker.has_value() == tensor.maker.has_value() &&
+                        known.isStored == tensor.isStored && isAlike(known, tensor);
+    return isSame ? &known : nullptr;
+  }
+
+  struct Work {
+    int64_t cycles = 0, scratchBytes = 0;
+  };
+  /// What a slice of a layer takes; none if nothing is known.
+  std::optional<Work> of(unsigned layer) const {
+    if (!tail || layer < numFront)
+      return std::nullopt;
+    const size_t known = layer - numFront;
+    if (!isAlike(tail->tensors[tail->results[known]], plan.tensors[plan.results[layer]]))
+      return std::nullopt;
+    for (auto [operand, tensor] : llvm::enumerate(plan.operands[layer]))
+      if (tensor >= 0 && !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
+        return std::nullopt;
+    return Work{tail->cycles[known], tail->scratchBytes[known]};
+  }
+
+private:
+  static bool isAlike(const GroupTensor &known, const GroupTensor &tensor) {
+    return known.isPooled == tensor.isPooled && known.sections == tensor.sections;
+  }
+  const GroupTensor &operandOf(unsigned layer, size_t operand) const {
+    return tail->tensors[static_cast<size_t>(tail->operands[layer - numFront][operand])];
+  }
+
+  const GroupPlan &plan;
+  const GroupPlan *tail;
+  size_t numFront;
+};
+
+} // namespace
+
 namespace tpuc::codegen {
 
 /// A plan in the making.
@@ -115,10 +169,12 @@ public:
   Expected<void> cut(const SectionCounts &counts);
   /// The same cuts as a layer that runs alone has.
   void takeCuts(const SlicePlan &slices);
-  /// Sizes and cycles.
-  Expected<void> measure();
+  /// Sizes and cycles. `tail`: the same cuts of the layers at the end, measured.
+  Expected<void> measure(const GroupPlan *tail = nullptr);
 
   GroupPlan plan;
+  /// After an error: it is the same one with other layers in front.
+  bool isHopeless = false;
 
 private:
   Expected<void> connectOperand(unsigned layer, unsigned index);
@@ -127,8 +183,9 @@ private:
   std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
   Expected<void> cutTensor(GroupTensor &tensor, unsigned axis, unsigned count);
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
-  Expected<void> measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers);
-  Expected<void> measureLayer(unsigned layer);
+  Expected<void> measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers,
+                               const KnownMeasures &known);
+  Expected<void> measureLayer(unsigned layer, const KnownMeasures &known);
   int64_t leastRoom(unsigned layer) const;
   /// Sections that cost the same.
   struct Kind {
@@ -336,8 +393,11 @@ Expected<void> GroupDraft::cut(const SectionCounts &counts) {
       order.push_back(&tensor);
   for (GroupTensor *tensor : order)
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done)
+      if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done) {
+        // All readers of what a layer makes are behind it.
+        isHopeless = tensor->maker.has_value();
         return done;
+      }
   return checkJoins();
 }
 
@@ -367,7 +427,14 @@ static int64_t versionsOf(const Sections &sections, ArrayRef<SectionCounts> numb
   return versions;
 }
 
-Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers) {
+Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers,
+                                         const KnownMeasures &known) {
+  if (const GroupTensor *same = known.of(tensor)) {
+    tensor.bytes = same->bytes;
+    tensor.numVersions = same->numVersions;
+    tensor.cycles = same->cycles;
+    return {};
+  }
   // The longest section of each axis bounds every slice.
   Slice longest;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
@@ -426,7 +493,12 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
   return kinds;
 }
 
-Expected<void> GroupDraft::measureLayer(unsigned layer) {
+Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &known) {
+  if (std::optional<KnownMeasures::Work> same = known.of(layer)) {
+    plan.cycles.push_back(same->cycles);
+    plan.scratchBytes.push_back(same->scratchBytes);
+    return {};
+  }
   int64_t cycles = 0;
   int64_t scratch = 0;
   if (isJoin(plan.layers[layer], planner.backend)) {
@@ -472,16 +544,20 @@ int64_t GroupDraft::leastRoom(unsigned layer) const {
   return bytes;
 }
 
-Expected<void> GroupDraft::measure() {
+Expected<void> GroupDraft::measure(const GroupPlan *tail) {
+  const KnownMeasures known(plan, tail);
   const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
   for (GroupTensor &tensor : plan.tensors)
-    if (Expected<void> measured = measureTensor(tensor, numbers); !measured)
+    if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)
       return measured;
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (leastRoom(layer) > planner.capacity)
+    if (leastRoom(layer) > planner.capacity) {
+      // Slices do not get shorter by other readers.
+      isHopeless = true;
       return refuse(layer, "its slices do not fit local memory");
+    }
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (Expected<void> measured = measureLayer(layer); !measured)
+    if (Expected<void> measured = measureLayer(layer, known); !measured)
       return measured;
   plan.scratchAddresses.assign(plan.layers.size(), 0);
   return {};
@@ -562,15 +638,42 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
   return counts;
 }
 
-Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest) {
-  GroupDraft connected(*this, layers);
-  if (Expected<void> done = connected.connect(companyOf(layers)); !done)
+/// A connected group in `counts` parts.
+Expected<std::shared_ptr<const GroupPlan>>
+GroupPlanner::cutInto(const SectionCounts &counts, const GroupDraft &connected, KnownTails &tails) {
+  if (auto known = tails.impossible.find(counts); known != tails.impossible.end())
+    return tl::unexpected<Error>(known->second);
+  GroupDraft draft = connected;
+  Expected<void> done = draft.cut(counts);
+  std::shared_ptr<const GroupPlan> &tail = tails.plans[counts];
+  if (done)
+    done = draft.measure(tail.get());
+  if (draft.isHopeless)
+    tails.impossible.emplace(counts, done.error());
+  if (!done)
     return propagate(done);
-  std::vector<GroupPlan> cuts;
+  auto plan = std::make_shared<GroupPlan>(std::move(draft.plan));
+  tail = plan;
+  if (Expected<void> fits = planSteps(*plan, capacity, heuristics.overlap); !fits)
+    return propagate(fits);
+  return plan;
+}
+
+Expected<std::vector<std::shared_ptr<const GroupPlan>>>
+GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, KnownTails *known) {
+  const Company company = companyOf(layers);
+  KnownTails own;
+  KnownTails &tails = known ? *known : own;
+  if (tails.company != company)
+    tails = {.company = company, .impossible = {}, .plans = {}};
+  GroupDraft connected(*this, layers);
+  if (Expected<void> done = connected.connect(company); !done)
+    return propagate(done);
+  std::vector<std::shared_ptr<const GroupPlan>> cuts;
   Error failure;
   // Finer slices than the first ones that fit seldom help: they only shorten what is not
   // overlapped. Rows that fit whole are never cut, as that loads their weights again.
-  const bool areRows = companyOf(layers) == Company::InRows;
+  const bool areRows = company == Company::InRows;
   int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
@@ -579,19 +682,14 @@ Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers
       break;
     if (3 * total < 2 * fewest)
       continue;
-    GroupDraft draft = connected;
-    Expected<void> done = draft.cut(*counts);
-    if (done)
-      done = draft.measure();
-    if (done)
-      done = planSteps(draft.plan, capacity, heuristics.overlap);
-    if (!done) {
-      failure = done.error();
+    Expected<std::shared_ptr<const GroupPlan>> plan = cutInto(*counts, connected, tails);
+    if (!plan) {
+      failure = plan.error();
       continue;
     }
-    worse += least <= draft.plan.estimate ? 1 : 0;
-    least = std::min(least, draft.plan.estimate);
-    cuts.push_back(std::move(draft.plan));
+    worse += least <= (*plan)->estimate ? 1 : 0;
+    least = std::min(least, (*plan)->estimate);
+    cuts.push_back(std::move(*plan));
   }
   if (cuts.empty())
     return tl::unexpected<Error>(std::move(failure));

@@ -155,33 +155,29 @@ int64_t FirstFit::height() const {
   return height;
 }
 
-std::vector<size_t> FirstFit::itemsUnderThePeak() const {
+std::vector<size_t> FirstFit::itemsUnderThePeak() {
   const std::vector<Item> &items = set->items();
-  const std::vector<Buffer> &buffers = set->problem().buffers;
   std::vector<size_t> found;
   std::vector<char> known(items.size(), 0);
-  int64_t top = height();
+  const auto add = [&](size_t item) {
+    if (known[item])
+      return;
+    known[item] = 1;
+    found.push_back(item);
+  };
+  const int64_t top = height();
   for (size_t i = 0; i < items.size(); ++i)
-    if (itemOffsets[i] + items[i].extent == top) {
-      known[i] = 1;
-      found.push_back(i);
-    }
+    if (itemOffsets[i] + items[i].extent == top)
+      add(i);
   for (size_t next = 0; next < found.size(); ++next) {
-    size_t index = found[next];
-    for (const Part &part : items[index].parts) {
-      const Buffer &buffer = buffers[part.buffer];
-      int64_t bottom = itemOffsets[index] + part.delta;
-      forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
-        ++visits;
-        size_t owner = set->itemOf(other);
-        int64_t end = itemOffsets[owner] + deltas[other] + buffers[other].size;
-        bool holds = end >= part.delta && end <= bottom &&
-                     set->nextOffset(index, end - part.delta) == itemOffsets[index];
-        if (holds && !known[owner]) {
-          known[owner] = 1;
-          found.push_back(owner);
-        }
-      });
+    const size_t index = found[next];
+    const int64_t bottom = itemOffsets[index];
+    const Conflicts &around = conflictsOf(index);
+    visits += around.cost;
+    for (const Conflict &conflict : around.list) {
+      const int64_t end = itemOffsets[conflict.other] + conflict.after;
+      if (end >= 0 && end <= bottom && set->nextOffset(index, end) == bottom)
+        add(conflict.other);
     }
   }
   std::sort(found.begin(), found.end());

@@ -38,7 +38,7 @@ public:
 
   /// The items that lie without a gap under the highest ones: only by moving one of these can the
   /// height shrink. In ascending order.
-  std::vector<size_t> itemsUnderThePeak() const;
+  std::vector<size_t> itemsUnderThePeak();
 
 private:
   template <typename F> void forEachOverlapping(int64_t lower, int64_t upper, F visit) const;
