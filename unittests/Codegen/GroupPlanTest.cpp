@@ -97,7 +97,7 @@ TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
     EXPECT_EQ(part.firstStep, group->tensors[joined].firstStep);
   }
   EXPECT_EQ(group->tensors[joined].firstStep, 1);
-  EXPECT_EQ(joinOffset(network.layer("join"), group->models[3], 1,
+  EXPECT_EQ(joinOffset(network.layer("join"), *group->models[3], 1,
                        sliceAt(group->tensors[joined].sections, {}), *backend),
             32 * 64 * 4);
 }
