@@ -31,7 +31,8 @@ static tl::unexpected<Error> tooLarge(int64_t bytes, int64_t capacity) {
 }
 
 Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
-                                         MutableArrayRef<MovableLoad> loads, int64_t capacity) {
+                                         MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                         int64_t room) {
   const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
   for (MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
@@ -42,7 +43,7 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
 
   const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
     for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
-      if (at(unit).bytes + load.bytes > capacity)
+      if (at(unit).bytes + load.bytes > room)
         return false;
     return true;
   };
@@ -305,7 +306,7 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
     loads.push_back(
         {.bytes = tensor->bytes, .cycles = tensor->cycles, .need = need + 1, .last = last + 1});
   }
-  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity, /*room=*/capacity);
   if (!cycles)
     return propagate(cycles);
   for (auto [load, tensor] : llvm::zip_equal(loads, loaded))

@@ -44,11 +44,13 @@ struct MovableLoad {
 
 /// Chooses the unit of each load, in the order in which they are given (that of their needs), past
 /// those that cannot be loaded yet: one unit before it is needed, or as much earlier as the
-/// transfer engine would be idle, if the tensor fits `capacity` from then on; in the unit that
-/// needs it where there is no room before. `units` holds the bytes of everything else. Returns the
-/// cycles until both engines are done. Errors: what is needed in a unit does not fit.
+/// transfer engine would be idle, if the tensor fits the part `room` of `capacity` from then on; in
+/// the unit that needs it where there is no room before. `units` holds the bytes of everything
+/// else. Returns the cycles until both engines are done. Errors: what is needed in a unit does not
+/// fit.
 Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
-                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity);
+                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                int64_t room);
 
 /// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
 /// cycles of the group. With several slices, constants stay, the next slice is loaded while one

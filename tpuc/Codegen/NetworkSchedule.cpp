@@ -96,7 +96,7 @@ private:
   bool fitsAt(const GroupPlan &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
-  Expected<int64_t> moveLoads(int64_t limit);
+  Expected<int64_t> moveLoads(int64_t room);
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
@@ -244,8 +244,9 @@ void Scheduler::buildUnits() {
 }
 
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
-/// that wait for nothing. The estimated cycles of the run.
-Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
+/// that wait for nothing; those that come before they are needed fill local memory up to `room`.
+/// The estimated cycles of the run.
+Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   struct Load {
     MovableLoad load;
     GroupTensor *tensor;
@@ -288,7 +289,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t limit) {
   for (const Load &load : moved)
     loads.push_back(load.load);
   std::vector<ScheduleUnit> used = units;
-  Expected<int64_t> cycles = scheduleLoads(used, loads, limit);
+  Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room);
   if (!cycles)
     return propagate(cycles);
   for (auto [load, made] : llvm::zip_equal(loads, moved)) {

@@ -709,13 +709,14 @@ static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
                             ArrayRef<int32_t> words) {
   const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
   const int64_t numWords = std::ssize(words);
+  const int64_t each = rows.areTaps ? kChannelWords : numWords / rows.channels;
   for (int64_t channel = 0; channel < rows.channels; ++channel) {
-    // Taps share the words of their channel.
-    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords % numWords]);
+    // Taps may share the words of their channel.
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * each % numWords]);
     layout.parameters.push_back({static_cast<int64_t>(place.address) +
                                      channel % int64_t{kLanes} * place.stride[1] +
                                      channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
-                                 {own, own + kChannelWords * sizeof(int32_t)}});
+                                 {own, own + each * sizeof(int32_t)}});
   }
 }
 

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -109,8 +110,10 @@ Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
 }
 
 bool isInPhases(Operation *op) {
-  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2 ||
-      tpu::zeroPointOf(op->getOperand(0)) != 0)
+  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2)
+    return false;
+  const std::array<int64_t, 2> stride = strideOf(op);
+  if (tpu::zeroPointOf(op->getOperand(0)) != 0 && stride[0] * stride[1] > kMostPhaseBiases)
     return false;
   const Expected<Window2d> window = unpaddedWindow(op);
   if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))

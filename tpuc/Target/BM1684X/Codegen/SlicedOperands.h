@@ -36,8 +36,8 @@ Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
 /// That of a transposed convolution, as `emitDeconvolution` has it. Errors: also groups.
 Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
 
-/// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers: with the
-/// zero point 0 only, as biases take it up for all taps.
+/// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers whose
+/// zero point is not 0: of few phases, as each needs a bias of its own.
 bool isInPhases(mlir::Operation *op);
 /// Whether its taps take the place of channels then.
 bool hasTapsAsChannels(mlir::Operation *op);

@@ -131,6 +131,14 @@ template <typename Deconvolution> Deconvolution allTaps(const Deconvolution &dec
                        room);
 }
 
+void setBias(Convolution & /*deconv*/, int64_t /*phase*/) {}
+
+/// What takes up the zero point is another bias for each phase.
+void setBias(QuantizedConvolution &deconv, int64_t phase) {
+  if (deconv.inputZero != 0)
+    deconv.biasWord += phase;
+}
+
 /// The taps of one phase over the inputs that they meet.
 template <typename Deconvolution>
 Deconvolution onePhase(const Deconvolution &deconv, const PhasePart &part, Room &room) {
@@ -140,6 +148,7 @@ Deconvolution onePhase(const Deconvolution &deconv, const PhasePart &part, Room 
   made.window.kernel = {part.rows.taps, part.columns.taps};
   made.window.padBegin = {part.rows.padBegin, part.columns.padBegin};
   made.window.padEnd = {part.rows.padEnd, part.columns.padEnd};
+  setBias(made, part.phase);
   return made;
 }
 
@@ -246,22 +255,25 @@ Expected<void> emitPhaseDeconvolution(Builder &builder, const Convolution &decon
   return emitPhases<deconvolutionScratch, emitDeconvolution>(builder, deconv, deconv.input.type);
 }
 
-/// A bias that takes up the zero point does so for all taps.
-static Expected<void> checkZero(const std::string &where, const QuantizedConvolution &deconv) {
-  if (deconv.inputZero == 0)
+/// Biases of phases have as many words as a line has left.
+static Expected<void> checkBiases(const std::string &where, const QuantizedConvolution &deconv) {
+  const int64_t phases = deconv.window.stride[0] * deconv.window.stride[1];
+  if (deconv.inputZero == 0 || phases <= kMostPhaseBiases)
     return {};
-  return makeError(where, fmt::format("an input of zero point {}", deconv.inputZero), "0");
+  return makeError(where,
+                   fmt::format("{} phases of an input of zero point {}", phases, deconv.inputZero),
+                   fmt::format("at most {}, or 0", kMostPhaseBiases));
 }
 
 Expected<uint32_t> quantizedPhaseDeconvolutionScratch(const QuantizedConvolution &deconv) {
-  if (Expected<void> fits = checkZero("deconvolution", deconv); !fits)
+  if (Expected<void> fits = checkBiases("deconvolution", deconv); !fits)
     return propagate(fits);
   return phaseScratch<quantizedDeconvolutionScratch>("deconvolution", deconv);
 }
 
 Expected<void> emitQuantizedPhaseDeconvolution(Builder &builder,
                                                const QuantizedConvolution &deconv) {
-  if (Expected<void> fits = checkZero(builder.layer(), deconv); !fits)
+  if (Expected<void> fits = checkBiases(builder.layer(), deconv); !fits)
     return fits;
   return emitPhases<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(builder, deconv,
                                                                                DataType::I8);
