@@ -25,24 +25,39 @@ target_compile_options(tpuc_mlir_pch_unoptimized PRIVATE -O0)
 
 # tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
 #                       [DEPENDS t ...])
-#   A static library of an MLIR room. GENERATED files hold what TableGen wrote; they are large and
-#   run once per process, so they are hardly optimized (-O0 would add a third to a small import). For each family FOps of tpuc_op_families it
-#   also compiles FOpsGen.cpp of the calling folder.
+#   A static library of an MLIR room. GENERATED files hold what TableGen wrote: large and run
+#   once per process, so they are compiled lightly (-O0 would add a third to a small import). For each
+#   family FOps of tpuc_op_families it also compiles FOpsGen.cpp of the calling folder.
 function(tpuc_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;GENERATED;FAMILIES;LINK;DEPENDS" ${ARGN})
   foreach(family ${ARG_FAMILIES})
     list(APPEND ARG_GENERATED ${family}Gen.cpp)
     list(APPEND ARG_DEPENDS ${name}${family}IncGen)
   endforeach()
-  add_library(${name} STATIC ${ARG_SOURCES} ${ARG_GENERATED})
+  add_library(${name} STATIC ${ARG_SOURCES})
   tpuc_use_mlir(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  set(targets ${name})
   if(ARG_GENERATED)
-    set_source_files_properties(${ARG_GENERATED} PROPERTIES COMPILE_OPTIONS -O1)
+    tpuc_add_generated(${name}Generated SOURCES ${ARG_GENERATED} LINK ${ARG_LINK})
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${name}Generated>)
+    list(APPEND targets ${name}Generated)
   endif()
   if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
+    foreach(target ${targets})
+      add_dependencies(${target} ${ARG_DEPENDS})
+    endforeach()
   endif()
+endfunction()
+
+# tpuc_add_generated(Name SOURCES a.cpp ... [LINK lib ...]): objects of what TableGen wrote.
+function(tpuc_add_generated name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+  tpuc_compile_lightly(${name})
+  tpuc_use_mlir(${name})
+  tpuc_compile_together(${name} 3)
 endfunction()
 
 # tpuc_op_families(Name FamilyOps ...): FamilyOps.h.inc and .cpp.inc from FamilyOps.td.

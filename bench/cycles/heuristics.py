@@ -20,8 +20,8 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 # The level, and what is left out.
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
-    for name in ("attention-rows", "stack-rows", "op-reorder", "constant-pool", "joins",
-                 "early-constants", "overlap")}
+    for name in ("attention-rows", "merge-groups", "stack-rows", "op-reorder", "constant-pool",
+                 "joins", "early-constants", "overlap")}
 
 
 class Table:

@@ -35,7 +35,7 @@
 // RUN: not tpuc-opt %s %{low} "--layer-group=opt=2 seconds=5" 2>&1 | FileCheck %s --check-prefix=SECONDS
 // SECONDS: error: --layer-group: seconds={{-1|5}}; expected 0, or with opt=3 a time limit
 // RUN: not tpuc-opt %s %{low} --layer-group=without=magic 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// WITHOUT: error: --layer-group: without: 'magic'; expected some of attention-rows, stack-rows,
+// WITHOUT: error: --layer-group: without: 'magic'; expected some of attention-rows, merge-groups,
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x32x128x128xf32>) -> tensor<1x384x16x16xf32> {
     %none = "top.None"() : () -> none

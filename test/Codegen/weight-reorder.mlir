@@ -13,10 +13,13 @@
 // Two layers read the same filter.
 // CHECK: "tpu.Conv"(%{{.*}}, %[[W:[0-9]+]], %{{.*}} : (tensor<1x40x8x8xf16>, tensor<8x40x3x3xf16>
 // CHECK-NEXT: "tpu.Conv"(%{{.*}}, %[[W]], %{{.*}} : (tensor<1x40x8x8xf16>, tensor<8x40x3x3xf16>
+// A transposed convolution of stride 2 is computed in four phases of 2x2 taps, which follow each other
+// in a lane.
+// CHECK: "tpu.Unpack"(%{{.*}}) {blocks = [4, 2, 2, 1, 2, 2, 2, 32], order = [4, 7, 3, 0, 5, 1, 6, 2], padded = [64, 4, 4, 4]} : (tensor<4x1024xf16>) -> tensor<40x4x4x4xf16> loc("t_f16")
 
 // F32: blocks = [8, 1, 40, 3, 3, 1]{{.*}} -> tensor<8x40x3x3xf32> loc("w")
 module attributes {module.name = "net"} {
-  func.func @main(%arg0: tensor<1x80x8x8xf32>, %arg1: tensor<1x40x8x8xf32>, %arg2: tensor<1x1x8x8xf32>) -> (tensor<1x80x8x8xf32>, tensor<1x100x7x7xf32>, tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>) {
+  func.func @main(%arg0: tensor<1x80x8x8xf32>, %arg1: tensor<1x40x8x8xf32>, %arg2: tensor<1x1x8x8xf32>) -> (tensor<1x80x8x8xf32>, tensor<1x100x7x7xf32>, tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>, tensor<1x4x16x16xf32>) {
     %none = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (tensor<1x80x8x8xf32>) -> tensor<1x80x8x8xf32> loc("x")
     %y = "top.Input"(%arg1) : (tensor<1x40x8x8xf32>) -> tensor<1x40x8x8xf32> loc("y")
@@ -29,6 +32,8 @@ module attributes {module.name = "net"} {
     %1 = "top.Conv"(%z, %v, %none) {kernel_shape = [2, 2]} : (tensor<1x1x8x8xf32>, tensor<100x1x2x2xf32>, none) -> tensor<1x100x7x7xf32> loc("1")
     %2 = "top.Conv"(%y, %w, %none) {kernel_shape = [3, 3]} : (tensor<1x40x8x8xf32>, tensor<8x40x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("2")
     %3 = "top.Conv"(%y, %w, %none) {kernel_shape = [3, 3], strides = [2, 2]} : (tensor<1x40x8x8xf32>, tensor<8x40x3x3xf32>, none) -> tensor<1x8x3x3xf32> loc("3")
-    return %0, %1, %2, %3 : tensor<1x80x8x8xf32>, tensor<1x100x7x7xf32>, tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>
+    %t = "top.ConstantFill"(%none) {shape = [40, 4, 4, 4], value = 0.5 : f32} : (none) -> tensor<40x4x4x4xf32> loc("t")
+    %4 = "top.Deconv"(%y, %t, %none) {kernel_shape = [4, 4], strides = [2, 2], pads = [1, 1, 1, 1]} : (tensor<1x40x8x8xf32>, tensor<40x4x4x4xf32>, none) -> tensor<1x4x16x16xf32> loc("4")
+    return %0, %1, %2, %3, %4 : tensor<1x80x8x8xf32>, tensor<1x100x7x7xf32>, tensor<1x8x6x6xf32>, tensor<1x8x3x3xf32>, tensor<1x4x16x16xf32>
   }
 }

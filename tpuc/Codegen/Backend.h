@@ -120,6 +120,9 @@ public:
 
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
+  /// How many groups of a convolution are computed fastest as one, with zeros in the filter where
+  /// channels do not meet: 1 if that gains nothing.
+  virtual int64_t groupsAtOnce(mlir::Operation *op) const = 0;
   /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
   virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
   /// Whether the product of one row with a constant matrix is computed faster as a convolution of

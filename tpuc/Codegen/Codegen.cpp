@@ -76,6 +76,8 @@ void codegen::addDivision(OpPassManager &manager, const GenerationOptions &optio
     manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
+  if (heuristics.mergeGroups)
+    manager.addPass(createMergeGroups());
   if (heuristics.stackRows)
     manager.addPass(createStackRows());
   manager.addPass(createRowProducts());

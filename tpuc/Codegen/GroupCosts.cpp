@@ -16,13 +16,15 @@ using namespace tpuc::codegen;
 
 namespace {
 
-void append(std::string &key, int64_t number) {
-  key.append(reinterpret_cast<const char *>(&number), sizeof(number));
+/// The size, and whether a range is at an edge, where windows reach over it.
+int64_t numberOf(Range range, int64_t extent) {
+  return range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0);
 }
 
-/// The size, and whether a range is at an edge, where windows reach over it.
-void append(std::string &key, Range range, int64_t extent) {
-  append(key, range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0));
+int64_t numberOf(Operation *op) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(op)); }
+
+StringRef bytesOf(const CostKey &key) {
+  return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
 }
 
 /// Where an operand is whole whatever the slice, the kernel may depend on where the slice is.
@@ -34,10 +36,8 @@ bool dependsOnPlace(const SliceModel &model, unsigned axis) {
          });
 }
 
-std::string keyOf(const SlicedOp &sliced) {
-  std::string key;
-  key.reserve(512);
-  append(key, static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
+CostKey keyOf(const SlicedOp &sliced) {
+  CostKey key = {numberOf(sliced.op)};
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
     AxisSlice along{.result = sliced.result.slice[axis]};
     for (auto [local, operand] : llvm::zip_equal(sliced.operands, sliced.model->operands))
@@ -54,15 +54,15 @@ constexpr int64_t kGap = 64;
 
 } // namespace
 
-void AxisSlice::appendTo(std::string &key, const SliceModel &model, unsigned axis) const {
-  append(key, result, model.result[axis]);
-  append(key, dependsOnPlace(model, axis) ? result.begin : 0);
+void AxisSlice::appendTo(CostKey &key, const SliceModel &model, unsigned axis) const {
+  key.push_back(numberOf(result, model.result[axis]));
+  key.push_back(dependsOnPlace(model, axis) ? result.begin : 0);
   const auto *operand = operands.begin();
   for (const OperandModel &each : model.operands) {
     if (!each.isPresent)
       continue;
-    append(key, operand->first, each.extents[axis]);
-    append(key, operand->second, each.extents[axis]);
+    key.push_back(numberOf(operand->first, each.extents[axis]));
+    key.push_back(numberOf(operand->second, each.extents[axis]));
     ++operand;
   }
 }
@@ -85,7 +85,7 @@ void GroupCosts::place(SlicedOp &sliced) const {
 }
 
 std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
-  auto [entry, isNew] = works.try_emplace(keyOf(sliced), std::nullopt);
+  auto [entry, isNew] = works.try_emplace(bytesOf(keyOf(sliced)), std::nullopt);
   if (!isNew)
     return entry->second;
   place(sliced);
@@ -103,18 +103,16 @@ std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
 }
 
 std::optional<int64_t> GroupCosts::transfer(const SlicedOp &sliced, unsigned index) {
-  std::string key;
-  append(key, static_cast<int64_t>(reinterpret_cast<uintptr_t>(sliced.op)));
-  append(key, index);
+  CostKey key = {numberOf(sliced.op), index};
   const bool isResult = index == sliced.op->getNumOperands();
   const Slice &slice = isResult ? sliced.result.slice : sliced.operands[index].slice;
   const AxisExtents &extents =
       isResult ? sliced.model->result : sliced.model->operands[index].extents;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
-    append(key, slice[axis], extents[axis]);
+    key.push_back(numberOf(slice[axis], extents[axis]));
   // Models of the same op may see another shape.
-  append(key, sliced.model->result[kAxisC]);
-  auto [entry, isNew] = transfers.try_emplace(key, std::nullopt);
+  key.push_back(sliced.model->result[kAxisC]);
+  auto [entry, isNew] = transfers.try_emplace(bytesOf(key), std::nullopt);
   if (!isNew)
     return entry->second;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
@@ -123,5 +121,19 @@ std::optional<int64_t> GroupCosts::transfer(const SlicedOp &sliced, unsigned ind
   });
   if (cycles)
     entry->second = *cycles;
+  return entry->second;
+}
+
+int64_t GroupCosts::bytes(Operation *op, const SliceModel &model, unsigned index,
+                          const Slice &slice) {
+  CostKey key = {numberOf(op), index};
+  for (const Range &range : slice)
+    key.append({range.begin, range.size});
+  // Models of the same op may see another shape.
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    key.push_back(model.result[axis]);
+  auto [entry, isNew] = sizes.try_emplace(bytesOf(key));
+  if (isNew)
+    entry->second = backend.localBytes(op, model, index, slice);
   return entry->second;
 }

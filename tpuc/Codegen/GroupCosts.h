@@ -15,14 +15,17 @@
 
 namespace tpuc::codegen {
 
+/// Numbers that are equal where costs are.
+using CostKey = llvm::SmallVector<int64_t, 24>;
+
 /// What the cost of a slice depends on along one axis: ranges of the result and of each operand
 /// that is there, needed and held. Equal ones cost the same.
 struct AxisSlice {
   Range result;
   llvm::SmallVector<std::pair<Range, Range>, 4> operands = {};
 
-  /// Bytes that are equal where the cost is.
-  void appendTo(std::string &key, const SliceModel &model, unsigned axis) const;
+  /// Numbers that are equal where the cost is.
+  void appendTo(CostKey &key, const SliceModel &model, unsigned axis) const;
 };
 
 /// Asks the chip what slices cost, each question once. Slices of equal sizes at the same edges of
@@ -40,6 +43,8 @@ public:
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
   /// operands). None: the chip refuses it.
   std::optional<int64_t> transfer(const SlicedOp &sliced, unsigned index);
+  /// The bytes of a slice in each lane (`Backend::localBytes`).
+  int64_t bytes(mlir::Operation *op, const SliceModel &model, unsigned index, const Slice &slice);
 
 private:
   void place(SlicedOp &sliced) const;
@@ -47,6 +52,7 @@ private:
   const Backend &backend;
   llvm::StringMap<std::optional<Work>> works;
   llvm::StringMap<std::optional<int64_t>> transfers;
+  llvm::StringMap<int64_t> sizes;
 };
 
 } // namespace tpuc::codegen

@@ -25,6 +25,7 @@ static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"id", &GroupInfo::id},
     {"stage", &GroupInfo::stage},
     {"step", &GroupInfo::step},
+    {"first_step", &GroupInfo::firstStep},
     {"eu_align", &GroupInfo::isAligned},
     {"pooled", &GroupInfo::pooled}};
 
@@ -58,7 +59,8 @@ Expected<GroupInfo> GroupInfo::of(Operation *op) {
   GroupInfo info;
   for (auto [name, member] : kNumbers) {
     auto number = attribute.getAs<IntegerAttr>(name);
-    if (!number || (number.getInt() < 0 && member != &GroupInfo::step))
+    const bool isStep = member == &GroupInfo::step || member == &GroupInfo::firstStep;
+    if (!number || (number.getInt() < 0 && !isStep))
       return malformed(op, Twine(kGroupInfo) + " has no number " + name);
     info.*member = number.getInt();
   }

@@ -38,6 +38,8 @@ struct GroupInfo {
   /// The time step, counted from the first layer's of the same slice; those of loads are mostly
   /// below 0, into what runs before.
   int64_t step = 0;
+  /// That of the first slice, which may be loaded before.
+  int64_t firstStep = 0;
   /// 0: packed without gaps between channels.
   int64_t isAligned = 1;
   /// 1: a constant that is there from the start to the end of the network.

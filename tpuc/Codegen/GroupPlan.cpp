@@ -14,7 +14,6 @@
 #include "tpuc/Interpreter/Evaluate.h"
 
 #include "llvm/ADT/SmallSet.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -47,7 +46,7 @@ int64_t GroupPlan::transferCycles() const {
 }
 
 SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const {
-  const SliceModel &model = models[layer];
+  const SliceModel &model = *models[layer];
   const GroupTensor &result = tensors[results[layer]];
   const Slice output = sliceAt(result.sections, number);
   SlicedOp sliced{.op = layers[layer],
@@ -101,6 +100,60 @@ void GroupPlan::joinLives() {
       }
 }
 
+namespace {
+
+/// What is measured of the tensors and layers at the end of a group, as long as their slices are
+/// the same as in a shorter group with the same end.
+class KnownMeasures {
+public:
+  /// `tail`: the shorter group; null if there is none.
+  KnownMeasures(const GroupPlan &plan, const GroupPlan *tail)
+      : plan(plan), tail(tail), numFront(tail ? plan.layers.size() - tail->layers.size() : 0) {}
+
+  /// The same tensor; null if nothing is known.
+  const GroupTensor *of(const GroupTensor &tensor) const {
+    const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
+    if (!tail || layer < numFront)
+      return nullptr;
+    const GroupTensor &known = tensor.maker ? tail->tensors[tail->results[layer - numFront]]
+                                            : operandOf(layer, tensor.readers.front().operand);
+    const bool isSame = known.maker.has_value() == tensor.maker.has_value() &&
+                        known.isStored == tensor.isStored && isAlike(known, tensor);
+    return isSame ? &known : nullptr;
+  }
+
+  struct Work {
+    int64_t cycles = 0, scratchBytes = 0;
+  };
+  /// What a slice of a layer takes; none if nothing is known.
+  std::optional<Work> of(unsigned layer) const {
+    if (!tail || layer < numFront)
+      return std::nullopt;
+    const size_t known = layer - numFront;
+    if (!isAlike(tail->tensors[tail->results[known]], plan.tensors[plan.results[layer]]))
+      return std::nullopt;
+    for (auto [operand, tensor] : llvm::enumerate(plan.operands[layer]))
+      if (tensor >= 0 &&
+          !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
+        return std::nullopt;
+    return Work{tail->cycles[known], tail->scratchBytes[known]};
+  }
+
+private:
+  static bool isAlike(const GroupTensor &known, const GroupTensor &tensor) {
+    return known.isPooled == tensor.isPooled && known.sections == tensor.sections;
+  }
+  const GroupTensor &operandOf(unsigned layer, size_t operand) const {
+    return tail->tensors[static_cast<size_t>(tail->operands[layer - numFront][operand])];
+  }
+
+  const GroupPlan &plan;
+  const GroupPlan *tail;
+  size_t numFront;
+};
+
+} // namespace
+
 namespace tpuc::codegen {
 
 /// A plan in the making.
@@ -116,10 +169,12 @@ public:
   Expected<void> cut(const SectionCounts &counts);
   /// The same cuts as a layer that runs alone has.
   void takeCuts(const SlicePlan &slices);
-  /// Sizes and cycles.
-  Expected<void> measure();
+  /// Sizes and cycles. `tail`: the same cuts of the layers at the end, measured.
+  Expected<void> measure(const GroupPlan *tail = nullptr);
 
   GroupPlan plan;
+  /// After an error: it is the same one with other layers in front.
+  bool isHopeless = false;
 
 private:
   Expected<void> connectOperand(unsigned layer, unsigned index);
@@ -128,8 +183,9 @@ private:
   std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
   Expected<void> cutTensor(GroupTensor &tensor, unsigned axis, unsigned count);
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
-  Expected<void> measureTensor(GroupTensor &tensor);
-  Expected<void> measureLayer(unsigned layer);
+  Expected<void> measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers,
+                               const KnownMeasures &known);
+  Expected<void> measureLayer(unsigned layer, const KnownMeasures &known);
   int64_t leastRoom(unsigned layer) const;
   /// Sections that cost the same.
   struct Kind {
@@ -154,8 +210,8 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
     if (tensor.value != op->getOperand(index) || tensor.maker || tensor.isPooled)
       continue;
     const GroupTensor::Reader other = tensor.readers.front();
-    if (plan.models[other.layer].operands[other.operand].extents ==
-            plan.models[layer].operands[index].extents &&
+    if (plan.models[other.layer]->operands[other.operand].extents ==
+            plan.models[layer]->operands[index].extents &&
         planner.backend.liesAlike(plan.layers[other.layer], other.operand, op, index))
       return static_cast<unsigned>(number);
   }
@@ -165,12 +221,12 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
 Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
   Operation *op = plan.layers[layer];
   OpOperand &operand = op->getOpOperand(index);
-  if (!plan.models[layer].operands[index].isPresent || !planner.backend.isLoaded(operand))
+  if (!plan.models[layer]->operands[index].isPresent || !planner.isLoaded(operand))
     return {};
   int &tensor = plan.operands[layer][index];
   if (auto found = made.find(operand.get()); found != made.end()) {
     const unsigned maker = *plan.tensors[found->second].maker;
-    if (plan.models[maker].result != plan.models[layer].operands[index].extents ||
+    if (plan.models[maker]->result != plan.models[layer]->operands[index].extents ||
         !planner.backend.liesAlike(plan.layers[maker], plan.layers[maker]->getNumOperands(), op,
                                    index))
       return refuse(layer,
@@ -193,7 +249,7 @@ Expected<void> GroupDraft::connect(Company company) {
   const llvm::DenseSet<Operation *> members(plan.layers.begin(), plan.layers.end());
   for (auto [number, op] : llvm::enumerate(plan.layers)) {
     const auto layer = static_cast<unsigned>(number);
-    Expected<SliceModel> model = planner.model(op, company);
+    Expected<std::shared_ptr<const SliceModel>> model = planner.model(op, company);
     if (!model)
       return refuse(layer, model.error().message());
     plan.models.push_back(std::move(*model));
@@ -268,7 +324,7 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
   int64_t extent = 0;
   int64_t unit = 1;
   if (tensor.maker) {
-    const SliceModel &model = plan.models[*tensor.maker];
+    const SliceModel &model = *plan.models[*tensor.maker];
     extent = model.result[axis];
     unit = std::max(model.unit[axis], planner.backend.cutUnit(plan.layers[*tensor.maker], axis));
     if (tensor.isStored) {
@@ -279,11 +335,11 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
     }
   } else {
     const GroupTensor::Reader &reader = tensor.readers.front();
-    extent = plan.models[reader.layer].operands[reader.operand].extents[axis];
+    extent = plan.models[reader.layer]->operands[reader.operand].extents[axis];
   }
   for (const GroupTensor::Reader &reader : tensor.readers) {
     const SmallVector<Range> &outputs = plan.tensors[plan.results[reader.layer]].sections[axis];
-    const OperandModel &operand = plan.models[reader.layer].operands[reader.operand];
+    const OperandModel &operand = plan.models[reader.layer]->operands[reader.operand];
     const bool isFirst = sections.empty();
     sections.resize(count);
     for (unsigned section = 0; section < count; ++section) {
@@ -303,7 +359,7 @@ Expected<void> GroupDraft::cutTensor(GroupTensor &tensor, unsigned axis, unsigne
   }
   if (llvm::all_equal(sections))
     sections.resize(1);
-  if (tensor.maker && !plan.models[*tensor.maker].isCuttable[axis] &&
+  if (tensor.maker && !plan.models[*tensor.maker]->isCuttable[axis] &&
       (sections.size() > 1 || sections[0].size != extent))
     return refuse(*tensor.maker, "cannot be cut along " + axisName(axis).str());
   return sections.size() > 1 ? checkOverlap(tensor, axis) : Expected<void>();
@@ -337,8 +393,11 @@ Expected<void> GroupDraft::cut(const SectionCounts &counts) {
       order.push_back(&tensor);
   for (GroupTensor *tensor : order)
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done)
+      if (Expected<void> done = cutTensor(*tensor, axis, counts[axis]); !done) {
+        // All readers of what a layer makes are behind it.
+        isHopeless = tensor->maker.has_value();
         return done;
+      }
   return checkJoins();
 }
 
@@ -354,7 +413,28 @@ void GroupDraft::takeCuts(const SlicePlan &slices) {
   }
 }
 
-Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
+/// How often another slice takes the place of one, in the order of `numbers`.
+static int64_t versionsOf(const Sections &sections, ArrayRef<SectionCounts> numbers) {
+  if (llvm::all_of(sections, [](const auto &along) { return along.size() == 1; }))
+    return 1;
+  int64_t versions = 0;
+  std::optional<Slice> last;
+  for (const SectionCounts &number : numbers) {
+    const Slice slice = sliceAt(sections, number);
+    versions += last != slice ? 1 : 0;
+    last = slice;
+  }
+  return versions;
+}
+
+Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers,
+                                         const KnownMeasures &known) {
+  if (const GroupTensor *same = known.of(tensor)) {
+    tensor.bytes = same->bytes;
+    tensor.numVersions = same->numVersions;
+    tensor.cycles = same->cycles;
+    return {};
+  }
   // The longest section of each axis bounds every slice.
   Slice longest;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
@@ -363,24 +443,17 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
-                                 : alignedRoom(planner.backend.localBytes(
-                                       plan.layers[layer], plan.models[layer], index, longest));
+                                 : alignedRoom(planner.costs.bytes(
+                                       plan.layers[layer], *plan.models[layer], index, longest));
   if (tensor.isPooled) {
     tensor.numVersions = 1;
     return {};
   }
-  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
-  const SectionCounts &middle = numbers[numbers.size() / 2];
-  tensor.numVersions = 0;
-  std::optional<Slice> last;
-  for (const SectionCounts &number : numbers) {
-    const Slice slice = sliceAt(tensor.sections, number);
-    tensor.numVersions += last != slice ? 1 : 0;
-    last = slice;
-  }
+  tensor.numVersions = versionsOf(tensor.sections, numbers);
   if (!tensor.isLoaded() && !tensor.isStored)
     return {};
-  std::optional<int64_t> cycles = planner.costs.transfer(plan.carrier(tensor, middle), index);
+  std::optional<int64_t> cycles =
+      planner.costs.transfer(plan.carrier(tensor, numbers[numbers.size() / 2]), index);
   if (!cycles)
     return refuse(layer, "the transfer of a slice is not possible");
   tensor.cycles = *cycles;
@@ -389,7 +462,7 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor) {
 
 /// The sections along an axis of which a layer costs the same, with one that stands for each kind.
 SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned axis) const {
-  const SliceModel &model = plan.models[layer];
+  const SliceModel &model = *plan.models[layer];
   const SmallVector<Range> &results = plan.tensors[plan.results[layer]].sections[axis];
   const auto at = [](const SmallVector<Range> &sections, unsigned section) {
     return sections[std::min<size_t>(section, sections.size() - 1)];
@@ -397,7 +470,7 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
   if (plan.counts[axis] == 1)
     return {{.section = 0, .count = 1}};
   SmallVector<Kind> kinds;
-  llvm::StringMap<size_t> numbers;
+  SmallVector<CostKey, 4> keys;
   for (unsigned section = 0; section < plan.counts[axis]; ++section) {
     AxisSlice slice{.result = at(results, section)};
     for (auto [operand, tensor] : llvm::zip_equal(model.operands, plan.operands[layer])) {
@@ -408,17 +481,25 @@ SmallVector<GroupDraft::Kind> GroupDraft::kindsAlong(unsigned layer, unsigned ax
       slice.operands.emplace_back(
           needed, held && !held->isPooled ? at(held->sections[axis], section) : needed);
     }
-    std::string key;
+    CostKey key;
     slice.appendTo(key, model, axis);
-    auto [number, isNew] = numbers.try_emplace(key, kinds.size());
-    if (isNew)
-      kinds.push_back({.section = section, .count = 0});
-    ++kinds[number->second].count;
+    const auto *known = llvm::find(keys, key);
+    if (known == keys.end()) {
+      keys.push_back(std::move(key));
+      kinds.push_back({.section = section, .count = 1});
+    } else {
+      ++kinds[static_cast<size_t>(known - keys.begin())].count;
+    }
   }
   return kinds;
 }
 
-Expected<void> GroupDraft::measureLayer(unsigned layer) {
+Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &known) {
+  if (std::optional<KnownMeasures::Work> same = known.of(layer)) {
+    plan.cycles.push_back(same->cycles);
+    plan.scratchBytes.push_back(same->scratchBytes);
+    return {};
+  }
   int64_t cycles = 0;
   int64_t scratch = 0;
   if (isJoin(plan.layers[layer], planner.backend)) {
@@ -464,30 +545,41 @@ int64_t GroupDraft::leastRoom(unsigned layer) const {
   return bytes;
 }
 
-Expected<void> GroupDraft::measure() {
+Expected<void> GroupDraft::measure(const GroupPlan *tail) {
+  const KnownMeasures known(plan, tail);
+  const SmallVector<SectionCounts> numbers = sliceNumbers(plan.counts);
   for (GroupTensor &tensor : plan.tensors)
-    if (Expected<void> measured = measureTensor(tensor); !measured)
+    if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)
       return measured;
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (leastRoom(layer) > planner.capacity)
+    if (leastRoom(layer) > planner.capacity) {
+      // Slices do not get shorter by other readers.
+      isHopeless = true;
       return refuse(layer, "its slices do not fit local memory");
+    }
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (Expected<void> measured = measureLayer(layer); !measured)
+    if (Expected<void> measured = measureLayer(layer, known); !measured)
       return measured;
   plan.scratchAddresses.assign(plan.layers.size(), 0);
   return {};
 }
 
-Expected<SliceModel> GroupPlanner::model(Operation *op, Company company) {
-  if (company == Company::Alone)
-    return sliceModel(op);
+Expected<std::shared_ptr<const SliceModel>> GroupPlanner::model(Operation *op, Company company) {
   const std::pair key(op, static_cast<unsigned>(company));
   if (auto found = models.find(key); found != models.end())
     return found->second;
-  Expected<SliceModel> made = isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
-  if (made)
-    models[key] = *made;
-  return made;
+  Expected<SliceModel> made =
+      company != Company::Alone && isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
+  if (!made)
+    return propagate(made);
+  return models[key] = std::make_shared<const SliceModel>(std::move(*made));
+}
+
+bool GroupPlanner::isLoaded(OpOperand &operand) {
+  auto [entry, isNew] = areLoaded.try_emplace(&operand);
+  if (isNew)
+    entry->second = backend.isLoaded(operand);
+  return entry->second;
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
@@ -533,7 +625,7 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
     if (tensor.isStored)
       for (auto [limit, axis] : llvm::zip_equal(most, axes)) {
         const int64_t unit = backend.cutUnit(plan.layers[*tensor.maker], axis);
-        const int64_t extent = plan.models[*tensor.maker].result[axis];
+        const int64_t extent = plan.models[*tensor.maker]->result[axis];
         limit = std::min(limit, static_cast<int64_t>(llvm::divideCeil(extent, unit)));
       }
   SectionCounts counts{1, 1, 1, 1, 1};
@@ -546,15 +638,42 @@ static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backe
   return counts;
 }
 
-Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest) {
-  GroupDraft connected(*this, layers);
-  if (Expected<void> done = connected.connect(companyOf(layers)); !done)
+/// A connected group in `counts` parts.
+Expected<std::shared_ptr<const GroupPlan>>
+GroupPlanner::cutInto(const SectionCounts &counts, const GroupDraft &connected, KnownTails &tails) {
+  if (auto known = tails.impossible.find(counts); known != tails.impossible.end())
+    return tl::unexpected<Error>(known->second);
+  GroupDraft draft = connected;
+  Expected<void> done = draft.cut(counts);
+  std::shared_ptr<const GroupPlan> &tail = tails.plans[counts];
+  if (done)
+    done = draft.measure(tail.get());
+  if (draft.isHopeless)
+    tails.impossible.emplace(counts, done.error());
+  if (!done)
     return propagate(done);
-  std::vector<GroupPlan> cuts;
+  auto plan = std::make_shared<GroupPlan>(std::move(draft.plan));
+  tail = plan;
+  if (Expected<void> fits = planSteps(*plan, capacity, heuristics.overlap); !fits)
+    return propagate(fits);
+  return plan;
+}
+
+Expected<std::vector<std::shared_ptr<const GroupPlan>>>
+GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, KnownTails *known) {
+  const Company company = companyOf(layers);
+  KnownTails own;
+  KnownTails &tails = known ? *known : own;
+  if (tails.company != company)
+    tails = {.company = company, .impossible = {}, .plans = {}};
+  GroupDraft connected(*this, layers);
+  if (Expected<void> done = connected.connect(company); !done)
+    return propagate(done);
+  std::vector<std::shared_ptr<const GroupPlan>> cuts;
   Error failure;
   // Finer slices than the first ones that fit seldom help: they only shorten what is not
   // overlapped. Rows that fit whole are never cut, as that loads their weights again.
-  const bool areRows = companyOf(layers) == Company::InRows;
+  const bool areRows = company == Company::InRows;
   int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
@@ -563,19 +682,14 @@ Expected<std::vector<GroupPlan>> GroupPlanner::cuts(ArrayRef<Operation *> layers
       break;
     if (3 * total < 2 * fewest)
       continue;
-    GroupDraft draft = connected;
-    Expected<void> done = draft.cut(*counts);
-    if (done)
-      done = draft.measure();
-    if (done)
-      done = planSteps(draft.plan, capacity, heuristics.overlap);
-    if (!done) {
-      failure = done.error();
+    Expected<std::shared_ptr<const GroupPlan>> plan = cutInto(*counts, connected, tails);
+    if (!plan) {
+      failure = plan.error();
       continue;
     }
-    worse += least <= draft.plan.estimate ? 1 : 0;
-    least = std::min(least, draft.plan.estimate);
-    cuts.push_back(std::move(draft.plan));
+    worse += least <= (*plan)->estimate ? 1 : 0;
+    least = std::min(least, (*plan)->estimate);
+    cuts.push_back(std::move(*plan));
   }
   if (cuts.empty())
     return tl::unexpected<Error>(std::move(failure));

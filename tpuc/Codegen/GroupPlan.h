@@ -14,6 +14,8 @@
 #include "tpuc/Codegen/Heuristics.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include <map>
+#include <memory>
 
 namespace tpuc::codegen {
 
@@ -42,8 +44,9 @@ struct GroupTensor {
   /// one transfer.
   int64_t numVersions = 1;
   int64_t cycles = 0;
-  /// When it is loaded, or stored.
+  /// When it is loaded, or stored; its first slice may be loaded before.
   int64_t transferStep = 0;
+  std::optional<int64_t> earlyStep = std::nullopt;
   /// The steps in which it is in use.
   int64_t firstStep = 0, lastStep = 0;
   /// Slices take turns in so many places.
@@ -56,7 +59,8 @@ struct GroupTensor {
 /// A group, how it is cut, and when what happens.
 struct GroupPlan {
   std::vector<mlir::Operation *> layers;
-  std::vector<SliceModel> models;
+  /// Plans of the same layers share what does not depend on cuts.
+  std::vector<std::shared_ptr<const SliceModel>> models;
   SectionCounts counts{1, 1, 1, 1, 1};
   std::vector<GroupTensor> tensors;
   /// For each layer: the tensor that each operand is in, -1 for those that are not loaded; the one
@@ -92,6 +96,19 @@ struct GroupPlan {
   }
 };
 
+/// What is known of the ways to cut groups that end with the same layer, from shorter ones that
+/// begin behind those to come: slices follow from those behind them, so what is in front changes
+/// little.
+struct KnownTails {
+  Company company = Company::Alone;
+  /// What is not possible whatever stands in front, and why.
+  std::map<SectionCounts, Error> impossible;
+  /// The longest that was measured.
+  std::map<SectionCounts, std::shared_ptr<const GroupPlan>> plans;
+};
+
+class GroupDraft;
+
 /// Plans groups for one chip.
 class GroupPlanner {
 public:
@@ -112,20 +129,25 @@ public:
                                const SectionCounts &counts);
   /// The ways to cut `layers` that are worth a thought, coarse ones first: n before h (of matrices,
   /// rows), to where finer parts take longer by estimate. Those much coarser than `fewest` parts
-  /// are not tried. Errors: there is none.
-  Expected<std::vector<GroupPlan>> cuts(llvm::ArrayRef<mlir::Operation *> layers,
-                                        int64_t fewest = 1);
+  /// are not tried. With `tails`, those of shorter groups with the same last layer, what is known
+  /// from there is not found out again, and what is found is added. Errors: there is none.
+  Expected<std::vector<std::shared_ptr<const GroupPlan>>>
+  cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, KnownTails *tails = nullptr);
 
 private:
   friend class GroupDraft;
-  Expected<SliceModel> model(mlir::Operation *op, Company company);
+  Expected<std::shared_ptr<const GroupPlan>>
+  cutInto(const SectionCounts &counts, const GroupDraft &connected, KnownTails &tails);
+  Expected<std::shared_ptr<const SliceModel>> model(mlir::Operation *op, Company company);
+  bool isLoaded(mlir::OpOperand &operand);
 
   const Backend &backend;
   int64_t capacity;
   llvm::DenseSet<mlir::OpOperand *> pooled;
   Heuristics heuristics;
   GroupCosts costs;
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, SliceModel> models;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const SliceModel>> models;
+  llvm::DenseMap<mlir::OpOperand *, bool> areLoaded;
   llvm::DenseMap<mlir::Operation *, GroupPlan> singles;
 };
 

@@ -85,46 +85,56 @@ static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool i
 bool GroupTable::isFree(unsigned layer) const { return isJoin(layers[layer], backend); }
 
 /// All ways to cut several layers, into about `fewest` parts at least.
-std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, int64_t fewest) {
+std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
+                                                KnownTails *tails) {
   std::vector<Option> made;
-  if (Expected<std::vector<GroupPlan>> cuts = planner.cuts(layers.slice(first, count), fewest))
-    for (const GroupPlan &plan : *cuts)
-      made.push_back(optionOf(plan, first, /*isAlone=*/false));
+  if (auto cuts = planner.cuts(layers.slice(first, count), fewest, tails))
+    for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
+      made.push_back(optionOf(*plan, first, /*isAlone=*/false));
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
   return made;
 }
 
+Expected<void> GroupTable::fillSingle(unsigned first) {
+  std::vector<Option> &single = table[{first, 1}];
+  if (isFree(first)) {
+    // By itself, a concatenation moves data or nothing at all.
+    single.push_back({.choice = {.first = first, .isAlone = true}});
+    return {};
+  }
+  Expected<GroupPlan> alone = planner.alone(layers[first]);
+  if (!alone)
+    return named(layers[first], alone.error());
+  single.push_back(optionOf(*alone, first, /*isAlone=*/true));
+  return {};
+}
+
+/// Looks at the layers [first, end), if it is worth it after those shorter ones that begin alike.
+void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails) {
+  const ArrayRef<Operation *> members = layers.slice(first, end - first);
+  front.isOver |= front.failures == kMaxFailures || !standsTogether(members);
+  if (front.isOver || isPassedOver(members, end == numLayers()))
+    return;
+  std::vector<Option> made = cut(first, end - first, front.fewest, &tails);
+  front.failures = made.empty() ? front.failures + 1 : 0;
+  if (made.empty())
+    return;
+  front.fewest = std::numeric_limits<int64_t>::max();
+  for (const Option &option : made)
+    front.fewest = std::min(front.fewest, option.choice.numParts());
+  table[{first, end - first}] = std::move(made);
+}
+
 Expected<void> GroupTable::fill() {
-  const unsigned numLayers = this->numLayers();
-  for (unsigned first = numLayers; first-- > 0;) {
-    std::vector<Option> &single = table[{first, 1}];
-    if (isFree(first)) {
-      // By itself, a concatenation moves data or nothing at all.
-      single.push_back({.choice = {.first = first, .isAlone = true}});
-    } else {
-      Expected<GroupPlan> alone = planner.alone(layers[first]);
-      if (!alone)
-        return named(layers[first], alone.error());
-      single.push_back(optionOf(*alone, first, /*isAlone=*/true));
-    }
-    unsigned failures = 0;
-    // A group of more layers hardly fits in fewer parts.
-    int64_t fewest = 1;
-    for (unsigned end = first + 2; end <= numLayers && failures < kMaxFailures; ++end) {
-      const ArrayRef<Operation *> members = layers.slice(first, end - first);
-      if (!standsTogether(members))
-        break;
-      if (isPassedOver(members, end == numLayers))
-        continue;
-      std::vector<Option> made = cut(first, end - first, fewest);
-      failures = made.empty() ? failures + 1 : 0;
-      if (made.empty())
-        continue;
-      fewest = std::numeric_limits<int64_t>::max();
-      for (const Option &option : made)
-        fewest = std::min(fewest, option.choice.numParts());
-      table[{first, end - first}] = std::move(made);
-    }
+  for (unsigned first = numLayers(); first-- > 0;)
+    if (Expected<void> filled = fillSingle(first); !filled)
+      return filled;
+  std::vector<Front> fronts(numLayers());
+  for (unsigned end = 2; end <= numLayers(); ++end) {
+    KnownTails tails;
+    for (unsigned first = end - 1; first-- > 0;)
+      if (!fronts[first].isOver)
+        fillGroup(first, end, fronts[first], tails);
   }
   return {};
 }

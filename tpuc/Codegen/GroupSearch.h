@@ -64,8 +64,8 @@ public:
     int64_t estimate = 0, compute = 0, transfers = 0;
   };
 
-  /// Looks at all groups, from those at the tail on: longer and longer ones, until several in a row
-  /// are impossible. Errors name the layer that is not even possible by itself.
+  /// Looks at all groups: from each layer on longer and longer ones, until several in a row are
+  /// impossible. Errors name the layer that is not even possible by itself.
   Expected<void> fill();
   /// From the tail to the head: behind each layer the groups are known that weigh least, so its
   /// group is the one that weighs least together with them.
@@ -84,7 +84,18 @@ public:
 
 private:
   using Interval = std::pair<unsigned, unsigned>;
-  std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1);
+  /// The groups that begin with one layer, as far as they have been looked at.
+  struct Front {
+    /// A group of more layers hardly fits in fewer parts.
+    int64_t fewest = 1;
+    /// How many in a row were impossible.
+    unsigned failures = 0;
+    bool isOver = false;
+  };
+  Expected<void> fillSingle(unsigned first);
+  void fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails);
+  std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1,
+                          KnownTails *tails = nullptr);
 
   llvm::ArrayRef<mlir::Operation *> layers;
   GroupPlanner &planner;

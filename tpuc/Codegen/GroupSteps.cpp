@@ -10,7 +10,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <numeric>
+#include <algorithm>
 
 using namespace mlir;
 using namespace tpuc;
@@ -31,7 +31,8 @@ static tl::unexpected<Error> tooLarge(int64_t bytes, int64_t capacity) {
 }
 
 Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
-                                         MutableArrayRef<MovableLoad> loads, int64_t capacity) {
+                                         MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                         int64_t room) {
   const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
   for (MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
@@ -41,8 +42,8 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
       return tooLarge(unit.bytes, capacity);
 
   const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
-    for (int64_t unit = from; unit < load.need; ++unit)
-      if (at(unit).bytes + load.bytes > capacity)
+    for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
+      if (at(unit).bytes + load.bytes > room)
         return false;
     return true;
   };
@@ -53,7 +54,7 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
   size_t next = 0;
   const auto issue = [&](size_t index, int64_t unit) {
     MovableLoad &load = loads[index];
-    for (int64_t taken = unit; taken < load.need; ++taken)
+    for (int64_t taken = unit; taken < load.uncountedEnd(); ++taken)
       at(taken).bytes += load.bytes;
     load.unit = unit;
     ends[index] = transfer = std::max(transfer, compute) + load.cycles;
@@ -114,14 +115,7 @@ bool takesTime(Overlap overlap) { return overlap <= Overlap::Timed; }
 /// at the time s * period + t, of one time loads come first and stores last.
 class SliceRun {
 public:
-  explicit SliceRun(const GroupPlan &plan)
-      : plan(plan), places(plan.tensors.size()), operands(plan.layers.size()) {
-    for (auto [index, tensor] : llvm::enumerate(plan.tensors)) {
-      places[index].resize(static_cast<size_t>(tensor.buffers));
-      for (const GroupTensor::Reader &reader : tensor.readers)
-        operands[reader.layer].push_back(index);
-    }
-  }
+  explicit SliceRun(const GroupPlan &plan);
   /// The cycles of the first `count` slices.
   int64_t run(int64_t count);
 
@@ -131,67 +125,91 @@ private:
     int64_t ready = 0, free = 0;
   };
   bool isNewIn(const GroupTensor &tensor, int64_t slice) const {
-    return slice * tensor.numVersions / plan.numSlices() !=
-           (slice - 1) * tensor.numVersions / plan.numSlices();
+    return slice == 0 ||
+           slice * tensor.numVersions / numSlices != (slice - 1) * tensor.numVersions / numSlices;
   }
   Place &placeOf(size_t tensor, int64_t slice) {
-    const int64_t version = plan.tensors[tensor].maker
-                                ? slice
-                                : slice * plan.tensors[tensor].numVersions / plan.numSlices();
-    return places[tensor][static_cast<size_t>(version % plan.tensors[tensor].buffers)];
+    const int64_t version =
+        plan.tensors[tensor].maker ? slice : slice * plan.tensors[tensor].numVersions / numSlices;
+    return places[firstPlaces[tensor] +
+                  static_cast<size_t>(version % plan.tensors[tensor].buffers)];
   }
   void transfer(Place &place, int64_t cycles, bool isLoad) {
     transferEnd = std::max(transferEnd, isLoad ? place.free : place.ready) + cycles;
     (isLoad ? place.ready : place.free) = transferEnd;
   }
-  void compute(int64_t step, int64_t slice);
+  void compute(size_t step, int64_t slice);
+  size_t stepOf(int64_t time) const {
+    return static_cast<size_t>(time - llvm::divideFloorSigned(time, period) * period);
+  }
 
   const GroupPlan &plan;
-  std::vector<SmallVector<Place, 2>> places;
-  /// The tensors that each layer reads.
-  std::vector<SmallVector<size_t, 4>> operands;
+  const int64_t period, numSlices;
+  std::vector<Place> places;
+  /// The first place of each tensor.
+  std::vector<size_t> firstPlaces;
+  /// The tensors that each layer reads; those that are loaded and stored in each step.
+  std::vector<SmallVector<size_t, 4>> operands, loads, stores;
   int64_t computeEnd = 0, transferEnd = 0;
 };
 
-void SliceRun::compute(int64_t step, int64_t slice) {
-  Place &result = placeOf(plan.results[static_cast<size_t>(step)], slice);
+SliceRun::SliceRun(const GroupPlan &plan)
+    : plan(plan), period(plan.period()), numSlices(plan.numSlices()), operands(plan.layers.size()),
+      loads(plan.layers.size()), stores(plan.layers.size()) {
+  size_t numPlaces = 0;
+  for (auto [index, tensor] : llvm::enumerate(plan.tensors)) {
+    firstPlaces.push_back(numPlaces);
+    numPlaces += static_cast<size_t>(tensor.buffers);
+    for (const GroupTensor::Reader &reader : tensor.readers)
+      operands[reader.layer].push_back(index);
+    if (tensor.isLoaded())
+      loads[stepOf(tensor.transferStep)].push_back(index);
+    if (tensor.isStored)
+      stores[stepOf(tensor.transferStep)].push_back(index);
+  }
+  places.resize(numPlaces);
+}
+
+void SliceRun::compute(size_t step, int64_t slice) {
+  Place &result = placeOf(plan.results[step], slice);
   int64_t begin = std::max(computeEnd, result.free);
-  for (size_t operand : operands[static_cast<size_t>(step)])
+  for (size_t operand : operands[step])
     begin = std::max(begin, placeOf(operand, slice).ready);
-  computeEnd = begin + plan.cycles[static_cast<size_t>(step)];
+  computeEnd = begin + plan.cycles[step];
   result.ready = computeEnd;
-  for (size_t operand : operands[static_cast<size_t>(step)]) {
+  for (size_t operand : operands[step]) {
     Place &place = placeOf(operand, slice);
     place.free = std::max(place.free, computeEnd);
   }
 }
 
 int64_t SliceRun::run(int64_t count) {
+  places.assign(places.size(), {});
+  computeEnd = transferEnd = 0;
   int64_t first = 0;
-  int64_t last = plan.period() - 1;
+  int64_t last = period - 1;
   for (const GroupTensor &tensor : plan.tensors)
     if (tensor.isLoaded() || tensor.isStored) {
       first = std::min(first, tensor.transferStep);
       last = std::max(last, tensor.transferStep);
     }
-  const auto sliceOf = [&](int64_t time, int64_t step) -> std::optional<int64_t> {
-    const int64_t slice = (time - step) / plan.period();
-    const bool isStep = (time - step) % plan.period() == 0 && time >= step && slice < count;
-    return isStep ? std::optional(slice) : std::nullopt;
-  };
-  for (int64_t time = first; time <= last + (count - 1) * plan.period(); ++time) {
-    for (auto [index, tensor] : llvm::enumerate(plan.tensors))
-      if (tensor.isLoaded())
-        if (auto slice = sliceOf(time, tensor.transferStep);
-            slice && (*slice == 0 || isNewIn(tensor, *slice)))
-          transfer(placeOf(index, *slice), tensor.cycles, /*isLoad=*/true);
-    for (int64_t step = 0; step < plan.period(); ++step)
-      if (auto slice = sliceOf(time, step))
-        compute(step, *slice);
-    for (auto [index, tensor] : llvm::enumerate(plan.tensors))
-      if (tensor.isStored)
-        if (auto slice = sliceOf(time, tensor.transferStep))
-          transfer(placeOf(index, *slice), tensor.cycles, /*isLoad=*/false);
+  for (int64_t time = first; time <= last + (count - 1) * period; ++time) {
+    const size_t step = stepOf(time);
+    // The slice that is at a step now, if there is one.
+    const auto sliceAt = [&](int64_t begin) -> std::optional<int64_t> {
+      const int64_t slice = (time - begin) / period;
+      return time >= begin && slice < count ? std::optional(slice) : std::nullopt;
+    };
+    for (size_t index : loads[step]) {
+      const GroupTensor &tensor = plan.tensors[index];
+      if (auto slice = sliceAt(tensor.transferStep); slice && isNewIn(tensor, *slice))
+        transfer(placeOf(index, *slice), tensor.cycles, /*isLoad=*/true);
+    }
+    if (auto slice = sliceAt(static_cast<int64_t>(step)))
+      compute(step, *slice);
+    for (size_t index : stores[step])
+      if (auto slice = sliceAt(plan.tensors[index].transferStep))
+        transfer(placeOf(index, *slice), plan.tensors[index].cycles, /*isLoad=*/false);
   }
   return std::max(computeEnd, transferEnd);
 }
@@ -200,15 +218,19 @@ int64_t SliceRun::run(int64_t count) {
 int64_t sliceCycles(const GroupPlan &plan) {
   constexpr int64_t kFew = 6;
   const int64_t slices = plan.numSlices();
-  const int64_t few = SliceRun(plan).run(std::min(slices, kFew));
+  SliceRun run(plan);
+  const int64_t few = run.run(std::min(slices, kFew));
   if (slices <= kFew)
     return few;
-  return few + (slices - kFew) * (few - SliceRun(plan).run(kFew - 2)) / 2;
+  return few + (slices - kFew) * (few - run.run(kFew - 2)) / 2;
 }
 
 class StepPlanner {
 public:
-  StepPlanner(GroupPlan &plan, int64_t capacity) : plan(plan), capacity(capacity) {}
+  StepPlanner(GroupPlan &plan, int64_t capacity) : plan(plan), capacity(capacity), starts({0}) {
+    for (int64_t cycles : plan.cycles)
+      starts.push_back(starts.back() + cycles);
+  }
 
   Expected<void> plain();
   Expected<void> sliced(Overlap overlap);
@@ -222,12 +244,8 @@ private:
   bool staysFor(const GroupTensor &tensor) const {
     return tensor.isLoaded() && tensor.numVersions < plan.numSlices();
   }
-  int64_t computeCycles() const {
-    return std::accumulate(plan.cycles.begin(), plan.cycles.end(), int64_t{0});
-  }
-  int64_t startOf(int64_t step) const {
-    return std::accumulate(plan.cycles.begin(), plan.cycles.begin() + step, int64_t{0});
-  }
+  int64_t computeCycles() const { return starts.back(); }
+  int64_t startOf(int64_t step) const { return starts[static_cast<size_t>(step)]; }
   /// How long a slice may be alive.
   int64_t longestLife(Overlap overlap) const {
     const bool hasTwo = overlap == Overlap::Doubled || plan.period() <= 2;
@@ -236,6 +254,8 @@ private:
 
   GroupPlan &plan;
   int64_t capacity;
+  /// When each layer begins, and when the last one ends, if none waits for transfers.
+  SmallVector<int64_t> starts;
 };
 
 /// One slice: units are the steps from -1 on, and one behind the last layer.
@@ -286,7 +306,7 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
     loads.push_back(
         {.bytes = tensor->bytes, .cycles = tensor->cycles, .need = need + 1, .last = last + 1});
   }
-  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity, /*room=*/capacity);
   if (!cycles)
     return propagate(cycles);
   for (auto [load, tensor] : llvm::zip_equal(loads, loaded))
@@ -306,10 +326,8 @@ int64_t StepPlanner::stepAt(int64_t time) const {
   const int64_t all = std::max<int64_t>(computeCycles(), 1);
   const int64_t slice = llvm::divideFloorSigned(time, all);
   const int64_t within = time - slice * all;
-  int64_t step = 0;
-  while (step + 1 < plan.period() && startOf(step + 1) <= within)
-    ++step;
-  return slice * plan.period() + step;
+  const auto *behind = std::upper_bound(starts.begin(), std::prev(starts.end()), within);
+  return slice * plan.period() + (behind - starts.begin()) - 1;
 }
 
 void StepPlanner::setMade(Overlap overlap) {
@@ -391,20 +409,40 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
   SmallVector<int64_t> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
   for (const GroupTensor &tensor : plan.tensors) {
     const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
+    const int64_t bytes = plan.ownBytes(tensor);
+    int64_t within = tensor.firstStep - llvm::divideFloorSigned(tensor.firstStep, period) * period;
     for (int64_t step = 0; step < life; ++step) {
-      const int64_t within = tensor.firstStep + step;
-      load[static_cast<size_t>(within - llvm::divideFloorSigned(within, period) * period)] +=
-          plan.ownBytes(tensor);
+      load[static_cast<size_t>(within)] += bytes;
+      within = within + 1 == period ? 0 : within + 1;
     }
   }
   return load;
 }
 
+namespace {
+
+/// What is planned of a tensor.
+struct StepsOfTensor {
+  explicit StepsOfTensor(const GroupTensor &tensor)
+      : transfer(tensor.transferStep), first(tensor.firstStep), last(tensor.lastStep),
+        buffers(tensor.buffers) {}
+  void putInto(GroupTensor &tensor) const {
+    tensor.transferStep = transfer;
+    tensor.firstStep = first;
+    tensor.lastStep = last;
+    tensor.buffers = buffers;
+  }
+
+  int64_t transfer, first, last, buffers;
+};
+
+} // namespace
+
 Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
   if (plan.numSlices() == 1)
     return StepPlanner(plan, capacity).plain();
   StepPlanner planner(plan, capacity);
-  std::optional<std::vector<GroupTensor>> best;
+  std::optional<std::vector<StepsOfTensor>> best;
   int64_t least = 0;
   Expected<void> planned;
   for (Overlap overlap : {Overlap::Doubled, Overlap::Timed, Overlap::OneStep, Overlap::None}) {
@@ -415,13 +453,14 @@ Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overla
       continue;
     planned = planner.sliced(overlap);
     if (planned && (!best || plan.estimate < least)) {
-      best = plan.tensors;
+      best.emplace(plan.tensors.begin(), plan.tensors.end());
       least = plan.estimate;
     }
   }
   if (!best)
     return planned;
-  plan.tensors = std::move(*best);
+  for (auto [steps, tensor] : llvm::zip_equal(*best, plan.tensors))
+    steps.putInto(tensor);
   plan.estimate = least;
   return {};
 }

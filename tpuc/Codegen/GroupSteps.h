@@ -28,21 +28,29 @@ struct ScheduleUnit {
 /// A load that may be brought forward.
 struct MovableLoad {
   int64_t bytes = 0, cycles = 0;
-  /// The first and the last unit that need it.
+  /// The first and the last unit that need it; in front of the first one where its room is counted
+  /// otherwise.
   int64_t need = 0, last = 0;
+  /// From which unit on its room is counted already, where that is before it is needed.
+  std::optional<int64_t> counted = std::nullopt;
   /// The first unit in which it may be loaded.
   int64_t earliest = 0;
   /// The unit in which it is loaded: the result.
   int64_t unit = 0;
+
+  /// Up to which unit it takes room that is not counted yet, if it comes before.
+  int64_t uncountedEnd() const { return counted.value_or(need); }
 };
 
 /// Chooses the unit of each load, in the order in which they are given (that of their needs), past
 /// those that cannot be loaded yet: one unit before it is needed, or as much earlier as the
-/// transfer engine would be idle, if the tensor fits `capacity` from then on; in the unit that
-/// needs it where there is no room before. `units` holds the bytes of everything else. Returns the
-/// cycles until both engines are done. Errors: what is needed in a unit does not fit.
+/// transfer engine would be idle, if the tensor fits the part `room` of `capacity` from then on; in
+/// the unit that needs it where there is no room before. `units` holds the bytes of everything
+/// else. Returns the cycles until both engines are done. Errors: what is needed in a unit does not
+/// fit.
 Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
-                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity);
+                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                int64_t room);
 
 /// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
 /// cycles of the group. With several slices, constants stay, the next slice is loaded while one

@@ -137,16 +137,18 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   /// The groups of one sub-network, and when they run.
   struct Part {
-    SubNet subNet;
-    std::vector<Operation *> layers;
-    std::vector<GroupPlan> groups;
-    std::vector<ScheduleItem> items;
+    SubNet subNet = {};
+    std::vector<Operation *> layers = {};
+    std::vector<GroupPlan> groups = {};
+    std::vector<ScheduleItem> items = {};
+    /// Percent of the memory that the schedule tries to fill.
+    int64_t mostFill = kMostFill;
   };
 
   Heuristics heuristics;
 
-  Expected<std::vector<GroupPlan>> choose(const Part &part, GroupPlanner &planner,
-                                          const PoolPlace &place, const Backend &backend) {
+  Expected<std::vector<GroupPlan>> choose(Part &part, GroupPlanner &planner, const PoolPlace &place,
+                                          const Backend &backend) {
     if (opt == 0)
       return separateGroups(part.layers, planner);
     if (opt == 1)
@@ -155,8 +157,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   }
 
   /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
-  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner,
-                                          const PoolPlace &place, const Backend &backend) {
+  Expected<std::vector<GroupPlan>> search(Part &part, GroupPlanner &planner, const PoolPlace &place,
+                                          const Backend &backend) {
     GroupTable table(part.layers, planner, backend);
     if (Expected<void> filled = table.fill(); !filled)
       return propagate(filled);
@@ -166,10 +168,13 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     if (Expected<void> assigned = assignTrialAddresses(*main, backend); !assigned)
       return propagate(assigned);
     const NetworkTrial trial(part.subNet.layers, place, backend, heuristics);
-    Expected<Division> division =
+    Expected<FoundGroups> found =
         searchGroups(table, trial, {.isThorough = opt == 3, .time = std::chrono::seconds(seconds)});
     dropAddresses(*main);
-    return division ? table.plans(*division) : propagate(division);
+    if (!found)
+      return propagate(found);
+    part.mostFill = found->fill;
+    return table.plans(found->division);
   }
 
   /// The groups of the file, each for the sub-network that its layers are in.
@@ -221,11 +226,11 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
           return propagate(groups);
         part.groups = std::move(*groups);
       }
-      Expected<std::vector<ScheduleItem>> items =
-          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity, heuristics);
-      if (!items)
-        return propagate(items);
-      part.items = std::move(*items);
+      Expected<NetworkSchedule> schedule = scheduleNetwork(part.subNet.layers, part.groups, backend,
+                                                           capacity, heuristics, part.mostFill);
+      if (!schedule)
+        return propagate(schedule);
+      part.items = std::move(schedule->items);
     }
     return {};
   }
@@ -244,7 +249,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
-      parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
+      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
     }
     std::optional<Error> failure;
     const ConstantPool shortOnes =

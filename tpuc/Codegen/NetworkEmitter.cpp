@@ -142,11 +142,12 @@ void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
   for (size_t slice = 0; slice < group.numSlices(); ++slice) {
     for (const auto &load : group.loads)
       if (load->isNew(slice) && load->info.pooled == 0)
-        add(timeAt(placed, slice, load->info.step), Event::Loads, [&, slice] {
-          emitter.beginLayer(load->reader->op);
-          return emitter.load(group.sliced(*load, slice), load->operand,
-                              *addressOf(load->source.getType()));
-        });
+        add(timeAt(placed, slice, slice == 0 ? load->info.firstStep : load->info.step),
+            Event::Loads, [&, slice] {
+              emitter.beginLayer(load->reader->op);
+              return emitter.load(group.sliced(*load, slice), load->operand,
+                                  *addressOf(load->source.getType()));
+            });
     for (const auto &layer : group.layers)
       add(timeAt(placed, slice, layer->info.step), Event::Computes, [&, slice]() -> Expected<void> {
         Expected<SlicedOp> sliced = group.sliced(*layer, slice);

@@ -37,13 +37,25 @@ struct ScheduleItem {
   int64_t period() const { return group ? group->period() : 1; }
 };
 
+/// Percent of local memory up to which loads may be brought forward.
+inline constexpr int64_t kMostFill = 100;
+
+/// A sub-network on one line of time units.
+struct NetworkSchedule {
+  std::vector<ScheduleItem> items;
+  /// As full as memory may be made by loads that are brought forward, in percent, so that
+  /// everything finds its place.
+  int64_t fill = kMostFill;
+};
+
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
 /// begins, brings loads of constants forward, and gives everything its place in `capacity` bytes of
-/// local memory. Errors: there is no room.
-Expected<std::vector<ScheduleItem>> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
-                                                    llvm::MutableArrayRef<GroupPlan> groups,
-                                                    const Backend &backend, int64_t capacity,
-                                                    const Heuristics &heuristics = {});
+/// local memory. What is fuller than `mostFill` is not tried. Errors: there is no room.
+Expected<NetworkSchedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
+                                          llvm::MutableArrayRef<GroupPlan> groups,
+                                          const Backend &backend, int64_t capacity,
+                                          const Heuristics &heuristics = {},
+                                          int64_t mostFill = kMostFill);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,

@@ -30,7 +30,7 @@ struct GenerationOptions {
 };
 
 /// Adds the passes that turn layers into such that the chip has kernels for: --attention-rows,
-/// --decompose-attention, --decompose, --stack-rows, --row-products.
+/// --decompose-attention, --decompose, --merge-groups, --stack-rows, --row-products.
 void addDivision(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,

@@ -45,6 +45,16 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def MergeGroups : Pass<"merge-groups", "::mlir::ModuleOp"> {
+  let summary = "Compute small groups of a convolution together";
+  let description = [{
+    Where the groups of a convolution have so few channels that the module's chip would leave most
+    of its multipliers idle, several become one, with a new constant as the filter that has zeros
+    where the channels of two groups would meet.
+  }];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
+}
+
 def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
   let summary = "Give convolutions of few channels more of them";
   let description = [{

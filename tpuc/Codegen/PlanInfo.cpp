@@ -40,6 +40,7 @@ static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor, const 
   info.buffers = tensor.buffers;
   info.sections = tensor.sections;
   info.step = tensor.transferStep;
+  info.firstStep = tensor.earlyStep.value_or(info.step);
   const unsigned carrier = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
   return info;
@@ -60,7 +61,7 @@ GroupInfo codegen::loadInfo(const GroupPlan &plan, const GroupTensor &tensor,
 
 GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer, const Backend &backend) {
   GroupInfo info = infoOf(plan, plan.tensors[plan.results[layer]], backend);
-  info.step = static_cast<int64_t>(layer);
+  info.step = info.firstStep = static_cast<int64_t>(layer);
   info.stage = 1;
   info.scratchAddress = plan.scratchAddresses[layer];
   info.scratchBytes = plan.scratchBytes[layer];

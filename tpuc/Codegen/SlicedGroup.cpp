@@ -148,7 +148,7 @@ std::unique_ptr<SlicedGroup> SlicedGroup::take(const GroupPlan &plan, const Pool
     Layer &layer = *group->layers.back();
     layer.op = op;
     layer.info = layerInfo(plan, static_cast<unsigned>(index), backend);
-    layer.model = plan.models[index];
+    layer.model = *plan.models[index];
     layer.isJoin = isJoin(op, backend);
     for (auto [operand, tensor] : llvm::enumerate(plan.operands[index]))
       group->connectOperand(layer, static_cast<unsigned>(operand),

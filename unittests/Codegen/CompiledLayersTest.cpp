@@ -391,6 +391,20 @@ const std::vector<Layer> kLayers = {
        s.op("r", "MaxPool", {"d"}, "kernel_shape = [2, 2], strides = [1, 1], pads = [1, 1, 0, 0]");
      },
      false, 8},
+    {"DeconvInPhases",
+     [](Sketch &s) {
+       const int64_t inputs = s.among({3, 70});
+       const int64_t outputs = s.among({1, 5, 70});
+       const int64_t kernel = s.between(3, 5);
+       s.input("x", {s.between(1, 2), inputs, 6, 7});
+       s.op("d", "Deconv",
+            {"x", s.weight("w", {inputs, outputs, kernel, 4}), s.weight("b", {outputs})},
+            fmt::format("kernel_shape = [{}, 4], strides = [{}, 2], pads = [1, 1, 2, 0], "
+                        "output_padding = [1, 0]",
+                        kernel, s.between(2, 3)));
+       s.op("r", "MaxPool", {"d"}, "kernel_shape = [2, 2], strides = [1, 1], pads = [1, 1, 0, 0]");
+     },
+     false, 8},
     {"DeconvOfOneTapWithoutBias",
      [](Sketch &s) {
        s.input("x", {1, 5, 6, 7});

@@ -30,7 +30,7 @@ MovableLoad load(int64_t bytes, int64_t cycles, int64_t need) {
 TEST(ScheduleLoads, RunsBesideTheLayerInFront) {
   std::vector<ScheduleUnit> units = layers({100, 100});
   std::vector<MovableLoad> loads = {load(10, 30, 1), load(10, 30, 2)};
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_TRUE(cycles);
   EXPECT_EQ(loads[0].unit, 0);
   EXPECT_EQ(loads[1].unit, 1);
@@ -41,7 +41,7 @@ TEST(ScheduleLoads, RunsBesideTheLayerInFront) {
 TEST(ScheduleLoads, LongLoadsBeginAsSoonAsTheEngineIsFree) {
   std::vector<ScheduleUnit> units = layers({100, 10, 10, 10});
   std::vector<MovableLoad> loads = {load(10, 5, 1), load(10, 60, 4)};
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_TRUE(cycles);
   EXPECT_EQ(loads[1].unit, 1);
   EXPECT_EQ(*cycles, 135);
@@ -51,7 +51,7 @@ TEST(ScheduleLoads, WithoutRoomALoadWaits) {
   std::vector<ScheduleUnit> units = layers({100, 100});
   units[1].bytes = 80;
   std::vector<MovableLoad> loads = {load(10, 30, 1), load(50, 30, 2)};
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_TRUE(cycles);
   EXPECT_EQ(loads[1].unit, 2);
   EXPECT_EQ(*cycles, 30 + 100 + 30 + 100);
@@ -61,7 +61,7 @@ TEST(ScheduleLoads, NotBeforeTheTensorIsThere) {
   std::vector<ScheduleUnit> units = layers({100, 100, 100});
   std::vector<MovableLoad> loads = {load(10, 30, 3)};
   loads[0].earliest = 2;
-  ASSERT_TRUE(scheduleLoads(units, loads, 100));
+  ASSERT_TRUE(scheduleLoads(units, loads, 100, 100));
   EXPECT_EQ(loads[0].unit, 2);
 }
 
@@ -69,10 +69,26 @@ TEST(ScheduleLoads, OthersPassWhatIsNotThereYet) {
   std::vector<ScheduleUnit> units = layers({100, 100, 100});
   std::vector<MovableLoad> loads = {load(10, 30, 3), load(10, 80, 3)};
   loads[0].earliest = 2;
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_TRUE(cycles);
   EXPECT_EQ(loads[0].unit, 2);
   EXPECT_EQ(loads[1].unit, 1);
+  EXPECT_EQ(*cycles, 300);
+}
+
+TEST(ScheduleLoads, RoomThatIsCountedAlreadyIsNotCountedAgain) {
+  std::vector<ScheduleUnit> units = layers({100, 100, 100});
+  units[1].bytes = 50;
+  units[2].bytes = 90;
+  // Unit 2 has the room of the load among its bytes.
+  std::vector<MovableLoad> loads = {load(50, 150, 3)};
+  loads[0].last = 2;
+  loads[0].counted = 2;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
+  ASSERT_TRUE(cycles);
+  EXPECT_EQ(loads[0].unit, 1);
+  EXPECT_EQ(units[1].bytes, 100);
+  EXPECT_EQ(units[2].bytes, 90);
   EXPECT_EQ(*cycles, 300);
 }
 
@@ -81,16 +97,27 @@ TEST(ScheduleLoads, StoresWaitForWhatIsStored) {
   units.emplace_back();
   units[2].storeCycles = 50;
   std::vector<MovableLoad> loads;
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_TRUE(cycles);
   EXPECT_EQ(*cycles, 150);
+}
+
+TEST(ScheduleLoads, OnlyEarlyLoadsHaveToLeaveRoom) {
+  std::vector<ScheduleUnit> units = layers({100, 100});
+  units[2].bytes = 40;
+  std::vector<MovableLoad> loads = {load(10, 30, 1), load(50, 30, 2)};
+  std::vector<ScheduleUnit> narrow = units;
+  ASSERT_TRUE(scheduleLoads(units, loads, 100, 60));
+  EXPECT_EQ(loads[1].unit, 1);
+  ASSERT_TRUE(scheduleLoads(narrow, loads, 100, 50));
+  EXPECT_EQ(loads[1].unit, 2);
 }
 
 TEST(ScheduleLoads, WhatIsNeededAtATimeHasToFit) {
   std::vector<ScheduleUnit> units = layers({100});
   units[1].bytes = 60;
   std::vector<MovableLoad> loads = {load(50, 30, 1)};
-  Expected<int64_t> cycles = scheduleLoads(units, loads, 100);
+  Expected<int64_t> cycles = scheduleLoads(units, loads, 100, 100);
   ASSERT_FALSE(cycles);
   EXPECT_EQ(cycles.error().message(), "110 bytes of local memory at a time; expected at most 100");
 }

@@ -209,7 +209,7 @@ void Allocator::improveOrder(uint64_t limit) {
       std::iter_swap(from, to);
     else
       std::rotate(to, from, from + 1);
-    if (placer.place(changed) && placer.height() <= current) {
+    if (placer.place(changed, current)) {
       current = placer.height();
       order = std::move(changed);
       peak = placer.itemsUnderThePeak();

@@ -60,47 +60,92 @@ void FirstFit::forEachOverlapping(int64_t lower, int64_t upper, F visit) const {
     visit(byLower[i]);
 }
 
-bool FirstFit::placeItem(size_t index) {
+/// How many conflicts are remembered in all: some 50 MB.
+static constexpr size_t kMostRemembered = size_t{1} << 21;
+
+/// Searches place the same items again and again.
+const FirstFit::Conflicts &FirstFit::conflictsOf(size_t index) {
+  if (conflicts.empty())
+    conflicts.resize(set->items().size());
+  const bool isRemembered = conflicts[index].isKnown || numRemembered < kMostRemembered;
+  Conflicts &found = isRemembered ? conflicts[index] : passing;
+  if (found.isKnown && isRemembered)
+    return found;
   const std::vector<Buffer> &buffers = set->problem().buffers;
+  const uint64_t start = visits;
   // What placing an item costs even where it meets no other.
   visits += 32;
-  blocked.clear();
+  found.list.clear();
   for (const Part &part : set->items()[index].parts) {
     const Buffer &buffer = buffers[part.buffer];
     if (buffer.size == 0)
       continue;
     forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
       ++visits;
-      size_t owner = set->itemOf(other);
-      if (itemOffsets[owner] == kNoOffset || owner == index || set->mayOverlap(part.buffer, other))
-        return;
-      int64_t offset = itemOffsets[owner] + deltas[other];
-      blocked.emplace_back(offset - part.delta - buffer.size,
-                           offset + buffers[other].size - part.delta);
+      const size_t owner = set->itemOf(other);
+      if (owner != index && !set->mayOverlap(part.buffer, other))
+        found.list.push_back({owner, deltas[other] - part.delta - buffer.size,
+                              deltas[other] + buffers[other].size - part.delta});
     });
   }
-  // Offsets strictly between the two numbers of a pair are taken.
-  std::sort(blocked.begin(), blocked.end());
-  int64_t offset = set->nextOffset(index, 0);
-  for (auto [before, after] : blocked) {
-    if (offset == kNoOffset || offset <= before)
-      break;
-    if (offset < after)
-      offset = set->nextOffset(index, after);
-  }
-  itemOffsets[index] = offset;
-  return offset != kNoOffset;
+  found.isKnown = true;
+  found.cost = visits - start;
+  visits = start;
+  numRemembered += isRemembered ? found.list.size() : 0;
+  return found;
 }
 
-bool FirstFit::place(const std::vector<size_t> &order) {
+/// The lowest offset that is outside of all that is blocked; of that, nothing is left.
+int64_t FirstFit::lowestFree(size_t index) {
+  int64_t offset = set->nextOffset(index, 0);
+  // What ends below the offset does not matter any more.
+  for (bool isMoved = true; isMoved;) {
+    isMoved = false;
+    size_t left = 0;
+    for (const auto &[before, after] : blocked) {
+      if (after <= offset)
+        continue;
+      if (before < offset) {
+        offset = set->nextOffset(index, after);
+        isMoved = true;
+      } else {
+        blocked[left++] = {before, after};
+      }
+    }
+    blocked.resize(left);
+  }
+  return offset;
+}
+
+bool FirstFit::placeItem(size_t index) {
+  const Conflicts &found = conflictsOf(index);
+  visits += found.cost;
+  blocked.clear();
+  for (const Conflict &conflict : found.list)
+    if (const int64_t offset = itemOffsets[conflict.other]; offset != kNoOffset)
+      blocked.emplace_back(offset + conflict.before, offset + conflict.after);
+  itemOffsets[index] = lowestFree(index);
+  return itemOffsets[index] != kNoOffset;
+}
+
+bool FirstFit::place(const std::vector<size_t> &order, int64_t most) {
   itemOffsets.assign(set->items().size(), kNoOffset);
+  bool isPlaced = true;
   for (bool fixedOnes : {true, false})
-    for (size_t item : order)
-      if (set->items()[item].fixedOffset.has_value() == fixedOnes && !placeItem(item)) {
+    for (size_t item : order) {
+      if (set->items()[item].fixedOffset.has_value() != fixedOnes)
+        continue;
+      if (!isPlaced) {
+        visits += conflictsOf(item).cost;
+        continue;
+      }
+      if (!placeItem(item)) {
         failed = item;
         return false;
       }
-  return true;
+      isPlaced = itemOffsets[item] + set->items()[item].extent <= most;
+    }
+  return isPlaced;
 }
 
 int64_t FirstFit::height() const {
@@ -110,33 +155,29 @@ int64_t FirstFit::height() const {
   return height;
 }
 
-std::vector<size_t> FirstFit::itemsUnderThePeak() const {
+std::vector<size_t> FirstFit::itemsUnderThePeak() {
   const std::vector<Item> &items = set->items();
-  const std::vector<Buffer> &buffers = set->problem().buffers;
   std::vector<size_t> found;
   std::vector<char> known(items.size(), 0);
-  int64_t top = height();
+  const auto add = [&](size_t item) {
+    if (known[item])
+      return;
+    known[item] = 1;
+    found.push_back(item);
+  };
+  const int64_t top = height();
   for (size_t i = 0; i < items.size(); ++i)
-    if (itemOffsets[i] + items[i].extent == top) {
-      known[i] = 1;
-      found.push_back(i);
-    }
+    if (itemOffsets[i] + items[i].extent == top)
+      add(i);
   for (size_t next = 0; next < found.size(); ++next) {
-    size_t index = found[next];
-    for (const Part &part : items[index].parts) {
-      const Buffer &buffer = buffers[part.buffer];
-      int64_t bottom = itemOffsets[index] + part.delta;
-      forEachOverlapping(buffer.lower, buffer.upper, [&](size_t other) {
-        ++visits;
-        size_t owner = set->itemOf(other);
-        int64_t end = itemOffsets[owner] + deltas[other] + buffers[other].size;
-        bool holds = end >= part.delta && end <= bottom &&
-                     set->nextOffset(index, end - part.delta) == itemOffsets[index];
-        if (holds && !known[owner]) {
-          known[owner] = 1;
-          found.push_back(owner);
-        }
-      });
+    const size_t index = found[next];
+    const int64_t bottom = itemOffsets[index];
+    const Conflicts &around = conflictsOf(index);
+    visits += around.cost;
+    for (const Conflict &conflict : around.list) {
+      const int64_t end = itemOffsets[conflict.other] + conflict.after;
+      if (end >= 0 && end <= bottom && set->nextOffset(index, end) == bottom)
+        add(conflict.other);
     }
   }
   std::sort(found.begin(), found.end());

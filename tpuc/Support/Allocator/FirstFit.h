@@ -24,26 +24,41 @@ public:
   explicit FirstFit(const ItemSet &set);
 
   /// Places the items in the given order (each once), those with fixed offsets first. Fails,
-  /// returning false, where an item finds no offset (two fixed ones in each other's way, say).
-  /// Costs O(n log n + pairs of buffers that live together).
-  bool place(const std::vector<size_t> &order);
+  /// returning false, where an item finds no offset (two fixed ones in each other's way, say), or
+  /// ends above `most`. Costs O(n log n + pairs of buffers that live together).
+  bool place(const std::vector<size_t> &order, int64_t most = INT64_MAX);
   /// One per item, after a successful place.
   const std::vector<int64_t> &offsets() const { return itemOffsets; }
   /// The item that found no offset, after place has failed.
   size_t failedItem() const { return failed; }
   int64_t height() const;
-  /// Pairs of buffers visited so far: a measure of time that is the same on every machine.
+  /// Pairs of buffers that were looked at so far, as if none were remembered and no placing ended
+  /// early: a measure of time that is the same on every machine.
   uint64_t work() const { return visits; }
 
   /// The items that lie without a gap under the highest ones: only by moving one of these can the
   /// height shrink. In ascending order.
-  std::vector<size_t> itemsUnderThePeak() const;
+  std::vector<size_t> itemsUnderThePeak();
 
 private:
   template <typename F> void forEachOverlapping(int64_t lower, int64_t upper, F visit) const;
   template <typename F>
   void visitLongLived(size_t node, size_t begin, size_t end, size_t prefix, int64_t time,
                       F &visit) const;
+  /// What keeps an item and a buffer of another one apart: offsets of the item strictly between
+  /// the two numbers, counted from the offset of the other item, are taken.
+  struct Conflict {
+    size_t other = 0;
+    int64_t before = 0, after = 0;
+  };
+  struct Conflicts {
+    bool isKnown = false;
+    std::vector<Conflict> list;
+    /// What finding them costs.
+    uint64_t cost = 0;
+  };
+  const Conflicts &conflictsOf(size_t item);
+  int64_t lowestFree(size_t item);
   bool placeItem(size_t item);
 
   const ItemSet *set;
@@ -56,6 +71,10 @@ private:
   /// Of each buffer inside its item.
   std::vector<int64_t> deltas;
   std::vector<int64_t> itemOffsets;
+  /// What was found of each item, as far as there is room for it; and of one beyond that.
+  std::vector<Conflicts> conflicts;
+  size_t numRemembered = 0;
+  Conflicts passing;
   std::vector<std::pair<int64_t, int64_t>> blocked;
   size_t failed = 0;
   mutable uint64_t visits = 0;

@@ -215,28 +215,34 @@ TEST(Deconvolution, Depthwise) {
   expectDeconvolutions({{1, 70, 5, 6}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 70});
 }
 
-/// Output rows `first` to `first + rows` of a deconvolution whose kernel is as large as its stride,
-/// from the input rows that they need.
-void expectTapDeconvolution(DataType type, int64_t outputs, const std::array<int64_t, 2> &kernel,
-                            int64_t first, int64_t rows, const Activation &activation) {
+/// Output rows `first` to `first + rows` of a deconvolution, phase after phase, from the input rows
+/// that they need. The window has the deconvolution's pads.
+void expectPhaseDeconvolution(DataType type, int64_t outputs, const Window2d &whole, int64_t first,
+                              int64_t rows, const Activation &activation) {
   SCOPED_TRACE(testing::Message() << dataTypeName(type) << " from row " << first);
   Tensor input = randomNumbers(type, {2, 70, 6, 7}, 1);
-  Extents filterShape{70, outputs, kernel[0], kernel[1]};
+  Extents filterShape{70, outputs, whole.kernel[0], whole.kernel[1]};
   Tensor filter = randomNumbers(type, Shape(std::span(filterShape)), 2);
   Tensor bias = randomNumbers(DataType::F32, {1, outputs, 1, 1}, 3);
-  Extents output{2, outputs, 6 * kernel[0], 7 * kernel[1]};
+  Extents output{2, outputs, 0, 0};
+  for (size_t axis = 0; axis < 2; ++axis)
+    output[axis + 2] = (input.shape()[axis + 2] - 1) * whole.stride[axis] + whole.kernel[axis] -
+                       whole.padBegin[axis] - whole.padEnd[axis];
   Bench bench;
   Convolution deconv;
-  int64_t firstInput = first / kernel[0];
-  int64_t lastInput = (first + rows - 1) / kernel[0];
+  const int64_t firstAll = first + whole.padBegin[0];
+  const int64_t firstInput =
+      std::max<int64_t>(0, ceilDiv(firstAll - whole.kernel[0] + 1, whole.stride[0]));
+  const int64_t lastInput = std::min<int64_t>(5, (firstAll + rows - 1) / whole.stride[0]);
   deconv.input = bench.load(input).slice(2, firstInput, lastInput - firstInput + 1);
   deconv.output = bench.local(type, {2, outputs, rows, output[3]});
-  deconv.window.kernel = deconv.window.stride = kernel;
-  deconv.window.padBegin = {kernel[0] - 1 - first % kernel[0], kernel[1] - 1};
+  deconv.window = whole;
+  deconv.window.padBegin = {whole.kernel[0] - 1 - (firstAll - firstInput * whole.stride[0]),
+                            whole.kernel[1] - 1 - whole.padBegin[1]};
   deconv.activation = activation;
-  Extents swapped{outputs, 70, kernel[0], kernel[1]};
+  Extents swapped{outputs, 70, whole.kernel[0], whole.kernel[1]};
   std::vector<uint8_t> turned = swapFilterChannels(type, filterShape, 1, bytesOf(filter));
-  Extents packedShape = tapFilterShape(type, swapped);
+  Extents packedShape = phaseFilterShape(type, swapped, whole.stride);
   Tensor biases = bias;
   if (tapsAreChannels(deconv.window, outputs)) {
     // Taps lie in lanes, and each has the bias.
@@ -244,16 +250,15 @@ void expectTapDeconvolution(DataType type, int64_t outputs, const std::array<int
     const std::vector<float> each(static_cast<size_t>(packedShape[1]), bias.data<float>()[0]);
     biases = Tensor::of<float>({1, packedShape[1], 1, 1}, each);
   }
-  Tensor packed = tensorOf(type, packedShape, packTapFilter(type, swapped, turned));
+  Tensor packed = tensorOf(type, packedShape, packPhaseFilter(type, swapped, turned, whole.stride));
   deconv.filterAddress = bench.load(packed, Layout::Compact).address;
   deconv.biasAddress = bench.load(biases, Layout::Compact).address;
-  deconv.scratch = bench.scratch(tapDeconvolutionScratch(deconv));
-  expectOk(emitTapDeconvolution(bench.builder, deconv));
+  deconv.scratch = bench.scratch(phaseDeconvolutionScratch(deconv));
+  expectOk(emitPhaseDeconvolution(bench.builder, deconv));
   GlobalTensor stored = bench.store(deconv.output);
   bench.run();
 
-  ConvCase c{extents(input), outputs, deconv.window, 1, true, activation};
-  c.window.padBegin = c.window.padEnd = {0, 0};
+  ConvCase c{extents(input), outputs, whole, 1, true, activation};
   ThreadPool threads(1);
   Tensor wanted(DataType::F32, Shape(std::span(output)));
   Tensor flatBias = bias.reshaped({outputs});
@@ -269,25 +274,38 @@ void expectTapDeconvolution(DataType type, int64_t outputs, const std::array<int
 TEST(Deconvolution, SingleTaps) {
   for (DataType type : kFloatTypes) {
     for (int64_t outputs : {66, 1}) {
-      expectTapDeconvolution(type, outputs, {2, 2}, 0, 12, {});
-      expectTapDeconvolution(type, outputs, {3, 2}, 4, 9, {true, 0.5});
+      expectPhaseDeconvolution(type, outputs, {{2, 2}, {2, 2}}, 0, 12, {});
+      expectPhaseDeconvolution(type, outputs, {{3, 2}, {3, 2}}, 4, 9, {true, 0.5});
       // Fewer rows than taps.
-      expectTapDeconvolution(type, outputs, {3, 1}, 5, 1, {});
+      expectPhaseDeconvolution(type, outputs, {{3, 1}, {3, 1}}, 5, 1, {});
     }
   }
 }
 
-TEST(Deconvolution, SingleTapsRefuseOthers) {
+TEST(Deconvolution, Phases) {
+  for (DataType type : kFloatTypes) {
+    const Window2d even{{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+    expectPhaseDeconvolution(type, 66, even, 0, 12, {});
+    expectPhaseDeconvolution(type, 1, even, 3, 6, {true, 0.5});
+    // Phases of different taps, an axis without any, and slices that begin and end at the edges.
+    const Window2d uneven{{3, 5}, {2, 3}, {1, 1}, {0, 2}, {1, 0}};
+    expectPhaseDeconvolution(type, 9, uneven, 0, 5, {});
+    expectPhaseDeconvolution(type, 9, uneven, 11, 1, {});
+    expectPhaseDeconvolution(type, 9, {{3, 2}, {1, 2}}, 2, 6, {});
+  }
+}
+
+TEST(Deconvolution, PhasesRefuseOthers) {
   Convolution deconv;
-  deconv.window.kernel = {3, 3};
+  deconv.window.kernel = {1, 3};
   deconv.window.stride = {2, 2};
-  EXPECT_FALSE(hasSingleTaps(deconv.window, 1));
-  Expected<uint32_t> needed = tapDeconvolutionScratch(deconv);
+  EXPECT_FALSE(hasPhases(deconv.window, 1));
+  Expected<uint32_t> needed = phaseDeconvolutionScratch(deconv);
   ASSERT_FALSE(needed);
-  EXPECT_THAT(needed.error().message(), HasSubstr("kernel 3x3 with stride 2x2"));
+  EXPECT_THAT(needed.error().message(), HasSubstr("kernel 1x3 with stride 2x2"));
   deconv.window.kernel = {2, 2};
   deconv.output.shape = {1, 1, 4, 2};
-  needed = tapDeconvolutionScratch(deconv);
+  needed = phaseDeconvolutionScratch(deconv);
   ASSERT_FALSE(needed);
   EXPECT_THAT(needed.error().message(), HasSubstr("4 outputs of 1 inputs after 0 zeros"));
 }

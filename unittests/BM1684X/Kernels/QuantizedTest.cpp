@@ -70,8 +70,8 @@ struct IntegerConvCase {
   int32_t outputZero = 0;
   bool hasBias = true;
   bool isTransposed = false;
-  /// Windows do not overlap: a convolution for each tap.
-  bool byTaps = false;
+  /// Phase after phase.
+  bool inPhases = false;
 };
 
 Extents outputOf(const IntegerConvCase &c) {
@@ -99,25 +99,49 @@ Tensor packedFilter(const IntegerConvCase &c, const Tensor &filter) {
   Extents shape = extents(filter);
   if (c.group > 1 && c.group == c.outputs && c.group == c.input[1])
     return filter.reshaped({1, shape[0], shape[2], shape[3]});
-  if (!c.byTaps)
+  if (!c.inPhases)
     return tensorOf(DataType::I8, packedFilterShape(DataType::I8, shape),
                     packFilter(DataType::I8, shape, bytesOf(filter)));
-  Extents taps = tapFilterShape(DataType::I8, shape);
+  Extents phases = phaseFilterShape(DataType::I8, shape, c.window.stride);
   if (tapsAreChannels(c.window, c.outputs))
-    std::swap(taps[0], taps[1]);
-  return tensorOf(DataType::I8, taps, packTapFilter(DataType::I8, shape, bytesOf(filter)));
+    std::swap(phases[0], phases[1]);
+  return tensorOf(DataType::I8, phases,
+                  packPhaseFilter(DataType::I8, shape, bytesOf(filter), c.window.stride));
+}
+
+/// The bias with what the zero point adds to it; in phases one for each, of its taps alone.
+/// `filter` is [oc, ic, kh, kw]. A convolution's has that already.
+std::vector<Tensor> biasesOf(const IntegerConvCase &c, const Tensor &bias, const Tensor &filter) {
+  const auto &[strideH, strideW] = c.window.stride;
+  const int64_t phases = c.inPhases ? strideH * strideW : 1;
+  std::vector<Tensor> biases;
+  for (int64_t phase = 0; phase < phases; ++phase)
+    biases.push_back(bias.clone());
+  if (!c.isTransposed)
+    return biases;
+  const Extents shape = extents(filter);
+  const int8_t *element = filter.data<int8_t>().data();
+  for (int64_t m = 0; m < shape[0]; ++m)
+    for (int64_t i = 0; i < shape[1]; ++i)
+      for (int64_t y = 0; y < shape[2]; ++y)
+        for (int64_t x = 0; x < shape[3]; ++x) {
+          const int64_t phase = c.inPhases ? y % strideH * strideW + x % strideW : 0;
+          biases[static_cast<size_t>(phase)].mutableData<int32_t>()[static_cast<size_t>(m)] -=
+              c.inputZero * *element++;
+        }
+  return biases;
 }
 
 Expected<uint32_t> scratchOf(const IntegerConvCase &c, const QuantizedConvolution &conv) {
-  if (c.byTaps)
-    return quantizedTapDeconvolutionScratch(conv);
+  if (c.inPhases)
+    return quantizedPhaseDeconvolutionScratch(conv);
   return c.isTransposed ? quantizedDeconvolutionScratch(conv) : quantizedConvolutionScratch(conv);
 }
 
 Expected<void> emitOne(Builder &builder, const IntegerConvCase &c,
                        const QuantizedConvolution &conv) {
-  if (c.byTaps)
-    return emitQuantizedTapDeconvolution(builder, conv);
+  if (c.inPhases)
+    return emitQuantizedPhaseDeconvolution(builder, conv);
   return c.isTransposed ? emitQuantizedDeconvolution(builder, conv)
                         : emitQuantizedConvolution(builder, conv);
 }
@@ -139,18 +163,13 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   const bool isFloat = outputType == DataType::F32 || outputType == DataType::F16;
 
   // Deconvolutions subtract the zero point in the interpreter; here its part is in the bias.
-  Tensor own = bias.clone();
   Tensor turned = filter;
   if (c.isTransposed) {
     Extents swapped{c.outputs, c.input[1] / c.group, filterShape[2], filterShape[3]};
     turned = tensorOf(DataType::I8, swapped,
                       swapFilterChannels(DataType::I8, filterShape, c.group, bytesOf(filter)));
-    const int64_t perOutput = swapped[1] * swapped[2] * swapped[3];
-    for (int64_t m = 0; m < c.outputs; ++m)
-      for (int64_t i = 0; i < perOutput; ++i)
-        own.mutableData<int32_t>()[static_cast<size_t>(m)] -=
-            c.inputZero * turned.data<int8_t>()[static_cast<size_t>(m * perOutput + i)];
   }
+  const std::vector<Tensor> biases = biasesOf(c, bias, turned);
 
   Bench bench;
   QuantizedConvolution conv;
@@ -167,19 +186,30 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   conv.inputZero = c.inputZero;
   conv.filterAddress = bench.load(packedFilter(c, turned), Layout::Compact).address;
   conv.hasBias = c.hasBias;
-  std::span<const int32_t> biases;
-  if (c.hasBias)
-    biases = own.data<int32_t>();
-  std::vector<int32_t> words = isFloat ? packScales(scales, biases) : packChannels(factors, biases);
+  const auto wordsWith = [&](const Tensor &own) {
+    std::span<const int32_t> given;
+    if (c.hasBias)
+      given = own.data<int32_t>();
+    return isFloat ? packScales(scales, given) : packChannels(factors, given);
+  };
+  const std::vector<int32_t> first = wordsWith(biases.front());
+  std::vector<int32_t> words;
   int64_t lanes = c.outputs;
-  if (c.byTaps && tapsAreChannels(c.window, c.outputs)) {
+  if (c.inPhases && tapsAreChannels(c.window, c.outputs)) {
     lanes = c.window.kernel[0] * c.window.kernel[1];
-    const std::vector<int32_t> first = words;
-    for (int64_t tap = 1; tap < lanes; ++tap)
-      words.insert(words.end(), first.begin(), first.end());
+    for (const Tensor &own : biases)
+      std::ranges::copy(wordsWith(own), std::back_inserter(words));
+  } else {
+    // The biases of the other phases stand behind the words of their channel.
+    for (size_t channel = 0; channel < factors.size(); ++channel) {
+      std::copy_n(first.begin() + static_cast<int64_t>(channel) * kChannelWords, kChannelWords,
+                  std::back_inserter(words));
+      for (size_t phase = 1; phase < biases.size(); ++phase)
+        words.push_back(biases[phase].data<int32_t>()[channel]);
+    }
   }
   conv.parameterAddress =
-      bench.load(tensorOf(DataType::I32, {1, lanes, 1, kChannelWords}, words)).address;
+      bench.load(tensorOf(DataType::I32, {1, lanes, 1, std::ssize(words) / lanes}, words)).address;
   conv.activation = {.relu = isFloat, .limit = 3};
   conv.lowest = c.outputZero;
   conv.scratch = bench.scratch(scratchOf(c, conv));
@@ -237,21 +267,31 @@ TEST(QuantizedDeconvolution, PlainAndGroups) {
       {{1, 5, 6, 7}, 70, {{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 7, 1, true, true});
   expectIntegerConvolutions({{2, 12, 5, 6}, 9, {{3, 3}, {2, 1}}, 3, 0, 0, true, true});
 }
-TEST(QuantizedDeconvolution, SingleTapsRefuseZeroPoints) {
+TEST(QuantizedDeconvolution, ManyPhasesRefuseZeroPoints) {
   QuantizedConvolution deconv;
   deconv.input = localTensor(DataType::I8, {1, 4, 3, 3});
-  deconv.output = localTensor(DataType::I8, {1, 4, 6, 6});
-  deconv.window = {{2, 2}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
-  EXPECT_TRUE(quantizedTapDeconvolutionScratch(deconv));
+  deconv.output = localTensor(DataType::I8, {1, 4, 12, 12});
+  deconv.window = {{4, 4}, {4, 4}, {1, 1}, {3, 3}, {3, 3}};
+  EXPECT_TRUE(quantizedPhaseDeconvolutionScratch(deconv));
   deconv.inputZero = 3;
-  const Expected<uint32_t> needed = quantizedTapDeconvolutionScratch(deconv);
+  const Expected<uint32_t> needed = quantizedPhaseDeconvolutionScratch(deconv);
   ASSERT_FALSE(needed);
-  EXPECT_THAT(needed.error().message(), testing::HasSubstr("an input of zero point 3"));
+  EXPECT_THAT(needed.error().message(),
+              testing::HasSubstr("16 phases of an input of zero point 3"));
 }
 TEST(QuantizedDeconvolution, SingleTaps) {
   expectIntegerConvolutions({{1, 5, 6, 7}, 70, {{2, 2}, {2, 2}}, 1, 0, 1, true, true, true});
   expectIntegerConvolutions({{2, 70, 3, 4}, 1, {{3, 2}, {3, 2}}, 1, 0, 3, true, true, true});
   expectIntegerConvolutions({{1, 70, 3, 4}, 1, {{1, 3}, {1, 3}}, 1, 0, 0, false, true, true});
+  expectIntegerConvolutions({{1, 70, 3, 4}, 1, {{3, 2}, {3, 2}}, 1, 5, 3, true, true, true});
+}
+TEST(QuantizedDeconvolution, Phases) {
+  const Window2d even{{4, 4}, {2, 2}, {1, 1}, {1, 1}, {1, 1}};
+  expectIntegerConvolutions({{2, 70, 6, 7}, 70, even, 1, 0, 1, true, true, true});
+  expectIntegerConvolutions({{1, 5, 4, 3}, 1, even, 1, 0, 0, false, true, true});
+  const Window2d uneven{{3, 5}, {2, 3}, {1, 1}, {0, 2}, {1, 0}};
+  expectIntegerConvolutions({{1, 130, 3, 4}, 9, uneven, 1, 0, 3, true, true, true});
+  expectIntegerConvolutions({{1, 5, 3, 4}, 70, uneven, 1, 7, 3, true, true, true});
 }
 TEST(QuantizedDeconvolution, Depthwise) {
   expectIntegerConvolutions({{1, 70, 5, 6}, 70, {{2, 2}, {2, 2}}, 70, 0, 3, true, true});

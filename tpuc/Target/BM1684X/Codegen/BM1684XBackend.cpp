@@ -88,6 +88,35 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   return Place::Local;
 }
 
+/// Each group takes rounds of lanes and blocks of input channels of its own. As long as merged
+/// groups have one block, the filter takes no more room. One channel each is another command.
+int64_t BM1684XBackend::groupsAtOnce(Operation *op) const {
+  auto conv = dyn_cast<tpu::ConvOp>(op);
+  const DataType type = elementTypeOf(op, 0);
+  if (!conv || !precOf(type))
+    return 1;
+  const auto groups = static_cast<int64_t>(conv.getGroup());
+  const auto channelsOf = [&](Value value) {
+    return cast<RankedTensorType>(value.getType()).getDimSize(1) / groups;
+  };
+  const int64_t inputs = channelsOf(conv.getInput());
+  const int64_t outputs = channelsOf(conv.getOutput());
+  if (inputs == 1 && outputs == 1)
+    return 1;
+  int64_t best = 1;
+  int64_t fewest = groups * ceilDiv(outputs, kLanes);
+  const int64_t apart = fewest;
+  for (int64_t merged = 2; merged <= groups && merged * inputs <= channelBlock(*precOf(type));
+       ++merged) {
+    const int64_t rounds = groups / merged * ceilDiv(merged * outputs, kLanes);
+    if (groups % merged != 0 || rounds > fewest || rounds == apart)
+      continue;
+    best = merged;
+    fewest = rounds;
+  }
+  return best;
+}
+
 /// The multipliers of a cycle share blocks of input channels, so that few channels leave most of
 /// them idle. Rows that become channels are loaded for each window that they are under, from global
 /// memory, where the input has to be first.

@@ -20,6 +20,7 @@ public:
   PrecisionSet precisions() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   bool wantsConvolution(mlir::Operation *product, llvm::ArrayRef<int64_t> picture) const override;
+  int64_t groupsAtOnce(mlir::Operation *op) const override;
   bool wantsRowsAsChannels(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;

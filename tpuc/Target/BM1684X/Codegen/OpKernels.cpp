@@ -79,8 +79,8 @@ Kernels deconvKernels(const SlicedOp &sliced) {
     return propagate(window);
   Convolution conv = convolutionOf(sliced);
   conv.window = *window;
-  return hasOneTap(sliced.op) ? one<tapDeconvolutionScratch, emitTapDeconvolution>(conv)
-                              : one<deconvolutionScratch, emitDeconvolution>(conv);
+  return isInPhases(sliced.op) ? one<phaseDeconvolutionScratch, emitPhaseDeconvolution>(conv)
+                               : one<deconvolutionScratch, emitDeconvolution>(conv);
 }
 
 template <typename Op> Kernels poolKernels(Op op, const SlicedOp &sliced) {

@@ -255,7 +255,7 @@ static void setFilter(ChannelRows &rows, Operation *op, const SliceModel &model)
   const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
   if (isa<tpu::ConvOp>(op) && !isByOne)
     rows.factors = strideFactors(strideOf(op));
-  if (hasOneTap(op))
+  if (isInPhases(op))
     rows.factors = rows.areTaps ? std::array<int64_t, 2>{1, 1} : strideOf(op);
   int64_t all = 1;
   int64_t own = 1;
@@ -284,13 +284,6 @@ static std::array<int64_t, 2> filterParts(const ChannelRows &rows, int64_t block
       return cutsTaps ? std::array{blocks, cut / blocks} : std::array{cut, int64_t{1}};
   }
   return {0, 0};
-}
-
-/// Whether the taps of a transposed convolution take the place of channels.
-static bool hasTapsAsChannels(Operation *op) {
-  return hasOneTap(op) &&
-         tapsAreChannels({.kernel = strideOf(op)},
-                         cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
 }
 
 /// Whether a filter is so long that it pays to let it stand in parts, with as many rows as whole
@@ -716,13 +709,14 @@ static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
                             ArrayRef<int32_t> words) {
   const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
   const int64_t numWords = std::ssize(words);
+  const int64_t each = rows.areTaps ? kChannelWords : numWords / rows.channels;
   for (int64_t channel = 0; channel < rows.channels; ++channel) {
-    // Taps share the words of their channel.
-    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * kChannelWords % numWords]);
+    // Taps may share the words of their channel.
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * each % numWords]);
     layout.parameters.push_back({static_cast<int64_t>(place.address) +
                                      channel % int64_t{kLanes} * place.stride[1] +
                                      channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
-                                 {own, own + kChannelWords * sizeof(int32_t)}});
+                                 {own, own + each * sizeof(int32_t)}});
   }
 }
 

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 
 using namespace mlir;
 
@@ -111,8 +112,18 @@ struct ChannelStrides {
   int64_t inner = 1;
   /// Elements of a group, whose channels follow those of the group before.
   int64_t group = 1;
+  /// Of a transposed convolution whose phases have biases of their own: the columns of its kernel,
+  /// and every how manieth row and column is of the same phase.
+  int64_t columns = 1;
+  std::array<int64_t, 2> phases{1, 1};
+
   int64_t channelOf(int64_t element) const {
     return element / group * channels + element / inner % channels;
+  }
+  int64_t numPhases() const { return phases[0] * phases[1]; }
+  int64_t phaseOf(int64_t element) const {
+    const int64_t tap = element % inner;
+    return tap / columns % phases[0] * phases[1] + tap % columns % phases[1];
   }
 };
 
@@ -124,7 +135,11 @@ static ChannelStrides channelStrides(Operation *op) {
     int64_t taps = 1;
     for (int64_t extent : dims.drop_front(2))
       taps *= extent;
-    return {dims[1], taps, count / static_cast<int64_t>(deconv.getGroup())};
+    ChannelStrides strides{dims[1], taps, count / static_cast<int64_t>(deconv.getGroup())};
+    strides.columns = dims.back();
+    if (isInPhases(op) && tpu::zeroPointOf(op->getOperand(0)) != 0)
+      strides.phases = strideOf(op);
+    return strides;
   }
   if (cast<tpu::MatMulOp>(op).getRightTranspose())
     return {dims[0], dims[1], count};
@@ -136,9 +151,14 @@ bool hasBias(Operation *op) {
          (!isa<tpu::ConvOp>(op) && tpu::zeroPointOf(op->getOperand(0)) != 0);
 }
 
-/// What the sums of `count` channels begin with.
+/// How many biases of its own each channel has, one for each phase.
+static int64_t numPhases(Operation *op) {
+  return isa<tpu::DeconvOp>(op) ? channelStrides(op).numPhases() : 1;
+}
+
+/// What the sums of `count` channels begin with, phase after phase.
 static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
-  std::vector<int32_t> biases(static_cast<size_t>(count));
+  std::vector<int32_t> biases(static_cast<size_t>(count * numPhases(op)));
   if (!isa<NoneType>(op->getOperand(2).getType())) {
     Expected<Tensor> bias = readConstant(op, 2);
     if (!bias)
@@ -146,7 +166,7 @@ static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
     if (bias->type() != DataType::I32 || (bias->numElements() != count && bias->numElements() != 1))
       return makeError("", "a bias of another type or length", "an i32 for each channel");
     for (size_t i = 0; i < biases.size(); ++i)
-      biases[i] = bias->data<int32_t>()[bias->numElements() == 1 ? 0 : i];
+      biases[i] = bias->data<int32_t>()[i % static_cast<size_t>(bias->numElements())];
   }
   const int64_t zero = tpu::zeroPointOf(op->getOperand(0));
   if (isa<tpu::ConvOp>(op) || zero == 0)
@@ -158,9 +178,9 @@ static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
     return makeError("", "a constant of another type", "an i8");
   const ChannelStrides strides = channelStrides(op);
   const std::span<const int8_t> elements = filter->data<int8_t>();
-  for (size_t i = 0; i < elements.size(); ++i)
-    biases[static_cast<size_t>(strides.channelOf(static_cast<int64_t>(i)))] -=
-        static_cast<int32_t>(zero) * elements[i];
+  for (int64_t i = 0; i < std::ssize(elements); ++i)
+    biases[static_cast<size_t>(strides.phaseOf(i) * count + strides.channelOf(i))] -=
+        static_cast<int32_t>(zero) * elements[static_cast<size_t>(i)];
   return biases;
 }
 
@@ -190,6 +210,31 @@ static Expected<std::vector<int32_t>> slopeWords(Operation *op) {
   return packChannels(*slopes, {});
 }
 
+/// The words of all channels, where `pack` makes those with some biases. Of several phases those of
+/// the first one with the biases of the others behind them, or, where taps take the place of
+/// channels, those of each.
+static std::vector<int32_t>
+phaseWords(Operation *op, std::span<const int32_t> biases, int64_t count,
+           llvm::function_ref<std::vector<int32_t>(std::span<const int32_t>)> pack) {
+  const auto channels = static_cast<size_t>(count);
+  const auto ofPhase = [&](size_t phase) { return biases.subspan(phase * channels, channels); };
+  const size_t phases = biases.size() / channels;
+  const std::vector<int32_t> first = pack(ofPhase(0));
+  std::vector<int32_t> words;
+  if (phases > 1 && hasTapsAsChannels(op)) {
+    for (size_t phase = 0; phase < phases; ++phase)
+      llvm::append_range(words, pack(ofPhase(phase)));
+    return words;
+  }
+  const size_t each = first.size() / channels;
+  for (size_t channel = 0; channel < channels; ++channel) {
+    llvm::append_range(words, std::span(first).subspan(channel * each, each));
+    for (size_t phase = 1; phase < phases; ++phase)
+      words.push_back(ofPhase(phase)[channel]);
+  }
+  return words;
+}
+
 Expected<std::vector<int32_t>> parameterWords(Operation *op) {
   if (isa<tpu::PReluOp>(op))
     return slopeWords(op);
@@ -206,7 +251,10 @@ Expected<std::vector<int32_t>> parameterWords(Operation *op) {
     Expected<std::vector<float>> scales = forEachChannel(std::move(numbers), count);
     if (!scales)
       return propagate(scales);
-    return isProduct ? packColumnScales(*scales, *biases) : packScales(*scales, *biases);
+    if (isProduct)
+      return packColumnScales(*scales, *biases);
+    return phaseWords(op, *biases, count,
+                      [&](std::span<const int32_t> own) { return packScales(*scales, own); });
   }
   Expected<std::vector<Requantize>> factors = requantizationsOf(op);
   if (!factors)
@@ -214,7 +262,10 @@ Expected<std::vector<int32_t>> parameterWords(Operation *op) {
   Expected<std::vector<Requantize>> channels = forEachChannel(std::move(*factors), count);
   if (!channels)
     return propagate(channels);
-  return isProduct ? packColumns(*channels, *biases) : packChannels(*channels, *biases);
+  if (isProduct)
+    return packColumns(*channels, *biases);
+  return phaseWords(op, *biases, count,
+                    [&](std::span<const int32_t> own) { return packChannels(*channels, own); });
 }
 
 } // namespace tpuc::bm1684x::backend

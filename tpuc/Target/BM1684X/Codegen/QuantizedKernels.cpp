@@ -97,8 +97,8 @@ Kernels deconvKernels(const SlicedOp &sliced) {
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  if (hasOneTap(sliced.op))
-    return one<quantizedTapDeconvolutionScratch, emitQuantizedTapDeconvolution>(*conv);
+  if (isInPhases(sliced.op))
+    return one<quantizedPhaseDeconvolutionScratch, emitQuantizedPhaseDeconvolution>(*conv);
   return one<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(*conv);
 }
 

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -108,19 +109,29 @@ Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
   return window;
 }
 
-bool hasOneTap(Operation *op) {
-  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2 ||
-      tpu::zeroPointOf(op->getOperand(0)) != 0)
+bool isInPhases(Operation *op) {
+  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2)
+    return false;
+  const std::array<int64_t, 2> stride = strideOf(op);
+  if (tpu::zeroPointOf(op->getOperand(0)) != 0 && stride[0] * stride[1] > kMostPhaseBiases)
     return false;
   const Expected<Window2d> window = unpaddedWindow(op);
-  if (!window || !hasSingleTaps(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
+  if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
     return false;
-  const auto input = cast<RankedTensorType>(op->getOperand(0).getType()).getShape().drop_front(2);
-  const auto output = cast<RankedTensorType>(op->getResult(0).getType()).getShape().drop_front(2);
-  for (size_t i = 0; i < input.size(); ++i)
-    if (output[i] != input[i] * window->stride[i + 2 - input.size()])
-      return false;
-  return true;
+  const Expected<SliceModel> model = sliceModel(op);
+  return model && llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
+           // No element of the result lies in front of what inputs add to, or behind that.
+           const OperandModel &input = model->operands[0];
+           const AxisMap &map = input.maps[axis];
+           const int64_t reached = (input.extents[axis] - 1) * map.stride + map.window;
+           return map.pad >= 0 && model->result[axis] + map.pad <= reached;
+         });
+}
+
+bool hasTapsAsChannels(Operation *op) {
+  return isInPhases(op) &&
+         tapsAreChannels(*unpaddedWindow(op),
+                         cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
 }
 
 int64_t groupOf(const SlicedOp &sliced) {

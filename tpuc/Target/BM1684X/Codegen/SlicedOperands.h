@@ -36,10 +36,11 @@ Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
 /// That of a transposed convolution, as `emitDeconvolution` has it. Errors: also groups.
 Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
 
-/// Whether each element of the result of a transposed convolution has one tap: its windows do not
-/// overlap and are all of the result. Integers: with the zero point 0 only, as biases take it up
-/// for all taps.
-bool hasOneTap(mlir::Operation *op);
+/// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers whose
+/// zero point is not 0: of few phases, as each needs a bias of its own.
+bool isInPhases(mlir::Operation *op);
+/// Whether its taps take the place of channels then.
+bool hasTapsAsChannels(mlir::Operation *op);
 
 /// The groups of a convolution: of a slice of a depthwise one as many as it has channels.
 int64_t groupOf(const codegen::SlicedOp &sliced);

@@ -71,22 +71,27 @@ Expected<void> emitConvolution(Builder &builder, const Convolution &conv);
 Expected<uint32_t> deconvolutionScratch(const Convolution &deconv);
 Expected<void> emitDeconvolution(Builder &builder, const Convolution &deconv);
 
-/// Whether each output element of the deconvolution has one tap: the kernel is as large as the
-/// stride, one group, no dilation. Then it may be emitted as a 1x1 convolution for each tap,
-/// without the zeros: stride[0] * stride[1] times fewer products. Window, pads and operands are as
-/// for `emitDeconvolution`, but for the filter, which `packTapFilter` packs.
-bool hasSingleTaps(const Window2d &window, int64_t group);
-/// Whether one convolution does it for all taps, each of which is a channel: there is one output
-/// channel, and lanes enough. Then filters of the taps, [1, kh * kw, 1, channels], and as many
-/// equal biases (or words of integers) lie in successive lanes.
+/// Whether the output elements of the deconvolution that are a stride apart may be computed
+/// together, phase after phase, each as a deconvolution of stride 1 with the taps that its elements
+/// meet: the kernel is at least as large as the stride, one group, no dilation. Without the zeros
+/// there are up to stride[0] * stride[1] times fewer products. Window, pads and operands are as for
+/// `emitDeconvolution`, but for the filter, which `packPhaseFilter` packs. Each output element
+/// needs an input and a tap.
+bool hasPhases(const Window2d &window, int64_t group);
+/// Whether one convolution does it for all phases, each of which is a channel: each has one tap,
+/// there is one output channel, and lanes enough. Then filters of the taps, [1, kh * kw, 1,
+/// channels], and as many equal biases (or words of integers) lie in successive lanes.
 bool tapsAreChannels(const Window2d &window, int64_t outputs);
-Expected<uint32_t> tapDeconvolutionScratch(const Convolution &deconv);
-Expected<void> emitTapDeconvolution(Builder &builder, const Convolution &deconv);
-/// A filter [oc, ic, kh, kw] as kh * kw filters of 1x1 that follow each other, and its shape
-/// [kh * kw, oc, 1, channels], Compact.
-Extents tapFilterShape(DataType type, const Extents &filter);
-std::vector<uint8_t> packTapFilter(DataType type, const Extents &filter,
-                                   std::span<const uint8_t> bytes);
+Expected<uint32_t> phaseDeconvolutionScratch(const Convolution &deconv);
+Expected<void> emitPhaseDeconvolution(Builder &builder, const Convolution &deconv);
+/// A filter [oc, ic, kh, kw] as filters of the phases that follow each other, each of
+/// ceil(kernel / stride) taps, those that are missing 0; and its shape
+/// [phases, oc, 1, channels * taps], Compact.
+Extents phaseFilterShape(DataType type, const Extents &filter,
+                         const std::array<int64_t, 2> &stride);
+std::vector<uint8_t> packPhaseFilter(DataType type, const Extents &filter,
+                                     std::span<const uint8_t> bytes,
+                                     const std::array<int64_t, 2> &stride);
 
 /// The shape under which the packed filter lies in global memory, row-major, and in local memory,
 /// Compact. `filter` is [oc, ic / group, kh, kw]. n is 1, or where the stride is beyond what a

@@ -22,24 +22,24 @@ std::array<int64_t, 2> strideFactors(const std::array<int64_t, 2> &stride) {
   return factors;
 }
 
-Extents packedFilterShape(DataType type, const Extents &filter,
-                          const std::array<int64_t, 2> &stride) {
-  std::array<int64_t, 2> factors = strideFactors(stride);
-  int64_t channels = alignUp(filter[1], channelBlock(*precOf(type)));
+/// The shape of a filter of which every `factors`-th tap makes a phase.
+static Extents sharedShape(DataType type, const Extents &filter,
+                           const std::array<int64_t, 2> &factors) {
+  const int64_t channels = alignUp(filter[1], channelBlock(*precOf(type)));
   return {factors[0] * factors[1], filter[0], 1,
           channels * ceilDiv(filter[2], factors[0]) * ceilDiv(filter[3], factors[1])};
 }
 
-std::vector<uint8_t> packFilter(DataType type, const Extents &filter,
-                                std::span<const uint8_t> bytes,
-                                const std::array<int64_t, 2> &stride) {
+static std::vector<uint8_t> packShared(DataType type, const Extents &filter,
+                                       std::span<const uint8_t> bytes,
+                                       const std::array<int64_t, 2> &factors) {
   const size_t size = precBytes(*precOf(type));
   const int64_t block = channelBlock(*precOf(type));
-  auto [fy, fx] = strideFactors(stride);
+  auto [fy, fx] = factors;
   auto [oc, ic, kh, kw] = filter;
   const int64_t subH = ceilDiv(kh, fy);
   const int64_t subW = ceilDiv(kw, fx);
-  const Extents shape = packedFilterShape(type, filter, stride);
+  const Extents shape = sharedShape(type, filter, factors);
   std::vector<uint8_t> packed(static_cast<size_t>(shape[0] * shape[1] * shape[3]) * size);
   const uint8_t *from = bytes.data();
   for (int64_t o = 0; o < oc; ++o)
@@ -54,25 +54,26 @@ std::vector<uint8_t> packFilter(DataType type, const Extents &filter,
   return packed;
 }
 
-Extents tapFilterShape(DataType type, const Extents &filter) {
-  return {filter[2] * filter[3], filter[0], 1, alignUp(filter[1], channelBlock(*precOf(type)))};
+Extents packedFilterShape(DataType type, const Extents &filter,
+                          const std::array<int64_t, 2> &stride) {
+  return sharedShape(type, filter, strideFactors(stride));
 }
 
-std::vector<uint8_t> packTapFilter(DataType type, const Extents &filter,
-                                   std::span<const uint8_t> bytes) {
-  const size_t size = precBytes(*precOf(type));
-  auto [oc, ic, kh, kw] = filter;
-  const Extents shape = tapFilterShape(type, filter);
-  std::vector<uint8_t> packed(static_cast<size_t>(shape[0] * shape[1] * shape[3]) * size);
-  const uint8_t *from = bytes.data();
-  for (int64_t o = 0; o < oc; ++o)
-    for (int64_t i = 0; i < ic; ++i)
-      for (int64_t tap = 0; tap < kh * kw; ++tap, from += size) {
-        // Without a kernel, blocks of input channels follow each other.
-        int64_t at = (tap * oc + o) * shape[3] + i;
-        std::memcpy(packed.data() + static_cast<size_t>(at) * size, from, size);
-      }
-  return packed;
+std::vector<uint8_t> packFilter(DataType type, const Extents &filter,
+                                std::span<const uint8_t> bytes,
+                                const std::array<int64_t, 2> &stride) {
+  return packShared(type, filter, bytes, strideFactors(stride));
+}
+
+Extents phaseFilterShape(DataType type, const Extents &filter,
+                         const std::array<int64_t, 2> &stride) {
+  return sharedShape(type, filter, stride);
+}
+
+std::vector<uint8_t> packPhaseFilter(DataType type, const Extents &filter,
+                                     std::span<const uint8_t> bytes,
+                                     const std::array<int64_t, 2> &stride) {
+  return packShared(type, filter, bytes, stride);
 }
 
 std::vector<uint8_t> swapFilterChannels(DataType type, const Extents &filter, int64_t group,

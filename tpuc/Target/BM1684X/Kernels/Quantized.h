@@ -30,6 +30,9 @@ struct Requantize {
   std::optional<int32_t> highest;
 };
 
+/// Words of each channel, of which the last one is the bias.
+inline constexpr int64_t kChannelWords = 4, kBiasWord = 3;
+
 /// output[n,m,y,x] = requantized bias[m] + sum of filter * input, where around the image lies
 /// `inputZero`. The zero point is not subtracted: -inputZero * the sum of a channel's filter
 /// belongs into its bias.
@@ -46,6 +49,8 @@ struct QuantizedConvolution {
   uint32_t parameterAddress = 0;
   /// False where all biases are 0.
   bool hasBias = true;
+  /// Which word of a channel is its bias.
+  int64_t biasWord = kBiasWord;
   int32_t inputZero = 0;
   Window2d window;
   int64_t group = 1;
@@ -65,12 +70,14 @@ Expected<void> emitQuantizedConvolution(Builder &builder, const QuantizedConvolu
 /// are `inputZero`, too, so the same bias is right. Depthwise: with inputZero 0 only.
 Expected<uint32_t> quantizedDeconvolutionScratch(const QuantizedConvolution &deconv);
 Expected<void> emitQuantizedDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
-/// The same for windows without overlap, with inputZero 0 only: see `emitTapDeconvolution`.
-Expected<uint32_t> quantizedTapDeconvolutionScratch(const QuantizedConvolution &deconv);
-Expected<void> emitQuantizedTapDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
+/// The same phase after phase: see `emitPhaseDeconvolution`. Where inputZero is not 0, each phase
+/// has a bias of its own, with -inputZero * the sum of the phase's filter in it: the words behind
+/// the first one, of at most kMostPhaseBiases phases.
+inline constexpr int64_t kMostPhaseBiases = 13;
+Expected<uint32_t> quantizedPhaseDeconvolutionScratch(const QuantizedConvolution &deconv);
+Expected<void> emitQuantizedPhaseDeconvolution(Builder &builder,
+                                               const QuantizedConvolution &deconv);
 
-/// Words of each channel.
-inline constexpr int64_t kChannelWords = 4;
 /// {multiplier, -shift, zero point, bias} of each channel; no biases: 0.
 std::vector<int32_t> packChannels(std::span<const Requantize> channels,
                                   std::span<const int32_t> biases);

@@ -60,7 +60,7 @@ LocalTensor filterOf(const QuantizedConvolution &conv, const Extents &shape) {
 }
 
 LocalTensor biasOf(const QuantizedConvolution &conv) {
-  return channelWord(DataType::I32, conv.output.shape[1], conv.parameterAddress, kBiasWord,
+  return channelWord(DataType::I32, conv.output.shape[1], conv.parameterAddress, conv.biasWord,
                      conv.output.startLane);
 }
 

@@ -101,7 +101,8 @@ void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_
 
 LocalTensor channelWord(DataType type, int64_t channels, uint32_t parameters, int64_t word,
                         uint32_t startLane) {
-  return localTensor(DataType::I32, {1, channels, 1, kChannelWords}, parameters, Layout::Aligned,
+  // Each channel has a line.
+  return localTensor(DataType::I32, {1, channels, 1, word + 1}, parameters, Layout::Aligned,
                      startLane)
       .slice(3, word, 1)
       .as(type);

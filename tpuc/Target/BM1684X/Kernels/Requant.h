@@ -36,7 +36,7 @@ void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_
 /// One of the words of each channel at `parameters`, as [1,channels,1,1].
 LocalTensor channelWord(DataType type, int64_t channels, uint32_t parameters, int64_t word,
                         uint32_t startLane);
-inline constexpr int64_t kScaleWord = 0, kBiasWord = 3;
+inline constexpr int64_t kScaleWord = 0;
 
 /// output (floats, Aligned) = f32(sums) * factor, limited. `factor` is of F32 and has the shape of
 /// the sums (see `repeated`), whose place is used for more.
