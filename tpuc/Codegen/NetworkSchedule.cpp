@@ -86,7 +86,7 @@ public:
       : layers(layers), groups(groups), backend(backend), capacity(capacity),
         heuristics(heuristics) {}
 
-  Expected<std::vector<ScheduleItem>> run();
+  Expected<Schedule> run();
   Expected<int64_t> estimate();
 
 private:
@@ -97,6 +97,7 @@ private:
   void buildUnits();
   Expected<bool> place(int64_t limit);
   Expected<int64_t> moveLoads(int64_t room);
+  int64_t neededBytes(ArrayRef<MovableLoad> loads) const;
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
@@ -110,6 +111,8 @@ private:
   std::vector<int64_t> bytes;
   std::vector<ScheduleUnit> units;
   int64_t end = 0;
+  /// The most bytes that are needed in a unit.
+  int64_t most = 0;
 };
 
 int64_t Scheduler::available(Value value) const {
@@ -243,6 +246,16 @@ void Scheduler::buildUnits() {
   }
 }
 
+int64_t Scheduler::neededBytes(ArrayRef<MovableLoad> loads) const {
+  std::vector<int64_t> needed;
+  for (const ScheduleUnit &unit : units)
+    needed.push_back(unit.bytes);
+  for (const MovableLoad &load : loads)
+    for (int64_t unit = load.need; unit <= load.last; ++unit)
+      needed[static_cast<size_t>(unit)] += load.bytes;
+  return *llvm::max_element(needed);
+}
+
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
 /// that wait for nothing; those that come before they are needed fill local memory up to `room`.
 /// The estimated cycles of the run.
@@ -288,6 +301,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   std::vector<MovableLoad> loads;
   for (const Load &load : moved)
     loads.push_back(load.load);
+  most = neededBytes(loads);
   std::vector<ScheduleUnit> used = units;
   Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room);
   if (!cycles)
@@ -359,19 +373,20 @@ Expected<bool> Scheduler::allocate() {
   return true;
 }
 
-Expected<std::vector<ScheduleItem>> Scheduler::run() {
+Expected<Schedule> Scheduler::run() {
   if (Expected<void> collected = collect(); !collected)
     return propagate(collected);
   buildUnits();
   // The more is loaded early, the harder it is to place.
   for (int64_t percent : {100, 94, 88, 80, 70, 50}) {
-    if (Expected<int64_t> moved = moveLoads(capacity * percent / 100); !moved)
+    const int64_t room = capacity * percent / 100;
+    if (Expected<int64_t> moved = moveLoads(room); !moved)
       continue;
     Expected<bool> isPlaced = allocate();
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
-      return std::move(items);
+      return Schedule{.items = std::move(items), .isCrowded = most > room};
   }
   return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
                                  " bytes of local memory");
@@ -393,8 +408,9 @@ Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
   return Scheduler(layers, groups, backend, capacity, heuristics).estimate();
 }
 
-Expected<std::vector<ScheduleItem>>
-codegen::scheduleNetwork(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups,
-                         const Backend &backend, int64_t capacity, const Heuristics &heuristics) {
+Expected<Schedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
+                                            MutableArrayRef<GroupPlan> groups,
+                                            const Backend &backend, int64_t capacity,
+                                            const Heuristics &heuristics) {
   return Scheduler(layers, groups, backend, capacity, heuristics).run();
 }

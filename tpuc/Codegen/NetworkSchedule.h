@@ -37,13 +37,19 @@ struct ScheduleItem {
   int64_t period() const { return group ? group->period() : 1; }
 };
 
+struct Schedule {
+  std::vector<ScheduleItem> items;
+  /// Whether loads could be brought forward into less room than some layers need: then groups that
+  /// need less may be faster.
+  bool isCrowded = false;
+};
+
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
 /// begins, brings loads of constants forward, and gives everything its place in `capacity` bytes of
 /// local memory. Errors: there is no room.
-Expected<std::vector<ScheduleItem>> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
-                                                    llvm::MutableArrayRef<GroupPlan> groups,
-                                                    const Backend &backend, int64_t capacity,
-                                                    const Heuristics &heuristics = {});
+Expected<Schedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
+                                   llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
+                                   int64_t capacity, const Heuristics &heuristics = {});
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,

@@ -15,12 +15,11 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Expected<SmallVector<int64_t>> NetworkTrial::run(std::vector<GroupPlan> groups) const {
-  Expected<std::vector<ScheduleItem>> items =
-      scheduleNetwork(layers, groups, backend, pool.address, heuristics);
-  if (!items)
-    return propagate(items);
+  Expected<Schedule> schedule = scheduleNetwork(layers, groups, backend, pool.address, heuristics);
+  if (!schedule)
+    return propagate(schedule);
   return backend.runCycles(
-      [&](Emitter &emitter) { return emitPlanned(*items, pool, backend, emitter); });
+      [&](Emitter &emitter) { return emitPlanned(schedule->items, pool, backend, emitter); });
 }
 
 Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {
