@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Codegen/GroupTimes.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/Passes.h"
@@ -48,6 +49,7 @@ private:
   void contain(Value inner, Value outer, int64_t offset);
   void containParts();
   void need(Value value, int64_t time);
+  int64_t needForGroup(tpu::GroupOp group, const GroupTimes &times, int64_t begin);
   void collect();
 
   Block &block;
@@ -91,30 +93,28 @@ void Neurons::need(Value value, int64_t time) {
   entry->second.upper = std::max(entry->second.upper, time + 1);
 }
 
-/// Whether a group has loaded all that it loads before it stores anything: the engine that moves
-/// data works in order, so results may take the place of operands that nobody else reads.
-bool loadsFirst(tpu::GroupOp group) {
-  int64_t lastLoad = std::numeric_limits<int64_t>::min();
-  int64_t firstStore = std::numeric_limits<int64_t>::max();
-  for (Operation &member : group.getBody().front().without_terminator()) {
-    if (isa<tpu::UnpackOp>(member))
-      continue;
-    Expected<GroupInfo> info = GroupInfo::of(&member);
-    const bool isCut = info && llvm::any_of(info->sections, [](const auto &sections) {
-                         return sections.size() > 1;
-                       });
-    if (!info || isCut)
-      return false;
-    if (isa<tpu::LoadOp>(member))
-      lastLoad = std::max(lastLoad, info->step);
-    if (isa<tpu::StoreOp>(member))
-      firstStore = std::min(firstStore, info->step);
+/// What a group loads is needed until its last slice is loaded, what it stores from its first slice
+/// on: a result may take the place of an operand that nobody else reads, if all of that is loaded
+/// before. The times that it takes.
+int64_t Neurons::needForGroup(tpu::GroupOp group, const GroupTimes &times, int64_t begin) {
+  const int64_t count = 2 * std::max<int64_t>(times.count(), 1);
+  Operation *yield = group.getBody().front().getTerminator();
+  for (auto [stored, result] : llvm::zip_equal(yield->getOperands(), group.getResults())) {
+    const GroupTimes::Span span = times.spanOf(stored.getDefiningOp());
+    need(result, begin + 2 * span.first + 1);
+    need(result, begin + 2 * span.last + 1);
   }
-  return lastLoad <= firstStore;
+  for (Operation &member : group.getBody().front())
+    for (Value operand : member.getOperands())
+      if (operand.getParentBlock() == &block)
+        need(operand,
+             begin + (isa<tpu::LoadOp>(member) ? 2 * times.spanOf(&member).last : count - 1));
+  return count;
 }
 
-/// Inputs are there from the start, outputs to the end. Each op takes two times: it reads in both,
-/// or in the first alone, and what it makes is there in both, or in the second alone.
+/// Inputs are there from the start, outputs to the end. An op takes two times, in which it reads
+/// and in which what it makes is there; a group two for each time of its transfers: first it loads,
+/// then it stores.
 void Neurons::collect() {
   for (Value argument : block.getArguments())
     need(argument, 0);
@@ -122,16 +122,18 @@ void Neurons::collect() {
   for (Operation &op : block.without_terminator()) {
     if (isConstant(&op))
       continue;
-    auto group = dyn_cast<tpu::GroupOp>(op);
-    const bool isApart = group && loadsFirst(group);
+    if (auto group = dyn_cast<tpu::GroupOp>(op))
+      if (Expected<GroupTimes> times = GroupTimes::of(group)) {
+        time += needForGroup(group, *times, time);
+        continue;
+      }
     op.walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
         if (operand.getParentBlock() == &block)
-          need(operand, isApart ? time : time + 1);
+          need(operand, time + 1);
     });
     for (Value result : op.getResults()) {
-      if (!isApart)
-        need(result, time);
+      need(result, time);
       need(result, time + 1);
     }
     time += 2;

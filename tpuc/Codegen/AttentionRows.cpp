@@ -63,6 +63,35 @@ Value reshapedRows(Value value, ArrayRef<int64_t> dims) {
   return reshape.getInput();
 }
 
+/// One of the parts along the first dimension of `from`.
+struct Picked {
+  Value from;
+  int64_t index = 0;
+};
+
+/// The part that `value` is, by a gather or a slice whose first dimension is dropped.
+std::optional<Picked> pickedPart(Value value) {
+  if (auto gather = value.getDefiningOp<tpu::GatherOp>()) {
+    const auto indices = top::constantInts(gather.getIndices());
+    if (gather.getAxis() != 0 || !indices || indices->size() != 1)
+      return std::nullopt;
+    return Picked{gather.getInput(), indices->front()};
+  }
+  auto squeeze = value.getDefiningOp<tpu::SqueezeOp>();
+  auto slice = squeeze ? squeeze.getInput().getDefiningOp<tpu::SliceOp>() : tpu::SliceOp();
+  const RankedTensorType from = slice ? staticType(slice.getInput()) : RankedTensorType();
+  const RankedTensorType one = slice ? staticType(slice.getOutput()) : RankedTensorType();
+  if (!from || !one || one.getRank() < 2 || one.getShape()[0] != 1 ||
+      one.getShape().drop_front() != from.getShape().drop_front() ||
+      staticType(value).getShape() != one.getShape().drop_front())
+    return std::nullopt;
+  const auto offsets = top::intsOf(slice.getOffset(), slice.getOffsetTensor());
+  const auto axes = top::intsOf(slice.getAxes(), slice.getAxesTensor());
+  if (!offsets || offsets->size() != 1 || (axes && axes->front() != 0))
+    return std::nullopt;
+  return Picked{slice.getInput(), offsets->front()};
+}
+
 /// The rows of `heads` [B, H, T, D].
 std::optional<Rows> rowsOf(Value heads) {
   if (auto cast = heads.getDefiningOp<tpu::CastOp>()) {
@@ -78,16 +107,13 @@ std::optional<Rows> rowsOf(Value heads) {
     Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], dims[1], dims[3]});
     return rows ? std::optional(Rows{.tensor = rows, .cast = {}}) : std::nullopt;
   }
-  auto gather = heads.getDefiningOp<tpu::GatherOp>();
-  auto permute = gather ? gather.getInput().getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
-  if (!permute || gather.getAxis() != 0 || !hasOrder(permute, {2, 0, 3, 1, 4}))
-    return std::nullopt;
-  const auto indices = top::constantInts(gather.getIndices());
-  const RankedTensorType all = staticType(gather.getInput());
-  if (!indices || indices->size() != 1 || !all)
+  const std::optional<Picked> picked = pickedPart(heads);
+  auto permute = picked ? picked->from.getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
+  const RankedTensorType all = permute ? staticType(permute.getOutput()) : RankedTensorType();
+  if (!all || !hasOrder(permute, {2, 0, 3, 1, 4}))
     return std::nullopt;
   const int64_t parts = all.getShape()[0];
-  const int64_t part = indices->front() < 0 ? indices->front() + parts : indices->front();
+  const int64_t part = picked->index < 0 ? picked->index + parts : picked->index;
   Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]});
   if (!rows || part < 0 || part >= parts)
     return std::nullopt;

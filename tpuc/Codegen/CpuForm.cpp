@@ -212,7 +212,7 @@ Expected<void> codegen::checkCpuForm(Operation *op) {
   }
   const bool isQuantized = llvm::any_of(op->getOperands(), tpu::isQuantized) ||
                            llvm::any_of(op->getResults(), tpu::isQuantized);
-  const bool isOnIntegers = op->hasAttr("dequant_scale") ||
+  const bool isOnIntegers = op->hasAttr("dequant_scale") || tpu::hasStoredSteps(op) ||
                             (isQuantized && (op->hasAttr("rshift") || isa<tpu::CastOp>(op)));
   if (isOnIntegers || !ops::findMeaning(meaningOf(op)))
     return makeError("",

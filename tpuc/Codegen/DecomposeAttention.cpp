@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
 #include <cmath>
@@ -111,6 +112,51 @@ private:
   Value none;
 };
 
+/// Attention on stored integers [B, H, T, D] as that of B * H samples of one head, in rows:
+/// products and a softmax would round in other steps.
+class RowsOfIntegers {
+public:
+  explicit RowsOfIntegers(tpu::ScaleDotProductAttentionOp op) : op(op), builder(op) {}
+
+  void run() {
+    none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
+    constexpr StringLiteral kNames[] = {"query_rows", "key_rows", "value_rows"};
+    SmallVector<Value> operands(op->getOperands());
+    for (auto [operand, what] : llvm::zip(operands, kNames))
+      operand = reshaped(operand, rowsOf(cast<RankedTensorType>(operand.getType())), name(what));
+    auto rows = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
+    rows->setOperands(operands);
+    const double width = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
+    rows->setAttr("scale", builder.getF64FloatAttr(op.getScale() ? op.getScale()->convertToDouble()
+                                                                 : 1 / std::sqrt(width)));
+    for (const char *heads : {"q_num_heads", "kv_num_heads"})
+      rows->setAttr(heads, builder.getI64IntegerAttr(1));
+    const auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    rows->getResult(0).setType(rowsOf(type));
+    rows->setLoc(name("rows"));
+    op->getResult(0).replaceAllUsesWith(reshaped(rows->getResult(0), type, op.getLoc()));
+    op->erase();
+  }
+
+private:
+  static RankedTensorType rowsOf(RankedTensorType type) {
+    const ArrayRef<int64_t> dims = type.getShape();
+    return type.clone({dims[0] * dims[1], dims[2], dims[3]});
+  }
+  Location name(StringRef what) {
+    return NameLoc::get(builder.getStringAttr(tensorNames(op)[0] + "_" + what.str()));
+  }
+  Value reshaped(Value value, RankedTensorType type, Location loc) {
+    OperationState state(loc, tpu::ReshapeOp::getOperationName(), {value, none}, TypeRange(type));
+    state.addAttribute("shape", builder.getI64ArrayAttr(type.getShape()));
+    return builder.create(state)->getResult(0);
+  }
+
+  tpu::ScaleDotProductAttentionOp op;
+  OpBuilder builder;
+  Value none;
+};
+
 struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeAttentionPass> {
   using Base::Base;
 
@@ -124,7 +170,10 @@ struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeA
         ops.push_back(op);
     });
     for (tpu::ScaleDotProductAttentionOp op : ops)
-      Decomposition(op).run();
+      if (tpu::hasStoredSteps(op))
+        RowsOfIntegers(op).run();
+      else
+        Decomposition(op).run();
   }
 };
 

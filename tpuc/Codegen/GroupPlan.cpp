@@ -102,8 +102,8 @@ void GroupPlan::joinLives() {
 
 namespace {
 
-/// What is measured of the tensors and layers at the end of a group, as long as their slices are the
-/// same as in a shorter group with the same end.
+/// What is measured of the tensors and layers at the end of a group, as long as their slices are
+/// the same as in a shorter group with the same end.
 class KnownMeasures {
 public:
   /// `tail`: the shorter group; null if there is none.
@@ -115,9 +115,8 @@ public:
     const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
     if (!tail || layer < numFront)
       return nullptr;
-    const GroupTensor &known =
-        tensor.maker ? tail->tensors[tail->results[layer - numFront]]
-                     : operandOf(layer, tensor.readers.front().operand);
+    const GroupTensor &known = tensor.maker ? tail->tensors[tail->results[layer - numFront]]
+                                            : operandOf(layer, tensor.readers.front().operand);
     const bool isSame = known.maker.has_value() == tensor.maker.has_value() &&
                         known.isStored == tensor.isStored && isAlike(known, tensor);
     return isSame ? &known : nullptr;
@@ -134,7 +133,8 @@ public:
     if (!isAlike(tail->tensors[tail->results[known]], plan.tensors[plan.results[layer]]))
       return std::nullopt;
     for (auto [operand, tensor] : llvm::enumerate(plan.operands[layer]))
-      if (tensor >= 0 && !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
+      if (tensor >= 0 &&
+          !isAlike(operandOf(layer, operand), plan.tensors[static_cast<size_t>(tensor)]))
         return std::nullopt;
     return Work{tail->cycles[known], tail->scratchBytes[known]};
   }
@@ -443,8 +443,8 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCo
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
   tensor.bytes = tensor.isPooled ? 0
-                                 : alignedRoom(planner.costs.bytes(plan.layers[layer],
-                                                             *plan.models[layer], index, longest));
+                                 : alignedRoom(planner.costs.bytes(
+                                       plan.layers[layer], *plan.models[layer], index, longest));
   if (tensor.isPooled) {
     tensor.numVersions = 1;
     return {};
@@ -452,7 +452,8 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCo
   tensor.numVersions = versionsOf(tensor.sections, numbers);
   if (!tensor.isLoaded() && !tensor.isStored)
     return {};
-  std::optional<int64_t> cycles = planner.costs.transfer(plan.carrier(tensor, numbers[numbers.size() / 2]), index);
+  std::optional<int64_t> cycles =
+      planner.costs.transfer(plan.carrier(tensor, numbers[numbers.size() / 2]), index);
   if (!cycles)
     return refuse(layer, "the transfer of a slice is not possible");
   tensor.cycles = *cycles;
@@ -567,9 +568,8 @@ Expected<std::shared_ptr<const SliceModel>> GroupPlanner::model(Operation *op, C
   const std::pair key(op, static_cast<unsigned>(company));
   if (auto found = models.find(key); found != models.end())
     return found->second;
-  Expected<SliceModel> made = company != Company::Alone && isJoin(op, backend)
-                                  ? joinModel(op)
-                                  : sliceModel(op, company);
+  Expected<SliceModel> made =
+      company != Company::Alone && isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
   if (!made)
     return propagate(made);
   return models[key] = std::make_shared<const SliceModel>(std::move(*made));

@@ -96,8 +96,9 @@ struct GroupPlan {
   }
 };
 
-/// What is known of the ways to cut groups that end with the same layer, from shorter ones that begin
-/// behind those to come: slices follow from those behind them, so what is in front changes little.
+/// What is known of the ways to cut groups that end with the same layer, from shorter ones that
+/// begin behind those to come: slices follow from those behind them, so what is in front changes
+/// little.
 struct KnownTails {
   Company company = Company::Alone;
   /// What is not possible whatever stands in front, and why.

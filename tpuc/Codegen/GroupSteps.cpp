@@ -125,14 +125,14 @@ private:
     int64_t ready = 0, free = 0;
   };
   bool isNewIn(const GroupTensor &tensor, int64_t slice) const {
-    return slice == 0 || slice * tensor.numVersions / numSlices !=
-                             (slice - 1) * tensor.numVersions / numSlices;
+    return slice == 0 ||
+           slice * tensor.numVersions / numSlices != (slice - 1) * tensor.numVersions / numSlices;
   }
   Place &placeOf(size_t tensor, int64_t slice) {
-    const int64_t version = plan.tensors[tensor].maker
-                                ? slice
-                                : slice * plan.tensors[tensor].numVersions / numSlices;
-    return places[firstPlaces[tensor] + static_cast<size_t>(version % plan.tensors[tensor].buffers)];
+    const int64_t version =
+        plan.tensors[tensor].maker ? slice : slice * plan.tensors[tensor].numVersions / numSlices;
+    return places[firstPlaces[tensor] +
+                  static_cast<size_t>(version % plan.tensors[tensor].buffers)];
   }
   void transfer(Place &place, int64_t cycles, bool isLoad) {
     transferEnd = std::max(transferEnd, isLoad ? place.free : place.ready) + cycles;
@@ -410,8 +410,7 @@ SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
   for (const GroupTensor &tensor : plan.tensors) {
     const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
     const int64_t bytes = plan.ownBytes(tensor);
-    int64_t within =
-        tensor.firstStep - llvm::divideFloorSigned(tensor.firstStep, period) * period;
+    int64_t within = tensor.firstStep - llvm::divideFloorSigned(tensor.firstStep, period) * period;
     for (int64_t step = 0; step < life; ++step) {
       load[static_cast<size_t>(within)] += bytes;
       within = within + 1 == period ? 0 : within + 1;

@@ -138,16 +138,19 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   /// The groups of one sub-network, and when they run.
   struct Part {
-    SubNet subNet;
-    std::vector<Operation *> layers;
-    std::vector<GroupPlan> groups;
-    Schedule schedule;
+    SubNet subNet = {};
+    std::vector<Operation *> layers = {};
+    std::vector<GroupPlan> groups = {};
+    std::vector<ScheduleItem> items = {};
+    bool isCrowded = false;
+    /// Percent of the memory that the schedule tries to fill.
+    int64_t mostFill = kMostFill;
   };
 
   Heuristics heuristics;
 
-  Expected<std::vector<GroupPlan>> choose(const Part &part, GroupPlanner &planner,
-                                          const PoolPlace &place, const Backend &backend) {
+  Expected<std::vector<GroupPlan>> choose(Part &part, GroupPlanner &planner, const PoolPlace &place,
+                                          const Backend &backend) {
     if (opt == 0)
       return separateGroups(part.layers, planner);
     if (opt == 1)
@@ -156,8 +159,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
   }
 
   /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
-  Expected<std::vector<GroupPlan>> search(const Part &part, GroupPlanner &planner,
-                                          const PoolPlace &place, const Backend &backend) {
+  Expected<std::vector<GroupPlan>> search(Part &part, GroupPlanner &planner, const PoolPlace &place,
+                                          const Backend &backend) {
     GroupTable table(part.layers, planner, backend);
     if (Expected<void> filled = table.fill(); !filled)
       return propagate(filled);
@@ -167,10 +170,13 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     if (Expected<void> assigned = assignTrialAddresses(*main, backend); !assigned)
       return propagate(assigned);
     const NetworkTrial trial(part.subNet.layers, place, backend, heuristics);
-    Expected<Division> division =
+    Expected<FoundGroups> found =
         searchGroups(table, trial, {.isThorough = opt == 3, .time = std::chrono::seconds(seconds)});
     dropAddresses(*main);
-    return division ? table.plans(*division) : propagate(division);
+    if (!found)
+      return propagate(found);
+    part.mostFill = found->fill;
+    return table.plans(found->division);
   }
 
   /// The groups of the file, each for the sub-network that its layers are in.
@@ -222,11 +228,12 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
           return propagate(groups);
         part.groups = std::move(*groups);
       }
-      Expected<Schedule> schedule =
-          scheduleNetwork(part.subNet.layers, part.groups, backend, capacity, heuristics);
+      Expected<NetworkSchedule> schedule = scheduleNetwork(part.subNet.layers, part.groups, backend,
+                                                           capacity, heuristics, part.mostFill);
       if (!schedule)
         return propagate(schedule);
-      part.schedule = std::move(*schedule);
+      part.items = std::move(schedule->items);
+      part.isCrowded = schedule->isCrowded;
     }
     return {};
   }
@@ -236,9 +243,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
                                           const Backend &backend) {
     SmallVector<int64_t> sums;
     for (const Part &part : parts) {
-      Expected<SmallVector<int64_t>> cycles = backend.runCycles([&](Emitter &emitter) {
-        return emitPlanned(part.schedule.items, place, backend, emitter);
-      });
+      Expected<SmallVector<int64_t>> cycles = backend.runCycles(
+          [&](Emitter &emitter) { return emitPlanned(part.items, place, backend, emitter); });
       if (!cycles)
         return cycles;
       sums.resize(cycles->size());
@@ -255,7 +261,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     constexpr int64_t kSmaller = 90;
     std::vector<Part> others;
     for (const Part &part : parts)
-      others.push_back({part.subNet, part.layers, {}, {}});
+      others.push_back({.subNet = part.subNet, .layers = part.layers});
     if (!plan(others, layers, place, backend, kSmaller))
       return {};
     Expected<func::FuncOp> main = top::mainFunction(getOperation());
@@ -290,7 +296,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       if (!layers)
         return propagate(layers);
       llvm::append_range(all, *layers);
-      parts.push_back({std::move(subNet), std::move(*layers), {}, {}});
+      parts.push_back({.subNet = std::move(subNet), .layers = std::move(*layers)});
     }
     std::optional<Error> failure;
     const ConstantPool shortOnes =
@@ -302,7 +308,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
         Expected<void> planned = plan(parts, all, place, backend, percent);
         if (planned) {
           if (opt == 1 && percent == 100 && loadGroups.empty() &&
-              llvm::any_of(parts, [](const Part &part) { return part.schedule.isCrowded; }))
+              llvm::any_of(parts, [](const Part &part) { return part.isCrowded; }))
             if (Expected<void> done = preferSmaller(parts, all, place, backend); !done)
               return done;
           if (Expected<void> saved = save(parts); !saved)
@@ -325,7 +331,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
         if (Attribute value = from->getAttr(name))
           to->setAttr(name, value);
     };
-    for (const ScheduleItem &item : part.schedule.items) {
+    for (const ScheduleItem &item : part.items) {
       Operation *op = item.move;
       if (item.group) {
         op = GroupBuilder(*item.group, place, backend).build();

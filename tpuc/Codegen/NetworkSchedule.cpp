@@ -79,6 +79,37 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
   return intervals;
 }
 
+/// The bytes of a group that cannot be moved, in each step from `first` on.
+struct Occupancy {
+  explicit Occupancy(const GroupPlan &group);
+
+  int64_t first = 0;
+  std::vector<int64_t> bytes;
+
+private:
+  void add(Interval steps, int64_t amount);
+};
+
+Occupancy::Occupancy(const GroupPlan &group) {
+  for (const GroupTensor &tensor : group.tensors)
+    first = std::min(first, tensor.firstStep);
+  for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes))
+    add({static_cast<int64_t>(layer), static_cast<int64_t>(layer)}, scratch);
+  for (const GroupTensor &tensor : group.tensors) {
+    SmallVector<Interval> intervals = occupied(group, tensor);
+    if (isMovable(group, tensor))
+      intervals = {neededSteps(group, tensor)};
+    for (const Interval &interval : intervals)
+      add(interval, group.ownBytes(tensor));
+  }
+}
+
+void Occupancy::add(Interval steps, int64_t amount) {
+  bytes.resize(std::max(bytes.size(), static_cast<size_t>(steps.last - first + 1)), 0);
+  for (int64_t step = steps.first; step <= steps.last; ++step)
+    bytes[static_cast<size_t>(step - first)] += amount;
+}
+
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
@@ -86,14 +117,15 @@ public:
       : layers(layers), groups(groups), backend(backend), capacity(capacity),
         heuristics(heuristics) {}
 
-  Expected<Schedule> run();
+  Expected<NetworkSchedule> run(int64_t mostFill);
   Expected<int64_t> estimate();
 
 private:
   Expected<void> collect();
   int64_t available(Value value) const;
   Expected<void> start(ScheduleItem &item);
-  bool fitsAt(const GroupPlan &group, int64_t start);
+  bool fitsAt(const Occupancy &group, int64_t start) const;
+  void occupy(const Occupancy &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
   Expected<int64_t> moveLoads(int64_t room);
@@ -120,35 +152,22 @@ int64_t Scheduler::available(Value value) const {
   return found == complete.end() ? -1 : found->second;
 }
 
-/// The bytes that cannot be moved, in each unit from `start` on; units are added as needed.
-bool Scheduler::fitsAt(const GroupPlan &group, int64_t start) {
-  std::vector<int64_t> with = bytes;
-  const auto add = [&](Interval interval, int64_t amount) {
-    for (int64_t unit = start + interval.first; unit <= start + interval.last; ++unit) {
-      if (unit < 0)
-        return false;
-      if (static_cast<size_t>(unit) >= with.size())
-        with.resize(static_cast<size_t>(unit) + 1, 0);
-      int64_t &used = with[static_cast<size_t>(unit)];
-      used += amount;
-      if (used > capacity)
-        return false;
-    }
-    return true;
-  };
-  for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes))
-    if (!add({static_cast<int64_t>(layer), static_cast<int64_t>(layer)}, scratch))
+bool Scheduler::fitsAt(const Occupancy &group, int64_t start) const {
+  if (start + group.first < 0)
+    return false;
+  for (auto [step, amount] : llvm::enumerate(group.bytes)) {
+    const size_t unit = static_cast<size_t>(start + group.first) + step;
+    if ((unit < bytes.size() ? bytes[unit] : 0) + amount > capacity)
       return false;
-  for (const GroupTensor &tensor : group.tensors) {
-    SmallVector<Interval> intervals = occupied(group, tensor);
-    if (isMovable(group, tensor))
-      intervals = {neededSteps(group, tensor)};
-    for (const Interval &interval : intervals)
-      if (!add(interval, group.ownBytes(tensor)))
-        return false;
   }
-  bytes = std::move(with);
   return true;
+}
+
+void Scheduler::occupy(const Occupancy &group, int64_t start) {
+  const auto first = static_cast<size_t>(start + group.first);
+  bytes.resize(std::max(bytes.size(), first + group.bytes.size()), 0);
+  for (auto [step, amount] : llvm::enumerate(group.bytes))
+    bytes[first + step] += amount;
 }
 
 Expected<void> Scheduler::start(ScheduleItem &item) {
@@ -170,10 +189,12 @@ Expected<void> Scheduler::start(ScheduleItem &item) {
   // Nothing begins before the network does.
   for (const GroupTensor &tensor : group.tensors)
     item.start = std::max(item.start, -tensor.firstStep);
-  for (int64_t delay = 0; !fitsAt(group, item.start); ++delay, ++item.start)
+  const Occupancy occupancy(group);
+  for (int64_t delay = 0; !fitsAt(occupancy, item.start); ++delay, ++item.start)
     if (delay == kMaxDelay)
       return makeError("layer '" + layerName(group.layers.front()) + "'",
                        "its group does not fit local memory behind the one in front");
+  occupy(occupancy, item.start);
   end = item.start + group.period();
   for (const GroupTensor &tensor : group.tensors)
     if (tensor.isStored)
@@ -211,7 +232,7 @@ Expected<void> Scheduler::collect() {
 
 void Scheduler::buildUnits() {
   units.assign(static_cast<size_t>(end) + 3, {});
-  // fitsAt has counted the movable loads where they are needed; scheduleLoads does that itself.
+  // The movable loads are counted where they are needed; scheduleLoads does that itself.
   for (size_t unit = 0; unit < units.size() && unit < bytes.size(); ++unit)
     units[unit].bytes = bytes[unit];
   for (const ScheduleItem &item : items) {
@@ -373,20 +394,23 @@ Expected<bool> Scheduler::allocate() {
   return true;
 }
 
-Expected<Schedule> Scheduler::run() {
+Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
   if (Expected<void> collected = collect(); !collected)
     return propagate(collected);
   buildUnits();
   // The more is loaded early, the harder it is to place.
-  for (int64_t percent : {100, 94, 88, 80, 70, 50}) {
-    const int64_t room = capacity * percent / 100;
+  for (int64_t fill :
+       {kMostFill, int64_t{94}, int64_t{88}, int64_t{80}, int64_t{70}, int64_t{50}}) {
+    if (fill > mostFill)
+      continue;
+    const int64_t room = capacity * fill / 100;
     if (Expected<int64_t> moved = moveLoads(room); !moved)
       continue;
     Expected<bool> isPlaced = allocate();
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
-      return Schedule{.items = std::move(items), .isCrowded = most > room};
+      return NetworkSchedule{.items = std::move(items), .fill = fill, .isCrowded = most > room};
   }
   return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
                                  " bytes of local memory");
@@ -408,9 +432,9 @@ Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
   return Scheduler(layers, groups, backend, capacity, heuristics).estimate();
 }
 
-Expected<Schedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
-                                            MutableArrayRef<GroupPlan> groups,
-                                            const Backend &backend, int64_t capacity,
-                                            const Heuristics &heuristics) {
-  return Scheduler(layers, groups, backend, capacity, heuristics).run();
+Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
+                                                   MutableArrayRef<GroupPlan> groups,
+                                                   const Backend &backend, int64_t capacity,
+                                                   const Heuristics &heuristics, int64_t mostFill) {
+  return Scheduler(layers, groups, backend, capacity, heuristics).run(mostFill);
 }

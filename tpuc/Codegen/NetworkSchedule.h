@@ -37,19 +37,27 @@ struct ScheduleItem {
   int64_t period() const { return group ? group->period() : 1; }
 };
 
-struct Schedule {
+/// Percent of local memory up to which loads may be brought forward.
+inline constexpr int64_t kMostFill = 100;
+
+/// A sub-network on one line of time units.
+struct NetworkSchedule {
   std::vector<ScheduleItem> items;
-  /// Whether loads could be brought forward into less room than some layers need: then groups that
-  /// need less may be faster.
+  /// As full as memory may be made by loads that are brought forward, in percent, so that
+  /// everything finds its place.
+  int64_t fill = kMostFill;
+  /// Whether some layers need more room than that: then groups that need less may be faster.
   bool isCrowded = false;
 };
 
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
 /// begins, brings loads of constants forward, and gives everything its place in `capacity` bytes of
-/// local memory. Errors: there is no room.
-Expected<Schedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
-                                   llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
-                                   int64_t capacity, const Heuristics &heuristics = {});
+/// local memory. What is fuller than `mostFill` is not tried. Errors: there is no room.
+Expected<NetworkSchedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
+                                          llvm::MutableArrayRef<GroupPlan> groups,
+                                          const Backend &backend, int64_t capacity,
+                                          const Heuristics &heuristics = {},
+                                          int64_t mostFill = kMostFill);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/NetworkSearch.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
 #include "tpuc/Support/Progress.h"
 
 #include <map>
@@ -44,12 +45,13 @@ public:
       : table(table), trial(trial), effort(effort),
         progress(effort.isThorough ? std::make_unique<Progress>("searching groups", 0) : nullptr) {}
 
-  Expected<Division> run();
+  Expected<FoundGroups> run();
 
 private:
   struct Found {
     Division division;
-    SmallVector<int64_t> cycles;
+    SmallVector<int64_t> cycles = {};
+    int64_t fill = kMostFill;
   };
 
   bool isOver() const;
@@ -68,8 +70,10 @@ private:
   std::unique_ptr<Progress> progress;
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   int64_t trialsLeft = kShortTrials;
-  /// The cycles of the best groups by estimate.
+  /// The cycles of the best groups by estimate, and how full memory is made. Others would seldom
+  /// find places in a fuller one, and the allocator would look for them for long.
   SmallVector<int64_t> reference;
+  int64_t mostFill = kMostFill;
   std::set<Division> tried;
   /// None: not possible.
   std::map<GroupChoice, std::optional<GroupPlan>> planned;
@@ -119,10 +123,10 @@ std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Division &d
   --trialsLeft;
   if (progress)
     progress->advance();
-  Expected<SmallVector<int64_t>> cycles = trial.run(std::move(plans));
-  if (!cycles)
+  Expected<NetworkTrial::Result> result = trial.run(std::move(plans), mostFill);
+  if (!result)
     return std::nullopt;
-  return Found{division, std::move(*cycles)};
+  return Found{division, std::move(result->cycles), result->fill};
 }
 
 /// The division with a change; none if the layers are in other groups by now.
@@ -233,12 +237,13 @@ void NetworkSearcher::improve(Found &best) {
   }
 }
 
-Expected<Division> NetworkSearcher::run() {
-  Found first{table.best({}), {}};
-  Expected<SmallVector<int64_t>> cycles = trial.run(plansOf(first.division));
-  if (!cycles)
-    return propagate(cycles);
-  reference = first.cycles = std::move(*cycles);
+Expected<FoundGroups> NetworkSearcher::run() {
+  Found first{table.best({})};
+  Expected<NetworkTrial::Result> result = trial.run(plansOf(first.division), mostFill);
+  if (!result)
+    return propagate(result);
+  reference = first.cycles = std::move(result->cycles);
+  mostFill = first.fill = result->fill;
   tried.insert(first.division);
   std::vector<Found> starts = {std::move(first)};
   for (const GroupWeights &weights : kWeights)
@@ -254,12 +259,12 @@ Expected<Division> NetworkSearcher::run() {
     if (isBetter(start, best))
       best = std::move(start);
   }
-  return std::move(best.division);
+  return FoundGroups{.division = std::move(best.division), .fill = best.fill};
 }
 
 } // namespace
 
-Expected<Division> codegen::searchGroups(GroupTable &table, const NetworkTrial &trial,
-                                         const SearchEffort &effort) {
+Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const NetworkTrial &trial,
+                                            const SearchEffort &effort) {
   return NetworkSearcher(table, trial, effort).run();
 }

@@ -24,14 +24,21 @@ struct SearchEffort {
   std::chrono::seconds time{0};
 };
 
+/// What a search has found.
+struct FoundGroups {
+  Division division;
+  /// `NetworkSchedule::fill` of the best trial, beyond which the schedule need not try.
+  int64_t fill = 0;
+};
+
 /// Looks for groups with which the network runs in fewer cycles than with the best ones by estimate
 /// (`GroupTable::best`): those that are best by other weights, then changes of a few groups at a
 /// time, the most promising first by the estimate of the schedule. What counts is the simulated run
 /// by all sets of parameters, and by the first set none that is taken is worse than the one before.
 /// The same table gives the same division, if the time does not run out. Errors: the groups that
 /// are best by estimate have no room.
-Expected<Division> searchGroups(GroupTable &table, const NetworkTrial &trial,
-                                const SearchEffort &effort);
+Expected<FoundGroups> searchGroups(GroupTable &table, const NetworkTrial &trial,
+                                   const SearchEffort &effort);
 
 } // namespace tpuc::codegen
 

@@ -14,12 +14,17 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-Expected<SmallVector<int64_t>> NetworkTrial::run(std::vector<GroupPlan> groups) const {
-  Expected<Schedule> schedule = scheduleNetwork(layers, groups, backend, pool.address, heuristics);
+Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
+                                                 int64_t mostFill) const {
+  Expected<NetworkSchedule> schedule =
+      scheduleNetwork(layers, groups, backend, pool.address, heuristics, mostFill);
   if (!schedule)
     return propagate(schedule);
-  return backend.runCycles(
+  Expected<SmallVector<int64_t>> cycles = backend.runCycles(
       [&](Emitter &emitter) { return emitPlanned(schedule->items, pool, backend, emitter); });
+  if (!cycles)
+    return propagate(cycles);
+  return Result{.cycles = std::move(*cycles), .fill = schedule->fill};
 }
 
 Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {

@@ -22,9 +22,14 @@ public:
                const Backend &backend, const Heuristics &heuristics)
       : layers(layers), pool(pool), backend(backend), heuristics(heuristics) {}
 
-  /// The cycles of a run by each set of parameters (`Backend::runCycles`). Errors: there is no room
-  /// for these groups.
-  Expected<llvm::SmallVector<int64_t>> run(std::vector<GroupPlan> groups) const;
+  struct Result {
+    /// Of a run, by each set of parameters (`Backend::runCycles`).
+    llvm::SmallVector<int64_t> cycles;
+    /// `NetworkSchedule::fill`.
+    int64_t fill = 0;
+  };
+  /// Schedules with `mostFill` at most. Errors: there is no room for these groups.
+  Expected<Result> run(std::vector<GroupPlan> groups, int64_t mostFill) const;
   /// About the same, without places and commands.
   Expected<int64_t> estimate(std::vector<GroupPlan> groups) const;
 

@@ -29,25 +29,19 @@ namespace {
 class Liveness {
 public:
   explicit Liveness(Block &block) {
-    for (Operation &op : block.without_terminator())
-      if (!isConstant(&op))
-        for (Value operand : reads(&op))
-          ++readers[operand];
+    for (Operation &op : block.without_terminator()) {
+      if (isConstant(&op))
+        continue;
+      read[&op] = readBy(&op);
+      for (Value operand : reads(&op))
+        ++readers[operand];
+    }
     for (Value value : block.getTerminator()->getOperands())
       ++readers[value];
   }
 
   /// What an op reads that is no constant, each value once; bodies read values from around them.
-  static SmallVector<Value> reads(Operation *op) {
-    llvm::SetVector<Value> values;
-    op->walk([&](Operation *inner) {
-      for (Value value : inner->getOperands())
-        if (!(value.getDefiningOp() && isConstant(value.getDefiningOp())) &&
-            !op->isAncestor(value.getParentBlock()->getParentOp()))
-          values.insert(value);
-    });
-    return values.takeVector();
-  }
+  ArrayRef<Value> reads(Operation *op) const { return read.find(op)->second; }
 
   /// How many bytes more are alive behind `op` than before it.
   int64_t growth(Operation *op) const {
@@ -75,6 +69,18 @@ public:
   int64_t peak = 0;
 
 private:
+  static SmallVector<Value> readBy(Operation *op) {
+    llvm::SetVector<Value> values;
+    op->walk([&](Operation *inner) {
+      for (Value value : inner->getOperands())
+        if (!(value.getDefiningOp() && isConstant(value.getDefiningOp())) &&
+            !op->isAncestor(value.getParentBlock()->getParentOp()))
+          values.insert(value);
+    });
+    return values.takeVector();
+  }
+
+  llvm::DenseMap<Operation *, SmallVector<Value>> read;
   llvm::DenseMap<Value, int64_t> readers;
   int64_t alive = 0;
 };
@@ -100,7 +106,7 @@ SmallVector<Operation *> leastAlive(Block &block, ArrayRef<Operation *> source) 
   SmallVector<Operation *> ready;
   for (auto [index, op] : llvm::enumerate(source)) {
     position[op] = index;
-    for (Value value : Liveness::reads(op))
+    for (Value value : liveness.reads(op))
       if (value.getDefiningOp()) {
         ++missing[op];
         readersOf[value].push_back(op);

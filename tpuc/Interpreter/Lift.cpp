@@ -173,6 +173,10 @@ void Lifter::lift(Operation *op) {
     return liftCast(cast);
   if (auto rows = dyn_cast<tpu::StackRowsOp>(op))
     return rows.getOutput().setType(cast<RankedTensorType>(widened(rows.getOutput().getType())));
+  if (tpu::hasStoredSteps(op)) {
+    op->removeAttr("interpreter.operands");
+    return;
+  }
   liftRegionArguments(op);
   if (op->hasAttr("dequant_scale"))
     return liftDequantized(op);

@@ -225,6 +225,30 @@ void drawAttention(Sketch &sketch) {
   sketch.op("r", "MatMul", {"j", sketch.weight("w", {heads * width, 24}), "n"});
 }
 
+/// Heads that are no reordered rows, and stay heads.
+void drawAttentionOfHeads(Sketch &sketch) {
+  const int64_t rows = sketch.among({5, 70});
+  const int64_t heads = sketch.between(1, 3);
+  const std::string x = sketch.input("x", {2, heads, rows, 24});
+  const auto headsOf = [&](const std::string &name) {
+    return sketch.op(name, "MatMul", {x, sketch.weight(name + "w", {24, 20}), "n"});
+  };
+  const std::string query = headsOf("q");
+  const std::string key = headsOf("k");
+  sketch.opOfMany("a", "ScaleDotProductAttention", 4,
+                  {query, key, headsOf("v"), "n", "n", "n", "n"});
+  sketch.op("r", "MatMul", {"a", sketch.weight("w", {20, 24}), "n"});
+}
+
+/// Shares of a softmax that a product on integers reads.
+void drawWeighedMeans(Sketch &sketch) {
+  const int64_t rows = sketch.among({5, 70});
+  sketch.input("x", {2, rows, 24});
+  sketch.op("s", "MatMul", {"x", sketch.weight("w", {24, 90}), "n"});
+  sketch.op("p", "Softmax", {"s"}, "axis = -1 : i64");
+  sketch.op("r", "MatMul", {"p", sketch.weight("v", {90, 24}), "n"});
+}
+
 /// What stands between two attentions: all of it along rows.
 void drawFeedForward(Sketch &sketch) {
   const int64_t rows = sketch.among({5, 64, 70});
@@ -426,8 +450,10 @@ const std::vector<Layer> kLayers = {
     {"MatMulOfTensors", [](Sketch &s) { drawTensorProduct(s, false, false); }},
     {"MatMulOfTurnedLeft", [](Sketch &s) { drawTensorProduct(s, true, false); }},
     {"MatMulOfTurnedRight", [](Sketch &s) { drawTensorProduct(s, false, true); }},
-    {"Attention", drawAttention, true},
-    {"FeedForward", drawFeedForward, true},
+    {"Attention", drawAttention},
+    {"AttentionOfHeads", drawAttentionOfHeads},
+    {"FeedForward", drawFeedForward},
+    {"SoftmaxBetweenProducts", drawWeighedMeans},
     {"SliceOfColumns",
      [](Sketch &s) {
        s.input("x", {s.between(1, 2), s.among({2, 70}), 40});

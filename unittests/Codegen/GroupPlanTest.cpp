@@ -120,4 +120,78 @@ TEST_F(GroupPlanTest, ALayerAloneFitsItsMemory) {
   EXPECT_FALSE(planSlices(network.layer("a"), *backend, 64));
 }
 
+/// Layers that read one input: all of it, windows of it, and both results.
+constexpr const char *kAround = R"(
+  !x = tensor<1x64x64x8xf32>
+  !p = tensor<1x64x1x1xf32>
+  func.func @main(%0: !x) -> !x {
+    %1 = "tpu.MaxPool"(%0) {kernel_shape = [64, 8], strides = [1, 1], pads = [0, 0, 0, 0]} : (!x) -> !p loc("all")
+    %2 = "tpu.MaxPool"(%0) {kernel_shape = [5, 3], strides = [1, 1], pads = [2, 1, 2, 1]} : (!x) -> !x loc("near")
+    %3 = "tpu.Add"(%2, %0) : (!x, !x) -> !x loc("sum")
+    %4 = "tpu.Mul"(%3, %1) : (!x, !p) -> !x loc("scaled")
+    return %4 : !x
+  })";
+
+/// What is planned of a group, but for when it happens.
+void expectEqual(const GroupPlan &plan, const GroupPlan &wanted) {
+  EXPECT_EQ(plan.counts, wanted.counts);
+  EXPECT_EQ(plan.cycles, wanted.cycles);
+  EXPECT_EQ(plan.scratchBytes, wanted.scratchBytes);
+  EXPECT_EQ(plan.estimate, wanted.estimate);
+  ASSERT_EQ(plan.tensors.size(), wanted.tensors.size());
+  for (auto [tensor, other] : llvm::zip_equal(plan.tensors, wanted.tensors)) {
+    EXPECT_EQ(tensor.sections, other.sections);
+    EXPECT_EQ(tensor.bytes, other.bytes);
+    EXPECT_EQ(tensor.cycles, other.cycles);
+    EXPECT_EQ(tensor.numVersions, other.numVersions);
+  }
+}
+
+TEST_F(GroupPlanTest, WhatIsKnownOfTheEndChangesNothing) {
+  Network around(kAround);
+  std::vector<mlir::Operation *> layers;
+  for (const char *name : {"all", "near", "sum", "scaled"})
+    layers.push_back(around.layer(name));
+  bool isRefusedAtTheEnd = false;
+  // Coarse cuts, and fine ones, of which most rows of what windows read are repeated.
+  for (int64_t fewest : {1, 48}) {
+    KnownTails tails;
+    GroupPlanner planner(*backend, 256 * 1024, {});
+    for (size_t first = layers.size() - 1; first-- > 0;) {
+      const llvm::ArrayRef<mlir::Operation *> members = llvm::ArrayRef(layers).drop_front(first);
+      GroupPlanner fresh(*backend, 256 * 1024, {});
+      auto wanted = fresh.cuts(members, fewest);
+      auto cuts = planner.cuts(members, fewest, &tails);
+      ASSERT_EQ(cuts.has_value(), wanted.has_value()) << first;
+      isRefusedAtTheEnd |= first > 0 && !cuts;
+      if (!cuts)
+        continue;
+      ASSERT_EQ(cuts->size(), wanted->size()) << first;
+      for (auto [plan, other] : llvm::zip_equal(*cuts, *wanted))
+        expectEqual(*plan, *other);
+    }
+    EXPECT_FALSE(tails.plans.empty());
+  }
+  EXPECT_TRUE(isRefusedAtTheEnd);
+}
+
+TEST_F(GroupPlanTest, MemoryIsFilledAsFarAsAllowed) {
+  for (int64_t most : {kMostFill, int64_t{88}, int64_t{50}}) {
+    std::vector<mlir::Operation *> layers;
+    std::vector<GroupPlan> groups;
+    GroupPlanner planner(*backend, 256 * 1024, {});
+    for (const char *name : {"a", "b", "sum"}) {
+      layers.push_back(network.layer(name));
+      Expected<GroupPlan> group = planner.alone(layers.back());
+      ASSERT_TRUE(group);
+      groups.push_back(std::move(*group));
+    }
+    Expected<NetworkSchedule> schedule =
+        scheduleNetwork(layers, groups, *backend, 256 * 1024, {}, most);
+    ASSERT_TRUE(schedule);
+    EXPECT_EQ(schedule->fill, most);
+    EXPECT_EQ(schedule->items.size(), 3U);
+  }
+}
+
 } // namespace

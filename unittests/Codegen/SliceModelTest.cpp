@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Codegen/Layers.h"
 #include "unittests/Codegen/Network.h"
 
 using namespace tpuc;
@@ -138,6 +139,14 @@ TEST(SliceModel, RowsOfMatricesKeepTheirPlacesInTheirCompany) {
   layers.push_back(network.layer("pool"));
   EXPECT_EQ(companyOf(layers), Company::InGroup);
   EXPECT_EQ(companyOf(layers.front()), Company::Alone);
+}
+
+TEST(SliceModel, APixelThatLiesAsARowIsNoRowOfMatrices) {
+  Network network(kModelled);
+  const std::vector<mlir::Operation *> layers = {network.layer("softmax"), network.layer("relu")};
+  ASSERT_EQ(companyOf(layers), Company::InRows);
+  layers.back()->setAttr(kInRow, mlir::UnitAttr::get(layers.back()->getContext()));
+  EXPECT_EQ(companyOf(layers), Company::InGroup);
 }
 
 TEST(SliceModel, AComputedMatrixIsTakenAsItLies) {

@@ -28,9 +28,19 @@ namespace tpuc {
 /// for other ops and for shapes that are not known.
 std::optional<ChannelOrder> filterOrder(mlir::Operation *op);
 
-/// The channel of the input that element `index` of the constant filter of `op`, one of these,
-/// meets.
-int64_t inputChannel(mlir::Operation *op, int64_t index);
+/// The channel of the input that each element of the constant filter of such an op meets.
+class InputChannels {
+public:
+  explicit InputChannels(mlir::Operation *op);
+
+  size_t of(int64_t index) const {
+    return static_cast<size_t>(index / group * count + index / stride % count);
+  }
+
+private:
+  /// Elements from one channel to the next, channels, and elements that meet the same ones.
+  int64_t stride = 1, count = 1, group = std::numeric_limits<int64_t>::max();
+};
 
 Expected<void> lowerConv(top::ConvOp op, Lowering &lowering);
 Expected<void> lowerDeconv(top::DeconvOp op, Lowering &lowering);

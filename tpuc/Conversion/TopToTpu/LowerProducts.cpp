@@ -113,18 +113,22 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
-int64_t tpuc::inputChannel(Operation *op, int64_t index) {
+InputChannels::InputChannels(Operation *op) {
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   if (auto conv = dyn_cast<top::ConvOp>(op)) {
-    const int64_t taps = product(dims.drop_front(2));
-    const int64_t perGroup = dims[0] / static_cast<int64_t>(conv.getGroup());
-    return index / (taps * dims[1]) / perGroup * dims[1] + index / taps % dims[1];
+    stride = product(dims.drop_front(2));
+    count = dims[1];
+    group =
+        std::max<int64_t>(stride * count * (dims[0] / static_cast<int64_t>(conv.getGroup())), 1);
+  } else if (isa<top::DeconvOp>(op)) {
+    stride = product(dims.drop_front(1));
+    count = dims[0];
+  } else if (dims.size() == 1 || cast<top::MatMulOp>(op).getRightTranspose()) {
+    count = dims.back();
+  } else {
+    stride = dims.back();
+    count = dims[dims.size() - 2];
   }
-  if (isa<top::DeconvOp>(op))
-    return index / product(dims.drop_front(1));
-  if (dims.size() == 1 || cast<top::MatMulOp>(op).getRightTranspose())
-    return index % dims.back();
-  return index / dims.back() % dims[dims.size() - 2];
 }
 
 /// For each element of the filter the mean of what it meets; empty where calibration has not found
@@ -135,8 +139,10 @@ static std::vector<float> inputMeans(Operation *op) {
   if (!means)
     return ofElements;
   const int64_t count = cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements();
+  const InputChannels channels(op);
+  ofElements.reserve(static_cast<size_t>(count));
   for (int64_t index = 0; index < count; ++index)
-    ofElements.push_back(means[static_cast<size_t>(inputChannel(op, index))]);
+    ofElements.push_back(means[channels.of(index)]);
   return ofElements;
 }
 

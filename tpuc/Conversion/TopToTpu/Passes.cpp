@@ -10,6 +10,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Conversion/TopToTpu/ScaleChannels.h"
+#include "tpuc/Conversion/TopToTpu/StoredSteps.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -244,6 +245,7 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
         first = cast;
       }
     });
+    computeOnIntegers(getOperation());
     SmallVector<Operation *> ops;
     getOperation().walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : llvm::reverse(ops))

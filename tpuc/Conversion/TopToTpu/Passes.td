@@ -96,10 +96,12 @@ def StripIoQuant : Pass<"strip-io-quant", "::mlir::ModuleOp"> {
 }
 
 def ChipTpuOptimize : Pass<"chip-tpu-optimize", "::mlir::ModuleOp"> {
-  let summary = "Drop casts and copies that a device does not need";
+  let summary = "Drop casts that a device does not need";
   let description = [{
-    A `tpu.Cast` of a `tpu.Cast` that widened its operand goes; equal casts of one tensor become one;
-    ops that nobody reads go.
+    Equal casts of one tensor become one; ops that nobody reads go. Layer norms of integers that were
+    cast to f32 read the integers themselves, softmaxes and attention give the integers that are
+    stored behind them, so that devices and the interpreter compute the same bits: see the
+    descriptions of these ops.
   }];
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }

@@ -157,8 +157,9 @@ Expected<bool> ChannelScaler::pays(Value value, const ScaledTensor &tensor,
     Expected<Tensor> filter = readFilter(reader);
     if (!filter)
       return propagate(filter);
+    const InputChannels channels(reader);
     for (auto [index, weight] : llvm::enumerate(filter->data<float>())) {
-      const auto channel = static_cast<size_t>(inputChannel(reader, static_cast<int64_t>(index)));
+      const size_t channel = channels.of(static_cast<int64_t>(index));
       const double square = double(weight) * double(weight);
       plain += square * plainStep * plainStep;
       scaled += square * step * step / (double(factors[channel]) * double(factors[channel]));
@@ -189,9 +190,9 @@ Expected<void> ChannelScaler::divideFilter(Operation *reader, ArrayRef<float> fa
     return propagate(filter);
   Tensor divided(DataType::F32, filter->shape());
   auto at = divided.mutableData<float>().begin();
+  const InputChannels channels(reader);
   for (auto [index, weight] : llvm::enumerate(filter->data<float>()))
-    *at++ =
-        weight / factors[static_cast<size_t>(inputChannel(reader, static_cast<int64_t>(index)))];
+    *at++ = weight / factors[channels.of(static_cast<int64_t>(index))];
   builder.setInsertionPoint(reader);
   reader->setOperand(1, top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
                                               layerName(reader) + "_filter_scaled",

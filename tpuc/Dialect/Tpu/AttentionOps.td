@@ -12,8 +12,18 @@
 include "tpuc/Dialect/Top/AttentionOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-foreach top = [
-    Top_ScaleDotProductAttentionOp, Top_RopeOp, Top_LinearAttentionOp, Top_CausalConvOp] in
+foreach top = [Top_RopeOp, Top_LinearAttentionOp, Top_CausalConvOp] in
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+
+def Tpu_ScaleDotProductAttentionOp : Tpu_TwinOp<Top_ScaleDotProductAttentionOp, (ins), [{
+
+    On integers (queries, keys, values and the result), over at most 4096 keys and with nothing
+    hidden, capped or kept, sums are exact:
+
+        x[j] = f32(sum over d of (query[d] - Zq) * (key[j, d] - Zk))
+        weight = as in a softmax of x to integers, with scale * Sq * Sk for beta
+        mean = f32(sum over j of weight[j] * value[j]) * root(sum(weight))^2
+        result = saturate(round(mean * f32(Sv / S) + f32(Z - Zv * Sv / S))), ties away from zero
+  }]>;
 
 #endif // TPUC_DIALECT_TPU_ATTENTIONOPS

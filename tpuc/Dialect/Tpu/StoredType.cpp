@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -27,6 +29,12 @@ QuantParams tpu::paramsOf(quant::UniformQuantizedType type) {
 
 IntegerRange tpu::rangeOf(quant::UniformQuantizedType type) {
   return {type.getStorage().min, static_cast<uint64_t>(type.getStorage().max)};
+}
+
+bool tpu::hasStoredSteps(mlir::Operation *op) {
+  if (mlir::isa<SoftmaxOp>(op))
+    return isQuantized(op->getResult(0));
+  return mlir::isa<LayerNormOp, ScaleDotProductAttentionOp>(op) && isQuantized(op->getOperand(0));
 }
 
 tpu::StoredRange tpu::reluRange(quant::UniformQuantizedType type, bool doRelu, double limit) {

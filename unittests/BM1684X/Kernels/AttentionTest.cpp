@@ -66,6 +66,8 @@ TEST(Attention, EveryType) {
     expectAttention({2, 5, 90, 4, 4, 20, 12}, type);
     // Successive heads share keys; not all fit at once.
     expectAttention({1, 130, 197, 6, 2, 32, 32}, type);
+    // Samples of one head, of which not all fit at once.
+    expectAttention({7, 70, 197, 1, 1, 20, 12}, type);
   }
 }
 

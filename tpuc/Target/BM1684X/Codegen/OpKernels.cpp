@@ -10,7 +10,6 @@
 #include "tpuc/Codegen/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -322,21 +321,11 @@ bool isComputed(DataType type) {
 }
 
 Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
-  const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
-                       static_cast<int64_t>(op.getRightWindow()) < 0 &&
-                       op.getSoftcap().convertToDouble() == 0 &&
-                       (!op.getSoftmaxType() || op.getSoftmaxType()->isF32());
-  if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
-    return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
   Attention attention;
-  attention.query = operandOf(sliced, 0);
-  attention.key = operandOf(sliced, 1);
-  attention.value = operandOf(sliced, 2);
-  attention.output = resultOf(sliced);
-  attention.heads = static_cast<int64_t>(*op.getQNumHeads());
-  attention.keyHeads = static_cast<int64_t>(*op.getKvNumHeads());
-  const auto width = static_cast<double>(attention.query.shape[3] / attention.heads);
-  attention.scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(width);
+  Expected<double> scale = setHeads(attention, op, sliced);
+  if (!scale)
+    return propagate(scale);
+  attention.scale = *scale;
   attention.scratch = scratchRoom(sliced);
   return one<attentionScratch, emitAttention>(attention);
 }
@@ -402,6 +391,24 @@ Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const SlicedOp &sliced) {
       (i == 0 ? all.rows : all.columns).push_back({tap.first, tap.second, tap.secondWeight});
   }
   return all;
+}
+
+Expected<double> setHeads(AttentionOperands &attention, tpu::ScaleDotProductAttentionOp op,
+                          const SlicedOp &sliced) {
+  const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
+                       static_cast<int64_t>(op.getRightWindow()) < 0 &&
+                       op.getSoftcap().convertToDouble() == 0 &&
+                       (!op.getSoftmaxType() || op.getSoftmaxType()->isF32());
+  if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
+    return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
+  attention.query = operandOf(sliced, 0);
+  attention.key = operandOf(sliced, 1);
+  attention.value = operandOf(sliced, 2);
+  attention.output = resultOf(sliced);
+  attention.heads = static_cast<int64_t>(*op.getQNumHeads());
+  attention.keyHeads = static_cast<int64_t>(*op.getKvNumHeads());
+  const auto width = static_cast<double>(attention.query.shape[3] / attention.heads);
+  return op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(width);
 }
 
 std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {

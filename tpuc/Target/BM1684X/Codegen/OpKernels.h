@@ -10,7 +10,9 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPKERNELS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
+#include "tpuc/Target/BM1684X/Kernels/AttentionHeads.h"
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
@@ -71,6 +73,11 @@ struct MatrixOperands {
   LocalTensor left, right, output;
 };
 std::vector<MatrixOperands> matricesOf(const codegen::SlicedOp &sliced);
+
+/// Tells `attention` its operands and heads; gives the factor of the scores. Errors: what is more
+/// than attention alone.
+Expected<double> setHeads(AttentionOperands &attention, tpu::ScaleDotProductAttentionOp op,
+                          const codegen::SlicedOp &sliced);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
@@ -23,6 +24,7 @@
 #include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
+#include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -337,9 +339,56 @@ Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
                       .scratch = scratchRoom(sliced)});
 }
 
+Kernels normKernels(tpu::LayerNormOp op, const SlicedOp &sliced) {
+  QuantizedNormalization norm;
+  norm.input = operandOf(sliced, 0);
+  norm.output = resultOf(sliced);
+  norm.scale = tpu::quantizedType(op.getInput()).getScale();
+  norm.epsilon = op.getEps().convertToDouble();
+  norm.scratch = scratchRoom(sliced);
+  if (isPresent(op, 1))
+    norm.gamma = operandOf(sliced, 1);
+  if (isPresent(op, 2))
+    norm.beta = operandOf(sliced, 2);
+  return one<quantizedNormalizationScratch, emitQuantizedNormalization>(norm);
+}
+
+StoredAs storedAs(Value value) { return {tpu::quantizedType(value).getScale(), zeroPoint(value)}; }
+
+Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
+  if (op.getLog() || worksInTheMiddle(op))
+    return makeError("", "a logarithm, or an axis that is not the last", "the last axis");
+  QuantizedSoftmax softmax;
+  softmax.input = operandOf(sliced, 0);
+  softmax.output = resultOf(sliced);
+  softmax.beta = op.getBeta().convertToDouble();
+  softmax.outputAs = storedAs(op.getOutput());
+  softmax.scratch = scratchRoom(sliced);
+  return one<quantizedSoftmaxScratch, emitQuantizedSoftmax>(softmax);
+}
+
+Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
+  for (Value value : {op.getKey(), op.getValue(), op.getOutput()})
+    if (!tpu::isQuantized(value))
+      return makeError("", "a tensor of floats", "stored integers alone");
+  QuantizedAttention attention;
+  Expected<double> scale = setHeads(attention, op, sliced);
+  if (!scale)
+    return propagate(scale);
+  attention.scale = *scale;
+  attention.queryAs = storedAs(op.getQuery());
+  attention.keyAs = storedAs(op.getKey());
+  attention.valueAs = storedAs(op.getValue());
+  attention.outputAs = storedAs(op.getOutput());
+  attention.scratch = scratchRoom(sliced);
+  return one<quantizedAttentionScratch, emitQuantizedAttention>(attention);
+}
+
 } // namespace
 
 bool hasQuantizedKernel(Operation *op) {
+  if (tpu::hasStoredSteps(op))
+    return true;
   if (isa<tpu::CastOp>(op))
     return isQuantized(op) || tpu::isQuantized(op->getResult(0));
   return isQuantized(op) &&
@@ -363,6 +412,11 @@ Kernels quantizedKernels(const SlicedOp &sliced) {
       .Case<tpu::LeakyReluOp, tpu::PReluOp>([&](auto relu) { return leakyKernels(relu, sliced); })
       .Case([&](tpu::RequantIntOp op) { return requantizeKernels(op, sliced); })
       .Case([&](tpu::CastOp cast) { return castKernels(cast, sliced); })
+      .Case([&](tpu::LayerNormOp norm) { return normKernels(norm, sliced); })
+      .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
+      .Case([&](tpu::ScaleDotProductAttentionOp attention) {
+        return attentionKernels(attention, sliced);
+      })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
       .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });

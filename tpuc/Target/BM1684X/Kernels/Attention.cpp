@@ -16,31 +16,10 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace tpuc::bm1684x {
 
 namespace {
-
-/// How much of each lane the scores of heads that are computed together may take.
-constexpr uint32_t kMostScores = 16384;
-
-struct HeadSizes {
-  int64_t rows, keys, width, valueWidth;
-};
-
-HeadSizes sizesOf(const Attention &attention) {
-  return {attention.query.shape[1], attention.key.shape[1],
-          attention.query.shape[3] / attention.heads,
-          attention.value.shape[3] / attention.keyHeads};
-}
-
-/// Heads that are computed together.
-int64_t headsAtOnce(const Attention &attention) {
-  const HeadSizes sizes = sizesOf(attention);
-  const uint32_t one = laneBytes(DataType::F32, {1, sizes.rows, 1, sizes.keys});
-  return std::clamp<int64_t>(kMostScores / one, 1, attention.heads);
-}
 
 /// Tensors of `heads` heads, n the head.
 struct HeadRoom {
@@ -49,7 +28,7 @@ struct HeadRoom {
 };
 
 HeadRoom roomOf(const Attention &attention, int64_t heads, Room &room) {
-  const HeadSizes sizes = sizesOf(attention);
+  const HeadSizes sizes = headSizes(attention);
   const DataType type = attention.query.type;
   HeadRoom made;
   made.query = room.take(type, {heads, sizes.rows, 1, sizes.width});
@@ -87,48 +66,16 @@ Softmax softmaxOf(const HeadRoom &room) {
   return softmax;
 }
 
-/// Heads [first, first + count) of rows that hold `heads` of them, n the head.
-LocalTensor headsOf(const LocalTensor &rows, int64_t heads, int64_t first, int64_t count) {
-  const int64_t width = rows.shape[3] / heads;
-  LocalTensor view = rows.slice(3, first * width, width);
-  view.explicitStride = view.strides();
-  view.layout = Layout::Explicit;
-  view.shape[0] = count;
-  view.explicitStride[0] = width;
-  return view;
-}
-
 Expected<void> check(const std::string &where, const Attention &attention) {
-  const LocalTensor *tensors[] = {&attention.query, &attention.key, &attention.value,
-                                  &attention.output};
-  for (const LocalTensor *tensor : tensors) {
+  for (const LocalTensor *tensor :
+       {&attention.query, &attention.key, &attention.value, &attention.output}) {
     if (Expected<void> fits = checkFloatTensor(where, "a tensor", *tensor); !fits)
       return fits;
-    if (Expected<void> fits = checkLayout(where, "a tensor", *tensor, Layout::Aligned); !fits)
-      return fits;
-    if (tensor->type != attention.query.type || tensor->startLane != 0)
-      return makeError(
-          where,
-          fmt::format("a tensor of {} from lane {}", dataTypeName(tensor->type), tensor->startLane),
-          fmt::format("{} from lane 0", dataTypeName(attention.query.type)));
+    if (tensor->type != attention.query.type)
+      return makeError(where, fmt::format("a tensor of {}", dataTypeName(tensor->type)),
+                       fmt::format("{}", dataTypeName(attention.query.type)));
   }
-  const int64_t samples = attention.query.shape[0];
-  const auto [rows, keys, width, valueWidth] = sizesOf(attention);
-  const bool fits =
-      attention.heads % attention.keyHeads == 0 &&
-      attention.query.shape == Extents{samples, rows, 1, attention.heads * width} &&
-      attention.key.shape == Extents{samples, keys, 1, attention.keyHeads * width} &&
-      attention.value.shape == Extents{samples, keys, 1, attention.keyHeads * valueWidth} &&
-      attention.output.shape == Extents{samples, rows, 1, attention.heads * valueWidth};
-  if (fits)
-    return {};
-  return makeError(where,
-                   fmt::format("{} and {} heads of [{}], [{}], [{}] to [{}]", attention.heads,
-                               attention.keyHeads, fmt::join(attention.query.shape, ","),
-                               fmt::join(attention.key.shape, ","),
-                               fmt::join(attention.value.shape, ","),
-                               fmt::join(attention.output.shape, ",")),
-                   "[n,Q,1,H*D], [n,K,1,G*D], [n,K,1,G*E] to [n,Q,1,H*E], G dividing H");
+  return checkHeads(where, attention);
 }
 
 /// What the kernels of `room` want beside it.
@@ -144,18 +91,7 @@ Expected<uint32_t> restBytes(const HeadRoom &room) {
   return bytes;
 }
 
-/// The keys and values that heads [first, first + count) of queries read: `emit` with the head of
-/// keys and, among `count`, the first head and the number of heads that share it.
-template <typename Emit>
-void forSharedHeads(const Attention &attention, int64_t first, int64_t count, Emit emit) {
-  const int64_t shared = attention.heads / attention.keyHeads;
-  if (shared == 1)
-    return emit(first, 0, count);
-  for (int64_t head = 0; head < count; ++head)
-    emit((first + head) / shared, head, 1);
-}
-
-/// Heads [first, first + count) of one sample.
+/// Heads [first, first + count) of one sample, or samples of one head.
 Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadRoom room, int64_t first,
                          int64_t count) {
   const DataType type = attention.query.type;
@@ -163,12 +99,12 @@ Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadRoom 
     *tensor = tensor->slice(0, 0, count);
   const Immediate factor = immediate(type, std::sqrt(attention.scale));
   addArith(builder, ArithOp::Mul, room.query,
-           headsOf(attention.query, attention.heads, first, count), factor);
+           headsOfRows(attention.query, attention.heads, first, count), factor);
   forSharedHeads(attention, first, count, [&](int64_t from, int64_t to, int64_t heads) {
     addArith(builder, ArithOp::Mul, room.key.slice(0, to, heads),
-             headsOf(attention.key, attention.keyHeads, from, heads), factor);
+             headsOfRows(attention.key, attention.keyHeads, from, heads), factor);
     addUnaryArith(builder, ArithOp::Copy, room.value.slice(0, to, heads),
-                  headsOf(attention.value, attention.keyHeads, from, heads));
+                  headsOfRows(attention.value, attention.keyHeads, from, heads));
   });
   for (int64_t head = 0; head < count; ++head)
     if (Expected<void> done = emitMatrixProduct(builder, scoresOf(room, head)); !done)
@@ -178,8 +114,8 @@ Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadRoom 
   for (int64_t head = 0; head < count; ++head)
     if (Expected<void> done = emitMatrixProduct(builder, meansOf(room, head)); !done)
       return done;
-  addUnaryArith(builder, ArithOp::Copy, headsOf(attention.output, attention.heads, first, count),
-                room.output);
+  addUnaryArith(builder, ArithOp::Copy,
+                headsOfRows(attention.output, attention.heads, first, count), room.output);
   return {};
 }
 
@@ -206,17 +142,11 @@ Expected<void> emitAttention(Builder &builder, const Attention &attention) {
   Room room{attention.scratch.address};
   HeadRoom heads = roomOf(attention, step, room);
   heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
-  for (int64_t sample = 0; sample < attention.query.shape[0]; ++sample) {
-    Attention one = attention;
-    for (LocalTensor *tensor : {&one.query, &one.key, &one.value, &one.output})
-      *tensor = tensor->slice(0, sample, 1);
-    for (int64_t first = 0; first < attention.heads; first += step)
-      if (Expected<void> done =
-              emitHeads(builder, one, heads, first, std::min(step, attention.heads - first));
-          !done)
-        return done;
-  }
-  return {};
+  return forHeads(attention, [&](const AttentionOperands &operands, int64_t first, int64_t count) {
+    Attention part = attention;
+    static_cast<AttentionOperands &>(part) = operands;
+    return emitHeads(builder, part, heads, first, count);
+  });
 }
 
 } // namespace tpuc::bm1684x

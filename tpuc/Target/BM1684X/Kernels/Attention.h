@@ -9,23 +9,14 @@
 #ifndef TPUC_TARGET_BM1684X_KERNELS_ATTENTION_H
 #define TPUC_TARGET_BM1684X_KERNELS_ATTENTION_H
 
+#include "tpuc/Target/BM1684X/Kernels/AttentionHeads.h"
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 namespace tpuc::bm1684x {
 
-/// output = softmax(sqrt(scale) q * (sqrt(scale) k)^T) v for each sample and head, rows over lanes.
-///
-/// query [n,Q,1,heads*D], key [n,K,1,keyHeads*D], value [n,K,1,keyHeads*E], output
-/// [n,Q,1,heads*E], all Aligned from lane 0; heads is a multiple of keyHeads, and successive heads
-/// of queries share one of keys. F32, F16, BF16, all of one type; every step is rounded to it.
-struct Attention {
-  LocalTensor query;
-  LocalTensor key;
-  LocalTensor value;
-  LocalTensor output;
-  int64_t heads = 1;
-  int64_t keyHeads = 1;
+/// output = softmax(sqrt(scale) q * (sqrt(scale) k)^T) v for each sample and head. F32, F16, BF16,
+/// all of one type; every step is rounded to it.
+struct Attention : AttentionOperands {
   double scale = 1;
   Scratch scratch;
 };

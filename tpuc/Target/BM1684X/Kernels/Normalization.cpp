@@ -6,8 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Support/DeviceSteps.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
+#include "tpuc/Target/BM1684X/Kernels/Requant.h"
 #include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
@@ -149,6 +152,111 @@ Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
     addUnaryArith(builder, ArithOp::Copy, norm.output, *value);
   else
     addCast(builder, norm.output, *value);
+  return {};
+}
+
+//===--- Of integers ------------------------------------------------------===//
+
+namespace {
+
+struct IntegerNormPlan {
+  std::array<LocalTensor, 2> full; ///< F32 as all others
+  std::array<LocalTensor, 4> rows;
+  LocalTensor folded;
+};
+
+IntegerNormPlan planOf(const QuantizedNormalization &norm, Room &room) {
+  IntegerNormPlan plan;
+  const Extents &shape = norm.input.shape;
+  const uint32_t lane = norm.input.startLane;
+  for (LocalTensor &tensor : plan.full)
+    tensor = room.take(DataType::F32, shape, lane);
+  for (LocalTensor &tensor : plan.rows)
+    tensor = room.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+  plan.folded = takeWindowScratch({plan.full[0], plan.rows[0], false, false, 1}, room);
+  return plan;
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedNormalization &norm) {
+  const LocalTensor &in = norm.input;
+  const LocalTensor &out = norm.output;
+  if (Expected<void> fits = checkByteTensor(where, "input", in); !fits)
+    return propagate(fits);
+  if (Expected<void> fits = checkLayout(where, "output", out, Layout::Aligned); !fits)
+    return propagate(fits);
+  if (in.shape != out.shape || out.type != DataType::F32 || in.startLane != out.startLane ||
+      in.shape[2] * in.shape[3] > steps::kLongestNorm)
+    return makeError(
+        where,
+        fmt::format("[{}] {} to [{}] {}", fmt::join(in.shape, ","), dataTypeName(in.type),
+                    fmt::join(out.shape, ","), dataTypeName(out.type)),
+        fmt::format("equal shapes and lanes, to f32, rows of at most {}", steps::kLongestNorm));
+  for (const std::optional<LocalTensor> *parameter : {&norm.gamma, &norm.beta})
+    if (Expected<void> fits = checkParameter(where, *parameter, out); !fits)
+      return propagate(fits);
+  Room room;
+  planOf(norm, room);
+  return room.next;
+}
+
+/// (x - mean) / deviation to full[1]: the steps that the op states, in their order.
+void addStandardized(Builder &builder, const QuantizedNormalization &norm,
+                     const IntegerNormPlan &plan) {
+  const Extents &shape = norm.input.shape;
+  const auto count = static_cast<double>(shape[2] * shape[3]);
+  const double share = 1 / count;
+  const auto &[f0, f1] = plan.full;
+  const auto &[r0, r1, r2, r3] = plan.rows;
+  LocalTensor input = norm.input;
+  input.layout = Layout::Aligned;
+  addCast(builder, f0, input);
+  addWindowSum(builder, {f0, r0, false, false, 1}, plan.folded);
+  addLinear(builder, r1, r0, share, 0);
+  addCast(builder, r2, r1, Rounding::HalfToEven);
+  addArith(builder, ArithOp::Sub, f1, f0, repeated(r2, shape));
+  // What is left of the sum, and its share.
+  addLinear(builder, r1, r2, count, 0);
+  addArith(builder, ArithOp::Sub, r3, r0, r1);
+  addLinear(builder, r1, r3, share, 0);
+  addArith(builder, ArithOp::Mul, f0, f1, f1);
+  addWindowSum(builder, {f0, r0, false, false, 1}, plan.folded);
+  addArith(builder, ArithOp::Mul, r2, r3, r1);
+  addArith(builder, ArithOp::Sub, r3, r0, r2);
+  addLinear(builder, r0, r3, share, norm.epsilon / (norm.scale * norm.scale));
+  addRsqrt(builder, r2, r0, steps::kRootSteps);
+  addArith(builder, ArithOp::Mul, r3, r1, r2);
+  addArith(builder, ArithOp::Mul, f0, f1, repeated(r2, shape));
+  addArith(builder, ArithOp::Sub, f1, f0, repeated(r3, shape));
+}
+
+} // namespace
+
+Expected<uint32_t> quantizedNormalizationScratch(const QuantizedNormalization &norm) {
+  return checkedScratch("normalization", norm);
+}
+
+Expected<void> emitQuantizedNormalization(Builder &builder, const QuantizedNormalization &norm) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
+  if (!needed)
+    return propagate(needed);
+  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, *needed); !fits)
+    return fits;
+  Room room{norm.scratch.address};
+  const IntegerNormPlan plan = planOf(norm, room);
+  addStandardized(builder, norm, plan);
+  const auto &[f0, f1] = plan.full;
+  const auto parameter = [&](const LocalTensor &given) {
+    return parameterFor(builder, given, given, norm.output);
+  };
+  LocalTensor value = f1;
+  if (norm.gamma) {
+    value = norm.beta ? f0 : norm.output;
+    addArith(builder, ArithOp::Mul, value, f1, parameter(*norm.gamma));
+  }
+  if (norm.beta)
+    addArith(builder, ArithOp::Add, norm.output, value, parameter(*norm.beta));
+  else if (!norm.gamma)
+    addUnaryArith(builder, ArithOp::Copy, norm.output, f1);
   return {};
 }
 

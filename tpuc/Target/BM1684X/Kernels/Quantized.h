@@ -132,7 +132,8 @@ Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAverage
 /// Either `biasAddress` and one factor for all columns: I32 [1,64,1,N] Aligned, the same in every
 /// lane; or `columnAddress`: I32 [3,64,1,N] Aligned, what `packColumns` or `packColumnScales`
 /// makes, the same in every lane. A left zero point that is not folded into biases costs a second
-/// product.
+/// product. Sums that accumulate are added to what the output holds, which then takes no bias and
+/// no left zero point.
 struct QuantizedMatrixProduct {
   LocalTensor left;
   LocalTensor right;
@@ -146,6 +147,7 @@ struct QuantizedMatrixProduct {
   Requantize requantize;
   double scale = 1;
   Activation activation;
+  bool accumulates = false;
   Scratch scratch;
 };
 Expected<uint32_t> quantizedMatrixProductScratch(const QuantizedMatrixProduct &product);

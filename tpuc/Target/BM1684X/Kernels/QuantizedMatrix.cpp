@@ -69,6 +69,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedMatri
                      "[1,M,1,K] times [1,K,1,N] (turned: [1,N,1,K]) to [1,M,1,N], from lane 0");
   if (Expected<void> parameters = checkRequantize(where, product.requantize); !parameters)
     return propagate(parameters);
+  if (product.accumulates && (!holdsSums(product) || product.leftZero != 0 || product.biasAddress ||
+                              product.columnAddress))
+    return makeError(where, "a result, a bias or a left zero point", "sums alone to accumulate");
   if (product.leftZero < INT8_MIN || product.leftZero > INT8_MAX)
     return makeError(where, fmt::format("a left zero point of {}", product.leftZero),
                      fmt::format("{} to {}", INT8_MIN, INT8_MAX));
@@ -160,7 +163,8 @@ Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatri
     addUnaryArith(builder, ArithOp::Copy, zeros, immediate(type, -product.leftZero));
     addProduct(builder, product, zeros, sums, bias.has_value());
   }
-  addProduct(builder, product, product.left, sums, bias || product.leftZero != 0);
+  addProduct(builder, product, product.left, sums,
+             bias || product.leftZero != 0 || product.accumulates);
   if (holdsSums(product))
     return {};
   if (!isByte(product.output.type)) {
