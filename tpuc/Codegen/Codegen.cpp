@@ -65,9 +65,13 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   return emitter->finish(*contents, path);
 }
 
-void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
-  // --layer-group refuses names that are none.
-  const Heuristics heuristics = Heuristics::without(options.without).value_or(Heuristics());
+/// What is not left out; --layer-group refuses names that are none.
+static Heuristics heuristicsOf(const GenerationOptions &options) {
+  return Heuristics::without(options.without).value_or(Heuristics());
+}
+
+void codegen::addDivision(OpPassManager &manager, const GenerationOptions &options) {
+  const Heuristics heuristics = heuristicsOf(options);
   if (heuristics.attentionRows)
     manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
@@ -77,9 +81,13 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
   if (heuristics.stackRows)
     manager.addPass(createStackRows());
   manager.addPass(createRowProducts());
+}
+
+void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
+  addDivision(manager, options);
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
-  if (heuristics.opReorder)
+  if (heuristicsOf(options).opReorder)
     manager.addPass(createOpReorder());
   LayerGroupOptions grouping;
   grouping.opt = options.opt;

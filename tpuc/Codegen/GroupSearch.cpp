@@ -146,6 +146,18 @@ ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count)
   return entry->second;
 }
 
+ArrayRef<GroupTable::Option> GroupTable::known(unsigned first, unsigned count) const {
+  auto found = table.find({first, count});
+  return found == table.end() ? ArrayRef<Option>() : ArrayRef<Option>(found->second);
+}
+
+int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
+  for (const Option &option : known(choice.first, choice.count))
+    if (option.choice == choice)
+      return option.estimate;
+  return 0;
+}
+
 ArrayRef<GroupChoice> GroupTable::recuts(const GroupChoice &group) {
   if (group.count != 1 || isFree(group.first))
     return {};
@@ -203,12 +215,4 @@ Expected<std::vector<GroupPlan>> GroupTable::plans(const Division &division) {
     groups.push_back(std::move(*group));
   }
   return groups;
-}
-
-Expected<std::vector<GroupPlan>>
-codegen::bestGroups(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend) {
-  GroupTable table(layers, planner, backend);
-  if (Expected<void> filled = table.fill(); !filled)
-    return propagate(filled);
-  return table.plans(table.best({}));
 }

@@ -73,6 +73,13 @@ public:
   /// The ways to cut a group of `count` layers, the one with the least estimate first; none if it
   /// is not possible. For a concatenation by itself one that says nothing.
   llvm::ArrayRef<Option> options(unsigned first, unsigned count);
+  /// Those of them that have been looked at.
+  llvm::ArrayRef<Option> known(unsigned first, unsigned count) const;
+  /// What a group that has been looked at takes by itself.
+  int64_t estimateOf(const GroupChoice &choice) const;
+  llvm::ArrayRef<mlir::Operation *> layersOf(const GroupChoice &choice) const {
+    return layers.slice(choice.first, choice.count);
+  }
   /// Other ways to cut the only layer of a group than alone.
   llvm::ArrayRef<GroupChoice> recuts(const GroupChoice &group);
   /// Errors: a choice that is not possible.
@@ -103,10 +110,6 @@ private:
   llvm::DenseMap<Interval, std::vector<Option>> table;
   llvm::DenseMap<unsigned, std::vector<GroupChoice>> singleCuts;
 };
-
-/// The groups that take the fewest cycles by estimate.
-Expected<std::vector<GroupPlan>> bestGroups(llvm::ArrayRef<mlir::Operation *> layers,
-                                            GroupPlanner &planner, const Backend &backend);
 
 } // namespace tpuc::codegen
 

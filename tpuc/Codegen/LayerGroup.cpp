@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/ConstantPool.h"
 #include "tpuc/Codegen/GroupFile.h"
+#include "tpuc/Codegen/GroupMemory.h"
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/Layers.h"
@@ -153,17 +154,17 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
                                           const Backend &backend) {
     if (opt == 0)
       return separateGroups(part.layers, planner);
-    if (opt == 1)
-      return bestGroups(part.layers, planner, backend);
-    return search(part, planner, place, backend);
-  }
-
-  /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
-  Expected<std::vector<GroupPlan>> search(Part &part, GroupPlanner &planner, const PoolPlace &place,
-                                          const Backend &backend) {
     GroupTable table(part.layers, planner, backend);
     if (Expected<void> filled = table.fill(); !filled)
       return propagate(filled);
+    if (opt == 1)
+      return table.plans(withLessMemory(part.subNet.layers, table, table.best({}), backend));
+    return search(part, table, place, backend);
+  }
+
+  /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
+  Expected<std::vector<GroupPlan>> search(Part &part, GroupTable &table, const PoolPlace &place,
+                                          const Backend &backend) {
     Expected<func::FuncOp> main = top::mainFunction(getOperation());
     if (!main)
       return propagate(main);

@@ -29,8 +29,11 @@ struct GenerationOptions {
   std::vector<std::string> without = {};
 };
 
-/// Adds the passes that turn a lowered module into one with addresses: --attention-rows,
-/// --decompose-attention, --decompose, --merge-groups, --stack-rows, --row-products,
+/// Adds the passes that turn layers into such that the chip has kernels for: --attention-rows,
+/// --decompose-attention, --decompose, --merge-groups, --stack-rows, --row-products.
+void addDivision(mlir::OpPassManager &manager, const GenerationOptions &options);
+
+/// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
 /// --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
 

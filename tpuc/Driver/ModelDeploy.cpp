@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RefusedLayers.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -47,6 +48,8 @@ private:
   Expected<void> compare();
   bool compiles() const;
   Expected<void> generate();
+  Expected<OwningOpRef<ModuleOp>> generated();
+  Expected<bool> useFloats();
   void listCpuLayers(ModuleOp module);
   Expected<void> commit();
   Expected<void> diagnose();
@@ -67,6 +70,10 @@ private:
   std::optional<ModelFiles> paths;
   Network top;
   std::optional<Network> lowered;
+  /// Layers that are on floats as the chip cannot compute them on integers, and the table that says
+  /// so.
+  std::set<std::string> floatLayers;
+  std::optional<OutputFile> floatTable;
   TensorMap inputs;
   ValidationOptions validation;
   /// Every tensor of the Top module, once they were needed.
@@ -188,11 +195,20 @@ Expected<void> ModelDeploy::lower() {
   if (!network)
     return propagate(network);
   lowered.emplace(std::move(*network));
+  lowered->module->walk([&](Operation *op) {
+    if (floatLayers.contains(layerName(op)) && !isa<tpu::CastOp>(op))
+      op->setAttr(
+          "storage_reason",
+          StringAttr::get(op->getContext(), summary.chip + " cannot compute it on integers"));
+  });
   count();
   return {};
 }
 
 void ModelDeploy::count() {
+  summary.numCasts = summary.numOps = 0;
+  summary.storage.clear();
+  summary.exceptions.clear();
   for (auto main : lowered->module->getOps<func::FuncOp>())
     for (Operation &op : main.front().without_terminator()) {
       if (isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
@@ -292,16 +308,60 @@ void ModelDeploy::listCpuLayers(ModuleOp module) {
   }
 }
 
-/// Goes on from the lowered network to the model file. It works on a copy: what went wrong in the
-/// lowered network is looked for in that itself.
-Expected<void> ModelDeploy::generate() {
-  if (!compiles() || (summary.report && summary.report->numFailed() != 0))
-    return {};
+/// Lowers again, with layers on floats that nobody computes on integers; false if there are none.
+Expected<bool> ModelDeploy::useFloats() {
+  if (lowering.mode != Precision::INT8 || !floatLayers.empty())
+    return false;
+  std::set<std::string> names;
+  top.module->walk([&](Operation *op) {
+    if (!isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+      names.insert(layerName(op));
+  });
+  Expected<std::set<std::string>> refused =
+      codegen::layersRefusedOnIntegers(*lowered->module, names, options.codegen);
+  if (!refused)
+    return propagate(refused);
+  if (refused->empty())
+    return false;
+  floatLayers = std::move(*refused);
+  const std::vector<std::string> layers(floatLayers.begin(), floatLayers.end());
+  Expected<OutputFile> table = quantizeTableWith(layers, Precision::F32);
+  if (!table)
+    return propagate(table);
+  floatTable.emplace(std::move(*table));
+  lowering.quantizeTable = floatTable->temporaryPath();
+  summary.report.reset();
+  files.clear();
+  for (auto step : {&ModelDeploy::lower, &ModelDeploy::write, &ModelDeploy::compare})
+    if (Expected<void> done = (this->*step)(); !done)
+      return propagate(done);
+  return true;
+}
+
+/// A copy of the lowered network with addresses: what went wrong in the lowered network is looked
+/// for in that itself.
+Expected<OwningOpRef<ModuleOp>> ModelDeploy::generated() {
   OwningOpRef<ModuleOp> module(lowered->module->clone());
   Expected<void> run = runPasses(
       *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.codegen); });
-  if (!run)
-    return run;
+  if (run)
+    return module;
+  // It lives in the context of the network that may be replaced.
+  module = {};
+  Expected<bool> changed = useFloats();
+  if (!changed)
+    return propagate(changed);
+  return *changed ? generated() : propagate(run);
+}
+
+/// Goes on from the lowered network to the model file.
+Expected<void> ModelDeploy::generate() {
+  if (!compiles() || (summary.report && summary.report->numFailed() != 0))
+    return {};
+  Expected<OwningOpRef<ModuleOp>> made = generated();
+  if (!made)
+    return propagate(made);
+  OwningOpRef<ModuleOp> module = std::move(*made);
   listCpuLayers(*module);
   const std::string weights = paths->finalWeights(lowering.chip, mode);
   auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
@@ -311,10 +371,10 @@ Expected<void> ModelDeploy::generate() {
   dialect->setWeights(weights, *store);
   (*module)->setAttr("module.weight_file", StringAttr::get(lowered->context.get(), weights));
   summary.final = paths->finalModule(lowering.chip, mode);
-  Expected<std::vector<OutputFile>> made = writeModule(*module, summary.final);
-  if (!made)
-    return propagate(made);
-  for (OutputFile &file : *made)
+  Expected<std::vector<OutputFile>> written = writeModule(*module, summary.final);
+  if (!written)
+    return propagate(written);
+  for (OutputFile &file : *written)
     files.push_back(std::move(file));
   Expected<OutputFile> file = codegen::writeModelFile(*module, options.model);
   if (!file)

@@ -1,0 +1,81 @@
+//===- GroupMemoryTest.cpp --------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/GroupMemory.h"
+#include "tpuc/Target/Registry.h"
+#include "unittests/Codegen/Network.h"
+
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+constexpr const char *kChain = R"(
+  !x = tensor<1x64x128x64xf32>
+  !y = tensor<1x128x128x64xf32>
+  func.func @main(%0: !x) -> !y {
+    %1 = "tpu.MaxPool"(%0) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("a")
+    %2 = "tpu.MaxPool"(%1) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("b")
+    %3 = "tpu.MaxPool"(%2) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("c")
+    %4 = "tpu.Concat"(%3, %1) {axis = 1} : (!x, !x) -> !y loc("both")
+    return %4 : !y
+  })";
+constexpr int64_t kTensor = int64_t{2} << 20;
+
+class GroupMemoryTest : public testing::Test {
+protected:
+  GroupMemoryTest()
+      : network(kChain), backend(backendOf(**lookupTarget("bm1684x"))),
+        planner(*backend, 256 * 1024, {}) {
+    for (const char *name : {"a", "b", "c", "both"})
+      ops.push_back(network.layer(name));
+    layers = llvm::ArrayRef(ops).take_front(3);
+    table.emplace(layers, planner, *backend);
+    EXPECT_TRUE(table->fill());
+  }
+
+  static GroupChoice group(unsigned first, unsigned count, unsigned parts) {
+    return {.first = first, .count = count, .counts = {1, 1, 1, parts, 1}};
+  }
+  MemoryPeak peak(const Division &division) { return memoryPeak(ops, *table, division, *backend); }
+
+  Network network;
+  std::unique_ptr<Backend> backend;
+  GroupPlanner planner;
+  std::vector<mlir::Operation *> ops;
+  llvm::ArrayRef<mlir::Operation *> layers;
+  std::optional<GroupTable> table;
+};
+
+TEST_F(GroupMemoryTest, ResultsTakeThePlaceOfWhatIsLoadedBefore) {
+  // The group stores a and c. Many slices are stored beside an input that is not yet loaded.
+  EXPECT_EQ(peak({group(0, 3, 8)}).bytes, 3 * kTensor);
+  EXPECT_EQ(peak({group(0, 3, 8)}).group, 0U);
+  EXPECT_EQ(peak({group(0, 3, 1)}).bytes, 2 * kTensor);
+}
+
+TEST_F(GroupMemoryTest, WhatIsReadLaterStays) {
+  // While b and c run, a is kept; c does not take its place.
+  EXPECT_EQ(peak({group(0, 1, 1), group(1, 2, 1)}).bytes, 2 * kTensor);
+  EXPECT_EQ(peak({group(0, 1, 1), group(1, 1, 1), group(2, 1, 8)}).bytes, 3 * kTensor);
+  EXPECT_EQ(peak({group(0, 1, 1), group(1, 1, 1), group(2, 1, 8)}).group, 2U);
+}
+
+TEST_F(GroupMemoryTest, LessIsFoundWhereItCostsLittle) {
+  const llvm::ArrayRef<GroupTable::Option> cuts = table->known(0, 3);
+  const auto *sliced = llvm::find_if(cuts, [&](const GroupTable::Option &option) {
+    return peak({option.choice}).bytes > 2 * kTensor;
+  });
+  ASSERT_NE(sliced, cuts.end());
+  const Division division = withLessMemory(ops, *table, {sliced->choice}, *backend);
+  EXPECT_EQ(peak(division).bytes, 2 * kTensor);
+  // What needs little already stays as it is.
+  EXPECT_EQ(withLessMemory(ops, *table, division, *backend), division);
+}
+
+} // namespace
