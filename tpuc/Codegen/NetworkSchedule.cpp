@@ -129,6 +129,7 @@ private:
   void buildUnits();
   Expected<bool> place(int64_t limit);
   Expected<int64_t> moveLoads(int64_t room);
+  int64_t neededBytes(ArrayRef<MovableLoad> loads) const;
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
@@ -142,6 +143,8 @@ private:
   std::vector<int64_t> bytes;
   std::vector<ScheduleUnit> units;
   int64_t end = 0;
+  /// The most bytes that are needed in a unit.
+  int64_t most = 0;
 };
 
 int64_t Scheduler::available(Value value) const {
@@ -264,6 +267,16 @@ void Scheduler::buildUnits() {
   }
 }
 
+int64_t Scheduler::neededBytes(ArrayRef<MovableLoad> loads) const {
+  std::vector<int64_t> needed;
+  for (const ScheduleUnit &unit : units)
+    needed.push_back(unit.bytes);
+  for (const MovableLoad &load : loads)
+    for (int64_t unit = load.need; unit <= load.last; ++unit)
+      needed[static_cast<size_t>(unit)] += load.bytes;
+  return *llvm::max_element(needed);
+}
+
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
 /// that wait for nothing; those that come before they are needed fill local memory up to `room`.
 /// The estimated cycles of the run.
@@ -309,6 +322,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   std::vector<MovableLoad> loads;
   for (const Load &load : moved)
     loads.push_back(load.load);
+  most = neededBytes(loads);
   std::vector<ScheduleUnit> used = units;
   Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room);
   if (!cycles)
@@ -389,13 +403,14 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
        {kMostFill, int64_t{94}, int64_t{88}, int64_t{80}, int64_t{70}, int64_t{50}}) {
     if (fill > mostFill)
       continue;
-    if (Expected<int64_t> moved = moveLoads(capacity * fill / 100); !moved)
+    const int64_t room = capacity * fill / 100;
+    if (Expected<int64_t> moved = moveLoads(room); !moved)
       continue;
     Expected<bool> isPlaced = allocate();
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
-      return NetworkSchedule{.items = std::move(items), .fill = fill};
+      return NetworkSchedule{.items = std::move(items), .fill = fill, .isCrowded = most > room};
   }
   return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
                                  " bytes of local memory");

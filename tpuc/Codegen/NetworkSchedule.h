@@ -46,6 +46,8 @@ struct NetworkSchedule {
   /// As full as memory may be made by loads that are brought forward, in percent, so that
   /// everything finds its place.
   int64_t fill = kMostFill;
+  /// Whether some layers need more room than that: then groups that need less may be faster.
+  bool isCrowded = false;
 };
 
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
