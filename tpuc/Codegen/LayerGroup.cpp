@@ -142,11 +142,16 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     SubNet subNet = {};
     std::vector<Operation *> layers = {};
     std::vector<GroupPlan> groups = {};
+    /// Those that take the fewest estimated cycles, where others were chosen for less memory.
+    std::optional<std::vector<GroupPlan>> fastest = std::nullopt;
     std::vector<ScheduleItem> items = {};
     bool isCrowded = false;
     /// Percent of the memory that the schedule tries to fill.
     int64_t mostFill = kMostFill;
   };
+
+  /// The percent of local memory for which groups are chosen as well as for all of it.
+  static constexpr int64_t kSmaller = 90;
 
   Heuristics heuristics;
 
@@ -157,9 +162,17 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     GroupTable table(part.layers, planner, backend);
     if (Expected<void> filled = table.fill(); !filled)
       return propagate(filled);
-    if (opt == 1)
-      return table.plans(withLessMemory(part.subNet.layers, table, table.best({}), backend));
-    return search(part, table, place, backend);
+    if (opt > 1)
+      return search(part, table, place, backend);
+    const Division best = table.best({});
+    const Division smaller = withLessMemory(part.subNet.layers, table, best, backend);
+    if (smaller != best) {
+      Expected<std::vector<GroupPlan>> plans = table.plans(best);
+      if (!plans)
+        return plans;
+      part.fastest = std::move(*plans);
+    }
+    return table.plans(smaller);
   }
 
   /// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
@@ -229,13 +242,26 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
           return propagate(groups);
         part.groups = std::move(*groups);
       }
-      Expected<NetworkSchedule> schedule = scheduleNetwork(part.subNet.layers, part.groups, backend,
-                                                           capacity, heuristics, part.mostFill);
-      if (!schedule)
-        return propagate(schedule);
-      part.items = std::move(schedule->items);
-      part.isCrowded = schedule->isCrowded;
+      Expected<void> scheduled = schedule(part, place, backend);
+      if (!scheduled && part.fastest) {
+        part.groups = std::move(*part.fastest);
+        part.fastest.reset();
+        scheduled = schedule(part, place, backend);
+      }
+      if (!scheduled)
+        return scheduled;
     }
+    return {};
+  }
+
+  /// When the groups of a part run.
+  Expected<void> schedule(Part &part, const PoolPlace &place, const Backend &backend) {
+    Expected<NetworkSchedule> made = scheduleNetwork(part.subNet.layers, part.groups, backend,
+                                                     place.address, heuristics, part.mostFill);
+    if (!made)
+      return propagate(made);
+    part.items = std::move(made->items);
+    part.isCrowded = made->isCrowded;
     return {};
   }
 
@@ -255,21 +281,14 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     return sums;
   }
 
-  /// Takes the groups for nine tenths of the memory if those run in fewer cycles in the mean over
-  /// the sets of parameters.
-  Expected<void> preferSmaller(std::vector<Part> &parts, ArrayRef<Operation *> layers,
-                               const PoolPlace &place, const Backend &backend) {
-    constexpr int64_t kSmaller = 90;
-    std::vector<Part> others;
-    for (const Part &part : parts)
-      others.push_back({.subNet = part.subNet, .layers = part.layers});
-    if (!plan(others, layers, place, backend, kSmaller))
-      return {};
+  /// The cycles of `others` divided by those of `parts`, in the mean over the sets of parameters.
+  Expected<double> ratioOf(ArrayRef<Part> others, ArrayRef<Part> parts, const PoolPlace &place,
+                           const Backend &backend) {
     Expected<func::FuncOp> main = top::mainFunction(getOperation());
     if (!main)
       return propagate(main);
     if (Expected<void> assigned = assignTrialAddresses(*main, backend); !assigned)
-      return assigned;
+      return propagate(assigned);
     Expected<SmallVector<int64_t>> before = cyclesOf(parts, place, backend);
     Expected<SmallVector<int64_t>> after = cyclesOf(others, place, backend);
     dropAddresses(*main);
@@ -278,8 +297,73 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     double sum = 0;
     for (auto [old, own] : llvm::zip_equal(*before, *after))
       sum += static_cast<double>(own) / static_cast<double>(old);
-    if (sum < static_cast<double>(before->size()))
-      parts = std::move(others);
+    return sum / static_cast<double>(before->size());
+  }
+
+  /// The parts with their fastest groups; none where those do not find their places.
+  std::optional<std::vector<Part>> fastestOf(ArrayRef<Part> parts, const PoolPlace &place,
+                                             const Backend &backend) {
+    std::vector<Part> others;
+    for (const Part &part : parts)
+      others.push_back({.subNet = part.subNet,
+                        .layers = part.layers,
+                        .groups = part.fastest ? *part.fastest : part.groups});
+    // What is scheduled points to the groups, so they stay where they are.
+    for (Part &other : others)
+      if (!schedule(other, place, backend))
+        return std::nullopt;
+    return others;
+  }
+
+  static bool isWeighed(ArrayRef<Part> parts) {
+    return llvm::any_of(parts, [](const Part &part) { return part.fastest.has_value(); });
+  }
+
+  /// Other groups than those planned: the fastest, and where memory is crowded those for nine
+  /// tenths of it, too.
+  std::vector<std::vector<Part>> othersOf(ArrayRef<Part> parts, ArrayRef<Operation *> layers,
+                                          const PoolPlace &place, const Backend &backend) {
+    std::vector<std::vector<Part>> made;
+    const auto addFastest = [&](ArrayRef<Part> of) {
+      std::optional<std::vector<Part>> fastest;
+      if (isWeighed(of))
+        fastest = fastestOf(of, place, backend);
+      if (fastest)
+        made.push_back(std::move(*fastest));
+      return fastest || !isWeighed(of);
+    };
+    if (addFastest(parts) && llvm::none_of(parts, [](const Part &part) { return part.isCrowded; }))
+      return made;
+    std::vector<Part> smaller;
+    for (const Part &part : parts)
+      smaller.push_back({.subNet = part.subNet, .layers = part.layers});
+    if (plan(smaller, layers, place, backend, kSmaller)) {
+      addFastest(smaller);
+      made.push_back(std::move(smaller));
+    }
+    return made;
+  }
+
+  /// Takes the groups that the timing simulator prefers; those that need less global memory may
+  /// take a percent more cycles. The estimates of groups do not know what runs beside their
+  /// neighbours.
+  Expected<void> preferFastest(std::vector<Part> &parts, ArrayRef<Operation *> layers,
+                               const PoolPlace &place, const Backend &backend) {
+    constexpr double kMost = 1.01;
+    const auto worth = [](ArrayRef<Part> of) { return isWeighed(of) ? kMost : 1; };
+    double least = 1 / worth(parts);
+    std::vector<Part> best;
+    for (std::vector<Part> &others : othersOf(parts, layers, place, backend)) {
+      Expected<double> ratio = ratioOf(others, parts, place, backend);
+      if (!ratio)
+        return propagate(ratio);
+      if (*ratio / worth(others) >= least)
+        continue;
+      least = *ratio / worth(others);
+      best = std::move(others);
+    }
+    if (!best.empty())
+      parts = std::move(best);
     return {};
   }
 
@@ -308,9 +392,8 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       for (int64_t percent : {100, 90, 75, 50}) {
         Expected<void> planned = plan(parts, all, place, backend, percent);
         if (planned) {
-          if (opt == 1 && percent == 100 && loadGroups.empty() &&
-              llvm::any_of(parts, [](const Part &part) { return part.isCrowded; }))
-            if (Expected<void> done = preferSmaller(parts, all, place, backend); !done)
+          if (opt == 1 && percent == 100 && loadGroups.empty())
+            if (Expected<void> done = preferFastest(parts, all, place, backend); !done)
               return done;
           if (Expected<void> saved = save(parts); !saved)
             return saved;

@@ -160,6 +160,22 @@ TEST(Container, FilesWithoutDebugInformationHaveZerosThere) {
   EXPECT_TRUE(decoded(file));
 }
 
+TEST(Container, Sha256OfALengthThatIsCut) {
+  // 512 MiB of zeros, whose length in bits is 0 in 32 bits: Python's ctypes and libcrypto gave this.
+  const std::vector<std::byte> zeros(size_t{1} << 29);
+  const auto digest = sha256(zeros, "test");
+  ASSERT_TRUE(digest);
+  std::array<std::byte, kSha256Bytes> cut;
+  const std::string_view text = "754b83b4865fa21349b7a1a1bc520b291ecf800364771dfe3838f8a550ac151c";
+  for (size_t i = 0; i < cut.size(); ++i)
+    cut[i] = static_cast<std::byte>(std::stoi(std::string(text.substr(2 * i, 2)), nullptr, 16));
+  EXPECT_TRUE(isSha256Of(cut, *digest, zeros));
+  EXPECT_TRUE(isSha256Of(*digest, *digest, zeros));
+  EXPECT_FALSE(isSha256Of(cut, *digest, std::span(zeros).first(100)));
+  cut[7] ^= std::byte{1};
+  EXPECT_FALSE(isSha256Of(cut, *digest, zeros));
+}
+
 TEST(Container, Sha256) {
   // FIPS 180-4, the example "abc".
   const auto digest = sha256(std::as_bytes(std::span("abc", 3)), "test");

@@ -444,7 +444,7 @@ Expected<void> checkSums(const Model &model, const std::string &where) {
           return propagate(digest);
         found = known.emplace(key, *digest).first;
       }
-      if (found->second != *stage.coefficients->sha256)
+      if (!isSha256Of(*stage.coefficients->sha256, found->second, data))
         return makeError(where,
                          fmt::format("the coefficients of net '{}' are damaged: their SHA-256 is "
                                      "not the one that the file states",

@@ -9,6 +9,7 @@
 #include "tpuc/Model/Bmodel/Sha256.h"
 
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 
 namespace tpuc::bmodel {
 
@@ -21,6 +22,23 @@ Expected<std::array<std::byte, kSha256Bytes>> sha256(Bytes bytes, const std::str
   if (ok != 1 || length != kSha256Bytes)
     return makeError(where, "libcrypto cannot compute SHA-256");
   return digest;
+}
+
+/// The bytes from which on a length in bits has more than 32 bits.
+static constexpr size_t kLongLength = size_t{1} << 29;
+
+bool isSha256Of(const std::array<std::byte, kSha256Bytes> &stated,
+                const std::array<std::byte, kSha256Bytes> &digest, Bytes bytes) {
+  if (stated == digest || bytes.size() < kLongLength)
+    return stated == digest;
+  // The interface of libcrypto that shows the length.
+  SHA256_CTX state;
+  SHA256_Init(&state);
+  SHA256_Update(&state, bytes.data(), bytes.size());
+  state.Nh = 0;
+  std::array<std::byte, kSha256Bytes> cut;
+  SHA256_Final(reinterpret_cast<unsigned char *>(cut.data()), &state);
+  return stated == cut;
 }
 
 } // namespace tpuc::bmodel

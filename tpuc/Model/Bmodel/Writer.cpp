@@ -153,7 +153,7 @@ Offset<fb::Coefficients> Encoder::coefficients(const Coefficients &coefficients)
     error = digest.error();
     return {};
   }
-  if (coefficients.sha256 && *coefficients.sha256 != *digest)
+  if (coefficients.sha256 && !isSha256Of(*coefficients.sha256, *digest, coefficients.data))
     error = Error{where, "coefficients that do not have the SHA-256 that is stated of them", ""};
   const fb::Blob data = layout.placeCoefficients(coefficients.data, *digest);
   const auto locations = mapped(coefficients.locations, [&](const WeightLocation &location) {
