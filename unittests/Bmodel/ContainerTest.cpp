@@ -161,7 +161,8 @@ TEST(Container, FilesWithoutDebugInformationHaveZerosThere) {
 }
 
 TEST(Container, Sha256OfALengthThatIsCut) {
-  // 512 MiB of zeros, whose length in bits is 0 in 32 bits: Python's ctypes and libcrypto gave this.
+  // 512 MiB of zeros, whose length in bits is 0 in 32 bits: ctypes of Python and libcrypto gave
+  // this.
   const std::vector<std::byte> zeros(size_t{1} << 29);
   const auto digest = sha256(zeros, "test");
   ASSERT_TRUE(digest);
