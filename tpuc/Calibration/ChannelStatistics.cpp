@@ -23,6 +23,9 @@ using namespace tpuc;
 /// Means are summed in units of 2^-60: 128 bits hold what a million samples of 2^40 add up to.
 static constexpr int kFractionBits = 60;
 static constexpr double kMostMean = 0x1p40;
+/// Covariances take time and memory with the square of the channels.
+static constexpr size_t kMostPaired = 512;
+static constexpr size_t kPlaces = 64;
 
 std::optional<int64_t> tpuc::summedAxis(mlir::Operation *op) {
   if (op->getNumOperands() < 2 || !op->getOperand(1).getDefiningOp<top::WeightOp>())
@@ -36,14 +39,54 @@ std::optional<int64_t> tpuc::summedAxis(mlir::Operation *op) {
   return product.getLeftTranspose() && type.getRank() > 1 ? type.getRank() - 2 : type.getRank() - 1;
 }
 
+bool tpuc::hasOneTap(mlir::Operation *op) {
+  const auto dims = mlir::cast<mlir::ShapedType>(op->getOperand(1).getType()).getShape();
+  if (auto conv = mlir::dyn_cast<top::ConvOp>(op))
+    return static_cast<int64_t>(conv.getGroup()) == 1 &&
+           llvm::all_of(dims.drop_front(2), [](int64_t extent) { return extent == 1; });
+  return mlir::isa<top::MatMulOp>(op) && dims.size() == 2;
+}
+
 ChannelStatistics::ChannelStatistics(mlir::ModuleOp module) {
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
     return;
   for (mlir::Operation &op : main.front().without_terminator())
     if (std::optional<int64_t> axis = summedAxis(&op))
-      if (auto result = mlir::dyn_cast<mlir::OpResult>(op.getOperand(0)))
-        entries[tensorNames(result.getOwner())[result.getResultNumber()]].axis = *axis;
+      if (auto result = mlir::dyn_cast<mlir::OpResult>(op.getOperand(0))) {
+        Entry &entry = entries[tensorNames(result.getOwner())[result.getResultNumber()]];
+        entry.axis = *axis;
+        entry.hasPairs |= hasOneTap(&op);
+      }
+}
+
+/// What a tensor whose channels lie `inner` elements apart holds in some of its places: a row for
+/// each place, of the channels and a 1.
+static std::vector<double> placesOf(std::span<const float> values, size_t channels, size_t inner) {
+  const size_t count = values.size() / channels;
+  // Odd, so that it has little in common with the extents of pictures.
+  const size_t step = (count + kPlaces - 1) / kPlaces | 1;
+  std::vector<double> rows;
+  for (size_t place = 0; place < count; place += step) {
+    const size_t first = place / inner * inner * channels + place % inner;
+    for (size_t channel = 0; channel < channels; ++channel)
+      rows.push_back(double(values[first + channel * inner]));
+    rows.push_back(1);
+  }
+  return rows;
+}
+
+/// The mean over `rows` of the products of each pair of columns.
+static std::vector<double> meanProducts(std::span<const double> rows, size_t columns) {
+  std::vector<double> products(pairIndex(columns, 0), 0);
+  for (size_t first = 0; first < rows.size(); first += columns)
+    for (size_t c = 0; c < columns; ++c) {
+      const double factor = rows[first + c] * double(columns) / double(rows.size());
+      double *sums = &products[pairIndex(c, 0)];
+      for (size_t d = 0; d <= c; ++d)
+        sums[d] += factor * rows[first + d];
+    }
+  return products;
 }
 
 void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
@@ -67,8 +110,15 @@ void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
     ranges[channel].add(run);
   }
   const double count = double(values.size()) / double(channels);
-  std::lock_guard lock(mutex);
   Entry &entry = found->second;
+  std::vector<double> products;
+  if (entry.hasPairs && channels <= kMostPaired)
+    products = meanProducts(placesOf(values, channels, inner), channels + 1);
+  std::lock_guard lock(mutex);
+  entry.products.resize(products.size());
+  for (auto [sum, product] : llvm::zip_equal(entry.products, products))
+    if (std::abs(product) < kMostMean)
+      sum += static_cast<Sum>(std::ldexp(product, kFractionBits));
   entry.sums.resize(channels);
   entry.ranges.resize(channels);
   ++entry.samples;
@@ -91,7 +141,25 @@ void ChannelStatistics::merge(const ChannelStatistics &other) {
       to.sums[channel] += from.sums[channel];
       to.ranges[channel].merge(from.ranges[channel]);
     }
+    to.products.resize(std::max(to.products.size(), from.products.size()));
+    for (size_t pair = 0; pair < from.products.size(); ++pair)
+      to.products[pair] += from.products[pair];
   }
+}
+
+std::vector<float> ChannelStatistics::covariancesOf(const Entry &entry) {
+  std::vector<float> covariances;
+  if (entry.products.empty())
+    return covariances;
+  const auto mean = [&](size_t c, size_t d) {
+    return std::ldexp(double(entry.products[pairIndex(c, d)]), -kFractionBits) /
+           double(entry.samples);
+  };
+  const size_t channels = entry.sums.size();
+  for (size_t c = 0; c < channels; ++c)
+    for (size_t d = 0; d <= c; ++d)
+      covariances.push_back(static_cast<float>(mean(c, d) - mean(channels, c) * mean(channels, d)));
+  return covariances;
 }
 
 ChannelFigures ChannelStatistics::of(const std::string &name) const {
@@ -107,7 +175,10 @@ ChannelFigures ChannelStatistics::of(const std::string &name) const {
     figures.lowest.push_back(range.min());
     figures.highest.push_back(range.max());
   }
+  figures.covariances = covariancesOf(entry);
   return figures;
 }
+
+std::string tpuc::covariancesName(const std::string &name) { return name + ":covariances"; }
 
 std::string tpuc::channelFile(const std::string &table) { return table + "_channels.npz"; }

@@ -26,17 +26,28 @@ namespace tpuc {
 /// over; none for other ops.
 std::optional<int64_t> summedAxis(mlir::Operation *op);
 
+/// Whether each output channel of `op`, for which there is a summedAxis, has one filter element for
+/// each channel: convolutions of one tap without groups, inner products with one matrix.
+bool hasOneTap(mlir::Operation *op);
+
+/// Where the numbers of a pair of channels lie in what has one for each pair: c >= d.
+constexpr size_t pairIndex(size_t c, size_t d) { return c * (c + 1) / 2 + d; }
+
 /// What is known of the channels of a tensor, one number for each.
 struct ChannelFigures {
   std::vector<float> means;
   std::vector<float> lowest;
   std::vector<float> highest;
+  /// For each pair of channels, as pairIndex counts them; empty unless a reader has one tap.
+  std::vector<float> covariances;
 
   friend bool operator==(const ChannelFigures &, const ChannelFigures &) = default;
 };
 
 /// The figures of all tensors that have such a reader, over samples. Mergeable: what is added to a
-/// mean for a sample is an integer, so the order does not matter.
+/// mean for a sample is an integer, so the order does not matter. Covariances are those of at
+/// most 64 places of each sample, and found for at most 512 channels: time and memory grow with the
+/// square of these.
 class ChannelStatistics {
 public:
   /// Of the tensors of `main` in `module`.
@@ -55,15 +66,22 @@ private:
   struct Entry {
     int64_t axis = 0;
     int64_t samples = 0;
+    bool hasPairs = false;
     std::vector<Sum> sums;
     std::vector<TensorRange> ranges;
+    /// Mean products of each pair of channels, the last of which is one more: that of the number 1.
+    std::vector<Sum> products;
   };
+  static std::vector<float> covariancesOf(const Entry &entry);
+
   std::map<std::string, Entry> entries;
   std::mutex mutex;
 };
 
 /// Where the figures lie beside the calibration table `table`.
 std::string channelFile(const std::string &table);
+/// Under which name the covariances of the tensor `name` lie there.
+std::string covariancesName(const std::string &name);
 
 } // namespace tpuc
 

@@ -88,6 +88,12 @@ static Expected<OutputFile> makeChannels(const RunCalibrationSummary &summary,
       at = std::ranges::copy(*row, at).out;
     if (Expected<void> added = writer->add(tensor.name, rows); !added)
       return propagate(added);
+    if (channels.covariances.empty())
+      continue;
+    Tensor pairs(DataType::F32, Shape{std::ssize(channels.covariances)});
+    std::ranges::copy(channels.covariances, pairs.mutableData<float>().begin());
+    if (Expected<void> added = writer->add(covariancesName(tensor.name), pairs); !added)
+      return propagate(added);
   }
   return writer->finish();
 }

@@ -162,6 +162,17 @@ TEST_F(CalibrateTest, FindsTheFiguresOfWhatProductsRead) {
   ASSERT_EQ((*tensors)[0].channels.means.size(), 8U);
   for (size_t channel = 0; channel < 8; ++channel)
     EXPECT_NEAR((*tensors)[0].channels.means[channel], means[channel], 1e-6);
+  ASSERT_EQ((*tensors)[0].channels.covariances.size(), 36U);
+  for (size_t c = 0; c < 8; ++c)
+    for (size_t d = 0; d <= c; ++d) {
+      double covariance = 0;
+      for (const Tensor &sample : samples)
+        for (size_t row = 0; row < 32; row += 8)
+          covariance += (double(sample.data<float>()[row + c]) - means[c]) *
+                        (double(sample.data<float>()[row + d]) - means[d]) /
+                        (4.0 * double(samples.size()));
+      EXPECT_NEAR((*tensors)[0].channels.covariances[pairIndex(c, d)], covariance, 1e-5);
+    }
   // Nobody else is multiplied with a filter.
   for (size_t i = 1; i < tensors->size(); ++i)
     EXPECT_TRUE((*tensors)[i].channels.means.empty()) << (*tensors)[i].name;
@@ -178,6 +189,7 @@ TEST_F(CalibrateTest, ChannelsOfPartsCombineToThoseOfAll) {
   last.merge(first);
   EXPECT_EQ(last.of("x"), whole.of("x"));
   EXPECT_FALSE(last.of("x").means.empty());
+  EXPECT_FALSE(last.of("x").covariances.empty());
   EXPECT_TRUE(last.of("relu").means.empty());
 }
 

@@ -237,4 +237,59 @@ TEST(QuantizedWeights, TakeUpInTheBiasWhatRoundingAdds) {
               ElementsAre(7, 2));
 }
 
+/// Integers that stand for themselves, of one channel whose elements meet what varies so.
+std::vector<int8_t> roundedBy(const std::vector<float> &filter,
+                              const std::vector<float> &covariances) {
+  ProductScales scales;
+  scales.filter = {1};
+  scales.means.assign(filter.size(), 0);
+  scales.covariances = covariances;
+  const auto count = std::ssize(filter);
+  return values<int8_t>(
+      quantizeWeights(floats({1, count}, filter), nullptr, {count, 1, 1, 1, 1}, scales).filter);
+}
+
+TEST(QuantizedWeights, TakeOutWhatRoundingAddsToSums) {
+  // Nothing in common, or nothing that varies: the nearest.
+  EXPECT_THAT(roundedBy({3.4F, 3.4F, 2.9F}, {1, 0, 1, 0, 0, 1}), ElementsAre(3, 3, 3));
+  EXPECT_THAT(roundedBy({3.4F, 3.4F, 2.9F}, {0, 0, 0, 0, 0, 0}), ElementsAre(3, 3, 3));
+  // The third varies most and is rounded first. What that adds, 0.4 or -0.4, the second takes out:
+  // it has the same in common with the third as with itself.
+  EXPECT_THAT(roundedBy({3.4F, 3.4F, 2.6F}, {1, 0, 2, 0, 2, 3}), ElementsAre(3, 3, 3));
+  EXPECT_THAT(roundedBy({3.0F, 3.4F, 2.4F}, {1, 0, 2, 0, 2, 3}), ElementsAre(3, 4, 2));
+  // The second counts the other way.
+  EXPECT_THAT(roundedBy({3.0F, 3.4F, 2.6F}, {1, 0, 2, 0, -2, 3}), ElementsAre(3, 4, 3));
+  // Numbers beyond 8 bits, which the next takes over.
+  EXPECT_THAT(roundedBy({0.0F, 100.0F, 140.0F}, {1, 0, 2, 0, 2, 3}), ElementsAre(0, 113, 127));
+}
+
+TEST(QuantizedWeights, AddLessToSumsWhereCovariancesAreKnown) {
+  // What the elements meet has 4 causes and a tenth of its own.
+  constexpr size_t kSize = 32;
+  const Tensor causes = random({kSize, 4}, 1, 7);
+  std::vector<float> covariances;
+  const auto covariance = [&](size_t c, size_t d) {
+    float sum = c == d ? 0.1F : 0.0F;
+    for (size_t i = 0; i < 4; ++i)
+      sum += causes.data<float>()[4 * c + i] * causes.data<float>()[4 * d + i];
+    return sum;
+  };
+  for (size_t c = 0; c < kSize; ++c)
+    for (size_t d = 0; d <= c; ++d)
+      covariances.push_back(covariance(c, d));
+  const std::vector<float> filter = values<float>(random({kSize}, 100, 8));
+  const auto variance = [&](const std::vector<int8_t> &rounded) {
+    double sum = 0;
+    for (size_t c = 0; c < kSize; ++c)
+      for (size_t d = 0; d < kSize; ++d)
+        sum += (rounded[c] - double(filter[c])) * (rounded[d] - double(filter[d])) *
+               double(covariance(c, d));
+    return sum;
+  };
+  std::vector<int8_t> nearest;
+  for (float number : filter)
+    nearest.push_back(static_cast<int8_t>(std::lround(number)));
+  EXPECT_LT(variance(roundedBy(filter, covariances)), variance(nearest) / 3);
+}
+
 } // namespace

@@ -53,6 +53,19 @@ quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric,
   return clip && clipped.min < clipped.max ? clipped : range;
 }
 
+/// The array `name` of `file`, which has finite numbers and this shape.
+Expected<Tensor> readFigures(NpzReader &file, const std::string &path, const std::string &name,
+                             const Shape &expected) {
+  Expected<Tensor> figures = file.read(name);
+  if (!figures)
+    return figures;
+  if (figures->type() != DataType::F32 || figures->shape() != expected ||
+      !llvm::all_of(figures->data<float>(), [](float figure) { return std::isfinite(figure); }))
+    return makeError(path, "array '" + name + "' of another network",
+                     expected.str() + " finite f32");
+  return figures;
+}
+
 /// Notes what is known of the channels that products read, where the table has a file beside it.
 Expected<void> importChannels(func::FuncOp main, const std::string &path) {
   if (!std::filesystem::exists(path))
@@ -69,22 +82,27 @@ Expected<void> importChannels(func::FuncOp main, const std::string &path) {
     const std::string name = tensorNames(operand.getOwner())[operand.getResultNumber()];
     if (!file->contains(name))
       continue;
-    Expected<Tensor> rows = file->read(name);
+    const int64_t channels = type.getShape()[*axis];
+    Expected<Tensor> rows = readFigures(
+        *file, path, name, Shape{static_cast<int64_t>(std::size(kChannelFigures)), channels});
     if (!rows)
       return propagate(rows);
-    const int64_t channels = type.getShape()[*axis];
-    const Shape expected{static_cast<int64_t>(std::size(kInputFigures)), channels};
-    if (rows->type() != DataType::F32 || rows->shape() != expected ||
-        !llvm::all_of(rows->data<float>(), [](float figure) { return std::isfinite(figure); }))
-      return makeError(path, "array '" + name + "' of another network",
-                       expected.str() + " finite f32");
     ArrayRef<float> figures(rows->data<float>().data(), rows->data<float>().size());
-    for (const char *attribute : kInputFigures) {
+    for (const char *attribute : kChannelFigures) {
       op.setAttr(attribute,
                  DenseF32ArrayAttr::get(op.getContext(),
                                         figures.take_front(static_cast<size_t>(channels))));
       figures = figures.drop_front(static_cast<size_t>(channels));
     }
+    if (!hasOneTap(&op) || !file->contains(covariancesName(name)))
+      continue;
+    Expected<Tensor> pairs =
+        readFigures(*file, path, covariancesName(name), Shape{channels * (channels + 1) / 2});
+    if (!pairs)
+      return propagate(pairs);
+    op.setAttr(kInputCovariances,
+               DenseF32ArrayAttr::get(op.getContext(),
+                                      {pairs->data<float>().data(), pairs->data<float>().size()}));
   }
   return {};
 }

@@ -155,6 +155,9 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
     return filter ? propagate(bias) : propagate(filter);
   ProductScales scales = scalesOf(op, lowering, op->getOperand(1), foldsZero);
   scales.means = inputMeans(op);
+  if (auto pairs = op->getAttrOfType<DenseF32ArrayAttr>(kInputCovariances);
+      pairs && !scales.means.empty())
+    scales.covariances.assign(pairs.asArrayRef().begin(), pairs.asArrayRef().end());
   QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
   Value sums =

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
+#include "tpuc/Calibration/ChannelStatistics.h"
 
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
@@ -42,6 +43,7 @@ private:
     return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
   }
   void roundFilter();
+  void roundByCovariances();
   std::vector<double> addedByRounding() const;
   void roundBias();
 
@@ -135,6 +137,65 @@ void WeightQuantizer::roundFilter() {
     }
 }
 
+/// The Cholesky factor L of a symmetric matrix, of which `at(row, column)` are the elements on and
+/// below the diagonal; transposed, so that a column of L lies together.
+template <typename Elements> static std::vector<double> transposedFactor(size_t size, Elements at) {
+  std::vector<double> factor(size * size, 0);
+  for (size_t column = 0; column < size; ++column) {
+    double *own = &factor[column * size];
+    for (size_t row = column; row < size; ++row)
+      own[row] = at(row, column);
+    for (size_t before = 0; before < column; ++before) {
+      const double *other = &factor[before * size];
+      for (size_t row = column; row < size; ++row)
+        own[row] -= other[column] * other[row];
+    }
+    const double root = std::sqrt(own[column]);
+    for (size_t row = column; row < size; ++row)
+      own[row] /= root;
+  }
+  return factor;
+}
+
+/// With errors e of the elements, what is added to a sum has the variance of e' L L' e, the squares
+/// of the elements of L' e. Those of the channels that vary most are rounded first; each takes its
+/// own element of L' e as close to 0 as can be.
+void WeightQuantizer::roundByCovariances() {
+  // Of the mean variance: what keeps channels that hardly vary from being anything.
+  constexpr double kDamping = 0.01;
+  const auto size = static_cast<size_t>(order.perChannel());
+  const auto covariance = [&](size_t c, size_t d) {
+    return double(scales.covariances[c >= d ? pairIndex(c, d) : pairIndex(d, c)]);
+  };
+  double damping = 0;
+  for (size_t c = 0; c < size; ++c)
+    damping += kDamping / double(size) * covariance(c, c);
+  std::vector<size_t> places(size);
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::ranges::stable_sort(places,
+                           [&](size_t a, size_t b) { return covariance(a, a) < covariance(b, b); });
+  const std::vector<double> factor = transposedFactor(size, [&](size_t row, size_t column) {
+    // No channel varies at all: any matrix does.
+    const double diagonal = damping > 0 ? damping : 1;
+    return covariance(places[row], places[column]) + (row == column ? diagonal : 0.0);
+  });
+  auto stored = result.filter.mutableData<int8_t>();
+  std::vector<double> errors(size);
+  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+    for (size_t i = size; i-- > 0;) {
+      const auto element =
+          static_cast<size_t>(order.elementOf(channel, static_cast<int64_t>(places[i])));
+      const double number = double(filter[element]) / filterScales[static_cast<size_t>(channel)];
+      const double *column = &factor[i * size];
+      double added = 0;
+      for (size_t k = i + 1; k < size; ++k)
+        added += column[k] * errors[k];
+      const double rounded = std::clamp(std::round(number - added / column[i]), -128.0, 127.0);
+      errors[i] = rounded - number;
+      stored[element] = static_cast<int8_t>(rounded);
+    }
+}
+
 /// What each output channel gets on the average because its filter is rounded, in units of its sum.
 std::vector<double> WeightQuantizer::addedByRounding() const {
   std::vector<double> added(filterScales.size(), 0);
@@ -170,7 +231,10 @@ void WeightQuantizer::roundBias() {
 
 QuantizedWeights WeightQuantizer::run() {
   findScales();
-  roundFilter();
+  if (scales.covariances.empty())
+    roundFilter();
+  else
+    roundByCovariances();
   roundBias();
   for (double scale : filterScales)
     result.factors.push_back(scales.input * scale / scales.output);

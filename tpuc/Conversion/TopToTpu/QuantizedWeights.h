@@ -23,7 +23,11 @@ namespace tpuc {
 inline constexpr const char *kInputMeans = "calibration.input_means";
 inline constexpr const char *kInputLowest = "calibration.input_lowest";
 inline constexpr const char *kInputHighest = "calibration.input_highest";
-inline constexpr const char *kInputFigures[] = {kInputMeans, kInputLowest, kInputHighest};
+inline constexpr const char *kChannelFigures[] = {kInputMeans, kInputLowest, kInputHighest};
+/// The covariances of the channels that a filter of one tap meets, as ChannelFigures has them.
+inline constexpr const char *kInputCovariances = "calibration.input_covariances";
+inline constexpr const char *kInputFigures[] = {kInputMeans, kInputLowest, kInputHighest,
+                                                kInputCovariances};
 
 /// How the elements of a filter belong to output channels: element i to channelOf(i).
 struct ChannelOrder {
@@ -65,6 +69,9 @@ struct ProductScales {
   std::vector<double> filter;
   /// For each element of the filter the mean of what it is multiplied with; empty: not known.
   std::vector<float> means = {};
+  /// The covariances of what the elements of an output channel are multiplied with, those of
+  /// (0, 0), (1, 0), (1, 1), (2, 0), ...; empty: not known. With means only.
+  std::vector<float> covariances = {};
   /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
   /// without multipliers).
   bool sharesShift = false;
@@ -86,7 +93,10 @@ struct QuantizedWeights {
 /// only, those of the whole output channel, are off by at most half an integer. The elements
 /// closest to the next integer go there. What the filter does to the mean of its input, which is
 /// most of what it sees behind a ReLU or in smooth pictures, is kept that way. Where the means of
-/// the inputs are known, the bias takes up what rounding the filter adds on the average.
+/// the inputs are known, the bias takes up what rounding the filter adds on the average. Where
+/// their covariances are known, too, what rounding an element adds to a sum is taken out as far as
+/// possible by the elements that are rounded after it (GPTQ, arXiv 2210.17323), in place of keeping
+/// sums.
 QuantizedWeights quantizeWeights(const Tensor &filter, const Tensor *bias,
                                  const ChannelOrder &order, const ProductScales &scales);
 

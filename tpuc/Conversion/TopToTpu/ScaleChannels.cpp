@@ -342,6 +342,13 @@ Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap 
                        (map.summands.empty() ? 0 : map.summands[channel]));
     reader->setAttr(kInputMeans, builder.getDenseF32ArrayAttr(mapped));
   }
+  if (auto pairs = reader->getAttrOfType<DenseF32ArrayAttr>(kInputCovariances)) {
+    SmallVector<float> mapped(pairs.asArrayRef());
+    for (size_t c = 0; c < map.factors.size(); ++c)
+      for (size_t d = 0; d <= c; ++d)
+        mapped[pairIndex(c, d)] *= map.factors[c] * map.factors[d];
+    reader->setAttr(kInputCovariances, builder.getDenseF32ArrayAttr(mapped));
+  }
   return {};
 }
 
