@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupBuilder.h"
-#include "tpuc/Codegen/GroupChoice.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/ModelContents.h"
+#include "tpuc/Codegen/NetworkGroups.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 

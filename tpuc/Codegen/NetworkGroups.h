@@ -1,4 +1,4 @@
-//===- GroupChoice.h - The groups of a whole network -----------*- C++ -*-===//
+//===- NetworkGroups.h - The groups of a whole network -----------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_CODEGEN_GROUPCHOICE_H
-#define TPUC_CODEGEN_GROUPCHOICE_H
+#ifndef TPUC_CODEGEN_NETWORKGROUPS_H
+#define TPUC_CODEGEN_NETWORKGROUPS_H
 
 #include "tpuc/Codegen/ConstantPool.h"
 #include "tpuc/Codegen/Heuristics.h"
@@ -66,4 +66,4 @@ Expected<NetworkGroups> chooseGroups(mlir::func::FuncOp main, const GroupOptions
 
 } // namespace tpuc::codegen
 
-#endif // TPUC_CODEGEN_GROUPCHOICE_H
+#endif // TPUC_CODEGEN_NETWORKGROUPS_H

@@ -1,4 +1,4 @@
-//===- GroupChoice.cpp - The groups of a whole network ----------------------===//
+//===- NetworkGroups.cpp - The groups of a whole network ----------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/GroupChoice.h"
+#include "tpuc/Codegen/NetworkGroups.h"
 #include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupMemory.h"
