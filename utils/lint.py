@@ -27,9 +27,19 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 OWN_SOURCES = "^" + ROOT + r"/(tpuc|runtime|tools|unittests|test|bench)/.*\.(h|inc|cpp)$"
+UNITY = re.compile(r"/Unity/unity_\d+_\w+\.\w+$")
 FINDING = re.compile(r"^(?=/\S+:\d+:\d+: (?:warning|error): )", re.MULTILINE)
 # The static analyzer looks into the files that a source includes if its name says so.
 UNIFIED = "UnifiedSource"
+
+
+def compiled(command):
+    """The sources that a compile command compiles: of a unity build those that it joins."""
+    source = os.path.realpath(os.path.join(command["directory"], command["file"]))
+    if not UNITY.search(source):
+        return [source]
+    with open(source, encoding="utf-8") as file:
+        return [os.path.realpath(path) for path in re.findall(r'^#include "(.*)"$', file.read(), re.MULTILINE)]
 
 
 def own_commands(build):
@@ -38,11 +48,13 @@ def own_commands(build):
         commands = json.load(file)
     result = {}
     for command in commands:
-        source = os.path.realpath(os.path.join(command["directory"], command["file"]))
-        # What TableGen, protoc and flatc wrote is not.
-        if (source.startswith(ROOT + os.sep) and not source.endswith("Gen.cpp")
-                and not source.startswith(os.path.realpath(build) + os.sep)):
-            result.setdefault(source, command)
+        for source in compiled(command):
+            # What TableGen, protoc and flatc wrote is not.
+            if (source.startswith(ROOT + os.sep) and not source.endswith("Gen.cpp")
+                    and not source.startswith(os.path.realpath(build) + os.sep)):
+                result.setdefault(source, {"directory": command["directory"], "file": source,
+                                           "arguments": [*without_source(command), "-c", source],
+                                           "target": target_of(command)})
     return result
 
 
@@ -56,14 +68,25 @@ def without_source(command):
     return arguments
 
 
+def target_of(command):
+    """The library or program that a compile command is for."""
+    return re.search(r"(\S+)\.dir/", command["command"].split(" -o ")[1]).group(1).replace("/CMakeFiles/", "/")
+
+
+def write_commands(commands, folder):
+    """A folder with the compile commands of the files in it."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump([{key: command[key] for key in ("directory", "file", "arguments")} for command in commands],
+                  file, indent=1)
+
+
 def unified_sources(commands, folder):
     """Writes a source for each library and program, and their compile commands, into `folder`."""
     groups = {}
     for source, command in sorted(commands.items()):
-        arguments = without_source(command)
-        target = re.search(r"(\S+)\.dir/", command["command"].split(" -o ")[1]).group(1)
         kind = os.path.splitext(source)[1]
-        key = (target.replace("/CMakeFiles/", "/"), kind, tuple(arguments), command["directory"])
+        key = (command["target"], kind, tuple(command["arguments"][:-2]), command["directory"])
         groups.setdefault(key, []).append(source)
     os.makedirs(folder, exist_ok=True)
     written = []
@@ -78,8 +101,7 @@ def unified_sources(commands, folder):
                                        "arguments": [*arguments, "-c", path]}))
     # The largest first, so that none is left at the end.
     written.sort(key=lambda entry: -entry[0])
-    with open(os.path.join(folder, "compile_commands.json"), "w", encoding="utf-8") as file:
-        json.dump([command for _, command in written], file, indent=1)
+    write_commands([command for _, command in written], folder)
     return [command["file"] for _, command in written]
 
 
@@ -99,9 +121,13 @@ def main():
     build, *files = sys.argv[1:]
     commands = own_commands(build)
     if files:
-        # The others have no command line.
+        # Headers have no command line.
         sources = [path for path in map(os.path.realpath, files) if path in commands]
-        database, options = build, []
+        for path in files:
+            if os.path.realpath(path) not in commands and not path.endswith((".h", ".inc")):
+                print(f"{path}: not checked, as nothing in {build} compiles it", file=sys.stderr)
+        database, options = os.path.join(build, "lint", "files"), []
+        write_commands([commands[source] for source in sources], database)
     else:
         database = os.path.join(build, "lint")
         sources = unified_sources(commands, database)

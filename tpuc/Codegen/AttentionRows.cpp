@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
@@ -29,11 +30,6 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 namespace {
-
-RankedTensorType staticType(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? type : RankedTensorType();
-}
 
 /// The shape of one type with the elements of another.
 Type withElements(RankedTensorType shape, Value elements) {
@@ -261,16 +257,17 @@ struct AttentionRowsPass : codegen::impl::AttentionRowsBase<AttentionRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    SmallVector<tpu::ScaleDotProductAttentionOp> ops;
-    getOperation().walk([&](tpu::ScaleDotProductAttentionOp op) {
-      if (auto type = staticType(op->getOperand(0)); type && type.getRank() == 4)
-        ops.push_back(op);
-    });
-    for (tpu::ScaleDotProductAttentionOp op : ops)
-      RowsRewriter(op, *backend).run();
+    const auto hasHeads = [](tpu::ScaleDotProductAttentionOp op, const Backend &) {
+      const RankedTensorType type = staticType(op->getOperand(0));
+      return type && type.getRank() == 4;
+    };
+    const auto takeRows = [](tpu::ScaleDotProductAttentionOp op,
+                             const Backend &backend) -> Expected<void> {
+      RowsRewriter(op, backend).run();
+      return {};
+    };
+    if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), hasHeads, takeRows)))
+      signalPassFailure();
   }
 };
 

@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -39,11 +41,9 @@ bool isPlain(tpu::ScaleDotProductAttentionOp op) {
   for (Value result : op->getResults().drop_front())
     if (!isa<NoneType>(result.getType()))
       return false;
-  for (Value operand : op->getOperands().take_front(3)) {
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type || type.getRank() != 4 || !type.hasStaticShape())
+  for (Value operand : op->getOperands().take_front(3))
+    if (const RankedTensorType type = staticType(operand); !type || type.getRank() != 4)
       return false;
-  }
   const auto headsOf = [&](unsigned index) {
     return cast<RankedTensorType>(op->getOperand(index).getType()).getShape()[1];
   };
@@ -161,19 +161,19 @@ struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeA
   using Base::Base;
 
   void runOnOperation() override {
-    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    SmallVector<tpu::ScaleDotProductAttentionOp> ops;
-    getOperation().walk([&](tpu::ScaleDotProductAttentionOp op) {
-      if (isPlain(op) && !backend->placeOf(op))
-        ops.push_back(op);
-    });
-    for (tpu::ScaleDotProductAttentionOp op : ops)
+    const auto wants = [](tpu::ScaleDotProductAttentionOp op, const Backend &backend) {
+      return isPlain(op) && !backend.placeOf(op);
+    };
+    const auto decompose = [](tpu::ScaleDotProductAttentionOp op,
+                              const Backend &) -> Expected<void> {
       if (tpu::hasStoredSteps(op))
         RowsOfIntegers(op).run();
       else
         Decomposition(op).run();
+      return {};
+    };
+    if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), wants, decompose)))
+      signalPassFailure();
   }
 };
 

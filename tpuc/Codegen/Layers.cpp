@@ -77,8 +77,12 @@ std::optional<unsigned> codegen::outputOnHost(Value value) {
 }
 
 bool codegen::hasKnownShape(Value value) {
+  return isa<NoneType>(value.getType()) || staticType(value);
+}
+
+RankedTensorType codegen::staticType(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return isa<NoneType>(value.getType()) || (type && type.hasStaticShape());
+  return type && type.hasStaticShape() ? type : RankedTensorType();
 }
 
 tl::unexpected<Error> codegen::wrong(Operation *op, const Twine &found, const Twine &expected) {

@@ -58,6 +58,9 @@ std::optional<unsigned> outputOnHost(mlir::Value value);
 /// Whether the shape of a value is known, or it is left out.
 bool hasKnownShape(mlir::Value value);
 
+/// The type of a tensor of known shape; none for others.
+mlir::RankedTensorType staticType(mlir::Value value);
+
 /// Whether a value is the same in every run: a weight, packed or loaded.
 bool isConstantValue(mlir::Value value);
 

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/OpMaker.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include <cstring>
 
@@ -28,12 +28,8 @@ namespace {
 
 /// Whether a convolution has groups, and a constant filter that may be filled up with zeros.
 bool hasGroups(tpu::ConvOp op) {
-  for (Value value : {op.getInput(), op.getFilter(), op.getOutput()}) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !type.hasStaticShape() || type.getRank() < 3)
-      return false;
-  }
-  return op.getGroup() > 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
+  return op.getGroup() > 1 && staticType(op.getInput()) && staticType(op.getFilter()) &&
+         staticType(op.getOutput()) && op.getFilter().getDefiningOp<top::WeightOp>() &&
          tpu::zeroPointOf(op.getFilter()) == 0;
 }
 
@@ -55,23 +51,13 @@ Tensor mergedFilter(const Tensor &filter, int64_t groups, int64_t merged) {
   return made;
 }
 
-Expected<void> mergeGroups(tpu::ConvOp op, int64_t merged, ModuleOp module) {
-  auto weight = op.getFilter().getDefiningOp<top::WeightOp>();
-  Expected<Tensor> filter = weight.read();
+Expected<void> mergeGroups(tpu::ConvOp op, int64_t merged) {
+  Expected<Tensor> filter = op.getFilter().getDefiningOp<top::WeightOp>().read();
   if (!filter)
     return propagate(filter);
-  OpBuilder builder(op);
   const auto groups = static_cast<int64_t>(op.getGroup());
-  SmallVector<int64_t> dims(OpMaker::dimsOf(op.getFilter()));
-  dims[1] *= merged;
-  top::WeightOp made = top::WeightOp::create(builder, module, weight.name() + "_merged",
-                                             mergedFilter(*filter, groups, merged));
-  made.getOutput().setType(RankedTensorType::get(
-      dims, cast<RankedTensorType>(op.getFilter().getType()).getElementType()));
-  op->setOperand(1, made.getOutput());
+  replaceWeight(op.getFilterMutable(), mergedFilter(*filter, groups, merged), "_merged");
   op.setGroup(static_cast<uint64_t>(groups / merged));
-  if (weight->use_empty())
-    weight->erase();
   return {};
 }
 
@@ -79,23 +65,14 @@ struct MergeGroupsPass : codegen::impl::MergeGroupsBase<MergeGroupsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    SmallVector<tpu::ConvOp> ops;
-    getOperation().walk([&](tpu::ConvOp op) {
-      if (hasGroups(op))
-        ops.push_back(op);
-    });
-    for (tpu::ConvOp op : ops) {
-      const int64_t merged = backend->groupsAtOnce(op);
-      if (merged == 1)
-        continue;
-      if (Expected<void> done = mergeGroups(op, merged, getOperation()); !done) {
-        getOperation().emitError(done.error().message());
-        return signalPassFailure();
-      }
-    }
+    const auto wants = [](tpu::ConvOp op, const Backend &backend) {
+      return hasGroups(op) && backend.groupsAtOnce(op) > 1;
+    };
+    const auto merge = [](tpu::ConvOp op, const Backend &backend) {
+      return mergeGroups(op, backend.groupsAtOnce(op));
+    };
+    if (failed(rewriteOps<tpu::ConvOp>(getOperation(), wants, merge)))
+      signalPassFailure();
   }
 };
 

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -31,11 +32,9 @@ namespace {
 
 /// Whether a product has one row, and a constant on the right.
 bool hasOneRow(tpu::MatMulOp op) {
-  for (Value value : {op.getInput(), op.getRight(), op.getOutput()}) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !type.hasStaticShape() || type.getRank() < 2)
+  for (Value value : {op.getInput(), op.getRight(), op.getOutput()})
+    if (const RankedTensorType type = staticType(value); !type || type.getRank() < 2)
       return false;
-  }
   const auto columns = OpMaker::dimsOf(op.getOutput()).back();
   return OpMaker::typeOf(op.getOutput()).getNumElements() == columns &&
          OpMaker::dimsOf(op.getRight()).size() == 2 &&
@@ -209,22 +208,15 @@ struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    SmallVector<tpu::MatMulOp> ops;
-    getOperation().walk([&](tpu::MatMulOp op) {
-      if (hasOneRow(op))
-        ops.push_back(op);
-    });
-    for (tpu::MatMulOp op : ops) {
-      if (Expected<void> done = RowRewriter(op, *backend).run(); !done) {
-        getOperation().emitError(done.error().message());
-        return signalPassFailure();
-      }
+    const auto wants = [](tpu::MatMulOp op, const Backend &) { return hasOneRow(op); };
+    const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
+      Expected<void> done = RowRewriter(op, backend).run();
       if (op.use_empty())
         eraseUnused(op);
-    }
+      return done;
+    };
+    if (failed(rewriteOps<tpu::MatMulOp>(getOperation(), wants, filter)))
+      return signalPassFailure();
     getOperation().walk([](Operation *op) {
       if (isConstant(op) && op->use_empty())
         op->erase();

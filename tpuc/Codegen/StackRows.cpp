@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
@@ -31,11 +33,9 @@ namespace {
 /// Whether a convolution of pictures reads windows whose rows follow each other, with a filter that
 /// is a constant.
 bool hasRows(tpu::ConvOp op) {
-  for (Value value : {op.getInput(), op.getFilter(), op.getOutput()}) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !type.hasStaticShape() || type.getRank() != 4)
+  for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
+    if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
       return false;
-  }
   const auto all = [](std::optional<ArrayAttr> attribute, int64_t value) {
     return !attribute ||
            llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
@@ -65,35 +65,28 @@ RankedTensorType inShape(Value value, ArrayRef<int64_t> dims) {
   return RankedTensorType::get(dims, cast<RankedTensorType>(value.getType()).getElementType());
 }
 
-Expected<void> stackRows(tpu::ConvOp op, ModuleOp module) {
+Expected<void> stackRows(tpu::ConvOp op) {
   Expected<top::Window> window = top::convolutionWindow(
       top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
   if (!window)
     return propagate(window);
-  auto weight = op.getFilter().getDefiningOp<top::WeightOp>();
-  Expected<Tensor> filter = weight.read();
+  Expected<Tensor> filter = op.getFilter().getDefiningOp<top::WeightOp>().read();
   if (!filter)
     return propagate(filter);
   OpBuilder builder(op);
-  const Tensor stacked = stackedFilter(*filter);
   const ArrayRef<int64_t> input = OpMaker::dimsOf(op.getInput());
   const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
-  top::WeightOp made = top::WeightOp::create(builder, module, weight.name() + "_stacked", stacked);
-  made.getOutput().setType(
-      inShape(op.getFilter(), {stacked.shape()[0], stacked.shape()[1], 1, stacked.shape()[3]}));
+  replaceWeight(op.getFilterMutable(), stackedFilter(*filter), "_stacked");
   const Location name =
       NameLoc::get(builder.getStringAttr(tensorNames(op)[0] + std::string("_rows")));
   Value rows = builder.create<tpu::StackRowsOp>(
       name, inShape(op.getInput(), {input[0], window->kernel[0] * input[1], output[2], input[3]}),
       op.getInput(), window->kernel[0], window->strides[0], window->padsBegin[0]);
   op->setOperand(0, rows);
-  op->setOperand(1, made.getOutput());
   op->setAttr("kernel_shape", builder.getI64ArrayAttr({1, window->kernel[1]}));
   op->setAttr("strides", builder.getI64ArrayAttr({1, window->strides[1]}));
   op->setAttr("pads", builder.getI64ArrayAttr({0, window->padsBegin[1], 0, window->padsEnd[1]}));
   op->setAttr("auto_pad", builder.getStringAttr("NOTSET"));
-  if (weight->use_empty())
-    weight->erase();
   return {};
 }
 
@@ -101,20 +94,13 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    SmallVector<tpu::ConvOp> ops;
-    getOperation().walk([&](tpu::ConvOp op) {
-      // What the host computes needs the rows where they are.
-      if (hasRows(op) && backend->wantsRowsAsChannels(op) && fittingPlaceOf(op, *backend))
-        ops.push_back(op);
-    });
-    for (tpu::ConvOp op : ops)
-      if (Expected<void> done = stackRows(op, getOperation()); !done) {
-        getOperation().emitError(done.error().message());
-        return signalPassFailure();
-      }
+    // What the host computes needs the rows where they are.
+    const auto wants = [](tpu::ConvOp op, const Backend &backend) {
+      return hasRows(op) && backend.wantsRowsAsChannels(op) && fittingPlaceOf(op, backend);
+    };
+    const auto stack = [](tpu::ConvOp op, const Backend &) { return stackRows(op); };
+    if (failed(rewriteOps<tpu::ConvOp>(getOperation(), wants, stack)))
+      signalPassFailure();
   }
 };
 

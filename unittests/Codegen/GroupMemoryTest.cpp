@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupMemory.h"
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -44,6 +45,18 @@ protected:
   }
   MemoryPeak peak(const Division &division) { return memoryPeak(ops, *table, division, *backend); }
 
+  /// The same of plans, as addresses would be given to them.
+  int64_t planned(const Division &division) {
+    Expected<std::vector<GroupPlan>> plans = table->plans(division);
+    EXPECT_TRUE(plans);
+    llvm::SmallVector<const GroupPlan *> groups;
+    for (const GroupPlan &plan : *plans)
+      groups.push_back(&plan);
+    Expected<int64_t> bytes = plannedBytes(network.main(), groups, *backend);
+    EXPECT_TRUE(bytes);
+    return *bytes;
+  }
+
   Network network;
   std::unique_ptr<Backend> backend;
   GroupPlanner planner;
@@ -76,6 +89,15 @@ TEST_F(GroupMemoryTest, LessIsFoundWhereItCostsLittle) {
   EXPECT_EQ(peak(division).bytes, 2 * kTensor);
   // What needs little already stays as it is.
   EXPECT_EQ(withLessMemory(ops, *table, division, *backend), division);
+}
+
+TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
+  // What is stored lies in the result of the concatenation.
+  EXPECT_EQ(planned({group(0, 3, 8)}), 3 * kTensor);
+  EXPECT_EQ(planned({group(0, 3, 1)}), 2 * kTensor);
+  // b cannot lie where x was, as c would be there before b is read.
+  EXPECT_EQ(planned({group(0, 1, 1), group(1, 2, 1)}), 2 * kTensor);
+  EXPECT_EQ(planned({group(0, 1, 1), group(1, 1, 1), group(2, 1, 8)}), 3 * kTensor);
 }
 
 } // namespace

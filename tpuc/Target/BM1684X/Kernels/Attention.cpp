@@ -134,9 +134,7 @@ Expected<uint32_t> attentionScratch(const Attention &attention) {
 
 Expected<void> emitAttention(Builder &builder, const Attention &attention) {
   Expected<uint32_t> needed = attentionScratch(attention);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, needed); !fits)
     return fits;
   const int64_t step = headsAtOnce(attention);
   Room room{attention.scratch.address};

@@ -145,9 +145,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &c
 
 Expected<void> emit(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, needed); !fits)
     return fits;
   if (isWidened(conv)) {
     addWidened(builder, conv, plan);

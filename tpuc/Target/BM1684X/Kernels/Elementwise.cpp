@@ -112,9 +112,7 @@ Expected<uint32_t> binaryScratch(const Binary &binary) {
 
 Expected<void> emitBinary(Builder &builder, const Binary &binary) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), binary);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), binary.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), binary.scratch, needed); !fits)
     return fits;
   if (isWidened(binary))
     addWidened(builder, binary);
@@ -150,9 +148,7 @@ Expected<uint32_t> castScratch(const CastOp &cast) { return checkedScratch("cast
 
 Expected<void> emitCast(Builder &builder, const CastOp &cast) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), cast);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), cast.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), cast.scratch, needed); !fits)
     return fits;
   if (cast.input.type == cast.output.type) {
     // A cast between equal floating-point types would round to integers.

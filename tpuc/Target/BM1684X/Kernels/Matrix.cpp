@@ -128,9 +128,7 @@ Expected<uint32_t> matrixProductScratch(const MatrixProduct &product) {
 
 Expected<void> emitMatrixProduct(Builder &builder, const MatrixProduct &product) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, needed); !fits)
     return fits;
   LocalTensor sums = product.output;
   if (hasWideSums(product))

@@ -115,9 +115,7 @@ Expected<uint32_t> normalizationScratch(const Normalization &norm) {
 
 Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, needed); !fits)
     return fits;
   Room room{norm.scratch.address};
   NormPlan plan = planOf(norm, room);
@@ -237,9 +235,7 @@ Expected<uint32_t> quantizedNormalizationScratch(const QuantizedNormalization &n
 
 Expected<void> emitQuantizedNormalization(Builder &builder, const QuantizedNormalization &norm) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, needed); !fits)
     return fits;
   Room room{norm.scratch.address};
   const IntegerNormPlan plan = planOf(norm, room);

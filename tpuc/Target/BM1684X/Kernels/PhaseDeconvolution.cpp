@@ -226,9 +226,7 @@ Expected<void> addOneByOne(Builder &builder, const Deconvolution &deconv, DataTy
 template <auto scratch, auto emit, typename Deconvolution>
 Expected<void> emitPhases(Builder &builder, const Deconvolution &deconv, DataType filterType) {
   Expected<uint32_t> needed = phaseScratch<scratch>(builder.layer(), deconv);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), deconv.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), deconv.scratch, needed); !fits)
     return fits;
   return isTogether(deconv) ? addTogether<emit>(builder, deconv)
                             : addOneByOne<emit>(builder, deconv, filterType);

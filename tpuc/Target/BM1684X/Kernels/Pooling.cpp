@@ -135,9 +135,7 @@ Expected<uint32_t> poolingScratch(const Pooling &pool) { return checkedScratch("
 
 Expected<void> emitPooling(Builder &builder, const Pooling &pool) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), pool);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), pool.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), pool.scratch, needed); !fits)
     return fits;
   if (isGlobal(pool)) {
     if (Expected<void> done = emitReduction(builder, reductionOf(pool)); !done)

@@ -199,9 +199,7 @@ Expected<uint32_t> quantizedAttentionScratch(const QuantizedAttention &attention
 
 Expected<void> emitQuantizedAttention(Builder &builder, const QuantizedAttention &attention) {
   Expected<uint32_t> needed = quantizedAttentionScratch(attention);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, needed); !fits)
     return fits;
   return forHeads(attention, [&](const AttentionOperands &operands, int64_t first, int64_t count) {
     QuantizedAttention part = attention;

@@ -95,9 +95,7 @@ Expected<uint32_t> quantizeScratch(const QuantizeOp &quantize) {
 
 Expected<void> emitQuantize(Builder &builder, const QuantizeOp &quantize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), quantize);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), quantize.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), quantize.scratch, needed); !fits)
     return fits;
   Room room{quantize.scratch.address};
   auto take = [&] {
@@ -127,9 +125,7 @@ Expected<uint32_t> dequantizeScratch(const DequantizeOp &dequantize) {
 
 Expected<void> emitDequantize(Builder &builder, const DequantizeOp &dequantize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), dequantize);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), dequantize.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), dequantize.scratch, needed); !fits)
     return fits;
   const LocalTensor &output = dequantize.output;
   if (output.type == DataType::F32) {
@@ -149,9 +145,7 @@ Expected<uint32_t> requantizeScratch(const RequantizeOp &requantize) {
 
 Expected<void> emitRequantize(Builder &builder, const RequantizeOp &requantize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), requantize);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), requantize.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), requantize.scratch, needed); !fits)
     return fits;
   Room room{requantize.scratch.address};
   LocalTensor sums = requantize.input;

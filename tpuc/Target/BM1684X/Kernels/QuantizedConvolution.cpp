@@ -122,9 +122,7 @@ void addResult(Builder &builder, const QuantizedConvolution &conv, const LocalTe
 Expected<void> emit(Builder &builder, const QuantizedConvolution &conv,
                     const ConvolutionPlan &plan) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, needed); !fits)
     return fits;
   Room room{conv.scratch.address};
   LocalTensor sums = conv.output;

@@ -62,9 +62,7 @@ Expected<uint32_t> quantizedSumScratch(const QuantizedSum &sum) {
 
 Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), sum);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), sum.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), sum.scratch, needed); !fits)
     return fits;
   Room room{sum.scratch.address};
   auto take = [&] { return room.take(DataType::I32, sum.output.shape, sum.output.startLane); };
@@ -113,9 +111,7 @@ Expected<uint32_t> quantizedProductScratch(const QuantizedProduct &product) {
 
 Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &product) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, needed); !fits)
     return fits;
   Room room{product.scratch.address};
   const LocalTensor &output = product.output;
@@ -161,9 +157,7 @@ Expected<uint32_t> quantizedLeakyReluScratch(const QuantizedLeakyRelu &relu) {
 
 Expected<void> emitQuantizedLeakyRelu(Builder &builder, const QuantizedLeakyRelu &relu) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), relu);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), relu.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), relu.scratch, needed); !fits)
     return fits;
   Room room{relu.scratch.address};
   const LocalTensor &output = relu.output;

@@ -146,9 +146,7 @@ Expected<uint32_t> quantizedMatrixProductScratch(const QuantizedMatrixProduct &p
 
 Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatrixProduct &product) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, needed); !fits)
     return fits;
   Room room{product.scratch.address};
   const Extents &shape = product.output.shape;

@@ -108,9 +108,7 @@ Expected<uint32_t> quantizedAveragePoolScratch(const QuantizedAveragePool &pool)
 
 Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAveragePool &pool) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), pool);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), pool.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), pool.scratch, needed); !fits)
     return fits;
   Room room{pool.scratch.address};
   auto take = [&](DataType type, const Extents &shape) {

@@ -72,9 +72,7 @@ Expected<uint32_t> quantizedSoftmaxScratch(const QuantizedSoftmax &softmax) {
 
 Expected<void> emitQuantizedSoftmax(Builder &builder, const QuantizedSoftmax &softmax) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), softmax);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, needed); !fits)
     return fits;
   Room room{softmax.scratch.address};
   IntegerSoftmaxPlan plan = planOf(softmax, room);

@@ -268,9 +268,7 @@ Expected<uint32_t> recurrenceScratch(const Recurrence &recurrence) {
 
 Expected<void> emitRecurrence(Builder &builder, const Recurrence &recurrence) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), recurrence);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), recurrence.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), recurrence.scratch, needed); !fits)
     return fits;
   Cell(builder, recurrence).run();
   return {};

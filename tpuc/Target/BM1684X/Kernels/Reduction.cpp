@@ -125,9 +125,7 @@ Expected<uint32_t> reductionScratch(const Reduction &reduction) {
 
 Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), reduction);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), reduction.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), reduction.scratch, needed); !fits)
     return fits;
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;

@@ -228,9 +228,7 @@ Expected<uint32_t> resizeScratch(const Resize &resize) { return checkedScratch("
 
 Expected<void> emitResize(Builder &builder, const Resize &resize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
     return fits;
   Room room{resize.scratch.address};
   ResizePlan plan = planOf(resize.input, resize.output, resize.input.type, room);
@@ -278,9 +276,7 @@ Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize) {
 
 Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
     return fits;
   Room room{resize.scratch.address};
   ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, room);

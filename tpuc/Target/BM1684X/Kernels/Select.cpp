@@ -97,9 +97,7 @@ Expected<uint32_t> selectScratch(const Select &select) { return checkedScratch("
 
 Expected<void> emitSelect(Builder &builder, const Select &select) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), select);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), select.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), select.scratch, needed); !fits)
     return fits;
   Room room{select.scratch.address};
   const bool isEqual = isEquality(select.kind);

@@ -78,9 +78,7 @@ Expected<uint32_t> softmaxScratch(const Softmax &softmax) {
 
 Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), softmax);
-  if (!needed)
-    return propagate(needed);
-  if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, *needed); !fits)
+  if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, needed); !fits)
     return fits;
   Room room{softmax.scratch.address};
   SoftmaxPlan plan = planOf(softmax, room);

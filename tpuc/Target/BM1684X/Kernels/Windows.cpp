@@ -91,10 +91,13 @@ Expected<void> checkLayout(const std::string &where, std::string_view name,
   return {};
 }
 
-Expected<void> checkScratch(const std::string &where, const Scratch &scratch, uint32_t needed) {
-  if (scratch.bytes < needed)
+Expected<void> checkScratch(const std::string &where, const Scratch &scratch,
+                            const Expected<uint32_t> &needed) {
+  if (!needed)
+    return tl::unexpected<Error>(needed.error());
+  if (scratch.bytes < *needed)
     return makeError(where, fmt::format("{} bytes of scratch", scratch.bytes),
-                     fmt::format("{} bytes", needed));
+                     fmt::format("{} bytes", *needed));
   return {};
 }
 

@@ -39,8 +39,9 @@ Expected<void> checkFloatTensor(const std::string &where, std::string_view name,
 /// Errors unless the tensor is as regular as `layout`.
 Expected<void> checkLayout(const std::string &where, std::string_view name,
                            const LocalTensor &tensor, Layout layout);
-/// Errors unless the scratch has the bytes that are needed.
-Expected<void> checkScratch(const std::string &where, const Scratch &scratch, uint32_t needed);
+/// Errors unless it is known how many bytes are needed, and the scratch has them.
+Expected<void> checkScratch(const std::string &where, const Scratch &scratch,
+                            const Expected<uint32_t> &needed);
 
 } // namespace tpuc::bm1684x
 
