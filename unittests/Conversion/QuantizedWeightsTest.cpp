@@ -261,6 +261,9 @@ TEST(QuantizedWeights, TakeOutWhatRoundingAddsToSums) {
   EXPECT_THAT(roundedBy({3.0F, 3.4F, 2.6F}, {1, 0, 2, 0, -2, 3}), ElementsAre(3, 4, 3));
   // Numbers beyond 8 bits, which the next takes over.
   EXPECT_THAT(roundedBy({0.0F, 100.0F, 140.0F}, {1, 0, 2, 0, 2, 3}), ElementsAre(0, 113, 127));
+  // No covariances at all, as a file may hold: some integers.
+  EXPECT_EQ(roundedBy({3.4F, 3.4F, 2.6F}, {1, 9, 1, 9, 9, 1}).size(), 3U);
+  EXPECT_EQ(roundedBy({3.4F, 3.4F, 2.6F}, {-1, 9, -1, 9, 9, -1}).size(), 3U);
 }
 
 TEST(QuantizedWeights, AddLessToSumsWhereCovariancesAreKnown) {

@@ -138,8 +138,11 @@ void WeightQuantizer::roundFilter() {
 }
 
 /// The Cholesky factor L of a symmetric matrix, of which `at(row, column)` are the elements on and
-/// below the diagonal; transposed, so that a column of L lies together.
-template <typename Elements> static std::vector<double> transposedFactor(size_t size, Elements at) {
+/// below the diagonal; transposed, so that a column of L lies together. `least` is the least that a
+/// diagonal element of a matrix of covariances leaves; those of others, which files may hold, do
+/// not matter.
+template <typename Elements>
+static std::vector<double> transposedFactor(size_t size, double least, Elements at) {
   std::vector<double> factor(size * size, 0);
   for (size_t column = 0; column < size; ++column) {
     double *own = &factor[column * size];
@@ -150,7 +153,7 @@ template <typename Elements> static std::vector<double> transposedFactor(size_t 
       for (size_t row = column; row < size; ++row)
         own[row] -= other[column] * other[row];
     }
-    const double root = std::sqrt(own[column]);
+    const double root = std::sqrt(std::max(own[column], least));
     for (size_t row = column; row < size; ++row)
       own[row] /= root;
   }
@@ -174,10 +177,10 @@ void WeightQuantizer::roundByCovariances() {
   std::iota(places.begin(), places.end(), size_t{0});
   std::ranges::stable_sort(places,
                            [&](size_t a, size_t b) { return covariance(a, a) < covariance(b, b); });
-  const std::vector<double> factor = transposedFactor(size, [&](size_t row, size_t column) {
-    // No channel varies at all: any matrix does.
-    const double diagonal = damping > 0 ? damping : 1;
-    return covariance(places[row], places[column]) + (row == column ? diagonal : 0.0);
+  // No channel varies at all: any matrix does.
+  const double least = damping > 0 ? damping : 1;
+  const std::vector<double> factor = transposedFactor(size, least, [&](size_t row, size_t column) {
+    return covariance(places[row], places[column]) + (row == column ? least : 0.0);
   });
   auto stored = result.filter.mutableData<int8_t>();
   std::vector<double> errors(size);
