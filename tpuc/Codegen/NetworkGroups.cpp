@@ -14,6 +14,8 @@
 #include "tpuc/Codegen/NetworkSearch.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
+#include <chrono>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -37,6 +39,28 @@ bool isCrowded(ArrayRef<SubNetGroups> parts) {
   return llvm::any_of(parts, [](const SubNetGroups &part) { return part.isCrowded; });
 }
 
+/// Shares a time limit between searches that follow each other: each may take an equal part of what
+/// those before have left.
+class SearchTime {
+public:
+  SearchTime(std::chrono::seconds limit, size_t searches)
+      : isLimited(limit.count() > 0), end(std::chrono::steady_clock::now() + limit),
+        left(static_cast<int64_t>(searches)) {}
+
+  /// For the next search; 0: no limit.
+  std::chrono::milliseconds next() {
+    const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(
+        end - std::chrono::steady_clock::now());
+    const std::chrono::milliseconds share = rest / std::max<int64_t>(left--, 1);
+    return isLimited ? std::max(share, std::chrono::milliseconds(1)) : std::chrono::milliseconds(0);
+  }
+
+private:
+  bool isLimited;
+  std::chrono::steady_clock::time_point end;
+  int64_t left;
+};
+
 /// Chooses groups beside what is kept for the whole network.
 class GroupChooser {
 public:
@@ -47,30 +71,32 @@ public:
   /// Groups, their times and places, in `percent` of the memory.
   Expected<Parts> plan(int64_t percent) const;
 
-  /// Takes the groups that the timing simulator prefers. The estimates of groups do not know what
-  /// runs beside their neighbours.
-  Expected<Parts> preferred(Parts planned) const;
-
-  /// Looks for groups that it prefers to those.
-  Expected<Parts> searched(Parts planned) const;
+  /// Takes the groups that the timing simulator prefers to those planned for `percent` of the
+  /// memory, or looks for better ones. The estimates of groups do not know what runs beside their
+  /// neighbours.
+  Expected<Parts> preferred(Parts planned, int64_t percent) const;
 
 private:
-  /// What a run takes.
-  struct Costs {
-    SmallVector<int64_t> cycles;
+  /// Groups, and what a run takes with them.
+  struct Candidate {
+    Parts parts;
+    std::vector<int64_t> cycles = {};
     int64_t bytes = 0;
+    /// The mean over the sets of parameters of what the cycles are to those of the first one.
+    double ratio = 1;
   };
 
   Expected<void> choose(SubNetGroups &part, std::shared_ptr<GroupPlanner> planner) const;
   Expected<void> take(SubNetGroups &part, Division division) const;
   Expected<void> takeFastest(SubNetGroups &part) const;
-  Expected<void> search(SubNetGroups &part) const;
+  Expected<void> search(SubNetGroups &part, SearchTime &time) const;
+  Expected<Parts> searched(std::vector<Candidate> starts) const;
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
   Expected<void> schedule(SubNetGroups &part) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
-  std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts) const;
-  Expected<Costs> costsOf(ArrayRef<SubNetGroups> parts) const;
-  Expected<size_t> bestOf(ArrayRef<Parts> candidates) const;
+  std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
+  Expected<void> weigh(Candidate &candidate, ArrayRef<int64_t> reference) const;
+  Expected<std::vector<Candidate>> weighed(std::vector<Parts> candidates) const;
 
   func::FuncOp main;
   /// The sub-networks and their layers, without groups.
@@ -186,9 +212,9 @@ std::optional<Parts> GroupChooser::fastestOf(ArrayRef<SubNetGroups> parts) const
   return others;
 }
 
-/// Other groups than those planned: the fastest, and where memory is crowded those for a smaller
-/// one, too.
-std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts) const {
+/// Other groups than those planned: the fastest, and where memory is crowded or a search may set
+/// out from them those for a smaller one, too.
+std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const {
   std::vector<Parts> made;
   const auto addFastest = [&](ArrayRef<SubNetGroups> of) {
     if (!isWeighed(of))
@@ -198,7 +224,8 @@ std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts) const {
       made.push_back(std::move(*fastest));
     return fastest.has_value();
   };
-  if (addFastest(parts) && !isCrowded(parts))
+  const bool isEnough = addFastest(parts) && !isCrowded(parts);
+  if (isEnough || percent <= kSmaller)
     return made;
   if (Expected<Parts> smaller = plan(kSmaller)) {
     addFastest(*smaller);
@@ -207,18 +234,18 @@ std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts) const {
   return made;
 }
 
-/// The cycles of a run of all sub-networks, by each set of parameters, and its global memory;
-/// tensors have addresses.
-Expected<GroupChooser::Costs> GroupChooser::costsOf(ArrayRef<SubNetGroups> parts) const {
-  Costs costs;
+/// Fills in what a run of all sub-networks takes; tensors have addresses. `reference`: the cycles
+/// of the first candidate, empty for itself.
+Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> reference) const {
+  candidate.cycles.clear();
   SmallVector<const GroupPlan *> planned;
-  for (const SubNetGroups &part : parts) {
+  for (const SubNetGroups &part : candidate.parts) {
     Expected<SmallVector<int64_t>> cycles = backend.runCycles(
         [&](Emitter &emitter) { return emitPlanned(part.items, place, backend, emitter); });
     if (!cycles)
       return propagate(cycles);
-    costs.cycles.resize(cycles->size());
-    for (auto [sum, own] : llvm::zip_equal(costs.cycles, *cycles))
+    candidate.cycles.resize(cycles->size());
+    for (auto [sum, own] : llvm::zip_equal(candidate.cycles, *cycles))
       sum += own;
     for (const GroupPlan &group : part.groups)
       planned.push_back(&group);
@@ -226,55 +253,43 @@ Expected<GroupChooser::Costs> GroupChooser::costsOf(ArrayRef<SubNetGroups> parts
   Expected<int64_t> bytes = plannedBytes(main, planned, backend);
   if (!bytes)
     return propagate(bytes);
-  costs.bytes = *bytes;
-  return costs;
+  candidate.bytes = *bytes;
+  if (reference.empty())
+    return {};
+  double sum = 0;
+  for (auto [cycles, before] : llvm::zip_equal(candidate.cycles, reference))
+    sum += static_cast<double>(cycles) / static_cast<double>(std::max<int64_t>(before, 1));
+  candidate.ratio = sum / static_cast<double>(reference.size());
+  return {};
 }
 
-/// The number of the candidate that needs the least memory of those that are about as fast as the
-/// fastest, by the mean over the sets of parameters of what their cycles are to those of the first.
-/// Tensors have addresses.
-Expected<size_t> GroupChooser::bestOf(ArrayRef<Parts> candidates) const {
-  SmallVector<int64_t> first;
-  SmallVector<std::pair<int64_t, double>> costs;
-  double least = std::numeric_limits<double>::infinity();
-  for (const Parts &parts : candidates) {
-    Expected<Costs> own = costsOf(parts);
-    if (!own)
-      return propagate(own);
-    if (first.empty())
-      first = own->cycles;
-    double ratio = 0;
-    for (auto [cycles, reference] : llvm::zip_equal(own->cycles, first))
-      ratio += static_cast<double>(cycles) / static_cast<double>(reference);
-    costs.emplace_back(own->bytes, ratio);
-    least = std::min(least, ratio);
+/// Candidates with what they take: at first the one that needs the least memory of those that are
+/// about as fast as the fastest, then from fast to slow.
+Expected<std::vector<GroupChooser::Candidate>>
+GroupChooser::weighed(std::vector<Parts> candidates) const {
+  std::vector<Candidate> made;
+  std::vector<int64_t> reference;
+  for (Parts &parts : candidates) {
+    made.push_back({.parts = std::move(parts)});
+    if (Expected<void> done = weigh(made.back(), reference); !done)
+      return propagate(done);
+    reference = made.front().cycles;
   }
-  size_t best = costs.size();
-  for (auto [number, cost] : llvm::enumerate(costs))
-    if (cost.second <= least * kSlower && (best == costs.size() || cost < costs[best]))
-      best = number;
-  return best;
+  std::ranges::stable_sort(made, {}, &Candidate::ratio);
+  const double most = made.front().ratio * kSlower;
+  const auto slower = std::ranges::find_if(
+      made, [&](const Candidate &candidate) { return candidate.ratio > most; });
+  const auto best =
+      std::min_element(made.begin(), slower,
+                       [](const Candidate &a, const Candidate &b) { return a.bytes < b.bytes; });
+  std::rotate(made.begin(), best, std::next(best));
+  return made;
 }
 
-Expected<Parts> GroupChooser::preferred(Parts planned) const {
-  std::vector<Parts> candidates = othersOf(planned);
-  if (candidates.empty())
-    return planned;
-  candidates.insert(candidates.begin(), std::move(planned));
-  if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
-    return propagate(assigned);
-  Expected<size_t> best = bestOf(candidates);
-  dropAddresses(main);
-  if (!best)
-    return propagate(best);
-  return std::move(candidates[*best]);
-}
-
-Expected<void> GroupChooser::search(SubNetGroups &part) const {
+Expected<void> GroupChooser::search(SubNetGroups &part, SearchTime &time) const {
   const NetworkTrial trial(main, part.subNet.layers, place, backend, options.heuristics);
-  Expected<FoundGroups> found =
-      searchGroups(*part.table, part.division, trial,
-                   {.isThorough = options.opt == 3, .time = std::chrono::seconds(options.seconds)});
+  Expected<FoundGroups> found = searchGroups(*part.table, part.division, trial,
+                                             {.isThorough = options.opt == 3, .time = time.next()});
   if (!found)
     return propagate(found);
   part.mostFill = found->fill;
@@ -283,18 +298,53 @@ Expected<void> GroupChooser::search(SubNetGroups &part) const {
   return schedule(part);
 }
 
+/// The best of what is found from the first start, and from others that need no more memory: one
+/// for each size of local memory, as those have other groups to choose from. By no set of
+/// parameters it takes more cycles than the first start.
+Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
+  const std::vector<int64_t> reference = starts.front().cycles;
+  const int64_t mostBytes = starts.front().bytes;
+  llvm::SmallDenseSet<const GroupTable *> tables;
+  llvm::erase_if(starts, [&](const Candidate &start) {
+    return start.bytes > mostBytes || !tables.insert(start.parts.front().table.get()).second;
+  });
+  SearchTime time(std::chrono::seconds(options.seconds),
+                  starts.size() * starts.front().parts.size());
+  Candidate *best = nullptr;
+  for (Candidate &start : starts) {
+    for (SubNetGroups &part : start.parts)
+      if (Expected<void> done = search(part, time); !done)
+        return propagate(done);
+    if (Expected<void> done = weigh(start, reference); !done)
+      return propagate(done);
+    const bool isAllowed =
+        start.bytes <= mostBytes &&
+        llvm::all_of(llvm::zip_equal(start.cycles, reference),
+                     [](const auto &both) { return std::get<0>(both) <= std::get<1>(both); });
+    if (!best || (isAllowed && start.ratio < best->ratio))
+      best = &start;
+  }
+  return std::move(best->parts);
+}
+
 /// The simulator is asked about commands, which need addresses.
-Expected<Parts> GroupChooser::searched(Parts planned) const {
+Expected<Parts> GroupChooser::preferred(Parts planned, int64_t percent) const {
+  std::vector<Parts> candidates = othersOf(planned, percent);
+  if (planned.empty() || (candidates.empty() && options.opt == 1))
+    return planned;
+  candidates.insert(candidates.begin(), std::move(planned));
   if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
     return propagate(assigned);
-  Expected<void> done;
-  for (SubNetGroups &part : planned)
-    if (done)
-      done = search(part);
+  Expected<std::vector<Candidate>> starts = weighed(std::move(candidates));
+  Expected<Parts> chosen;
+  if (!starts)
+    chosen = propagate(starts);
+  else if (options.opt == 1)
+    chosen = std::move(starts->front().parts);
+  else
+    chosen = searched(std::move(*starts));
   dropAddresses(main);
-  if (!done)
-    return propagate(done);
-  return planned;
+  return chosen;
 }
 
 /// The sub-networks of the chip and their layers, without groups.
@@ -341,11 +391,8 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
           failure = parts.error();
         continue;
       }
-      const bool isFree = options.opt > 0 && options.file.empty();
-      if (isFree && percent == 100)
-        parts = chooser.preferred(std::move(*parts));
-      if (isFree && options.opt > 1 && parts)
-        parts = chooser.searched(std::move(*parts));
+      if (options.opt > 0 && options.file.empty())
+        parts = chooser.preferred(std::move(*parts), percent);
       if (!parts)
         return propagate(parts);
       return NetworkGroups{.parts = std::move(*parts), .pool = pool, .poolAddress = place.address};

@@ -21,7 +21,7 @@ struct SearchEffort {
   /// Until it finds nothing better, with a progress bar; else a fixed number of trials.
   bool isThorough = false;
   /// When it stops at the latest; 0: no limit.
-  std::chrono::seconds time{0};
+  std::chrono::milliseconds time{0};
 };
 
 /// What a search has found.

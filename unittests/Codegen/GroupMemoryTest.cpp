@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/GroupMemory.h"
 #include "tpuc/Codegen/AddressAssign.h"
+#include "tpuc/Codegen/NetworkTrial.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -98,6 +99,23 @@ TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
   // b cannot lie where x was, as c would be there before b is read.
   EXPECT_EQ(planned({group(0, 1, 1), group(1, 2, 1)}), 2 * kTensor);
   EXPECT_EQ(planned({group(0, 1, 1), group(1, 1, 1), group(2, 1, 8)}), 3 * kTensor);
+}
+
+TEST_F(GroupMemoryTest, TrialsKeepToTheMemoryThatIsAllowed) {
+  ASSERT_TRUE(assignTrialAddresses(network.main(), *backend));
+  const ConstantPool none;
+  const PoolPlace place = {.pool = none, .address = 256 * 1024};
+  const NetworkTrial trial(network.main(), ops, place, *backend, {});
+  Expected<std::vector<GroupPlan>> plans = table->plans({group(0, 3, 8)});
+  ASSERT_TRUE(plans);
+  Expected<NetworkTrial::Result> free = trial.run(*plans, {});
+  ASSERT_TRUE(free);
+  EXPECT_EQ(free->bytes, 3 * kTensor);
+  EXPECT_TRUE(trial.run(*plans, {.bytes = free->bytes}));
+  Expected<NetworkTrial::Result> limited = trial.run(*plans, {.bytes = free->bytes - 1});
+  ASSERT_FALSE(limited);
+  EXPECT_EQ(limited.error().message(),
+            "module: 6291456 bytes of global memory; expected at most 6291455");
 }
 
 } // namespace

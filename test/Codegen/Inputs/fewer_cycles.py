@@ -12,4 +12,6 @@ for path in sys.argv[1:]:
 print(runs)
 for before, after in zip(runs, runs[1:]):
     assert after[0] <= before[0], "more cycles than before"
+for found in runs[1:]:
+    assert all(own <= first for own, first in zip(found, runs[0])), "more cycles than at first"
 assert runs[1][0] < runs[0][0] and sum(runs[1]) < sum(runs[0]), "not fewer cycles"
