@@ -36,8 +36,14 @@ namespace {
 /// A function's tensors between its ops, and when each is needed.
 class Neurons {
 public:
-  Neurons(func::FuncOp main, const Backend &backend, int64_t alignment)
-      : block(main.front()), backend(backend), alignment(alignment) {}
+  /// `planned`: groups whose layers are still by themselves.
+  Neurons(func::FuncOp main, const Backend &backend, int64_t alignment,
+          ArrayRef<const GroupPlan *> planned = {})
+      : block(main.front()), backend(backend), alignment(alignment) {
+    for (const GroupPlan *plan : planned)
+      for (Operation *layer : plan->layers)
+        plans[layer] = plan;
+  }
 
   /// Offsets for all tensors; their total size. `work` limits the search for a small one.
   Expected<int64_t> allocate(uint64_t work = alloc::AllocatorOptions().workLimit);
@@ -49,12 +55,14 @@ private:
   void contain(Value inner, Value outer, int64_t offset);
   void containParts();
   void need(Value value, int64_t time);
-  int64_t needForGroup(tpu::GroupOp group, const GroupTimes &times, int64_t begin);
+  int64_t needForGroup(const GroupTimes &times, int64_t begin);
+  int64_t needFor(Operation &op, int64_t begin);
   void collect();
 
   Block &block;
   const Backend &backend;
   int64_t alignment;
+  llvm::DenseMap<Operation *, const GroupPlan *> plans;
   struct Life {
     int64_t lower, upper;
   };
@@ -95,49 +103,45 @@ void Neurons::need(Value value, int64_t time) {
 
 /// What a group loads is needed until its last slice is loaded, what it stores from its first slice
 /// on: a result may take the place of an operand that nobody else reads, if all of that is loaded
-/// before. The times that it takes.
-int64_t Neurons::needForGroup(tpu::GroupOp group, const GroupTimes &times, int64_t begin) {
-  const int64_t count = 2 * std::max<int64_t>(times.count(), 1);
-  Operation *yield = group.getBody().front().getTerminator();
-  for (auto [stored, result] : llvm::zip_equal(yield->getOperands(), group.getResults())) {
-    const GroupTimes::Span span = times.spanOf(stored.getDefiningOp());
-    need(result, begin + 2 * span.first + 1);
-    need(result, begin + 2 * span.last + 1);
+/// before.
+int64_t Neurons::needForGroup(const GroupTimes &times, int64_t begin) {
+  for (const GroupTimes::Transfer &transfer : times.transfers()) {
+    if (transfer.isStored)
+      need(transfer.value, begin + 2 * transfer.first + 1);
+    need(transfer.value, begin + 2 * transfer.last + (transfer.isStored ? 1 : 0));
   }
-  for (Operation &member : group.getBody().front())
-    for (Value operand : member.getOperands())
-      if (operand.getParentBlock() == &block)
-        need(operand,
-             begin + (isa<tpu::LoadOp>(member) ? 2 * times.spanOf(&member).last : count - 1));
-  return count;
+  return 2 * std::max<int64_t>(times.count(), 1);
 }
 
-/// Inputs are there from the start, outputs to the end. An op takes two times, in which it reads
-/// and in which what it makes is there; a group two for each time of its transfers: first it loads,
-/// then it stores.
+/// An op takes two times, in which it reads and in which what it makes is there; a group two for
+/// each time of its transfers: first it loads, then it stores. The times that it takes.
+int64_t Neurons::needFor(Operation &op, int64_t begin) {
+  // Groups that are planned stand where their last layer does.
+  if (const GroupPlan *plan = plans.lookup(&op))
+    return plan->layers.back() == &op ? needForGroup(GroupTimes::of(*plan), begin) : 0;
+  if (auto group = dyn_cast<tpu::GroupOp>(op))
+    if (Expected<GroupTimes> times = GroupTimes::of(group))
+      return needForGroup(*times, begin);
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (operand.getParentBlock() == &block)
+        need(operand, begin + 1);
+  });
+  for (Value result : op.getResults()) {
+    need(result, begin);
+    need(result, begin + 1);
+  }
+  return 2;
+}
+
+/// Inputs are there from the start, outputs to the end.
 void Neurons::collect() {
   for (Value argument : block.getArguments())
     need(argument, 0);
   int64_t time = 1;
-  for (Operation &op : block.without_terminator()) {
-    if (isConstant(&op))
-      continue;
-    if (auto group = dyn_cast<tpu::GroupOp>(op))
-      if (Expected<GroupTimes> times = GroupTimes::of(group)) {
-        time += needForGroup(group, *times, time);
-        continue;
-      }
-    op.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (operand.getParentBlock() == &block)
-          need(operand, time + 1);
-    });
-    for (Value result : op.getResults()) {
-      need(result, time);
-      need(result, time + 1);
-    }
-    time += 2;
-  }
+  for (Operation &op : block.without_terminator())
+    if (!isConstant(&op))
+      time += needFor(op, time);
   for (Value value : block.getTerminator()->getOperands())
     need(value, time);
 }
@@ -169,7 +173,7 @@ void Neurons::containParts() {
                         [](int64_t extent) { return extent == 1; });
   };
   for (Operation &op : block.without_terminator()) {
-    if (isOnCpu(&op))
+    if (isOnCpu(&op) || plans.contains(&op))
       continue;
     int64_t offset = 0;
     if (auto concat = dyn_cast<tpu::ConcatOp>(op)) {
@@ -335,6 +339,14 @@ Expected<void> codegen::assignTrialAddresses(func::FuncOp main, const Backend &b
     return propagate(bytes);
   neurons.assign(next);
   return {};
+}
+
+Expected<int64_t> codegen::plannedBytes(func::FuncOp main, ArrayRef<const GroupPlan *> planned,
+                                        const Backend &backend) {
+  const GlobalMemoryInfo &global = backend.info().global;
+  const int64_t alignment = global.alignment.value_or(1);
+  Neurons neurons(main, backend, global.transferAlignment.value_or(alignment), planned);
+  return neurons.allocate(/*work=*/0);
 }
 
 void codegen::dropAddresses(func::FuncOp main) {

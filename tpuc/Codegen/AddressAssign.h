@@ -9,7 +9,7 @@
 #ifndef TPUC_CODEGEN_ADDRESSASSIGN_H
 #define TPUC_CODEGEN_ADDRESSASSIGN_H
 
-#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/GroupPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -19,6 +19,12 @@ namespace tpuc::codegen {
 /// emitted to see how long they take. What lies in another tensor does so as after
 /// --address-assign. Errors: those of the allocator.
 Expected<void> assignTrialAddresses(mlir::func::FuncOp main, const Backend &backend);
+
+/// The bytes of global memory that the tensors of a network take, weights apart, where layers run
+/// in groups that are planned and scheduled but not made yet; about what --address-assign finds for
+/// them. Errors: those of the allocator.
+Expected<int64_t> plannedBytes(mlir::func::FuncOp main, llvm::ArrayRef<const GroupPlan *> planned,
+                               const Backend &backend);
 
 /// Takes the addresses away again.
 void dropAddresses(mlir::func::FuncOp main);

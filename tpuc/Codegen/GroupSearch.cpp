@@ -88,7 +88,7 @@ bool GroupTable::isFree(unsigned layer) const { return isJoin(layers[layer], bac
 std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
                                                 KnownTails *tails) {
   std::vector<Option> made;
-  if (auto cuts = planner.cuts(layers.slice(first, count), fewest, tails))
+  if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
     for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
       made.push_back(optionOf(*plan, first, /*isAlone=*/false));
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
@@ -111,7 +111,7 @@ Expected<void> GroupTable::fillSingle(unsigned first) {
 
 /// Looks at the layers [first, end), if it is worth it after those shorter ones that begin alike.
 void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails) {
-  const ArrayRef<Operation *> members = layers.slice(first, end - first);
+  const ArrayRef<Operation *> members = ArrayRef(layers).slice(first, end - first);
   front.isOver |= front.failures == kMaxFailures || !standsTogether(members);
   if (front.isOver || isPassedOver(members, end == numLayers()))
     return;
@@ -141,7 +141,7 @@ Expected<void> GroupTable::fill() {
 
 ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
   const auto [entry, isNew] = table.try_emplace({first, count});
-  if (isNew && standsTogether(layers.slice(first, count)))
+  if (isNew && standsTogether(ArrayRef(layers).slice(first, count)))
     entry->second = cut(first, count);
   return entry->second;
 }
@@ -200,8 +200,9 @@ Division GroupTable::best(const GroupWeights &weights) const {
 }
 
 Expected<GroupPlan> GroupTable::plan(const GroupChoice &choice) {
-  return choice.isAlone ? planner.alone(layers[choice.first])
-                        : planner.together(layers.slice(choice.first, choice.count), choice.counts);
+  return choice.isAlone
+             ? planner.alone(layers[choice.first])
+             : planner.together(ArrayRef(layers).slice(choice.first, choice.count), choice.counts);
 }
 
 Expected<std::vector<GroupPlan>> GroupTable::plans(const Division &division) {

@@ -56,7 +56,7 @@ class GroupTable {
 public:
   GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
              const Backend &backend)
-      : layers(layers), planner(planner), backend(backend) {}
+      : layers(layers.vec()), planner(planner), backend(backend) {}
 
   /// A way to cut a group.
   struct Option {
@@ -78,7 +78,7 @@ public:
   /// What a group that has been looked at takes by itself.
   int64_t estimateOf(const GroupChoice &choice) const;
   llvm::ArrayRef<mlir::Operation *> layersOf(const GroupChoice &choice) const {
-    return layers.slice(choice.first, choice.count);
+    return llvm::ArrayRef(layers).slice(choice.first, choice.count);
   }
   /// Other ways to cut the only layer of a group than alone.
   llvm::ArrayRef<GroupChoice> recuts(const GroupChoice &group);
@@ -104,7 +104,7 @@ private:
   std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1,
                           KnownTails *tails = nullptr);
 
-  llvm::ArrayRef<mlir::Operation *> layers;
+  std::vector<mlir::Operation *> layers;
   GroupPlanner &planner;
   const Backend &backend;
   llvm::DenseMap<Interval, std::vector<Option>> table;

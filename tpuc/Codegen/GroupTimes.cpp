@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/GroupTimes.h"
 #include "tpuc/Codegen/GroupInfo.h"
+#include "tpuc/Codegen/PlanInfo.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 
 #include <algorithm>
@@ -17,23 +18,43 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-Expected<GroupTimes> GroupTimes::of(tpu::GroupOp group) {
-  struct Transfer {
-    Operation *op;
-    GroupInfo info;
+/// The step of the last transfer. What is loaded whole is loaded once.
+static int64_t lastStep(int64_t step, const Sections &sections, bool isStored, int64_t slices,
+                        int64_t period) {
+  const bool isCut = llvm::any_of(sections, [](const auto &parts) { return parts.size() > 1; });
+  return step + (isStored || isCut ? slices - 1 : 0) * period;
+}
+
+GroupTimes::GroupTimes(std::vector<Transfer> inSteps) : all(std::move(inSteps)) {
+  SmallVector<int64_t> steps;
+  for (const Transfer &transfer : all)
+    steps.append({transfer.first, transfer.last});
+  llvm::sort(steps);
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  numTimes = static_cast<int64_t>(steps.size());
+  const auto timeOf = [&](int64_t step) {
+    return static_cast<int64_t>(llvm::lower_bound(steps, step) - steps.begin());
   };
-  std::vector<Transfer> transfers;
+  for (Transfer &transfer : all) {
+    transfer.first = timeOf(transfer.first);
+    transfer.last = timeOf(transfer.last);
+  }
+}
+
+Expected<GroupTimes> GroupTimes::of(tpu::GroupOp group) {
+  std::vector<std::pair<Operation *, GroupInfo>> moved;
   SectionCounts counts{1, 1, 1, 1, 1};
   // The steps from one slice to the next.
   int64_t period = 0;
-  for (Operation &member : group.getBody().front().without_terminator()) {
+  Block &body = group.getBody().front();
+  for (Operation &member : body.without_terminator()) {
     if (isa<tpu::UnpackOp>(member))
       continue;
     Expected<GroupInfo> info = GroupInfo::of(&member);
     if (!info)
       return propagate(info);
     if (isa<tpu::LoadOp, tpu::StoreOp>(member)) {
-      transfers.push_back({&member, std::move(*info)});
+      moved.emplace_back(&member, std::move(*info));
       continue;
     }
     ++period;
@@ -44,23 +65,30 @@ Expected<GroupTimes> GroupTimes::of(tpu::GroupOp group) {
   for (unsigned count : counts)
     slices *= count;
 
-  GroupTimes times;
-  SmallVector<int64_t> steps;
-  for (const auto &[op, info] : transfers) {
-    const bool isCut =
-        llvm::any_of(info.sections, [](const auto &sections) { return sections.size() > 1; });
-    // What is loaded whole is loaded once.
-    const int64_t last = isa<tpu::StoreOp>(op) || isCut ? slices - 1 : 0;
-    times.spans[op] = {info.step, info.step + last * period};
-    steps.append({info.step, info.step + last * period});
+  // Stores are yielded in the order of the results.
+  llvm::DenseMap<Operation *, Value> results;
+  for (auto [stored, result] :
+       llvm::zip_equal(body.getTerminator()->getOperands(), group.getResults()))
+    results[stored.getDefiningOp()] = result;
+  std::vector<Transfer> inSteps;
+  for (const auto &[op, info] : moved) {
+    const bool isStored = isa<tpu::StoreOp>(op);
+    inSteps.push_back({.value = isStored ? results.lookup(op) : op->getOperand(0),
+                       .first = info.step,
+                       .last = lastStep(info.step, info.sections, isStored, slices, period),
+                       .isStored = isStored});
   }
-  llvm::sort(steps);
-  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
-  times.numTimes = static_cast<int64_t>(steps.size());
-  const auto timeOf = [&](int64_t step) {
-    return static_cast<int64_t>(llvm::lower_bound(steps, step) - steps.begin());
-  };
-  for (auto &[op, span] : times.spans)
-    span = {timeOf(span.first), timeOf(span.last)};
-  return times;
+  return GroupTimes(std::move(inSteps));
+}
+
+GroupTimes GroupTimes::of(const GroupPlan &plan) {
+  std::vector<Transfer> inSteps;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.isLoaded() || tensor.isStored)
+      inSteps.push_back({.value = tensor.isStored ? tensor.value : loadedValue(plan, tensor),
+                         .first = tensor.transferStep,
+                         .last = lastStep(tensor.transferStep, tensor.sections, tensor.isStored,
+                                          plan.numSlices(), plan.period()),
+                         .isStored = tensor.isStored});
+  return GroupTimes(std::move(inSteps));
 }

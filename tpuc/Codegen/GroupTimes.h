@@ -9,10 +9,8 @@
 #ifndef TPUC_CODEGEN_GROUPTIMES_H
 #define TPUC_CODEGEN_GROUPTIMES_H
 
+#include "tpuc/Codegen/GroupPlan.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
-#include "tpuc/Support/Error.h"
-
-#include "llvm/ADT/DenseMap.h"
 
 namespace tpuc::codegen {
 
@@ -22,17 +20,24 @@ class GroupTimes {
 public:
   /// Errors name the member: it does not say what it holds.
   static Expected<GroupTimes> of(tpu::GroupOp group);
+  /// Those of a group that is planned and scheduled.
+  static GroupTimes of(const GroupPlan &plan);
 
-  struct Span {
+  /// A tensor in global memory, and the times from its first slice to its last one.
+  struct Transfer {
+    mlir::Value value;
     int64_t first = 0, last = 0;
+    bool isStored = false;
   };
-  /// From the first to the last slice of a load or store.
-  Span spanOf(mlir::Operation *transfer) const { return spans.lookup(transfer); }
+  llvm::ArrayRef<Transfer> transfers() const { return all; }
   /// How many times there are.
   int64_t count() const { return numTimes; }
 
 private:
-  llvm::DenseMap<mlir::Operation *, Span> spans;
+  /// Numbers the steps in which something is transferred.
+  explicit GroupTimes(std::vector<Transfer> inSteps);
+
+  std::vector<Transfer> all;
   int64_t numTimes = 0;
 };
 

@@ -10,7 +10,6 @@
 #include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupMemory.h"
-#include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/NetworkSearch.h"
 #include "tpuc/Interpreter/Evaluate.h"
@@ -26,7 +25,8 @@ using Parts = std::vector<SubNetGroups>;
 /// The percent of local memory for which groups are chosen as well as for all of it.
 constexpr int64_t kSmaller = 90;
 
-/// Groups that need less global memory may take as many times the cycles of others.
+/// Those of several groups that need the least global memory may take as many times the cycles of
+/// the fastest.
 constexpr double kSlower = 1.01;
 
 bool isWeighed(ArrayRef<SubNetGroups> parts) {
@@ -51,14 +51,25 @@ public:
   /// runs beside their neighbours.
   Expected<Parts> preferred(Parts planned) const;
 
+  /// Looks for groups that it prefers to those.
+  Expected<Parts> searched(Parts planned) const;
+
 private:
-  Expected<void> choose(SubNetGroups &part, GroupPlanner &planner) const;
-  Expected<void> search(SubNetGroups &part, GroupTable &table) const;
+  /// What a run takes.
+  struct Costs {
+    SmallVector<int64_t> cycles;
+    int64_t bytes = 0;
+  };
+
+  Expected<void> choose(SubNetGroups &part, std::shared_ptr<GroupPlanner> planner) const;
+  Expected<void> take(SubNetGroups &part, Division division) const;
+  Expected<void> takeFastest(SubNetGroups &part) const;
+  Expected<void> search(SubNetGroups &part) const;
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
   Expected<void> schedule(SubNetGroups &part) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts) const;
-  Expected<SmallVector<int64_t>> cyclesOf(ArrayRef<SubNetGroups> parts) const;
+  Expected<Costs> costsOf(ArrayRef<SubNetGroups> parts) const;
   Expected<size_t> bestOf(ArrayRef<Parts> candidates) const;
 
   func::FuncOp main;
@@ -91,46 +102,42 @@ Expected<void> GroupChooser::load(Parts &parts, GroupPlanner &planner) const {
   return {};
 }
 
-/// Groups that the timing simulator prefers. It is asked about commands, which need addresses.
-Expected<void> GroupChooser::search(SubNetGroups &part, GroupTable &table) const {
-  if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
-    return assigned;
-  const NetworkTrial trial(part.subNet.layers, place, backend, options.heuristics);
-  Expected<FoundGroups> found =
-      searchGroups(table, trial,
-                   {.isThorough = options.opt == 3, .time = std::chrono::seconds(options.seconds)});
-  dropAddresses(main);
-  if (!found)
-    return propagate(found);
-  part.mostFill = found->fill;
-  Expected<std::vector<GroupPlan>> plans = table.plans(found->division);
+/// Makes the plans of a division.
+Expected<void> GroupChooser::take(SubNetGroups &part, Division division) const {
+  Expected<std::vector<GroupPlan>> plans = part.table->plans(division);
   if (!plans)
     return propagate(plans);
   part.groups = std::move(*plans);
+  part.division = std::move(division);
   return {};
 }
 
-Expected<void> GroupChooser::choose(SubNetGroups &part, GroupPlanner &planner) const {
-  const auto take = [](std::vector<GroupPlan> &to,
-                       Expected<std::vector<GroupPlan>> plans) -> Expected<void> {
+/// The fastest groups by estimate instead of those that need less memory.
+Expected<void> GroupChooser::takeFastest(SubNetGroups &part) const {
+  if (part.fastest)
+    if (Expected<void> taken = take(part, *std::exchange(part.fastest, std::nullopt)); !taken)
+      return taken;
+  return schedule(part);
+}
+
+Expected<void> GroupChooser::choose(SubNetGroups &part,
+                                    std::shared_ptr<GroupPlanner> planner) const {
+  if (options.opt == 0) {
+    Expected<std::vector<GroupPlan>> plans = separateGroups(part.layers, *planner);
     if (!plans)
       return propagate(plans);
-    to = std::move(*plans);
+    part.groups = std::move(*plans);
     return {};
-  };
-  if (options.opt == 0)
-    return take(part.groups, separateGroups(part.layers, planner));
-  GroupTable table(part.layers, planner, backend);
-  if (Expected<void> filled = table.fill(); !filled)
+  }
+  part.planner = std::move(planner);
+  part.table = std::make_shared<GroupTable>(part.layers, *part.planner, backend);
+  if (Expected<void> filled = part.table->fill(); !filled)
     return filled;
-  if (options.opt > 1)
-    return search(part, table);
-  const Division best = table.best({});
-  const Division smaller = withLessMemory(part.subNet.layers, table, best, backend);
+  Division best = part.table->best({});
+  Division smaller = withLessMemory(part.subNet.layers, *part.table, best, backend);
   if (smaller != best)
-    if (Expected<void> taken = take(part.fastest.emplace(), table.plans(best)); !taken)
-      return taken;
-  return take(part.groups, table.plans(smaller));
+    part.fastest = std::move(best);
+  return take(part, std::move(smaller));
 }
 
 /// When the groups of a part run.
@@ -146,21 +153,18 @@ Expected<void> GroupChooser::schedule(SubNetGroups &part) const {
 
 Expected<Parts> GroupChooser::plan(int64_t percent) const {
   Parts parts(bare.begin(), bare.end());
-  GroupPlanner planner(backend, place.address * percent / 100, place.pool.operands,
-                       options.heuristics);
+  const auto planner = std::make_shared<GroupPlanner>(backend, place.address * percent / 100,
+                                                      place.pool.operands, options.heuristics);
   if (!options.file.empty())
-    if (Expected<void> loaded = load(parts, planner); !loaded)
+    if (Expected<void> loaded = load(parts, *planner); !loaded)
       return propagate(loaded);
   for (SubNetGroups &part : parts) {
     if (options.file.empty())
       if (Expected<void> chosen = choose(part, planner); !chosen)
         return propagate(chosen);
     Expected<void> scheduled = schedule(part);
-    if (!scheduled && part.fastest) {
-      part.groups = std::move(*part.fastest);
-      part.fastest.reset();
-      scheduled = schedule(part);
-    }
+    if (!scheduled && part.fastest)
+      scheduled = takeFastest(part);
     if (!scheduled)
       return propagate(scheduled);
   }
@@ -171,8 +175,12 @@ Expected<Parts> GroupChooser::plan(int64_t percent) const {
 std::optional<Parts> GroupChooser::fastestOf(ArrayRef<SubNetGroups> parts) const {
   Parts others(bare.begin(), bare.end());
   for (auto [other, part] : llvm::zip_equal(others, parts)) {
-    other.groups = part.fastest ? *part.fastest : part.groups;
-    if (!schedule(other))
+    other.planner = part.planner;
+    other.table = part.table;
+    other.division = part.division;
+    other.groups = part.groups;
+    other.fastest = part.fastest;
+    if (!takeFastest(other))
       return std::nullopt;
   }
   return others;
@@ -199,43 +207,52 @@ std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts) const {
   return made;
 }
 
-/// The cycles of a run of all sub-networks, by each set of parameters; tensors have addresses.
-Expected<SmallVector<int64_t>> GroupChooser::cyclesOf(ArrayRef<SubNetGroups> parts) const {
-  SmallVector<int64_t> sums;
+/// The cycles of a run of all sub-networks, by each set of parameters, and its global memory;
+/// tensors have addresses.
+Expected<GroupChooser::Costs> GroupChooser::costsOf(ArrayRef<SubNetGroups> parts) const {
+  Costs costs;
+  SmallVector<const GroupPlan *> planned;
   for (const SubNetGroups &part : parts) {
     Expected<SmallVector<int64_t>> cycles = backend.runCycles(
         [&](Emitter &emitter) { return emitPlanned(part.items, place, backend, emitter); });
     if (!cycles)
-      return cycles;
-    sums.resize(cycles->size());
-    for (auto [sum, own] : llvm::zip_equal(sums, *cycles))
+      return propagate(cycles);
+    costs.cycles.resize(cycles->size());
+    for (auto [sum, own] : llvm::zip_equal(costs.cycles, *cycles))
       sum += own;
+    for (const GroupPlan &group : part.groups)
+      planned.push_back(&group);
   }
-  return sums;
+  Expected<int64_t> bytes = plannedBytes(main, planned, backend);
+  if (!bytes)
+    return propagate(bytes);
+  costs.bytes = *bytes;
+  return costs;
 }
 
-/// The number of the candidate that takes the fewest cycles, in the mean over the sets of
-/// parameters of what they are to those of the first. Tensors have addresses.
+/// The number of the candidate that needs the least memory of those that are about as fast as the
+/// fastest, by the mean over the sets of parameters of what their cycles are to those of the first.
+/// Tensors have addresses.
 Expected<size_t> GroupChooser::bestOf(ArrayRef<Parts> candidates) const {
   SmallVector<int64_t> first;
-  size_t best = 0;
+  SmallVector<std::pair<int64_t, double>> costs;
   double least = std::numeric_limits<double>::infinity();
-  for (auto [number, parts] : llvm::enumerate(candidates)) {
-    Expected<SmallVector<int64_t>> cycles = cyclesOf(parts);
-    if (!cycles)
-      return propagate(cycles);
-    if (number == 0)
-      first = *cycles;
+  for (const Parts &parts : candidates) {
+    Expected<Costs> own = costsOf(parts);
+    if (!own)
+      return propagate(own);
+    if (first.empty())
+      first = own->cycles;
     double ratio = 0;
-    for (auto [own, reference] : llvm::zip_equal(*cycles, first))
-      ratio += static_cast<double>(own) / static_cast<double>(reference);
-    if (isWeighed(parts))
-      ratio /= kSlower;
-    if (ratio >= least)
-      continue;
-    least = ratio;
-    best = number;
+    for (auto [cycles, reference] : llvm::zip_equal(own->cycles, first))
+      ratio += static_cast<double>(cycles) / static_cast<double>(reference);
+    costs.emplace_back(own->bytes, ratio);
+    least = std::min(least, ratio);
   }
+  size_t best = costs.size();
+  for (auto [number, cost] : llvm::enumerate(costs))
+    if (cost.second <= least * kSlower && (best == costs.size() || cost < costs[best]))
+      best = number;
   return best;
 }
 
@@ -251,6 +268,33 @@ Expected<Parts> GroupChooser::preferred(Parts planned) const {
   if (!best)
     return propagate(best);
   return std::move(candidates[*best]);
+}
+
+Expected<void> GroupChooser::search(SubNetGroups &part) const {
+  const NetworkTrial trial(main, part.subNet.layers, place, backend, options.heuristics);
+  Expected<FoundGroups> found =
+      searchGroups(*part.table, part.division, trial,
+                   {.isThorough = options.opt == 3, .time = std::chrono::seconds(options.seconds)});
+  if (!found)
+    return propagate(found);
+  part.mostFill = found->fill;
+  if (Expected<void> taken = take(part, std::move(found->division)); !taken)
+    return taken;
+  return schedule(part);
+}
+
+/// The simulator is asked about commands, which need addresses.
+Expected<Parts> GroupChooser::searched(Parts planned) const {
+  if (Expected<void> assigned = assignTrialAddresses(main, backend); !assigned)
+    return propagate(assigned);
+  Expected<void> done;
+  for (SubNetGroups &part : planned)
+    if (done)
+      done = search(part);
+  dropAddresses(main);
+  if (!done)
+    return propagate(done);
+  return planned;
 }
 
 /// The sub-networks of the chip and their layers, without groups.
@@ -297,8 +341,11 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
           failure = parts.error();
         continue;
       }
-      if (options.opt == 1 && percent == 100 && options.file.empty())
+      const bool isFree = options.opt > 0 && options.file.empty();
+      if (isFree && percent == 100)
         parts = chooser.preferred(std::move(*parts));
+      if (isFree && options.opt > 1 && parts)
+        parts = chooser.searched(std::move(*parts));
       if (!parts)
         return propagate(parts);
       return NetworkGroups{.parts = std::move(*parts), .pool = pool, .poolAddress = place.address};

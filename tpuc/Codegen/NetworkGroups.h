@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_NETWORKGROUPS_H
 
 #include "tpuc/Codegen/ConstantPool.h"
+#include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Heuristics.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
@@ -17,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -42,8 +44,12 @@ struct SubNetGroups {
   /// `items` point to them: they may be moved together, not copied.
   std::vector<GroupPlan> groups = {};
   std::vector<ScheduleItem> items = {};
+  /// All that may be chosen, and what was; none where they were read, or each layer has its own.
+  std::shared_ptr<GroupPlanner> planner = nullptr;
+  std::shared_ptr<GroupTable> table = nullptr;
+  Division division = {};
   /// Those that take the fewest estimated cycles, where others were chosen for less memory.
-  std::optional<std::vector<GroupPlan>> fastest = std::nullopt;
+  std::optional<Division> fastest = std::nullopt;
   bool isCrowded = false;
   /// Percent of the memory that the schedule tries to fill.
   int64_t mostFill = kMostFill;

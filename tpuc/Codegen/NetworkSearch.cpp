@@ -45,7 +45,7 @@ public:
       : table(table), trial(trial), effort(effort),
         progress(effort.isThorough ? std::make_unique<Progress>("searching groups", 0) : nullptr) {}
 
-  Expected<FoundGroups> run();
+  Expected<FoundGroups> run(const Division &known);
 
 private:
   struct Found {
@@ -56,6 +56,7 @@ private:
 
   bool isOver() const;
   double relative(const Found &found) const;
+  bool isAllowed(const Found &found) const;
   bool isBetter(const Found &found, const Found &than) const;
   std::vector<GroupPlan> plansOf(const Division &division);
   std::optional<Found> attempt(const Division &division);
@@ -70,10 +71,11 @@ private:
   std::unique_ptr<Progress> progress;
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   int64_t trialsLeft = kShortTrials;
-  /// The cycles of the best groups by estimate, and how full memory is made. Others would seldom
-  /// find places in a fuller one, and the allocator would look for them for long.
+  /// The cycles of the groups that the search begins with, the global memory that they need, and
+  /// how full local memory is made. Others would seldom find places in a fuller one, and the
+  /// allocator would look for them for long.
   SmallVector<int64_t> reference;
-  int64_t mostFill = kMostFill;
+  NetworkTrial::Limits limits = {};
   std::set<Division> tried;
   /// None: not possible.
   std::map<GroupChoice, std::optional<GroupPlan>> planned;
@@ -92,8 +94,17 @@ double NetworkSearcher::relative(const Found &found) const {
   return sum / static_cast<double>(reference.size());
 }
 
+/// Whether no set of parameters says that it takes longer than what the search began with.
+bool NetworkSearcher::isAllowed(const Found &found) const {
+  return llvm::all_of(llvm::zip_equal(found.cycles, reference), [](const auto &both) {
+    const auto [cycles, before] = both;
+    return cycles <= before;
+  });
+}
+
 bool NetworkSearcher::isBetter(const Found &found, const Found &than) const {
-  return found.cycles.front() <= than.cycles.front() && relative(found) < relative(than);
+  return isAllowed(found) && found.cycles.front() <= than.cycles.front() &&
+         relative(found) < relative(than);
 }
 
 /// Empty if a group is not possible.
@@ -113,7 +124,8 @@ std::vector<GroupPlan> NetworkSearcher::plansOf(const Division &division) {
   return plans;
 }
 
-/// None if it has been tried before, or there is no room.
+/// None if it has been tried before, or there is no room: in global memory what the search began
+/// with.
 std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Division &division) {
   if (!tried.insert(division).second)
     return std::nullopt;
@@ -123,7 +135,7 @@ std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Division &d
   --trialsLeft;
   if (progress)
     progress->advance();
-  Expected<NetworkTrial::Result> result = trial.run(std::move(plans), mostFill);
+  Expected<NetworkTrial::Result> result = trial.run(std::move(plans), limits);
   if (!result)
     return std::nullopt;
   return Found{division, std::move(result->cycles), result->fill};
@@ -237,20 +249,24 @@ void NetworkSearcher::improve(Found &best) {
   }
 }
 
-Expected<FoundGroups> NetworkSearcher::run() {
-  Found first{table.best({})};
-  Expected<NetworkTrial::Result> result = trial.run(plansOf(first.division), mostFill);
+Expected<FoundGroups> NetworkSearcher::run(const Division &known) {
+  Found first{known};
+  Expected<NetworkTrial::Result> result = trial.run(plansOf(known), limits);
   if (!result)
     return propagate(result);
   reference = first.cycles = std::move(result->cycles);
-  mostFill = first.fill = result->fill;
-  tried.insert(first.division);
+  first.fill = result->fill;
+  limits = {.fill = result->fill, .bytes = result->bytes};
+  tried.insert(known);
   std::vector<Found> starts = {std::move(first)};
-  for (const GroupWeights &weights : kWeights)
-    if (std::optional<Found> found = attempt(table.best(weights)))
+  const auto add = [&](const Division &division) {
+    std::optional<Found> found = attempt(division);
+    if (found && isAllowed(*found))
       starts.push_back(std::move(*found));
-  llvm::erase_if(starts,
-                 [&](const Found &found) { return found.cycles.front() > reference.front(); });
+  };
+  add(table.best({}));
+  for (const GroupWeights &weights : kWeights)
+    add(table.best(weights));
   std::ranges::stable_sort(starts, {}, [&](const Found &found) { return relative(found); });
   trialsLeft = effort.isThorough ? kMostTrials : kShortTrials;
   Found best = starts.front();
@@ -264,7 +280,7 @@ Expected<FoundGroups> NetworkSearcher::run() {
 
 } // namespace
 
-Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const NetworkTrial &trial,
-                                            const SearchEffort &effort) {
-  return NetworkSearcher(table, trial, effort).run();
+Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const Division &known,
+                                            const NetworkTrial &trial, const SearchEffort &effort) {
+  return NetworkSearcher(table, trial, effort).run(known);
 }

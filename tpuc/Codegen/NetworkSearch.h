@@ -31,14 +31,16 @@ struct FoundGroups {
   int64_t fill = 0;
 };
 
-/// Looks for groups with which the network runs in fewer cycles than with the best ones by estimate
-/// (`GroupTable::best`): those that are best by other weights, then changes of a few groups at a
-/// time, the most promising first by the estimate of the schedule. What counts is the simulated run
-/// by all sets of parameters, and by the first set none that is taken is worse than the one before.
-/// The same table gives the same division, if the time does not run out. Errors: the groups that
-/// are best by estimate have no room.
-Expected<FoundGroups> searchGroups(GroupTable &table, const NetworkTrial &trial,
-                                   const SearchEffort &effort);
+/// Looks for groups with which the network runs in fewer cycles than with those of `known`: the
+/// ones that are best by estimate, and by other weights, then changes of a few groups at a time,
+/// the most promising first by the estimate of the schedule. What counts is the simulated run by
+/// all sets of parameters: by none what is found is worse than `known`, and by the first none that
+/// is taken is worse than the one before. Nothing is taken that needs more global memory than
+/// `known`
+/// (`NetworkTrial::Result::bytes`). The same table and groups give the same division, if the time
+/// does not run out. Errors: `known` has no room.
+Expected<FoundGroups> searchGroups(GroupTable &table, const Division &known,
+                                   const NetworkTrial &trial, const SearchEffort &effort);
 
 } // namespace tpuc::codegen
 

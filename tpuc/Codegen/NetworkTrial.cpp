@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/NetworkTrial.h"
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
 
@@ -15,16 +16,25 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
-                                                 int64_t mostFill) const {
+                                                 const Limits &limits) const {
   Expected<NetworkSchedule> schedule =
-      scheduleNetwork(layers, groups, backend, pool.address, heuristics, mostFill);
+      scheduleNetwork(layers, groups, backend, pool.address, heuristics, limits.fill);
   if (!schedule)
     return propagate(schedule);
+  SmallVector<const GroupPlan *> planned;
+  for (const GroupPlan &group : groups)
+    planned.push_back(&group);
+  Expected<int64_t> bytes = plannedBytes(main, planned, backend);
+  if (!bytes)
+    return propagate(bytes);
+  if (*bytes > limits.bytes)
+    return makeError("module", std::to_string(*bytes) + " bytes of global memory",
+                     "at most " + std::to_string(limits.bytes));
   Expected<SmallVector<int64_t>> cycles = backend.runCycles(
       [&](Emitter &emitter) { return emitPlanned(schedule->items, pool, backend, emitter); });
   if (!cycles)
     return propagate(cycles);
-  return Result{.cycles = std::move(*cycles), .fill = schedule->fill};
+  return Result{.cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes};
 }
 
 Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {

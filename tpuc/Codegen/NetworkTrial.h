@@ -11,29 +11,41 @@
 
 #include "tpuc/Codegen/PlanInfo.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <limits>
+
 namespace tpuc::codegen {
 
 /// Tries groups: schedules them, emits their commands and asks the chip's timing simulator. The
 /// tensors of the network have addresses (`assignTrialAddresses`).
 class NetworkTrial {
 public:
-  /// `layers`: those of a sub-network. Groups have the local memory in front of the pool.
-  NetworkTrial(llvm::ArrayRef<mlir::Operation *> layers, const PoolPlace &pool,
-               const Backend &backend, const Heuristics &heuristics)
-      : layers(layers), pool(pool), backend(backend), heuristics(heuristics) {}
+  /// `layers`: those of a sub-network of `main`. Groups have the local memory in front of the pool.
+  NetworkTrial(mlir::func::FuncOp main, llvm::ArrayRef<mlir::Operation *> layers,
+               const PoolPlace &pool, const Backend &backend, const Heuristics &heuristics)
+      : main(main), layers(layers), pool(pool), backend(backend), heuristics(heuristics) {}
 
+  /// What a trial may not exceed.
+  struct Limits {
+    /// `NetworkSchedule::fill`.
+    int64_t fill = 100;
+    /// Of global memory (`plannedBytes`).
+    int64_t bytes = std::numeric_limits<int64_t>::max();
+  };
   struct Result {
     /// Of a run, by each set of parameters (`Backend::runCycles`).
     llvm::SmallVector<int64_t> cycles;
-    /// `NetworkSchedule::fill`.
-    int64_t fill = 0;
+    /// What it needs of what `Limits` limit.
+    int64_t fill = 0, bytes = 0;
   };
-  /// Schedules with `mostFill` at most. Errors: there is no room for these groups.
-  Expected<Result> run(std::vector<GroupPlan> groups, int64_t mostFill) const;
+  /// Errors: there is no room for these groups.
+  Expected<Result> run(std::vector<GroupPlan> groups, const Limits &limits) const;
   /// About the same, without places and commands.
   Expected<int64_t> estimate(std::vector<GroupPlan> groups) const;
 
 private:
+  mlir::func::FuncOp main;
   llvm::ArrayRef<mlir::Operation *> layers;
   const PoolPlace &pool;
   const Backend &backend;

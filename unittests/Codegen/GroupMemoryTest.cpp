@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupMemory.h"
+#include "tpuc/Codegen/AddressAssign.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -43,6 +44,18 @@ protected:
     return {.first = first, .count = count, .counts = {1, 1, 1, parts, 1}};
   }
   MemoryPeak peak(const Division &division) { return memoryPeak(ops, *table, division, *backend); }
+
+  /// The same of plans, as addresses would be given to them.
+  int64_t planned(const Division &division) {
+    Expected<std::vector<GroupPlan>> plans = table->plans(division);
+    EXPECT_TRUE(plans);
+    llvm::SmallVector<const GroupPlan *> groups;
+    for (const GroupPlan &plan : *plans)
+      groups.push_back(&plan);
+    Expected<int64_t> bytes = plannedBytes(network.main(), groups, *backend);
+    EXPECT_TRUE(bytes);
+    return *bytes;
+  }
 
   Network network;
   std::unique_ptr<Backend> backend;
@@ -90,6 +103,15 @@ TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
   const Division division = withLessMemory(ops, *table, apart, *backend);
   EXPECT_LT(division.size(), apart.size());
   EXPECT_EQ(peak(division).bytes, 2 * kTensor);
+}
+
+TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
+  // What is stored lies in the result of the concatenation.
+  EXPECT_EQ(planned({group(0, 3, 8)}), 3 * kTensor);
+  EXPECT_EQ(planned({group(0, 3, 1)}), 2 * kTensor);
+  // b cannot lie where x was, as c would be there before b is read.
+  EXPECT_EQ(planned({group(0, 1, 1), group(1, 2, 1)}), 2 * kTensor);
+  EXPECT_EQ(planned({group(0, 1, 1), group(1, 1, 1), group(2, 1, 8)}), 3 * kTensor);
 }
 
 } // namespace

@@ -39,6 +39,9 @@ public:
     return found;
   }
 
+  /// Its only function.
+  mlir::func::FuncOp main() { return *module->getOps<mlir::func::FuncOp>().begin(); }
+
 private:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -11,6 +11,8 @@
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
@@ -22,7 +24,7 @@
 using namespace mlir;
 using namespace tpuc;
 
-/// How many times less the error of rounding has to be for the multiplication to be worth it, which
+/// How many times less the error of rounding has to be for an operation more to be worth it, which
 /// costs time and cuts off channels that were narrow in all samples and are wide in an input.
 static constexpr double kLeastGain = 1.1;
 
@@ -32,6 +34,14 @@ namespace {
 struct ScaledTensor {
   SmallVector<Operation *> readers;
   int64_t axis = 0;
+};
+
+/// Channel c is stored as factors[c] * x + summands[c], which is within `range`.
+struct ChannelMap {
+  SmallVector<float> factors;
+  /// Empty where nothing is added.
+  SmallVector<float> summands;
+  quant::FloatRange range = {0, 0};
 };
 
 class ChannelScaler {
@@ -45,12 +55,17 @@ public:
 private:
   void find(Operation *op);
   std::optional<Precision> precisionOf(Value value) const;
-  SmallVector<double> widths(Operation *reader) const;
-  SmallVector<float> factors(Operation *reader, Precision precision) const;
-  quant::FloatRange scaledRange(Operation *reader, ArrayRef<float> factors) const;
-  Expected<bool> pays(Value value, const ScaledTensor &tensor, ArrayRef<float> factors) const;
-  Value multiply(Value value, const ScaledTensor &tensor, ArrayRef<float> factors);
-  Expected<void> divideFilter(Operation *reader, ArrayRef<float> factors);
+  ChannelMap scaledMap(Operation *reader, Precision precision) const;
+  ChannelMap shiftedMap(Operation *reader, Precision precision) const;
+  Expected<double> errorOf(const ScaledTensor &tensor,
+                           llvm::function_ref<double(size_t)> stepOf) const;
+  Expected<std::optional<ChannelMap>> bestMap(Value value, const ScaledTensor &tensor,
+                                              Precision precision) const;
+  Value constant(const std::string &name, const ScaledTensor &tensor, ArrayRef<float> numbers,
+                 RankedTensorType type);
+  Value apply(Value value, const ScaledTensor &tensor, const ChannelMap &map, Precision precision);
+  Expected<void> convertReader(Operation *reader, const ChannelMap &map);
+  Expected<void> takeSummands(Operation *reader, const Tensor &filter, ArrayRef<float> summands);
 
   func::FuncOp main;
   const TargetInfo &target;
@@ -102,89 +117,209 @@ void ChannelScaler::find(Operation *op) {
     tensor.readers.push_back(op);
 }
 
-/// How much of the integers each channel needs, 1 for the widest.
-SmallVector<double> ChannelScaler::widths(Operation *reader) const {
-  ArrayRef<float> lowest = reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest);
-  ArrayRef<float> highest = reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest);
-  SmallVector<double> widths;
-  for (auto [low, high] : llvm::zip_equal(lowest, highest)) {
-    const double below = std::max(-double(low), 0.0);
-    const double above = std::max(double(high), 0.0);
-    widths.push_back(options.asymmetric ? below + above : std::max(below, above));
-  }
-  const double widest = *llvm::max_element(widths);
-  for (double &width : widths)
-    width = widest > 0 ? width / widest : 1;
-  return widths;
+/// The interval that calibration has found for channel `index` of what `reader` reads.
+static quant::FloatRange channelRange(Operation *reader, size_t index) {
+  return {double(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest)[index]),
+          double(reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest)[index])};
 }
 
-/// What each channel is multiplied by: numbers that `precision` holds.
-SmallVector<float> ChannelScaler::factors(Operation *reader, Precision precision) const {
+/// For each channel what makes it as wide as the widest, or 256 times as wide: a number that
+/// `precision` holds.
+static SmallVector<float> wideningFactors(ArrayRef<double> widths, Precision precision) {
   constexpr double kLeastWidth = 0x1p-8;
+  const double widest = *llvm::max_element(widths);
   SmallVector<float> factors;
-  for (double width : widths(reader)) {
-    const auto factor = static_cast<float>(1 / std::max(width, kLeastWidth));
+  for (double width : widths) {
+    const double part = widest > 0 ? std::max(width / widest, kLeastWidth) : 1;
+    const auto factor = static_cast<float>(1 / part);
     factors.push_back(precision == Precision::F16 ? kernels::roundF16(factor) : factor);
   }
   return factors;
 }
 
-quant::FloatRange ChannelScaler::scaledRange(Operation *reader, ArrayRef<float> factors) const {
-  ArrayRef<float> lowest = reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest);
-  ArrayRef<float> highest = reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest);
+static size_t numChannels(Operation *reader) {
+  return static_cast<size_t>(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest).size());
+}
+
+/// The range of all channels after `map`, around 0 unless it is asymmetric.
+static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, bool asymmetric) {
   quant::FloatRange range = {0, 0};
-  for (auto [low, high, factor] : llvm::zip_equal(lowest, highest, factors)) {
-    range.min = std::min(range.min, double(low) * double(factor));
-    range.max = std::max(range.max, double(high) * double(factor));
+  for (size_t channel = 0; channel < map.factors.size(); ++channel) {
+    const quant::FloatRange old = channelRange(reader, channel);
+    const double summand = map.summands.empty() ? 0 : double(map.summands[channel]);
+    for (double end : {old.min, old.max}) {
+      const double number = end * double(map.factors[channel]) + summand;
+      range.min = std::min(range.min, number);
+      range.max = std::max(range.max, number);
+    }
   }
-  if (options.asymmetric)
+  if (asymmetric)
     return range;
   const double threshold = std::max(range.max, -range.min);
   return {-threshold, threshold};
 }
 
-/// Whether rounding the scaled tensor adds so much less to what the readers sum up.
-Expected<bool> ChannelScaler::pays(Value value, const ScaledTensor &tensor,
-                                   ArrayRef<float> factors) const {
-  const quant::FloatRange range = scaledRange(tensor.readers[0], factors);
-  if (!(range.max > range.min))
-    return false;
-  const double step = (range.max - range.min) / 255;
-  const double plainStep = plan.quantized(value).getScale();
-  double plain = 0;
-  double scaled = 0;
+/// Nothing is added: 0 stays 0. Channels that are negative for the most part change their sign, so
+/// that the sides on which channels are wide coincide.
+ChannelMap ChannelScaler::scaledMap(Operation *reader, Precision precision) const {
+  SmallVector<double> widths;
+  for (size_t channel = 0; channel < numChannels(reader); ++channel) {
+    const quant::FloatRange range = channelRange(reader, channel);
+    const double below = std::max(-range.min, 0.0);
+    const double above = std::max(range.max, 0.0);
+    widths.push_back(options.asymmetric ? below + above : std::max(below, above));
+  }
+  ChannelMap map{wideningFactors(widths, precision), {}};
+  for (auto [channel, factor] : llvm::enumerate(map.factors)) {
+    const quant::FloatRange range = channelRange(reader, channel);
+    if (options.asymmetric && -range.min > range.max)
+      factor = -factor;
+  }
+  map.range = mappedRange(reader, map, options.asymmetric);
+  return map;
+}
+
+/// The middle of every channel becomes 0.
+ChannelMap ChannelScaler::shiftedMap(Operation *reader, Precision precision) const {
+  SmallVector<double> widths;
+  for (size_t channel = 0; channel < numChannels(reader); ++channel) {
+    const quant::FloatRange range = channelRange(reader, channel);
+    widths.push_back(range.max - range.min);
+  }
+  ChannelMap map{wideningFactors(widths, precision), {}};
+  for (auto [channel, factor] : llvm::enumerate(map.factors)) {
+    const quant::FloatRange range = channelRange(reader, channel);
+    const auto summand = static_cast<float>(-(range.min + range.max) / 2 * double(factor));
+    map.summands.push_back(precision == Precision::F16 ? kernels::roundF16(summand) : summand);
+  }
+  map.range = mappedRange(reader, map, options.asymmetric);
+  return map;
+}
+
+/// What rounding the channels in these steps adds to what the readers sum up.
+Expected<double> ChannelScaler::errorOf(const ScaledTensor &tensor,
+                                        llvm::function_ref<double(size_t)> stepOf) const {
+  double error = 0;
   for (Operation *reader : tensor.readers) {
     Expected<Tensor> filter = readFilter(reader);
     if (!filter)
       return propagate(filter);
     const InputChannels channels(reader);
     for (auto [index, weight] : llvm::enumerate(filter->data<float>())) {
-      const size_t channel = channels.of(static_cast<int64_t>(index));
-      const double square = double(weight) * double(weight);
-      plain += square * plainStep * plainStep;
-      scaled += square * step * step / (double(factors[channel]) * double(factors[channel]));
+      const double added = double(weight) * stepOf(channels.of(static_cast<int64_t>(index)));
+      error += added * added;
     }
   }
-  return plain >= kLeastGain * scaled;
+  return error;
 }
 
-Value ChannelScaler::multiply(Value value, const ScaledTensor &tensor, ArrayRef<float> factors) {
-  auto type = cast<RankedTensorType>(value.getType());
+/// Whether the bias of `reader` can take up what is added to its input: elements outside of the
+/// input are 0 all the same, and the bias has one number for each output channel.
+static bool takesSummands(Operation *reader) {
+  const auto isZero = [](Attribute pad) { return cast<IntegerAttr>(pad).getInt() == 0; };
+  if (auto conv = dyn_cast<top::ConvOp>(reader);
+      !conv || conv.getAutoPad() != "NOTSET" ||
+      (conv.getPads() && !llvm::all_of(*conv.getPads(), isZero))) {
+    auto product = dyn_cast<top::MatMulOp>(reader);
+    if (!product || cast<RankedTensorType>(product.getRight().getType()).getRank() != 2)
+      return false;
+  }
+  auto bias = dyn_cast<RankedTensorType>(reader->getOperand(2).getType());
+  return !bias || (reader->getOperand(2).getDefiningOp<top::WeightOp>() &&
+                   bias.getNumElements() == filterOrder(reader)->numChannels());
+}
+
+/// The map with the smallest error; none where rounding as it is is as good.
+Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const ScaledTensor &tensor,
+                                                           Precision precision) const {
+  const double plainStep = plan.quantized(value).getScale();
+  Expected<double> least = errorOf(tensor, [&](size_t) { return plainStep; });
+  SmallVector<ChannelMap> maps = {scaledMap(tensor.readers[0], precision)};
+  if (llvm::all_of(tensor.readers, takesSummands))
+    maps.push_back(shiftedMap(tensor.readers[0], precision));
+  std::optional<ChannelMap> best;
+  for (ChannelMap &map : maps) {
+    if (!least || !(map.range.max > map.range.min))
+      break;
+    const double step = (map.range.max - map.range.min) / 255;
+    Expected<double> error =
+        errorOf(tensor, [&](size_t channel) { return step / double(map.factors[channel]); });
+    if (!error)
+      return propagate(error);
+    if (*least < kLeastGain * *error)
+      continue;
+    least = *error;
+    best = std::move(map);
+  }
+  if (!least)
+    return propagate(least);
+  return best;
+}
+
+/// One number for each channel of tensors of `type`.
+Value ChannelScaler::constant(const std::string &name, const ScaledTensor &tensor,
+                              ArrayRef<float> numbers, RankedTensorType type) {
   SmallVector<int64_t> dims(static_cast<size_t>(type.getRank()), 1);
-  dims[static_cast<size_t>(tensor.axis)] = static_cast<int64_t>(factors.size());
-  Tensor numbers(DataType::F32, Shape(std::span(dims.data(), dims.size())));
-  llvm::copy(factors, numbers.mutableData<float>().begin());
+  dims[static_cast<size_t>(tensor.axis)] = static_cast<int64_t>(numbers.size());
+  Tensor elements(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+  llvm::copy(numbers, elements.mutableData<float>().begin());
+  return top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(), name,
+                               std::move(elements));
+}
+
+/// `value` after `map`.
+Value ChannelScaler::apply(Value value, const ScaledTensor &tensor, const ChannelMap &map,
+                           Precision precision) {
+  auto type = cast<RankedTensorType>(value.getType());
+  const auto floatType = Float32Type::get(type.getContext());
+  const auto stored = type.clone(quant::CalibratedQuantizedType::get(floatType, map.range));
   const std::string name = tensorName(value) + "_scaled";
   builder.setInsertionPointAfterValue(value);
-  Value constant = top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
-                                         name + "_factors", std::move(numbers));
-  const auto scaled = quant::CalibratedQuantizedType::get(Float32Type::get(type.getContext()),
-                                                          scaledRange(tensor.readers[0], factors));
-  return builder.create<top::MulOp>(NameLoc::get(builder.getStringAttr(name)), type.clone(scaled),
-                                    ValueRange{value, constant});
+  const auto append = [&]<typename Op>(const std::string &called, const char *operand,
+                                       ArrayRef<float> numbers, Type result) {
+    Value with = constant(called + operand, tensor, numbers, type);
+    auto made = builder.create<Op>(NameLoc::get(builder.getStringAttr(called)), result,
+                                   ValueRange{value, with});
+    options.scalings[made] = precision;
+    value = made.getOutput();
+  };
+  if (map.summands.empty()) {
+    append.operator()<top::MulOp>(name, "_factors", map.factors, stored);
+    return value;
+  }
+  append.operator()<top::MulOp>(name, "_factors", map.factors, type.clone(floatType));
+  append.operator()<top::AddOp>(tensorName(value) + "_shifted", "_summands", map.summands, stored);
+  return value;
 }
 
-Expected<void> ChannelScaler::divideFilter(Operation *reader, ArrayRef<float> factors) {
+/// The bias loses what the filter makes of the summands of its input's channels.
+Expected<void> ChannelScaler::takeSummands(Operation *reader, const Tensor &filter,
+                                           ArrayRef<float> summands) {
+  const ChannelOrder order = *filterOrder(reader);
+  SmallVector<double> sums(static_cast<size_t>(order.numChannels()), 0);
+  if (auto bias = reader->getOperand(2).getDefiningOp<top::WeightOp>()) {
+    Expected<Tensor> numbers = bias.read();
+    if (!numbers)
+      return propagate(numbers);
+    llvm::copy(convert(*numbers, DataType::F32).data<float>(), sums.begin());
+  }
+  const InputChannels channels(reader);
+  for (auto [index, weight] : llvm::enumerate(filter.data<float>())) {
+    const auto element = static_cast<int64_t>(index);
+    sums[static_cast<size_t>(order.channelOf(element))] -=
+        double(weight) * double(summands[channels.of(element)]);
+  }
+  Tensor bias(DataType::F32, Shape{order.numChannels()});
+  llvm::transform(sums, bias.mutableData<float>().begin(),
+                  [](double sum) { return static_cast<float>(sum); });
+  reader->setOperand(2,
+                     top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
+                                           layerName(reader) + "_bias_shifted", std::move(bias)));
+  return {};
+}
+
+/// `reader` computes from its input after `map` what it did from the input.
+Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap &map) {
   Expected<Tensor> filter = readFilter(reader);
   if (!filter)
     return propagate(filter);
@@ -192,16 +327,20 @@ Expected<void> ChannelScaler::divideFilter(Operation *reader, ArrayRef<float> fa
   auto at = divided.mutableData<float>().begin();
   const InputChannels channels(reader);
   for (auto [index, weight] : llvm::enumerate(filter->data<float>()))
-    *at++ = weight / factors[channels.of(static_cast<int64_t>(index))];
+    *at++ = weight / map.factors[channels.of(static_cast<int64_t>(index))];
   builder.setInsertionPoint(reader);
+  if (!map.summands.empty())
+    if (Expected<void> taken = takeSummands(reader, divided, map.summands); !taken)
+      return taken;
   reader->setOperand(1, top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
                                               layerName(reader) + "_filter_scaled",
                                               std::move(divided)));
   if (auto means = reader->getAttrOfType<DenseF32ArrayAttr>(kInputMeans)) {
-    SmallVector<float> scaled;
-    for (auto [mean, factor] : llvm::zip_equal(means.asArrayRef(), factors))
-      scaled.push_back(mean * factor);
-    reader->setAttr(kInputMeans, builder.getDenseF32ArrayAttr(scaled));
+    SmallVector<float> mapped;
+    for (auto [channel, mean] : llvm::enumerate(means.asArrayRef()))
+      mapped.push_back(mean * map.factors[channel] +
+                       (map.summands.empty() ? 0 : map.summands[channel]));
+    reader->setAttr(kInputMeans, builder.getDenseF32ArrayAttr(mapped));
   }
   return {};
 }
@@ -211,19 +350,17 @@ Expected<void> ChannelScaler::run() {
     find(&op);
   for (const auto &[value, tensor] : tensors) {
     const Precision precision = *precisionOf(value);
-    const SmallVector<float> numbers = factors(tensor.readers[0], precision);
-    Expected<bool> paying = pays(value, tensor, numbers);
-    if (!paying)
-      return propagate(paying);
-    if (!*paying)
+    Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, precision);
+    if (!map)
+      return propagate(map);
+    if (!*map)
       continue;
-    Value scaled = multiply(value, tensor, numbers);
+    Value scaled = apply(value, tensor, **map, precision);
     for (Operation *reader : tensor.readers) {
       reader->setOperand(0, scaled);
-      if (Expected<void> divided = divideFilter(reader, numbers); !divided)
-        return propagate(divided);
+      if (Expected<void> converted = convertReader(reader, **map); !converted)
+        return propagate(converted);
     }
-    options.scalings[scaled.getDefiningOp()] = precision;
   }
   return {};
 }
