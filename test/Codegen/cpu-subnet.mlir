@@ -4,14 +4,14 @@
 // RUN: tpuc-opt %t.dir/final.mlir --codegen=model=%t.dir/net.bmodel -o %t.dir/none.mlir
 // RUN: model_tool --info %t.dir/net.bmodel | FileCheck %s --check-prefix=INFO
 // INFO: sub-nets: 3
-// INFO: sub-net 1, on the CPU: cube, angle, tangent, indices, count
+// INFO: sub-net 1, on the CPU: cube, angle, indices, tangent, count
 // RUN: model_tool --print %t.dir/net.bmodel | FileCheck %s --check-prefix=PRINT
 // PRINT: "op": "PowConst"
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,6,5,7
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz
 // RUN: model_runner --model %t.dir/final.mlir --input %t.dir/in.npz --output %t.dir/final.npz
 // RUN: model_runner --model %t.dir/net.bmodel --input %t.dir/in.npz --output %t.dir/net.npz --profile | FileCheck %s --check-prefix=TIME
-// TIME: not counted: 5 layers on the CPU: cube, angle, tangent, indices, count
+// TIME: not counted: 5 layers on the CPU: cube, angle, indices, tangent, count
 // RUN: npz_tool compare %t.dir/final.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // RUN: npz_tool compare %t.dir/net.npz %t.dir/lowered.npz --tolerance 1,1 | FileCheck %s --check-prefix=EQUAL
 // EQUAL: 3 equal

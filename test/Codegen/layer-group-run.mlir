@@ -1,6 +1,6 @@
 // Groups of several layers compute what the network computes, after each phase: slices along n and h
 // whose halos differ, a sum that reads a part of what it is given, a concatenation that lies where it
-// is made, and one that does not.
+// is made, one of which parts are moved to other lanes, and one that moves data between groups.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,70,40,50 y=1,64,33,21
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz
@@ -18,7 +18,7 @@
 // RUN: %{compare}
 
 // Cut finer than memory asks for.
-// RUN: echo '{"groups": [{"layers": ["x1", "x2", "x3", "x4"], "n": 2, "h": 3}, {"layers": ["y1", "y2", "y3", "y4", "y5"], "h": 4}, {"layers": ["y6"]}]}' > %t.dir/groups.json
+// RUN: echo '{"groups": [{"layers": ["x1", "x2", "x3", "x4"], "n": 2, "h": 3}, {"layers": ["y1", "y2", "y3", "y4", "y5"], "h": 4}, {"layers": ["y6"]}, {"layers": ["z1"]}, {"layers": ["z2"]}]}' > %t.dir/groups.json
 // REDEFINE: %{name} = sliced
 // REDEFINE: %{groups} = load-groups=%t.dir/groups.json
 // RUN: %{opt}
@@ -31,6 +31,17 @@
 // RUN: %{run}
 // RUN: %{compare}
 
+// Parts that begin in the middle of a round of lanes, one of them larger than what is joined.
+// RUN: echo '{"groups": [{"layers": ["x1", "x2", "x3", "x4"], "n": 2, "h": 3}, {"layers": ["y1", "y2", "y3", "y4", "y5"], "h": 4}, {"layers": ["y6"]}, {"layers": ["both", "z1", "z2"], "h": 3}]}' > %t.dir/joined.json
+// REDEFINE: %{name} = joined
+// REDEFINE: %{groups} = load-groups=%t.dir/joined.json
+// RUN: %{opt}
+// RUN: FileCheck %s --check-prefix JOINED < %t.dir/joined.mlir
+// JOINED: "tpu.Load"{{.*}}h_idx = [0, 10, 21], h_slice = [12, 13, 12]
+// JOINED: "tpu.Concat"{{.*}}h_idx = [0, 11, 22], h_slice = [11, 11, 11]{{.*}}loc("both")
+// RUN: %{run}
+// RUN: %{compare}
+
 // One by one.
 // REDEFINE: %{name} = single
 // REDEFINE: %{groups} = opt=0
@@ -38,7 +49,7 @@
 // RUN: %{run}
 // RUN: %{compare}
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
-  func.func @main(%arg0: tensor<2x70x40x50xf32>, %arg1: tensor<1x64x33x21xf32>) -> (tensor<2x70x40x50xf32>, tensor<1x256x33x21xf32>, tensor<1x144x33x21xf32>) {
+  func.func @main(%arg0: tensor<2x70x40x50xf32>, %arg1: tensor<1x64x33x21xf32>) -> (tensor<2x70x40x50xf32>, tensor<1x256x33x21xf32>, tensor<1x144x33x21xf32>, tensor<1x144x33x21xf32>, tensor<1x64x33x21xf32>) {
     %x = "top.Input"(%arg0) : (tensor<2x70x40x50xf32>) -> tensor<2x70x40x50xf32> loc("x")
     %y = "top.Input"(%arg1) : (tensor<1x64x33x21xf32>) -> tensor<1x64x33x21xf32> loc("y")
     %0 = "tpu.MaxPool"(%x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [1, 1]} : (tensor<2x70x40x50xf32>) -> tensor<2x70x40x50xf32> loc("x1")
@@ -54,6 +65,8 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %10 = "top.None"() : () -> none
     %11 = "tpu.Slice"(%9, %10, %10, %10, %10) {offset = [0, 0, 0, 0], steps = [1, 1, 1, 1], ends = [1, 16, 33, 21], axes = [0, 1, 2, 3]} : (tensor<1x64x33x21xf32>, none, none, none, none) -> tensor<1x16x33x21xf32> loc("few")
     %12 = "tpu.Concat"(%11, %9, %6) {axis = 1 : i64} : (tensor<1x16x33x21xf32>, tensor<1x64x33x21xf32>, tensor<1x64x33x21xf32>) -> tensor<1x144x33x21xf32> loc("both")
-    return %3, %8, %12 : tensor<2x70x40x50xf32>, tensor<1x256x33x21xf32>, tensor<1x144x33x21xf32>
+    %13 = "tpu.Relu"(%12) : (tensor<1x144x33x21xf32>) -> tensor<1x144x33x21xf32> loc("z1")
+    %14 = "tpu.MaxPool"(%9) {kernel_shape = [3, 1], pads = [1, 0, 1, 0], strides = [1, 1]} : (tensor<1x64x33x21xf32>) -> tensor<1x64x33x21xf32> loc("z2")
+    return %3, %8, %12, %13, %14 : tensor<2x70x40x50xf32>, tensor<1x256x33x21xf32>, tensor<1x144x33x21xf32>, tensor<1x144x33x21xf32>, tensor<1x64x33x21xf32>
   }
 }

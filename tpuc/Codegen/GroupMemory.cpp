@@ -11,6 +11,8 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -45,19 +47,38 @@ bool loadsFirst(const GroupPlan &plan) {
   return lastLoad <= firstStore;
 }
 
+/// Which groups load first, each found out once.
+class LoadOrders {
+public:
+  explicit LoadOrders(GroupTable &table) : table(table) {}
+
+  bool loadsFirst(const GroupChoice &choice) {
+    const auto [entry, isNew] = known.try_emplace(choice, false);
+    if (isNew)
+      if (Expected<GroupPlan> plan = table.plan(choice))
+        entry->second = ::loadsFirst(*plan);
+    return entry->second;
+  }
+
+private:
+  GroupTable &table;
+  std::map<GroupChoice, bool> known;
+};
+
 /// What lives in global memory while a sub-network runs.
 class MemoryLine {
 public:
-  MemoryLine(ArrayRef<Operation *> ops, GroupTable &table, const Division &division,
-             const Backend &backend)
+  MemoryLine(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
+             const Division &division, const Backend &backend)
       : backend(backend) {
-    collect(ops, table, division);
+    collect(ops, table, orders, division);
     setEnds();
   }
   MemoryPeak peak() const;
 
 private:
-  void collect(ArrayRef<Operation *> ops, GroupTable &table, const Division &division);
+  void collect(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
+               const Division &division);
   void setEnds();
   /// The tensor in whose memory a value lies.
   Value root(Value value) const;
@@ -88,7 +109,8 @@ Value MemoryLine::root(Value value) const {
 }
 
 /// Groups stand where their last layer does.
-void MemoryLine::collect(ArrayRef<Operation *> ops, GroupTable &table, const Division &division) {
+void MemoryLine::collect(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
+                         const Division &division) {
   llvm::DenseMap<Operation *, size_t> lastOf;
   llvm::DenseSet<Operation *> members;
   for (auto [number, choice] : llvm::enumerate(division)) {
@@ -101,11 +123,10 @@ void MemoryLine::collect(ArrayRef<Operation *> ops, GroupTable &table, const Div
   for (Operation *op : ops) {
     if (auto found = lastOf.find(op); found != lastOf.end()) {
       const GroupChoice &choice = division[found->second];
-      Expected<GroupPlan> plan = table.plan(choice);
       const ArrayRef<Operation *> layers = table.layersOf(choice);
       items.push_back({.members = {layers.begin(), layers.end()},
                        .group = found->second,
-                       .isApart = plan && loadsFirst(*plan)});
+                       .isApart = orders.loadsFirst(choice)});
     } else if (!members.contains(op) && !isAlias(op, backend)) {
       items.push_back({.members = {op}, .isApart = isa<tpu::ConcatOp, tpu::SplitOp>(op)});
     }
@@ -181,18 +202,51 @@ MemoryPeak MemoryLine::peak() const {
   return peak;
 }
 
-/// What a group may become: the same layers in other parts, or two groups.
-std::vector<Division> alternatives(const GroupTable &table, const GroupChoice &group) {
+/// Groups that follow each other in a division, and others with the same layers.
+struct Change {
+  size_t first = 0, count = 1;
+  Division groups;
+};
+
+/// What the groups [first, first + count) may become: one, or two with any border.
+void addChanges(GroupTable &table, const Division &division, size_t first, size_t count,
+                std::vector<Change> &made) {
   constexpr size_t kWays = 2;
-  std::vector<Division> made;
-  for (const GroupTable::Option &option : table.known(group.first, group.count))
-    made.push_back({option.choice});
-  for (unsigned middle = group.first + 1; middle < group.end(); ++middle)
-    for (const GroupTable::Option &front :
-         table.known(group.first, middle - group.first).take_front(kWays))
-      for (const GroupTable::Option &back :
-           table.known(middle, group.end() - middle).take_front(kWays))
-        made.push_back({front.choice, back.choice});
+  const unsigned begin = division[first].first;
+  const unsigned end = division[first + count - 1].end();
+  for (const GroupTable::Option &option : table.options(begin, end - begin))
+    made.push_back({first, count, {option.choice}});
+  for (unsigned middle = begin + 1; middle < end; ++middle)
+    for (const GroupTable::Option &front : table.known(begin, middle - begin).take_front(kWays))
+      for (const GroupTable::Option &back : table.known(middle, end - middle).take_front(kWays))
+        made.push_back({first, count, {front.choice, back.choice}});
+}
+
+/// What a group may become, by itself and together with a few on each side; concatenations that
+/// stand alone do not count.
+std::vector<Change> changesOf(GroupTable &table, const Division &division, size_t group) {
+  const auto isFree = [&](size_t number) {
+    return division[number].isAlone && table.isFree(division[number].first);
+  };
+  constexpr size_t kNeighbours = 3;
+  size_t least = group;
+  for (size_t met = 0; least > 0 && met < kNeighbours; met += isFree(least) ? 0 : 1)
+    --least;
+  size_t most = group;
+  for (size_t met = 0; most + 1 < division.size() && met < kNeighbours; met += isFree(most) ? 0 : 1)
+    ++most;
+  std::vector<Change> made;
+  for (size_t first = least; first <= group; ++first)
+    for (size_t last = group; last <= most; ++last)
+      addChanges(table, division, first, last + 1 - first, made);
+  return made;
+}
+
+Division changed(const Division &division, const Change &change) {
+  const auto first = division.begin() + static_cast<int64_t>(change.first);
+  Division made(division.begin(), first);
+  llvm::append_range(made, change.groups);
+  made.insert(made.end(), first + static_cast<int64_t>(change.count), division.end());
   return made;
 }
 
@@ -200,7 +254,8 @@ std::vector<Division> alternatives(const GroupTable &table, const GroupChoice &g
 
 MemoryPeak codegen::memoryPeak(ArrayRef<Operation *> ops, GroupTable &table,
                                const Division &division, const Backend &backend) {
-  return MemoryLine(ops, table, division, backend).peak();
+  LoadOrders orders(table);
+  return MemoryLine(ops, table, orders, division, backend).peak();
 }
 
 Division codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, Division division,
@@ -211,32 +266,33 @@ Division codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, D
       sum += table.estimateOf(choice);
     return static_cast<double>(std::max<int64_t>(sum, 1));
   };
-  MemoryPeak peak = memoryPeak(ops, table, division, backend);
+  LoadOrders orders(table);
+  const auto peakOf = [&](const Division &groups) {
+    return MemoryLine(ops, table, orders, groups, backend).peak();
+  };
+  MemoryPeak peak = peakOf(division);
   for (bool isOn = true; isOn && peak.group;) {
     isOn = false;
-    const auto at = division.begin() + static_cast<int64_t>(*peak.group);
     const double estimate = estimateOf(division);
     double most = 0;
     Division best;
-    for (const Division &groups : alternatives(table, *at)) {
-      Division changed(division.begin(), at);
-      llvm::append_range(changed, groups);
-      changed.insert(changed.end(), std::next(at), division.end());
-      const double more = estimateOf(changed) / estimate - 1;
+    for (const Change &change : changesOf(table, division, *peak.group)) {
+      Division groups = changed(division, change);
+      const double more = estimateOf(groups) / estimate - 1;
       // No change saves more than all.
       if (kMemoryOfCycles * more > 1)
         continue;
-      const MemoryPeak other = memoryPeak(ops, table, changed, backend);
+      const MemoryPeak other = peakOf(groups);
       const double saved = 1 - static_cast<double>(other.bytes) / static_cast<double>(peak.bytes);
       if (saved <= 0 || saved - kMemoryOfCycles * more <= most)
         continue;
       most = saved - kMemoryOfCycles * more;
-      best = std::move(changed);
+      best = std::move(groups);
     }
     if (best.empty())
       break;
     division = std::move(best);
-    peak = memoryPeak(ops, table, division, backend);
+    peak = peakOf(division);
     isOn = true;
   }
   return division;

@@ -25,9 +25,9 @@ struct MemoryPeak {
 MemoryPeak memoryPeak(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table,
                       const Division &division, const Backend &backend);
 
-/// The division with other cuts of groups at the peak, or two groups in their place, as long as
-/// eight percent of memory are saved for each percent of cycles that the groups take more by
-/// estimate.
+/// The division with other cuts of groups at the peak, or one or two groups in their place and that
+/// of a few neighbours, as long as eight percent of memory are saved for each percent of cycles
+/// that the groups take more by estimate.
 Division withLessMemory(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table, Division division,
                         const Backend &backend);
 

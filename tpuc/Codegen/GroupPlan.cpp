@@ -271,9 +271,11 @@ Expected<void> GroupDraft::connect(Company company) {
   return {};
 }
 
-/// The operands of a concatenation lie in its result.
+/// The operands of a concatenation lie in its result, those apart that it has to move.
 Expected<void> GroupDraft::contain(unsigned layer) {
-  for (int operand : plan.operands[layer]) {
+  for (auto [index, operand] : llvm::enumerate(plan.operands[layer])) {
+    if (!liesInJoin(plan.layers[layer], static_cast<unsigned>(index), planner.backend))
+      continue;
     GroupTensor &part = plan.tensors[static_cast<size_t>(operand)];
     if (part.container)
       return refuse(layer, "an input is a part of another concatenation");
@@ -502,11 +504,6 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
   }
   int64_t cycles = 0;
   int64_t scratch = 0;
-  if (isJoin(plan.layers[layer], planner.backend)) {
-    plan.cycles.push_back(0);
-    plan.scratchBytes.push_back(0);
-    return {};
-  }
   std::array<SmallVector<Kind>, kNumAxes> kinds;
   SectionCounts numKinds;
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {

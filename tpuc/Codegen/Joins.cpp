@@ -1,4 +1,4 @@
-//===- Joins.cpp - Concatenations that take no time in a group ------------------ ===//
+//===- Joins.cpp - Concatenations in local memory ------------------------------- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -35,16 +35,18 @@ bool codegen::isJoin(Operation *op, const Backend &backend) {
   const int64_t axis = concat.getAxis();
   if (rank != 4 || (axis != 1 && axis != 1 - rank) || shapeOf(result)[0] != 1)
     return false;
-  const int64_t unit = backend.cutUnit(op, kAxisC);
   llvm::DenseSet<Value> seen;
-  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+  for (Value operand : op->getOperands())
     if (storageDataType(operand.getType()) != storageDataType(result.getType()) ||
         (operand.getDefiningOp() && isConstant(operand.getDefiningOp())) ||
-        !seen.insert(operand).second ||
-        channelsBefore(op, static_cast<unsigned>(index)) % unit != 0)
+        !seen.insert(operand).second)
       return false;
   Expected<Place> place = backend.placeOf(op);
   return place && *place == Place::Global;
+}
+
+bool codegen::liesInJoin(Operation *join, unsigned index, const Backend &backend) {
+  return channelsBefore(join, index) % backend.cutUnit(join, kAxisC) == 0;
 }
 
 Expected<SliceModel> codegen::joinModel(Operation *op) {

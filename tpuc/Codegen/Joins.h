@@ -1,4 +1,4 @@
-//===- Joins.h - Concatenations that take no time in a group --------*- C++ -*- ===//
+//===- Joins.h - Concatenations in local memory --------------------*- C++ -*- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -13,9 +13,13 @@
 
 namespace tpuc::codegen {
 
-/// Whether `op` is a concatenation of channels that need not be computed in local memory: each
-/// operand lies where the chip would put its channels of the result, if it is made or loaded there.
+/// Whether `op` is a concatenation of channels that a group may contain. By itself it is a move in
+/// global memory.
 bool isJoin(mlir::Operation *op, const Backend &backend);
+
+/// Whether operand `index` of `join` lies where the chip would put its channels of the result, if
+/// it is made or loaded there. Others are moved to their lanes by the kernel of the join.
+bool liesInJoin(mlir::Operation *join, unsigned index, const Backend &backend);
 
 /// A concatenation of the channels of its operands.
 Expected<SliceModel> joinModel(mlir::Operation *op);

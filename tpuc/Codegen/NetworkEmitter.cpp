@@ -153,8 +153,6 @@ void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
         Expected<SlicedOp> sliced = group.sliced(*layer, slice);
         if (!sliced)
           return propagate(sliced);
-        if (layer->isJoin)
-          return {};
         emitter.beginLayer(layer->op);
         return emitter.compute(*sliced);
       });

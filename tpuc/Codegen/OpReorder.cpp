@@ -64,9 +64,12 @@ public:
     for (Value value : reads(op))
       if (--readers[value] == 0)
         alive -= globalBytes(value.getType());
+    sum += alive;
   }
 
   int64_t peak = 0;
+  /// Of the bytes alive behind each op.
+  int64_t sum = 0;
 
 private:
   static SmallVector<Value> readBy(Operation *op) {
@@ -85,11 +88,12 @@ private:
   int64_t alive = 0;
 };
 
-int64_t peakOf(Block &block, ArrayRef<Operation *> order) {
+/// The most bytes alive at once, then all over time.
+std::pair<int64_t, int64_t> memoryOf(Block &block, ArrayRef<Operation *> order) {
   Liveness liveness(block);
   for (Operation *op : order)
     liveness.run(op);
-  return liveness.peak;
+  return {liveness.peak, liveness.sum};
 }
 
 int64_t subNetOf(Operation *op) {
@@ -162,7 +166,7 @@ struct OpReorderPass : codegen::impl::OpReorderBase<OpReorderPass> {
       if (!isConstant(&op))
         order.push_back(&op);
     SmallVector<Operation *> changed = leastAlive(block, order);
-    if (peakOf(block, changed) < peakOf(block, order))
+    if (memoryOf(block, changed) < memoryOf(block, order))
       order = std::move(changed);
     llvm::DenseSet<Operation *> moved;
     for (Operation *op : order) {

@@ -425,7 +425,7 @@ Expected<AxisSpan> spanOver(ArrayRef<int64_t> dims, const llvm::SmallBitVector &
   return span;
 }
 
-Expected<AxisSpan> reducedSpan(tpu::ReduceOp op) {
+Expected<llvm::SmallBitVector> reducedDims(tpu::ReduceOp op) {
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
   if (!axes && !isAbsent(op.getAxesTensor()))
@@ -437,7 +437,19 @@ Expected<AxisSpan> reducedSpan(tpu::ReduceOp op) {
     for (int64_t axis : *axes)
       isReduced.set(
           static_cast<unsigned>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis));
-  return spanOver(dims, isReduced);
+  return isReduced;
+}
+
+Expected<AxisSpan> reducedSpan(tpu::ReduceOp op) {
+  Expected<llvm::SmallBitVector> isReduced = reducedDims(op);
+  return isReduced ? spanOver(dimsOf(op.getInput()), *isReduced) : propagate(isReduced);
+}
+
+/// Whether whole pictures are reduced: the last two of four dimensions.
+bool reducesPictures(tpu::ReduceOp op) {
+  Expected<llvm::SmallBitVector> isReduced = reducedDims(op);
+  return isReduced && isReduced->size() == 4 && isReduced->count() == 2 && isReduced->test(2) &&
+         isReduced->test(3);
 }
 
 /// The span of one dimension.
@@ -563,7 +575,19 @@ Expected<SliceModel> instanceNormModel(tpu::InstanceNormOp op) {
   return model;
 }
 
-Expected<SliceModel> reduceModel(tpu::ReduceOp op) {
+/// In a group, pictures lie as other layers have them.
+SliceModel pictureReductionModel(tpu::ReduceOp op) {
+  OperandModel data{.isPresent = true, .extents = *axisExtents(dimsOf(op.getInput()))};
+  data.maps[kAxisH] = kWhole;
+  data.maps[kAxisW] = kWhole;
+  return {.operands = {data, {}},
+          .result = {data.extents[kAxisN], data.extents[kAxisC], 1, 1, 1},
+          .isCuttable = {true, true, false, false, false}};
+}
+
+Expected<SliceModel> reduceModel(tpu::ReduceOp op, Company company) {
+  if (company == Company::InGroup && reducesPictures(op))
+    return pictureReductionModel(op);
   Expected<std::optional<AxisSpan>> span = spanOf(op);
   if (!span)
     return propagate(span);
@@ -650,7 +674,7 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case([](tpu::SliceOp slice) { return columnSliceModel(slice); })
       .Case([](tpu::ScaleDotProductAttentionOp op) { return attentionModel(op); })
       .Case([](tpu::InstanceNormOp norm) { return instanceNormModel(norm); })
-      .Case([](tpu::ReduceOp reduce) { return reduceModel(reduce); })
+      .Case([&](tpu::ReduceOp reduce) { return reduceModel(reduce, company); })
       .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>([](auto cell) { return recurrentModel(cell); })
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })

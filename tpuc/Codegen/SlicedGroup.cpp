@@ -59,7 +59,7 @@ void SlicedGroup::connectOperand(Layer &layer, unsigned index, Held *held) {
     static_cast<Load *>(held)->reader = &layer;
     static_cast<Load *>(held)->operand = index;
   }
-  if (layer.isJoin) {
+  if (layer.isJoin && liesInJoin(layer.op, index, backend)) {
     held->container = &layer;
     held->part = index;
   }
@@ -75,7 +75,8 @@ Expected<void> SlicedGroup::connect(Layer &layer, Company company) {
     Held *held = holders.lookup(operand.get());
     if (!held && backend.isLoaded(operand))
       return wrong(layer.op, "reads a tensor that its group does not load");
-    if (layer.isJoin && held->container)
+    if (layer.isJoin && held->container &&
+        liesInJoin(layer.op, operand.getOperandNumber(), backend))
       return wrong(layer.op, "joins what another concatenation joins");
     connectOperand(layer, operand.getOperandNumber(), held);
   }

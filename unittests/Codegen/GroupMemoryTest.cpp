@@ -92,6 +92,20 @@ TEST_F(GroupMemoryTest, LessIsFoundWhereItCostsLittle) {
   EXPECT_EQ(withLessMemory(ops, *table, division, *backend), division);
 }
 
+TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
+  // Two tensors do not fit: c is stored beside b and a, unless b is not stored at all.
+  GroupPlanner small(*backend, 24 * 1024, {});
+  table.emplace(layers, small, *backend);
+  ASSERT_TRUE(table->fill());
+  Division apart;
+  for (unsigned layer : {0U, 1U, 2U})
+    apart.push_back(table->known(layer, 1).front().choice);
+  EXPECT_EQ(peak(apart).bytes, 3 * kTensor);
+  const Division division = withLessMemory(ops, *table, apart, *backend);
+  EXPECT_LT(division.size(), apart.size());
+  EXPECT_EQ(peak(division).bytes, 2 * kTensor);
+}
+
 TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
   // What is stored lies in the result of the concatenation.
   EXPECT_EQ(planned({group(0, 3, 8)}), 3 * kTensor);

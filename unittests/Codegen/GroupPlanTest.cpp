@@ -85,8 +85,6 @@ TEST_F(GroupPlanTest, MoreThanLocalMemoryIsRefused) {
 
 TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
   EXPECT_TRUE(isJoin(network.layer("join"), *backend));
-  // 16 channels are no whole round of lanes.
-  EXPECT_FALSE(isJoin(network.layer("shifted"), *backend));
   Expected<GroupPlan> group = plan({"a", "b", "sum", "join"}, 2);
   ASSERT_TRUE(group) << group.error().message();
   const unsigned joined = group->results[3];
@@ -100,6 +98,24 @@ TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
   EXPECT_EQ(joinOffset(network.layer("join"), *group->models[3], 1,
                        sliceAt(group->tensors[joined].sections, {}), *backend),
             32 * 64 * 4);
+  // What is made in its place is not moved.
+  EXPECT_EQ(group->cycles[3], 0);
+}
+
+TEST_F(GroupPlanTest, WhatBeginsInTheMiddleOfARoundIsMovedByTheJoin) {
+  mlir::Operation *join = network.layer("shifted");
+  ASSERT_TRUE(isJoin(join, *backend));
+  EXPECT_TRUE(liesInJoin(join, 0, *backend));
+  // There are 16 channels in front.
+  EXPECT_FALSE(liesInJoin(join, 1, *backend));
+  Expected<GroupPlan> group = plan({"a", "shifted"}, 2);
+  ASSERT_TRUE(group) << group.error().message();
+  const auto tensorOf = [&](unsigned operand) {
+    return group->tensors[static_cast<size_t>(group->operands[1][operand])];
+  };
+  EXPECT_EQ(tensorOf(0).container, group->results[1]);
+  EXPECT_FALSE(tensorOf(1).container);
+  EXPECT_GT(group->cycles[1], 0);
 }
 
 TEST_F(GroupPlanTest, ALayerAloneFitsItsMemory) {

@@ -108,6 +108,26 @@ TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
   EXPECT_EQ(inGroup->result, (AxisExtents{1, 8, 1, 40, 60}));
 }
 
+TEST(SliceModel, PicturesAreReducedAsTheyLieInCompany) {
+  Network network(R"(
+    func.func @main(%0: tensor<2x8x40x60xf32>) -> tensor<2x8xf32> {
+      %1 = "top.None"() : () -> none
+      %2 = "tpu.Reduce"(%0, %1) {mode = "ReduceMean", axes = [2, -1], keepdims = false} : (tensor<2x8x40x60xf32>, none) -> tensor<2x8xf32> loc("mean")
+      return %2 : tensor<2x8xf32>
+    })");
+  Expected<SliceModel> alone = sliceModel(network.layer("mean"), Company::Alone);
+  Expected<SliceModel> inGroup = sliceModel(network.layer("mean"), Company::InGroup);
+  ASSERT_TRUE(alone && inGroup);
+  EXPECT_EQ(alone->operands[0].extents, (AxisExtents{1, 16, 1, 1, 2400}));
+  EXPECT_EQ(inGroup->operands[0].extents, (AxisExtents{2, 8, 1, 40, 60}));
+  EXPECT_EQ(inGroup->result, (AxisExtents{2, 8, 1, 1, 1}));
+  Slice output = wholeSlice(inGroup->result);
+  output[kAxisC] = {3, 2};
+  const Slice input = inGroup->operands[0].slice(output);
+  EXPECT_EQ(input[kAxisC], (Range{3, 2}));
+  EXPECT_EQ(input[kAxisH], (Range{0, 40}));
+}
+
 TEST(SliceModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
   Network network(kModelled);
   Expected<SliceModel> model = sliceModel(network.layer("product"));

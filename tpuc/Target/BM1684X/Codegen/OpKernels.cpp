@@ -430,6 +430,25 @@ bool hasKernel(Operation *op) {
              tpu::GRUOp, tpu::RNNOp, tpu::SliceOp, tpu::ScaleDotProductAttentionOp>(op);
 }
 
+/// Of a concatenation of channels: those parts that lie in their places begin at whole rounds of
+/// lanes; the others are brought to their lanes.
+static Kernels concatKernels(const SlicedOp &sliced) {
+  constexpr unsigned kChannels = 1;
+  std::vector<Kernel> kernels;
+  const LocalTensor result = resultOf(sliced);
+  int64_t channel = 0;
+  for (unsigned index = 0; index < sliced.op->getNumOperands(); ++index) {
+    const LocalTensor from = operandOf(sliced, index);
+    const LocalTensor to = result.slice(kChannels, channel, from.shape[kChannels]);
+    if (channel % kLanes != 0)
+      kernels.push_back(
+          {[]() -> Expected<uint32_t> { return 0; },
+           [from, to](Builder &builder) { return emitLocalMove(builder, from, to); }});
+    channel += from.shape[kChannels];
+  }
+  return kernels;
+}
+
 Kernels kernelsOf(const SlicedOp &sliced) {
   if (Expected<void> checked = checkDimensions(sliced); !checked)
     return propagate(checked);
@@ -439,6 +458,8 @@ Kernels kernelsOf(const SlicedOp &sliced) {
     return selectKernels(sliced);
   if (isa<tpu::SliceOp>(sliced.op))
     return columnSliceKernels(sliced);
+  if (isa<tpu::ConcatOp>(sliced.op))
+    return concatKernels(sliced);
   if (Expected<void> checked = checkOperands(sliced); !checked)
     return propagate(checked);
   Operation *op = sliced.op;
