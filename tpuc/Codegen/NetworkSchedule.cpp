@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t kMaxDelay = 256;
 /// Work for the allocator: it is asked again with fewer loads brought forward where it finds
 /// nothing.
-constexpr uint64_t kAllocatorWork = 30'000'000;
+constexpr uint64_t kAllocatorWork = 8'000'000;
 
 /// Units, both included.
 struct Interval {
