@@ -25,6 +25,7 @@
 
 #include <filesystem>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -42,6 +43,8 @@ private:
   Expected<void> checkOptions();
   Expected<void> checkTarget();
   Expected<void> readTop();
+  Expected<std::vector<InputSpec>> inputSpecs() const;
+  Expected<void> checkInputs();
   Expected<void> readTestInput();
   Expected<void> lower();
   Expected<void> write();
@@ -160,13 +163,36 @@ Expected<void> ModelDeploy::readTop() {
   return {};
 }
 
-Expected<void> ModelDeploy::readTestInput() {
-  if (options.testInput.empty() || options.skipValidation)
-    return {};
+Expected<std::vector<InputSpec>> ModelDeploy::inputSpecs() const {
   Expected<std::vector<InputSpec>> specs = networkInputs(*top.module);
   if (!specs)
     return makeError(options.mlir + ": " + specs.error().where, specs.error().found,
                      specs.error().expected);
+  return specs;
+}
+
+/// Commands are made for inputs of known shapes.
+Expected<void> ModelDeploy::checkInputs() {
+  if (!compiles())
+    return {};
+  Expected<std::vector<InputSpec>> specs = inputSpecs();
+  if (!specs)
+    return propagate(specs);
+  for (const InputSpec &spec : *specs)
+    if (llvm::any_of(spec.dims, [](int64_t extent) { return extent < 0; }))
+      return makeError(
+          options.mlir + ": input '" + spec.name + "'",
+          fmt::format("has the shape [{}], of which -1 is not known", fmt::join(spec.dims, ", ")),
+          "the one that model_transform --input_shapes gives it");
+  return {};
+}
+
+Expected<void> ModelDeploy::readTestInput() {
+  if (options.testInput.empty() || options.skipValidation)
+    return {};
+  Expected<std::vector<InputSpec>> specs = inputSpecs();
+  if (!specs)
+    return propagate(specs);
   Expected<NamedTensors> sample = readSample(options.testInput, *specs);
   if (!sample)
     return propagate(sample);
@@ -479,9 +505,10 @@ Expected<void> ModelDeploy::diagnose() {
 
 Expected<ModelDeploySummary> ModelDeploy::run() {
   Expected<void> (ModelDeploy::*const steps[])() = {
-      &ModelDeploy::checkOptions, &ModelDeploy::readTop, &ModelDeploy::readTestInput,
-      &ModelDeploy::lower,        &ModelDeploy::write,   &ModelDeploy::compare,
-      &ModelDeploy::generate,     &ModelDeploy::commit,  &ModelDeploy::diagnose};
+      &ModelDeploy::checkOptions,  &ModelDeploy::readTop,  &ModelDeploy::checkInputs,
+      &ModelDeploy::readTestInput, &ModelDeploy::lower,    &ModelDeploy::write,
+      &ModelDeploy::compare,       &ModelDeploy::generate, &ModelDeploy::commit,
+      &ModelDeploy::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
