@@ -37,9 +37,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../test/conformance"))
 from vendor_compiler import MODES  # noqa: E402
 
-# Inputs of networks that leave their height and width open, by the name of the file.
+# Inputs of networks that leave some of their extents open, by the name of the file.
 SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,192]]",
-          "pnet": "[[1,3,40,40]]"}
+          "pnet": "[[1,40,40,3]]", "rnet": "[[1,24,24,3]]", "onet": "[[1,48,48,3]]",
+          "magika": "[[1,2048]]"}
 PARAMETERS = ("vendor", "conservative")
 SLOWEST = 12
 # Bytes per cycle, of the vendor's parameters.
