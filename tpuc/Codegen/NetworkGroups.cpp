@@ -31,6 +31,14 @@ constexpr int64_t kSmaller = 90;
 /// the fastest.
 constexpr double kSlower = 1.01;
 
+/// Those of all parts that are computed in local memory.
+std::vector<Operation *> layersOf(ArrayRef<SubNetGroups> parts) {
+  std::vector<Operation *> layers;
+  for (const SubNetGroups &part : parts)
+    llvm::append_range(layers, part.layers);
+  return layers;
+}
+
 bool isWeighed(ArrayRef<SubNetGroups> parts) {
   return llvm::any_of(parts, [](const SubNetGroups &part) { return part.fastest.has_value(); });
 }
@@ -108,10 +116,8 @@ private:
 
 /// The groups of the file, each for the sub-network that its layers are in.
 Expected<void> GroupChooser::load(Parts &parts, GroupPlanner &planner) const {
-  std::vector<Operation *> layers;
-  for (const SubNetGroups &part : parts)
-    llvm::append_range(layers, part.layers);
-  Expected<std::vector<GroupPlan>> groups = readGroups(options.file, layers, planner, backend);
+  Expected<std::vector<GroupPlan>> groups =
+      readGroups(options.file, layersOf(parts), planner, backend);
   if (!groups)
     return propagate(groups);
   for (GroupPlan &group : *groups)
@@ -254,12 +260,8 @@ Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> refer
   if (!bytes)
     return propagate(bytes);
   candidate.bytes = *bytes;
-  if (reference.empty())
-    return {};
-  double sum = 0;
-  for (auto [cycles, before] : llvm::zip_equal(candidate.cycles, reference))
-    sum += static_cast<double>(cycles) / static_cast<double>(std::max<int64_t>(before, 1));
-  candidate.ratio = sum / static_cast<double>(reference.size());
+  if (!reference.empty())
+    candidate.ratio = meanRatio(candidate.cycles, reference);
   return {};
 }
 
@@ -317,10 +319,7 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
         return propagate(done);
     if (Expected<void> done = weigh(start, reference); !done)
       return propagate(done);
-    const bool isAllowed =
-        start.bytes <= mostBytes &&
-        llvm::all_of(llvm::zip_equal(start.cycles, reference),
-                     [](const auto &both) { return std::get<0>(both) <= std::get<1>(both); });
+    const bool isAllowed = start.bytes <= mostBytes && isNowhereSlower(start.cycles, reference);
     if (!best || (isAllowed && start.ratio < best->ratio))
       best = &start;
   }
@@ -362,13 +361,6 @@ Expected<Parts> bareParts(func::FuncOp main, const GroupOptions &options, const 
   return parts;
 }
 
-ConstantPool shortConstants(ArrayRef<SubNetGroups> parts, const Backend &backend) {
-  std::vector<Operation *> layers;
-  for (const SubNetGroups &part : parts)
-    llvm::append_range(layers, part.layers);
-  return poolConstants(layers, backend);
-}
-
 } // namespace
 
 Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOptions &options,
@@ -379,7 +371,7 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   std::optional<Error> failure;
   SmallVector<ConstantPool> pools(1);
   if (options.heuristics.constantPool)
-    pools.insert(pools.begin(), shortConstants(*bare, backend));
+    pools.insert(pools.begin(), poolConstants(layersOf(*bare), backend));
   for (const ConstantPool &pool : pools) {
     const PoolPlace place = {
         .pool = pool, .address = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes};

@@ -88,18 +88,12 @@ bool NetworkSearcher::isOver() const {
 
 /// The mean over all sets of parameters; 1 is what the search began with.
 double NetworkSearcher::relative(const Found &found) const {
-  double sum = 0;
-  for (auto [cycles, before] : llvm::zip_equal(found.cycles, reference))
-    sum += static_cast<double>(cycles) / static_cast<double>(std::max<int64_t>(before, 1));
-  return sum / static_cast<double>(reference.size());
+  return meanRatio(found.cycles, reference);
 }
 
 /// Whether no set of parameters says that it takes longer than what the search began with.
 bool NetworkSearcher::isAllowed(const Found &found) const {
-  return llvm::all_of(llvm::zip_equal(found.cycles, reference), [](const auto &both) {
-    const auto [cycles, before] = both;
-    return cycles <= before;
-  });
+  return isNowhereSlower(found.cycles, reference);
 }
 
 bool NetworkSearcher::isBetter(const Found &found, const Found &than) const {

@@ -36,9 +36,8 @@ struct FoundGroups {
 /// the most promising first by the estimate of the schedule. What counts is the simulated run by
 /// all sets of parameters: by none what is found is worse than `known`, and by the first none that
 /// is taken is worse than the one before. Nothing is taken that needs more global memory than
-/// `known`
-/// (`NetworkTrial::Result::bytes`). The same table and groups give the same division, if the time
-/// does not run out. Errors: `known` has no room.
+/// `known` (`NetworkTrial::Result::bytes`). The same table and groups give the same division, if
+/// the time does not run out. Errors: `known` has no room.
 Expected<FoundGroups> searchGroups(GroupTable &table, const Division &known,
                                    const NetworkTrial &trial, const SearchEffort &effort);
 

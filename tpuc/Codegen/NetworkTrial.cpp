@@ -15,6 +15,20 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
+double codegen::meanRatio(ArrayRef<int64_t> cycles, ArrayRef<int64_t> reference) {
+  double sum = 0;
+  for (auto [own, other] : llvm::zip_equal(cycles, reference))
+    sum += static_cast<double>(own) / static_cast<double>(std::max<int64_t>(other, 1));
+  return sum / static_cast<double>(reference.size());
+}
+
+bool codegen::isNowhereSlower(ArrayRef<int64_t> cycles, ArrayRef<int64_t> reference) {
+  return llvm::all_of(llvm::zip_equal(cycles, reference), [](const auto &both) {
+    const auto [own, other] = both;
+    return own <= other;
+  });
+}
+
 Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
                                                  const Limits &limits) const {
   Expected<NetworkSchedule> schedule =

@@ -17,6 +17,12 @@
 
 namespace tpuc::codegen {
 
+/// The mean over all sets of parameters of what the cycles of a run are to those of another.
+double meanRatio(llvm::ArrayRef<int64_t> cycles, llvm::ArrayRef<int64_t> reference);
+
+/// Whether by no set of parameters a run takes more cycles than another.
+bool isNowhereSlower(llvm::ArrayRef<int64_t> cycles, llvm::ArrayRef<int64_t> reference);
+
 /// Tries groups: schedules them, emits their commands and asks the chip's timing simulator. The
 /// tensors of the network have addresses (`assignTrialAddresses`).
 class NetworkTrial {

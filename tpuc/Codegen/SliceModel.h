@@ -120,8 +120,7 @@ Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 ///   axis and what follows. Alone, c is everything in front of the axis
 /// * parts of the last dimension, and attention with all heads in a row: the same
 /// * reductions over the last dimensions: c everything in front, w what is reduced; of pictures in
-/// a
-///   group n, c, h and w as others have them
+///   a group n, c, h and w as others have them
 /// * softmax, pixel norm and reductions along a dimension with others behind it (`spanOf`): n is
 ///   what stands in front of it, w that dimension and c what stands behind it
 /// * recurrent cells: c the features, w the steps of all samples; `c` of filters and biases are
