@@ -59,6 +59,7 @@ public:
             llvm::alignTo(op.getHiddenSize(), maker.backend.cutUnit(op, kAxisC)))) {}
 
   bool run() {
+    dropUnusedStates();
     if (!isKnown())
       return false;
     Value input = op.getInput();
@@ -99,6 +100,14 @@ private:
         return false;
     return paddedUnits != units || directions != 1 || op.getBatchFirst() || isWanted(1) ||
            (isWanted(0) && isWanted(kCellResult)) || !isa<NoneType>(op.getSequenceLens().getType());
+  }
+
+  /// Exporters name the last states whether anybody reads them or not; a cell's would be computed
+  /// by a second run over all steps.
+  void dropUnusedStates() {
+    for (OpResult state : op->getResults().drop_front())
+      if (state.use_empty())
+        state.setType(maker.builder.getNoneType());
   }
 
   static constexpr unsigned kCellResult = 2;
