@@ -130,6 +130,7 @@ TEST(Unary, AccuracyInF32) {
     UnaryKind kind;
     std::function<double(double)> formula;
     double low, high, absolute, relative;
+    double a = 0;
   };
   const Bound bounds[] = {
       {UnaryKind::Exp, [](double x) { return std::exp(x); }, -20, 20, 0, 3e-6},
@@ -139,6 +140,11 @@ TEST(Unary, AccuracyInF32) {
       {UnaryKind::Log, [](double x) { return std::log(x); }, 0.5, 2, 4e-7, 0},
       {UnaryKind::Erf, [](double x) { return std::erf(x); }, -5, 5, 2e-6, 0},
       {UnaryKind::Tanh, [](double x) { return std::tanh(x); }, -100, 100, 1e-6, 0},
+      {UnaryKind::Sigmoid, sigmoid, -80, 0, 0, 8e-6, 1},
+      {UnaryKind::Sigmoid, sigmoid, -2, 40, 0, 8e-7, 1},
+      {UnaryKind::Swish, [](double x) { return x * sigmoid(x); }, -80, 2, 0, 8e-6, 1},
+      {UnaryKind::Swish, [](double x) { return x * sigmoid(-2 * x); }, -2, 20, 0, 4e-6, -2},
+      {UnaryKind::Swish, [](double x) { return x * sigmoid(x); }, -2, 1e30, 0, 8e-7, 1},
       {UnaryKind::Softplus, [](double x) { return std::log1p(std::exp(x)); }, -5, 90, 2e-6, 1e-6},
       {UnaryKind::Mish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }, -5, 90,
        2e-6, 2e-6},
@@ -150,6 +156,7 @@ TEST(Unary, AccuracyInF32) {
     Bench bench;
     Unary unary;
     unary.kind = bound.kind;
+    unary.a = bound.a;
     unary.input = bench.load(input);
     unary.output = bench.local(DataType::F32, extents(input));
     unary.scratch = bench.scratch(unaryScratch(unary));

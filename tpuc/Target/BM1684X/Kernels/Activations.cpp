@@ -58,13 +58,14 @@ Traits traitsOf(const Unary &unary) {
   case UnaryKind::Sinh:
   case UnaryKind::Cosh:
   case UnaryKind::Exp:
+  case UnaryKind::Elu:
+  case UnaryKind::Mish:
+    return {true, kExp, false};
   case UnaryKind::Sigmoid:
   case UnaryKind::Tanh:
   case UnaryKind::Swish:
   case UnaryKind::GeluTanh:
-  case UnaryKind::Elu:
-  case UnaryKind::Mish:
-    return {true, kExp, false};
+    return {true, kExp | Series::kLogistic, false};
   case UnaryKind::Log:
     return {true, Series::kLog, false};
   case UnaryKind::Softplus:
@@ -185,8 +186,7 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
   case UnaryKind::Reciprocal:
     return add(ArithOp::Div, out, number(1), in);
   case UnaryKind::Exp:
-    series.exp(in);
-    return addUnaryArith(builder, ArithOp::Copy, out, r2);
+    return series.exp(out, in);
   case UnaryKind::Log:
     series.log(in);
     addCompareSelect(builder, CompareOp::Greater, r1, number(0), in,
@@ -196,11 +196,13 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
   case UnaryKind::Sigmoid:
     return series.sigmoid(out, in, unary.a, unary.b);
   case UnaryKind::Tanh:
-    series.sigmoid(r1, in, 2, 0);
-    return addLinear(builder, out, r1, 2, -1);
+    series.sigmoid(out, in, 2, 0);
+    return addLinear(builder, out, out, 2, -1);
   case UnaryKind::Swish:
-    series.sigmoid(r1, in, unary.a, 0);
-    return add(ArithOp::Mul, out, r1, in);
+    if (unary.a == 1)
+      return series.gated(out, in, in);
+    addLinear(builder, r2, in, unary.a, 0);
+    return series.gated(out, in, r2, unary.a < 0);
   case UnaryKind::GeluTanh: {
     // x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3))
     const double factor = 2 * std::sqrt(2 / std::numbers::pi);
@@ -208,8 +210,7 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     add(ArithOp::Mul, r0, in, in);
     addLinear(builder, r0, r0, factor * kCubic, factor);
     add(ArithOp::Mul, r2, r0, in);
-    series.sigmoid(r1, r2, 1, 0);
-    return add(ArithOp::Mul, out, r1, in);
+    return series.gated(out, in, r2);
   }
   case UnaryKind::Erf:
     series.erf(in, 1);
@@ -220,21 +221,21 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     return add(ArithOp::Mul, out, r2, in);
   case UnaryKind::Elu:
     // max(x, 0) + a (exp(min(x, 0)) - 1)
-    series.exp(in, 0);
-    addLinear(builder, r1, r2, unary.a, -unary.a);
+    series.exp(r1, in, 0);
+    addLinear(builder, r1, r1, unary.a, -unary.a);
     add(ArithOp::Max, r0, in, number(0));
     return add(ArithOp::Add, out, r0, r1);
   case UnaryKind::Selu:
-    series.exp(in, 0);
-    addLinear(builder, r1, r2, unary.a * unary.b, -unary.a * unary.b);
+    series.exp(r1, in, 0);
+    addLinear(builder, r1, r1, unary.a * unary.b, -unary.a * unary.b);
     add(ArithOp::Max, r0, in, number(0));
     addLinear(builder, r2, r0, unary.b, 0);
     return add(ArithOp::Add, out, r2, r1);
   case UnaryKind::Celu:
     // max(x, 0) + a (exp(min(x, 0) / a) - 1)
     addLinear(builder, r2, in, 1 / unary.a, 0);
-    series.exp(r2, 0);
-    addLinear(builder, r1, r2, unary.a, -unary.a);
+    series.exp(r1, r2, 0);
+    addLinear(builder, r1, r1, unary.a, -unary.a);
     add(ArithOp::Max, r0, in, number(0));
     return add(ArithOp::Add, out, r0, r1);
   case UnaryKind::Shrink:
@@ -256,16 +257,14 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
   case UnaryKind::Sinh:
   case UnaryKind::Cosh:
     // exp(x) / 2 with exp(-x) / 2 added or taken away
-    series.exp(in);
-    addLinear(builder, r0, r2, 0.5, 0);
-    add(ArithOp::Div, r1, number(0.5), r2);
-    return add(unary.kind == UnaryKind::Cosh ? ArithOp::Add : ArithOp::Sub, out, r0, r1);
+    series.exp(r1, in);
+    addLinear(builder, r0, r1, 0.5, 0);
+    add(ArithOp::Div, r2, number(0.5), r1);
+    return add(unary.kind == UnaryKind::Cosh ? ArithOp::Add : ArithOp::Sub, out, r0, r2);
   case UnaryKind::Softplus:
     // max(x, 0) + log(1 + exp(-|x|))
-    addUnaryArith(builder, ArithOp::Abs, r2, in);
-    addLinear(builder, r2, r2, -1, 0);
-    series.exp(r2, 0);
-    addLinear(builder, r2, r2, 1, 1);
+    series.decay(in);
+    addLinear(builder, r2, r1, 1, 1);
     series.log(r2);
     add(ArithOp::Max, r1, in, number(0));
     return add(ArithOp::Add, out, r0, r1);
@@ -273,12 +272,12 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     // Mish: x tanh(softplus(x)) = x e (e + 2) / (e (e + 2) + 2) with e = exp(x); from 20 on it is
     // x.
     constexpr double kEnd = 20;
-    series.exp(in, kEnd);
-    addLinear(builder, r0, r2, 1, 2);
-    add(ArithOp::Mul, r1, r0, r2);
+    series.exp(r1, in, kEnd);
     addLinear(builder, r0, r1, 1, 2);
-    add(ArithOp::Div, r2, r1, r0);
-    return add(ArithOp::Mul, out, r2, in);
+    add(ArithOp::Mul, r2, r0, r1);
+    addLinear(builder, r0, r2, 1, 2);
+    add(ArithOp::Div, r1, r2, r0);
+    return add(ArithOp::Mul, out, r1, in);
   }
   }
 }
@@ -292,7 +291,7 @@ LocalTensor typed(LocalTensor tensor, DataType type, uint32_t address) {
 void addSeriesParts(Builder &builder, const Unary &unary, int64_t most) {
   Room room{unary.scratch.address};
   unsigned tables = traitsOf(unary).tables;
-  Series series(builder, tables, room.bytes(Series::tableBytes(tables)));
+  Series series(builder, tables, room.bytes(Series::tableBytes(tables)), unary.output.type);
   std::array<uint32_t, Series::kNumRegisters + 1> places;
   for (uint32_t &place : places)
     place = room.bytes(static_cast<uint32_t>(most * 4));

@@ -9,15 +9,26 @@
 #include "tpuc/Target/BM1684X/Kernels/Series.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 
+#include <bit>
 #include <numbers>
 
 namespace tpuc::bm1684x {
 
 namespace {
 
-/// exp(x) for |x| <= ln(2) / 2.
-constexpr double kExpTerms[] = {1.0000000716543647,  0.9999996919773462,   0.4999889485335374,
-                                0.16667574776932856, 0.041915381812920545, 0.00829765183773086};
+/// 2^x for |x| <= 1/2, 8e-8 of it wrong at most, and for results of 16 bits 3e-6.
+constexpr double kExpTerms[] = {1.0000000716546558,   0.6931469670638667,  0.24022119723933735,
+                                0.055507132749575895, 0.00967554133068901, 0.0013276471520653568};
+constexpr double kShortExpTerms[] = {0.9999992614421735, 0.69312181474365, 0.24024744839616785,
+                                     0.05591786028205716, 0.009570101435222118};
+/// 1 / (1 + x) from 0 to 1, 5e-8 of it wrong at most, and for results of 16 bits 6e-5.
+constexpr double kLogisticTerms[] = {0.9999999557901128,   -0.9999911138274298, 0.9996993294499942,
+                                     -0.995964493593726,   0.9716880835030824,  -0.8810562260387947,
+                                     0.6750746766682148,   -0.385343047055978,  0.13907112559413182,
+                                     -0.023178512594169934};
+constexpr double kShortLogisticTerms[] = {0.9999489818303474, -0.9962756832706574,
+                                          0.9534206141347477, -0.7705725776790594,
+                                          0.4179374666075069, -0.10448431026816211};
 /// log(1 + x) / x from 1 + x = sqrt(1/2) to sqrt(2).
 constexpr double kLogTerms[] = {0.9999999742,  -0.4999998797, 0.3333418564,
                                 -0.2500207365, 0.1995683282,  -0.1656240194,
@@ -42,7 +53,19 @@ constexpr double kSinTerms[] = {1.0,
                                 -1.0 / 121645100408832000,
                                 1.0 / 51090942171709440000.0};
 
-constexpr std::span<const double> kTables[] = {kExpTerms, kLogTerms, kErfTerms, kSinTerms};
+using Terms = std::span<const double>;
+constexpr Terms kTables[] = {kExpTerms, kLogTerms, kErfTerms, kSinTerms, kLogisticTerms};
+constexpr Terms kShortTables[] = {kShortExpTerms, kLogTerms, kErfTerms, kSinTerms,
+                                  kShortLogisticTerms};
+static_assert(std::size(kTables) == Series::kNumTables);
+
+Terms termsOf(size_t table, bool isShort) { return isShort ? kShortTables[table] : kTables[table]; }
+
+/// A number of few bits that is added to this one is rounded to a whole one, which stands in the
+/// last bits of the sum.
+constexpr double kWholeBits = 1.5 * (1 << 23);
+/// exp does not change below this.
+constexpr double kLeast = -87.3;
 
 constexpr int kMantissaBits = 23;
 /// The bits of sqrt(1/2).
@@ -105,31 +128,48 @@ uint32_t Series::tableBytes(unsigned tables) {
   return count;
 }
 
-Series::Series(Builder &builder, unsigned tables, uint32_t address) : builder(builder) {
-  for (size_t i = 0; i < std::size(kTables); ++i)
+Series::Series(Builder &builder, unsigned tables, uint32_t address, DataType result)
+    : builder(builder), isShort(result != DataType::F32) {
+  for (size_t i = 0; i < kNumTables; ++i)
     if ((tables >> i & 1) != 0) {
-      addTable(builder, kTables[i], address);
+      addTable(builder, termsOf(i, isShort), address);
       addresses[i] = address;
       address += tableBytes(1u << i);
     }
 }
 
+void Series::polynomial(const LocalTensor &to, const LocalTensor &x, Table table) {
+  const auto index = static_cast<size_t>(std::countr_zero<unsigned>(table));
+  addTaylor(builder, to, x, addresses[index], static_cast<int64_t>(termsOf(index, isShort).size()));
+}
+
 // Commands whose result lies where an operand does take twice the time, but for LIN.
 
-void Series::exp(const LocalTensor &x, double most) {
-  constexpr double kLeast = -87.3;
+/// 2^(register 0) to `to`: 2^n is added to the bits of the exponent of 2^(x - n).
+void Series::power(const LocalTensor &to) {
+  const auto &[r0, r1, r2] = registers;
+  addLinear(builder, r1, r0, 1, kWholeBits);
+  addLinear(builder, r2, r1, 1, -kWholeBits);
+  addArith(builder, ArithOp::Sub, r0, r0, r2);
+  polynomial(r2, r0, kExp);
+  addShift(builder, ArithOp::ArithShift, asInt(r0), asInt(r1), kMantissaBits);
+  addArith(builder, ArithOp::Add, asInt(to), asInt(r2), asInt(r0));
+}
+
+void Series::exp(const LocalTensor &to, const LocalTensor &x, double most) {
   const auto &[r0, r1, r2] = registers;
   addArith(builder, ArithOp::Max, r0, x, immediate(DataType::F32, kLeast));
   addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, most));
-  // x = n ln 2 + r; exp(x) = 2^n exp(r), and n is added to the exponent's bits.
   addLinear(builder, r0, r1, std::numbers::log2e, 0);
-  addCast(builder, asInt(r2), r0, Rounding::HalfToEven);
-  addCast(builder, r0, asInt(r2));
-  addLinear(builder, r0, r0, std::numbers::ln2, 0);
-  addArith(builder, ArithOp::Sub, r1, r1, r0);
-  addTaylor(builder, r0, r1, addresses[0], std::size(kExpTerms));
-  addShift(builder, ArithOp::ArithShift, asInt(r1), asInt(r2), kMantissaBits);
-  addArith(builder, ArithOp::Add, asInt(r2), asInt(r0), asInt(r1));
+  power(to);
+}
+
+void Series::decay(const LocalTensor &x) {
+  const auto &[r0, r1, r2] = registers;
+  addUnaryArith(builder, ArithOp::Abs, r0, x);
+  addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, -kLeast));
+  addLinear(builder, r0, r1, -std::numbers::log2e, 0);
+  power(r1);
 }
 
 void Series::log(const LocalTensor &x) {
@@ -141,18 +181,42 @@ void Series::log(const LocalTensor &x) {
   addArith(builder, ArithOp::Sub, asInt(r0), asInt(x), asInt(r0));
   addCast(builder, r2, asInt(r1));
   addLinear(builder, r0, r0, 1, -1);
-  addTaylor(builder, r1, r0, addresses[1], std::size(kLogTerms));
+  polynomial(r1, r0, kLog);
   addArith(builder, ArithOp::Mul, r1, r1, r0);
   addLinear(builder, r2, r2, std::numbers::ln2, 0);
   addArith(builder, ArithOp::Add, r0, r1, r2);
 }
 
+// 1 / (1 + exp(-y)) is 1 / (1 + e) with e = exp(-|y|), times e where y is negative: a polynomial of
+// e, where a division takes as long as 31 other commands.
+
 void Series::sigmoid(const LocalTensor &to, const LocalTensor &x, double a, double b) {
   const auto &[r0, r1, r2] = registers;
-  addLinear(builder, r2, x, -a, -b);
-  exp(r2);
-  addLinear(builder, r0, r2, 1, 1);
-  addArith(builder, ArithOp::Div, to, immediate(DataType::F32, 1), r0);
+  if (a == 1 && b == 0) {
+    decay(x);
+  } else {
+    addLinear(builder, r2, x, a, b);
+    decay(r2);
+    // The sign that decay has seen: a limit of x would be rounded in another way.
+    addLinear(builder, r2, x, a, b);
+  }
+  polynomial(r0, r1, kLogistic);
+  const LocalTensor &y = a == 1 && b == 0 ? x : r2;
+  const Term one = immediate(DataType::F32, 1);
+  const LocalTensor &factor = a == 1 && b == 0 ? r2 : r1;
+  addCompareSelect(builder, CompareOp::Less, factor, y, immediate(DataType::F32, 0), r1, one);
+  addArith(builder, ArithOp::Mul, to, r0, factor);
+}
+
+void Series::gated(const LocalTensor &to, const LocalTensor &x, const LocalTensor &y,
+                   bool isTurned) {
+  const auto &[r0, r1, r2] = registers;
+  decay(y);
+  // Of x and x e, e at most 1, the one with the factor.
+  addArith(builder, ArithOp::Mul, r0, r1, x);
+  addArith(builder, isTurned ? ArithOp::Min : ArithOp::Max, r2, r0, x);
+  polynomial(r0, r1, kLogistic);
+  addArith(builder, ArithOp::Mul, to, r0, r2);
 }
 
 void Series::erf(const LocalTensor &x, double a) {
@@ -162,7 +226,7 @@ void Series::erf(const LocalTensor &x, double a) {
   addArith(builder, ArithOp::Min, r0, r1, immediate(DataType::F32, kErfEnd));
   addArith(builder, ArithOp::Mul, r1, r0, r0);
   addLinear(builder, r1, r1, 2 / (kErfEnd * kErfEnd), -1);
-  addTaylor(builder, r2, r1, addresses[2], std::size(kErfTerms));
+  polynomial(r2, r1, kErf);
   addArith(builder, ArithOp::Mul, r1, r2, r0);
 }
 
@@ -178,7 +242,7 @@ void Series::sin(const LocalTensor &x, double phase) {
   addLinear(builder, r0, r1, kTurnLow, -phase);
   addArith(builder, ArithOp::Sub, r2, r2, r0);
   addArith(builder, ArithOp::Mul, r0, r2, r2);
-  addTaylor(builder, r1, r0, addresses[3], std::size(kSinTerms));
+  polynomial(r1, r0, kSin);
   addArith(builder, ArithOp::Mul, r1, r1, r2);
 }
 

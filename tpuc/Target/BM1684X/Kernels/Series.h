@@ -35,24 +35,33 @@ int64_t longestFlatPart(const LocalTensor &tensor);
 class Series {
 public:
   /// The coefficients that are used, in every lane.
-  enum Table : unsigned { kExp = 1, kLog = 2, kErf = 4, kSin = 8 };
+  enum Table : unsigned { kExp = 1, kLog = 2, kErf = 4, kSin = 8, kLogistic = 16 };
+  static constexpr size_t kNumTables = 5;
   static uint32_t tableBytes(unsigned tables);
   static constexpr size_t kNumRegisters = 3;
 
-  /// Writes the tables' coefficients to `address`, a multiple of 64.
-  Series(Builder &builder, unsigned tables, uint32_t address);
+  /// Writes the tables' coefficients to `address`, a multiple of 64. For results that are rounded
+  /// to 16 bits (`result`) exp and sigmoid have fewer of them, and are wrong by 6e-5 at most.
+  Series(Builder &builder, unsigned tables, uint32_t address, DataType result);
 
   /// The registers for the following calls.
   void use(const std::array<LocalTensor, kNumRegisters> &tensors) { registers = tensors; }
   const LocalTensor &reg(size_t index) const { return registers[index]; }
 
-  /// exp(x) to register 2, 6e-8 of it wrong at most around 0 (more by |x| / 2^24 elsewhere). `x` is
-  /// no register but 2. Below -87 the result is that of -87, above `most` that of `most`.
-  void exp(const LocalTensor &x, double most = 88.7);
+  /// exp(x) to `to`, which may be register 1 or none, 2e-7 of it wrong at most around 0 (more by
+  /// |x| / 2^23 elsewhere). `x` is no register but 1 or 2. Below -87 the result is that of -87,
+  /// above `most` that of `most`.
+  void exp(const LocalTensor &to, const LocalTensor &x, double most = 88.7);
+  /// exp(-|x|) to register 1. `x` is no register but 1 or 2.
+  void decay(const LocalTensor &x);
   /// log(x) to register 0 for x > 0. `x` is no register but 2.
   void log(const LocalTensor &x);
-  /// 1 / (1 + exp(-(a x + b))) to `to`, which may be register 1 or none. `x` is no register but 2.
+  /// 1 / (1 + exp(-(a x + b))) to `to`, which may be register 1, `x` or none. `x` is no register.
   void sigmoid(const LocalTensor &to, const LocalTensor &x, double a, double b);
+  /// x / (1 + exp(-y)) to `to`, which may be register 1, `x` or none, where y has the sign of x, or
+  /// with `isTurned` the other one. `x` is no register, `y` none but 2.
+  void gated(const LocalTensor &to, const LocalTensor &x, const LocalTensor &y,
+             bool isTurned = false);
   /// erf(a x) to register 1, wrong by 2e-6 at most. `x` is no register but 2.
   void erf(const LocalTensor &x, double a);
   /// sin(x + phase) to register 1, wrong by 1e-6 at most where |x| is below 10^4. `x` is no
@@ -60,9 +69,13 @@ public:
   void sin(const LocalTensor &x, double phase);
 
 private:
+  void power(const LocalTensor &to);
+  void polynomial(const LocalTensor &to, const LocalTensor &x, Table table);
+
   Builder &builder;
+  bool isShort;
   std::array<LocalTensor, kNumRegisters> registers;
-  std::array<uint32_t, 4> addresses{};
+  std::array<uint32_t, kNumTables> addresses{};
 };
 
 } // namespace tpuc::bm1684x

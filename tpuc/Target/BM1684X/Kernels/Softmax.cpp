@@ -82,7 +82,7 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     return fits;
   Room room{softmax.scratch.address};
   SoftmaxPlan plan = planOf(softmax, room);
-  Series series(builder, plan.tables, plan.table);
+  Series series(builder, plan.tables, plan.table, DataType::F32);
   const auto &[f0, f1, f2] = plan.full;
   const Extents &shape = plan.input.shape;
   if (softmax.input.type != DataType::F32)
@@ -101,8 +101,8 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     for (size_t i = 0; i < parts.size(); ++i)
       parts[i] = flatParts(plan.full[i], kMostFlatPart);
     for (size_t i = 0; i < parts[0].size(); ++i) {
-      series.use({parts[0][i], parts[1][i], parts[2][i]});
-      series.exp(parts[2][i], 0);
+      series.use({parts[0][i], parts[2][i], parts[1][i]});
+      series.exp(parts[2][i], parts[2][i], 0);
     }
     addWindowSum(builder, {f2, plan.rows[2], true, false, 1}, plan.folded);
   };
