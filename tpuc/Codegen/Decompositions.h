@@ -49,6 +49,11 @@ bool decomposeMatMul(OpMaker &maker);
 bool decomposePool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
 
+/// Products with sums so long that no slice fits local memory: parts of the sums, which are F32
+/// until they are added. Says no where a slice fits.
+bool decomposeLongMatMul(OpMaker &maker);
+bool decomposeLongConv(OpMaker &maker);
+
 } // namespace tpuc::codegen
 
 #endif // TPUC_CODEGEN_DECOMPOSITIONS_H

@@ -145,6 +145,8 @@ struct Layer {
   unsigned numDraws = 3;
   /// Integers are refused.
   bool isOfFloats = false;
+  /// Some of it is computed by the host.
+  bool needsHost = false;
 };
 
 void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std::string &more) {
@@ -592,6 +594,42 @@ const std::vector<Layer> kLayers = {
        s.op("r", "MatMul", {"x", s.input("y", {17}), "n"});
      },
      true, 3, true},
+    {"MatMulOfLongSums",
+     [](Sketch &s) {
+       // Constants or not, and the left one turned or not.
+       const bool isTurned = s.between(0, 1) == 1;
+       const Dims right{70001, 5};
+       s.input("x", isTurned ? Dims{70001, 3} : Dims{3, 70001});
+       const std::string y = s.between(0, 1) == 1 ? s.input("y", right) : s.weight("y", right);
+       s.op("r", "MatMul", {"x", y, s.weight("b", {5})},
+            fmt::format("left_transpose = {}, do_relu = true", isTurned));
+     },
+     true, 3, true},
+    {"ConvOfLongSums",
+     [](Sketch &s) {
+       s.input("x", {1, 15001, 4, 3});
+       s.op("r", "Conv", {"x", s.weight("w", {5, 15001, 3, 3}), s.weight("b", {5})},
+            fmt::format("kernel_shape = [3, 3], pads = [1, 1, 2, 1], strides = [{}, 1]",
+                        s.between(1, 2)));
+     },
+     true, 2, true},
+    {"ConvOfLargeWindows",
+     [](Sketch &s) {
+       // Few channels: the rows of the window are cut, the first of which see padding.
+       s.input("x", {1, 3, 256, 260});
+       s.op("r", "Conv", {"x", s.weight("w", {4, 3, 250, 257}), s.weight("b", {4})},
+            fmt::format("kernel_shape = [250, 257], pads = [{}, 0, 2, 1], strides = [2, 1], "
+                        "do_relu = true",
+                        s.between(0, 3)));
+     },
+     true, 2, true},
+    {"ConvOfLongSumsInGroups",
+     [](Sketch &s) {
+       s.input("x", {2, 20002, 4, 3});
+       s.op("r", "Conv", {"x", s.weight("w", {4, 10001, 3, 3}), s.weight("b", {4})},
+            "kernel_shape = [3, 3], group = 2 : i64, do_relu = true");
+     },
+     true, 1, true},
     {"MaxPool3d",
      [](Sketch &s) {
        s.input("x", {2, 5, 6, 7, 8});
@@ -736,7 +774,7 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Gather", {"y", s.op("i", "Cast", {"a"}, "to = " + element, element)},
             "axis = 1 : i64");
      },
-     true, 3, true},
+     true, 3, true, true},
     {"GatherByManyConstants",
      [](Sketch &s) {
        s.input("y", {2, 9, 7});
@@ -753,14 +791,16 @@ const std::vector<Layer> kLayers = {
          sketch.op("g", "GatherND", {"c", sketch.integers("i", {0})});
          sketch.op("h", "Unsqueeze", {"g", "n"}, "axes = [0]");
        });
-     }},
+     },
+     false, 3, false, true},
     {"HostOfFloatsBetweenConvolutions",
      [](Sketch &s) {
        drawBetweenConvolutions(s, [](Sketch &sketch) {
          sketch.op("h", "Interp", {"c", "n", "n", "n"},
                    "mode = \"cubic\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 1.5]");
        });
-     }},
+     },
+     false, 3, false, true},
     {"DepthToSpace",
      [](Sketch &s) {
        drawMove(s, "Depth2Space", {},
@@ -840,6 +880,11 @@ protected:
     ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
       codegen::addCodegen(passes, {.opt = opt});
     })) << sketch.text();
+    // What the host computes would be right, too.
+    compiled->walk([&](mlir::Operation *op) {
+      EXPECT_TRUE(layer.needsHost || !op->hasAttr("subnet_reason"))
+          << layerName(op) << sketch.text();
+    });
     const std::string path =
         testing::TempDir() + fmt::format("compiled_{}_{}.bmodel", layer.name, mode.name);
     Expected<OutputFile> file = codegen::writeModelFile(*compiled, path);
