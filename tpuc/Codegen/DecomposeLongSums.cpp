@@ -34,26 +34,6 @@ constexpr int64_t kShortSum = 2048;
 
 constexpr StringLiteral kActivation[] = {"do_relu", "relu_limit"};
 
-/// The elements [begin, begin + size) of a dimension of a constant.
-Tensor slicedConstant(const Tensor &tensor, size_t axis, Range part) {
-  SmallVector<int64_t> dims = llvm::to_vector(tensor.shape().dims());
-  const int64_t extent = dims[axis];
-  int64_t outer = 1;
-  int64_t inner = 1;
-  for (auto [dim, size] : llvm::enumerate(dims))
-    (dim < axis ? outer : inner) *= dim == axis ? 1 : size;
-  dims[axis] = part.size;
-  Tensor made(tensor.type(), Shape(std::span(dims.data(), dims.size())));
-  const auto at = [&](int64_t elements) {
-    return static_cast<size_t>(byteSize(tensor.type(), elements));
-  };
-  for (int64_t i = 0; i < outer; ++i)
-    std::ranges::copy(
-        tensor.rawBytes().subspan(at((i * extent + part.begin) * inner), at(part.size * inner)),
-        made.mutableBytes().subspan(at(i * part.size * inner)).begin());
-  return made;
-}
-
 /// Ranges of `size` elements that make up `extent`.
 SmallVector<Range> rangesOf(int64_t extent, int64_t size) {
   SmallVector<Range> ranges;
@@ -67,7 +47,8 @@ Value partOf(OpMaker &maker, Value value, int64_t axis, Range part, StringRef wh
   if (part.size == OpMaker::dimsOf(value)[static_cast<size_t>(axis)])
     return value;
   if (std::optional<Tensor> constant = OpMaker::constantOf(value))
-    return maker.weight(slicedConstant(*constant, static_cast<size_t>(axis), part), what);
+    return maker.weight(slicedConstant(*constant, static_cast<size_t>(axis), part.begin, part.size),
+                        what);
   return maker.sliced(value, axis, part.begin, part.size, what);
 }
 

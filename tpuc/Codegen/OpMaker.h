@@ -41,6 +41,7 @@ public:
   mlir::Value make(llvm::StringRef name, llvm::StringRef what, mlir::TypeRange types,
                    mlir::ValueRange operands, const mlir::NamedAttrList &attributes);
 
+  /// Of a constant: another constant.
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
   mlir::Value permuted(mlir::Value value, llvm::ArrayRef<int64_t> order, llvm::StringRef what);
   /// Every `step`-th of the elements [begin, begin + size) of a dimension.
@@ -74,6 +75,9 @@ public:
 private:
   mlir::Location name(llvm::StringRef what);
 };
+
+/// The elements [begin, begin + size) of a dimension of a constant.
+Tensor slicedConstant(const Tensor &tensor, size_t axis, int64_t begin, int64_t size);
 
 } // namespace tpuc::codegen
 

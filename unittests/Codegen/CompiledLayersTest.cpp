@@ -656,6 +656,27 @@ const std::vector<Layer> kLayers = {
                        s.between(1, 2), s.between(1, 2)));
      },
      true, 3, true},
+    {"Conv3dInGroups",
+     [](Sketch &s) {
+       s.input("x", {2, 6, 5, 6, 7});
+       s.op("r", "Conv", {"x", s.weight("w", {10, 3, 3, 2, 3}), s.weight("b", {10})},
+            fmt::format("kernel_shape = [3, 2, 3], strides = [{}, 1, 2], pads = [1, 0, 1, 1, 0, 1],"
+                        " group = 2 : i64, do_relu = true",
+                        s.between(1, 2)));
+     },
+     true, 3, true},
+    {"Conv3dDepthwise",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       const int64_t depth = s.between(1, 3);
+       s.input("x", {2, channels, 5, 6, 7});
+       s.op("r", "Conv",
+            {"x", s.weight("w", {channels, 1, depth, 3, 2}), s.weight("b", {channels})},
+            fmt::format("kernel_shape = [{}, 3, 2], pads = [1, 1, 0, 0, 1, 1], "
+                        "dilations = [2, 1, 1], group = {} : i64, do_relu = true",
+                        depth, channels));
+     },
+     true, 3, true},
     {"Copy",
      [](Sketch &s) {
        s.input("x", {2, 3, 7});
