@@ -48,6 +48,8 @@ bool decomposeMatMul(OpMaker &maker);
 /// Pools and convolutions over three dimensions.
 bool decomposePool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
+/// Convolutions with a filter or a bias that is computed.
+bool decomposeComputedFilter(OpMaker &maker);
 
 /// Products with sums so long that no slice fits local memory: parts of the sums, which are F32
 /// until they are added. Says no where a slice fits.

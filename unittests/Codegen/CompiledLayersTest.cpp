@@ -677,6 +677,41 @@ const std::vector<Layer> kLayers = {
                         depth, channels));
      },
      true, 3, true},
+    {"ConvWithComputedFilter",
+     [](Sketch &s) {
+       const int64_t group = s.between(1, 2);
+       const int64_t height = s.between(1, 3);
+       s.input("x", {s.between(1, 2), 70, 7, 8});
+       s.op("r", "Conv", {"x", s.input("w", {10, 70 / group, height, 2}), s.input("b", {10})},
+            fmt::format("kernel_shape = [{}, 2], pads = [1, 0, 1, 2], strides = [{}, 1], "
+                        "dilations = [2, 1], group = {} : i64, do_relu = true",
+                        height, s.between(1, 2), group));
+     },
+     true, 4, true},
+    {"ConvDepthwiseWithComputedFilter",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       s.input("x", {2, channels, 11});
+       s.op("r", "Conv", {"x", s.input("w", {channels, 1, 3}), "n"},
+            fmt::format("kernel_shape = [3], pads = [1, 2], group = {} : i64", channels));
+     },
+     true, 3, true},
+    {"Conv3dWithComputedFilter",
+     [](Sketch &s) {
+       s.input("x", {2, 6, 5, 6, 7});
+       s.op("r", "Conv", {"x", s.input("w", {4, 6, 2, 3, 2}), s.weight("b", {4})},
+            "kernel_shape = [2, 3, 2], pads = [1, 0, 1, 0, 1, 0]");
+     },
+     true, 1, true},
+    {"ConvWithComputedBias",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 2, 6});
+       s.input("x", {2, 6, 7, 8});
+       s.op("r", "Conv", {"x", s.weight("w", {6, 6 / group, 3, 3}), s.input("b", {6})},
+            fmt::format("kernel_shape = [3, 3], group = {} : i64, do_relu = true, relu_limit = 6.0",
+                        group));
+     },
+     true, 4, true},
     {"Copy",
      [](Sketch &s) {
        s.input("x", {2, 3, 7});
