@@ -43,6 +43,9 @@ bool decomposeTrilu(OpMaker &maker);
 /// Gathers of floats by signed indices: by ui32, counted from the front.
 bool decomposeGather(OpMaker &maker);
 
+/// Attention on floats, also with masks, windows, a past, or heads that are shared: products, sums
+/// with masks and a softmax.
+bool decomposeAttention(OpMaker &maker);
 /// Products with vectors, and of matrices whose batches are repeated.
 bool decomposeMatMul(OpMaker &maker);
 /// Pools and convolutions over three dimensions.

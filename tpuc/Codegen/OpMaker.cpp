@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
@@ -90,6 +91,15 @@ bool OpMaker::isFloat(Value value) {
   const Type element = typeOf(value).getElementType();
   const std::optional<DataType> type = storageDataType(element);
   return type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
+}
+
+Value OpMaker::converted(Value value, Type element, StringRef what) {
+  if (typeOf(value).getElementType() == element)
+    return value;
+  NamedAttrList attributes;
+  attributes.set("to", TypeAttr::get(element));
+  return make(tpu::DtypeCastOp::getOperationName(), what, Type(typeOf(value).clone(element)), value,
+              attributes);
 }
 
 Value OpMaker::widened(Value value) {

@@ -51,6 +51,8 @@ public:
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what);
   /// The same in the element type of `like`.
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
+  /// The elements as numbers of another type.
+  mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef what);
   /// In F32 where the elements are floats of 16 bits.
   mlir::Value widened(mlir::Value value);
   /// With the dimensions and the element type that result `index` has.

@@ -26,8 +26,10 @@ def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let summary = "Compute attention by products and a softmax";
   let description = [{
     A `tpu.ScaleDotProductAttention` that the module's chip has no kernel for becomes the scaling of
-    query and key, the product with the turned key, a softmax, and the product with the values: what
-    it rounds is rounded at the same places. Forms with masks, caches or shared heads stay.
+    query and key, the product with the turned key, the sum with what hides keys (a mask, or a
+    constant for causal ones and windows), a softmax, and the product with the values: what it
+    rounds is rounded at the same places. Forms with lengths stay, and on stored integers those with
+    masks, a past or shared heads.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

@@ -594,6 +594,38 @@ const std::vector<Layer> kLayers = {
        s.op("r", "MatMul", {"x", s.input("y", {17}), "n"});
      },
      true, 3, true},
+    {"AttentionWithMask",
+     [](Sketch &s) {
+       // Of numbers or booleans, for all heads or each; of booleans, some rows see no key.
+       const int64_t queries = s.among({5, 70});
+       s.input("q", {2, 4, queries, 24});
+       s.input("k", {2, 2, 90, 24});
+       s.input("v", {2, 2, 90, 20});
+       std::string mask =
+           s.input("m", {s.between(1, 2), s.between(0, 1) == 1 ? 4 : 1, queries, 90});
+       if (s.between(0, 1) == 1)
+         mask =
+             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.25 : f64", "i1");
+       s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", mask, "n", "n", "n"},
+                  s.between(0, 1) == 1 ? "is_causal = true" : "softcap = 3.0 : f64");
+       s.op("r", "MatMul", {"a", s.weight("w", {20, 24}), "n"});
+     },
+     true, 6, true},
+    {"AttentionInWindows",
+     [](Sketch &s) {
+       // Rows of all heads behind some of the past; the last queries see no key.
+       s.input("q", {2, 30, 48});
+       s.input("k", {2, 9, 48});
+       s.input("v", {2, 9, 40});
+       s.input("p", {2, 2, 4, 24});
+       s.input("o", {2, 2, 4, 20});
+       s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", "n", "p", "o", "n"},
+                  fmt::format("q_num_heads = 2 : i64, kv_num_heads = 2 : i64, left_window = {} : "
+                              "i64, right_window = 3 : i64",
+                              s.between(0, 5)));
+       s.op("r", "MatMul", {"a", s.weight("w", {40, 24}), "n"});
+     },
+     true, 3, true},
     {"MatMulOfLongSums",
      [](Sketch &s) {
        // Constants or not, and the left one turned or not.
