@@ -23,10 +23,13 @@ using namespace tpuc::codegen;
 namespace {
 
 constexpr bool (*kDecompositions[])(OpMaker &) = {
-    decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
-    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
-    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeMatMul,
-    decomposePool3d,    decomposeConv3d};
+    decomposeRecurrent, decomposeReduce,    decomposeNormalize,     decomposeCumSum,
+    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands,  decomposeClip,
+    decomposePower,     decomposeTrilu,     decomposeGather,        decomposeMatMul,
+    decomposePool3d,    decomposeConv3d,    decomposeComputedFilter};
+
+/// Of ops of which no slice fits.
+constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
 
 /// Whether all tensors have static shapes and hold what they stand for.
 bool isPlain(Operation *op) {
@@ -54,7 +57,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();
-      if (!isLayer(op) || !isPlain(op) || backend->placeOf(op) || !decompose(op, *backend)) {
+      if (!isLayer(op) || !isPlain(op) || !decompose(op, *backend)) {
         op = op->getNextNode();
         continue;
       }
@@ -67,10 +70,12 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
   }
 
   static bool decompose(Operation *op, const Backend &backend) {
-    return llvm::any_of(kDecompositions, [&](auto decomposition) {
+    const auto apply = [&](auto decomposition) {
       OpMaker maker(op, backend);
       return decomposition(maker);
-    });
+    };
+    return (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
+           llvm::any_of(kDivisions, apply);
   }
 };
 

@@ -7,15 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Decompositions.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
-#include "tpuc/Dialect/Tpu/BinaryOps.h"
-#include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 
@@ -32,8 +30,8 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Whether an attention is one of the plain form: [B, H, rows, D] with as many heads for keys as
-/// for queries, nothing hidden, nothing kept.
+/// Whether an attention on stored integers is one of the plain form: [B, H, rows, D] with as many
+/// heads for keys as for queries, nothing hidden, nothing kept.
 bool isPlain(tpu::ScaleDotProductAttentionOp op) {
   for (Value operand : op->getOperands().drop_front(3))
     if (!isa<NoneType>(operand.getType()))
@@ -52,65 +50,6 @@ bool isPlain(tpu::ScaleDotProductAttentionOp op) {
          static_cast<int64_t>(op.getRightWindow()) < 0 && op.getSoftcap().convertToDouble() == 0 &&
          op.getSoftmaxType().value_or(Float32Type::get(op.getContext())).isF32();
 }
-
-/// Makes the ops that `op` stands for, in the order in which it rounds.
-class Decomposition {
-public:
-  explicit Decomposition(tpu::ScaleDotProductAttentionOp op) : op(op), builder(op) {}
-
-  void run() {
-    const auto query = typeOf(0);
-    const auto key = typeOf(1);
-    const ArrayRef<int64_t> dims = query.getShape();
-    const int64_t columns = key.getShape()[2];
-    const double scale =
-        op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(dims[3]));
-    none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
-    Value scaledQuery = scaled(op.getQuery(), std::sqrt(scale), "query");
-    Value scaledKey = scaled(op.getKey(), std::sqrt(scale), "key");
-    Value turned = builder.create<tpu::PermuteOp>(name("key_turned"),
-                                                  key.clone({dims[0], dims[1], dims[3], columns}),
-                                                  scaledKey, builder.getI64ArrayAttr({0, 1, 3, 2}));
-    const auto scores = query.clone({dims[0], dims[1], dims[2], columns});
-    Value products = product(scaledQuery, turned, scores, name("scores"));
-    NamedAttrList axis;
-    axis.set("axis", builder.getI64IntegerAttr(3));
-    Value weights = create<tpu::SoftmaxOp>(name("softmax"), scores, products, axis);
-    Value output = product(weights, op.getValue(),
-                           cast<RankedTensorType>(op->getResult(0).getType()), name(""));
-    op->getResult(0).replaceAllUsesWith(output);
-    op->erase();
-  }
-
-private:
-  RankedTensorType typeOf(unsigned index) {
-    return cast<RankedTensorType>(op->getOperand(index).getType());
-  }
-  /// The attention's own name, with what the tensor is behind it.
-  Location name(StringRef what) {
-    const std::string base = tensorNames(op)[0];
-    return NameLoc::get(builder.getStringAttr(what.empty() ? base : base + "_" + what.str()));
-  }
-  template <typename Op>
-  Value create(Location loc, Type type, ValueRange operands, const NamedAttrList &attributes) {
-    OperationState state(loc, Op::getOperationName(), operands, TypeRange(type),
-                         attributes.getAttrs());
-    return builder.create(state)->getResult(0);
-  }
-  Value scaled(Value value, double factor, StringRef what) {
-    NamedAttrList attributes;
-    attributes.set("const_val", builder.getF64FloatAttr(factor));
-    return create<tpu::MulConstOp>(name(what.str() + "_scaled"), value.getType(), value,
-                                   attributes);
-  }
-  Value product(Value left, Value right, RankedTensorType type, Location loc) {
-    return create<tpu::MatMulOp>(loc, type, {left, right, none}, {});
-  }
-
-  tpu::ScaleDotProductAttentionOp op;
-  OpBuilder builder;
-  Value none;
-};
 
 /// Attention on stored integers [B, H, T, D] as that of B * H samples of one head, in rows:
 /// products and a softmax would round in other steps.
@@ -162,14 +101,15 @@ struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeA
 
   void runOnOperation() override {
     const auto wants = [](tpu::ScaleDotProductAttentionOp op, const Backend &backend) {
-      return isPlain(op) && !backend.placeOf(op);
+      return !backend.placeOf(op) && (isPlain(op) || !tpu::hasStoredSteps(op));
     };
     const auto decompose = [](tpu::ScaleDotProductAttentionOp op,
-                              const Backend &) -> Expected<void> {
+                              const Backend &backend) -> Expected<void> {
+      OpMaker maker(op, backend);
       if (tpu::hasStoredSteps(op))
         RowsOfIntegers(op).run();
-      else
-        Decomposition(op).run();
+      else if (decomposeAttention(maker))
+        op->erase();
       return {};
     };
     if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), wants, decompose)))

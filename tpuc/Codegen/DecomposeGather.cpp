@@ -19,16 +19,6 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// The elements as those of another type.
-Value castTo(OpMaker &maker, StringRef what, Value value, Type element) {
-  if (OpMaker::typeOf(value).getElementType() == element)
-    return value;
-  NamedAttrList attributes;
-  attributes.set("to", TypeAttr::get(element));
-  return maker.make(tpu::DtypeCastOp::getOperationName(), what,
-                    Type(OpMaker::typeOf(value).clone(element)), value, attributes);
-}
-
 /// Constants, counted from the front; none where one is out of range.
 std::optional<Tensor> countedFromFront(ArrayRef<int64_t> indices, ArrayRef<int64_t> dims,
                                        int64_t extent) {
@@ -45,8 +35,8 @@ std::optional<Tensor> countedFromFront(ArrayRef<int64_t> indices, ArrayRef<int64
 /// end stays so: it is a large number as ui32.
 Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
   OpBuilder &builder = maker.builder;
-  const Value narrow = castTo(maker, "low", indices, builder.getI32Type());
-  const Value number = castTo(maker, "number", narrow, builder.getF32Type());
+  const Value narrow = maker.converted(indices, builder.getI32Type(), "low");
+  const Value number = maker.converted(narrow, builder.getF32Type(), "number");
   NamedAttrList offset;
   offset.set("const_val", builder.getF64FloatAttr(static_cast<double>(extent)));
   const Value fromEnd = maker.makeLike<tpu::AddConstOp>("from_end", number, offset);
@@ -58,8 +48,8 @@ Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
                  Type(OpMaker::typeOf(number).clone(builder.getI1Type())), number, below);
   const Value chosen = maker.make(tpu::WhereOp::getOperationName(), "from_front",
                                   Type(OpMaker::typeOf(number)), {isNegative, fromEnd, number}, {});
-  const Value whole = castTo(maker, "whole", chosen, builder.getI32Type());
-  return castTo(maker, "unsigned", whole, builder.getIntegerType(32, /*isSigned=*/false));
+  const Value whole = maker.converted(chosen, builder.getI32Type(), "whole");
+  return maker.converted(whole, builder.getIntegerType(32, /*isSigned=*/false), "unsigned");
 }
 
 } // namespace

@@ -8,10 +8,12 @@
 
 #include "tpuc/Codegen/Decompositions.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Support/Convert.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -121,11 +123,10 @@ Tensor flatFilter(const Tensor &filter) {
   return flat;
 }
 
-/// The planes that the taps along the depth see, [N, D', taps * C, H, W], of [N, D, C, H, W].
-Value planesOfTaps(OpMaker &maker, Value planes, const top::Window &window) {
-  SmallVector<int64_t> dims(OpMaker::dimsOf(planes));
+/// The planes [N, D, C, H, W] with those of zeros around them.
+Value paddedPlanes(OpMaker &maker, Value planes, const top::Window &window) {
   const auto zeros = [&](int64_t count) {
-    SmallVector<int64_t> padDims = dims;
+    SmallVector<int64_t> padDims(OpMaker::dimsOf(planes));
     padDims[1] = count;
     Tensor tensor(DataType::F32, Shape(std::span(padDims.data(), padDims.size())));
     std::ranges::fill(tensor.mutableData<float>(), 0.0F);
@@ -136,13 +137,65 @@ Value planesOfTaps(OpMaker &maker, Value planes, const top::Window &window) {
     parts.insert(parts.begin(), zeros(window.padsBegin[0]));
   if (window.padsEnd[0] > 0)
     parts.push_back(zeros(window.padsEnd[0]));
-  planes = maker.joined(parts, 1, "padded");
+  return maker.joined(parts, 1, "padded");
+}
+
+/// Of padded planes those that each tap along the depth sees, [N, D', C, H, W].
+SmallVector<Value> planesOfTaps(OpMaker &maker, Value padded, const top::Window &window) {
   SmallVector<Value> taps;
   const int64_t span = (window.output[2] - 1) * window.strides[0] + 1;
   for (int64_t tap = 0; tap < window.kernel[0]; ++tap)
     taps.push_back(
-        maker.sliced(planes, 1, tap * window.dilations[0], span, "tap", window.strides[0]));
-  return maker.joined(taps, 2, "taps");
+        maker.sliced(padded, 1, tap * window.dilations[0], span, "tap", window.strides[0]));
+  return taps;
+}
+
+/// Taps along the depth become input channels of a convolution over planes, those of each group
+/// together.
+Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
+                        const NamedAttrList &attributes, ArrayRef<int64_t> outDims) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(taps.front()));
+  const auto group = static_cast<int64_t>(op.getGroup());
+  const auto count = std::ssize(taps);
+  Value planes = maker.joined(taps, 2, "taps");
+  if (group > 1) {
+    planes = maker.reshaped(
+        planes, {dims[0] * dims[1], count, group, dims[2] / group * dims[3] * dims[4]}, "of_taps");
+    planes = maker.permuted(planes, {0, 2, 1, 3}, "of_groups");
+  }
+  planes =
+      maker.reshaped(planes, {dims[0] * dims[1], count * dims[2], dims[3], dims[4]}, "flat_planes");
+  return maker.make<tpu::ConvOp>(
+      "of_planes", outDims, {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()},
+      attributes);
+}
+
+/// The sum of a depthwise convolution for each tap along the depth, in F32.
+Value summedTaps(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
+                 const NamedAttrList &attributes, ArrayRef<int64_t> outDims) {
+  NamedAttrList plain = attributes;
+  NamedAttrList activation;
+  for (StringRef name : {"do_relu", "relu_limit"})
+    if (Attribute value = plain.erase(name))
+      activation.set(name, value);
+  const Tensor wide = convert(flatFilter(filter), DataType::F32);
+  Value total;
+  for (auto [index, tap] : llvm::enumerate(taps)) {
+    const SmallVector<int64_t> dims(OpMaker::dimsOf(tap));
+    const auto at = static_cast<int64_t>(index);
+    const Value planes =
+        maker.reshaped(tap, {dims[0] * dims[1], dims[2], dims[3], dims[4]}, "flat_planes");
+    const Value part =
+        maker.make<tpu::ConvOp>("of_planes", outDims,
+                                {planes, maker.weight(slicedConstant(wide, 1, at, 1), "tap_filter"),
+                                 total ? maker.none() : op.getBias()},
+                                plain);
+    total = !total ? part
+                   : maker.makeLike<tpu::AddOp>("sum", {total, part},
+                                                at + 1 == std::ssize(taps) ? activation
+                                                                           : NamedAttrList());
+  }
+  return total;
 }
 
 } // namespace
@@ -174,8 +227,10 @@ bool codegen::decomposeMatMul(OpMaker &maker) {
       return false;
   }
   NamedAttrList attributes(op->getAttrDictionary());
-  Value product =
-      maker.make<tpu::MatMulOp>("product", output, {left, right, op.getBias()}, attributes);
+  // Sums of floats of 16 bits may be F32.
+  Value product = maker.make(tpu::MatMulOp::getOperationName(), "product",
+                             Type(OpMaker::typeOf(op.getOutput()).clone(output)),
+                             {left, right, op.getBias()}, attributes);
   maker.replace(0, maker.finished(product, 0));
   return true;
 }
@@ -188,29 +243,29 @@ bool codegen::decomposePool3d(OpMaker &maker) {
   return false;
 }
 
-/// Taps along the depth become input channels of a convolution over planes.
 bool codegen::decomposeConv3d(OpMaker &maker) {
   auto op = dyn_cast<tpu::ConvOp>(maker.op);
   const std::optional<Tensor> filter =
       op ? OpMaker::constantOf(op.getFilter()) : std::optional<Tensor>();
-  if (!filter || filter->shape().rank() != 5 || op.getGroup() != 1 || op.getInserts())
+  if (!filter || filter->shape().rank() != 5 || op.getInserts())
     return false;
-  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
-  const Expected<top::Window> window =
-      top::convolutionWindow(top::windowSpec(op), dims, OpMaker::dimsOf(op.getFilter()));
+  const Expected<top::Window> window = top::convolutionWindow(
+      top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
   if (!window)
     return false;
   const auto &out = window->output;
-  Value planes = maker.permuted(op.getInput(), {0, 2, 1, 3, 4}, "planes");
-  planes = maker.reshaped(planesOfTaps(maker, planes, *window),
-                          {dims[0] * out[2], window->kernel[0] * dims[1], dims[3], dims[4]},
-                          "flat_planes");
+  const auto group = static_cast<int64_t>(op.getGroup());
+  const bool sumsTaps =
+      window->kernel[0] > 1 && group > 1 && group == out[1] && filter->shape()[1] == 1;
   NamedAttrList attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {1, 2});
-  Value value = maker.make<tpu::ConvOp>(
-      "of_planes", {dims[0] * out[2], out[1], out[3], out[4]},
-      {planes, maker.weight(flatFilter(*filter), "flat_filter"), op.getBias()}, attributes);
-  value = maker.reshaped(value, {dims[0], out[2], out[1], out[3], out[4]}, "depths");
-  maker.replace(0, maker.permuted(value, {0, 2, 1, 3, 4}, "turned"));
+  const Value input = sumsTaps ? maker.widened(op.getInput()) : op.getInput();
+  const Value planes =
+      paddedPlanes(maker, maker.permuted(input, {0, 2, 1, 3, 4}, "planes"), *window);
+  const SmallVector<int64_t> flat = {out[0] * out[2], out[1], out[3], out[4]};
+  Value value = (sumsTaps ? summedTaps : convolvedChannels)(
+      maker, op, planesOfTaps(maker, planes, *window), *filter, attributes, flat);
+  value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
+  maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
   return true;
 }

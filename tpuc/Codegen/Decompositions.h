@@ -43,11 +43,21 @@ bool decomposeTrilu(OpMaker &maker);
 /// Gathers of floats by signed indices: by ui32, counted from the front.
 bool decomposeGather(OpMaker &maker);
 
+/// Attention on floats, also with masks, windows, a past, or heads that are shared: products, sums
+/// with masks and a softmax.
+bool decomposeAttention(OpMaker &maker);
 /// Products with vectors, and of matrices whose batches are repeated.
 bool decomposeMatMul(OpMaker &maker);
 /// Pools and convolutions over three dimensions.
 bool decomposePool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
+/// Convolutions with a filter or a bias that is computed.
+bool decomposeComputedFilter(OpMaker &maker);
+
+/// Products with sums so long that no slice fits local memory: parts of the sums, which are F32
+/// until they are added. Says no where a slice fits.
+bool decomposeLongMatMul(OpMaker &maker);
+bool decomposeLongConv(OpMaker &maker);
 
 } // namespace tpuc::codegen
 

@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
@@ -33,6 +34,8 @@ Value OpMaker::make(StringRef opName, StringRef what, TypeRange types, ValueRang
 Value OpMaker::reshaped(Value value, ArrayRef<int64_t> dims, StringRef what) {
   if (dimsOf(value) == dims)
     return value;
+  if (std::optional<Tensor> constant = constantOf(value))
+    return weight(constant->reshaped(Shape(std::span(dims.data(), dims.size()))), what);
   NamedAttrList attributes;
   attributes.set("shape", builder.getI64ArrayAttr(dims));
   return make<tpu::ReshapeOp>(what, dims, {value, none()}, attributes);
@@ -90,6 +93,15 @@ bool OpMaker::isFloat(Value value) {
   return type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
 }
 
+Value OpMaker::converted(Value value, Type element, StringRef what) {
+  if (typeOf(value).getElementType() == element)
+    return value;
+  NamedAttrList attributes;
+  attributes.set("to", TypeAttr::get(element));
+  return make(tpu::DtypeCastOp::getOperationName(), what, Type(typeOf(value).clone(element)), value,
+              attributes);
+}
+
 Value OpMaker::widened(Value value) {
   if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32)
     return value;
@@ -117,4 +129,22 @@ std::optional<Tensor> OpMaker::constantOf(Value value) {
     return std::nullopt;
   Expected<Tensor> tensor = weight.read();
   return tensor ? std::optional(*tensor) : std::nullopt;
+}
+
+Tensor codegen::slicedConstant(const Tensor &tensor, size_t axis, int64_t begin, int64_t size) {
+  SmallVector<int64_t> dims = llvm::to_vector(tensor.shape().dims());
+  const int64_t extent = dims[axis];
+  int64_t outer = 1;
+  int64_t inner = 1;
+  for (auto [dim, count] : llvm::enumerate(dims))
+    (dim < axis ? outer : inner) *= dim == axis ? 1 : count;
+  dims[axis] = size;
+  Tensor made(tensor.type(), Shape(std::span(dims.data(), dims.size())));
+  const auto at = [&](int64_t elements) {
+    return static_cast<size_t>(byteSize(tensor.type(), elements));
+  };
+  for (int64_t i = 0; i < outer; ++i)
+    std::ranges::copy(tensor.rawBytes().subspan(at((i * extent + begin) * inner), at(size * inner)),
+                      made.mutableBytes().subspan(at(i * size * inner)).begin());
+  return made;
 }

@@ -41,6 +41,7 @@ public:
   mlir::Value make(llvm::StringRef name, llvm::StringRef what, mlir::TypeRange types,
                    mlir::ValueRange operands, const mlir::NamedAttrList &attributes);
 
+  /// Of a constant: another constant.
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
   mlir::Value permuted(mlir::Value value, llvm::ArrayRef<int64_t> order, llvm::StringRef what);
   /// Every `step`-th of the elements [begin, begin + size) of a dimension.
@@ -50,6 +51,8 @@ public:
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what);
   /// The same in the element type of `like`.
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
+  /// The elements as numbers of another type.
+  mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef what);
   /// In F32 where the elements are floats of 16 bits.
   mlir::Value widened(mlir::Value value);
   /// With the dimensions and the element type that result `index` has.
@@ -74,6 +77,9 @@ public:
 private:
   mlir::Location name(llvm::StringRef what);
 };
+
+/// The elements [begin, begin + size) of a dimension of a constant.
+Tensor slicedConstant(const Tensor &tensor, size_t axis, int64_t begin, int64_t size);
 
 } // namespace tpuc::codegen
 

@@ -26,8 +26,10 @@ def DecomposeAttention : Pass<"decompose-attention", "::mlir::ModuleOp"> {
   let summary = "Compute attention by products and a softmax";
   let description = [{
     A `tpu.ScaleDotProductAttention` that the module's chip has no kernel for becomes the scaling of
-    query and key, the product with the turned key, a softmax, and the product with the values: what
-    it rounds is rounded at the same places. Forms with masks, caches or shared heads stay.
+    query and key, the product with the turned key, the sum with what hides keys (a mask, or a
+    constant for causal ones and windows), a softmax, and the product with the values: what it
+    rounds is rounded at the same places. Forms with lengths stay, and on stored integers those with
+    masks, a past or shared heads.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
@@ -39,7 +41,8 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     same: recurrent cells become one for each direction, with their constants filled up to whole
     lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
     transposition and reductions of rows; running sums products with a triangle; windows over three
-    dimensions two over fewer. Floats of 16 bits are F32 in between where steps would round. Forms
+    dimensions two over fewer; products and convolutions whose sums are so long that no slice fits
+    local memory parts of them, with F32 sums that are added. Floats of 16 bits are F32 in between where steps would round. Forms
     without such a rule stay, and so do ops on stored integers.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];

@@ -145,6 +145,8 @@ struct Layer {
   unsigned numDraws = 3;
   /// Integers are refused.
   bool isOfFloats = false;
+  /// Some of it is computed by the host.
+  bool needsHost = false;
 };
 
 void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std::string &more) {
@@ -592,6 +594,74 @@ const std::vector<Layer> kLayers = {
        s.op("r", "MatMul", {"x", s.input("y", {17}), "n"});
      },
      true, 3, true},
+    {"AttentionWithMask",
+     [](Sketch &s) {
+       // Of numbers or booleans, for all heads or each; of booleans, some rows see no key.
+       const int64_t queries = s.among({5, 70});
+       s.input("q", {2, 4, queries, 24});
+       s.input("k", {2, 2, 90, 24});
+       s.input("v", {2, 2, 90, 20});
+       std::string mask =
+           s.input("m", {s.between(1, 2), s.between(0, 1) == 1 ? 4 : 1, queries, 90});
+       if (s.between(0, 1) == 1)
+         mask =
+             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.25 : f64", "i1");
+       s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", mask, "n", "n", "n"},
+                  s.between(0, 1) == 1 ? "is_causal = true" : "softcap = 3.0 : f64");
+       s.op("r", "MatMul", {"a", s.weight("w", {20, 24}), "n"});
+     },
+     true, 6, true},
+    {"AttentionInWindows",
+     [](Sketch &s) {
+       // Rows of all heads behind some of the past; the last queries see no key.
+       s.input("q", {2, 30, 48});
+       s.input("k", {2, 9, 48});
+       s.input("v", {2, 9, 40});
+       s.input("p", {2, 2, 4, 24});
+       s.input("o", {2, 2, 4, 20});
+       s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", "n", "p", "o", "n"},
+                  fmt::format("q_num_heads = 2 : i64, kv_num_heads = 2 : i64, left_window = {} : "
+                              "i64, right_window = 3 : i64",
+                              s.between(0, 5)));
+       s.op("r", "MatMul", {"a", s.weight("w", {40, 24}), "n"});
+     },
+     true, 3, true},
+    {"MatMulOfLongSums",
+     [](Sketch &s) {
+       // Constants or not, and the left one turned or not.
+       const bool isTurned = s.between(0, 1) == 1;
+       const Dims right{70001, 5};
+       s.input("x", isTurned ? Dims{70001, 3} : Dims{3, 70001});
+       const std::string y = s.between(0, 1) == 1 ? s.input("y", right) : s.weight("y", right);
+       s.op("r", "MatMul", {"x", y, s.weight("b", {5})},
+            fmt::format("left_transpose = {}, do_relu = true", isTurned));
+     },
+     true, 3, true},
+    {"ConvOfLongSums",
+     [](Sketch &s) {
+       s.input("x", {1, 15001, 4, 3});
+       s.op("r", "Conv", {"x", s.weight("w", {5, 15001, 3, 3}), s.weight("b", {5})},
+            fmt::format("kernel_shape = [3, 3], pads = [1, 1, 2, 1], strides = [{}, 1]",
+                        s.between(1, 2)));
+     },
+     true, 2, true},
+    {"ConvOfLargeWindows",
+     [](Sketch &s) {
+       // Few channels: the rows of the window are cut, the first of which see padding.
+       s.input("x", {1, 3, 256, 260});
+       s.op("r", "Conv", {"x", s.weight("w", {4, 3, 250, 257}), s.weight("b", {4})},
+            fmt::format("kernel_shape = [250, 257], pads = [{}, 0, 2, 1], strides = [2, 1], "
+                        "do_relu = true",
+                        s.between(0, 3)));
+     },
+     true, 2, true},
+    {"ConvOfLongSumsInGroups",
+     [](Sketch &s) {
+       s.input("x", {2, 20002, 4, 3});
+       s.op("r", "Conv", {"x", s.weight("w", {4, 10001, 3, 3}), s.weight("b", {4})},
+            "kernel_shape = [3, 3], group = 2 : i64, do_relu = true");
+     },
+     true, 1, true},
     {"MaxPool3d",
      [](Sketch &s) {
        s.input("x", {2, 5, 6, 7, 8});
@@ -618,6 +688,62 @@ const std::vector<Layer> kLayers = {
                        s.between(1, 2), s.between(1, 2)));
      },
      true, 3, true},
+    {"Conv3dInGroups",
+     [](Sketch &s) {
+       s.input("x", {2, 6, 5, 6, 7});
+       s.op("r", "Conv", {"x", s.weight("w", {10, 3, 3, 2, 3}), s.weight("b", {10})},
+            fmt::format("kernel_shape = [3, 2, 3], strides = [{}, 1, 2], pads = [1, 0, 1, 1, 0, 1],"
+                        " group = 2 : i64, do_relu = true",
+                        s.between(1, 2)));
+     },
+     true, 3, true},
+    {"Conv3dDepthwise",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       const int64_t depth = s.between(1, 3);
+       s.input("x", {2, channels, 5, 6, 7});
+       s.op("r", "Conv",
+            {"x", s.weight("w", {channels, 1, depth, 3, 2}), s.weight("b", {channels})},
+            fmt::format("kernel_shape = [{}, 3, 2], pads = [1, 1, 0, 0, 1, 1], "
+                        "dilations = [2, 1, 1], group = {} : i64, do_relu = true",
+                        depth, channels));
+     },
+     true, 3, true},
+    {"ConvWithComputedFilter",
+     [](Sketch &s) {
+       const int64_t group = s.between(1, 2);
+       const int64_t height = s.between(1, 3);
+       s.input("x", {s.between(1, 2), 70, 7, 8});
+       s.op("r", "Conv", {"x", s.input("w", {10, 70 / group, height, 2}), s.input("b", {10})},
+            fmt::format("kernel_shape = [{}, 2], pads = [1, 0, 1, 2], strides = [{}, 1], "
+                        "dilations = [2, 1], group = {} : i64, do_relu = true",
+                        height, s.between(1, 2), group));
+     },
+     true, 4, true},
+    {"ConvDepthwiseWithComputedFilter",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       s.input("x", {2, channels, 11});
+       s.op("r", "Conv", {"x", s.input("w", {channels, 1, 3}), "n"},
+            fmt::format("kernel_shape = [3], pads = [1, 2], group = {} : i64", channels));
+     },
+     true, 3, true},
+    {"Conv3dWithComputedFilter",
+     [](Sketch &s) {
+       s.input("x", {2, 6, 5, 6, 7});
+       s.op("r", "Conv", {"x", s.input("w", {4, 6, 2, 3, 2}), s.weight("b", {4})},
+            "kernel_shape = [2, 3, 2], pads = [1, 0, 1, 0, 1, 0]");
+     },
+     true, 1, true},
+    {"ConvWithComputedBias",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 2, 6});
+       s.input("x", {2, 6, 7, 8});
+       s.op("r", "Conv", {"x", s.weight("w", {6, 6 / group, 3, 3}), s.input("b", {6})},
+            fmt::format("kernel_shape = [3, 3], group = {} : i64, do_relu = true, relu_limit = 6.0",
+                        group));
+     },
+     true, 4, true},
     {"Copy",
      [](Sketch &s) {
        s.input("x", {2, 3, 7});
@@ -736,7 +862,7 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Gather", {"y", s.op("i", "Cast", {"a"}, "to = " + element, element)},
             "axis = 1 : i64");
      },
-     true, 3, true},
+     true, 3, true, true},
     {"GatherByManyConstants",
      [](Sketch &s) {
        s.input("y", {2, 9, 7});
@@ -753,14 +879,16 @@ const std::vector<Layer> kLayers = {
          sketch.op("g", "GatherND", {"c", sketch.integers("i", {0})});
          sketch.op("h", "Unsqueeze", {"g", "n"}, "axes = [0]");
        });
-     }},
+     },
+     false, 3, false, true},
     {"HostOfFloatsBetweenConvolutions",
      [](Sketch &s) {
        drawBetweenConvolutions(s, [](Sketch &sketch) {
          sketch.op("h", "Interp", {"c", "n", "n", "n"},
                    "mode = \"cubic\", coord_mode = \"half_pixel\", scales = [1.0, 1.0, 2.0, 1.5]");
        });
-     }},
+     },
+     false, 3, false, true},
     {"DepthToSpace",
      [](Sketch &s) {
        drawMove(s, "Depth2Space", {},
@@ -840,6 +968,11 @@ protected:
     ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
       codegen::addCodegen(passes, {.opt = opt});
     })) << sketch.text();
+    // What the host computes would be right, too.
+    compiled->walk([&](mlir::Operation *op) {
+      EXPECT_TRUE(layer.needsHost || !op->hasAttr("subnet_reason"))
+          << layerName(op) << sketch.text();
+    });
     const std::string path =
         testing::TempDir() + fmt::format("compiled_{}_{}.bmodel", layer.name, mode.name);
     Expected<OutputFile> file = codegen::writeModelFile(*compiled, path);

@@ -170,6 +170,11 @@ TEST(MatrixProduct, RefusesByName) {
   product.output.type = DataType::F16;
   product.accumulates = true;
   EXPECT_THAT(message(product), HasSubstr("an accumulation in f16"));
+  product.accumulates = false;
+  product.left = localTensor(DataType::F16, {1, 4, 1, 65536});
+  product.right = localTensor(DataType::F16, {1, 6, 1, 65536});
+  EXPECT_THAT(message(product),
+              HasSubstr("65536 rows of the right matrix; expected at most 65535"));
 }
 
 } // namespace

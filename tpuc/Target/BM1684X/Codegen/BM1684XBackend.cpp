@@ -62,12 +62,15 @@ PrecisionSet BM1684XBackend::precisions() const {
 }
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
-  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
-          tpu::StackRowsOp>(op))
+  // Stacked rows are read from where their input lies.
+  if (isa<tpu::StackRowsOp>(op))
     return Place::Alias;
-  if (isa<tpu::CopyOp>(op) || keepsBits(op)) {
+  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
+          tpu::CopyOp>(op) ||
+      keepsBits(op)) {
     if (isConstantOperand(op, 0))
-      return makeError("", "a constant that is a result", "one that is computed");
+      return makeError("", "a constant in other dimensions, or that is a result",
+                       "one that is computed");
     return Place::Alias;
   }
   if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))

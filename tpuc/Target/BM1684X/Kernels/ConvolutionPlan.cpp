@@ -64,6 +64,9 @@ Expected<void> checkPlan(const std::string &where, const ConvolutionPlan &plan,
                      fmt::format("[{}] to [{}] in {} groups", fmt::join(input.shape, ","),
                                  fmt::join(output.shape, ","), group),
                      "equal n, and channels that are multiples of the groups");
+  if (!isDepthwise)
+    if (Expected<void> fits = checkTerms(where, "input channels", input.shape[1] / group); !fits)
+      return fits;
   if (!plan.isShared())
     return checkWindow(where, plan.window, input.shape, output.shape, plan.insert);
   bool isPlain = !isDepthwise && plan.window.dilation == std::array<int64_t, 2>{1, 1} &&

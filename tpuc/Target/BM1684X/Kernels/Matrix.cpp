@@ -58,6 +58,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const MatrixProduct 
                                  fmt::join(product.right.shape, ","),
                                  fmt::join(product.output.shape, ",")),
                      "[1,M,1,K] times [1,K,1,N] (turned: [1,N,1,K]) to [1,M,1,N]");
+  if (Expected<void> fits = checkTerms(where, "rows of the right matrix", inner); !fits)
+    return propagate(fits);
   for (const LocalTensor *tensor : {&product.left, &product.right, &product.output})
     if (tensor->startLane != 0)
       return makeError(where, fmt::format("a matrix from lane {}", tensor->startLane), "lane 0");

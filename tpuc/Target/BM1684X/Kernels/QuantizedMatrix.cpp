@@ -67,6 +67,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedMatri
                      fmt::format("[{}] times [{}] to [{}]", fmt::join(product.left.shape, ","),
                                  fmt::join(product.right.shape, ","), fmt::join(out.shape, ",")),
                      "[1,M,1,K] times [1,K,1,N] (turned: [1,N,1,K]) to [1,M,1,N], from lane 0");
+  if (Expected<void> terms = checkTerms(where, "rows of the right matrix", inner); !terms)
+    return propagate(terms);
   if (Expected<void> parameters = checkRequantize(where, product.requantize); !parameters)
     return propagate(parameters);
   if (product.accumulates && (!holdsSums(product) || product.leftZero != 0 || product.biasAddress ||

@@ -91,6 +91,13 @@ Expected<void> checkLayout(const std::string &where, std::string_view name,
   return {};
 }
 
+Expected<void> checkTerms(const std::string &where, std::string_view what, int64_t count) {
+  constexpr int64_t kMost = 65535;
+  if (count > kMost)
+    return makeError(where, fmt::format("{} {}", count, what), fmt::format("at most {}", kMost));
+  return {};
+}
+
 Expected<void> checkScratch(const std::string &where, const Scratch &scratch,
                             const Expected<uint32_t> &needed) {
   if (!needed)

@@ -39,6 +39,8 @@ Expected<void> checkFloatTensor(const std::string &where, std::string_view name,
 /// Errors unless the tensor is as regular as `layout`.
 Expected<void> checkLayout(const std::string &where, std::string_view name,
                            const LocalTensor &tensor, Layout layout);
+/// Errors unless a command's field can hold the number of terms of a sum: `count` of `what`.
+Expected<void> checkTerms(const std::string &where, std::string_view what, int64_t count);
 /// Errors unless it is known how many bytes are needed, and the scratch has them.
 Expected<void> checkScratch(const std::string &where, const Scratch &scratch,
                             const Expected<uint32_t> &needed);
