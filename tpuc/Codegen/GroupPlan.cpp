@@ -84,6 +84,8 @@ SlicedOp GroupPlan::carrier(const GroupTensor &tensor, const SectionCounts &numb
 }
 
 void GroupPlan::joinLives() {
+  if (llvm::none_of(tensors, [](const GroupTensor &tensor) { return tensor.container; }))
+    return;
   // Makers stand in front of what contains their results.
   for (unsigned result : results) {
     for (const GroupTensor &part : tensors)

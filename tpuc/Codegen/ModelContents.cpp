@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "llvm/ADT/SetVector.h"
 #include <set>
@@ -95,9 +96,17 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
   if (rows == 1)
     contents.weightLocations.push_back({weight.name(), offset, read->byteSize()});
   auto bytes = read->rawBytes();
-  for (int64_t lane = 0; lane < rows; ++lane, offset += step)
-    llvm::copy(bytes.subspan(static_cast<size_t>(lane * row), static_cast<size_t>(row)),
-               contents.weights.begin() + offset);
+  // What is copied leaves memory, so that a weight is there once.
+  constexpr size_t kBlock = size_t(4) << 20;
+  for (int64_t lane = 0; lane < rows; ++lane, offset += step) {
+    auto rest = bytes.subspan(static_cast<size_t>(lane * row), static_cast<size_t>(row));
+    for (auto to = contents.weights.begin() + offset; !rest.empty();) {
+      const auto block = rest.first(std::min(rest.size(), kBlock));
+      to = llvm::copy(block, to);
+      releaseMapped(block);
+      rest = rest.subspan(block.size());
+    }
+  }
   return {};
 }
 

@@ -89,9 +89,8 @@ private:
   struct Candidate {
     Parts parts;
     std::vector<int64_t> cycles = {};
-    int64_t bytes = 0;
-    /// The mean over the sets of parameters of what the cycles are to those of the first one.
-    double ratio = 1;
+    /// Beside those of the first one.
+    RunCost cost = {};
   };
 
   Expected<void> choose(SubNetGroups &part, std::shared_ptr<GroupPlanner> planner) const;
@@ -259,9 +258,9 @@ Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> refer
   Expected<int64_t> bytes = plannedBytes(main, planned, backend);
   if (!bytes)
     return propagate(bytes);
-  candidate.bytes = *bytes;
+  candidate.cost.bytes = *bytes;
   if (!reference.empty())
-    candidate.ratio = meanRatio(candidate.cycles, reference);
+    candidate.cost.ratio = meanRatio(candidate.cycles, reference);
   return {};
 }
 
@@ -277,13 +276,11 @@ GroupChooser::weighed(std::vector<Parts> candidates) const {
       return propagate(done);
     reference = made.front().cycles;
   }
-  std::ranges::stable_sort(made, {}, &Candidate::ratio);
-  const double most = made.front().ratio * kSlower;
-  const auto slower = std::ranges::find_if(
-      made, [&](const Candidate &candidate) { return candidate.ratio > most; });
-  const auto best =
-      std::min_element(made.begin(), slower,
-                       [](const Candidate &a, const Candidate &b) { return a.bytes < b.bytes; });
+  std::ranges::stable_sort(made, {}, [](const Candidate &each) { return each.cost.ratio; });
+  std::vector<RunCost> costs;
+  for (const Candidate &each : made)
+    costs.push_back(each.cost);
+  const auto best = made.begin() + static_cast<std::ptrdiff_t>(leastMemory(costs));
   std::rotate(made.begin(), best, std::next(best));
   return made;
 }
@@ -305,10 +302,10 @@ Expected<void> GroupChooser::search(SubNetGroups &part, SearchTime &time) const 
 /// parameters it takes more cycles than the first start.
 Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
   const std::vector<int64_t> reference = starts.front().cycles;
-  const int64_t mostBytes = starts.front().bytes;
+  const int64_t mostBytes = starts.front().cost.bytes;
   llvm::SmallDenseSet<const GroupTable *> tables;
   llvm::erase_if(starts, [&](const Candidate &start) {
-    return start.bytes > mostBytes || !tables.insert(start.parts.front().table.get()).second;
+    return start.cost.bytes > mostBytes || !tables.insert(start.parts.front().table.get()).second;
   });
   SearchTime time(std::chrono::seconds(options.seconds),
                   starts.size() * starts.front().parts.size());
@@ -319,8 +316,9 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
         return propagate(done);
     if (Expected<void> done = weigh(start, reference); !done)
       return propagate(done);
-    const bool isAllowed = start.bytes <= mostBytes && isNowhereSlower(start.cycles, reference);
-    if (!best || (isAllowed && start.ratio < best->ratio))
+    const bool isAllowed =
+        start.cost.bytes <= mostBytes && isNowhereSlower(start.cycles, reference);
+    if (!best || (isAllowed && start.cost.ratio < best->cost.ratio))
       best = &start;
   }
   return std::move(best->parts);
@@ -362,6 +360,17 @@ Expected<Parts> bareParts(func::FuncOp main, const GroupOptions &options, const 
 }
 
 } // namespace
+
+size_t codegen::leastMemory(ArrayRef<RunCost> runs) {
+  double most = std::numeric_limits<double>::infinity();
+  for (const RunCost &run : runs)
+    most = std::min(most, run.ratio * kSlower);
+  const RunCost *best = nullptr;
+  for (const RunCost &run : runs)
+    if (run.ratio <= most && (!best || run.bytes < best->bytes))
+      best = &run;
+  return static_cast<size_t>(best - runs.begin());
+}
 
 Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOptions &options,
                                               const Backend &backend) {

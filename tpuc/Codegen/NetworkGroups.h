@@ -64,6 +64,18 @@ struct NetworkGroups {
   PoolPlace place() const { return {.pool = pool, .address = poolAddress}; }
 };
 
+/// What a run with some groups takes.
+struct RunCost {
+  /// The mean over the sets of timing parameters of its cycles, divided by those of another run.
+  double ratio = 1;
+  /// Of global memory.
+  int64_t bytes = 0;
+};
+
+/// The number of the run that needs the least global memory of those that take at most a percent
+/// longer than the fastest; of several the first.
+size_t leastMemory(llvm::ArrayRef<RunCost> runs);
+
 /// The groups of all sub-networks of the chip. Where what they need does not find its place, they
 /// are chosen again for a smaller memory; at last nothing is kept for the whole network. Errors:
 /// those of the file; layers that do not fit local memory.

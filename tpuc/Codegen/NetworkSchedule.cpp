@@ -129,7 +129,7 @@ private:
   void buildUnits();
   Expected<bool> place(int64_t limit);
   Expected<int64_t> moveLoads(int64_t room);
-  int64_t neededBytes(ArrayRef<MovableLoad> loads) const;
+  int64_t neededBytes() const;
   Expected<bool> allocate();
 
   ArrayRef<Operation *> layers;
@@ -143,8 +143,8 @@ private:
   std::vector<int64_t> bytes;
   std::vector<ScheduleUnit> units;
   int64_t end = 0;
-  /// The most bytes that are needed in a unit.
-  int64_t most = 0;
+  /// Of the loads that were moved last.
+  std::vector<MovableLoad> loads;
 };
 
 int64_t Scheduler::available(Value value) const {
@@ -267,7 +267,8 @@ void Scheduler::buildUnits() {
   }
 }
 
-int64_t Scheduler::neededBytes(ArrayRef<MovableLoad> loads) const {
+/// The most bytes that are needed in a unit.
+int64_t Scheduler::neededBytes() const {
   std::vector<int64_t> needed;
   for (const ScheduleUnit &unit : units)
     needed.push_back(unit.bytes);
@@ -319,10 +320,9 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   llvm::stable_sort(moved, [](const Load &a, const Load &b) {
     return std::pair(a.load.need, a.load.earliest) < std::pair(b.load.need, b.load.earliest);
   });
-  std::vector<MovableLoad> loads;
+  loads.clear();
   for (const Load &load : moved)
     loads.push_back(load.load);
-  most = neededBytes(loads);
   std::vector<ScheduleUnit> used = units;
   Expected<int64_t> cycles = scheduleLoads(used, loads, capacity, room);
   if (!cycles)
@@ -410,7 +410,8 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
-      return NetworkSchedule{.items = std::move(items), .fill = fill, .isCrowded = most > room};
+      return NetworkSchedule{
+          .items = std::move(items), .fill = fill, .isCrowded = neededBytes() > room};
   }
   return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
                                  " bytes of local memory");

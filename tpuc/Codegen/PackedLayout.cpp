@@ -20,13 +20,15 @@ static Shape packedDims(llvm::ArrayRef<int64_t> dims) {
 Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
   ThreadPool threads(1);
   const Tensor tensor = layout.type ? convert(plain, *layout.type) : plain;
-  std::vector<kernels::AxisSource> sources;
-  for (size_t axis = 0; axis < layout.padded.size(); ++axis)
-    sources.push_back(kernels::padSource(tensor.shape()[axis], 0,
-                                         layout.padded[axis] - tensor.shape()[axis],
-                                         kernels::PadMode::Constant));
-  Tensor padded(tensor.type(), packedDims(layout.padded));
-  kernels::remap(tensor, sources, nullptr, padded, threads);
+  Tensor padded = tensor;
+  if (const Shape dims = packedDims(layout.padded); dims != tensor.shape()) {
+    std::vector<kernels::AxisSource> sources;
+    for (size_t axis = 0; axis < layout.padded.size(); ++axis)
+      sources.push_back(kernels::padSource(
+          tensor.shape()[axis], 0, dims[axis] - tensor.shape()[axis], kernels::PadMode::Constant));
+    padded = Tensor(tensor.type(), dims);
+    kernels::remap(tensor, sources, nullptr, padded, threads);
+  }
   // Dimension order[i] of the blocks is dimension i of the transposed tensor, and back.
   llvm::SmallVector<int64_t> transposed;
   llvm::SmallVector<int64_t> inverse(layout.order.size());

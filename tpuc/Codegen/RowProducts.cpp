@@ -16,6 +16,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include <cstring>
 
@@ -72,13 +73,12 @@ void eraseUnused(Operation *op) {
 
 /// A matrix [inner, columns], or the other way round, as a filter [columns, channels, h, w].
 Tensor filterOf(const Tensor &matrix, bool isTurned, ArrayRef<int64_t> dims) {
-  Tensor filter(matrix.type(), Shape(std::span(dims.data(), dims.size())));
+  const Shape shape(std::span(dims.data(), dims.size()));
+  if (isTurned)
+    return matrix.reshaped(shape);
+  Tensor filter(matrix.type(), shape);
   const std::span<const std::byte> from = matrix.rawBytes();
   const std::span<std::byte> to = filter.mutableBytes();
-  if (isTurned) {
-    std::ranges::copy(from, to.begin());
-    return filter;
-  }
   const auto bytes = static_cast<size_t>(byteSize(matrix.type(), 1));
   const auto columns = static_cast<size_t>(dims[0]);
   const size_t inner = from.size() / bytes / columns;
@@ -86,6 +86,7 @@ Tensor filterOf(const Tensor &matrix, bool isTurned, ArrayRef<int64_t> dims) {
     for (size_t column = 0; column < columns; ++column)
       std::memcpy(to.data() + (column * inner + row) * bytes,
                   from.data() + (row * columns + column) * bytes, bytes);
+  releaseMapped(from);
   return filter;
 }
 

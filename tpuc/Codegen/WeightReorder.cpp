@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -38,6 +39,7 @@ struct WeightReorderPass : codegen::impl::WeightReorderBase<WeightReorderPass> {
     OpBuilder builder(weight);
     top::WeightOp made = top::WeightOp::create(builder, getOperation(), weight.name() + "_packed",
                                                pack(*tensor, layout));
+    releaseMapped(tensor->rawBytes());
     auto type = cast<RankedTensorType>(weight.getOutput().getType());
     auto packedType = cast<RankedTensorType>(made.getOutput().getType());
     return builder.create<tpu::UnpackOp>(weight.getLoc(), type.clone(packedType.getElementType()),

@@ -84,6 +84,13 @@ private:
   std::vector<OutputFile> files;
 };
 
+constexpr StringLiteral kWeightFile = "module.weight_file";
+
+StringRef weightFile(ModuleOp module) {
+  auto file = module->getAttrOfType<StringAttr>(kWeightFile);
+  return file ? file.getValue() : StringRef();
+}
+
 /// The names of the tensors that `main` gives.
 std::set<std::string> outputNames(ModuleOp module) {
   std::set<std::string> names;
@@ -253,18 +260,48 @@ void ModelDeploy::count() {
     }
 }
 
-Expected<void> ModelDeploy::write() {
-  const std::string weights = paths->loweredWeights(lowering.chip, mode);
-  auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
-  auto store = dialect->weights(*lowered->module);
+/// The weights of `module` are those of their written file from now on, mapped; what is no regular
+/// file cannot be.
+Expected<void> readWritten(ModuleOp module, const OutputFile &weights) {
+  if (weights.temporaryPath().empty())
+    return {};
+  Expected<std::shared_ptr<top::WeightStore>> store =
+      top::WeightStore::open(weights.temporaryPath());
+  if (!store)
+    return propagate(store);
+  module.getContext()->getLoadedDialect<top::TopDialect>()->setWeights(weightFile(module),
+                                                                       std::move(*store));
+  return {};
+}
+
+/// Writes `module`, and its weights to the file `weights`, first of those that are given. What
+/// passes have made of them leaves memory once no module names the file that they were in before.
+Expected<std::vector<OutputFile>> writeWithWeights(ModuleOp module, const std::string &weights,
+                                                   const std::string &path) {
+  auto *dialect = module.getContext()->getLoadedDialect<top::TopDialect>();
+  auto store = dialect->weights(module);
   if (!store)
     return propagate(store);
   dialect->setWeights(weights, *store);
-  (*lowered->module)
-      ->setAttr("module.weight_file", StringAttr::get(lowered->context.get(), weights));
-  Expected<std::vector<OutputFile>> made = writeModule(*lowered->module, summary.lowered);
+  module->setAttr(kWeightFile, StringAttr::get(module.getContext(), weights));
+  Expected<std::vector<OutputFile>> written = writeModule(module, path);
+  if (written)
+    if (Expected<void> read = readWritten(module, written->front()); !read)
+      return propagate(read);
+  return written;
+}
+
+Expected<void> ModelDeploy::write() {
+  const std::string before = weightFile(*lowered->module).str();
+  const std::string weights = paths->loweredWeights(lowering.chip, mode);
+  Expected<std::vector<OutputFile>> made =
+      writeWithWeights(*lowered->module, weights, summary.lowered);
   if (!made)
     return propagate(made);
+  // No module of this context names the files that they were in before.
+  for (const std::string &name : {weightFile(*top.module).str(), before})
+    if (name != weights)
+      lowered->context->getLoadedDialect<top::TopDialect>()->setWeights(name, nullptr);
   summary.weightBytes = static_cast<int64_t>(made->front().size());
   files = std::move(*made);
   return {};
@@ -389,17 +426,14 @@ Expected<void> ModelDeploy::generate() {
     return propagate(made);
   OwningOpRef<ModuleOp> module = std::move(*made);
   listCpuLayers(*module);
-  const std::string weights = paths->finalWeights(lowering.chip, mode);
-  auto *dialect = lowered->context->getLoadedDialect<top::TopDialect>();
-  auto store = dialect->weights(*module);
-  if (!store)
-    return propagate(store);
-  dialect->setWeights(weights, *store);
-  (*module)->setAttr("module.weight_file", StringAttr::get(lowered->context.get(), weights));
   summary.final = paths->finalModule(lowering.chip, mode);
-  Expected<std::vector<OutputFile>> written = writeModule(*module, summary.final);
+  Expected<std::vector<OutputFile>> written =
+      writeWithWeights(*module, paths->finalWeights(lowering.chip, mode), summary.final);
   if (!written)
     return propagate(written);
+  // The packed ones are not needed any more.
+  if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
+    return read;
   for (OutputFile &file : *written)
     files.push_back(std::move(file));
   Expected<OutputFile> file = codegen::writeModelFile(*module, options.model);

@@ -72,6 +72,18 @@ TEST(QuantizedWeights, KnowTheChannelOfEachElement) {
   EXPECT_THAT(channelsOf({2, 3, 1, 1}, 6), ElementsAre(0, 0, 1, 1, 2, 2));
 }
 
+TEST(QuantizedWeights, KnowTheRunsOfEachChannel) {
+  for (const ChannelOrder &order : {ChannelOrder{3, 2, 1, 1}, ChannelOrder{2, 3, 2, 2},
+                                    ChannelOrder{1, 3, 2, 1}, ChannelOrder{2, 3, 1, 1}}) {
+    std::vector<int64_t> channels;
+    order.forEachRun([&](int64_t first, int64_t channel) {
+      EXPECT_EQ(first, std::ssize(channels));
+      channels.insert(channels.end(), static_cast<size_t>(order.inner), channel);
+    });
+    EXPECT_EQ(channels, channelsOf(order, order.numChannels() * order.perChannel()));
+  }
+}
+
 TEST(QuantizedWeights, HaveAScaleForEachChannel) {
   ProductScales scales;
   scales.input = 0.5;
@@ -293,6 +305,28 @@ TEST(QuantizedWeights, AddLessToSumsWhereCovariancesAreKnown) {
   for (float number : filter)
     nearest.push_back(static_cast<int8_t>(std::lround(number)));
   EXPECT_LT(variance(roundedBy(filter, covariances)), variance(nearest) / 3);
+}
+
+TEST(QuantizedWeights, RoundEachChannelByItself) {
+  // More channels than are rounded at a time, and some that are left.
+  constexpr int64_t kChannels = 19, kSize = 5;
+  std::vector<float> covariances;
+  for (size_t c = 0; c < kSize; ++c)
+    for (size_t d = 0; d <= c; ++d)
+      covariances.push_back(c == d ? 2 + float(c) : 0.5F + 0.25F * float(d));
+  const Tensor filter = random({kChannels, kSize}, 100, 9);
+  ProductScales scales;
+  scales.filter = {1};
+  scales.means.assign(static_cast<size_t>(filter.numElements()), 0);
+  scales.covariances = covariances;
+  const std::vector<int8_t> together =
+      values<int8_t>(quantizeWeights(filter, nullptr, {kSize, kChannels, 1, 1, 1}, scales).filter);
+  const std::vector<float> numbers = values<float>(filter);
+  for (int64_t channel = 0; channel < kChannels; ++channel) {
+    const auto first = channel * kSize;
+    EXPECT_EQ(std::vector<int8_t>(together.begin() + first, together.begin() + first + kSize),
+              roundedBy({numbers.begin() + first, numbers.begin() + first + kSize}, covariances));
+  }
 }
 
 } // namespace

@@ -33,8 +33,14 @@ class InputChannels {
 public:
   explicit InputChannels(mlir::Operation *op);
 
-  size_t of(int64_t index) const {
-    return static_cast<size_t>(index / group * count + index / stride % count);
+  /// `visit(channel)` for each of so many elements in their order.
+  template <typename Visit> void forEach(int64_t elements, Visit visit) const {
+    int64_t base = 0;
+    for (int64_t index = 0; index < elements; base += count)
+      for (int64_t end = index + std::min(group, elements - index); index < end;)
+        for (int64_t channel = 0; channel < count; ++channel)
+          for (int64_t same = 0; same < stride; ++same, ++index)
+            visit(static_cast<size_t>(base + channel));
   }
 
 private:

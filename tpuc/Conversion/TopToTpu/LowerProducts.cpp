@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include <fmt/format.h>
 
@@ -139,10 +140,10 @@ static std::vector<float> inputMeans(Operation *op) {
   if (!means)
     return ofElements;
   const int64_t count = cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements();
-  const InputChannels channels(op);
+  const ArrayRef<float> ofChannels = means.asArrayRef();
   ofElements.reserve(static_cast<size_t>(count));
-  for (int64_t index = 0; index < count; ++index)
-    ofElements.push_back(means[channels.of(index)]);
+  InputChannels(op).forEach(count,
+                            [&](size_t channel) { ofElements.push_back(ofChannels[channel]); });
   return ofElements;
 }
 
@@ -159,6 +160,7 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
       pairs && !scales.means.empty())
     scales.covariances.assign(pairs.asArrayRef().begin(), pairs.asArrayRef().end());
   QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
+  releaseMapped((*filter)->rawBytes());
   Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
   Value sums =
       weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias)) : lowering.none();

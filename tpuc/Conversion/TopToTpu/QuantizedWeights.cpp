@@ -35,6 +35,10 @@ public:
   QuantizedWeights run();
 
 private:
+  template <typename T>
+  std::span<const T> runFrom(std::span<const T> elements, int64_t first) const {
+    return elements.subspan(static_cast<size_t>(first), static_cast<size_t>(order.inner));
+  }
   void findScales();
   double biasOf(int64_t channel) const {
     if (!bias)
@@ -60,12 +64,17 @@ void WeightQuantizer::findScales() {
   const auto count = static_cast<size_t>(order.numChannels());
   std::vector<double> most(count, 0);
   std::vector<double> sums(count, 0);
-  for (size_t i = 0; i < filter.size(); ++i) {
-    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
-    const double magnitude = std::abs(double(filter[i]));
-    most[channel] = std::max(most[channel], magnitude);
-    sums[channel] += magnitude;
-  }
+  order.forEachRun([&](int64_t first, int64_t channel) {
+    double largest = most[static_cast<size_t>(channel)];
+    double sum = sums[static_cast<size_t>(channel)];
+    for (float element : runFrom(filter, first)) {
+      const double magnitude = std::abs(double(element));
+      largest = std::max(largest, magnitude);
+      sum += magnitude;
+    }
+    most[static_cast<size_t>(channel)] = largest;
+    sums[static_cast<size_t>(channel)] = sum;
+  });
   filterScales.assign(count, 1);
   for (size_t c = 0; c < count; ++c) {
     if (!scales.filter.empty())
@@ -182,32 +191,46 @@ void WeightQuantizer::roundByCovariances() {
   const std::vector<double> factor = transposedFactor(size, least, [&](size_t row, size_t column) {
     return covariance(places[row], places[column]) + (row == column ? least : 0.0);
   });
+  // Several channels at a time, so that their sums need not wait for each other.
+  constexpr int64_t kTogether = 8;
+  using Numbers = std::array<double, kTogether>;
   auto stored = result.filter.mutableData<int8_t>();
-  std::vector<double> errors(size);
-  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+  std::vector<Numbers> errors(size);
+  for (int64_t first = 0; first < order.numChannels(); first += kTogether) {
+    const auto count = static_cast<size_t>(std::min(kTogether, order.numChannels() - first));
     for (size_t i = size; i-- > 0;) {
-      const auto element =
-          static_cast<size_t>(order.elementOf(channel, static_cast<int64_t>(places[i])));
-      const double number = double(filter[element]) / filterScales[static_cast<size_t>(channel)];
       const double *column = &factor[i * size];
-      double added = 0;
+      Numbers added = {};
       for (size_t k = i + 1; k < size; ++k)
-        added += column[k] * errors[k];
-      const double rounded = std::clamp(std::round(number - added / column[i]), -128.0, 127.0);
-      errors[i] = rounded - number;
-      stored[element] = static_cast<int8_t>(rounded);
+        for (size_t c = 0; c < added.size(); ++c)
+          added[c] += column[k] * errors[k][c];
+      for (size_t c = 0; c < count; ++c) {
+        const int64_t channel = first + static_cast<int64_t>(c);
+        const auto element =
+            static_cast<size_t>(order.elementOf(channel, static_cast<int64_t>(places[i])));
+        const double number = double(filter[element]) / filterScales[static_cast<size_t>(channel)];
+        const double rounded = std::clamp(std::round(number - added[c] / column[i]), -128.0, 127.0);
+        errors[i][c] = rounded - number;
+        stored[element] = static_cast<int8_t>(rounded);
+      }
     }
+  }
 }
 
 /// What each output channel gets on the average because its filter is rounded, in units of its sum.
 std::vector<double> WeightQuantizer::addedByRounding() const {
   std::vector<double> added(filterScales.size(), 0);
   const auto stored = result.filter.data<int8_t>();
-  for (size_t i = 0; i < scales.means.size(); ++i) {
-    const auto channel = static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)));
-    added[channel] += (double(stored[i]) - double(filter[i]) / filterScales[channel]) *
-                      double(scales.means[i]) / scales.input;
-  }
+  if (scales.means.empty())
+    return added;
+  order.forEachRun([&](int64_t first, int64_t channel) {
+    const double scale = filterScales[static_cast<size_t>(channel)];
+    double sum = added[static_cast<size_t>(channel)];
+    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(first + order.inner); ++i)
+      sum +=
+          (double(stored[i]) - double(filter[i]) / scale) * double(scales.means[i]) / scales.input;
+    added[static_cast<size_t>(channel)] = sum;
+  });
   return added;
 }
 
@@ -218,8 +241,10 @@ void WeightQuantizer::roundBias() {
   const std::vector<double> added = addedByRounding();
   std::vector<double> sums(filterScales.size(), 0);
   const auto stored = result.filter.data<int8_t>();
-  for (size_t i = 0; i < stored.size(); ++i)
-    sums[static_cast<size_t>(order.channelOf(static_cast<int64_t>(i)))] += stored[i];
+  order.forEachRun([&](int64_t first, int64_t channel) {
+    for (int8_t element : runFrom(stored, first))
+      sums[static_cast<size_t>(channel)] += element;
+  });
   const int64_t count = order.numChannels();
   result.bias.emplace(DataType::I32, Shape{count});
   auto rounded = result.bias->mutableData<int32_t>();

@@ -17,6 +17,7 @@
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
@@ -204,11 +205,15 @@ Expected<double> ChannelScaler::errorOf(const ScaledTensor &tensor,
     Expected<Tensor> filter = readFilter(reader);
     if (!filter)
       return propagate(filter);
-    const InputChannels channels(reader);
-    for (auto [index, weight] : llvm::enumerate(filter->data<float>())) {
-      const double added = double(weight) * stepOf(channels.of(static_cast<int64_t>(index)));
+    std::vector<double> steps;
+    for (size_t channel = 0; channel < numChannels(reader); ++channel)
+      steps.push_back(stepOf(channel));
+    const float *weight = filter->data<float>().data();
+    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
+      const double added = double(*weight++) * steps[channel];
       error += added * added;
-    }
+    });
+    releaseMapped(filter->rawBytes());
   }
   return error;
 }
@@ -303,12 +308,12 @@ Expected<void> ChannelScaler::takeSummands(Operation *reader, const Tensor &filt
       return propagate(numbers);
     llvm::copy(convert(*numbers, DataType::F32).data<float>(), sums.begin());
   }
-  const InputChannels channels(reader);
-  for (auto [index, weight] : llvm::enumerate(filter.data<float>())) {
-    const auto element = static_cast<int64_t>(index);
-    sums[static_cast<size_t>(order.channelOf(element))] -=
-        double(weight) * double(summands[channels.of(element)]);
-  }
+  const float *weight = filter.data<float>().data();
+  int64_t element = 0;
+  InputChannels(reader).forEach(filter.numElements(), [&](size_t channel) {
+    sums[static_cast<size_t>(order.channelOf(element++))] -=
+        double(*weight++) * double(summands[channel]);
+  });
   Tensor bias(DataType::F32, Shape{order.numChannels()});
   llvm::transform(sums, bias.mutableData<float>().begin(),
                   [](double sum) { return static_cast<float>(sum); });
@@ -324,10 +329,11 @@ Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap 
   if (!filter)
     return propagate(filter);
   Tensor divided(DataType::F32, filter->shape());
-  auto at = divided.mutableData<float>().begin();
-  const InputChannels channels(reader);
-  for (auto [index, weight] : llvm::enumerate(filter->data<float>()))
-    *at++ = weight / map.factors[channels.of(static_cast<int64_t>(index))];
+  float *at = divided.mutableData<float>().data();
+  const float *weight = filter->data<float>().data();
+  InputChannels(reader).forEach(filter->numElements(),
+                                [&](size_t channel) { *at++ = *weight++ / map.factors[channel]; });
+  releaseMapped(filter->rawBytes());
   builder.setInsertionPoint(reader);
   if (!map.summands.empty())
     if (Expected<void> taken = takeSummands(reader, divided, map.summands); !taken)

@@ -9,6 +9,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
@@ -95,6 +96,7 @@ static Expected<WeightOp> cloneAs(WeightOp op, OpBuilder &builder, DataType to, 
   std::string name = op.name() + suffix.str();
   if (!(*store)->contains(name))
     (*store)->set(name, convert(*tensor, to));
+  releaseMapped(tensor->rawBytes());
   return builder.create<WeightOp>(NameLoc::get(builder.getStringAttr(name)),
                                   tensorType(builder.getContext(), to, tensor->shape()),
                                   op.getWeightScaleAttr());

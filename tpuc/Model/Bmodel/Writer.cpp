@@ -10,7 +10,6 @@
 #include "tpuc/Model/Bmodel/Check.h"
 #include "tpuc/Model/Bmodel/Header.h"
 #include "tpuc/Model/Bmodel/Sha256.h"
-#include "tpuc/Support/OutputFile.h"
 
 #include <bmodel_generated.h>
 #include <debuginfo_generated.h>
@@ -347,17 +346,22 @@ Expected<void> produce(const Model &model, const std::string &where,
 
 } // namespace
 
-Expected<void> writeModel(const Model &model, const std::string &path) {
+Expected<OutputFile> createModel(const Model &model, const std::string &path) {
   auto file = OutputFile::create(path);
   if (!file)
-    return propagate(file);
+    return file;
   try {
     if (auto ok = produce(model, path, [&](Bytes bytes) { return file->write(bytes); }); !ok)
-      return ok;
+      return propagate(ok);
   } catch (const std::bad_alloc &) {
     return makeError(path, "not enough memory to write the file");
   }
-  return file->commit();
+  return file;
+}
+
+Expected<void> writeModel(const Model &model, const std::string &path) {
+  auto file = createModel(model, path);
+  return file ? file->commit() : propagate(file);
 }
 
 Expected<std::vector<std::byte>> encodeModel(const Model &model, const std::string &where) {

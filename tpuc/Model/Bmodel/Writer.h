@@ -10,7 +10,7 @@
 #define TPUC_MODEL_BMODEL_WRITER_H
 
 #include "tpuc/Model/Bmodel/Bmodel.h"
-#include "tpuc/Support/Error.h"
+#include "tpuc/Support/OutputFile.h"
 
 namespace tpuc::bmodel {
 
@@ -22,6 +22,9 @@ namespace tpuc::bmodel {
 /// Errors: those of `checkModel`, a checksum that the coefficients do not have, and those of the
 /// file system.
 Expected<void> writeModel(const Model &model, const std::string &path);
+
+/// The same file before it gets its name, which is left to the caller.
+Expected<OutputFile> createModel(const Model &model, const std::string &path);
 
 /// The bytes of that file. `where` names the model in errors.
 Expected<std::vector<std::byte>> encodeModel(const Model &model, const std::string &where);

@@ -193,15 +193,7 @@ Expected<OutputFile> writeBmodel(const std::vector<CommandStreams> &streams,
   Expected<bmodel::Model> model = maker.make(std::move(tensors), target, path);
   if (!model)
     return propagate(model);
-  Expected<std::vector<std::byte>> bytes = bmodel::encodeModel(*model, path);
-  if (!bytes)
-    return propagate(bytes);
-  Expected<OutputFile> file = OutputFile::create(path);
-  if (!file)
-    return file;
-  if (Expected<void> written = file->write(*bytes); !written)
-    return propagate(written);
-  return file;
+  return bmodel::createModel(*model, path);
 }
 
 } // namespace tpuc::bm1684x::backend
