@@ -15,7 +15,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 using namespace tpuc;
@@ -78,15 +80,47 @@ static std::vector<double> placesOf(std::span<const float> values, size_t channe
 
 /// The mean over `rows` of the products of each pair of columns.
 static std::vector<double> meanProducts(std::span<const double> rows, size_t columns) {
+  // Rows that are counted together: every sum is read and written once for all of them.
+  constexpr size_t kTogether = 4;
+  const size_t count = rows.size() / columns;
   std::vector<double> products(pairIndex(columns, 0), 0);
-  for (size_t first = 0; first < rows.size(); first += columns)
+  for (size_t first = 0; first < count; first += kTogether) {
+    const size_t together = std::min(kTogether, count - first);
+    std::array<const double *, kTogether> row;
+    for (size_t i = 0; i < kTogether; ++i)
+      row[i] = &rows[(first + std::min(i, together - 1)) * columns];
     for (size_t c = 0; c < columns; ++c) {
-      const double factor = rows[first + c] * double(columns) / double(rows.size());
+      std::array<double, kTogether> factor;
+      for (size_t i = 0; i < kTogether; ++i)
+        factor[i] = i < together ? row[i][c] / double(count) : 0.0;
       double *sums = &products[pairIndex(c, 0)];
       for (size_t d = 0; d <= c; ++d)
-        sums[d] += factor * rows[first + d];
+        sums[d] += (factor[0] * row[0][d] + factor[1] * row[1][d]) +
+                   (factor[2] * row[2][d] + factor[3] * row[3][d]);
     }
+  }
   return products;
+}
+
+void ChannelStatistics::addMean(Sum &sum, double mean) {
+  constexpr double kUnits = double(int64_t(1) << kFractionBits);
+  // What 64 bits hold, as nearly all means are, is converted by one instruction.
+  if (std::abs(mean) < 4)
+    sum += static_cast<int64_t>(mean * kUnits);
+  else if (std::abs(mean) < kMostMean)
+    sum += static_cast<Sum>(mean * kUnits);
+}
+
+/// In an order that is the same every time, several sums side by side.
+static double sumOf(std::span<const float> values) {
+  std::array<double, 8> sums = {};
+  size_t i = 0;
+  for (; i + sums.size() <= values.size(); i += sums.size())
+    for (size_t lane = 0; lane < sums.size(); ++lane)
+      sums[lane] += double(values[i + lane]);
+  for (size_t lane = 0; i < values.size(); ++i, ++lane)
+    sums[lane] += double(values[i]);
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
@@ -103,10 +137,7 @@ void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
   for (size_t first = 0; first < values.size(); first += inner) {
     const size_t channel = first / inner % channels;
     const auto run = values.subspan(first, inner);
-    double sum = 0;
-    for (float value : run)
-      sum += double(value);
-    sums[channel] += sum;
+    sums[channel] += sumOf(run);
     ranges[channel].add(run);
   }
   const double count = double(values.size()) / double(channels);
@@ -117,16 +148,13 @@ void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
   std::lock_guard lock(mutex);
   entry.products.resize(products.size());
   for (auto [sum, product] : llvm::zip_equal(entry.products, products))
-    if (std::abs(product) < kMostMean)
-      sum += static_cast<Sum>(std::ldexp(product, kFractionBits));
+    addMean(sum, product);
   entry.sums.resize(channels);
   entry.ranges.resize(channels);
   ++entry.samples;
   for (size_t channel = 0; channel < channels; ++channel) {
     entry.ranges[channel].merge(ranges[channel]);
-    const double mean = sums[channel] / count;
-    if (std::abs(mean) < kMostMean)
-      entry.sums[channel] += static_cast<Sum>(std::ldexp(mean, kFractionBits));
+    addMean(entry.sums[channel], sums[channel] / count);
   }
 }
 

@@ -72,6 +72,8 @@ private:
     /// Mean products of each pair of channels, the last of which is one more: that of the number 1.
     std::vector<Sum> products;
   };
+  /// `mean` in units of 2^-60, unless it is too large for a sum of these.
+  static void addMean(Sum &sum, double mean);
   static std::vector<float> covariancesOf(const Entry &entry);
 
   std::map<std::string, Entry> entries;

@@ -193,6 +193,43 @@ TEST_F(CalibrateTest, ChannelsOfPartsCombineToThoseOfAll) {
   EXPECT_TRUE(last.of("relu").means.empty());
 }
 
+/// Channels with runs of 11 elements, some of which are far from 0.
+TEST_F(CalibrateTest, FindsTheFiguresOfPictures) {
+  auto pictures = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    func.func @main(%0: tensor<1x3x1x11xf32>) -> tensor<1x1x1x11xf32> {
+      %n = "top.None"() : () -> none
+      %1 = "top.Input"(%0) : (tensor<1x3x1x11xf32>) -> tensor<1x3x1x11xf32> loc("x")
+      %2 = "top.Weight"() : () -> tensor<1x3x1x1xf32> loc("w")
+      %3 = "top.Conv"(%1, %2, %n) {kernel_shape = [1, 1]} : (tensor<1x3x1x11xf32>, tensor<1x3x1x1xf32>, none) -> tensor<1x1x1x11xf32> loc("c")
+      return %3 : tensor<1x1x1x11xf32>
+    })",
+                                                          &context);
+  const Tensor values = random({3, 11}, 5);
+  Tensor sample(DataType::F32, {1, 3, 1, 11});
+  constexpr std::array<float, 3> kSizes = {0.01F, 1, 1000};
+  std::array<double, 3> means = {};
+  for (size_t i = 0; i < 33; ++i) {
+    sample.mutableData<float>()[i] = values.data<float>()[i] * kSizes[i / 11] + kSizes[i / 11];
+    means[i / 11] += double(sample.data<float>()[i]) / 11;
+  }
+  ChannelStatistics statistics(*pictures);
+  statistics.add("x", sample);
+  const ChannelFigures figures = statistics.of("x");
+  ASSERT_EQ(figures.means.size(), 3U);
+  ASSERT_EQ(figures.covariances.size(), 6U);
+  for (size_t c = 0; c < 3; ++c) {
+    EXPECT_NEAR(figures.means[c], means[c], 1e-6 * double(kSizes[c]));
+    for (size_t d = 0; d <= c; ++d) {
+      double covariance = 0;
+      for (size_t i = 0; i < 11; ++i)
+        covariance += (double(sample.data<float>()[11 * c + i]) - means[c]) *
+                      (double(sample.data<float>()[11 * d + i]) - means[d]) / 11;
+      EXPECT_NEAR(figures.covariances[pairIndex(c, d)], covariance,
+                  1e-6 * double(kSizes[c] * kSizes[d]));
+    }
+  }
+}
+
 TEST_F(CalibrateTest, TuningNeverLowersKl) {
   for (unsigned i = 12; i < 400; ++i)
     samples.push_back(random({4, 8}, i));
