@@ -608,7 +608,7 @@ const std::vector<Layer> kLayers = {
            s.input("m", {s.between(1, 2), s.between(0, 1) == 1 ? 4 : 1, queries, 90});
        if (s.between(0, 1) == 1)
          mask =
-             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.25 : f64", "i1");
+             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.3 : f64", "i1");
        s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", mask, "n", "n", "n"},
                   s.between(0, 1) == 1 ? "is_causal = true" : "softcap = 3.0 : f64");
        s.op("r", "MatMul", {"a", s.weight("w", {20, 24}), "n"});
@@ -799,6 +799,19 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Where", {"f", "x", s.weight("w", {1})});
      },
      true},
+    {"CompareBetweenNumbers",
+     [](Sketch &s) {
+       // With a number that 16 bits do not hold, of so many that some are beside it.
+       static constexpr std::array kModes = {"Equal",          "NotEqual", "Greater",
+                                             "GreaterOrEqual", "Less",     "LessOrEqual"};
+       s.input("x", {2, 70, 30, 30});
+       s.op("c", "CompareConst", {"x"},
+            fmt::format("mode = \"{}\", const_val = 2.3 : f64, inversed = {}",
+                        kModes[static_cast<size_t>(s.between(0, 5))], s.between(0, 1) == 1),
+            "i1");
+       s.op("r", "Cast", {"c"}, "to = f32");
+     },
+     true, 12, true},
     {"CastBooleans",
      [](Sketch &s) {
        s.input("x", {2, s.channels(), 5, 6});
