@@ -23,10 +23,10 @@ using namespace tpuc::codegen;
 namespace {
 
 constexpr bool (*kDecompositions[])(OpMaker &) = {
-    decomposeRecurrent, decomposeReduce,    decomposeNormalize,     decomposeCumSum,
-    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands,  decomposeClip,
-    decomposePower,     decomposeTrilu,     decomposeGather,        decomposeMatMul,
-    decomposePool3d,    decomposeConv3d,    decomposeComputedFilter};
+    decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
+    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
+    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeScatter,
+    decomposeMatMul,    decomposePool3d,    decomposeConv3d,       decomposeComputedFilter};
 
 /// Of ops of which no slice fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};

@@ -43,6 +43,9 @@ bool decomposeTrilu(OpMaker &maker);
 /// Gathers of floats by signed indices: by ui32, counted from the front.
 bool decomposeGather(OpMaker &maker);
 
+/// Scatters of floats by constant indices.
+bool decomposeScatter(OpMaker &maker);
+
 /// Attention on floats, also with masks, windows, a past, or heads that are shared: products, sums
 /// with masks and a softmax.
 bool decomposeAttention(OpMaker &maker);

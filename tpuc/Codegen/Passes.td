@@ -41,7 +41,8 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     same: recurrent cells become one for each direction, with their constants filled up to whole
     lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
     transposition and reductions of rows; running sums products with a triangle; windows over three
-    dimensions two over fewer; products and convolutions whose sums are so long that no slice fits
+    dimensions two over fewer; convolutions with computed filters products with what lies under each
+    tap; scatters by constant indices concatenations or gathers; products and convolutions whose sums are so long that no slice fits
     local memory parts of them, with F32 sums that are added. Floats of 16 bits are F32 in between where steps would round. Forms
     without such a rule stay, and so do ops on stored integers.
   }];

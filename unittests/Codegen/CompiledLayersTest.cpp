@@ -70,13 +70,16 @@ public:
         fmt::format("%{} = \"top.Weight\"() : () -> {} loc(\"{}\")\n", name, types[name], stored);
     return name;
   }
-  std::string integers(const std::string &name, const std::vector<int64_t> &values) {
+  /// Without `dims` a vector.
+  std::string integers(const std::string &name, const std::vector<int64_t> &values,
+                       Dims dims = {}) {
     const std::string stored = fmt::format("{}{}", name, seed);
-    const std::array<int64_t, 1> dims = {std::ssize(values)};
-    Tensor tensor(DataType::I64, Shape(std::span(dims)));
+    if (dims.empty())
+      dims = {std::ssize(values)};
+    Tensor tensor(DataType::I64, Shape(std::span(dims.data(), dims.size())));
     std::ranges::copy(values, tensor.mutableData<int64_t>().begin());
     weights[stored] = std::move(tensor);
-    types[name] = fmt::format("tensor<{}xi64>", values.size());
+    types[name] = fmt::format("tensor<{}xi64>", fmt::join(dims, "x"));
     body +=
         fmt::format("%{} = \"top.Weight\"() : () -> {} loc(\"{}\")\n", name, types[name], stored);
     return name;
@@ -605,7 +608,7 @@ const std::vector<Layer> kLayers = {
            s.input("m", {s.between(1, 2), s.between(0, 1) == 1 ? 4 : 1, queries, 90});
        if (s.between(0, 1) == 1)
          mask =
-             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.25 : f64", "i1");
+             s.op("h", "CompareConst", {mask}, "mode = \"Greater\", const_val = 2.3 : f64", "i1");
        s.opOfMany("a", "ScaleDotProductAttention", 4, {"q", "k", "v", mask, "n", "n", "n"},
                   s.between(0, 1) == 1 ? "is_causal = true" : "softcap = 3.0 : f64");
        s.op("r", "MatMul", {"a", s.weight("w", {20, 24}), "n"});
@@ -796,6 +799,19 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Where", {"f", "x", s.weight("w", {1})});
      },
      true},
+    {"CompareBetweenNumbers",
+     [](Sketch &s) {
+       // With a number that 16 bits do not hold, of so many that some are beside it.
+       static constexpr std::array kModes = {"Equal",          "NotEqual", "Greater",
+                                             "GreaterOrEqual", "Less",     "LessOrEqual"};
+       s.input("x", {2, 70, 30, 30});
+       s.op("c", "CompareConst", {"x"},
+            fmt::format("mode = \"{}\", const_val = 2.3 : f64, inversed = {}",
+                        kModes[static_cast<size_t>(s.between(0, 5))], s.between(0, 1) == 1),
+            "i1");
+       s.op("r", "Cast", {"c"}, "to = f32");
+     },
+     true, 12, true},
     {"CastBooleans",
      [](Sketch &s) {
        s.input("x", {2, s.channels(), 5, 6});
@@ -863,6 +879,50 @@ const std::vector<Layer> kLayers = {
             "axis = 1 : i64");
      },
      true, 3, true, true},
+    {"ScatterOfBoxes",
+     [](Sketch &s) {
+       // Columns 2 and 3 of two rows of all pictures, or two whole pictures.
+       std::vector<int64_t> places;
+       const bool isOfColumns = s.between(0, 1) == 1;
+       if (isOfColumns)
+         for (int64_t n = 0; n < 3; ++n)
+           for (int64_t h = 1; h < 3; ++h)
+             for (int64_t w = 2; w < 4; ++w)
+               places.insert(places.end(), {n, h, w});
+       else
+         places = {-2, 2};
+       s.input("x", {3, 5, 6, 7});
+       s.input("u", isOfColumns ? Dims{3, 2, 2, 7} : Dims{2, 5, 6, 7});
+       s.op("r", "ScatterND",
+            {"x",
+             isOfColumns ? s.integers("i", places, {3, 2, 2, 3}) : s.integers("i", places, {2, 1}),
+             "u"},
+            s.between(0, 1) == 1 ? "reduction = \"max\"" : "");
+     },
+     true, 6, true},
+    {"ScatterOfRows",
+     [](Sketch &s) {
+       // The last of those for one row counts; reductions take each row once.
+       const bool isSum = s.between(0, 1) == 1;
+       s.input("x", {2, 40, 9});
+       s.input("u", {4, 9});
+       s.op("r", "ScatterND",
+            {"x", s.integers("i", {1, 30, 0, 5, 0, isSum ? -1 : 5, 1, -40}, {4, 2}), "u"},
+            isSum ? "reduction = \"add\"" : "");
+     },
+     true, 4, true},
+    {"ScatterOfElements",
+     [](Sketch &s) {
+       const int64_t axis = s.between(0, 2) - 1;
+       std::vector<int64_t> indices;
+       for (int64_t i = 0; i < 24; ++i)
+         indices.push_back(s.between(-6, 5));
+       s.input("x", {6, 6, 7});
+       s.op("r", "ScatterElements",
+            {"x", s.integers("i", indices, {2, 3, 4}), s.input("u", {2, 3, 4})},
+            fmt::format("axis = {} : i64", axis));
+     },
+     true, 4, true},
     {"GatherByManyConstants",
      [](Sketch &s) {
        s.input("y", {2, 9, 7});

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Codegen/SelectKernels.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Support/Float.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
@@ -88,16 +89,33 @@ CompareKind mirrored(CompareKind kind) {
   }
 }
 
-/// Integers compared with a number between two of them: with one of the two. None is equal.
+/// The numbers of a type on both sides of one, which are the same where it is one of them.
+struct Neighbours {
+  double below, above;
+};
+
+Neighbours neighboursOf(DataType type, double number) {
+  if (!isFloat(type))
+    return {std::floor(number), std::ceil(number)};
+  const auto single = static_cast<float>(number);
+  const auto toward = [&](RoundingMode mode) -> double {
+    return type == DataType::F16    ? roundToFormat<DataType::F16>(single, mode)
+           : type == DataType::BF16 ? roundToFormat<DataType::BF16>(single, mode)
+                                    : single;
+  };
+  return {toward(RoundingMode::Down), toward(RoundingMode::Up)};
+}
+
+/// Compared with a number between two of the type: with one of the two. None is equal.
 Kernels comparedBetween(const SlicedOp &sliced, CompareKind kind, const LocalTensor &input,
-                        double number) {
+                        const Neighbours &neighbours) {
   switch (kind) {
   case CompareKind::Greater:
   case CompareKind::GreaterOrEqual:
-    return compared(sliced, CompareKind::GreaterOrEqual, input, std::ceil(number));
+    return compared(sliced, CompareKind::GreaterOrEqual, input, neighbours.above);
   case CompareKind::Less:
   case CompareKind::LessOrEqual:
-    return compared(sliced, CompareKind::LessOrEqual, input, std::floor(number));
+    return compared(sliced, CompareKind::LessOrEqual, input, neighbours.below);
   default: {
     Select select;
     select.left = input;
@@ -113,14 +131,13 @@ Kernels compareConstKernels(tpu::CompareConstOp op, const SlicedOp &sliced) {
   const LocalTensor input = operandOf(sliced, 0);
   const CompareKind mode = compareKind(op.getMode());
   const CompareKind kind = op.getInversed() ? mirrored(mode) : mode;
-  if (isFloat(input.type))
-    return compared(sliced, kind, input, number);
   constexpr double kMost = 127;
-  if (byteSize(input.type, 1) == 1 &&
+  if (!isFloat(input.type) && byteSize(input.type, 1) == 1 &&
       (number > kMost || number < (isSigned(input.type) ? -kMost : 0)))
     return makeError("", "bytes compared with " + std::to_string(number), "at most 127");
-  if (number != std::nearbyint(number))
-    return comparedBetween(sliced, kind, input, number);
+  const Neighbours neighbours = neighboursOf(input.type, number);
+  if (neighbours.below != neighbours.above)
+    return comparedBetween(sliced, kind, input, neighbours);
   return compared(sliced, kind, input, number);
 }
 
