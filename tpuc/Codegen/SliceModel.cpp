@@ -258,15 +258,15 @@ std::optional<SmallVector<int64_t>> spread(int64_t count) {
 std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
   const int64_t count = product(dims);
-  const bool isVector = count <= kSpreadWidth && dims.size() >= 2 && dims[1] == count;
-  if (dims.size() >= 2 && dims[1] >= kSpread && !isVector)
+  const bool isMatrix = dims.size() >= 2 && dims[0] * dims[1] == count && dims[1] > 1;
+  if (dims.size() >= 2 && dims[1] >= kSpread && !isMatrix)
     return std::nullopt;
   for (Value operand : operands)
     if (!isAbsent(operand) && dimsOf(operand) != dims && product(dimsOf(operand)) != 1)
       return std::nullopt;
   auto flat = spread(count);
-  if (!flat && isVector)
-    flat = {1, 1, 1, count};
+  if (!flat && isMatrix)
+    flat = {1, dims[0], 1, dims[1]};
   if (!flat)
     return std::nullopt;
   SliceModel model{.operands = {},

@@ -177,6 +177,22 @@ TEST(SliceModel, AComputedMatrixIsTakenAsItLies) {
   EXPECT_FALSE(model->isCuttable[kAxisW]);
 }
 
+TEST(SliceModel, MatricesOfOthersAreSpreadOrTakenByRows) {
+  Network network(R"(
+func.func @main(%a: tensor<128x96xf32>, %b: tensor<7x3001xf32>) -> (tensor<128x96xf32>, tensor<7x3001xf32>) {
+  %x = "top.Input"(%a) : (tensor<128x96xf32>) -> tensor<128x96xf32> loc("x")
+  %y = "top.Input"(%b) : (tensor<7x3001xf32>) -> tensor<7x3001xf32> loc("y")
+  %0 = "tpu.Abs"(%x) : (tensor<128x96xf32>) -> tensor<128x96xf32> loc("even")
+  %1 = "tpu.Abs"(%y) : (tensor<7x3001xf32>) -> tensor<7x3001xf32> loc("odd")
+  return %0, %1 : tensor<128x96xf32>, tensor<7x3001xf32>
+})");
+  // Channels of single elements would be moved one by one.
+  EXPECT_EQ(sliceModel(network.layer("even"))->result, (AxisExtents{1, 64, 1, 1, 192}));
+  EXPECT_EQ(sliceModel(network.layer("odd"))->result, (AxisExtents{1, 7, 1, 1, 3001}));
+  EXPECT_EQ(sliceModel(network.layer("odd"), Company::InGroup)->result,
+            (AxisExtents{7, 3001, 1, 1, 1}));
+}
+
 TEST(SliceModel, ColumnsAreAWindow) {
   Network network(kModelled);
   Expected<SliceModel> model = sliceModel(network.layer("columns"), Company::InRows);
