@@ -47,61 +47,65 @@ bool loadsFirst(const GroupPlan &plan) {
   return lastLoad <= firstStore;
 }
 
-/// Which groups load first, each found out once.
-class LoadOrders {
+/// What is asked again for every division, each found out once: which groups load first, and which
+/// ops name the memory of their operand.
+class MemoryFacts {
 public:
-  explicit LoadOrders(GroupTable &table) : table(table) {}
+  MemoryFacts(GroupTable &table, const Backend &backend) : table(table), backend(backend) {}
 
   bool loadsFirst(const GroupChoice &choice) {
-    const auto [entry, isNew] = known.try_emplace(choice, false);
+    const auto [entry, isNew] = orders.try_emplace(choice, false);
     if (isNew)
       if (Expected<GroupPlan> plan = table.plan(choice))
         entry->second = ::loadsFirst(*plan);
     return entry->second;
   }
 
+  bool isAlias(Operation *op) {
+    const auto [entry, isNew] = aliases.try_emplace(op, isa<top::InputOp>(op));
+    if (isNew && !entry->second) {
+      Expected<Place> place = backend.placeOf(op);
+      entry->second = place && *place == Place::Alias;
+    }
+    return entry->second;
+  }
+
 private:
   GroupTable &table;
-  std::map<GroupChoice, bool> known;
+  const Backend &backend;
+  std::map<GroupChoice, bool> orders;
+  llvm::DenseMap<Operation *, bool> aliases;
 };
 
 /// What lives in global memory while a sub-network runs.
 class MemoryLine {
 public:
-  MemoryLine(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
-             const Division &division, const Backend &backend)
-      : backend(backend) {
-    collect(ops, table, orders, division);
+  MemoryLine(ArrayRef<Operation *> ops, const GroupTable &table, MemoryFacts &facts,
+             const Division &division)
+      : facts(facts) {
+    collect(ops, table, division);
     setEnds();
   }
   MemoryPeak peak() const;
 
 private:
-  void collect(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
-               const Division &division);
+  void collect(ArrayRef<Operation *> ops, const GroupTable &table, const Division &division);
   void setEnds();
   /// The tensor in whose memory a value lies.
   Value root(Value value) const;
   SmallVector<Value> reads(const MemoryItem &item) const;
   SmallVector<Value> writes(const MemoryItem &item) const;
 
-  const Backend &backend;
+  MemoryFacts &facts;
   std::vector<MemoryItem> items;
   /// The number of the last item that reads a tensor; of what leaves the sub-network, that behind
   /// all.
   llvm::DenseMap<Value, size_t> ends;
 };
 
-bool isAlias(Operation *op, const Backend &backend) {
-  if (isa<top::InputOp>(op))
-    return true;
-  Expected<Place> place = backend.placeOf(op);
-  return place && *place == Place::Alias;
-}
-
 Value MemoryLine::root(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
-    if (isConstant(op) || !isAlias(op, backend))
+    if (isConstant(op) || !facts.isAlias(op))
       break;
     value = op->getOperand(0);
   }
@@ -109,7 +113,7 @@ Value MemoryLine::root(Value value) const {
 }
 
 /// Groups stand where their last layer does.
-void MemoryLine::collect(ArrayRef<Operation *> ops, const GroupTable &table, LoadOrders &orders,
+void MemoryLine::collect(ArrayRef<Operation *> ops, const GroupTable &table,
                          const Division &division) {
   llvm::DenseMap<Operation *, size_t> lastOf;
   llvm::DenseSet<Operation *> members;
@@ -126,8 +130,8 @@ void MemoryLine::collect(ArrayRef<Operation *> ops, const GroupTable &table, Loa
       const ArrayRef<Operation *> layers = table.layersOf(choice);
       items.push_back({.members = {layers.begin(), layers.end()},
                        .group = found->second,
-                       .isApart = orders.loadsFirst(choice)});
-    } else if (!members.contains(op) && !isAlias(op, backend)) {
+                       .isApart = facts.loadsFirst(choice)});
+    } else if (!members.contains(op) && !facts.isAlias(op)) {
       items.push_back({.members = {op}, .isApart = isa<tpu::ConcatOp, tpu::SplitOp>(op)});
     }
   }
@@ -168,7 +172,7 @@ void MemoryLine::setEnds() {
         SmallVector<Value> names = {result};
         for (size_t next = 0; next < names.size(); ++next)
           for (Operation *user : names[next].getUsers()) {
-            if (!user->hasTrait<OpTrait::IsTerminator>() && isAlias(user, backend))
+            if (!user->hasTrait<OpTrait::IsTerminator>() && facts.isAlias(user))
               llvm::append_range(names, user->getResults());
             else if (!here.contains(user))
               ends[result] = items.size();
@@ -254,8 +258,8 @@ Division changed(const Division &division, const Change &change) {
 
 MemoryPeak codegen::memoryPeak(ArrayRef<Operation *> ops, GroupTable &table,
                                const Division &division, const Backend &backend) {
-  LoadOrders orders(table);
-  return MemoryLine(ops, table, orders, division, backend).peak();
+  MemoryFacts facts(table, backend);
+  return MemoryLine(ops, table, facts, division).peak();
 }
 
 Division codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, Division division,
@@ -266,9 +270,9 @@ Division codegen::withLessMemory(ArrayRef<Operation *> ops, GroupTable &table, D
       sum += table.estimateOf(choice);
     return static_cast<double>(std::max<int64_t>(sum, 1));
   };
-  LoadOrders orders(table);
+  MemoryFacts facts(table, backend);
   const auto peakOf = [&](const Division &groups) {
-    return MemoryLine(ops, table, orders, groups, backend).peak();
+    return MemoryLine(ops, table, facts, groups).peak();
   };
   MemoryPeak peak = peakOf(division);
   for (bool isOn = true; isOn && peak.group;) {

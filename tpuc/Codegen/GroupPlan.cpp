@@ -614,9 +614,9 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
 }
 
 /// The parts that `total` slices make, n first, then h; of matrices, rows.
-static std::optional<SectionCounts> countsFor(const GroupPlan &plan, const Backend &backend,
-                                              int64_t total) {
-  const unsigned second = companyOf(plan.layers) == Company::InRows ? kAxisC : kAxisH;
+static std::optional<SectionCounts> countsFor(const GroupPlan &plan, Company company,
+                                              const Backend &backend, int64_t total) {
+  const unsigned second = company == Company::InRows ? kAxisC : kAxisH;
   const std::array<unsigned, 2> axes{kAxisN, second};
   std::array<int64_t, 2> most;
   most.fill(std::numeric_limits<int64_t>::max());
@@ -676,7 +676,7 @@ GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, KnownTails *kno
   int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
-    const std::optional<SectionCounts> counts = countsFor(connected.plan, backend, total);
+    const std::optional<SectionCounts> counts = countsFor(connected.plan, company, backend, total);
     if (!counts || worse == 2 || (!cuts.empty() && areRows))
       break;
     if (3 * total < 2 * fewest)

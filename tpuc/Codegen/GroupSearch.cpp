@@ -109,10 +109,26 @@ Expected<void> GroupTable::fillSingle(unsigned first) {
   return {};
 }
 
+/// For each layer the number of the first behind an op that reads it and is none of the layers: as
+/// long as a group ends in front of that, it stands together as far as this layer goes.
+std::vector<unsigned> GroupTable::reaches() const {
+  const llvm::DenseSet<Operation *> all(layers.begin(), layers.end());
+  std::vector<unsigned> reaches(layers.size(), std::numeric_limits<unsigned>::max());
+  for (auto [layer, reach] : llvm::zip_equal(layers, reaches))
+    for (Operation *user : layer->getUsers()) {
+      if (all.contains(user))
+        continue;
+      const auto behind = llvm::partition_point(
+          layers, [&](Operation *other) { return other->isBeforeInBlock(user); });
+      reach = std::min(reach, static_cast<unsigned>(behind - layers.begin()));
+    }
+  return reaches;
+}
+
 /// Looks at the layers [first, end), if it is worth it after those shorter ones that begin alike.
 void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails) {
   const ArrayRef<Operation *> members = ArrayRef(layers).slice(first, end - first);
-  front.isOver |= front.failures == kMaxFailures || !standsTogether(members);
+  front.isOver |= front.failures == kMaxFailures || front.reach < end;
   if (front.isOver || isPassedOver(members, end == numLayers()))
     return;
   std::vector<Option> made = cut(first, end - first, front.fewest, &tails);
@@ -130,11 +146,14 @@ Expected<void> GroupTable::fill() {
     if (Expected<void> filled = fillSingle(first); !filled)
       return filled;
   std::vector<Front> fronts(numLayers());
+  const std::vector<unsigned> reaches = this->reaches();
   for (unsigned end = 2; end <= numLayers(); ++end) {
     KnownTails tails;
-    for (unsigned first = end - 1; first-- > 0;)
+    for (unsigned first = end - 1; first-- > 0;) {
+      fronts[first].reach = std::min(fronts[first].reach, reaches[end - 2]);
       if (!fronts[first].isOver)
         fillGroup(first, end, fronts[first], tails);
+    }
   }
   return {};
 }

@@ -11,6 +11,8 @@
 
 #include "tpuc/Codegen/GroupPlan.h"
 
+#include <limits>
+
 namespace tpuc::codegen {
 
 /// Those of `layers` that compute in local memory, in order, and with `withJoins` the
@@ -97,8 +99,11 @@ private:
     int64_t fewest = 1;
     /// How many in a row were impossible.
     unsigned failures = 0;
+    /// The least of `reaches` of all layers but the last.
+    unsigned reach = std::numeric_limits<unsigned>::max();
     bool isOver = false;
   };
+  std::vector<unsigned> reaches() const;
   Expected<void> fillSingle(unsigned first);
   void fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails);
   std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1,

@@ -232,6 +232,22 @@ TEST(QuantizedWeights, KeepSumsIn16Bits) {
   }
 }
 
+TEST(QuantizedWeights, RoundLongFiltersTo16BitsInParts) {
+  // Three channels, and two that are left.
+  constexpr int64_t kChannels = 5, kSize = 300'000;
+  const Tensor filter = random({kChannels, kSize}, 1, 11);
+  const Tensor together = roundFilter(filter, {kSize, kChannels, 1, 1, 1}, DataType::F16);
+  for (int64_t channel = 0; channel < kChannels; ++channel) {
+    const Tensor own = Tensor::borrow(DataType::F32, Shape{1, kSize},
+                                      filter.data<float>().data() + channel * kSize, nullptr);
+    const Tensor alone = roundFilter(own, {kSize, 1, 1, 1, 1}, DataType::F16);
+    const auto bytes = static_cast<size_t>(alone.byteSize());
+    EXPECT_TRUE(std::ranges::equal(
+        alone.rawBytes(),
+        together.rawBytes().subspan(static_cast<size_t>(channel) * bytes, bytes)));
+  }
+}
+
 TEST(QuantizedWeights, TakeUpInTheBiasWhatRoundingAdds) {
   // The filter of channel 1 is exact; of channel 0, 0.4 is rounded off of an element that meets 5
   // on the average, and 0.3 added to one that meets -2.

@@ -11,6 +11,7 @@
 
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include <algorithm>
 #include <array>
@@ -295,25 +296,41 @@ Tensor tpuc::roundFilter(const Tensor &filter, const ChannelOrder &order, DataTy
   assert(to == DataType::F16 || to == DataType::BF16);
   const auto round = to == DataType::F16 ? kernels::roundF16 : kernels::roundBF16;
   const auto from = filter.data<float>();
-  Tensor rounded(DataType::F32, filter.shape());
-  auto stored = rounded.mutableData<float>();
   const int64_t count = order.perChannel();
   const int64_t size = order.taps > 1 ? order.taps : count;
   std::vector<float> group(static_cast<size_t>(size));
   std::vector<uint32_t> places;
-  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
-    for (int64_t first = 0; first < count; first += size) {
-      for (int64_t i = 0; i < size; ++i)
-        group[static_cast<size_t>(i)] =
-            from[static_cast<size_t>(order.elementOf(channel, first + i))];
-      orderByExponent(group, places);
-      double left = 0;
-      for (uint32_t place : places) {
-        const double wanted = double(group[place]) + left;
-        const float nearest = round(static_cast<float>(wanted));
-        left = std::isfinite(nearest) ? wanted - double(nearest) : 0.0;
-        stored[static_cast<size_t>(order.elementOf(channel, first + place))] = nearest;
+  // Channels whose elements lie together are rounded a part at a time, so that long filters are not
+  // in memory in several types.
+  constexpr int64_t kElements = int64_t{1} << 20;
+  const int64_t step = order.outer > 1
+                           ? order.numChannels()
+                           : std::max<int64_t>(kElements / std::max<int64_t>(count, 1), 1);
+  Tensor rounded(to, filter.shape());
+  std::byte *next = rounded.mutableBytes().data();
+  for (int64_t begin = 0; begin < order.numChannels(); begin += step) {
+    const int64_t end = std::min(begin + step, order.numChannels());
+    const int64_t base = begin * count;
+    Tensor part(DataType::F32, {(end - begin) * count});
+    auto stored = part.mutableData<float>();
+    for (int64_t channel = begin; channel < end; ++channel)
+      for (int64_t first = 0; first < count; first += size) {
+        for (int64_t i = 0; i < size; ++i)
+          group[static_cast<size_t>(i)] =
+              from[static_cast<size_t>(order.elementOf(channel, first + i))];
+        orderByExponent(group, places);
+        double left = 0;
+        for (uint32_t place : places) {
+          const double wanted = double(group[place]) + left;
+          const float nearest = round(static_cast<float>(wanted));
+          left = std::isfinite(nearest) ? wanted - double(nearest) : 0.0;
+          stored[static_cast<size_t>(order.elementOf(channel, first + place) - base)] = nearest;
+        }
       }
-    }
-  return convert(rounded, to);
+    const Tensor narrow = convert(part, to);
+    next = std::ranges::copy(narrow.rawBytes(), next).out;
+    releaseMapped(filter.rawBytes().subspan(static_cast<size_t>(base) * sizeof(float),
+                                            part.rawBytes().size()));
+  }
+  return rounded;
 }
