@@ -263,6 +263,11 @@ TEST(QuantizedWeights, TakeUpInTheBiasWhatRoundingAdds) {
   const Tensor bias = floats({2}, {1, 1});
   EXPECT_THAT(values<int32_t>(*quantizeWeights(filter, &bias, {2, 2, 1, 1, 1}, scales).bias),
               ElementsAre(7, 2));
+  // Both channels meet the same: the second rounds 0.4 off what meets -2.
+  scales.means = {5, -2};
+  const Tensor other = floats({2, 2}, {10.4F, -3.3F, 1, 2.4F});
+  EXPECT_THAT(values<int32_t>(*quantizeWeights(other, nullptr, {2, 2, 1, 1, 1}, scales).bias),
+              ElementsAre(5, -2));
 }
 
 /// Integers that stand for themselves, of one channel whose elements meet what varies so.

@@ -43,6 +43,11 @@ public:
             visit(static_cast<size_t>(base + channel));
   }
 
+  /// After how many of so many elements the channels repeat.
+  int64_t period(int64_t elements) const {
+    return group < elements ? elements : std::min(elements, stride * count);
+  }
+
 private:
   /// Elements from one channel to the next, channels, and elements that meet the same ones.
   int64_t stride = 1, count = 1, group = std::numeric_limits<int64_t>::max();

@@ -132,8 +132,8 @@ InputChannels::InputChannels(Operation *op) {
   }
 }
 
-/// For each element of the filter the mean of what it meets; empty where calibration has not found
-/// it.
+/// The mean of what each element of the filter meets, up to where they repeat; empty where
+/// calibration has not found it.
 static std::vector<float> inputMeans(Operation *op) {
   auto means = op->getAttrOfType<DenseF32ArrayAttr>(kInputMeans);
   std::vector<float> ofElements;
@@ -141,9 +141,9 @@ static std::vector<float> inputMeans(Operation *op) {
     return ofElements;
   const int64_t count = cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements();
   const ArrayRef<float> ofChannels = means.asArrayRef();
-  ofElements.reserve(static_cast<size_t>(count));
-  InputChannels(op).forEach(count,
-                            [&](size_t channel) { ofElements.push_back(ofChannels[channel]); });
+  const InputChannels channels(op);
+  channels.forEach(channels.period(count),
+                   [&](size_t channel) { ofElements.push_back(ofChannels[channel]); });
   return ofElements;
 }
 

@@ -40,6 +40,23 @@ private:
   std::span<const T> runFrom(std::span<const T> elements, int64_t first) const {
     return elements.subspan(static_cast<size_t>(first), static_cast<size_t>(order.inner));
   }
+  /// Calls `visit(first, channel)` for all runs. What has been read of a long filter leaves memory:
+  /// it is a file's, as large as all integers of the network.
+  template <typename Visit> void forEachRun(Visit visit) const {
+    int64_t begin = 0;
+    order.forEachRun([&](int64_t first, int64_t channel) {
+      visit(first, channel);
+      release(begin, first + order.inner);
+    });
+  }
+  void release(int64_t &begin, int64_t end) const {
+    constexpr int64_t kElements = int64_t{1} << 22;
+    if (end - begin < kElements)
+      return;
+    releaseMapped(std::as_bytes(
+        filter.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))));
+    begin = end;
+  }
   void findScales();
   double biasOf(int64_t channel) const {
     if (!bias)
@@ -65,7 +82,7 @@ void WeightQuantizer::findScales() {
   const auto count = static_cast<size_t>(order.numChannels());
   std::vector<double> most(count, 0);
   std::vector<double> sums(count, 0);
-  order.forEachRun([&](int64_t first, int64_t channel) {
+  forEachRun([&](int64_t first, int64_t channel) {
     double largest = most[static_cast<size_t>(channel)];
     double sum = sums[static_cast<size_t>(channel)];
     for (float element : runFrom(filter, first)) {
@@ -111,20 +128,40 @@ static void roundKeepingSum(std::span<const double> numbers, std::span<double> r
   }
   const double step = missing < 0 ? -1 : 1;
   // A sum that is off by just one half is as close as can be.
-  const auto count = static_cast<size_t>(std::max(std::ceil(std::abs(missing) - 0.5), 0.0));
-  if (count == 0)
+  const double others = std::ceil(std::abs(missing) - 0.5);
+  // Not where a number is none.
+  if (!(others > 0))
     return;
-  order.resize(numbers.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  const auto isCloser = [&](size_t a, size_t b) {
-    const double restA = step * (numbers[a] - rounded[a]);
-    const double restB = step * (numbers[b] - rounded[b]);
-    return restA != restB ? restA > restB : a < b;
+  const auto count = static_cast<size_t>(others);
+  // What is left of each, a rest from -1/2 to 1/2, says which are closest: those of whole classes
+  // of rests, and of the class that is not taken whole the closest ones.
+  constexpr size_t kClasses = 256;
+  const auto restOf = [&](size_t i) { return step * (numbers[i] - rounded[i]); };
+  const auto classOf = [&](size_t i) {
+    return static_cast<size_t>(std::clamp((restOf(i) + 0.5) * kClasses, 0.0, kClasses - 1.0));
   };
-  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count) - 1,
-                   order.end(), isCloser);
-  for (size_t i = 0; i < count; ++i)
-    rounded[order[i]] += step;
+  std::array<size_t, kClasses> sizes = {};
+  for (size_t i = 0; i < numbers.size(); ++i)
+    ++sizes[classOf(i)];
+  size_t last = kClasses - 1;
+  size_t before = 0;
+  while (before + sizes[last] < count)
+    before += sizes[last--];
+  order.clear();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t own = classOf(i);
+    if (own == last)
+      order.push_back(i);
+    else if (own > last)
+      rounded[i] += step;
+  }
+  const auto isCloser = [&](size_t a, size_t b) {
+    return restOf(a) != restOf(b) ? restOf(a) > restOf(b) : a < b;
+  };
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count - before);
+  std::nth_element(order.begin(), end - 1, order.end(), isCloser);
+  for (auto place = order.begin(); place != end; ++place)
+    rounded[*place] += step;
 }
 
 void WeightQuantizer::roundFilter() {
@@ -134,7 +171,8 @@ void WeightQuantizer::roundFilter() {
   std::vector<double> numbers(static_cast<size_t>(size));
   std::vector<double> rounded(numbers.size());
   std::vector<size_t> scratch;
-  for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+  int64_t begin = 0;
+  for (int64_t channel = 0; channel < order.numChannels(); ++channel) {
     for (int64_t first = 0; first < count; first += size) {
       const double scale = filterScales[static_cast<size_t>(channel)];
       for (int64_t i = 0; i < size; ++i)
@@ -145,6 +183,9 @@ void WeightQuantizer::roundFilter() {
         stored[static_cast<size_t>(order.elementOf(channel, first + i))] =
             static_cast<int8_t>(std::clamp(rounded[static_cast<size_t>(i)], -128.0, 127.0));
     }
+    if (order.outer == 1)
+      release(begin, (channel + 1) * count);
+  }
 }
 
 /// The Cholesky factor L of a symmetric matrix, of which `at(row, column)` are the elements on and
@@ -224,12 +265,13 @@ std::vector<double> WeightQuantizer::addedByRounding() const {
   const auto stored = result.filter.data<int8_t>();
   if (scales.means.empty())
     return added;
-  order.forEachRun([&](int64_t first, int64_t channel) {
+  forEachRun([&](int64_t first, int64_t channel) {
     const double scale = filterScales[static_cast<size_t>(channel)];
+    const float *mean = &scales.means[static_cast<size_t>(first) % scales.means.size()];
     double sum = added[static_cast<size_t>(channel)];
-    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(first + order.inner); ++i)
-      sum +=
-          (double(stored[i]) - double(filter[i]) / scale) * double(scales.means[i]) / scales.input;
+    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(first + order.inner);
+         ++i, ++mean)
+      sum += (double(stored[i]) - double(filter[i]) / scale) * double(*mean) / scales.input;
     added[static_cast<size_t>(channel)] = sum;
   });
   return added;

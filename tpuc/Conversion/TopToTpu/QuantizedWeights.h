@@ -49,6 +49,8 @@ struct ChannelOrder {
   int64_t perChannel() const { return inner * outer; }
   /// Where element `index` of those of `channel` is.
   int64_t elementOf(int64_t channel, int64_t index) const {
+    if (outer == 1)
+      return channel * inner + index;
     const int64_t run = channel / channels * outer + index / inner;
     return (run * channels + channel % channels) * inner + index % inner;
   }
@@ -76,7 +78,8 @@ struct ProductScales {
   bool foldsZero = true;
   /// Scales of the filter that are given, one or one for each channel; empty: to be found.
   std::vector<double> filter;
-  /// For each element of the filter the mean of what it is multiplied with; empty: not known.
+  /// For each element of the filter the mean of what it is multiplied with, or for those of the
+  /// first channels where those of all others repeat them; empty: not known.
   std::vector<float> means = {};
   /// The covariances of what the elements of an output channel are multiplied with, those of
   /// (0, 0), (1, 0), (1, 1), (2, 0), ...; empty: not known. With means only.
