@@ -65,6 +65,7 @@ Tensor codegen::pack(const Tensor &plain, const PackedLayout &layout) {
           tensor.shape()[axis], 0, dims[axis] - tensor.shape()[axis], kernels::PadMode::Constant));
     padded = Tensor(tensor.type(), dims);
     kernels::remap(tensor, sources, nullptr, padded, threads);
+    releaseMapped(tensor.rawBytes());
   }
   // Dimension order[i] of the blocks is dimension i of the transposed tensor, and back.
   llvm::SmallVector<int64_t> transposed;
