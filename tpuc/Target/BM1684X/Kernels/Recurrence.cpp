@@ -25,7 +25,7 @@ int64_t gatesOf(CellKind kind) {
   return kGates[static_cast<size_t>(kind)];
 }
 
-constexpr unsigned kTables = Series::kExp | Series::kLogistic;
+constexpr unsigned kCellTables = Series::kExp | Series::kLogistic;
 
 /// What the steps work on; all F32 but `operand`.
 struct RecurrencePlan {
@@ -45,7 +45,7 @@ RecurrencePlan planOf(const Recurrence &recurrence, Room &room) {
   const auto take = [&](int64_t count, int64_t width) {
     return room.take(DataType::F32, {1, count, 1, width});
   };
-  plan.table = room.bytes(Series::tableBytes(kTables));
+  plan.table = room.bytes(Series::tableBytes(kCellTables));
   plan.products = take(channels, recurrence.input.shape[3]);
   plan.gates = take(channels, recurrence.batch);
   for (LocalTensor &tensor : plan.wide)
@@ -106,7 +106,7 @@ public:
   Cell(Builder &builder, const Recurrence &recurrence)
       : builder(builder), recurrence(recurrence), room{recurrence.scratch.address},
         plan(planOf(recurrence, room)), units(recurrence.output.shape[1]),
-        series(builder, kTables, plan.table, recurrence.output.type) {}
+        series(builder, kCellTables, plan.table, recurrence.output.type) {}
 
   void run();
 
