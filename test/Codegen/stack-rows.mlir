@@ -1,18 +1,25 @@
-// A convolution of few channels reads the rows under its windows as channels; the filter follows.
-// With many channels, and in F32, nothing changes.
+// Convolutions of few channels. The rows under windows become channels of the input, and rows of
+// results channels of the result, through what is computed element by element; the convolution
+// behind reads them as they lie, and its result is stored one row below the other.
 // DEFINE: %{mode} = F16
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=%{mode} --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{lower} --stack-rows | FileCheck %s
 // REDEFINE: %{mode} = F32
 // RUN: %{lower} --stack-rows | FileCheck %s --check-prefix=F32
 
-// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<16x21x1x7xf16> loc("w_f16_stacked")
-// CHECK: %[[R:.*]] = "tpu.StackRows"(%{{.*}}) {kernel = 7 : i64, pad = 3 : i64, stride = 2 : i64} : (tensor<1x3x128x128xf16>) -> tensor<1x21x64x128xf16> loc("wide_rows")
-// CHECK: "tpu.Conv"(%[[R]], %[[W]], %{{.*}}kernel_shape = [1, 7]{{.*}}pads = [0, 3, 0, 3]{{.*}}strides = [1, 2]{{.*}} -> tensor<1x16x64x64xf16> loc("wide")
-// CHECK: "tpu.Conv"(%{{.*}}kernel_shape = [3, 3]{{.*}} loc("many
+// CHECK: %[[R:.*]] = "tpu.StackRows"(%{{.*}}) {kernel = 9 : i64, pad = 3 : i64, stride = 4 : i64} : (tensor<1x3x128x128xf16>) -> tensor<1x27x32x128xf16> loc("wide_windows")
+// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<32x27x1x7xf16> loc("w_f16_rows")
+// CHECK: %[[C:.*]] = "tpu.Conv"(%[[R]], %[[W]], %{{.*}}kernel_shape = [1, 7]{{.*}}pads = [0, 3, 0, 3]{{.*}}strides = [1, 2]{{.*}} -> tensor<1x32x32x64xf16> loc("wide_rows")
+// CHECK: %[[U:.*]] = "top.Weight"() : () -> tensor<32x32x2x3xf16> loc("u_f16_rows")
+// CHECK: %[[D:.*]] = "tpu.Conv"(%[[C]], %[[U]], %{{.*}}kernel_shape = [2, 3]{{.*}}strides = [1, 1]{{.*}} -> tensor<1x32x31x62xf16> loc("many_f16_rows")
 // What the chip has no kernel for, the host computes on the rows as they are.
 // CHECK: "tpu.Conv"(%{{.*}}kernel_shape = [7, 7]{{.*}} loc("strides
+// CHECK: %[[E:.*]] = "tpu.Cast"(%[[D]]) {stored_rows = 2 : i64} {{.*}} loc("many_rows")
+// CHECK: "tpu.UnstackRows"(%[[E]]) {rows = 2 : i64} : (tensor<1x32x31x62xf32>) -> tensor<1x16x62x62xf32> loc("many")
+
+// In F32 a multiplier has one input channel, so that windows are no channels.
 // F32-NOT: tpu.StackRows
+// F32: "tpu.UnstackRows"
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x3x128x128xf32>) -> (tensor<1x16x62x62xf32>, tensor<1x640x122x8xf32>) {
     %none = "top.None"() : () -> none

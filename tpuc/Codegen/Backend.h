@@ -123,8 +123,14 @@ public:
   /// How many groups of a convolution are computed fastest as one, with zeros in the filter where
   /// channels do not meet: 1 if that gains nothing.
   virtual int64_t groupsAtOnce(mlir::Operation *op) const = 0;
-  /// Whether a convolution is computed faster on `tpu.StackRows` of its input.
-  virtual bool wantsRowsAsChannels(mlir::Operation *op) const = 0;
+  /// How long the engine that computes takes for a convolution in one group like `op` with a filter
+  /// and a result of other dimensions. None: types that it does not compute on.
+  virtual std::optional<int64_t> convolutionCycles(mlir::Operation *op,
+                                                   std::array<int64_t, 4> filter,
+                                                   std::array<int64_t, 4> result) const = 0;
+  /// About how long the engine that moves data takes for `bytes` that lie in so many rows. Of no
+  /// bytes: what a transfer takes to start.
+  virtual int64_t transferCycles(int64_t bytes, int64_t rows) const = 0;
   /// Whether the product of one row with a constant matrix is computed faster as a convolution of
   /// one window over the picture [channels, rows, columns] that the row is.
   virtual bool wantsConvolution(mlir::Operation *product,

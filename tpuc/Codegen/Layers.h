@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
 inline constexpr llvm::StringLiteral kFromRow = "from_row";
 inline constexpr llvm::StringLiteral kInRow = "in_row";
 
+/// Of a layer whose channels are those of so many rows side by side: its result is stored as
+/// `tpu.UnstackRows` has it, which is all that reads it.
+inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
+
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 

@@ -62,9 +62,12 @@ def MergeGroups : Pass<"merge-groups", "::mlir::ModuleOp"> {
 def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
   let summary = "Give convolutions of few channels more of them";
   let description = [{
-    Where the module's chip would leave most of its multipliers idle, a convolution of few channels
-    becomes one of `tpu.StackRows`: the rows under a window are channels, and the window has one row.
-    The filter is a new constant.
+    Where the module's chip would leave most of its multipliers or lanes idle, rows become channels
+    of a convolution: those under a window by `tpu.StackRows`, so that the window has one row, and
+    several of the result, which `tpu.UnstackRows` puts below each other again behind what is
+    computed of each element. The convolution that alone reads the result may read the rows as they
+    lie. What takes less by estimate, with the layers around, is done. Filters and biases are new
+    constants.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -322,10 +323,19 @@ Expected<SliceModel> elementwiseModel(Operation *op, ValueRange operands,
   return model;
 }
 
+/// Whether rows are loaded as channels, or channels stored as rows: these stay what they are.
+bool hasPackedRows(Operation *op, ValueRange operands) {
+  return op->hasAttr(kStoredRows) || llvm::any_of(operands, [](Value value) {
+           if (auto load = value.getDefiningOp<tpu::LoadOp>())
+             value = load.getInput();
+           return value.getDefiningOp<tpu::StackRowsOp>() != nullptr;
+         });
+}
+
 /// The view of an element-wise op of `operands`: by their dimensions, or by others where nothing
 /// else reads its slices.
 Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company) {
-  if (company == Company::Alone)
+  if (company == Company::Alone && !hasPackedRows(op, operands))
     if (std::optional<SliceModel> model = spreadModel(op, operands))
       return *model;
   return elementwiseModel(op, operands, company);

@@ -6,18 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
+#include "tpuc/Codegen/PackedRows.h"
 #include "tpuc/Codegen/Passes.h"
-#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Dialect/Top/WindowShapes.h"
-#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
-#include "tpuc/Dialect/Tpu/GroupOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
-
-#include <cstring>
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_STACKROWS
@@ -30,63 +26,156 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Whether a convolution of pictures reads windows whose rows follow each other, with a filter that
-/// is a constant.
-bool hasRows(tpu::ConvOp op) {
-  for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
-    if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
-      return false;
-  const auto all = [](std::optional<ArrayAttr> attribute, int64_t value) {
-    return !attribute ||
-           llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
-  };
-  return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
-         all(op.getInserts(), 0) && all(op.getDilations(), 1) &&
-         OpMaker::dimsOf(op.getFilter())[2] > 1;
+/// Less than this is gained by chance.
+constexpr double kWorthwhile = 0.995;
+/// What a transfer more costs where the chip is slower than estimated.
+constexpr int64_t kTransfer = 300;
+/// So many layers in front and behind are looked at with it.
+constexpr int64_t kBefore = 4, kBehind = 10;
+
+/// Packs the rows of convolutions where the network becomes faster by it.
+class RowPacker {
+public:
+  RowPacker(Block &block, const Backend &backend);
+
+  Expected<void> run();
+
+private:
+  /// Also the convolution behind, which then is another op.
+  Expected<void> pack(tpu::ConvOp op);
+  std::optional<double> estimate(Operation *begin, Operation *end);
+
+  Block &block;
+  const Backend &backend;
+  /// How much transfers count that are hidden behind computation: nothing, where the weights are
+  /// loaded faster than the convolutions are computed.
+  double transferShare = 0;
+  llvm::DenseSet<Operation *> gone;
+};
+
+/// Weights have to be loaded, and convolutions computed; where the former takes longer, transfers
+/// that are hidden behind the computation of their group delay others.
+RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backend(backend) {
+  int64_t moved = 0;
+  int64_t computed = 0;
+  for (Operation &op : block) {
+    if (isa<top::WeightOp>(op))
+      moved += backend.transferCycles(globalBytes(op.getResult(0).getType()), 1);
+    auto conv = dyn_cast<tpu::ConvOp>(op);
+    if (!conv || !hasPlainWindows(conv))
+      continue;
+    const ArrayRef<int64_t> filter = OpMaker::dimsOf(conv.getFilter());
+    const ArrayRef<int64_t> result = OpMaker::dimsOf(conv.getOutput());
+    computed += backend
+                    .convolutionCycles(conv, {filter[0], filter[1], filter[2], filter[3]},
+                                       {result[0], result[1], result[2], result[3]})
+                    .value_or(0);
+  }
+  if (moved > computed)
+    transferShare = static_cast<double>(moved) / static_cast<double>(moved + computed);
 }
 
-/// [O, C, H, W] as [O, H * C, 1, W].
-Tensor stackedFilter(const Tensor &filter) {
-  const Shape &from = filter.shape();
-  const auto rowBytes = static_cast<size_t>(byteSize(filter.type(), from[3]));
-  Tensor made(filter.type(), {from[0], from[2] * from[1], 1, from[3]});
-  std::byte *row = made.mutableBytes().data();
-  for (int64_t output = 0; output < from[0]; ++output)
-    for (int64_t h = 0; h < from[2]; ++h)
-      for (int64_t c = 0; c < from[1]; ++c, row += rowBytes) {
-        const int64_t first = ((output * from[1] + c) * from[2] + h) * from[3];
-        std::memcpy(row, filter.rawBytes().data() + byteSize(filter.type(), first), rowBytes);
-      }
-  return made;
+/// How many transfers more than others a slice of a layer takes.
+int64_t moreTransfers(Operation *layer) {
+  int64_t count = 0;
+  if (auto windows = layer->getOperand(0).getDefiningOp<tpu::StackRowsOp>())
+    count += static_cast<int64_t>(windows.getKernel()) - 1;
+  if (auto rows = layer->getAttrOfType<IntegerAttr>(kStoredRows))
+    count += rows.getInt() - 1;
+  return count;
 }
 
-/// The same elements in the shape of another tensor.
-RankedTensorType inShape(Value value, ArrayRef<int64_t> dims) {
-  return RankedTensorType::get(dims, cast<RankedTensorType>(value.getType()).getElementType());
+/// The estimated cycles of the layers between two ops; none if they are not possible.
+std::optional<double> RowPacker::estimate(Operation *begin, Operation *end) {
+  SmallVector<Operation *> ops;
+  for (Operation *each = begin ? begin->getNextNode() : &block.front(); each && each != end;
+       each = each->getNextNode())
+    if (isLayer(each) && !each->use_empty())
+      ops.push_back(each);
+  // What the host computes is where it was.
+  llvm::erase_if(ops, [&](Operation *each) { return !backend.placeOf(each); });
+  Expected<std::vector<Operation *>> layers = localLayers(ops, backend, /*withJoins=*/true);
+  if (!layers)
+    return std::nullopt;
+  GroupPlanner planner(backend, backend.info().memory.localBytesPerLane, {});
+  GroupTable table(*layers, planner, backend);
+  if (!table.fill())
+    return std::nullopt;
+  double sum = 0;
+  for (const GroupChoice &choice : table.best({})) {
+    for (const GroupTable::Option &option : table.known(choice.first, choice.count))
+      if (option.choice == choice)
+        sum += (1 - transferShare) * static_cast<double>(option.estimate) +
+               transferShare * static_cast<double>(option.transfers);
+    for (Operation *layer : table.layersOf(choice))
+      sum += static_cast<double>(choice.numParts() * moreTransfers(layer) * kTransfer);
+  }
+  return sum;
 }
 
-Expected<void> stackRows(tpu::ConvOp op) {
-  Expected<top::Window> window = top::convolutionWindow(
-      top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
-  if (!window)
-    return propagate(window);
-  Expected<Tensor> filter = op.getFilter().getDefiningOp<top::WeightOp>().read();
-  if (!filter)
-    return propagate(filter);
-  OpBuilder builder(op);
-  const ArrayRef<int64_t> input = OpMaker::dimsOf(op.getInput());
-  const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
-  replaceWeight(op.getFilterMutable(), stackedFilter(*filter), "_stacked");
-  const Location name =
-      NameLoc::get(builder.getStringAttr(tensorNames(op)[0] + std::string("_rows")));
-  Value rows = builder.create<tpu::StackRowsOp>(
-      name, inShape(op.getInput(), {input[0], window->kernel[0] * input[1], output[2], input[3]}),
-      op.getInput(), window->kernel[0], window->strides[0], window->padsBegin[0]);
-  op->setOperand(0, rows);
-  op->setAttr("kernel_shape", builder.getI64ArrayAttr({1, window->kernel[1]}));
-  op->setAttr("strides", builder.getI64ArrayAttr({1, window->strides[1]}));
-  op->setAttr("pads", builder.getI64ArrayAttr({0, window->padsBegin[1], 0, window->padsEnd[1]}));
-  op->setAttr("auto_pad", builder.getStringAttr("NOTSET"));
+/// The op so many layers in front of `op`, or behind it; null at the end of the network.
+Operation *layerBeside(Operation *op, int64_t layers, bool isBehind) {
+  while (op && layers > 0) {
+    op = isBehind ? op->getNextNode() : op->getPrevNode();
+    layers -= op && isLayer(op) ? 1 : 0;
+  }
+  return op && op->hasTrait<OpTrait::IsTerminator>() ? nullptr : op;
+}
+
+Expected<void> RowPacker::pack(tpu::ConvOp op) {
+  PackedRows rows(op, backend);
+  const std::vector<RowChoice> choices = rows.faster();
+  // What the host computes needs the rows where they are.
+  if (choices.empty() || !fittingPlaceOf(op, backend))
+    return {};
+  Operation *begin = layerBeside(op, kBefore, /*isBehind=*/false);
+  Operation *end = layerBeside(rows.last(), kBehind, /*isBehind=*/true);
+  std::optional<double> least = estimate(begin, end);
+  if (!least)
+    return {};
+  *least *= kWorthwhile;
+  std::optional<RowChoice> best;
+  std::optional<RowChoice> bestBehind;
+  for (const RowChoice &choice : choices) {
+    if (!rows.apply(choice))
+      continue;
+    const auto weigh = [&](const std::optional<RowChoice> &behind) {
+      const std::optional<double> found = estimate(begin, end);
+      if (!found || *found >= *least)
+        return;
+      least = found;
+      best = choice;
+      bestBehind = behind;
+    };
+    weigh(std::nullopt);
+    if (tpu::ConvOp next = rows.reader()) {
+      PackedRows behind(next, backend);
+      for (const RowChoice &each : behind.faster())
+        if (each.packing.inputs > 1 && behind.apply(each)) {
+          weigh(each);
+          behind.undo();
+        }
+    }
+    rows.undo();
+  }
+  if (!best || !rows.apply(*best))
+    return {};
+  if (bestBehind) {
+    PackedRows behind(rows.reader(), backend);
+    gone.insert(rows.reader());
+    if (behind.apply(*bestBehind))
+      if (Expected<void> done = behind.commit(); !done)
+        return done;
+  }
+  return rows.commit();
+}
+
+Expected<void> RowPacker::run() {
+  const SmallVector<tpu::ConvOp> convs(block.getOps<tpu::ConvOp>());
+  for (tpu::ConvOp op : convs)
+    if (!gone.contains(op))
+      if (Expected<void> done = pack(op); !done)
+        return done;
   return {};
 }
 
@@ -94,13 +183,15 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    // What the host computes needs the rows where they are.
-    const auto wants = [](tpu::ConvOp op, const Backend &backend) {
-      return hasRows(op) && backend.wantsRowsAsChannels(op) && fittingPlaceOf(op, backend);
-    };
-    const auto stack = [](tpu::ConvOp op, const Backend &) { return stackRows(op); };
-    if (failed(rewriteOps<tpu::ConvOp>(getOperation(), wants, stack)))
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    Expected<func::FuncOp> main = top::mainFunction(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    Expected<void> done = main ? RowPacker(main->front(), *backend).run() : propagate(main);
+    if (!done) {
+      getOperation().emitError(done.error().message());
       signalPassFailure();
+    }
   }
 };
 

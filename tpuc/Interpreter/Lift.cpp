@@ -171,8 +171,8 @@ void Lifter::lift(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
-  if (auto rows = dyn_cast<tpu::StackRowsOp>(op))
-    return rows.getOutput().setType(cast<RankedTensorType>(widened(rows.getOutput().getType())));
+  if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
+    return op->getResult(0).setType(widened(op->getResult(0).getType()));
   if (tpu::hasStoredSteps(op)) {
     op->removeAttr("interpreter.operands");
     return;

@@ -42,6 +42,29 @@ static Expected<void> evaluateStackRows(tpu::StackRowsOp op, EvalContext &contex
   return {};
 }
 
+static Expected<void> evaluateUnstackRows(tpu::UnstackRowsOp op, EvalContext &context) {
+  const Tensor &input = context.operand(0);
+  const DataType type = input.type();
+  const auto outputDims = mlir::cast<mlir::RankedTensorType>(op.getOutput().getType()).getShape();
+  Expected<Tensor *> output = context.allocate(0, type, Shape(outputDims));
+  if (!output)
+    return propagate(output);
+  const Shape &from = input.shape();
+  const Shape &to = (*output)->shape();
+  const auto rows = static_cast<int64_t>(op.getRows());
+  const auto rowBytes = static_cast<size_t>(byteSize(type, from[3]));
+  std::byte *row = (*output)->mutableBytes().data();
+  for (int64_t n = 0; n < to[0]; ++n)
+    for (int64_t c = 0; c < to[1]; ++c)
+      for (int64_t h = 0; h < to[2]; ++h, row += rowBytes) {
+        const int64_t channel = h % rows * to[1] + c;
+        const int64_t first = ((n * from[1] + channel) * from[2] + h / rows) * from[3];
+        std::memcpy(row, input.rawBytes().data() + byteSize(type, first), rowBytes);
+      }
+  return {};
+}
+
 void tpuc::attachTpuGroup(mlir::MLIRContext *context) {
   attachEvaluate<tpu::StackRowsOp, evaluateStackRows>(context);
+  attachEvaluate<tpu::UnstackRowsOp, evaluateUnstackRows>(context);
 }

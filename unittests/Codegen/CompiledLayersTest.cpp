@@ -370,6 +370,33 @@ const std::vector<Layer> kLayers = {
                         "strides = [{3}, {3}]",
                         kernel, kernel / 2, kernel - 1, stride));
      }},
+    {"ConvOfRowsSideBySide",
+     [](Sketch &s) {
+       // Few output channels: several rows of results are computed side by side, through what is
+       // computed of each element, and stored one below the other.
+       const int64_t inputs = s.among({48, 96});
+       const int64_t outputs = s.among({12, 16, 24});
+       const std::string height = s.among({0, 1}) == 0 ? "1, 1, 1, 1" : "2, 1, 0, 1";
+       s.input("x", {s.between(1, 2), inputs, 48, s.among({80, 95})});
+       s.op("c", "Conv", {"x", s.weight("w", {outputs, inputs, 3, 3}), s.weight("b", {outputs})},
+            fmt::format("kernel_shape = [3, 3], pads = [{}], do_relu = true", height));
+       s.op("t", "Tanh", {"c"});
+       s.op("r", "Permute", {"t"}, "order = [0, 2, 3, 1]");
+     },
+     false, 2},
+    {"ConvsOfRowsSideBySide",
+     [](Sketch &s) {
+       // The second one reads the rows as the first one leaves them.
+       const int64_t stride = s.between(1, 2);
+       s.input("x", {1, 3, 128, s.among({128, 160})});
+       s.op("c", "Conv", {"x", s.weight("w", {32, 3, 6, 6}), s.weight("b", {32})},
+            "kernel_shape = [6, 6], pads = [2, 2, 2, 2], strides = [2, 2]");
+       s.op("t", "Sigmoid", {"c"});
+       s.op(
+           "r", "Conv", {"t", s.weight("v", {32, 32, 3, 3}), s.weight("d", {32})},
+           fmt::format("kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [{0}, {0}]", stride));
+     },
+     false, 2},
     {"ConvToFloats",
      [](Sketch &s) {
        s.input("x", {1, s.channels(), 7, 8});

@@ -278,3 +278,11 @@ func.func @windows_move_on(%arg0: tensor<1x3x8x8xi8>) {
   %0 = "tpu.StackRows"(%arg0) {kernel = 3 : i64, stride = 0 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
   return
 }
+
+// -----
+
+func.func @unstacked_rows_are_as_many(%arg0: tensor<1x12x8x8xi8>) {
+  // expected-error @+1 {{makes 'tensor<1x3x16x8xi8>' of 'tensor<1x12x8x8xi8>' with 4 rows side by side}}
+  %0 = "tpu.UnstackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>
+  return
+}

@@ -91,3 +91,20 @@ LogicalResult tpu::StackRowsOp::verify() {
                                  << " rows";
   return success();
 }
+
+LogicalResult tpu::UnstackRowsOp::verify() {
+  const auto input = cast<RankedTensorType>(getInput().getType());
+  const auto output = cast<RankedTensorType>(getOutput().getType());
+  const auto rows = static_cast<int64_t>(getRows());
+  const bool fits = rows > 0 && input.hasStaticShape() && output.hasStaticShape() &&
+                    input.getRank() == 4 && output.getRank() == 4 &&
+                    input.getElementType() == output.getElementType() &&
+                    output.getDimSize(0) == input.getDimSize(0) &&
+                    output.getDimSize(1) * rows == input.getDimSize(1) &&
+                    output.getDimSize(2) == rows * input.getDimSize(2) &&
+                    output.getDimSize(3) == input.getDimSize(3);
+  if (!fits)
+    return emitOpError("makes ") << output << " of " << input << " with " << rows
+                                 << " rows side by side";
+  return success();
+}

@@ -140,4 +140,26 @@ def Tpu_StackRowsOp : Tpu_Op<"StackRows", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tpu_UnstackRowsOp : Tpu_Op<"UnstackRows", [Pure]> {
+  let summary = "Channels that are rows, below each other";
+  let description = [{
+    Of an input [N, rows * C, H, W]:
+
+        output[n, c, h * rows + k, w] = input[n, k * C + c, h, w]
+
+    A device does not compute this: the layer in front, which says so by `stored_rows`, stores its
+    result in this order. A convolution with few output channels computes several rows side by side,
+    where it would leave most lanes idle.
+
+    Example:
+
+    ```mlir
+    %1 = "tpu.UnstackRows"(%0) {rows = 2 : i64} : (tensor<1x48x8x16xf16>) -> tensor<1x24x16x16xf16>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$rows);
+  let results = (outs AnyRankedTensor:$output);
+  let hasVerifier = 1;
+}
+
 #endif // TPUC_DIALECT_TPU_GROUPOPS

@@ -62,8 +62,8 @@ PrecisionSet BM1684XBackend::precisions() const {
 }
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
-  // Stacked rows are read from where their input lies.
-  if (isa<tpu::StackRowsOp>(op))
+  // Stacked rows are read from where their input lies, and stored there one below the other.
+  if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
     return Place::Alias;
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
           tpu::CopyOp>(op) ||
@@ -120,29 +120,22 @@ int64_t BM1684XBackend::groupsAtOnce(Operation *op) const {
   return best;
 }
 
-/// The multipliers of a cycle share blocks of input channels, so that few channels leave most of
-/// them idle. Rows that become channels are loaded for each window that they are under, from global
-/// memory, where the input has to be first.
-bool BM1684XBackend::wantsRowsAsChannels(Operation *op) const {
-  constexpr int64_t kPixels = 4, kLoadBytes = 54, kStoreBytes = 41, kShortRow = 256, kStart = 300;
-  auto conv = dyn_cast<tpu::ConvOp>(op);
-  const DataType type = elementTypeOf(op, 0);
-  if (!conv || !precOf(type) || type == DataType::F32)
-    return false;
-  const auto dims = [&](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
-  const ArrayRef<int64_t> input = dims(conv.getInput());
-  const ArrayRef<int64_t> filter = dims(conv.getFilter());
-  const ArrayRef<int64_t> output = dims(conv.getOutput());
-  const int64_t block = channelBlock(*precOf(type));
-  const int64_t blocks =
-      ceilDiv(input[1], block) * filter[2] - ceilDiv(input[1] * filter[2], block);
-  const int64_t saved = output[0] * ceilDiv(output[1], kLanes) *
-                        ceilDiv(output[2] * output[3], kPixels) * filter[3] * blocks;
-  const int64_t rowBytes = std::max(byteSize(type, input[3]), kShortRow);
-  const int64_t moved = byteSize(type, input[0] * input[1] * input[2] * input[3]) / kStoreBytes +
-                        input[0] * input[1] * filter[2] * output[2] * rowBytes / kLoadBytes;
-  // Transfers have to start, too: one for each row, and those of the input.
-  return saved > 2 * moved + kStart * (filter[2] + 2);
+/// The multipliers of a cycle share blocks of input channels, and each lane has an output channel.
+std::optional<int64_t> BM1684XBackend::convolutionCycles(Operation *op,
+                                                         std::array<int64_t, 4> filter,
+                                                         std::array<int64_t, 4> result) const {
+  const std::optional<Prec> prec = precOf(elementTypeOf(op, 0));
+  if (!prec)
+    return std::nullopt;
+  const int64_t pixels = *prec == Prec::F32 ? 16 : 4;
+  return result[0] * ceilDiv(result[1], kLanes) * ceilDiv(result[2] * result[3], pixels) *
+         ceilDiv(filter[1], channelBlock(*prec)) * filter[2] * filter[3];
+}
+
+/// Short rows take as long as rows of 256 bytes.
+int64_t BM1684XBackend::transferCycles(int64_t bytes, int64_t rows) const {
+  constexpr int64_t kRate = 50, kShortRow = 256, kStart = 300;
+  return bytes == 0 ? kStart : std::max(bytes, rows * kShortRow) / kRate;
 }
 
 /// A filter has long rows in each lane, and one row of a product uses one lane of 64. Input

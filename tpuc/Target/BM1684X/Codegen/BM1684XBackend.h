@@ -21,7 +21,9 @@ public:
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   bool wantsConvolution(mlir::Operation *product, llvm::ArrayRef<int64_t> picture) const override;
   int64_t groupsAtOnce(mlir::Operation *op) const override;
-  bool wantsRowsAsChannels(mlir::Operation *op) const override;
+  std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
+                                           std::array<int64_t, 4> result) const override;
+  int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;

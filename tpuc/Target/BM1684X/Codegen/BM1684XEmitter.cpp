@@ -52,6 +52,8 @@ Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
 
 Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
+  if (auto rows = sliced.op->getAttrOfType<IntegerAttr>(kStoredRows))
+    return named(sliced.op, storeRows(builder, sliced, rows.getInt(), global));
   const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
   const GlobalTensor to =
       globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
@@ -99,7 +101,7 @@ Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(b
 
 void BM1684XEmitter::endLayer(Operation *op) {
   // Stacked rows are nowhere in global memory.
-  if (isa<tpu::StackRowsOp>(op))
+  if (isa<tpu::StackRowsOp>(op) || op->hasAttr(kStoredRows))
     return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {

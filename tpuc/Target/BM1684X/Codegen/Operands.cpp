@@ -616,6 +616,36 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
                          localColumnWords(op, model, index, local));
 }
 
+Expected<void> storeRows(Builder &builder, const SlicedOp &sliced, int64_t rows, int64_t address) {
+  const unsigned index = sliced.op->getNumOperands();
+  const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
+  const AxisExtents &extents = sliced.model->result;
+  const Slice &slice = sliced.result.slice;
+  const int64_t channels = extents[kAxisC] / rows;
+  const int64_t width = extents[kAxisW];
+  const int64_t plane = extents[kAxisH] * rows * width;
+  const Range all = slice[kAxisC];
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t begin = std::max(all.begin, row * channels);
+    const int64_t end = std::min(all.end(), (row + 1) * channels);
+    if (begin >= end)
+      continue;
+    const int64_t offset = slice[kAxisN].begin * channels * plane +
+                           (begin - row * channels) * plane +
+                           (slice[kAxisH].begin * rows + row) * width + slice[kAxisW].begin;
+    GlobalTensor to = globalTensor(
+        from.type,
+        extentsOf(slice[kAxisN].size, end - begin, slice[kAxisH].size, slice[kAxisW].size),
+        static_cast<uint64_t>(address + byteSize(from.type, offset)));
+    to.stride = extentsOf(channels * plane, plane, rows * width, 1);
+    if (Expected<void> stored =
+            emitStore(builder, from.slice(1, begin - all.begin, end - begin), to);
+        !stored)
+      return stored;
+  }
+  return {};
+}
+
 //===--- Constants --------------------------------------------------------===//
 
 /// The layout of a filter [output channels, input channels, h, w] that stands in parts: round of

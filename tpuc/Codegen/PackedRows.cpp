@@ -1,0 +1,370 @@
+//===- PackedRows.cpp - A convolution whose rows are channels ---------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/PackedRows.h"
+#include "tpuc/Codegen/GroupCosts.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/OpMaker.h"
+#include "tpuc/Codegen/RewriteOps.h"
+#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Interpreter/Evaluate.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+/// At most so many rows lie side by side.
+constexpr int64_t kMostRows = 8;
+/// So many ways to pack the rows of a convolution are tried, those that compute fastest.
+constexpr size_t kTrials = 5;
+
+static bool isAll(std::optional<ArrayAttr> attribute, int64_t value) {
+  return !attribute || llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
+}
+
+bool codegen::hasPlainWindows(tpu::ConvOp op) {
+  for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
+    if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
+      return false;
+  const bool hasBias = !isa<NoneType>(op.getBias().getType());
+  return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
+         (!hasBias || op.getBias().getDefiningOp<top::WeightOp>()) && isAll(op.getInserts(), 0) &&
+         isAll(op.getDilations(), 1) && op.getOutput() == op->getResult(0);
+}
+
+static std::optional<top::Window> windowOf(tpu::ConvOp op) {
+  Expected<top::Window> window = top::convolutionWindow(
+      top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
+  return window ? std::optional(std::move(*window)) : std::nullopt;
+}
+
+/// An op whose result's elements are each made of one element of its first operand, all alike.
+static bool isPointwise(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !staticType(op->getResult(0)) ||
+      !staticType(op->getOperand(0)) || op->hasAttr(kFromRow) || op->hasAttr(kInRow))
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op->getResult(0));
+  if (dims.size() != 4 || dims != OpMaker::dimsOf(op->getOperand(0)))
+    return false;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+    if (index > 0 && !isa<NoneType>(operand.getType()) && !isa<tpu::LutOp>(op))
+      return false;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (auto array = dyn_cast<ArrayAttr>(attribute.getValue()); array && array.size() > 1)
+      return false;
+  Expected<SliceModel> model = sliceModel(op, Company::InGroup);
+  return model && llvm::all_of(model->operands.front().maps,
+                               [](const AxisMap &map) { return map.kind == AxisMap::Same; });
+}
+
+static bool isPerAxis(Value value) {
+  return isa<quant::UniformQuantizedPerAxisType>(OpMaker::typeOf(value).getElementType());
+}
+
+PackedRows::PackedRows(tpu::ConvOp op, const Backend &backend) : op(op), backend(backend) {
+  std::optional<top::Window> found = hasPlainWindows(op) ? windowOf(op) : std::nullopt;
+  if (!found || isPerAxis(op.getOutput()))
+    return;
+  window = RowWindows{.inputRows = OpMaker::dimsOf(op.getInput())[2],
+                      .resultRows = OpMaker::dimsOf(op.getOutput())[2],
+                      .kernel = found->kernel[0],
+                      .stride = found->strides[0],
+                      .padBegin = found->padsBegin[0],
+                      .padEnd = found->padsEnd[0]};
+  kernelColumns = found->kernel[1];
+  strideColumns = found->strides[1];
+  padLeft = found->padsBegin[1];
+  padRight = found->padsEnd[1];
+  Value last = op.getOutput();
+  while (last.hasOneUse() && isPointwise(*last.user_begin()) &&
+         last.getUses().begin()->getOperandNumber() == 0 &&
+         !isPerAxis((*last.user_begin())->getResult(0))) {
+    chain.push_back(*last.user_begin());
+    last = chain.back()->getResult(0);
+  }
+}
+
+/// A conversion of an input of the network that only this convolution reads.
+tpu::CastOp PackedRows::castOfInput() {
+  auto cast = op.getInput().getDefiningOp<tpu::CastOp>();
+  const bool isOwn = cast && cast->hasOneUse() && isPointwise(cast) &&
+                     cast->getOperand(0).getDefiningOp<top::InputOp>();
+  return isOwn ? cast : tpu::CastOp();
+}
+
+std::vector<RowChoice> PackedRows::choices() {
+  const int64_t channels = OpMaker::dimsOf(op.getOutput())[1];
+  tpu::UnstackRowsOp rows = unstacked();
+  SmallVector<RowChoice> starts = {{}};
+  if (window->kernel > 1)
+    starts.push_back({.packing = {.isStacked = true}});
+  if (window->kernel > 1 && castOfInput())
+    starts.push_back({.packing = {.isStacked = true}, .isBeforeCast = true});
+  if (rows && rows->hasOneUse())
+    starts.push_back({.packing = {.inputs = static_cast<int64_t>(rows.getRows())}});
+  std::vector<RowChoice> found;
+  for (RowChoice each : starts)
+    for (int64_t results = 1; results <= kMostRows; results *= 2)
+      if (results == 1 || results * channels <= int64_t{backend.info().memory.lanes}) {
+        each.packing.results = results;
+        found.push_back(each);
+      }
+  return found;
+}
+
+std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
+  const std::optional<RowWindows> windows = window->packed(packing);
+  if (!windows)
+    return std::nullopt;
+  const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
+  const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
+  const int64_t channels =
+      (packing.isStacked ? window->reach(packing.results) : packing.inputs) * filter[1];
+  return backend.convolutionCycles(
+      op, {filter[0] * packing.results, channels, windows->kernel, filter[3]},
+      {output[0], output[1] * packing.results, output[2] / packing.results, output[3]});
+}
+
+/// What the ops behind take on a few rows says what they take on all.
+int64_t PackedRows::chainCycles(const RowChoice &choice) {
+  constexpr int64_t kSample = 16;
+  GroupCosts costs(backend);
+  int64_t sum = 0;
+  SmallVector<Operation *> ops(chain);
+  if (tpu::CastOp cast = castOfInput())
+    ops.push_back(cast);
+  for (Operation *each : ops) {
+    Expected<SliceModel> model = sliceModel(each, Company::InGroup);
+    if (!model)
+      continue;
+    SlicedOp sliced{.op = each, .model = &*model};
+    for (unsigned axis = 0; axis < kNumAxes; ++axis)
+      sliced.result.slice[axis] = {0, model->result[axis]};
+    Range &rows = sliced.result.slice[kAxisH];
+    rows.size = std::min(rows.size, kSample);
+    for (const OperandModel &operand : model->operands)
+      sliced.operands.push_back({operand.isPresent ? operand.slice(sliced.result.slice) : Slice()});
+    const std::optional<GroupCosts::Work> work = costs.compute(sliced);
+    const int64_t all = (work ? work->cycles : 0) * model->result[kAxisH] / rows.size;
+    const bool isBefore = each->getResult(0) == op.getInput();
+    if (!isBefore)
+      sum += all / choice.packing.results;
+    else
+      sum += choice.isBeforeCast ? all / (choice.packing.results * window->stride) : all;
+  }
+  return sum;
+}
+
+std::vector<RowChoice> PackedRows::faster() {
+  if (!window)
+    return {};
+  const auto cyclesOf = [&](const RowChoice &choice) -> std::optional<int64_t> {
+    const std::optional<int64_t> cycles = computeCycles(choice.packing);
+    return cycles ? std::optional(*cycles + chainCycles(choice)) : std::nullopt;
+  };
+  const std::optional<int64_t> now = cyclesOf({});
+  if (!now)
+    return {};
+  std::vector<std::pair<int64_t, RowChoice>> found;
+  for (const RowChoice &each : choices()) {
+    const std::optional<int64_t> cycles = cyclesOf(each);
+    // What is read as it lies need not be faster: nothing has to be brought into order for it.
+    if (!cycles || *cycles >= (each.packing.inputs > 1 ? 2 * *now : *now))
+      continue;
+    // Rows under several windows are loaded several times.
+    const RowChoice apart = {.packing = {.results = each.packing.results}};
+    if (each.packing.isStacked && *cycles >= cyclesOf(apart).value_or(*now))
+      continue;
+    found.emplace_back(*cycles, each);
+  }
+  llvm::stable_sort(found, [](const auto &a, const auto &b) { return a.first < b.first; });
+  std::vector<RowChoice> result;
+  for (const auto &[cycles, each] : llvm::ArrayRef(found).take_front(kTrials))
+    result.push_back(each);
+  return result;
+}
+
+tpu::ConvOp PackedRows::reader() {
+  auto conv = after && after.hasOneUse() && after.getDefiningOp<tpu::UnstackRowsOp>()
+                  ? dyn_cast<tpu::ConvOp>(*after.user_begin())
+                  : tpu::ConvOp();
+  return conv && conv.getInput() == after ? conv : tpu::ConvOp();
+}
+
+static Location nameOf(Operation *op, const char *suffix) {
+  return NameLoc::get(StringAttr::get(op->getContext(), tensorNames(op)[0] + suffix));
+}
+
+/// The same op on rows that lie side by side.
+Operation *PackedRows::packedClone(Operation *from, Value input, OpBuilder &builder) {
+  Operation *clone = builder.clone(*from);
+  clone->setOperand(0, input);
+  const RankedTensorType type = OpMaker::typeOf(from->getResult(0));
+  SmallVector<int64_t> dims(type.getShape());
+  dims[1] *= packing.results;
+  dims[2] /= packing.results;
+  clone->getResult(0).setType(type.clone(dims));
+  if (packing.results > 1)
+    clone->setLoc(nameOf(from, "_rows"));
+  made.push_back(clone);
+  return clone;
+}
+
+Value PackedRows::packedInput(OpBuilder &builder) {
+  if (packing.inputs > 1)
+    return unstacked().getInput();
+  if (!packing.isStacked)
+    return op.getInput();
+  tpu::CastOp cast = movedCast();
+  const Value source = cast ? Value(cast->getOperand(0)) : Value(op.getInput());
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(source);
+  const int64_t kernel = window->reach(packing.results);
+  const SmallVector<int64_t> stacked = {dims[0], kernel * dims[1],
+                                        window->resultRows / packing.results, dims[3]};
+  auto rows = builder.create<tpu::StackRowsOp>(
+      nameOf(op, "_windows"), OpMaker::typeOf(source).clone(stacked), source, kernel,
+      window->stride * packing.results, window->padBegin);
+  made.push_back(rows);
+  if (!cast)
+    return rows.getOutput();
+  Operation *clone = builder.clone(*cast);
+  clone->setOperand(0, rows.getOutput());
+  clone->getResult(0).setType(OpMaker::typeOf(op.getInput()).clone(stacked));
+  clone->setLoc(nameOf(cast, "_windows"));
+  made.push_back(clone);
+  return clone->getResult(0);
+}
+
+Value PackedRows::emptyWeight(Value like, ArrayRef<int64_t> dims, OpBuilder &builder) {
+  auto weight = builder.create<top::WeightOp>(
+      like.getLoc(), RankedTensorType::get(dims, OpMaker::typeOf(like).getElementType()),
+      ArrayAttr());
+  made.push_back(weight);
+  return weight.getOutput();
+}
+
+bool PackedRows::apply(const RowChoice &choice) {
+  packing = choice.packing;
+  isBeforeCast = choice.isBeforeCast;
+  const int64_t rows = packing.results;
+  const std::optional<RowWindows> windows = window ? window->packed(packing) : std::nullopt;
+  if (!windows)
+    return false;
+  OpBuilder builder(op);
+  const Value input = packedInput(builder);
+  const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
+  const Value weight = emptyWeight(
+      op.getFilter(), {rows * filter[0], OpMaker::dimsOf(input)[1], windows->kernel, filter[3]},
+      builder);
+  Value bias = op.getBias();
+  if (!isa<NoneType>(bias.getType()) && rows > 1)
+    bias = emptyWeight(bias, {rows * filter[0]}, builder);
+  packed = cast<tpu::ConvOp>(packedClone(op, input, builder));
+  packed->setOperand(1, weight);
+  packed->setOperand(2, bias);
+  packed->setAttr("kernel_shape", builder.getI64ArrayAttr({windows->kernel, kernelColumns}));
+  packed->setAttr("strides", builder.getI64ArrayAttr({windows->stride, strideColumns}));
+  packed->setAttr("pads",
+                  builder.getI64ArrayAttr({windows->padBegin, padLeft, windows->padEnd, padRight}));
+  packed->setAttr("auto_pad", builder.getStringAttr("NOTSET"));
+  for (StringRef name : {"multiplier", "rshift"})
+    if (auto each = op->getAttrOfType<ArrayAttr>(name);
+        each && static_cast<int64_t>(each.size()) == filter[0]) {
+      SmallVector<Attribute> all;
+      for (int64_t row = 0; row < rows; ++row)
+        llvm::append_range(all, each);
+      packed->setAttr(name, builder.getArrayAttr(all));
+    }
+  after = packed.getOutput();
+  before = op.getOutput();
+  SmallVector<Operation *> old = {op};
+  if (rows > 1) {
+    for (Operation *each : chain) {
+      builder.setInsertionPoint(each);
+      after = packedClone(each, after, builder)->getResult(0);
+      old.push_back(each);
+    }
+    after.getDefiningOp()->setAttr(kStoredRows, builder.getI64IntegerAttr(rows));
+    before = last()->getResult(0);
+    auto unstack =
+        builder.create<tpu::UnstackRowsOp>(last()->getLoc(), before.getType(), after, rows);
+    made.push_back(unstack);
+    after = unstack.getOutput();
+  }
+  if (tpu::CastOp cast = movedCast())
+    old.insert(old.begin(), cast);
+  if (packing.inputs > 1) {
+    old.insert(old.begin(), unstacked());
+    input.getDefiningOp()->removeAttr(kStoredRows);
+  }
+  before.replaceAllUsesWith(after);
+  // Nothing reads what they read any more.
+  for (Operation *each : old) {
+    replaced.emplace_back(each, each->getOperand(0));
+    each->setOperand(0, weight);
+  }
+  const bool fits = llvm::all_of(made, [&](Operation *each) {
+    return !isLayer(each) || fittingPlaceOf(each, backend).has_value();
+  });
+  if (!fits)
+    undo();
+  return fits;
+}
+
+void PackedRows::undo() {
+  for (auto [each, operand] : replaced)
+    each->setOperand(0, operand);
+  if (packing.inputs > 1)
+    unstacked().getInput().getDefiningOp()->setAttr(
+        kStoredRows, IntegerAttr::get(IntegerType::get(op->getContext(), 64), packing.inputs));
+  after.replaceAllUsesWith(before);
+  for (Operation *each : llvm::reverse(made))
+    each->dropAllReferences();
+  for (Operation *each : llvm::reverse(made))
+    each->erase();
+  replaced.clear();
+  made.clear();
+  after = Value();
+}
+
+/// As often as rows lie side by side.
+static Tensor repeated(const Tensor &tensor, int64_t rows) {
+  Tensor result(tensor.type(), {rows * tensor.shape().numElements()});
+  const std::span<const std::byte> from = tensor.rawBytes();
+  for (int64_t row = 0; row < rows; ++row)
+    std::copy(from.begin(), from.end(),
+              result.mutableBytes().begin() + row * static_cast<int64_t>(from.size()));
+  return result;
+}
+
+Expected<void> PackedRows::commit() {
+  Expected<Tensor> filter = op.getFilter().getDefiningOp<top::WeightOp>().read();
+  if (!filter)
+    return propagate(filter);
+  packed->setOperand(1, op.getFilter());
+  replaceWeight(packed.getFilterMutable(), window->packedFilter(*filter, packing), "_rows");
+  if (!isa<NoneType>(op.getBias().getType()) && packing.results > 1) {
+    Expected<Tensor> bias = op.getBias().getDefiningOp<top::WeightOp>().read();
+    if (!bias)
+      return propagate(bias);
+    packed->setOperand(2, op.getBias());
+    replaceWeight(packed.getBiasMutable(), repeated(*bias, packing.results), "_rows");
+  }
+  for (auto [each, operand] : llvm::reverse(replaced)) {
+    const SmallVector<Value> operands(each->getOperands());
+    each->erase();
+    for (Value value : operands)
+      if (Operation *maker = value.getDefiningOp();
+          maker && isa<top::WeightOp>(maker) && maker->use_empty())
+        maker->erase();
+  }
+  return {};
+}

@@ -1,0 +1,81 @@
+//===- PackedRows.h - A convolution whose rows are channels -----*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_PACKEDROWS_H
+#define TPUC_CODEGEN_PACKEDROWS_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/RowPacking.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+
+namespace tpuc::codegen {
+
+/// Whether `op` is a convolution of pictures in one group whose windows have no holes, with a
+/// filter and a bias that are constants.
+bool hasPlainWindows(tpu::ConvOp op);
+
+/// A packing, and whether a conversion of the network's input that only the convolution reads is of
+/// stacked rows, not of the input.
+struct RowChoice {
+  RowPacking packing;
+  bool isBeforeCast = false;
+};
+
+/// A convolution, what is computed of its result element by element, and what its rows may become.
+class PackedRows {
+public:
+  PackedRows(tpu::ConvOp op, const Backend &backend);
+
+  /// The packings with which the engine that computes has less to do, the least first.
+  std::vector<RowChoice> faster();
+  /// Puts other ops in the place of these, whose constants are to be filled. False: the chip cannot
+  /// do it, and nothing has changed.
+  bool apply(const RowChoice &choice);
+  void undo();
+  /// Fills the constants and erases what is no longer read.
+  Expected<void> commit();
+  /// The convolution that alone reads the result, as its rows lie now; null for others.
+  tpu::ConvOp reader();
+
+  tpu::ConvOp convolution() { return op; }
+  /// The last of the ops that it was at the start.
+  mlir::Operation *last() { return chain.empty() ? op.getOperation() : chain.back(); }
+
+private:
+  std::optional<int64_t> computeCycles(const RowPacking &packing);
+  int64_t chainCycles(const RowChoice &choice);
+  std::vector<RowChoice> choices();
+  tpu::UnstackRowsOp unstacked() { return op.getInput().getDefiningOp<tpu::UnstackRowsOp>(); }
+  tpu::CastOp castOfInput();
+  /// The conversion that is of stacked rows; null for none.
+  tpu::CastOp movedCast() { return isBeforeCast ? castOfInput() : tpu::CastOp(); }
+  mlir::Value packedInput(mlir::OpBuilder &builder);
+  mlir::Operation *packedClone(mlir::Operation *from, mlir::Value input, mlir::OpBuilder &builder);
+  mlir::Value emptyWeight(mlir::Value like, llvm::ArrayRef<int64_t> dims, mlir::OpBuilder &builder);
+
+  tpu::ConvOp op;
+  const Backend &backend;
+  std::optional<RowWindows> window;
+  int64_t kernelColumns = 1, strideColumns = 1, padLeft = 0, padRight = 0;
+  llvm::SmallVector<mlir::Operation *> chain;
+
+  /// What was applied.
+  RowPacking packing;
+  bool isBeforeCast = false;
+  tpu::ConvOp packed;
+  llvm::SmallVector<mlir::Operation *> made;
+  /// The ops that are no longer read, and what their first operands were.
+  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> replaced;
+  mlir::Value before, after;
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_PACKEDROWS_H

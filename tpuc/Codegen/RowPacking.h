@@ -1,0 +1,46 @@
+//===- RowPacking.h - Rows of pictures as channels --------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_ROWPACKING_H
+#define TPUC_CODEGEN_ROWPACKING_H
+
+#include "tpuc/Support/Tensor.h"
+
+#include <optional>
+
+namespace tpuc::codegen {
+
+/// How the rows of a convolution's pictures lie: so many rows side by side as channels, the first
+/// one's channels first.
+struct RowPacking {
+  int64_t inputs = 1;
+  int64_t results = 1;
+  /// The rows under the windows of one row of results are channels (`tpu.StackRows`), `inputs`
+  /// is 1.
+  bool isStacked = false;
+
+  bool operator==(const RowPacking &) const = default;
+};
+
+/// The windows of a convolution along its rows. With the rows packed it is a convolution, too: of
+/// more channels, with other windows and zeros in its filter where channels do not meet.
+struct RowWindows {
+  int64_t inputRows = 1, resultRows = 1;
+  int64_t kernel = 1, stride = 1, padBegin = 0, padEnd = 0;
+
+  /// The rows under the windows of `results` rows of results.
+  int64_t reach(int64_t results) const { return (results - 1) * stride + kernel; }
+  /// The windows on packed rows. None: rows that cannot be shared out evenly.
+  std::optional<RowWindows> packed(const RowPacking &packing) const;
+  /// The filter [O, C, H, W] on packed rows: [results * O, channels, kernel, W].
+  Tensor packedFilter(const Tensor &filter, const RowPacking &packing) const;
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_ROWPACKING_H
