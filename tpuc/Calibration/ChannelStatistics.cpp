@@ -12,12 +12,12 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/SideBySide.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <span>
 
 using namespace tpuc;
@@ -111,18 +111,6 @@ void ChannelStatistics::addMean(Sum &sum, double mean) {
     sum += static_cast<Sum>(mean * kUnits);
 }
 
-/// In an order that is the same every time, several sums side by side.
-static double sumOf(std::span<const float> values) {
-  std::array<double, 8> sums = {};
-  size_t i = 0;
-  for (; i + sums.size() <= values.size(); i += sums.size())
-    for (size_t lane = 0; lane < sums.size(); ++lane)
-      sums[lane] += double(values[i + lane]);
-  for (size_t lane = 0; i < values.size(); ++i, ++lane)
-    sums[lane] += double(values[i]);
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
-}
-
 void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
   auto found = entries.find(name);
   const int64_t axis = found == entries.end() ? -1 : found->second.axis;
@@ -137,7 +125,7 @@ void ChannelStatistics::add(const std::string &name, const Tensor &tensor) {
   for (size_t first = 0; first < values.size(); first += inner) {
     const size_t channel = first / inner % channels;
     const auto run = values.subspan(first, inner);
-    sums[channel] += sumOf(run);
+    sums[channel] += sumSideBySide(run.size(), [&](size_t i) { return double(run[i]); });
     ranges[channel].add(run);
   }
   const double count = double(values.size()) / double(channels);

@@ -72,16 +72,16 @@ TEST(QuantizedWeights, KnowTheChannelOfEachElement) {
   EXPECT_THAT(channelsOf({2, 3, 1, 1}, 6), ElementsAre(0, 0, 1, 1, 2, 2));
 }
 
-TEST(QuantizedWeights, KnowTheRunsOfEachChannel) {
+TEST(QuantizedWeights, KnowWhereTheElementsOfChannelsLie) {
   for (const ChannelOrder &order : {ChannelOrder{3, 2, 1, 1}, ChannelOrder{2, 3, 2, 2},
-                                    ChannelOrder{1, 3, 2, 1}, ChannelOrder{2, 3, 1, 1}}) {
-    std::vector<int64_t> channels;
-    order.forEachRun([&](int64_t first, int64_t channel) {
-      EXPECT_EQ(first, std::ssize(channels));
-      channels.insert(channels.end(), static_cast<size_t>(order.inner), channel);
-    });
-    EXPECT_EQ(channels, channelsOf(order, order.numChannels() * order.perChannel()));
-  }
+                                    ChannelOrder{1, 3, 2, 1}, ChannelOrder{2, 3, 1, 1}})
+    for (int64_t channel = 0; channel < order.numChannels(); ++channel)
+      for (int64_t index = 0, before = -1; index < order.perChannel(); ++index) {
+        const int64_t element = order.elementOf(channel, index);
+        EXPECT_EQ(order.channelOf(element), channel);
+        EXPECT_GT(element, before);
+        before = element;
+      }
 }
 
 TEST(QuantizedWeights, HaveAScaleForEachChannel) {
@@ -216,6 +216,103 @@ TEST(QuantizedWeights, KeepSumsOfTapsAndOfChannels) {
   EXPECT_LE(largestDrift(byChannel.filter, filter, 72), 0.5001);
   for (size_t i = 0; i < 288; ++i)
     EXPECT_NEAR(byTaps.filter.data<int8_t>()[i], filter.data<float>()[i], 1.0);
+}
+
+/// `numbers` rounded by the definition: those closest to the next integer go there.
+std::vector<int8_t> roundedKeepingSum(const std::vector<float> &numbers) {
+  std::vector<double> rounded;
+  double missing = 0;
+  for (float number : numbers) {
+    rounded.push_back(std::round(double(number)));
+    missing += double(number) - rounded.back();
+  }
+  const double step = missing < 0 ? -1 : 1;
+  std::vector<size_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::ranges::stable_sort(places, std::greater<>(),
+                           [&](size_t i) { return step * (double(numbers[i]) - rounded[i]); });
+  for (size_t i = 0; double(i) < std::abs(missing) - 0.5; ++i)
+    rounded[places[i]] += step;
+  std::vector<int8_t> stored;
+  for (double number : rounded)
+    stored.push_back(static_cast<int8_t>(std::clamp(number, -128.0, 127.0)));
+  return stored;
+}
+
+TEST(QuantizedWeights, RoundThoseClosestToTheNextIntegerThere) {
+  ProductScales scales;
+  scales.filter = {1};
+  const auto check = [&](const std::vector<float> &numbers) {
+    const auto count = std::ssize(numbers);
+    EXPECT_EQ(
+        values<int8_t>(
+            quantizeWeights(floats({1, count}, numbers), nullptr, {count, 1, 1, 1}, scales).filter),
+        roundedKeepingSum(numbers))
+        << testing::PrintToString(numbers);
+  };
+  // Halves go away from zero; what is hardly below a half does not; numbers beyond 8 bits.
+  check({0.5F, -0.5F, 1.5F, -1.5F, 2.5F, -3.5F, 0.49999997F, -0.49999997F});
+  check({-0.5F, -0.5F, -0.5F, -0.5F, -2.5F, 1});
+  check({0.5F, 0.5F, 0.5F, 0.5F, 0.25F});
+  check({200.25F, -200.25F, 3e9F, -3e9F, 0x1p60F, -0x1p60F, 0.25F, 0.25F, 0.25F, 0.25F});
+  check({0, 0, 0, 0, 0});
+  for (unsigned seed = 0; seed < 40; ++seed) {
+    std::vector<float> numbers = values<float>(random({1 + int64_t(seed) * 7}, 100, seed));
+    check(numbers);
+    // All rests on one side, many of them the same, none close to the next integer.
+    for (float &number : numbers)
+      number = std::floor(number) + (number > 90 ? 0.1875F : 0.125F);
+    check(numbers);
+  }
+}
+
+/// `tensor` [count, size, inner] as [size, count, inner].
+template <typename T> Tensor turned(const Tensor &tensor) {
+  const int64_t count = tensor.shape()[0], size = tensor.shape()[1], inner = tensor.shape()[2];
+  Tensor result(tensor.type(), {size, count, inner});
+  for (int64_t c = 0; c < count; ++c)
+    for (int64_t k = 0; k < size; ++k)
+      for (int64_t i = 0; i < inner; ++i)
+        result.mutableData<T>()[static_cast<size_t>((k * count + c) * inner + i)] =
+            tensor.data<T>()[static_cast<size_t>((c * size + k) * inner + i)];
+  return result;
+}
+
+TEST(QuantizedWeights, DoNotDependOnHowElementsLie) {
+  // More channels than are rounded at a time.
+  constexpr int64_t kChannels = 37, kSize = 21;
+  for (int64_t inner : {1, 4}) {
+    const Tensor filter = random({kChannels, kSize, inner}, 1, 21);
+    const Tensor bias = random({kChannels}, 3, 22);
+    const Tensor means = random({kChannels, kSize, inner}, 2, 23);
+    ProductScales scales;
+    scales.input = 0.02;
+    scales.inputZero = 3;
+    scales.means = values<float>(means);
+    const QuantizedWeights together =
+        quantizeWeights(filter, &bias, {kSize * inner, kChannels, 1, 1, inner}, scales);
+    scales.means = values<float>(turned<float>(means));
+    const QuantizedWeights apart =
+        quantizeWeights(turned<float>(filter), &bias, {inner, kChannels, kSize, 1, inner}, scales);
+    EXPECT_EQ(values<int8_t>(apart.filter), values<int8_t>(turned<int8_t>(together.filter)));
+    EXPECT_EQ(values<int32_t>(*apart.bias), values<int32_t>(*together.bias));
+    EXPECT_EQ(apart.factors, together.factors);
+    // Two groups of them, with the means of the first.
+    std::vector<float> twice = values<float>(turned<float>(filter));
+    twice.insert(twice.end(), twice.begin(), twice.end());
+    const QuantizedWeights groups =
+        quantizeWeights(floats({2 * kSize, kChannels, inner}, twice), nullptr,
+                        {inner, kChannels, kSize, 2, inner}, scales);
+    const QuantizedWeights one = quantizeWeights(turned<float>(filter), nullptr,
+                                                 {inner, kChannels, kSize, 1, inner}, scales);
+    for (int64_t c = 0; c < kChannels; ++c)
+      for (int64_t group : {0, 1})
+        EXPECT_EQ(groups.bias->data<int32_t>()[static_cast<size_t>(group * kChannels + c)],
+                  one.bias->data<int32_t>()[static_cast<size_t>(c)]);
+    std::vector<int8_t> stored = values<int8_t>(one.filter);
+    stored.insert(stored.end(), stored.begin(), stored.end());
+    EXPECT_EQ(values<int8_t>(groups.filter), stored);
+  }
 }
 
 TEST(QuantizedWeights, KeepSumsIn16Bits) {

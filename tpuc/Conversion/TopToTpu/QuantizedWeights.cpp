@@ -12,6 +12,7 @@
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/SideBySide.h"
 
 #include <algorithm>
 #include <array>
@@ -26,106 +27,186 @@ namespace {
 /// Half of what 32 bits hold: room for what rounding adds.
 constexpr double kMaxSum = 1 << 30;
 
+/// Channels that are rounded at a time where their elements lie side by side, so many of which fill
+/// a line of the cache, and where the sums of one would have to wait for each other.
+constexpr size_t kTogether = 16;
+
+/// std::round without a call, so that loops over it are vectorized: adding 2^52 rounds to even.
+[[gnu::always_inline]] inline double roundAway(double number) {
+  constexpr double kInteger = 0x1p52;
+  const double magnitude = std::abs(number);
+  const double even = (magnitude + kInteger) - kInteger;
+  const double nearest = even + (magnitude - even == 0.5 ? 1.0 : 0.0);
+  return std::copysign(magnitude < kInteger ? nearest : magnitude, number);
+}
+
 class WeightQuantizer {
 public:
   WeightQuantizer(const Tensor &filter, const Tensor *bias, const ChannelOrder &order,
                   const ProductScales &scales)
       : filter(filter.data<float>()), bias(bias), order(order), scales(scales),
+        size(static_cast<size_t>(order.perChannel())),
+        together(order.outer == 1 && scales.covariances.empty() ? 1 : kTogether),
+        numbers(together * size), integers(together * size),
         result{Tensor(DataType::I8, filter.shape()), std::nullopt, {}} {}
 
   QuantizedWeights run();
 
 private:
-  template <typename T>
-  std::span<const T> runFrom(std::span<const T> elements, int64_t first) const {
-    return elements.subspan(static_cast<size_t>(first), static_cast<size_t>(order.inner));
-  }
-  /// Calls `visit(first, channel)` for all runs. What has been read of a long filter leaves memory:
-  /// it is a file's, as large as all integers of the network.
-  template <typename Visit> void forEachRun(Visit visit) const {
-    int64_t begin = 0;
-    order.forEachRun([&](int64_t first, int64_t channel) {
-      visit(first, channel);
-      release(begin, first + order.inner);
-    });
-  }
-  void release(int64_t &begin, int64_t end) const {
-    constexpr int64_t kElements = int64_t{1} << 22;
-    if (end - begin < kElements)
-      return;
-    releaseMapped(std::as_bytes(
-        filter.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin))));
-    begin = end;
-  }
-  void findScales();
+  using Elements = std::span<const float>;
+  /// What one channel is divided by its scale, and the integers in place of that.
+  struct Row {
+    std::span<double> numbers, integers;
+  };
+
+  template <typename Visit> void forEachBlock(Visit visit) const;
+  template <typename Visit> void forEachRun(int64_t first, size_t count, Visit visit) const;
+  std::vector<Elements> channelsOf(Elements all, int64_t first, size_t count,
+                                   std::vector<float> &scratch) const;
+  bool addsZero() const { return scales.foldsZero && scales.inputZero != 0; }
   double biasOf(int64_t channel) const {
     if (!bias)
       return 0;
     const auto values = bias->data<float>();
     return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
   }
-  void roundFilter();
-  void roundByCovariances();
-  std::vector<double> addedByRounding() const;
-  void roundBias();
+  double scaleOf(int64_t channel, double largest, Elements elements) const;
+  double sharedScale() const;
+  void roundBlock(int64_t first, std::span<const Elements> channels);
+  Row divided(size_t row, Elements elements, double scale);
+  void keepSums(const Row &row);
+  void factorCovariances();
+  void roundByCovariances(std::span<const Row> rows) const;
+  void store(int64_t first, std::span<const Row> rows);
+  void roundBias(int64_t channel, const Row &row, Elements meansOfChannel);
 
   std::span<const float> filter;
   const Tensor *bias;
   const ChannelOrder &order;
   const ProductScales &scales;
+  size_t size;     ///< Elements of a channel.
+  size_t together; ///< Channels that are rounded at a time.
+  // Of these channels, one after the other.
+  std::vector<double> numbers;
+  std::vector<double> integers;
+  std::vector<float> means;
+  std::vector<size_t> scratch;
   std::vector<double> filterScales;
+  /// The order in which elements are rounded by covariances, the last first, and the factor of the
+  /// covariances in that order.
+  std::vector<size_t> places;
+  std::vector<double> factor;
   QuantizedWeights result;
 };
 
-/// The scales that are given, or those of the largest magnitudes; larger where sums demand it.
-void WeightQuantizer::findScales() {
-  const auto count = static_cast<size_t>(order.numChannels());
-  std::vector<double> most(count, 0);
-  std::vector<double> sums(count, 0);
-  forEachRun([&](int64_t first, int64_t channel) {
-    double largest = most[static_cast<size_t>(channel)];
-    double sum = sums[static_cast<size_t>(channel)];
-    for (float element : runFrom(filter, first)) {
-      const double magnitude = std::abs(double(element));
-      largest = std::max(largest, magnitude);
-      sum += magnitude;
-    }
-    most[static_cast<size_t>(channel)] = largest;
-    sums[static_cast<size_t>(channel)] = sum;
-  });
-  filterScales.assign(count, 1);
-  for (size_t c = 0; c < count; ++c) {
-    if (!scales.filter.empty())
-      filterScales[c] = scales.filter[scales.filter.size() == 1 ? 0 : c];
-    else if (most[c] > 0)
-      filterScales[c] = most[c] / 127;
-    // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
-    const double total =
-        sums[c] * double(scales.maxInput) + std::abs(biasOf(int64_t(c))) / scales.input;
-    const double smallest = std::abs(biasOf(int64_t(c))) / scales.input / double(scales.maxBias);
-    if (scales.filter.empty())
-      filterScales[c] = std::max({filterScales[c], total / kMaxSum, smallest});
-  }
-  if (!scales.sharesShift)
-    return;
-  // One power of two for all channels, so that no integer is above 127.
-  double largest = 0;
+/// Calls `visit(c, index, element)` for the runs of `count` channels from `first` on, as they lie
+/// in the filter: what channel first + c has from `index` on, the filter has from `element` on.
+template <typename Visit>
+void WeightQuantizer::forEachRun(int64_t first, size_t count, Visit visit) const {
+  std::array<size_t, kTogether> elements = {};
   for (size_t c = 0; c < count; ++c)
-    largest = std::max(largest, most[c] > 0 ? filterScales[c] : 0.0);
-  const double wanted = largest > 0 ? scales.input * largest / scales.output : 1;
-  const double shared = std::exp2(std::ceil(std::log2(wanted)));
-  filterScales.assign(count, shared * scales.output / scales.input);
+    elements[c] = static_cast<size_t>(order.elementOf(first + static_cast<int64_t>(c), 0));
+  for (size_t index = 0; index < size; index += static_cast<size_t>(order.inner))
+    for (size_t c = 0; c < count; ++c) {
+      visit(c, index, elements[c]);
+      elements[c] += static_cast<size_t>(order.channels * order.inner);
+    }
+}
+
+/// The numbers of `count` channels from `first` on, those of each together: in place, or in
+/// `scratch`. `all` has one for each element of the filter, or of the first channels.
+std::vector<WeightQuantizer::Elements>
+WeightQuantizer::channelsOf(Elements all, int64_t first, size_t count,
+                            std::vector<float> &scratch) const {
+  const auto placeOf = [&](size_t element) {
+    return element < all.size() || all.empty() ? element : element % all.size();
+  };
+  std::vector<Elements> channels;
+  if (order.outer == 1) {
+    for (size_t c = 0; c < count; ++c)
+      channels.push_back(all.subspan(placeOf((static_cast<size_t>(first) + c) * size), size));
+    return channels;
+  }
+  scratch.resize(count * size);
+  for (size_t c = 0; c < count; ++c)
+    channels.push_back(std::span(scratch).subspan(c * size, size));
+  const auto inner = static_cast<size_t>(order.inner);
+  forEachRun(first, count, [&](size_t c, size_t index, size_t element) {
+    const size_t place = placeOf(element);
+    const float *from = &all[place];
+    float *to = &scratch[c * size + index];
+    for (size_t i = 0; i < inner; ++i)
+      to[i] = from[i];
+  });
+  return channels;
+}
+
+/// Calls `visit(first, channels)` for all channels, some at a time. What has been read of a long
+/// filter leaves memory: it is a file's, as large as all integers of the network.
+template <typename Visit> void WeightQuantizer::forEachBlock(Visit visit) const {
+  constexpr size_t kElements = size_t{1} << 22;
+  std::vector<float> gathered;
+  size_t released = 0;
+  const auto count = static_cast<size_t>(order.numChannels());
+  for (size_t first = 0; first < count; first += together) {
+    const size_t end = std::min(first + together, count);
+    visit(static_cast<int64_t>(first),
+          channelsOf(filter, static_cast<int64_t>(first), end - first, gathered));
+    if (order.outer == 1 && end * size - released >= kElements) {
+      releaseMapped(std::as_bytes(filter.subspan(released, end * size - released)));
+      released = end * size;
+    }
+  }
+}
+
+/// The largest magnitude; NaNs do not count.
+double largestOf(std::span<const float> elements) {
+  const auto magnitude = [&](size_t i) { return std::abs(elements[i]); };
+  return double(foldSideBySide(elements.size(), 0.0F, magnitude,
+                               [](float a, float b) { return b > a ? b : a; }));
+}
+
+/// The scale that is given, or that of the largest magnitude; larger where sums demand it.
+double WeightQuantizer::scaleOf(int64_t channel, double largest, Elements elements) const {
+  if (!scales.filter.empty())
+    return scales.filter[scales.filter.size() == 1 ? 0 : static_cast<size_t>(channel)];
+  const double inputs = std::abs(biasOf(channel)) / scales.input;
+  const double scale = std::max(largest > 0 ? largest / 127 : 1.0, inputs / double(scales.maxBias));
+  // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
+  const auto demandOf = [&](double sum) {
+    return (sum * double(scales.maxInput) + inputs) / kMaxSum;
+  };
+  // The sum need not be known where even one of twice as many of the largest would not do harm.
+  if (demandOf(2 * double(elements.size()) * largest) <= scale)
+    return scale;
+  double sum = 0;
+  for (float element : elements)
+    sum += std::abs(double(element));
+  return std::max(scale, demandOf(sum));
+}
+
+/// One power of two for all channels, so that no integer is above 127.
+double WeightQuantizer::sharedScale() const {
+  double largestScale = 0;
+  forEachBlock([&](int64_t first, std::span<const Elements> channels) {
+    for (const Elements &elements : channels) {
+      if (const double largest = largestOf(elements); largest > 0)
+        largestScale = std::max(largestScale, scaleOf(first, largest, elements));
+      ++first;
+    }
+  });
+  const double wanted = largestScale > 0 ? scales.input * largestScale / scales.output : 1;
+  return std::exp2(std::ceil(std::log2(wanted))) * scales.output / scales.input;
 }
 
 /// Rounds `numbers` to the nearest integers, but for those that must go the other way for the sum
 /// to be that of the numbers, rounded.
-static void roundKeepingSum(std::span<const double> numbers, std::span<double> rounded,
-                            std::vector<size_t> &order) {
-  double missing = 0;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    rounded[i] = std::round(numbers[i]);
-    missing += numbers[i] - rounded[i];
-  }
+void roundKeepingSum(std::span<const double> numbers, std::span<double> rounded,
+                     std::vector<size_t> &order) {
+  for (size_t i = 0; i < numbers.size(); ++i)
+    rounded[i] = roundAway(numbers[i]);
+  const double missing =
+      sumSideBySide(numbers.size(), [&](size_t i) { return numbers[i] - rounded[i]; });
   const double step = missing < 0 ? -1 : 1;
   // A sum that is off by just one half is as close as can be.
   const double others = std::ceil(std::abs(missing) - 0.5);
@@ -133,59 +214,42 @@ static void roundKeepingSum(std::span<const double> numbers, std::span<double> r
   if (!(others > 0))
     return;
   const auto count = static_cast<size_t>(others);
-  // What is left of each, a rest from -1/2 to 1/2, says which are closest: those of whole classes
-  // of rests, and of the class that is not taken whole the closest ones.
-  constexpr size_t kClasses = 256;
+  // What is left of each, a rest from -1/2 to 1/2, says which are closest. Rests are spread evenly
+  // for the most part: twice as many as needed are within this of 1/2.
   const auto restOf = [&](size_t i) { return step * (numbers[i] - rounded[i]); };
-  const auto classOf = [&](size_t i) {
-    return static_cast<size_t>(std::clamp((restOf(i) + 0.5) * kClasses, 0.0, kClasses - 1.0));
-  };
-  std::array<size_t, kClasses> sizes = {};
-  for (size_t i = 0; i < numbers.size(); ++i)
-    ++sizes[classOf(i)];
-  size_t last = kClasses - 1;
-  size_t before = 0;
-  while (before + sizes[last] < count)
-    before += sizes[last--];
-  order.clear();
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const size_t own = classOf(i);
-    if (own == last)
-      order.push_back(i);
-    else if (own > last)
-      rounded[i] += step;
-  }
+  double within = 2 * others / double(numbers.size());
+  order.resize(numbers.size());
+  size_t found = 0;
+  do {
+    found = 0;
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      order[found] = i;
+      found += restOf(i) >= 0.5 - within ? 1 : 0;
+    }
+    within *= 2;
+  } while (found < count);
   const auto isCloser = [&](size_t a, size_t b) {
     return restOf(a) != restOf(b) ? restOf(a) > restOf(b) : a < b;
   };
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count - before);
-  std::nth_element(order.begin(), end - 1, order.end(), isCloser);
-  for (auto place = order.begin(); place != end; ++place)
-    rounded[*place] += step;
+  const auto candidates = std::span(order).first(found);
+  const auto chosen = candidates.first(count);
+  std::ranges::nth_element(candidates, chosen.end() - 1, isCloser);
+  for (size_t place : chosen)
+    rounded[place] += step;
 }
 
-void WeightQuantizer::roundFilter() {
-  auto stored = result.filter.mutableData<int8_t>();
-  const int64_t count = order.perChannel();
-  const int64_t size = order.taps > 1 ? order.taps : count;
-  std::vector<double> numbers(static_cast<size_t>(size));
-  std::vector<double> rounded(numbers.size());
-  std::vector<size_t> scratch;
-  int64_t begin = 0;
-  for (int64_t channel = 0; channel < order.numChannels(); ++channel) {
-    for (int64_t first = 0; first < count; first += size) {
-      const double scale = filterScales[static_cast<size_t>(channel)];
-      for (int64_t i = 0; i < size; ++i)
-        numbers[static_cast<size_t>(i)] =
-            double(filter[static_cast<size_t>(order.elementOf(channel, first + i))]) / scale;
-      roundKeepingSum(numbers, rounded, scratch);
-      for (int64_t i = 0; i < size; ++i)
-        stored[static_cast<size_t>(order.elementOf(channel, first + i))] =
-            static_cast<int8_t>(std::clamp(rounded[static_cast<size_t>(i)], -128.0, 127.0));
-    }
-    if (order.outer == 1)
-      release(begin, (channel + 1) * count);
-  }
+WeightQuantizer::Row WeightQuantizer::divided(size_t row, Elements elements, double scale) {
+  const Row made = {std::span(numbers).subspan(row * size, size),
+                    std::span(integers).subspan(row * size, size)};
+  for (size_t i = 0; i < size; ++i)
+    made.numbers[i] = double(elements[i]) / scale;
+  return made;
+}
+
+void WeightQuantizer::keepSums(const Row &row) {
+  const size_t step = order.taps > 1 ? static_cast<size_t>(order.taps) : size;
+  for (size_t first = 0; first < size; first += step)
+    roundKeepingSum(row.numbers.subspan(first, step), row.integers.subspan(first, step), scratch);
 }
 
 /// The Cholesky factor L of a symmetric matrix, of which `at(row, column)` are the elements on and
@@ -211,102 +275,115 @@ static std::vector<double> transposedFactor(size_t size, double least, Elements 
   return factor;
 }
 
-/// With errors e of the elements, what is added to a sum has the variance of e' L L' e, the squares
-/// of the elements of L' e. Those of the channels that vary most are rounded first; each takes its
-/// own element of L' e as close to 0 as can be.
-void WeightQuantizer::roundByCovariances() {
+/// The factor of the covariances of the elements, those that vary least first.
+void WeightQuantizer::factorCovariances() {
   // Of the mean variance: what keeps channels that hardly vary from being anything.
   constexpr double kDamping = 0.01;
-  const auto size = static_cast<size_t>(order.perChannel());
   const auto covariance = [&](size_t c, size_t d) {
     return double(scales.covariances[c >= d ? pairIndex(c, d) : pairIndex(d, c)]);
   };
   double damping = 0;
   for (size_t c = 0; c < size; ++c)
     damping += kDamping / double(size) * covariance(c, c);
-  std::vector<size_t> places(size);
+  places.resize(size);
   std::iota(places.begin(), places.end(), size_t{0});
   std::ranges::stable_sort(places,
                            [&](size_t a, size_t b) { return covariance(a, a) < covariance(b, b); });
   // No channel varies at all: any matrix does.
   const double least = damping > 0 ? damping : 1;
-  const std::vector<double> factor = transposedFactor(size, least, [&](size_t row, size_t column) {
+  factor = transposedFactor(size, least, [&](size_t row, size_t column) {
     return covariance(places[row], places[column]) + (row == column ? least : 0.0);
   });
-  // Several channels at a time, so that their sums need not wait for each other.
-  constexpr int64_t kTogether = 8;
-  using Numbers = std::array<double, kTogether>;
-  auto stored = result.filter.mutableData<int8_t>();
-  std::vector<Numbers> errors(size);
-  for (int64_t first = 0; first < order.numChannels(); first += kTogether) {
-    const auto count = static_cast<size_t>(std::min(kTogether, order.numChannels() - first));
-    for (size_t i = size; i-- > 0;) {
-      const double *column = &factor[i * size];
-      Numbers added = {};
-      for (size_t k = i + 1; k < size; ++k)
-        for (size_t c = 0; c < added.size(); ++c)
-          added[c] += column[k] * errors[k][c];
-      for (size_t c = 0; c < count; ++c) {
-        const int64_t channel = first + static_cast<int64_t>(c);
-        const auto element =
-            static_cast<size_t>(order.elementOf(channel, static_cast<int64_t>(places[i])));
-        const double number = double(filter[element]) / filterScales[static_cast<size_t>(channel)];
-        const double rounded = std::clamp(std::round(number - added[c] / column[i]), -128.0, 127.0);
-        errors[i][c] = rounded - number;
-        stored[element] = static_cast<int8_t>(rounded);
-      }
+}
+
+/// With errors e of the elements, what is added to a sum has the variance of e' L L' e, the squares
+/// of the elements of L' e. Those of the channels that vary most are rounded first; each takes its
+/// own element of L' e as close to 0 as can be. Several rows at a time, so that their sums need not
+/// wait for each other.
+void WeightQuantizer::roundByCovariances(std::span<const Row> rows) const {
+  std::vector<std::array<double, kTogether>> errors(size);
+  for (size_t i = size; i-- > 0;) {
+    const double *column = &factor[i * size];
+    std::array<double, kTogether> added = {};
+    for (size_t k = i + 1; k < size; ++k)
+      for (size_t c = 0; c < added.size(); ++c)
+        added[c] += column[k] * errors[k][c];
+    for (size_t c = 0; c < rows.size(); ++c) {
+      const double number = rows[c].numbers[places[i]];
+      const double rounded = std::clamp(std::round(number - added[c] / column[i]), -128.0, 127.0);
+      errors[i][c] = rounded - number;
+      rows[c].integers[places[i]] = rounded;
     }
   }
 }
 
-/// What each output channel gets on the average because its filter is rounded, in units of its sum.
-std::vector<double> WeightQuantizer::addedByRounding() const {
-  std::vector<double> added(filterScales.size(), 0);
-  const auto stored = result.filter.data<int8_t>();
-  if (scales.means.empty())
-    return added;
-  forEachRun([&](int64_t first, int64_t channel) {
-    const double scale = filterScales[static_cast<size_t>(channel)];
-    const float *mean = &scales.means[static_cast<size_t>(first) % scales.means.size()];
-    double sum = added[static_cast<size_t>(channel)];
-    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(first + order.inner);
-         ++i, ++mean)
-      sum += (double(stored[i]) - double(filter[i]) / scale) * double(*mean) / scales.input;
-    added[static_cast<size_t>(channel)] = sum;
-  });
-  return added;
+/// The bias of a channel, which takes up what its filter gets on the average because it is rounded.
+void WeightQuantizer::roundBias(int64_t channel, const Row &row, Elements meansOfChannel) {
+  const auto c = static_cast<size_t>(channel);
+  double value = biasOf(channel) / (scales.input * filterScales[c]);
+  if (!meansOfChannel.empty())
+    value -= sumSideBySide(size,
+                           [&](size_t i) {
+                             return (row.integers[i] - row.numbers[i]) * double(meansOfChannel[i]);
+                           }) /
+             scales.input;
+  value = std::round(value);
+  if (addsZero())
+    value -=
+        double(scales.inputZero) * sumSideBySide(size, [&](size_t i) { return row.integers[i]; });
+  result.bias->mutableData<int32_t>()[c] =
+      static_cast<int32_t>(std::clamp(value, -double(scales.maxBias), double(scales.maxBias)));
 }
 
-void WeightQuantizer::roundBias() {
-  const bool addsZero = scales.foldsZero && scales.inputZero != 0;
-  if (!bias && !addsZero && scales.means.empty())
-    return;
-  const std::vector<double> added = addedByRounding();
-  std::vector<double> sums(filterScales.size(), 0);
-  const auto stored = result.filter.data<int8_t>();
-  order.forEachRun([&](int64_t first, int64_t channel) {
-    for (int8_t element : runFrom(stored, first))
-      sums[static_cast<size_t>(channel)] += element;
+/// Limits the integers of rows to 8 bits and puts them where the filter has its elements.
+void WeightQuantizer::store(int64_t first, std::span<const Row> rows) {
+  auto stored = result.filter.mutableData<int8_t>();
+  for (const Row &row : rows)
+    for (double &integer : row.integers)
+      integer = std::clamp(integer, -128.0, 127.0);
+  const auto inner = static_cast<size_t>(order.inner);
+  forEachRun(first, rows.size(), [&](size_t c, size_t index, size_t element) {
+    const double *from = &rows[c].integers[index];
+    int8_t *to = &stored[element];
+    for (size_t i = 0; i < inner; ++i)
+      to[i] = static_cast<int8_t>(static_cast<int32_t>(from[i]));
   });
-  const int64_t count = order.numChannels();
-  result.bias.emplace(DataType::I32, Shape{count});
-  auto rounded = result.bias->mutableData<int32_t>();
-  for (size_t c = 0; c < rounded.size(); ++c) {
-    double value = std::round(biasOf(int64_t(c)) / (scales.input * filterScales[c]) - added[c]);
-    if (addsZero)
-      value -= double(scales.inputZero) * sums[c];
-    rounded[c] =
-        static_cast<int32_t>(std::clamp(value, -double(scales.maxBias), double(scales.maxBias)));
+}
+
+void WeightQuantizer::roundBlock(int64_t first, std::span<const Elements> channels) {
+  std::vector<Row> rows;
+  for (const Elements &elements : channels) {
+    const double scale = filterScales[static_cast<size_t>(first) + rows.size()];
+    rows.push_back(divided(rows.size(), elements, scale));
   }
+  if (scales.covariances.empty())
+    std::ranges::for_each(rows, [&](const Row &row) { keepSums(row); });
+  else
+    roundByCovariances(rows);
+  store(first, rows);
+  if (!result.bias)
+    return;
+  const std::vector<Elements> meansOfRows =
+      scales.means.empty() ? std::vector<Elements>(rows.size())
+                           : channelsOf(scales.means, first, rows.size(), means);
+  for (size_t c = 0; c < rows.size(); ++c)
+    roundBias(first + static_cast<int64_t>(c), rows[c], meansOfRows[c]);
 }
 
 QuantizedWeights WeightQuantizer::run() {
-  findScales();
-  if (scales.covariances.empty())
-    roundFilter();
-  else
-    roundByCovariances();
-  roundBias();
+  if (scales.sharesShift)
+    filterScales.assign(static_cast<size_t>(order.numChannels()), sharedScale());
+  if (bias || addsZero() || !scales.means.empty())
+    result.bias.emplace(DataType::I32, Shape{order.numChannels()});
+  if (!scales.covariances.empty())
+    factorCovariances();
+  forEachBlock([&](int64_t first, std::span<const Elements> channels) {
+    if (!scales.sharesShift)
+      for (size_t c = 0; c < channels.size(); ++c)
+        filterScales.push_back(
+            scaleOf(first + static_cast<int64_t>(c), largestOf(channels[c]), channels[c]));
+    roundBlock(first, channels);
+  });
   for (double scale : filterScales)
     result.factors.push_back(scales.input * scale / scales.output);
   return std::move(result);

@@ -54,15 +54,6 @@ struct ChannelOrder {
     const int64_t run = channel / channels * outer + index / inner;
     return (run * channels + channel % channels) * inner + index % inner;
   }
-  /// Calls `visit(first, channel)` for all runs of `inner` elements in their order: those from
-  /// `first` on belong to `channel`.
-  template <typename Visit> void forEachRun(Visit visit) const {
-    int64_t first = 0;
-    for (int64_t group = 0; group < groups; ++group)
-      for (int64_t run = 0; run < outer; ++run)
-        for (int64_t channel = 0; channel < channels; ++channel, first += inner)
-          visit(first, group * channels + channel);
-  }
 };
 
 /// What the products of a layer are summed and scaled with.

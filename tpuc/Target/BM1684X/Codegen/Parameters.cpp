@@ -51,6 +51,12 @@ static SmallVector<int64_t> integersOf(Operation *op, StringRef name) {
   return {};
 }
 
+static size_t numIntegersOf(Operation *op, StringRef name) {
+  if (auto array = op->getAttrOfType<ArrayAttr>(name))
+    return array.size();
+  return op->getAttrOfType<IntegerAttr>(name) ? 1 : 0;
+}
+
 /// The bounds that a fused ReLU sets.
 static tpu::StoredRange rangeOfResult(Operation *op) {
   const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
@@ -87,14 +93,20 @@ Expected<Requantize> shiftOf(Operation *op) {
   return requantize;
 }
 
-Expected<std::vector<Requantize>> requantizationsOf(Operation *op) {
+Expected<Requantize> requantizationBounds(Operation *op) {
   Expected<Requantize> common = unscaled(op);
+  const size_t count = numIntegersOf(op, "rshift");
+  if (common && (count == 0 || numIntegersOf(op, "multiplier") != count))
+    return makeError("", "no multiplier and shift for each factor", "a requantization");
+  return common;
+}
+
+Expected<std::vector<Requantize>> requantizationsOf(Operation *op) {
+  Expected<Requantize> common = requantizationBounds(op);
   if (!common)
     return propagate(common);
   const SmallVector<int64_t> multipliers = integersOf(op, "multiplier");
   const SmallVector<int64_t> shifts = integersOf(op, "rshift");
-  if (shifts.empty() || multipliers.size() != shifts.size())
-    return makeError("", "no multiplier and shift for each factor", "a requantization");
   std::vector<Requantize> factors(shifts.size(), *common);
   for (size_t i = 0; i < factors.size(); ++i) {
     factors[i].multiplier = static_cast<int32_t>(multipliers[i]);

@@ -26,7 +26,11 @@ bool carriesParameters(mlir::Operation *op, unsigned index);
 /// averages: each count). Errors: a requantization that the chip does otherwise.
 Expected<std::vector<Requantize>> requantizationsOf(mlir::Operation *op);
 
-/// The same of an op whose factor is a shift alone.
+/// What all of these have in common, zero point and bounds of the result. Whoever asks often need
+/// not read thousands of factors.
+Expected<Requantize> requantizationBounds(mlir::Operation *op);
+
+/// The factor of an op that has a shift alone.
 Expected<Requantize> shiftOf(mlir::Operation *op);
 
 /// Whether the sums of a convolution begin with a bias.

@@ -69,11 +69,11 @@ Expected<QuantizedConvolution> convolutionOf(const SlicedOp &sliced) {
     conv.activation = activationOf(op);
     return conv;
   }
-  Expected<std::vector<Requantize>> factors = requantizationsOf(op);
-  if (!factors)
-    return propagate(factors);
-  conv.lowest = factors->front().lowest;
-  conv.highest = factors->front().highest;
+  Expected<Requantize> bounds = requantizationBounds(op);
+  if (!bounds)
+    return propagate(bounds);
+  conv.lowest = bounds->lowest;
+  conv.highest = bounds->highest;
   return conv;
 }
 
