@@ -53,8 +53,9 @@ SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const 
                   .model = &model,
                   .operands = {},
                   .result = {output, result.address},
-                  .scratchAddress = scratchAddresses.empty() ? 0 : scratchAddresses[layer],
-                  .scratchBytes = scratchBytes.empty() ? 0 : scratchBytes[layer]};
+                  // Layers are measured one after the other.
+                  .scratchAddress = layer < scratchAddresses.size() ? scratchAddresses[layer] : 0,
+                  .scratchBytes = layer < scratchBytes.size() ? scratchBytes[layer] : 0};
   for (auto [index, operand] : llvm::enumerate(model.operands)) {
     LocalSlice local;
     const int tensor = operands[layer][index];
