@@ -16,9 +16,11 @@ by theirs, how busy our engines are, and how many times longer than its bound th
 at the end the geometric means. The bound of a network is the longer of its products at the peak of
 their types, and of the transfers of all weights, inputs and outputs, once.
 
-With --by-layer the slowest layers of both follow, each with its bound: its products at peak, or the
-bytes that it moves at the rate of loads. With --svg DIR the time lines of both go to
-DIR/NETWORK_MODE.svg, with the names of our layers as tooltips. A network that we cannot compile is
+With --by-layer the slowest layers of both follow side by side, each with the cycles of compute and
+transfers and with its bound: its products at peak, or the bytes that we move for it at the rate of
+loads. Layers that only one of both has, as the other divides or joins ops in another way, show "-".
+With --svg DIR the time lines of both go to DIR/NETWORK_MODE.svg, with the names of layers as tooltips.
+TPU-MLIR's layers are known where NETWORK_MODE.bmodel.json stands beside its file, as it wrote it. A network that we cannot compile is
 shown with the reason. What each heuristic of the code generator brings says heuristics.py beside this
 file.
 """
@@ -32,6 +34,7 @@ import sys
 import tempfile
 
 import timeline
+import vendor_layers
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../../test/conformance"))
@@ -42,7 +45,7 @@ SHAPES = {"det": "[[1,3,640,640]]", "rec": "[[1,3,48,320]]", "cls": "[[1,3,48,19
           "pnet": "[[1,40,40,3]]", "rnet": "[[1,24,24,3]]", "onet": "[[1,48,48,3]]",
           "magika": "[[1,2048]]"}
 PARAMETERS = ("vendor", "conservative")
-SLOWEST = 12
+SLOWEST = 16
 # Bytes per cycle, of the vendor's parameters.
 LOAD_RATE, STORE_RATE = 58, 44
 
@@ -92,8 +95,10 @@ class Tools:
         return top
 
     def calibrate(self, top, sample):
-        """A table from one sample: thresholds do not change the commands."""
+        """A table from one sample, made once: thresholds do not change the commands."""
         stem = os.path.splitext(top)[0]
+        if os.path.exists(stem + ".table"):
+            return stem + ".table"
         with open(stem + ".list", "w", encoding="utf-8") as samples:
             samples.write(sample + "\n")
         call(self.path("run_calibration"), top, "--data_list", stem + ".list", "-o", stem + ".table")
@@ -104,8 +109,11 @@ class Tools:
         is_integer = mode.startswith("INT8")
         return MODES[mode] + (["--calibration_table", self.calibrate(top, sample)] if is_integer else [])
 
-    def deploy(self, top, mode, opt, sample, options=()):
-        model = f"{os.path.splitext(top)[0]}_{mode}.bmodel"
+    def deploy(self, top, mode, opt, sample, options=(), folder=None):
+        """The model file, in the folder of the network or in another one: what stands beside it can
+        be made once at a time."""
+        model = os.path.join(folder or os.path.dirname(top),
+                             f"{os.path.splitext(os.path.basename(top))[0]}_{mode}.bmodel")
         call(self.path("model_deploy"), "--mlir", top, "--chip", "bm1684x", "--model", model,
              "--opt", str(opt), *self.quantization(top, mode, sample), *options)
         return model
@@ -135,18 +143,30 @@ def sample_of(options, name):
     return os.path.abspath(os.path.join(options.models, name + "_in.npz"))
 
 
-def print_layers(who, profile):
-    layers = sorted(profile["layers"], reverse=True,
-                    key=lambda each: max(each["vendor"]["tiu_cycles"], each["vendor"]["gdma_cycles"]))
-    if not layers:
-        print(f"    {who}: the file does not say which commands belong to which layer")
-        return
-    print(f"    {who}: compute and transfer cycles and bound of the slowest of {len(layers)} layers")
-    for layer in layers[:SLOWEST]:
-        cycles = layer["vendor"]
-        bound = max(layer["mac_cycles"], layer["bytes"] / LOAD_RATE)
-        print(f"    {cycles['tiu_cycles']:12} {cycles['gdma_cycles']:12} {bound:12.0f}  "
-              f"{layer['name']}")
+def print_layers(profile, theirs):
+    """The slowest layers: of ours the profile, of theirs the cycles of both engines, if known."""
+    rows = {layer["name"]: ([layer["vendor"]["tiu_cycles"], layer["vendor"]["gdma_cycles"]],
+                            max(layer["mac_cycles"], layer["bytes"] / LOAD_RATE))
+            for layer in profile["layers"]}
+    names = sorted(rows.keys() | (theirs or {}).keys(), reverse=True,
+                   key=lambda name: max(rows.get(name, ([0],))[0] + (theirs or {}).get(name, [0])))
+
+    def line(label, ours, other, bound):
+        cells = [f"{cycles:>11}" for cycles in (ours or ["-", "-"]) + (other or ["-", "-"])]
+        print("    " + "".join(cells) + f"{bound:>11}  {label}")
+
+    print(f"    {'ours':>22}{'theirs':>22}")
+    line("layer", ["TIU", "DMA"], ["TIU", "DMA"], "bound")
+    for name in names[:SLOWEST]:
+        ours, bound = rows.get(name, (None, None))
+        line(name, ours, (theirs or {}).get(name), "-" if bound is None else f"{bound:.0f}")
+    rest = names[SLOWEST:]
+    ours = [rows[name] for name in rest if name in rows]
+    other = [theirs[name] for name in rest if name in (theirs or {})]
+    line(f"{len(ours)} other layers" + f", {len(other)} of theirs" * bool(theirs),
+         [sum(cycles[engine] for cycles, _ in ours) for engine in range(2)],
+         [sum(cycles[engine] for cycles in other) for engine in range(2)] if theirs else None,
+         f"{sum(bound for _, bound in ours):.0f}")
 
 
 class Comparison:
@@ -155,14 +175,26 @@ class Comparison:
         self.options = options
         self.ratios = {parameters: [] for parameters in PARAMETERS}
 
-    def draw(self, name, mode, files):
-        """The time lines of `files`, each with a name."""
+    def draw(self, name, mode, lines):
+        """The time lines of files: of each its name, its commands and the total cycles."""
         os.makedirs(self.options.svg, exist_ok=True)
-        with tempfile.TemporaryDirectory() as folder:
-            lines = [(who, *self.tools.commands(file, folder)) for who, file in files]
         path = os.path.join(self.options.svg, f"{name}_{mode}.svg")
         with open(path, "w", encoding="utf-8") as out:
             out.write(timeline.picture(f"{name} {mode}", lines))
+
+    def look_inside(self, name, mode, profile, ours, theirs):
+        """What is asked for of the model files `ours` and, if there is one, `theirs`."""
+        with tempfile.TemporaryDirectory() as folder:
+            lines = [("ours", *self.tools.commands(ours, folder))]
+            if theirs:
+                lines.append(("TPU-MLIR", *self.tools.commands(theirs, folder)))
+        named = theirs and vendor_layers.name_commands(lines[1][1], theirs)
+        if self.options.svg:
+            self.draw(name, mode, lines)
+        if self.options.by_layer:
+            print_layers(profile, vendor_layers.cycles_of_layers(lines[1][1]) if named else None)
+            if theirs and not named:
+                print("    theirs: no file says which commands belong to which layer")
 
     def compare(self, top, name, mode):
         vendor = os.path.join(self.options.vendor or "", name, mode)
@@ -186,12 +218,8 @@ class Comparison:
         bound = max(mine["mac_cycles"], self.tools.transfer_bound(deployed))
         print(f"{name:20} {mode:9}" + "".join(fields)
               + f"  {busy[0]:3.0f} {busy[1]:3.0f} {mine['cycles'] / bound:6.2f}")
-        if self.options.svg:
-            self.draw(name, mode, [("ours", deployed)] + [("TPU-MLIR", file)] * bool(theirs))
-        if self.options.by_layer:
-            print_layers("ours", ours)
-            if theirs is not None:
-                print_layers("theirs", theirs)
+        if self.options.svg or self.options.by_layer:
+            self.look_inside(name, mode, ours, deployed, file if theirs else None)
 
     def network(self, name, modes):
         onnx = os.path.join(self.options.models, name + ".onnx")

@@ -15,12 +15,17 @@ WIDTH = 1600        # of the longest time line, in pixels
 MARGIN = 110
 HEIGHT = 34         # of an engine
 GAP = 10
+AXIS = 24
 ENGINES = ("TIU", "GDMA")
 # By the kind of a command, the direction of a transfer.
 COLOURS = {"CONV": "#1f77b4", "MM": "#1f77b4", "MM2": "#1f77b4", "PorD": "#17becf",
            "AR": "#9467bd", "RQDQ": "#8c564b", "SFU": "#e377c2", "S2L": "#2ca02c",
            "L2S": "#ff7f0e", "S2S": "#d62728"}
 OTHER = "#7f7f7f"
+# What the colours mean.
+LEGEND = {"products": "CONV", "pools, depthwise": "PorD", "elements": "AR", "requantization": "RQDQ",
+          "functions": "SFU", "loads": "S2L", "stores": "L2S", "moves in global memory": "S2S",
+          "other": None}
 
 
 @dataclass
@@ -66,7 +71,7 @@ def engine_rows(name, commands, total, top, scale):
     """The picture of one file from `top` on: a row for each engine."""
     parts = [f'<text x="4" y="{top + HEIGHT / 2 + 4:.0f}" font-weight="bold">'
              f'{html.escape(name)}</text>',
-             f'<text x="4" y="{top + HEIGHT / 2 + 20:.0f}">{total}</text>']
+             f'<text x="4" y="{top + HEIGHT / 2 + 20:.0f}">{total:,}</text>']
     for row, engine in enumerate(ENGINES):
         y = top + row * HEIGHT
         parts.append(f'<rect x="{MARGIN}" y="{y}" width="{total * scale:.1f}" '
@@ -83,16 +88,43 @@ def engine_rows(name, commands, total, top, scale):
     return parts
 
 
+def legend(x):
+    """What the colours mean, in the line of the title from `x` on."""
+    parts = []
+    for what, kind in LEGEND.items():
+        parts.append(f'<rect x="{x}" y="7" width="10" height="10" fill="{COLOURS.get(kind, OTHER)}"/>')
+        parts.append(f'<text x="{x + 14}" y="16">{what}</text>')
+        x += 32 + 7 * len(what)
+    return parts
+
+
+def axis(top, longest, scale):
+    """Cycles below the time lines, some ten marks at round numbers."""
+    step = next(factor * 10 ** power for power in range(12) for factor in (1, 2, 5)
+                if factor * 10 ** power * 12 >= longest)
+    parts = []
+    for cycles in range(0, longest + 1, step):
+        x = MARGIN + cycles * scale
+        parts.append(f'<line x1="{x:.1f}" y1="26" x2="{x:.1f}" y2="{top + 4}" stroke="#000000" '
+                     'stroke-opacity="0.15"/>')
+        parts.append(f'<text x="{x:.1f}" y="{top + 16}" text-anchor="middle">{cycles:,}</text>')
+    return parts
+
+
 def picture(title, lines):
     """The SVG of `lines`, each a name, commands and the total cycles."""
-    scale = WIDTH / max(total for _, _, total in lines)
-    height = 30 + len(lines) * (2 * HEIGHT + GAP)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + MARGIN + 10}" '
-             f'height="{height}" font-family="sans-serif" font-size="11">',
+    longest = max(total for _, _, total in lines)
+    scale = WIDTH / longest
+    bottom = 30 + len(lines) * (2 * HEIGHT + GAP) - GAP
+    width = WIDTH + MARGIN + 40
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+             f'height="{bottom + AXIS}" font-family="sans-serif" font-size="11">',
+             f'<rect width="{width}" height="{bottom + AXIS}" fill="#ffffff"/>',
              f'<text x="4" y="16" font-size="14">{html.escape(title)}</text>']
+    parts += legend(MARGIN + 160)
     for number, (name, commands, total) in enumerate(lines):
         parts += engine_rows(name, commands, total, 26 + number * (2 * HEIGHT + GAP), scale)
-    return "\n".join(parts + ["</svg>"]) + "\n"
+    return "\n".join(parts + axis(bottom, longest, scale) + ["</svg>"]) + "\n"
 
 
 def main():

@@ -10,10 +10,26 @@
 // RUN: model_tool --profile --json %t.dir/3.bmodel > %t.dir/3.txt
 // RUN: %python %S/Inputs/fewer_cycles.py %t.dir/1.txt %t.dir/2.txt %t.dir/3.txt
 
-// The same in every run. The groups that are found can be asked for, and no address of the search is left.
+// The same with any number of threads, and in every run. The groups that are found can be asked for, and no address of the search is left.
 // RUN: tpuc-opt %s %{low} --layer-group=opt=2 --address-assign --codegen=model=%t.dir/again.bmodel -o %t.dir/again.mlir
 // RUN: cmp %t.dir/2.bmodel %t.dir/again.bmodel
 // RUN: cmp %t.dir/2.mlir %t.dir/again.mlir
+// DEFINE: %{opt} = 1
+// DEFINE: %{threads} = 1
+// DEFINE: %{same} = tpuc-opt %s %{low} "--layer-group=opt=%{opt} num-threads=%{threads}" --address-assign --codegen=model=%t.dir/threads.bmodel -o %t.dir/threads.mlir && cmp %t.dir/threads.bmodel %t.dir/%{opt}.bmodel
+// RUN: %{same}
+// REDEFINE: %{opt} = 2
+// RUN: %{same}
+// REDEFINE: %{opt} = 3
+// RUN: %{same}
+// REDEFINE: %{threads} = 2
+// RUN: %{same}
+// REDEFINE: %{threads} = 8
+// RUN: %{same}
+// REDEFINE: %{opt} = 2
+// RUN: %{same}
+// REDEFINE: %{opt} = 1
+// RUN: %{same}
 // RUN: tpuc-opt %s %{low} --layer-group=load-groups=%t.dir/2.json --address-assign --codegen=model=%t.dir/loaded.bmodel -o %t.dir/loaded.mlir
 // RUN: cmp %t.dir/2.bmodel %t.dir/loaded.bmodel
 // RUN: tpuc-opt %s %{low} --layer-group=opt=2 | FileCheck %s --check-prefix=TYPES

@@ -239,7 +239,7 @@ Expected<int> run(std::span<const std::string> arguments) {
     if (!mode)
       return makeError("--quantize", "'" + quantize + "'", "one of " + precisionNames());
     lowering.mode = *mode;
-    options.numThreads = static_cast<unsigned>(numThreads);
+    options.numThreads = options.codegen.numThreads = static_cast<unsigned>(numThreads);
     return deploy(options, json);
   });
   return cli.run(arguments);

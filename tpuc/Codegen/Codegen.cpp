@@ -93,6 +93,7 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
   grouping.opt = options.opt;
   grouping.seconds = options.searchSeconds;
   grouping.without = options.without;
+  grouping.numThreads = options.numThreads;
   manager.addPass(createLayerGroup(std::move(grouping)));
   manager.addPass(createAddressAssign());
 }

@@ -84,10 +84,7 @@ void GroupCosts::place(SlicedOp &sliced) const {
   sliced.scratchAddress = next;
 }
 
-std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
-  auto [entry, isNew] = works.try_emplace(bytesOf(keyOf(sliced)), std::nullopt);
-  if (!isNew)
-    return entry->second;
+std::optional<GroupCosts::Work> GroupCosts::measure(SlicedOp sliced) const {
   place(sliced);
   Expected<int64_t> scratch = backend.scratchBytes(sliced);
   if (!scratch)
@@ -97,9 +94,14 @@ std::optional<GroupCosts::Work> GroupCosts::compute(SlicedOp sliced) {
     return std::nullopt;
   Expected<int64_t> cycles =
       backend.cyclesOf([&](Emitter &emitter) { return emitter.compute(sliced); });
-  if (cycles)
-    entry->second = {*cycles, *scratch};
-  return entry->second;
+  return cycles ? std::optional<Work>({*cycles, *scratch}) : std::nullopt;
+}
+
+std::optional<GroupCosts::Work> GroupCosts::compute(const SlicedOp &sliced) {
+  const CostKey key = keyOf(sliced);
+  if (const auto known = works.find(bytesOf(key)))
+    return *known;
+  return works.add(bytesOf(key), measure(sliced));
 }
 
 std::optional<int64_t> GroupCosts::transfer(const SlicedOp &sliced, unsigned index) {
@@ -112,16 +114,13 @@ std::optional<int64_t> GroupCosts::transfer(const SlicedOp &sliced, unsigned ind
     key.push_back(numberOf(slice[axis], extents[axis]));
   // Models of the same op may see another shape.
   key.push_back(sliced.model->result[kAxisC]);
-  auto [entry, isNew] = transfers.try_emplace(bytesOf(key), std::nullopt);
-  if (!isNew)
-    return entry->second;
+  if (const auto known = transfers.find(bytesOf(key)))
+    return *known;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
   Expected<int64_t> cycles = backend.cyclesOf([&](Emitter &emitter) {
     return isResult ? emitter.store(sliced, base) : emitter.load(sliced, index, base);
   });
-  if (cycles)
-    entry->second = *cycles;
-  return entry->second;
+  return transfers.add(bytesOf(key), cycles ? std::optional<int64_t>(*cycles) : std::nullopt);
 }
 
 int64_t GroupCosts::bytes(Operation *op, const SliceModel &model, unsigned index,
@@ -132,8 +131,7 @@ int64_t GroupCosts::bytes(Operation *op, const SliceModel &model, unsigned index
   // Models of the same op may see another shape.
   for (unsigned axis = 0; axis < kNumAxes; ++axis)
     key.push_back(model.result[axis]);
-  auto [entry, isNew] = sizes.try_emplace(bytesOf(key));
-  if (isNew)
-    entry->second = backend.localBytes(op, model, index, slice);
-  return entry->second;
+  if (const std::optional<int64_t> known = sizes.find(bytesOf(key)))
+    return *known;
+  return sizes.add(bytesOf(key), backend.localBytes(op, model, index, slice));
 }

@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_GROUPCOSTS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/SharedMap.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -29,7 +30,7 @@ struct AxisSlice {
 };
 
 /// Asks the chip what slices cost, each question once. Slices of equal sizes at the same edges of
-/// their tensors cost the same.
+/// their tensors cost the same, to the cycle, so several threads may ask at once.
 class GroupCosts {
 public:
   explicit GroupCosts(const Backend &backend) : backend(backend) {}
@@ -39,7 +40,7 @@ public:
     int64_t cycles = 0;
     int64_t scratchBytes = 0;
   };
-  std::optional<Work> compute(SlicedOp sliced);
+  std::optional<Work> compute(const SlicedOp &sliced);
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
   /// operands). None: the chip refuses it.
   std::optional<int64_t> transfer(const SlicedOp &sliced, unsigned index);
@@ -48,11 +49,12 @@ public:
 
 private:
   void place(SlicedOp &sliced) const;
+  std::optional<Work> measure(SlicedOp sliced) const;
 
   const Backend &backend;
-  llvm::StringMap<std::optional<Work>> works;
-  llvm::StringMap<std::optional<int64_t>> transfers;
-  llvm::StringMap<int64_t> sizes;
+  SharedMap<llvm::StringMap<std::optional<Work>>> works;
+  SharedMap<llvm::StringMap<std::optional<int64_t>>> transfers;
+  SharedMap<llvm::StringMap<int64_t>> sizes;
 };
 
 } // namespace tpuc::codegen

@@ -53,8 +53,9 @@ SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const 
                   .model = &model,
                   .operands = {},
                   .result = {output, result.address},
-                  .scratchAddress = scratchAddresses.empty() ? 0 : scratchAddresses[layer],
-                  .scratchBytes = scratchBytes.empty() ? 0 : scratchBytes[layer]};
+                  // Layers are measured one after the other.
+                  .scratchAddress = layer < scratchAddresses.size() ? scratchAddresses[layer] : 0,
+                  .scratchBytes = layer < scratchBytes.size() ? scratchBytes[layer] : 0};
   for (auto [index, operand] : llvm::enumerate(model.operands)) {
     LocalSlice local;
     const int tensor = operands[layer][index];
@@ -565,25 +566,24 @@ Expected<void> GroupDraft::measure(const GroupPlan *tail) {
 
 Expected<std::shared_ptr<const SliceModel>> GroupPlanner::model(Operation *op, Company company) {
   const std::pair key(op, static_cast<unsigned>(company));
-  if (auto found = models.find(key); found != models.end())
-    return found->second;
+  if (const auto known = models.find(key))
+    return *known;
   Expected<SliceModel> made =
       company != Company::Alone && isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
   if (!made)
     return propagate(made);
-  return models[key] = std::make_shared<const SliceModel>(std::move(*made));
+  return models.add(key, std::make_shared<const SliceModel>(std::move(*made)));
 }
 
 bool GroupPlanner::isLoaded(OpOperand &operand) {
-  auto [entry, isNew] = areLoaded.try_emplace(&operand);
-  if (isNew)
-    entry->second = backend.isLoaded(operand);
-  return entry->second;
+  if (const std::optional<bool> known = areLoaded.find(&operand))
+    return *known;
+  return areLoaded.add(&operand, backend.isLoaded(operand));
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
-  if (auto found = singles.find(layer); found != singles.end())
-    return found->second;
+  if (const auto known = singles.find(layer))
+    return **known;
   GroupDraft draft(*this, layer);
   Expected<SlicePlan> slices = planSlices(layer, backend, capacity);
   if (!slices)
@@ -595,8 +595,7 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
     return propagate(measured);
   if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)
     return propagate(fits);
-  singles[layer] = draft.plan;
-  return std::move(draft.plan);
+  return *singles.add(layer, std::make_shared<const GroupPlan>(std::move(draft.plan)));
 }
 
 Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,

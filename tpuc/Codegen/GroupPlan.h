@@ -109,7 +109,7 @@ struct KnownTails {
 
 class GroupDraft;
 
-/// Plans groups for one chip.
+/// Plans groups for one chip. Several threads may ask at once, as long as nobody changes the ops.
 class GroupPlanner {
 public:
   /// `capacity`: the bytes of local memory, in each lane, that groups may use. `pooled`: constant
@@ -146,9 +146,11 @@ private:
   llvm::DenseSet<mlir::OpOperand *> pooled;
   Heuristics heuristics;
   GroupCosts costs;
-  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const SliceModel>> models;
-  llvm::DenseMap<mlir::OpOperand *, bool> areLoaded;
-  llvm::DenseMap<mlir::Operation *, GroupPlan> singles;
+  SharedMap<
+      llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const SliceModel>>>
+      models;
+  SharedMap<llvm::DenseMap<mlir::OpOperand *, bool>> areLoaded;
+  SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 
 /// The bytes in use in each of `plan.period()` steps, slices of neighbouring periods included.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupSearch.h"
+#include "tpuc/Codegen/Followers.h"
 #include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -85,9 +86,9 @@ static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool i
 bool GroupTable::isFree(unsigned layer) const { return isJoin(layers[layer], backend); }
 
 /// All ways to cut several layers, into about `fewest` parts at least.
-std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
-                                                KnownTails *tails) {
-  std::vector<Option> made;
+GroupTable::Options GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
+                                    KnownTails *tails) {
+  Options made;
   if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
     for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
       made.push_back(optionOf(*plan, first, /*isAlone=*/false));
@@ -96,16 +97,18 @@ std::vector<GroupTable::Option> GroupTable::cut(unsigned first, unsigned count, 
 }
 
 Expected<void> GroupTable::fillSingle(unsigned first) {
-  std::vector<Option> &single = table[{first, 1}];
+  const auto add = [&](const Option &option) {
+    table.add(Interval(first, 1), std::make_shared<const Options>(Options{option}));
+  };
   if (isFree(first)) {
     // By itself, a concatenation moves data or nothing at all.
-    single.push_back({.choice = {.first = first, .isAlone = true}});
+    add({.choice = {.first = first, .isAlone = true}});
     return {};
   }
   Expected<GroupPlan> alone = planner.alone(layers[first]);
   if (!alone)
     return named(layers[first], alone.error());
-  single.push_back(optionOf(*alone, first, /*isAlone=*/true));
+  add(optionOf(*alone, first, /*isAlone=*/true));
   return {};
 }
 
@@ -131,43 +134,58 @@ void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, KnownTail
   front.isOver |= front.failures == kMaxFailures || front.reach < end;
   if (front.isOver || isPassedOver(members, end == numLayers()))
     return;
-  std::vector<Option> made = cut(first, end - first, front.fewest, &tails);
+  Options made = cut(first, end - first, front.fewest, &tails);
   front.failures = made.empty() ? front.failures + 1 : 0;
   if (made.empty())
     return;
   front.fewest = std::numeric_limits<int64_t>::max();
   for (const Option &option : made)
     front.fewest = std::min(front.fewest, option.choice.numParts());
-  table[{first, end - first}] = std::move(made);
+  table.add(Interval(first, end - first), std::make_shared<const Options>(std::move(made)));
 }
 
-Expected<void> GroupTable::fill() {
+/// What is known of a group comes from the one that begins alike and is a layer shorter, and from
+/// those that end alike. So threads look at groups with ends that follow each other.
+Expected<void> GroupTable::fill(ThreadPool &threads) {
   for (unsigned first = numLayers(); first-- > 0;)
     if (Expected<void> filled = fillSingle(first); !filled)
       return filled;
   std::vector<Front> fronts(numLayers());
   const std::vector<unsigned> reaches = this->reaches();
-  for (unsigned end = 2; end <= numLayers(); ++end) {
+  Followers ends(numLayers() + 1, numLayers());
+  const auto fillEnd = [&](unsigned end) {
     KnownTails tails;
     for (unsigned first = end - 1; first-- > 0;) {
+      if (first + 2 < end)
+        ends.await(end - 1, first);
       fronts[first].reach = std::min(fronts[first].reach, reaches[end - 2]);
       if (!fronts[first].isOver)
         fillGroup(first, end, fronts[first], tails);
+      ends.leave(end, first);
     }
-  }
+  };
+  // Pieces are taken in order, so whoever waits, waits for one that is under way.
+  constexpr unsigned kFirstEnd = 2;
+  threads.parallelFor(int64_t{numLayers()} - 1, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t number = begin; number < end; ++number)
+      fillEnd(static_cast<unsigned>(number) + kFirstEnd);
+  });
   return {};
 }
 
 ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
-  const auto [entry, isNew] = table.try_emplace({first, count});
-  if (isNew && standsTogether(ArrayRef(layers).slice(first, count)))
-    entry->second = cut(first, count);
-  return entry->second;
+  const Interval interval(first, count);
+  if (const auto known = table.find(interval))
+    return **known;
+  Options made;
+  if (standsTogether(ArrayRef(layers).slice(first, count)))
+    made = cut(first, count);
+  return *table.add(interval, std::make_shared<const Options>(std::move(made)));
 }
 
 ArrayRef<GroupTable::Option> GroupTable::known(unsigned first, unsigned count) const {
-  auto found = table.find({first, count});
-  return found == table.end() ? ArrayRef<Option>() : ArrayRef<Option>(found->second);
+  const auto found = table.find(Interval(first, count));
+  return found ? ArrayRef<Option>(**found) : ArrayRef<Option>();
 }
 
 int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
@@ -180,14 +198,15 @@ int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
 ArrayRef<GroupChoice> GroupTable::recuts(const GroupChoice &group) {
   if (group.count != 1 || isFree(group.first))
     return {};
-  const auto [entry, isNew] = singleCuts.try_emplace(group.first);
-  if (isNew) {
-    const SectionCounts &own = options(group.first, 1).front().choice.counts;
-    for (const Option &option : cut(group.first, 1))
-      if (option.choice.counts != own)
-        entry->second.push_back(option.choice);
-  }
-  return entry->second;
+  if (const auto known = singleCuts.find(group.first))
+    return **known;
+  std::vector<GroupChoice> made;
+  const SectionCounts &own = options(group.first, 1).front().choice.counts;
+  for (const Option &option : cut(group.first, 1))
+    if (option.choice.counts != own)
+      made.push_back(option.choice);
+  return *singleCuts.add(group.first,
+                         std::make_shared<const std::vector<GroupChoice>>(std::move(made)));
 }
 
 Division GroupTable::best(const GroupWeights &weights) const {
@@ -201,10 +220,7 @@ Division GroupTable::best(const GroupWeights &weights) const {
   std::vector<const Option *> chosen(numLayers, nullptr);
   for (unsigned first = numLayers; first-- > 0;)
     for (unsigned end = first + 1; end <= numLayers; ++end) {
-      auto found = table.find({first, end - first});
-      if (found == table.end())
-        continue;
-      for (const Option &option : found->second) {
+      for (const Option &option : known(first, end - first)) {
         const double weight = weightOf(option) + behind[end];
         if (chosen[first] && weight >= behind[first])
           continue;

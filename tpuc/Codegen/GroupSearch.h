@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_GROUPSEARCH_H
 
 #include "tpuc/Codegen/GroupPlan.h"
+#include "tpuc/Support/ThreadPool.h"
 
 #include <limits>
 
@@ -53,7 +54,8 @@ struct GroupWeights {
   double estimate = 1, compute = 0, transfers = 0;
 };
 
-/// The groups that the layers of a sub-network can make, and what each takes by itself.
+/// The groups that the layers of a sub-network can make, and what each takes by itself. Once it is
+/// filled several threads may ask at once, as long as nobody changes the ops.
 class GroupTable {
 public:
   GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
@@ -68,7 +70,7 @@ public:
 
   /// Looks at all groups: from each layer on longer and longer ones, until several in a row are
   /// impossible. Errors name the layer that is not even possible by itself.
-  Expected<void> fill();
+  Expected<void> fill(ThreadPool &threads);
   /// From the tail to the head: behind each layer the groups are known that weigh least, so its
   /// group is the one that weighs least together with them.
   Division best(const GroupWeights &weights) const;
@@ -103,17 +105,17 @@ private:
     unsigned reach = std::numeric_limits<unsigned>::max();
     bool isOver = false;
   };
+  using Options = std::vector<Option>;
   std::vector<unsigned> reaches() const;
   Expected<void> fillSingle(unsigned first);
   void fillGroup(unsigned first, unsigned end, Front &front, KnownTails &tails);
-  std::vector<Option> cut(unsigned first, unsigned count, int64_t fewest = 1,
-                          KnownTails *tails = nullptr);
+  Options cut(unsigned first, unsigned count, int64_t fewest = 1, KnownTails *tails = nullptr);
 
   std::vector<mlir::Operation *> layers;
   GroupPlanner &planner;
   const Backend &backend;
-  llvm::DenseMap<Interval, std::vector<Option>> table;
-  llvm::DenseMap<unsigned, std::vector<GroupChoice>> singleCuts;
+  SharedMap<llvm::DenseMap<Interval, std::shared_ptr<const Options>>> table;
+  SharedMap<llvm::DenseMap<unsigned, std::shared_ptr<const std::vector<GroupChoice>>>> singleCuts;
 };
 
 } // namespace tpuc::codegen

@@ -75,8 +75,11 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main)
       return module.emitError(main.error().message());
-    const GroupOptions options = {
-        .opt = opt, .seconds = seconds, .file = loadGroups, .heuristics = *heuristics};
+    const GroupOptions options = {.opt = opt,
+                                  .seconds = seconds,
+                                  .numThreads = numThreads,
+                                  .file = loadGroups,
+                                  .heuristics = *heuristics};
     Expected<NetworkGroups> network = chooseGroups(*main, options, *backend);
     if (!network)
       return module.emitError(network.error().message());

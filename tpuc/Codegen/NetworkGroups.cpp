@@ -15,6 +15,7 @@
 #include "tpuc/Interpreter/Evaluate.h"
 
 #include <chrono>
+#include <thread>
 
 using namespace mlir;
 using namespace tpuc;
@@ -30,6 +31,9 @@ constexpr int64_t kSmaller = 90;
 /// Those of several groups that need the least global memory may take as many times the cycles of
 /// the fastest.
 constexpr double kSlower = 1.01;
+
+/// More threads would need more memory (each has plans before it) than they save time.
+constexpr unsigned kMostThreads = 4;
 
 /// Those of all parts that are computed in local memory.
 std::vector<Operation *> layersOf(ArrayRef<SubNetGroups> parts) {
@@ -73,8 +77,9 @@ private:
 class GroupChooser {
 public:
   GroupChooser(func::FuncOp main, ArrayRef<SubNetGroups> bare, const PoolPlace &place,
-               const GroupOptions &options, const Backend &backend)
-      : main(main), bare(bare), place(place), options(options), backend(backend) {}
+               const GroupOptions &options, const Backend &backend, ThreadPool &threads)
+      : main(main), bare(bare), place(place), options(options), backend(backend), threads(threads) {
+  }
 
   /// Groups, their times and places, in `percent` of the memory.
   Expected<Parts> plan(int64_t percent) const;
@@ -96,13 +101,17 @@ private:
   Expected<void> choose(SubNetGroups &part, std::shared_ptr<GroupPlanner> planner) const;
   Expected<void> take(SubNetGroups &part, Division division) const;
   Expected<void> takeFastest(SubNetGroups &part) const;
-  Expected<void> search(SubNetGroups &part, SearchTime &time) const;
+  Expected<void> search(SubNetGroups &part, SearchTime &time, Progress *progress,
+                        ThreadPool &own) const;
+  Expected<void> searchFrom(Candidate &start, SearchTime &time, Progress *progress,
+                            ThreadPool &own) const;
+  Expected<void> searchFrom(std::vector<Candidate> &starts) const;
   Expected<Parts> searched(std::vector<Candidate> starts) const;
   Expected<void> load(Parts &parts, GroupPlanner &planner) const;
   Expected<void> schedule(SubNetGroups &part) const;
   std::optional<Parts> fastestOf(ArrayRef<SubNetGroups> parts) const;
   std::vector<Parts> othersOf(ArrayRef<SubNetGroups> parts, int64_t percent) const;
-  Expected<void> weigh(Candidate &candidate, ArrayRef<int64_t> reference) const;
+  Expected<void> weigh(Candidate &candidate) const;
   Expected<std::vector<Candidate>> weighed(std::vector<Parts> candidates) const;
 
   func::FuncOp main;
@@ -111,6 +120,7 @@ private:
   const PoolPlace &place;
   const GroupOptions &options;
   const Backend &backend;
+  ThreadPool &threads;
 };
 
 /// The groups of the file, each for the sub-network that its layers are in.
@@ -162,7 +172,7 @@ Expected<void> GroupChooser::choose(SubNetGroups &part,
   }
   part.planner = std::move(planner);
   part.table = std::make_shared<GroupTable>(part.layers, *part.planner, backend);
-  if (Expected<void> filled = part.table->fill(); !filled)
+  if (Expected<void> filled = part.table->fill(threads); !filled)
     return filled;
   Division best = part.table->best({});
   Division smaller = withLessMemory(part.subNet.layers, *part.table, best, backend);
@@ -239,9 +249,8 @@ std::vector<Parts> GroupChooser::othersOf(ArrayRef<SubNetGroups> parts, int64_t 
   return made;
 }
 
-/// Fills in what a run of all sub-networks takes; tensors have addresses. `reference`: the cycles
-/// of the first candidate, empty for itself.
-Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> reference) const {
+/// Fills in what a run of all sub-networks takes, the ratio apart; tensors have addresses.
+Expected<void> GroupChooser::weigh(Candidate &candidate) const {
   candidate.cycles.clear();
   SmallVector<const GroupPlan *> planned;
   for (const SubNetGroups &part : candidate.parts) {
@@ -259,8 +268,6 @@ Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> refer
   if (!bytes)
     return propagate(bytes);
   candidate.cost.bytes = *bytes;
-  if (!reference.empty())
-    candidate.cost.ratio = meanRatio(candidate.cycles, reference);
   return {};
 }
 
@@ -269,13 +276,18 @@ Expected<void> GroupChooser::weigh(Candidate &candidate, ArrayRef<int64_t> refer
 Expected<std::vector<GroupChooser::Candidate>>
 GroupChooser::weighed(std::vector<Parts> candidates) const {
   std::vector<Candidate> made;
-  std::vector<int64_t> reference;
-  for (Parts &parts : candidates) {
+  for (Parts &parts : candidates)
     made.push_back({.parts = std::move(parts)});
-    if (Expected<void> done = weigh(made.back(), reference); !done)
-      return propagate(done);
-    reference = made.front().cycles;
-  }
+  std::vector<Expected<void>> done(made.size());
+  threads.parallelFor(std::ssize(made), 1, [&](int64_t begin, int64_t end) {
+    for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
+      done[number] = weigh(made[number]);
+  });
+  for (Expected<void> &each : done)
+    if (!each)
+      return propagate(each);
+  for (Candidate &each : made)
+    each.cost.ratio = meanRatio(each.cycles, made.front().cycles);
   std::ranges::stable_sort(made, {}, [](const Candidate &each) { return each.cost.ratio; });
   std::vector<RunCost> costs;
   for (const Candidate &each : made)
@@ -285,16 +297,58 @@ GroupChooser::weighed(std::vector<Parts> candidates) const {
   return made;
 }
 
-Expected<void> GroupChooser::search(SubNetGroups &part, SearchTime &time) const {
+Expected<void> GroupChooser::search(SubNetGroups &part, SearchTime &time, Progress *progress,
+                                    ThreadPool &own) const {
   const NetworkTrial trial(main, part.subNet.layers, place, backend, options.heuristics);
-  Expected<FoundGroups> found = searchGroups(*part.table, part.division, trial,
-                                             {.isThorough = options.opt == 3, .time = time.next()});
+  Expected<FoundGroups> found = searchGroups(
+      *part.table, part.division, trial,
+      {.isThorough = options.opt == 3, .time = time.next(), .progress = progress}, own);
   if (!found)
     return propagate(found);
   part.mostFill = found->fill;
   if (Expected<void> taken = take(part, std::move(found->division)); !taken)
     return taken;
   return schedule(part);
+}
+
+Expected<void> GroupChooser::searchFrom(Candidate &start, SearchTime &time, Progress *progress,
+                                        ThreadPool &own) const {
+  for (SubNetGroups &part : start.parts)
+    if (Expected<void> done = search(part, time, progress, own); !done)
+      return done;
+  return weigh(start);
+}
+
+/// Side by side where there are threads for that: each has its share of them, and all of the time.
+Expected<void> GroupChooser::searchFrom(std::vector<Candidate> &starts) const {
+  const std::chrono::seconds limit(options.seconds);
+  const size_t numParts = starts.front().parts.size();
+  std::unique_ptr<Progress> progress;
+  if (options.opt == 3)
+    progress = std::make_unique<Progress>("searching groups", 0);
+  if (starts.size() == 1 || threads.numThreads() < starts.size()) {
+    SearchTime time(limit, starts.size() * numParts);
+    for (Candidate &start : starts)
+      if (Expected<void> done = searchFrom(start, time, progress.get(), threads); !done)
+        return done;
+    return {};
+  }
+  std::vector<Expected<void>> done(starts.size());
+  const auto run = [&](size_t number) {
+    ThreadPool own(threads.numThreads() / static_cast<unsigned>(starts.size()));
+    SearchTime time(limit, numParts);
+    done[number] = searchFrom(starts[number], time, progress.get(), own);
+  };
+  {
+    std::vector<std::jthread> others;
+    for (size_t number = 1; number < starts.size(); ++number)
+      others.emplace_back(run, number);
+    run(0);
+  }
+  for (const Expected<void> &each : done)
+    if (!each)
+      return each;
+  return {};
 }
 
 /// The best of what is found from the first start, and from others that need no more memory: one
@@ -307,15 +361,11 @@ Expected<Parts> GroupChooser::searched(std::vector<Candidate> starts) const {
   llvm::erase_if(starts, [&](const Candidate &start) {
     return start.cost.bytes > mostBytes || !tables.insert(start.parts.front().table.get()).second;
   });
-  SearchTime time(std::chrono::seconds(options.seconds),
-                  starts.size() * starts.front().parts.size());
+  if (Expected<void> done = searchFrom(starts); !done)
+    return propagate(done);
   Candidate *best = nullptr;
   for (Candidate &start : starts) {
-    for (SubNetGroups &part : start.parts)
-      if (Expected<void> done = search(part, time); !done)
-        return propagate(done);
-    if (Expected<void> done = weigh(start, reference); !done)
-      return propagate(done);
+    start.cost.ratio = meanRatio(start.cycles, reference);
     const bool isAllowed =
         start.cost.bytes <= mostBytes && isNowhereSlower(start.cycles, reference);
     if (!best || (isAllowed && start.cost.ratio < best->cost.ratio))
@@ -359,6 +409,28 @@ Expected<Parts> bareParts(func::FuncOp main, const GroupOptions &options, const 
   return parts;
 }
 
+/// While it lives, several threads may read the ops of a context, and make types and attributes.
+class SharedContext {
+public:
+  SharedContext(func::FuncOp main, bool isShared)
+      : context(*main.getContext()), isChanged(isShared && !context.isMultithreadingEnabled()) {
+    if (isChanged)
+      context.enableMultithreading();
+    // Asking for the order of two ops numbers them, if they are not.
+    main.front().recomputeOpOrder();
+  }
+  SharedContext(const SharedContext &) = delete;
+  SharedContext &operator=(const SharedContext &) = delete;
+  ~SharedContext() {
+    if (isChanged)
+      context.disableMultithreading();
+  }
+
+private:
+  MLIRContext &context;
+  bool isChanged;
+};
+
 } // namespace
 
 size_t codegen::leastMemory(ArrayRef<RunCost> runs) {
@@ -377,6 +449,10 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   Expected<Parts> bare = bareParts(main, options, backend);
   if (!bare)
     return propagate(bare);
+  const bool isChosen = options.opt > 0 && options.file.empty();
+  const unsigned numThreads = options.numThreads ? options.numThreads : availableProcessors();
+  ThreadPool threads(isChosen ? std::min(numThreads, kMostThreads) : 1);
+  const SharedContext shared(main, threads.numThreads() > 1);
   std::optional<Error> failure;
   SmallVector<ConstantPool> pools(1);
   if (options.heuristics.constantPool)
@@ -384,7 +460,7 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   for (const ConstantPool &pool : pools) {
     const PoolPlace place = {
         .pool = pool, .address = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes};
-    const GroupChooser chooser(main, *bare, place, options, backend);
+    const GroupChooser chooser(main, *bare, place, options, backend, threads);
     for (int64_t percent : {100, 90, 75, 50}) {
       Expected<Parts> parts = chooser.plan(percent);
       if (!parts) {
@@ -392,7 +468,7 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
           failure = parts.error();
         continue;
       }
-      if (options.opt > 0 && options.file.empty())
+      if (isChosen)
         parts = chooser.preferred(std::move(*parts), percent);
       if (!parts)
         return propagate(parts);

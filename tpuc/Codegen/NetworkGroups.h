@@ -31,6 +31,8 @@ struct GroupOptions {
   int64_t opt = 1;
   /// The time limit of `opt` 3; 0 for none.
   int64_t seconds = 0;
+  /// 0: as many as the process may run on. The groups do not depend on it.
+  unsigned numThreads = 0;
   /// A file whose groups are taken instead; empty for none.
   std::string file = {};
   Heuristics heuristics = {};

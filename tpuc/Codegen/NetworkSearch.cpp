@@ -8,7 +8,6 @@
 
 #include "tpuc/Codegen/NetworkSearch.h"
 #include "tpuc/Codegen/NetworkSchedule.h"
-#include "tpuc/Support/Progress.h"
 
 #include <map>
 #include <set>
@@ -41,9 +40,9 @@ struct GroupChange {
 
 class NetworkSearcher {
 public:
-  NetworkSearcher(GroupTable &table, const NetworkTrial &trial, const SearchEffort &effort)
-      : table(table), trial(trial), effort(effort),
-        progress(effort.isThorough ? std::make_unique<Progress>("searching groups", 0) : nullptr) {}
+  NetworkSearcher(GroupTable &table, const NetworkTrial &trial, const SearchEffort &effort,
+                  ThreadPool &threads)
+      : table(table), trial(trial), effort(effort), threads(threads) {}
 
   Expected<FoundGroups> run(const Division &known);
 
@@ -58,9 +57,15 @@ private:
   double relative(const Found &found) const;
   bool isAllowed(const Found &found) const;
   bool isBetter(const Found &found, const Found &than) const;
+  std::shared_ptr<const GroupPlan> planOf(const GroupChoice &choice);
+  bool isPossible(const Division &division);
   std::vector<GroupPlan> plansOf(const Division &division);
+  void runAhead(ArrayRef<Division> divisions);
+  std::vector<Division> nextOf(const Division &division, ArrayRef<GroupChange> changes,
+                               int64_t most);
   std::optional<Found> attempt(const Division &division);
   void improve(Found &best);
+  std::vector<GroupChange> changesOf(const Division &division);
   std::vector<GroupChange> rankedChanges(const Division &division);
   void addChanges(const Division &division, size_t number, std::vector<GroupChange> &changes);
   void addPairs(unsigned first, unsigned middle, unsigned end, std::vector<GroupChange> &changes);
@@ -68,7 +73,7 @@ private:
   GroupTable &table;
   const NetworkTrial &trial;
   SearchEffort effort;
-  std::unique_ptr<Progress> progress;
+  ThreadPool &threads;
   const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
   int64_t trialsLeft = kShortTrials;
   /// The cycles of the groups that the search begins with, the global memory that they need, and
@@ -77,8 +82,10 @@ private:
   SmallVector<int64_t> reference;
   NetworkTrial::Limits limits = {};
   std::set<Division> tried;
-  /// None: not possible.
-  std::map<GroupChoice, std::optional<GroupPlan>> planned;
+  /// What came of divisions that were not tried yet: none where there is no room.
+  std::map<Division, std::optional<Found>> ahead;
+  /// Null: not possible.
+  SharedMap<std::map<GroupChoice, std::shared_ptr<const GroupPlan>>> planned;
 };
 
 bool NetworkSearcher::isOver() const {
@@ -101,38 +108,60 @@ bool NetworkSearcher::isBetter(const Found &found, const Found &than) const {
          relative(found) < relative(than);
 }
 
-/// Empty if a group is not possible.
+std::shared_ptr<const GroupPlan> NetworkSearcher::planOf(const GroupChoice &choice) {
+  if (const auto known = planned.find(choice))
+    return *known;
+  std::shared_ptr<const GroupPlan> made;
+  if (Expected<GroupPlan> plan = table.plan(choice))
+    made = std::make_shared<const GroupPlan>(std::move(*plan));
+  return planned.add(choice, std::move(made));
+}
+
+bool NetworkSearcher::isPossible(const Division &division) {
+  return llvm::all_of(division, [&](const GroupChoice &choice) {
+    return (choice.isAlone && table.isFree(choice.first)) || planOf(choice);
+  });
+}
+
 std::vector<GroupPlan> NetworkSearcher::plansOf(const Division &division) {
   std::vector<GroupPlan> plans;
-  for (const GroupChoice &choice : division) {
-    if (choice.isAlone && table.isFree(choice.first))
-      continue;
-    auto [entry, isNew] = planned.try_emplace(choice);
-    if (isNew)
-      if (Expected<GroupPlan> plan = table.plan(choice))
-        entry->second = std::move(*plan);
-    if (!entry->second)
-      return {};
-    plans.push_back(*entry->second);
-  }
+  for (const GroupChoice &choice : division)
+    if (!choice.isAlone || !table.isFree(choice.first))
+      plans.push_back(*planOf(choice));
   return plans;
 }
 
-/// None if it has been tried before, or there is no room: in global memory what the search began
-/// with.
+/// Runs divisions side by side, those that are possible and were not yet. `attempt` says what came
+/// of them.
+void NetworkSearcher::runAhead(ArrayRef<Division> divisions) {
+  struct Run {
+    const Division &division;
+    std::optional<Found> &found;
+  };
+  std::vector<Run> runs;
+  for (const Division &division : divisions)
+    if (!tried.contains(division) && !ahead.contains(division) && isPossible(division))
+      runs.push_back({division, ahead[division]});
+  threads.parallelFor(static_cast<int64_t>(runs.size()), 1, [&](int64_t begin, int64_t end) {
+    for (Run &run : llvm::MutableArrayRef(runs).slice(begin, end - begin)) {
+      if (Expected<NetworkTrial::Result> result = trial.run(plansOf(run.division), limits))
+        run.found = Found{run.division, std::move(result->cycles), result->fill};
+      if (effort.progress)
+        effort.progress->advance();
+    }
+  });
+}
+
+/// What came of a division that was run ahead. None if it has been tried before, is not possible,
+/// or there is no room: in global memory what the search began with.
 std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Division &division) {
   if (!tried.insert(division).second)
     return std::nullopt;
-  std::vector<GroupPlan> plans = plansOf(division);
-  if (plans.empty())
+  auto run = ahead.extract(division);
+  if (run.empty())
     return std::nullopt;
   --trialsLeft;
-  if (progress)
-    progress->advance();
-  Expected<NetworkTrial::Result> result = trial.run(std::move(plans), limits);
-  if (!result)
-    return std::nullopt;
-  return Found{division, std::move(result->cycles), result->fill};
+  return std::move(run.mapped());
 }
 
 /// The division with a change; none if the layers are in other groups by now.
@@ -197,22 +226,39 @@ void NetworkSearcher::addChanges(const Division &division, size_t number,
   }
 }
 
+std::vector<GroupChange> NetworkSearcher::changesOf(const Division &division) {
+  std::vector<std::vector<GroupChange>> changes(division.size());
+  threads.parallelFor(static_cast<int64_t>(changes.size()), 1, [&](int64_t begin, int64_t end) {
+    for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
+      addChanges(division, number, changes[number]);
+  });
+  std::vector<GroupChange> all;
+  for (std::vector<GroupChange> &each : changes)
+    std::ranges::move(each, std::back_inserter(all));
+  return all;
+}
+
 /// All changes, those first with which the network takes least by estimate.
 std::vector<GroupChange> NetworkSearcher::rankedChanges(const Division &division) {
-  std::vector<GroupChange> changes;
-  for (size_t number = 0; number < division.size(); ++number)
-    addChanges(division, number, changes);
+  std::vector<GroupChange> changes = changesOf(division);
+  std::vector<std::optional<int64_t>> estimates(changes.size());
+  const auto estimate = [&](const GroupChange &change) -> std::optional<int64_t> {
+    const std::optional<Division> made = changed(division, change);
+    if (!made || tried.contains(*made) || !isPossible(*made))
+      return std::nullopt;
+    Expected<int64_t> cycles = trial.estimate(plansOf(*made));
+    return cycles ? std::optional(*cycles) : std::nullopt;
+  };
+  constexpr int64_t kGrain = 4;
+  threads.parallelFor(
+      static_cast<int64_t>(changes.size()), kGrain, [&](int64_t begin, int64_t end) {
+        for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
+          estimates[number] = estimate(changes[number]);
+      });
   std::vector<std::pair<int64_t, GroupChange>> ranked;
-  for (GroupChange &change : changes) {
-    std::optional<Division> made = changed(division, change);
-    if (!made || tried.contains(*made))
-      continue;
-    std::vector<GroupPlan> plans = plansOf(*made);
-    if (plans.empty())
-      continue;
-    if (Expected<int64_t> estimate = trial.estimate(std::move(plans)))
+  for (auto [estimate, change] : llvm::zip_equal(estimates, changes))
+    if (estimate)
       ranked.emplace_back(*estimate, std::move(change));
-  }
   std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, GroupChange>::first);
   std::vector<GroupChange> order;
   for (auto &[estimate, change] : ranked)
@@ -220,17 +266,36 @@ std::vector<GroupChange> NetworkSearcher::rankedChanges(const Division &division
   return order;
 }
 
+/// The division with one of `changes` each: the first ones that are possible and were not tried.
+std::vector<Division> NetworkSearcher::nextOf(const Division &division,
+                                              ArrayRef<GroupChange> changes, int64_t most) {
+  std::vector<Division> next;
+  for (const GroupChange &change : changes) {
+    if (std::ssize(next) >= most)
+      break;
+    std::optional<Division> made = changed(division, change);
+    if (made && !tried.contains(*made) && isPossible(*made))
+      next.push_back(std::move(*made));
+  }
+  return next;
+}
+
 /// Rounds of changes, each of which goes on with what the one before has left, until a round brings
-/// nothing.
+/// nothing. Threads that are free run changes that would come next if none of those before were
+/// taken: the more have failed, the more they run, so that little is run in vain.
 void NetworkSearcher::improve(Found &best) {
   const int64_t patience = effort.isThorough ? kPatience : kShortPatience;
   for (bool isOn = true; isOn && !isOver();) {
     isOn = false;
     int64_t failures = 0;
-    for (const GroupChange &change : rankedChanges(best.division)) {
-      if (isOver() || failures == patience)
-        break;
-      const std::optional<Division> made = changed(best.division, change);
+    const std::vector<GroupChange> changes = rankedChanges(best.division);
+    for (ArrayRef<GroupChange> left = changes; !left.empty() && !isOver() && failures < patience;
+         left = left.drop_front()) {
+      const std::optional<Division> made = changed(best.division, left.front());
+      if (made && !ahead.contains(*made))
+        runAhead(nextOf(best.division, left,
+                        std::min({int64_t{threads.numThreads()}, failures + 1, trialsLeft,
+                                  patience - failures})));
       std::optional<Found> found = made ? attempt(*made) : std::nullopt;
       if (!found || !isBetter(*found, best)) {
         ++failures;
@@ -253,14 +318,15 @@ Expected<FoundGroups> NetworkSearcher::run(const Division &known) {
   limits = {.fill = result->fill, .bytes = result->bytes};
   tried.insert(known);
   std::vector<Found> starts = {std::move(first)};
-  const auto add = [&](const Division &division) {
-    std::optional<Found> found = attempt(division);
+  std::vector<Division> others = {table.best({})};
+  for (const GroupWeights &weights : kWeights)
+    others.push_back(table.best(weights));
+  runAhead(others);
+  for (const Division &other : others) {
+    std::optional<Found> found = attempt(other);
     if (found && isAllowed(*found))
       starts.push_back(std::move(*found));
-  };
-  add(table.best({}));
-  for (const GroupWeights &weights : kWeights)
-    add(table.best(weights));
+  }
   std::ranges::stable_sort(starts, {}, [&](const Found &found) { return relative(found); });
   trialsLeft = effort.isThorough ? kMostTrials : kShortTrials;
   Found best = starts.front();
@@ -275,6 +341,7 @@ Expected<FoundGroups> NetworkSearcher::run(const Division &known) {
 } // namespace
 
 Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const Division &known,
-                                            const NetworkTrial &trial, const SearchEffort &effort) {
-  return NetworkSearcher(table, trial, effort).run(known);
+                                            const NetworkTrial &trial, const SearchEffort &effort,
+                                            ThreadPool &threads) {
+  return NetworkSearcher(table, trial, effort, threads).run(known);
 }

@@ -11,6 +11,7 @@
 
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/NetworkTrial.h"
+#include "tpuc/Support/Progress.h"
 
 #include <chrono>
 
@@ -18,10 +19,12 @@ namespace tpuc::codegen {
 
 /// How much a search may do.
 struct SearchEffort {
-  /// Until it finds nothing better, with a progress bar; else a fixed number of trials.
+  /// Until it finds nothing better; else a fixed number of trials.
   bool isThorough = false;
   /// When it stops at the latest; 0: no limit.
   std::chrono::milliseconds time{0};
+  /// Counts the trials, if there is one.
+  Progress *progress = nullptr;
 };
 
 /// What a search has found.
@@ -36,10 +39,11 @@ struct FoundGroups {
 /// the most promising first by the estimate of the schedule. What counts is the simulated run by
 /// all sets of parameters: by none what is found is worse than `known`, and by the first none that
 /// is taken is worse than the one before. Nothing is taken that needs more global memory than
-/// `known` (`NetworkTrial::Result::bytes`). The same table and groups give the same division, if
-/// the time does not run out. Errors: `known` has no room.
+/// `known` (`NetworkTrial::Result::bytes`). The same table and groups give the same division with
+/// any number of threads, if the time does not run out. Errors: `known` has no room.
 Expected<FoundGroups> searchGroups(GroupTable &table, const Division &known,
-                                   const NetworkTrial &trial, const SearchEffort &effort);
+                                   const NetworkTrial &trial, const SearchEffort &effort,
+                                   ThreadPool &threads);
 
 } // namespace tpuc::codegen
 

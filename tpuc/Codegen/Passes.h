@@ -25,6 +25,8 @@ struct GenerationOptions {
   /// As --layer-group has them.
   int opt = 1;
   int64_t searchSeconds = 0;
+  /// 0: as many as the process may run on.
+  unsigned numThreads = 0;
   /// What is left out, by name (Heuristics.h).
   std::vector<std::string> without = {};
 };

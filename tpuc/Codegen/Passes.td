@@ -130,7 +130,8 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     are parts of groups where their operands can lie in the result. `opt=2` and `opt=3` go on from
     there: they emit the commands of the network with other groups and keep those that run in fewer
     cycles by the chip's timing simulator, `opt=3` for as long as it finds some, or for about
-    `seconds`. A search that is not stopped by the time gives the same groups in every run.
+    `seconds`. A search that is not stopped by the time gives the same groups in every run, with any
+    number of threads.
 
     Loads come before the layers that need them, as early as there is room and the transfers would
     be idle, those of constants also in front of groups before; all groups share one time line, and
@@ -145,6 +146,8 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
            "0: one layer for each group; 1: groups of several; 2 and 3: search for better ones">,
     Option<"seconds", "seconds", "int64_t", /*default=*/"0",
            "With opt=3: about when the search stops; 0: when it is done">,
+    Option<"numThreads", "num-threads", "unsigned", /*default=*/"0",
+           "How many threads choose groups; 0: as many as the process may run on">,
     ListOption<"without", "without", "std::string",
                "Leave out: constant-pool, joins, early-constants, overlap; names of passes are "
                "taken, too">,

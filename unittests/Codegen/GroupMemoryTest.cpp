@@ -38,7 +38,7 @@ protected:
       ops.push_back(network.layer(name));
     layers = llvm::ArrayRef(ops).take_front(3);
     table.emplace(layers, planner, *backend);
-    EXPECT_TRUE(table->fill());
+    EXPECT_TRUE(table->fill(threads));
   }
 
   static GroupChoice group(unsigned first, unsigned count, unsigned parts) {
@@ -61,6 +61,7 @@ protected:
   Network network;
   std::unique_ptr<Backend> backend;
   GroupPlanner planner;
+  ThreadPool threads{2};
   std::vector<mlir::Operation *> ops;
   llvm::ArrayRef<mlir::Operation *> layers;
   std::optional<GroupTable> table;
@@ -96,7 +97,7 @@ TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
   // Two tensors do not fit: c is stored beside b and a, unless b is not stored at all.
   GroupPlanner small(*backend, 24 * 1024, {});
   table.emplace(layers, small, *backend);
-  ASSERT_TRUE(table->fill());
+  ASSERT_TRUE(table->fill(threads));
   Division apart;
   for (unsigned layer : {0U, 1U, 2U})
     apart.push_back(table->known(layer, 1).front().choice);

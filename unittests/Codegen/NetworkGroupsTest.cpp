@@ -8,12 +8,15 @@
 
 #include "tpuc/Codegen/NetworkGroups.h"
 #include "tpuc/Codegen/AddressAssign.h"
+#include "tpuc/Codegen/Followers.h"
 #include "tpuc/Codegen/GroupMemory.h"
 #include "tpuc/Codegen/NetworkTrial.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
 #include <fmt/format.h>
+
+#include <thread>
 
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -43,6 +46,91 @@ std::string chain(int64_t channels, int64_t height, int64_t width, int64_t windo
     return %4 : !y
   }})",
                      channels, 2 * channels, height, width, window, window / 2);
+}
+
+TEST(NetworkGroupsTest, FollowersSeeWhatThoseInFrontDid) {
+  constexpr unsigned kNumbers = 50, kThreads = 3;
+  Followers threads(kThreads, kNumbers);
+  // Each adds one where the one in front did.
+  std::vector<unsigned> visits(kNumbers, 0);
+  std::vector<unsigned> late(kThreads, 0);
+  const auto go = [&](unsigned own) {
+    for (unsigned number = kNumbers; number-- > 0; threads.leave(own, number)) {
+      if (own > 0)
+        threads.await(own - 1, number);
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+      late[own] += visits[number]++ == own ? 0 : 1;
+    }
+  };
+  {
+    std::vector<std::jthread> running;
+    for (unsigned own = kThreads; own-- > 0;)
+      running.emplace_back(go, own);
+  }
+  EXPECT_EQ(visits, std::vector<unsigned>(kNumbers, kThreads));
+  EXPECT_EQ(late, std::vector<unsigned>(kThreads, 0));
+}
+
+/// Pools one after the other, each joined with the one before it.
+std::string ladder(int count, int extent) {
+  std::string ops = fmt::format(R"(
+  !x = tensor<1x64x{0}x{0}xf32>
+  func.func @main(%0: !x) -> !x {{
+)",
+                                extent);
+  for (int i = 0; i < count; ++i)
+    ops += fmt::format(R"(
+    %p{1} = "tpu.MaxPool"(%{0}) {{kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]}} : (!x) -> !x loc("pool{1}")
+    %{1} = "tpu.Add"(%p{1}, %{0}) : (!x, !x) -> !x loc("add{1}"))",
+                       i, i + 1);
+  return ops + fmt::format("\n    return %{} : !x\n  }}", count);
+}
+
+TEST(NetworkGroupsTest, ThreadsFillTheSameTable) {
+  Network network(ladder(16, 56));
+  const auto backend = backendOf(**lookupTarget("bm1684x"));
+  const auto choose = [&](unsigned numThreads) {
+    Expected<NetworkGroups> made =
+        chooseGroups(network.main(), {.opt = 1, .numThreads = numThreads}, *backend);
+    EXPECT_TRUE(made);
+    return std::move(made->parts.front().table);
+  };
+  const auto sole = choose(1);
+  EXPECT_FALSE(network.main().getContext()->isMultithreadingEnabled());
+  for (int run = 0; run < 4; ++run) {
+    const auto shared = choose(4);
+    EXPECT_FALSE(network.main().getContext()->isMultithreadingEnabled());
+    size_t options = 0;
+    for (unsigned first = 0; first < sole->numLayers(); ++first)
+      for (unsigned count = 1; first + count <= sole->numLayers(); ++count) {
+        const auto one = sole->known(first, count);
+        const auto other = shared->known(first, count);
+        ASSERT_EQ(one.size(), other.size());
+        for (auto [a, b] : llvm::zip_equal(one, other)) {
+          EXPECT_EQ(a.choice, b.choice);
+          EXPECT_EQ(std::tie(a.estimate, a.compute, a.transfers),
+                    std::tie(b.estimate, b.compute, b.transfers));
+        }
+        options += one.size();
+      }
+    EXPECT_GT(options, 500U);
+  }
+}
+
+TEST(NetworkGroupsTest, ThreadsSearchTheSameWay) {
+  Network network(ladder(12, 340));
+  const auto backend = backendOf(**lookupTarget("bm1684x"));
+  const auto choose = [&](int64_t opt, unsigned numThreads) {
+    Expected<NetworkGroups> made =
+        chooseGroups(network.main(), {.opt = opt, .numThreads = numThreads}, *backend);
+    EXPECT_TRUE(made);
+    return made->parts.front().division;
+  };
+  const Division sole = choose(2, 1);
+  EXPECT_NE(sole, choose(1, 1));
+  for (unsigned numThreads = 2; numThreads <= 4; ++numThreads)
+    EXPECT_EQ(sole, choose(2, numThreads));
 }
 
 /// What is chosen for such a chain, and what could be: the fastest groups by estimate, and those
