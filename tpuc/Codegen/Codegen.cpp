@@ -85,9 +85,12 @@ void codegen::addDivision(OpPassManager &manager, const GenerationOptions &optio
 
 void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
   addDivision(manager, options);
+  const Heuristics heuristics = heuristicsOf(options);
   manager.addPass(createSubnetDivide());
+  if (heuristics.tableSteps)
+    manager.addPass(createTableSteps());
   manager.addPass(createWeightReorder());
-  if (heuristicsOf(options).opReorder)
+  if (heuristics.opReorder)
     manager.addPass(createOpReorder());
   LayerGroupOptions grouping;
   grouping.opt = options.opt;

@@ -36,6 +36,9 @@ inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
 inline constexpr llvm::StringLiteral kFromRow = "from_row";
 inline constexpr llvm::StringLiteral kInRow = "in_row";
 
+/// Of a `tpu.Lut` that the chip computes: `Backend::tableSteps`.
+inline constexpr llvm::StringLiteral kTableSteps = "steps";
+
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 

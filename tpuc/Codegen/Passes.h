@@ -34,7 +34,7 @@ struct GenerationOptions {
 void addDivision(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
-/// --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
+/// --subnet-divide, --table-steps, --weight-reorder, --op-reorder, --layer-group, --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller

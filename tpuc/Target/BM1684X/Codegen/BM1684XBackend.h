@@ -22,6 +22,8 @@ public:
   bool wantsConvolution(mlir::Operation *product, llvm::ArrayRef<int64_t> picture) const override;
   int64_t groupsAtOnce(mlir::Operation *op) const override;
   bool wantsRowsAsChannels(mlir::Operation *op) const override;
+  Expected<std::optional<llvm::SmallVector<int64_t>>>
+  tableSteps(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
