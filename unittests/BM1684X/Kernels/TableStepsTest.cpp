@@ -98,6 +98,21 @@ TEST(TableFit, HardSwish) {
   expectFit(hardSwish, {0.0607, 110, 0.0411, -117}, 14, DataType::U8);
 }
 
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+TEST(TableFit, Polynomials) {
+  const auto elu = [](double x) { return x < 0 ? std::expm1(x) : x; };
+  expectFit(elu, {0.0136, 0, 0.0127, 0}, 30);
+  expectFit(elu, {0.0124, -1, 0.0089, -39}, 34);
+  expectFit([](double x) { return std::tanh(x); }, {0.0047, 0, 0.0122, 0}, 24);
+  const auto swish = [](double x) { return x * logistic(x); };
+  expectFit(swish, {0.0103, 0, 0.0078, 0}, 30);
+  expectFit(swish, {0.0736, 0, 0.0300, 0}, 40);
+  expectFit(swish, {0.0411, -3, 0.0333, -110}, 44);
+  const auto gelu = [](double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; };
+  expectFit(gelu, {0.0411, 0, 0.0333, 0}, 40);
+}
+
 TEST(TableFit, SingleEntriesAreCorrected) {
   TableBytes table = tableOf([](double x) { return x; }, {1, 0, 1, 0});
   table[7] += 1;

@@ -167,8 +167,12 @@ bool BM1684XBackend::wantsConvolution(Operation *product, ArrayRef<int64_t> pict
 /// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
 /// start.
 Expected<std::optional<SmallVector<int64_t>>> BM1684XBackend::tableSteps(Operation *op) const {
-  constexpr int64_t kLookup = 64, kStart = 40;
+  constexpr int64_t kLookup = 64, kStart = 40, kFewest = 3 * kStart;
   const std::optional<SmallVector<int64_t>> none;
+  const int64_t elements =
+      ceilDiv(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), kLanes);
+  if (elements <= kFewest)
+    return none;
   Expected<Tensor> table = readConstant(op, 1);
   if (!table)
     return propagate(table);
@@ -179,8 +183,6 @@ Expected<std::optional<SmallVector<int64_t>>> BM1684XBackend::tableSteps(Operati
       fitTable(bytes, input, static_cast<int32_t>(tpu::zeroPointOf(op->getOperand(0))));
   if (!steps)
     return none;
-  const int64_t elements =
-      ceilDiv(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), kLanes);
   const int64_t saved = elements * (kLookup - cyclesOfSteps(*steps, input)) / kLookup;
   if (saved <= kStart * static_cast<int64_t>(steps->size()))
     return none;

@@ -7,43 +7,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/TableFit.h"
+#include "tpuc/Target/BM1684X/Kernels/LeastError.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace tpuc::bm1684x {
 
 namespace {
-
-using Column = std::array<double, 256>;
-
-/// Coefficients of columns, and the greatest error of their sum.
-struct Fit {
-  std::vector<double> coefficients;
-  double error = std::numeric_limits<double>::infinity();
-};
-
-/// Solves the symmetric system of `size` rows by elimination; false where it is singular.
-bool solve(std::vector<std::vector<double>> &rows) {
-  const size_t size = rows.size();
-  for (size_t i = 0; i < size; ++i) {
-    const auto pivot = std::max_element(
-        rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
-        [&](const auto &a, const auto &b) { return std::abs(a[i]) < std::abs(b[i]); });
-    std::swap(rows[i], *pivot);
-    if (rows[i][i] == 0)
-      return false;
-    for (size_t j = 0; j < size; ++j) {
-      const double factor = j == i ? 0 : rows[j][i] / rows[i][i];
-      for (size_t k = i; k <= size && factor != 0; ++k)
-        rows[j][k] -= factor * rows[i][k];
-    }
-  }
-  for (size_t i = 0; i < size; ++i)
-    rows[i][size] /= rows[i][i];
-  return true;
-}
 
 /// How a number is brought to 16 bits: factor / 2^shift.
 struct Scaled {
@@ -67,6 +40,25 @@ constexpr int32_t kFarthest = 32;
 constexpr int32_t kFractionBits = 7;
 constexpr int32_t kWordBits = 15;
 
+/// What a polynomial is of: u, min(u, 0) or |u|.
+enum class Bend : uint8_t { None, Below, Absolute };
+
+/// P(w) and a line, in integers: w is u bent, cut off at `limit` and moved to its middle, t =
+/// w / 2^scaleBits.
+struct Polynomial {
+  Bend bend = Bend::None;
+  std::optional<int32_t> limit;
+  int32_t scaleBits = 0;
+  /// Of the inner sums, and of the last one.
+  int32_t innerBits = 0, lastBits = 0;
+  /// The factor of w in the first product.
+  Scaled top;
+  /// Coefficients of t^1, t^2, ... without that of the highest degree.
+  std::vector<int32_t> inner;
+  int32_t constant = 0;
+  std::optional<Scaled> line;
+};
+
 class Fitter {
 public:
   Fitter(const TableBytes &table, DataType input, int32_t zero)
@@ -85,6 +77,7 @@ public:
 
   void tryLines();
   void tryHardSwish();
+  void tryPolynomials();
   std::optional<std::vector<TableStep>> best() const { return found; }
 
 private:
@@ -92,6 +85,16 @@ private:
   Column hardSwish(double width) const;
   std::pair<double, Fit> fitHardSwish() const;
   bool tryHardSwishOf(double width, double slope, double offset);
+  int32_t middleOf(std::optional<int32_t> limit) const;
+  Column bent(Bend bend, std::optional<int32_t> limit) const;
+  std::vector<Column> columnsOf(Bend bend, std::optional<int32_t> limit, size_t degree) const;
+  std::vector<std::optional<int32_t>> limits() const;
+  bool tryPolynomialsOf(Bend bend, std::optional<int32_t> limit);
+  std::optional<Polynomial> inIntegers(Bend bend, std::optional<int32_t> limit,
+                                       const Fit &fit) const;
+  std::vector<TableStep> stepsOf(const Polynomial &polynomial) const;
+  size_t numWrong(const Polynomial &polynomial) const;
+  void improve(Polynomial &polynomial) const;
   bool consider(std::vector<TableStep> steps);
   int64_t fewestCycles() const {
     return found ? cyclesOfSteps(*found, input) : std::numeric_limits<int64_t>::max();
@@ -108,47 +111,8 @@ private:
   std::optional<std::vector<TableStep>> found;
 };
 
-/// The least greatest error, by weights that grow where the error is large (Lawson). Beyond the
-/// least and greatest entry results are cut off.
 Fit Fitter::fit(const std::vector<Column> &columns, unsigned rounds) const {
-  Fit best;
-  Column weights;
-  weights.fill(1);
-  const size_t size = columns.size();
-  for (unsigned round = 0; round < rounds; ++round) {
-    std::vector<std::vector<double>> rows(size, std::vector<double>(size + 1));
-    for (size_t i = 0; i < size; ++i)
-      for (size_t x = 0; x < target.size(); ++x) {
-        const double weighted = weights[x] * columns[i][x];
-        for (size_t j = 0; j < size; ++j)
-          rows[i][j] += weighted * columns[j][x];
-        rows[i][size] += weighted * target[x];
-      }
-    if (!solve(rows))
-      return best;
-    double greatest = 0;
-    double sum = 0;
-    for (size_t x = 0; x < target.size(); ++x) {
-      double value = 0;
-      for (size_t i = 0; i < size; ++i)
-        value += rows[i][size] * columns[i][x];
-      const bool isCutOff =
-          (value > target[x] && target[x] == highest) || (value < target[x] && target[x] == lowest);
-      const double error = isCutOff ? 0 : std::abs(value - target[x]);
-      greatest = std::max(greatest, error);
-      // What is cut off now may not be with the next coefficients.
-      weights[x] *= std::max(error, 0.01);
-      sum += weights[x];
-    }
-    if (greatest < best.error) {
-      best = {.coefficients = {}, .error = greatest};
-      for (const std::vector<double> &row : rows)
-        best.coefficients.push_back(row[size]);
-    }
-    for (double &weight : weights)
-      weight /= sum;
-  }
-  return best;
+  return fitLeastError(columns, target, rounds);
 }
 
 /// Keeps `steps` if they give the table, corrected where few entries are wrong, in fewer cycles
@@ -271,11 +235,11 @@ std::pair<double, Fit> Fitter::fitHardSwish() const {
       best = {width, std::move(made)};
   };
   for (double width = kFirst; width < kLast; width *= kStep)
-    look(width, 10);
+    look(width, 5);
   for (double step = 0.04; step > 0.0004; step /= 2) {
     const double width = best.first;
-    look(width * (1 + step), 60);
-    look(width / (1 + step), 60);
+    look(width * (1 + step), 30);
+    look(width / (1 + step), 30);
   }
   return best;
 }
@@ -340,6 +304,235 @@ void Fitter::tryHardSwish() {
       return;
 }
 
+/// The middle of |u|, cut off: around it, coefficients are smaller.
+int32_t Fitter::middleOf(std::optional<int32_t> limit) const {
+  return std::min(most, limit.value_or(most)) / 2;
+}
+
+Column Fitter::bent(Bend bend, std::optional<int32_t> limit) const {
+  Column column = u;
+  for (double &value : column) {
+    if (bend == Bend::Below)
+      value = std::min(value, 0.0);
+    if (bend == Bend::Absolute)
+      value = std::min<double>(std::abs(value), limit.value_or(most)) - middleOf(limit);
+  }
+  return column;
+}
+
+/// 1, t, ... t^degree, and the line, where t = w / 2^scaleBits.
+static int32_t scaleBitsOf(const Column &column) {
+  double most = 1;
+  for (double value : column)
+    most = std::max(most, std::abs(value));
+  return static_cast<int32_t>(std::ceil(std::log2(most)));
+}
+
+std::vector<Column> Fitter::columnsOf(Bend bend, std::optional<int32_t> limit,
+                                      size_t degree) const {
+  const Column w = bent(bend, limit);
+  const int32_t scaleBits = scaleBitsOf(w);
+  std::vector<Column> columns(1);
+  columns[0].fill(1);
+  for (size_t i = 0; i < degree; ++i) {
+    Column next = columns.back();
+    for (size_t x = 0; x < next.size(); ++x)
+      next[x] *= std::ldexp(w[x], -scaleBits);
+    columns.push_back(next);
+  }
+  if (bend == Bend::None)
+    return columns;
+  columns.push_back(u);
+  for (double &value : columns.back())
+    value = bend == Bend::Absolute ? std::max(value, 0.0) : value;
+  return columns;
+}
+
+/// Where a function of |u| may be taken as constant (or nowhere), the closest fits first.
+std::vector<std::optional<int32_t>> Fitter::limits() const {
+  constexpr size_t kDegree = 5, kMostLimits = 4;
+  constexpr unsigned kRounds = 25;
+  constexpr int32_t kParts = 16, kFirst = 3, kFewest = 4;
+  std::vector<std::pair<double, std::optional<int32_t>>> found;
+  const auto look = [&](std::optional<int32_t> limit) {
+    found.emplace_back(fit(columnsOf(Bend::Absolute, limit, kDegree), kRounds).error, limit);
+  };
+  look(std::nullopt);
+  for (int32_t part = kFirst; part < kParts; ++part)
+    look(std::max(most * part / kParts, kFewest));
+  std::ranges::stable_sort(found, {}, [](const auto &entry) { return entry.first; });
+  std::vector<std::optional<int32_t>> limits;
+  for (size_t i = 0; i < kMostLimits; ++i)
+    limits.push_back(found[i].second);
+  return limits;
+}
+
+/// Coefficients in as many bits as sums of 16 bits allow.
+std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> limit,
+                                             const Fit &fit) const {
+  constexpr int32_t kFewestBits = 4, kMostBits = 14;
+  const size_t degree = fit.coefficients.size() - (bend == Bend::None ? 1 : 2);
+  Polynomial made{.bend = bend, .limit = limit};
+  const std::vector<Column> columns = columnsOf(bend, limit, degree);
+  made.scaleBits = scaleBitsOf(bent(bend, limit));
+  double sum = 0;
+  for (size_t i = 1; i <= degree; ++i)
+    sum += std::abs(fit.coefficients[i]);
+  // What the last sums reach.
+  double reach = std::abs(fit.coefficients[0]);
+  for (size_t x = 0; x < u.size(); ++x) {
+    double inner = 0;
+    for (size_t i = 1; i <= degree; ++i)
+      inner += fit.coefficients[i] * columns[i][x];
+    reach = std::max(reach, std::abs(inner));
+    // Sums that saturate belong to results that do.
+    if (bend == Bend::None || target[x] == INT8_MIN || target[x] == INT8_MAX)
+      continue;
+    const double line = fit.coefficients.back() * columns.back()[x];
+    reach = std::max({reach, std::abs(line), std::abs(inner + line)});
+  }
+  const auto bitsFor = [](double most) {
+    return static_cast<int32_t>(std::floor(std::log2(INT16_MAX / std::max(most, 1e-3))));
+  };
+  made.innerBits = std::min(bitsFor(sum), kMostBits);
+  made.lastBits = std::min({bitsFor(reach + 1), kMostBits, made.innerBits + made.scaleBits});
+  if (made.innerBits < kFewestBits || made.lastBits < kFewestBits)
+    return std::nullopt;
+  const std::optional<Scaled> top =
+      scaled(std::ldexp(fit.coefficients[degree], made.innerBits - made.scaleBits), kWordBits);
+  if (!top)
+    return std::nullopt;
+  made.top = *top;
+  for (size_t i = 1; i < degree; ++i)
+    made.inner.push_back(
+        static_cast<int32_t>(std::round(std::ldexp(fit.coefficients[i], made.innerBits))));
+  made.constant = static_cast<int32_t>(std::round(std::ldexp(fit.coefficients[0], made.lastBits)));
+  if (bend == Bend::None)
+    return made;
+  made.line = scaled(std::ldexp(fit.coefficients.back(), made.lastBits), kWordBits);
+  return made.line ? std::optional(made) : std::nullopt;
+}
+
+std::vector<TableStep> Fitter::stepsOf(const Polynomial &polynomial) const {
+  std::vector<TableStep> steps;
+  const auto add = [&](const TableStep &step) {
+    steps.push_back(step);
+    return static_cast<int32_t>(steps.size());
+  };
+  const int32_t centred = addCentred(steps);
+  const DataType type = zero == 0 ? input : DataType::I16;
+  int32_t w = centred;
+  if (polynomial.bend == Bend::Below)
+    w = add({.op = ArithOp::Min, .left = centred, .constant = 0, .type = type});
+  if (polynomial.bend == Bend::Absolute) {
+    const DataType absolute = type == DataType::I8 ? DataType::U8 : type;
+    w = add({.op = ArithOp::Abs, .left = centred, .type = absolute});
+    if (polynomial.limit)
+      w = add({.op = ArithOp::Min, .left = w, .constant = *polynomial.limit, .type = absolute});
+    w = add({.op = ArithOp::SubSat,
+             .left = w,
+             .constant = middleOf(polynomial.limit),
+             .type = absolute == DataType::U8 ? DataType::I8 : DataType::I16});
+  }
+  const int32_t lastShift = polynomial.scaleBits + polynomial.innerBits - polynomial.lastBits;
+  int32_t sum = add({.left = w, .constant = polynomial.top.factor, .shift = polynomial.top.shift});
+  for (size_t i = polynomial.inner.size(); i-- > 0;) {
+    if (polynomial.inner[i] != 0)
+      sum = add({.op = ArithOp::AddSat, .left = sum, .constant = polynomial.inner[i]});
+    sum = add({.left = sum, .right = w, .shift = i == 0 ? lastShift : polynomial.scaleBits});
+  }
+  if (polynomial.line) {
+    int32_t line = centred;
+    if (polynomial.bend == Bend::Absolute)
+      line = add({.op = ArithOp::Max, .left = centred, .constant = 0, .type = type});
+    line =
+        add({.left = line, .constant = polynomial.line->factor, .shift = polynomial.line->shift});
+    TableStep both{.op = ArithOp::AddSat, .left = sum, .right = line};
+    if (polynomial.constant == 0) {
+      both.shift = polynomial.lastBits;
+      both.type = DataType::I8;
+      add(both);
+      return steps;
+    }
+    sum = add(both);
+  }
+  add({.op = ArithOp::AddSat,
+       .left = sum,
+       .constant = polynomial.constant,
+       .shift = polynomial.lastBits,
+       .type = DataType::I8});
+  return steps;
+}
+
+size_t Fitter::numWrong(const Polynomial &polynomial) const {
+  const TableBytes given = evaluateSteps(stepsOf(polynomial), input);
+  size_t wrong = 0;
+  for (size_t byte = 0; byte < given.size(); ++byte)
+    wrong += given[byte] == table[byte] ? 0 : 1;
+  return wrong;
+}
+
+/// Moves one constant after the other as long as fewer entries are wrong.
+void Fitter::improve(Polynomial &polynomial) const {
+  constexpr unsigned kRounds = 4;
+  std::vector<int32_t *> constants = {&polynomial.constant, &polynomial.top.factor};
+  for (int32_t &coefficient : polynomial.inner)
+    constants.push_back(&coefficient);
+  if (polynomial.line)
+    constants.push_back(&polynomial.line->factor);
+  size_t least = numWrong(polynomial);
+  for (unsigned round = 0; round < kRounds && least > 0; ++round) {
+    const size_t before = least;
+    for (int32_t *constant : constants) {
+      const int32_t middle = *constant;
+      int32_t best = middle;
+      for (const int near : kNear) {
+        *constant = middle + near;
+        if (std::abs(*constant) > INT16_MAX)
+          continue;
+        if (const size_t wrong = numWrong(polynomial); wrong < least) {
+          least = wrong;
+          best = *constant;
+        }
+      }
+      *constant = best;
+    }
+    if (least == before)
+      return;
+  }
+}
+
+/// Whether one is found that needs no correction.
+bool Fitter::tryPolynomialsOf(Bend bend, std::optional<int32_t> limit) {
+  constexpr double kMostError = 0.52;
+  constexpr size_t kMostDegree = 6, kMostWrong = 24;
+  constexpr unsigned kRounds = 80;
+  // Where the highest degree is not close, lower ones are not.
+  if (fit(columnsOf(bend, limit, kMostDegree), kRounds).error > kMostError)
+    return false;
+  for (size_t degree = 2; degree <= kMostDegree; ++degree) {
+    const Fit made = fit(columnsOf(bend, limit, degree), kRounds);
+    if (made.error > kMostError)
+      continue;
+    std::optional<Polynomial> polynomial = inIntegers(bend, limit, made);
+    if (!polynomial || numWrong(*polynomial) > kMostWrong)
+      continue;
+    improve(*polynomial);
+    if (consider(stepsOf(*polynomial)))
+      return true;
+  }
+  return false;
+}
+
+void Fitter::tryPolynomials() {
+  for (const Bend bend : {Bend::None, Bend::Below})
+    if (tryPolynomialsOf(bend, std::nullopt))
+      return;
+  for (const std::optional<int32_t> limit : limits())
+    if (tryPolynomialsOf(Bend::Absolute, limit))
+      return;
+}
+
 } // namespace
 
 std::optional<std::vector<TableStep>> fitTable(const TableBytes &table, DataType input,
@@ -349,6 +542,8 @@ std::optional<std::vector<TableStep>> fitTable(const TableBytes &table, DataType
   fitter.tryLines();
   if (!fitter.best())
     fitter.tryHardSwish();
+  if (!fitter.best())
+    fitter.tryPolynomials();
   std::optional<std::vector<TableStep>> steps = fitter.best();
   return steps && cyclesOfSteps(*steps, input) < kCyclesOfLookup ? steps : std::nullopt;
 }

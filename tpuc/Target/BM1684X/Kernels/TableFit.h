@@ -21,7 +21,9 @@ namespace tpuc::bm1684x {
 /// Forms, all of u = input - inputZero:
 ///   k u + c, cut off at the least and the greatest entry
 ///   k u clip(u / d + 1, 0, 2) + c: HardSwish, also multiplied and moved
-/// and either with up to kMostCorrections entries corrected.
+///   P(u): parts of Tanh and Sigmoid; k u + P(min(u, 0)): Elu; k max(u, 0) + P(min(|u|, d)): Swish,
+///   Gelu, Softplus; with polynomials P of a degree of 2 to 6, by Horner's rule in 16 bits
+/// and any of them with up to kMostCorrections entries corrected.
 std::optional<std::vector<TableStep>> fitTable(const TableBytes &table, DataType input,
                                                int32_t inputZero);
 

@@ -21,10 +21,10 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-constexpr int64_t kBytes = 256;
+constexpr size_t kBytes = 256;
 
 /// `value` in the low bits of a type.
-int64_t wrapped(int64_t value, DataType type) {
+int32_t wrapped(int32_t value, DataType type) {
   switch (type) {
   case DataType::I8:
     return static_cast<int8_t>(value);
@@ -56,31 +56,65 @@ DataType typeOf(const std::vector<TableStep> &steps, int32_t value, DataType inp
   return value == 0 ? input : steps[static_cast<size_t>(value) - 1].type;
 }
 
-int64_t resultOf(const TableStep &step, int64_t a, int64_t b) {
-  int64_t exact = 0;
+/// One value for each byte of the input. Results of products and sums fit 32 bits.
+using Values = std::array<int32_t, kBytes>;
+
+template <typename Function>
+void forEach(Values &result, const Values &a, const Values &b, Function function) {
+  for (size_t i = 0; i < result.size(); ++i)
+    result[i] = function(a[i], b[i]);
+}
+
+/// value / 2^shift for each value, rounded.
+void shiftAll(Values &values, int32_t shift, Rounding rounding) {
+  if (shift == 0)
+    return;
+  // What searches try most is worth a loop of its own.
+  const int64_t half = int64_t{1} << (shift - 1);
+  for (int32_t &value : values)
+    value = static_cast<int32_t>(
+        rounding == Rounding::HalfUp
+            ? (value + half) >> shift
+            : roundingShift(int64_t{value}, shift, static_cast<RoundingMode>(rounding)));
+}
+
+Values resultOf(const TableStep &step, const Values &a, const Values &b) {
+  Values exact;
   switch (step.op) {
   case ArithOp::MulSat:
-    exact = a * b;
+    forEach(exact, a, b, [](int32_t x, int32_t y) { return x * y; });
     break;
   case ArithOp::SubSat:
-    exact = a - b;
+    forEach(exact, a, b, [](int32_t x, int32_t y) { return x - y; });
     break;
   case ArithOp::Max:
-    return std::max(a, b);
+    forEach(exact, a, b, [](int32_t x, int32_t y) { return std::max(x, y); });
+    return exact;
   case ArithOp::Min:
-    return std::min(a, b);
+    forEach(exact, a, b, [](int32_t x, int32_t y) { return std::min(x, y); });
+    return exact;
   case ArithOp::Abs:
-    return wrapped(std::abs(a), step.type);
+    forEach(exact, a, b, [&](int32_t x, int32_t) { return wrapped(std::abs(x), step.type); });
+    return exact;
   case ArithOp::SelectEqual:
-    return a == b ? step.chosen : 0;
+    forEach(exact, a, b, [&](int32_t x, int32_t y) { return x == y ? step.chosen : 0; });
+    return exact;
   default:
-    exact = a + b;
+    forEach(exact, a, b, [](int32_t x, int32_t y) { return x + y; });
     break;
   }
-  exact = roundingShift(exact, step.shift, static_cast<RoundingMode>(step.rounding));
-  if (!saturates(step.op))
-    return wrapped(exact, step.type);
-  return static_cast<int64_t>(saturate(exact, integerRange(step.type)));
+  shiftAll(exact, step.shift, step.rounding);
+  if (!saturates(step.op)) {
+    for (int32_t &value : exact)
+      value = wrapped(value, step.type);
+    return exact;
+  }
+  const IntegerRange range = integerRange(step.type);
+  const auto lowest = static_cast<int32_t>(range.lowest);
+  const auto highest = static_cast<int32_t>(range.highest);
+  for (int32_t &value : exact)
+    value = std::clamp(value, lowest, highest);
+  return exact;
 }
 
 Expected<void> checkSteps(const std::string &where, const std::vector<TableStep> &steps) {
@@ -171,19 +205,21 @@ void addStep(Builder &builder, const TableStep &step, const LocalTensor &output,
 } // namespace
 
 TableBytes evaluateSteps(const std::vector<TableStep> &steps, DataType input) {
-  TableBytes bytes{};
-  std::vector<int64_t> values(steps.size() + 1);
-  for (int64_t byte = 0; byte < kBytes; ++byte) {
-    values[0] = wrapped(byte, input);
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const TableStep &step = steps[i];
-      const int64_t right = step.right == TableStep::kConstant
-                                ? step.constant
-                                : values[static_cast<size_t>(step.right)];
-      values[i + 1] = resultOf(step, values[static_cast<size_t>(step.left)], right);
-    }
-    bytes[static_cast<size_t>(byte)] = static_cast<uint8_t>(values.back());
+  std::vector<Values> values(steps.size() + 1);
+  for (int32_t byte = 0; byte < int32_t{kBytes}; ++byte)
+    values[0][static_cast<size_t>(byte)] = wrapped(byte, input);
+  Values constant{};
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const TableStep &step = steps[i];
+    const bool hasConstant = step.right == TableStep::kConstant;
+    if (hasConstant)
+      constant.fill(step.constant);
+    values[i + 1] = resultOf(step, values[static_cast<size_t>(step.left)],
+                             hasConstant ? constant : values[static_cast<size_t>(step.right)]);
   }
+  TableBytes bytes{};
+  for (size_t byte = 0; byte < bytes.size(); ++byte)
+    bytes[byte] = static_cast<uint8_t>(values.back()[byte]);
   return bytes;
 }
 
