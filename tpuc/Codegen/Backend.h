@@ -135,6 +135,11 @@ public:
   /// one window over the picture [channels, rows, columns] that the row is.
   virtual bool wantsConvolution(mlir::Operation *product,
                                 llvm::ArrayRef<int64_t> picture) const = 0;
+  /// How a `tpu.Lut` is computed by arithmetic that gives the entries of its table, where that is
+  /// faster than looking them up: numbers that only the backend reads (`kTableSteps`). Errors:
+  /// constants that cannot be read.
+  virtual Expected<std::optional<llvm::SmallVector<int64_t>>>
+  tableSteps(mlir::Operation *op) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;

@@ -78,16 +78,20 @@ void codegen::addDivision(OpPassManager &manager, const GenerationOptions &optio
   manager.addPass(createDecompose());
   if (heuristics.mergeGroups)
     manager.addPass(createMergeGroups());
-  if (heuristics.stackRows)
-    manager.addPass(createStackRows());
   manager.addPass(createRowProducts());
 }
 
 void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
   addDivision(manager, options);
+  const Heuristics heuristics = heuristicsOf(options);
+  // What a table takes counts where rows become channels.
+  if (heuristics.tableSteps)
+    manager.addPass(createTableSteps());
+  if (heuristics.stackRows)
+    manager.addPass(createStackRows());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
-  if (heuristicsOf(options).opReorder)
+  if (heuristics.opReorder)
     manager.addPass(createOpReorder());
   LayerGroupOptions grouping;
   grouping.opt = options.opt;

@@ -15,10 +15,15 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[] = {
-    {"attention-rows", &Heuristics::attentionRows},   {"merge-groups", &Heuristics::mergeGroups},
-    {"stack-rows", &Heuristics::stackRows},           {"op-reorder", &Heuristics::opReorder},
-    {"constant-pool", &Heuristics::constantPool},     {"joins", &Heuristics::joins},
-    {"early-constants", &Heuristics::earlyConstants}, {"overlap", &Heuristics::overlap}};
+    {"attention-rows", &Heuristics::attentionRows},
+    {"merge-groups", &Heuristics::mergeGroups},
+    {"stack-rows", &Heuristics::stackRows},
+    {"table-steps", &Heuristics::tableSteps},
+    {"op-reorder", &Heuristics::opReorder},
+    {"constant-pool", &Heuristics::constantPool},
+    {"joins", &Heuristics::joins},
+    {"early-constants", &Heuristics::earlyConstants},
+    {"overlap", &Heuristics::overlap}};
 
 Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names) {
   Heuristics heuristics;

@@ -19,8 +19,9 @@ namespace tpuc::codegen {
 
 /// What saves cycles, and can be left out to see how many.
 struct Heuristics {
-  /// Whole passes: --attention-rows, --merge-groups, --stack-rows, --op-reorder.
-  bool attentionRows = true, mergeGroups = true, stackRows = true, opReorder = true;
+  /// Whole passes: --attention-rows, --merge-groups, --stack-rows, --table-steps, --op-reorder.
+  bool attentionRows = true, mergeGroups = true, stackRows = true, tableSteps = true,
+       opReorder = true;
   /// Short constants stay in local memory (ConstantPool.h).
   bool constantPool = true;
   /// Concatenations in groups (Joins.h).

@@ -40,6 +40,9 @@ inline constexpr llvm::StringLiteral kInRow = "in_row";
 /// `tpu.UnstackRows` has it, which is all that reads it.
 inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
 
+/// Of a `tpu.Lut` that the chip computes: `Backend::tableSteps`.
+inline constexpr llvm::StringLiteral kTableSteps = "steps";
+
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 

@@ -34,6 +34,8 @@ bool codegen::hasPlainWindows(tpu::ConvOp op) {
   for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
     if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
       return false;
+  if (op->hasAttr(kFromRow) || op->hasAttr(kInRow))
+    return false;
   const bool hasBias = !isa<NoneType>(op.getBias().getType());
   return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
          (!hasBias || op.getBias().getDefiningOp<top::WeightOp>()) && isAll(op.getInserts(), 0) &&
@@ -58,7 +60,8 @@ static bool isPointwise(Operation *op) {
     if (index > 0 && !isa<NoneType>(operand.getType()) && !isa<tpu::LutOp>(op))
       return false;
   for (NamedAttribute attribute : op->getAttrs())
-    if (auto array = dyn_cast<ArrayAttr>(attribute.getValue()); array && array.size() > 1)
+    if (auto array = dyn_cast<ArrayAttr>(attribute.getValue());
+        array && array.size() > 1 && attribute.getName() != kTableSteps)
       return false;
   Expected<SliceModel> model = sliceModel(op, Company::InGroup);
   return model && llvm::all_of(model->operands.front().maps,

@@ -32,11 +32,12 @@ struct GenerationOptions {
 };
 
 /// Adds the passes that turn layers into such that the chip has kernels for: --attention-rows,
-/// --decompose-attention, --decompose, --merge-groups, --stack-rows, --row-products.
+/// --decompose-attention, --decompose, --merge-groups, --row-products.
 void addDivision(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
-/// --subnet-divide, --weight-reorder, --op-reorder, --layer-group, --address-assign.
+/// --table-steps, --stack-rows, --subnet-divide, --weight-reorder, --op-reorder, --layer-group,
+/// --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller

@@ -84,6 +84,15 @@ def RowProducts : Pass<"row-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
+def TableSteps : Pass<"table-steps", "::mlir::ModuleOp"> {
+  let summary = "Compute tables by arithmetic";
+  let description = [{
+    A `tpu.Lut` that the module's chip computes gets `steps`, where its kernels have a sequence of
+    arithmetic that gives the table for every input in fewer cycles than looking it up: numbers that
+    only the chip's code generator reads. The table still says what the op means.
+  }];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

@@ -14,6 +14,7 @@
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Support/ThreadPool.h"
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_STACKROWS
@@ -99,7 +100,8 @@ std::optional<double> RowPacker::estimate(Operation *begin, Operation *end) {
     return std::nullopt;
   GroupPlanner planner(backend, backend.info().memory.localBytesPerLane, {});
   GroupTable table(*layers, planner, backend);
-  if (!table.fill())
+  ThreadPool alone(1);
+  if (!table.fill(alone))
     return std::nullopt;
   double sum = 0;
   for (const GroupChoice &choice : table.best({})) {

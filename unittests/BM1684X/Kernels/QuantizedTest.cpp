@@ -365,8 +365,11 @@ void expectAverage(DataType type, const Extents &shape, const Window2d &window, 
   pool.countsPadding = countsPadding;
   pool.inputZero = 11;
   for (size_t count = 0; count < numFactors; ++count)
-    pool.factors.push_back(
-        factorNear(numFactors == 1 ? 20.0 : std::max<double>(static_cast<double>(count), 1), 7));
+    pool.factors.push_back(factorNear(
+        numFactors == 1
+            ? std::max<double>(20.0, static_cast<double>(window.kernel[0] * window.kernel[1]) / 2)
+            : std::max<double>(static_cast<double>(count), 1),
+        7));
   pool.scratch = bench.scratch(quantizedAveragePoolScratch(pool));
   expectOk(emitQuantizedAveragePool(bench.builder, pool));
   GlobalTensor stored = bench.store(pool.output);
@@ -390,6 +393,15 @@ TEST(QuantizedAveragePool, EveryCount) {
                     10);
       expectAverage(type, {1, 130, 7, 7}, {{7, 7}}, countsPadding, 50);
     }
+}
+
+TEST(QuantizedAveragePool, WholeImages) {
+  for (DataType type : kByteTypes) {
+    expectAverage(type, {1, 24, 12, 20}, {{12, 20}}, true, 1);
+    expectAverage(type, {2, 130, 9, 33}, {{9, 33}}, false, 298);
+    // In parts, of which the last is short.
+    expectAverage(type, {1, 70, 129, 130}, {{129, 130}}, true, 1);
+  }
 }
 
 enum class Factors : uint8_t { One, EachColumn };

@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
@@ -20,6 +21,9 @@
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
+#include "tpuc/Target/BM1684X/Kernels/TableFit.h"
+
+#include <cstring>
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -151,6 +155,32 @@ bool BM1684XBackend::wantsConvolution(Operation *product, ArrayRef<int64_t> pict
   const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
   const int64_t room = int64_t{info().memory.localBytesPerLane} / 8 * 7;
   return kept <= own + own / 8 && 2 * byteSize(type, kept) + row <= room;
+}
+
+/// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
+/// start.
+Expected<std::optional<SmallVector<int64_t>>> BM1684XBackend::tableSteps(Operation *op) const {
+  constexpr int64_t kLookup = 64, kStart = 40, kFewest = 3 * kStart;
+  const std::optional<SmallVector<int64_t>> none;
+  const int64_t elements =
+      ceilDiv(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), kLanes);
+  if (elements <= kFewest)
+    return none;
+  Expected<Tensor> table = readConstant(op, 1);
+  if (!table)
+    return propagate(table);
+  const DataType input = elementTypeOf(op, 0);
+  TableBytes bytes;
+  std::memcpy(bytes.data(), table->rawBytes().data(), bytes.size());
+  const std::optional<std::vector<TableStep>> steps =
+      fitTable(bytes, input, static_cast<int32_t>(tpu::zeroPointOf(op->getOperand(0))));
+  if (!steps)
+    return none;
+  const int64_t saved = elements * (kLookup - cyclesOfSteps(*steps, input)) / kLookup;
+  if (saved <= kStart * static_cast<int64_t>(steps->size()))
+    return none;
+  const std::vector<int64_t> numbers = numbersOf(*steps);
+  return std::optional(SmallVector<int64_t>(numbers.begin(), numbers.end()));
 }
 
 Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &operand) const {

@@ -24,6 +24,8 @@ public:
   std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
                                            std::array<int64_t, 4> result) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
+  Expected<std::optional<llvm::SmallVector<int64_t>>>
+  tableSteps(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;

@@ -152,6 +152,9 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return recurrentForm(op, index);
   if (index == 1 && isa<tpu::ReduceOp>(op))
     return OperandForm::Absent;
+  // Steps take its place.
+  if (index == 1 && op->hasAttr(kTableSteps))
+    return OperandForm::Absent;
   const bool isResult = index == op->getNumOperands();
   if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
     return OperandForm::RowsTurned;

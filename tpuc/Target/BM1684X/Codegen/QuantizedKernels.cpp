@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -26,6 +27,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
 #include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
+#include "tpuc/Target/BM1684X/Kernels/TableSteps.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -208,6 +210,14 @@ Kernels extremeKernels(Operation *op, const SlicedOp &sliced) {
 }
 
 Kernels tableKernels(const SlicedOp &sliced) {
+  if (const auto numbers = sliced.op->getAttrOfType<ArrayAttr>(kTableSteps)) {
+    const SmallVector<int64_t> plain = top::toInts(numbers);
+    Expected<std::vector<TableStep>> steps = stepsOf(plain);
+    if (!steps)
+      return propagate(steps);
+    return one<tableArithmeticScratch, emitTableArithmetic>(
+        TableArithmetic{operandOf(sliced, 0), resultOf(sliced), *steps, scratchRoom(sliced)});
+  }
   return oneChecked<checkTableLookup, emitTableLookup>(
       TableLookup{operandOf(sliced, 0), resultOf(sliced), addressOf(sliced, 1)});
 }

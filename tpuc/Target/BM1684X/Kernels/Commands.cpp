@@ -142,6 +142,13 @@ void addShiftedArith(Builder &builder, ArithOp op, const LocalTensor &output, co
   builder.add(command);
 }
 
+void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b) {
+  Command command = arithCommand(builder, ArithOp::MultiplyAdd, sums, a, &b);
+  // What would be shifts of sums of 16 bits, and of the result.
+  setThird(command, DataType::I8, 0);
+  builder.add(command);
+}
+
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen) {
   Command command = arithCommand(builder, op, output, a, &b);

@@ -47,6 +47,7 @@ enum class ArithOp : uint8_t {
   Cast = 14,
   AddSat = 15,
   SubSat = 16,
+  MultiplyAdd = 18,
   Copy = 19,
   MulSat = 20,
   ArithShift = 21,
@@ -76,6 +77,8 @@ void addArith(Builder &builder, ArithOp op, const LocalTensor &output, const Ter
 /// output = (a op b) shifted left by `shift`, or right with rounding where it is negative.
 void addShiftedArith(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                      const Term &b, int shift, Rounding rounding);
+/// sums (I32) = sums + a * b, of 8 or 16 bits.
+void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b);
 /// output = a compared with b ? chosen : 0
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen);

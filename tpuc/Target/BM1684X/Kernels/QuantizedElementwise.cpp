@@ -32,6 +32,23 @@ Expected<void> checkByteOperand(const std::string &where, const LocalTensor &ope
   return checkBroadcast(where, operand, output);
 }
 
+/// What the last addition adds where it also shifts, saturates and adds the zero point: results of
+/// signed operands saturate as signed numbers, and the factor has to be a shift alone.
+std::optional<int32_t> lastConstant(const QuantizedSum &sum) {
+  constexpr int32_t kMostShift = 31;
+  const Requantize &factor = sum.requantize;
+  if (factor.multiplier != 1 || factor.shift < 0 || factor.shift > kMostShift ||
+      !isSigned(sum.output.type))
+    return std::nullopt;
+  const int64_t constant = sum.constant + (int64_t{factor.zeroPoint} << factor.shift);
+  if (constant < INT32_MIN || constant > INT32_MAX)
+    return std::nullopt;
+  return static_cast<int32_t>(constant);
+}
+
+/// Whether a constant is added on its own.
+bool addsConstant(const QuantizedSum &sum) { return sum.constant != 0 && !lastConstant(sum); }
+
 Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedSum &sum) {
   if (Expected<void> fits = checkByteTensor(where, "output", sum.output); !fits)
     return propagate(fits);
@@ -42,7 +59,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedSum &
         where,
         fmt::format("{} inputs and {} multipliers", sum.inputs.size(), sum.multipliers.size()),
         "as many, at least one");
-  uint32_t needed = 3 * sumBytes(sum.output);
+  uint32_t needed = (addsConstant(sum) ? 2 : 1) * sumBytes(sum.output);
   for (size_t i = 0; i < sum.inputs.size(); ++i) {
     if (Expected<void> fits = checkByteOperand(where, sum.inputs[i], sum.output); !fits)
       return propagate(fits);
@@ -66,22 +83,26 @@ Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum) {
     return fits;
   Room room{sum.scratch.address};
   auto take = [&] { return room.take(DataType::I32, sum.output.shape, sum.output.startLane); };
-  // Two places in turn, as a result in the place of an operand takes twice the time.
   LocalTensor sums = take();
-  LocalTensor next = take();
-  LocalTensor product = take();
   for (size_t i = 0; i < sum.inputs.size(); ++i) {
     LocalTensor input = broadcastTo(builder, sum.inputs[i], sum.output, room);
-    addArith(builder, ArithOp::Mul, i == 0 ? sums : product, input,
-             immediate(DataType::I16, sum.multipliers[i]));
+    const Immediate multiplier = immediate(DataType::I16, sum.multipliers[i]);
     if (i == 0)
-      continue;
-    addArith(builder, ArithOp::Add, next, sums, product);
-    std::swap(sums, next);
+      addArith(builder, ArithOp::Mul, sums, input, multiplier);
+    else
+      addMultiplyAdd(builder, sums, input, multiplier);
   }
-  if (sum.constant != 0) {
+  if (const std::optional<int32_t> constant = lastConstant(sum)) {
+    addShiftedArith(builder, ArithOp::AddSat, sum.output, sums, immediate(DataType::I32, *constant),
+                    -sum.requantize.shift, Rounding::HalfUp);
+    addCutOff(builder, sum.output, sum.requantize.lowest, sum.requantize.highest);
+    return {};
+  }
+  if (addsConstant(sum)) {
+    // In the place of an operand it would take twice the time.
+    LocalTensor next = take();
     addArith(builder, ArithOp::Add, next, sums, immediate(DataType::I32, sum.constant));
-    std::swap(sums, next);
+    sums = next;
   }
   addRequantize(builder, sum.output, sums, sum.requantize);
   return {};
@@ -89,18 +110,34 @@ Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum) {
 
 namespace {
 
+/// How an operand lies without its zero point.
+LocalTensor centredAs(const LocalTensor &operand, int32_t zero) {
+  return zero == 0
+             ? operand
+             : localTensor(DataType::I16, operand.shape, 0, Layout::Aligned, operand.startLane);
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedProduct &product) {
   if (Expected<void> fits = checkByteTensor(where, "output", product.output); !fits)
     return propagate(fits);
   if (Expected<void> fits = checkRequantize(where, product.requantize); !fits)
     return propagate(fits);
-  uint32_t needed = sumBytes(product.output) + 2 * sumBytes(product.output, DataType::I16);
-  for (const LocalTensor *operand : {&product.left, &product.right}) {
+  uint32_t needed = sumBytes(product.output);
+  for (const auto &[operand, zero] :
+       {std::pair{&product.left, product.leftZero}, std::pair{&product.right, product.rightZero}}) {
     if (Expected<void> fits = checkByteOperand(where, *operand, product.output); !fits)
       return propagate(fits);
-    needed += broadcastBytes(*operand, product.output);
+    const LocalTensor wide = centredAs(*operand, zero);
+    needed += broadcastBytes(wide, product.output);
+    needed += zero == 0 ? 0 : laneBytes(wide.type, wide.shape, wide.layout, wide.startLane);
   }
   return needed;
+}
+
+/// Whether products of what the operands hold fit 16 bits.
+bool isNarrow(const QuantizedProduct &product) {
+  return product.leftZero == 0 && product.rightZero == 0 &&
+         (isSigned(product.left.type) || isSigned(product.right.type));
 }
 
 } // namespace
@@ -115,15 +152,17 @@ Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &pr
     return fits;
   Room room{product.scratch.address};
   const LocalTensor &output = product.output;
+  // Before it is repeated.
   auto centred = [&](const LocalTensor &operand, int32_t zero) {
-    LocalTensor wide = room.take(DataType::I16, output.shape, output.startLane);
-    LocalTensor whole = broadcastTo(builder, operand, output, room);
-    if (zero == 0)
-      return whole;
-    addArith(builder, ArithOp::Sub, wide, whole, immediate(DataType::I16, zero));
-    return wide;
+    LocalTensor wide = centredAs(operand, zero);
+    if (zero != 0) {
+      wide = room.take(wide.type, wide.shape, wide.startLane);
+      addArith(builder, ArithOp::Sub, wide, operand, immediate(DataType::I16, zero));
+    }
+    return broadcastTo(builder, wide, output, room);
   };
-  LocalTensor sums = room.take(DataType::I32, output.shape, output.startLane);
+  LocalTensor sums =
+      room.take(isNarrow(product) ? DataType::I16 : DataType::I32, output.shape, output.startLane);
   LocalTensor left = centred(product.left, product.leftZero);
   LocalTensor right = centred(product.right, product.rightZero);
   addArith(builder, ArithOp::Mul, sums, left, right);

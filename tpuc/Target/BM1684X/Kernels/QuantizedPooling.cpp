@@ -51,6 +51,34 @@ bool hasOneFactor(const QuantizedAveragePool &pool) {
   return pool.factors.size() == 1 || (bandsOf(pool, 0).size() == 1 && bandsOf(pool, 1).size() == 1);
 }
 
+/// Whether one window is the image, and so long that a product with ones gives its sums faster than
+/// a convolution with one result does: a product takes 64 elements at once. Ones have to be written
+/// first, and products know no start lane.
+bool isProduct(const QuantizedAveragePool &pool) {
+  constexpr int64_t kStart = 50;
+  const Extents &in = pool.input.shape;
+  const std::array<int64_t, 2> image{in[2], in[3]};
+  const bool isWhole = pool.window.kernel == image && pool.window.padBegin[0] == 0 &&
+                       pool.window.padBegin[1] == 0 && pool.output.shape[2] == 1 &&
+                       pool.output.shape[3] == 1;
+  const int64_t slots = ceilDiv(in[1], kLanes);
+  const int64_t length = in[2] * in[3];
+  const int64_t lines = ceilDiv(length, int64_t{kEuBytes});
+  return isWhole && pool.input.startLane == 0 && pool.output.startLane == 0 &&
+         in[0] * slots * length > (in[0] * slots + 1) * lines + kStart * (in[0] + 1);
+}
+
+/// Of an image that is a product: the elements that are summed at once, so that ones stay few.
+constexpr int64_t kMostOnes = 16384;
+
+int64_t numOnes(const QuantizedAveragePool &pool) {
+  return std::min(pool.input.shape[2] * pool.input.shape[3], kMostOnes);
+}
+
+uint32_t onesBytes(const QuantizedAveragePool &pool) {
+  return isProduct(pool) ? laneBytes(DataType::I8, {1, 1, 1, numOnes(pool)}) : 0;
+}
+
 uint32_t outputBytes(const QuantizedAveragePool &pool, DataType type) {
   return laneBytes(type, pool.output.shape, Layout::Aligned, pool.output.startLane);
 }
@@ -75,6 +103,8 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedAvera
     if (Expected<void> fits = checkRequantize(where, factor); !fits)
       return propagate(fits);
   uint32_t sums = outputBytes(pool, DataType::I32);
+  if (isProduct(pool))
+    return sums + onesBytes(pool);
   return hasOneFactor(pool) ? sums : 2 * sums + outputBytes(pool, pool.output.type);
 }
 
@@ -96,6 +126,38 @@ void addSums(Builder &builder, const QuantizedAveragePool &pool, const LocalTens
   builder.add(command);
 }
 
+/// The sums of whole images, as products with ones. A part of an image has the stride of all of it
+/// between its slots, which the command does not know: each slot is a product of its own then.
+Expected<void> addImageSums(Builder &builder, const QuantizedAveragePool &pool,
+                            const LocalTensor &sums, const LocalTensor &ones) {
+  const Extents &shape = pool.input.shape;
+  const int64_t length = shape[2] * shape[3];
+  const int64_t most = ones.shape[3];
+  const int64_t channels = length > most ? int64_t{kLanes} : shape[1];
+  const LocalTensor images = pool.input.withShape({shape[0], shape[1], 1, length});
+  addUnaryArith(builder, ArithOp::Copy, ones, immediate(DataType::I8, 1));
+  for (int64_t n = 0; n < shape[0]; ++n)
+    for (int64_t c = 0; c < shape[1]; c += channels) {
+      const int64_t count = std::min(channels, shape[1] - c);
+      const LocalTensor slots = images.slice(0, n, 1).slice(1, c, count);
+      for (int64_t first = 0; first < length; first += most) {
+        QuantizedMatrixProduct product;
+        product.left = slots.slice(3, first, std::min(most, length - first));
+        product.left.layout = Layout::Aligned;
+        product.right = ones.slice(3, 0, product.left.shape[3]);
+        product.rightIsTransposed = true;
+        product.output = sums.slice(0, n, 1).slice(1, c, count);
+        product.accumulates = first > 0;
+        if (Expected<void> emitted = emitQuantizedMatrixProduct(builder, product); !emitted)
+          return emitted;
+      }
+    }
+  if (pool.inputZero != 0)
+    addArith(builder, ArithOp::Sub, sums, sums,
+             immediate(DataType::I32, static_cast<double>(pool.inputZero * length)));
+  return {};
+}
+
 LocalTensor rectangle(const LocalTensor &tensor, const Band &rows, const Band &columns) {
   return tensor.slice(2, rows.first, rows.length).slice(3, columns.first, columns.length);
 }
@@ -115,7 +177,13 @@ Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAverage
     return room.take(type, shape, pool.output.startLane);
   };
   LocalTensor sums = take(DataType::I32, pool.output.shape);
-  addSums(builder, pool, sums);
+  if (!isProduct(pool)) {
+    addSums(builder, pool, sums);
+  } else {
+    const LocalTensor ones = room.take(DataType::I8, {1, 1, 1, numOnes(pool)});
+    if (Expected<void> added = addImageSums(builder, pool, sums, ones); !added)
+      return added;
+  }
   std::vector<Band> rows = bandsOf(pool, 0);
   std::vector<Band> columns = bandsOf(pool, 1);
   if (hasOneFactor(pool)) {
