@@ -304,9 +304,7 @@ bool codegen::decomposeLongConv(OpMaker &maker) {
   if (!op || op.getInserts() || !OpMaker::constantOf(op.getFilter()))
     return false;
   const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
-  int64_t terms = 1;
-  for (int64_t extent : filter.drop_front())
-    terms *= extent;
+  const int64_t terms = ShapedType::getNumElements(filter.drop_front());
   const Expected<top::Window> window = top::convolutionWindow(
       top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
   if (!window || terms < kShortSum || fittingPlaceOf(op, maker.backend))
