@@ -51,9 +51,9 @@ Value partOf(OpMaker &maker, Value value, int64_t axis, Range part, StringRef wh
 }
 
 /// Makes the parts of one product and adds them up.
-class Parts {
+class PartialSums {
 public:
-  explicit Parts(OpMaker &maker) : maker(maker) {}
+  explicit PartialSums(OpMaker &maker) : maker(maker) {}
 
   /// What the next product is made of.
   Value partOf(Value value, int64_t axis, Range part, StringRef what) {
@@ -226,7 +226,7 @@ private:
   OpMaker &maker;
   tpu::ConvOp op;
   top::Window window;
-  Parts parts;
+  PartialSums parts;
   SmallVector<int64_t> input;
   SmallVector<int64_t> filter;
 };
@@ -271,7 +271,7 @@ bool codegen::decomposeLongMatMul(OpMaker &maker) {
   if (inner < kShortSum || fittingPlaceOf(op, maker.backend))
     return false;
   const NamedAttrList attributes = OpMaker::withoutActivation(op->getAttrDictionary());
-  Parts parts(maker);
+  PartialSums parts(maker);
   for (int64_t size : partSizes(inner, maker.backend)) {
     left[leftAxis] = right[rightAxis] = std::min(size, inner);
     if (size >= inner || !parts.fits(left, right, attributes))

@@ -61,7 +61,7 @@ Value pictureOf(Value value) {
 }
 
 /// Erases an op that nothing reads, and what it alone was flattened by.
-void eraseUnused(Operation *op) {
+void eraseFlattening(Operation *op) {
   while (op && op->use_empty() &&
          isa<tpu::MatMulOp, tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp,
              tpu::UnsqueezeOp>(op)) {
@@ -213,7 +213,7 @@ struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
     const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
       Expected<void> done = RowRewriter(op, backend).run();
       if (op.use_empty())
-        eraseUnused(op);
+        eraseFlattening(op);
       return done;
     };
     if (failed(rewriteOps<tpu::MatMulOp>(getOperation(), wants, filter)))
