@@ -19,6 +19,7 @@
 #include "tpuc/Support/MappedFile.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_ROWPRODUCTS
@@ -135,8 +136,10 @@ Expected<Value> RowRewriter::biasFor(const Tensor &filter) {
     const std::span<int32_t> sums = bias.mutableData<int32_t>();
     const std::span<const int8_t> elements = filter.data<int8_t>();
     const size_t inner = elements.size() / sums.size();
-    for (size_t i = 0; i < elements.size(); ++i)
-      sums[i / inner] -= static_cast<int32_t>(zero) * elements[i];
+    for (size_t column = 0; column < sums.size(); ++column) {
+      const auto own = elements.subspan(column * inner, inner);
+      sums[column] -= static_cast<int32_t>(zero) * std::accumulate(own.begin(), own.end(), 0);
+    }
   }
   return maker.weight(bias, "bias");
 }
