@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""The rules of the house that a compiler does not check: who may know what, headers, leftovers.
+"""The rules of the house that a compiler does not check: who may know what, headers, leftovers,
+names that two files of a folder give to different things.
 
 Prints one line per offence and ends with status 1 if there is any. The rules are those of
 docs/layout.md; a rule that is changed there is changed here.
 """
 
+import collections
 import os
 import re
 import subprocess
@@ -28,6 +30,51 @@ MACHINE_PATH = re.compile(r"(?<![\w.])/(work|root|home)/\w")
 TEXT = re.compile(r"(\.(h|cpp|c|td|py|md|txt|cmake|mlir|test|json|sh|in|proto|fbs)|/run|/dev|/demo|/pre-commit)$")
 # Lists of other headers, each compiled once.
 PRECOMPILED = ("cmake/Pch.h", "cmake/StdPch.h")
+
+# Names of a file's own, which clang-format puts at the beginning of a line.
+NAMESPACE = re.compile(r"namespace(?: ([\w:]+))? \{$")
+NAMESPACE_END = re.compile(r"\} // namespace")
+TYPE = re.compile(r"(?:template <[^;]*> )?(?:struct|class|union|enum(?: class)?) (\w+)(?: final)?(?: :.*)? \{|using (\w+) =")
+VARIABLE = re.compile(r"(?:static |constexpr |const |inline |thread_local )*(?:[\w:]+(?:<.*>)?(?: const)?[ *&]+)+(\w+)"
+                      r"(?:\[[^\]]*\])*(?: =|\{|;)")
+FUNCTION = re.compile(r"(?:template <.*?> )?[\w:<>,*& \[\]]*?[ *&](\w+)\(([^(){}=]*)\)(?: const)?(?: noexcept)? \{")
+# The lines that the head of a function may take.
+HEAD = 6
+
+
+def own_names(text):
+    """(line, namespace, what) of what a source defines for itself alone: types and variables by
+    their names, functions by these and the types of their parameters."""
+    open_namespaces = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if opened := NAMESPACE.match(line):
+            open_namespaces.append(opened[1])
+        elif NAMESPACE_END.match(line):
+            del open_namespaces[-1:]
+        elif re.match(r"\w", line) and (None in open_namespaces or line.startswith("static ")):
+            space = "::".join(filter(None, open_namespaces))
+            head = " ".join(part.strip() for part in lines[number - 1:number - 1 + HEAD])
+            if found := TYPE.match(line):
+                yield number, space, found[1] or found[2]
+            elif (found := VARIABLE.match(line)) and "(" not in found[0]:
+                yield number, space, found[1]
+            elif found := FUNCTION.match(head):
+                kinds = [re.sub(r"(?<=[ *&])\w+$", "", parameter.strip()).strip()
+                         for parameter in found[2].split(",")]
+                yield number, space, f"{found[1]}({', '.join(kinds)})"
+
+
+def shared_names(sources):
+    """(path, line, message) of names that two files of a folder have for themselves: builds that
+    compile the files of a library as one do not take them. `sources` are (path, text)."""
+    known = collections.defaultdict(dict)
+    for path, text in sources:
+        folder = known[os.path.dirname(path)]
+        for number, space, name in own_names(text):
+            other, line = folder.setdefault((space, name), (path, number))
+            if other != path:
+                yield path, number, f"{name} is another thing in {other}:{line}; expected names that differ in a folder"
 
 
 def offences(path, text):
@@ -54,6 +101,7 @@ def main():
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE, text=True).stdout.split("\n")
     count = bad = 0
+    sources = []
     for path in filter(None, names):
         full = os.path.join(ROOT, path)
         if not TEXT.search("/" + path) or not os.path.isfile(full) or path in PRECOMPILED:
@@ -64,6 +112,11 @@ def main():
         for number, what in offences(path, text):
             print(f"{path}:{number}: {what}")
             bad += 1
+        if path.endswith(".cpp"):
+            sources.append((path, text))
+    for path, number, what in shared_names(sources):
+        print(f"{path}:{number}: {what}")
+        bad += 1
     print(f"{count} files, {bad} offences")
     return 1 if bad or not count else 0
 

@@ -126,9 +126,7 @@ private:
 
   /// The convolution itself, without a bias. The kernel of depthwise ones keeps the type.
   Value constantFilter(bool isByOne) {
-    NamedAttrList attributes(op->getAttrDictionary());
-    attributes.erase("do_relu");
-    attributes.erase("relu_limit");
+    const NamedAttrList attributes = OpMaker::withoutActivation(op->getAttrDictionary());
     Value input = op.getInput();
     Value filter = op.getFilter();
     if (isByOne) {

@@ -53,10 +53,7 @@ bool codegen::decomposeManyOperands(OpMaker &maker) {
       return false;
   const StringRef name = isMean ? tpu::AddOp::getOperationName() : op->getName().getStringRef();
   Value total = op->getOperand(0);
-  NamedAttrList activation;
-  for (StringRef attribute : {"do_relu", "relu_limit"})
-    if (Attribute value = op->getAttr(attribute))
-      activation.set(attribute, value);
+  const NamedAttrList activation = OpMaker::activationOf(op->getAttrDictionary());
   for (Value operand : op->getOperands().drop_front()) {
     const bool isLast = operand == op->getOperands().back();
     total =

@@ -32,8 +32,6 @@ namespace {
 /// Sums of fewer terms are not looked at: their operands fit every local memory.
 constexpr int64_t kShortSum = 2048;
 
-constexpr StringLiteral kActivation[] = {"do_relu", "relu_limit"};
-
 /// Ranges of `size` elements that make up `extent`.
 SmallVector<Range> rangesOf(int64_t extent, int64_t size) {
   SmallVector<Range> ranges;
@@ -53,9 +51,9 @@ Value partOf(OpMaker &maker, Value value, int64_t axis, Range part, StringRef wh
 }
 
 /// Makes the parts of one product and adds them up.
-class Parts {
+class PartialSums {
 public:
-  explicit Parts(OpMaker &maker) : maker(maker) {}
+  explicit PartialSums(OpMaker &maker) : maker(maker) {}
 
   /// What the next product is made of.
   Value partOf(Value value, int64_t axis, Range part, StringRef what) {
@@ -72,10 +70,7 @@ public:
 
   /// Gives the readers of the op what the parts add up to.
   void finish() {
-    NamedAttrList activation;
-    for (StringRef name : kActivation)
-      if (Attribute value = maker.op->getAttr(name))
-        activation.set(name, value);
+    const NamedAttrList activation = OpMaker::activationOf(maker.op->getAttrDictionary());
     Value total = sums.front();
     for (size_t index = 1; index < sums.size(); ++index)
       total = maker.makeLike<tpu::AddOp>("sum" + std::to_string(index), {total, sums[index]},
@@ -119,14 +114,6 @@ private:
   OpMaker &maker;
   SmallVector<Value> sums;
 };
-
-/// The op's attributes without those of what follows the sums.
-NamedAttrList withoutActivation(Operation *op) {
-  NamedAttrList attributes(op->getAttrDictionary());
-  for (StringRef name : kActivation)
-    attributes.erase(name);
-  return attributes;
-}
 
 /// The sizes of parts of `extent` to try: equal parts, in whole lines of lanes, fewer and fewer.
 SmallVector<int64_t> partSizes(int64_t extent, const Backend &backend) {
@@ -214,7 +201,7 @@ private:
   }
 
   NamedAttrList attributesOf(int64_t taps, const TapRows &rows) {
-    NamedAttrList attributes = withoutActivation(op);
+    NamedAttrList attributes = OpMaker::withoutActivation(op->getAttrDictionary());
     auto kernel = window.kernel;
     auto pads = window.padsBegin;
     pads.insert(pads.end(), window.padsEnd.begin(), window.padsEnd.end());
@@ -239,7 +226,7 @@ private:
   OpMaker &maker;
   tpu::ConvOp op;
   top::Window window;
-  Parts parts;
+  PartialSums parts;
   SmallVector<int64_t> input;
   SmallVector<int64_t> filter;
 };
@@ -283,8 +270,8 @@ bool codegen::decomposeLongMatMul(OpMaker &maker) {
   const int64_t inner = left[leftAxis];
   if (inner < kShortSum || fittingPlaceOf(op, maker.backend))
     return false;
-  const NamedAttrList attributes = withoutActivation(op);
-  Parts parts(maker);
+  const NamedAttrList attributes = OpMaker::withoutActivation(op->getAttrDictionary());
+  PartialSums parts(maker);
   for (int64_t size : partSizes(inner, maker.backend)) {
     left[leftAxis] = right[rightAxis] = std::min(size, inner);
     if (size >= inner || !parts.fits(left, right, attributes))
@@ -304,9 +291,7 @@ bool codegen::decomposeLongConv(OpMaker &maker) {
   if (!op || op.getInserts() || !OpMaker::constantOf(op.getFilter()))
     return false;
   const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
-  int64_t terms = 1;
-  for (int64_t extent : filter.drop_front())
-    terms *= extent;
+  const int64_t terms = ShapedType::getNumElements(filter.drop_front());
   const Expected<top::Window> window = top::convolutionWindow(
       top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
   if (!window || terms < kShortSum || fittingPlaceOf(op, maker.backend))

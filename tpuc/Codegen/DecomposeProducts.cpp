@@ -87,10 +87,8 @@ template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
   if (!window || !isInside(*window, dims))
     return false;
   const auto &out = window->output;
-  NamedAttrList attributes = withoutWindow(op);
+  NamedAttrList attributes = OpMaker::withoutActivation(withoutWindow(op));
   setWindow(maker, attributes, *window, {1, 2});
-  attributes.erase("do_relu");
-  attributes.erase("relu_limit");
   Value value =
       maker.reshaped(op.getInput(), {dims[0], dims[1] * dims[2], dims[3], dims[4]}, "planes");
   value =
@@ -173,11 +171,8 @@ Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, co
 /// The sum of a depthwise convolution for each tap along the depth, in F32.
 Value summedTaps(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
                  const NamedAttrList &attributes, ArrayRef<int64_t> outDims) {
-  NamedAttrList plain = attributes;
-  NamedAttrList activation;
-  for (StringRef name : {"do_relu", "relu_limit"})
-    if (Attribute value = plain.erase(name))
-      activation.set(name, value);
+  const NamedAttrList plain = OpMaker::withoutActivation(attributes);
+  const NamedAttrList activation = OpMaker::activationOf(attributes);
   const Tensor wide = convert(flatFilter(filter), DataType::F32);
   Value total;
   for (auto [index, tap] : llvm::enumerate(taps)) {

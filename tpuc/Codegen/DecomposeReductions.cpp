@@ -27,7 +27,7 @@ int64_t frontAxisOf(int64_t axis, Value value) {
 }
 
 /// The dimensions that a reduction reduces; none where they are computed.
-std::optional<llvm::SmallBitVector> reducedDims(tpu::ReduceOp op) {
+std::optional<llvm::SmallBitVector> dimsReducedBy(tpu::ReduceOp op) {
   const auto rank = static_cast<unsigned>(OpMaker::dimsOf(op.getInput()).size());
   const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
   if (!axes && !isa<NoneType>(op.getAxesTensor().getType()))
@@ -99,7 +99,7 @@ bool codegen::decomposeReduce(OpMaker &maker) {
   auto op = dyn_cast<tpu::ReduceOp>(maker.op);
   if (!op || op.getMode() == "ReduceProd" || !OpMaker::isFloat(op.getInput()))
     return false;
-  const std::optional<llvm::SmallBitVector> reduced = reducedDims(op);
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
   if (!reduced)
     return false;
   // Norms and logarithms of 16 bits would round in between.

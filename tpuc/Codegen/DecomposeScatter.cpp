@@ -41,13 +41,6 @@ struct Box {
   SmallVector<int64_t> begin, size;
 };
 
-int64_t countOf(ArrayRef<int64_t> dims) {
-  int64_t count = 1;
-  for (int64_t extent : dims)
-    count *= extent;
-  return count;
-}
-
 SmallVector<int64_t> placeOf(int64_t number, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> place(dims.size());
   for (size_t dim = dims.size(); dim-- > 0; number /= dims[dim])
@@ -109,7 +102,7 @@ std::optional<Box> boxOf(const Targets &targets) {
   for (auto [last, first] : llvm::zip_equal(placeOf(targets.rows.back(), targets.dims), box.begin))
     box.size.push_back(last - first + 1);
   if (llvm::any_of(box.size, [](int64_t size) { return size < 1; }) ||
-      countOf(box.size) != std::ssize(targets.rows))
+      ShapedType::getNumElements(box.size) != std::ssize(targets.rows))
     return std::nullopt;
   for (auto [number, row] : llvm::enumerate(targets.rows)) {
     SmallVector<int64_t> place = placeOf(static_cast<int64_t>(number), box.size);
@@ -172,7 +165,7 @@ Value gathered(OpMaker &maker, StringRef what, Value rows, ArrayRef<int64_t> num
 /// counts.
 Value fromBoth(OpMaker &maker, StringRef reduction, Value input, Value updates,
                const Targets &targets) {
-  const int64_t count = countOf(targets.dims);
+  const int64_t count = ShapedType::getNumElements(targets.dims);
   const int64_t width = OpMaker::typeOf(input).getNumElements() / count;
   input = maker.reshaped(input, {count, width}, "rows");
   updates = maker.reshaped(updates, {std::ssize(targets.rows), width}, "update_rows");
@@ -203,7 +196,7 @@ template <typename Op> bool decompose(OpMaker &maker, Op op) {
         llvm::DenseSet<int64_t>(targets->rows.begin(), targets->rows.end()).size() ==
         targets->rows.size();
     if ((reduction != "none" && !isOnce) ||
-        countOf(targets->dims) + std::ssize(targets->rows) > kMostRows)
+        ShapedType::getNumElements(targets->dims) + std::ssize(targets->rows) > kMostRows)
       return false;
     result = fromBoth(maker, reduction, op.getInput(), op.getUpdates(), *targets);
   }

@@ -87,6 +87,22 @@ Value OpMaker::weight(const Tensor &tensor, StringRef what, Value like) {
   return weight(tpuc::convert(tensor, *storageDataType(like.getType())), what);
 }
 
+static constexpr StringLiteral kActivation[] = {"do_relu", "relu_limit"};
+
+NamedAttrList OpMaker::activationOf(const NamedAttrList &attributes) {
+  NamedAttrList activation;
+  for (StringRef name : kActivation)
+    if (Attribute value = attributes.get(name))
+      activation.set(name, value);
+  return activation;
+}
+
+NamedAttrList OpMaker::withoutActivation(NamedAttrList attributes) {
+  for (StringRef name : kActivation)
+    attributes.erase(name);
+  return attributes;
+}
+
 bool OpMaker::isFloat(Value value) {
   const Type element = typeOf(value).getElementType();
   const std::optional<DataType> type = storageDataType(element);

@@ -67,6 +67,10 @@ public:
   static llvm::ArrayRef<int64_t> dimsOf(mlir::Value value) { return typeOf(value).getShape(); }
   /// Whether the elements are F32, F16 or BF16.
   static bool isFloat(mlir::Value value);
+  /// Of the attributes of an op, those of the activation that it applies to its result; and the
+  /// others.
+  static mlir::NamedAttrList activationOf(const mlir::NamedAttrList &attributes);
+  static mlir::NamedAttrList withoutActivation(mlir::NamedAttrList attributes);
   /// The constant that a value is; none for others, and for what cannot be read.
   static std::optional<Tensor> constantOf(mlir::Value value);
 

@@ -19,6 +19,7 @@
 #include "tpuc/Support/MappedFile.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_ROWPRODUCTS
@@ -61,7 +62,7 @@ Value pictureOf(Value value) {
 }
 
 /// Erases an op that nothing reads, and what it alone was flattened by.
-void eraseUnused(Operation *op) {
+void eraseFlattening(Operation *op) {
   while (op && op->use_empty() &&
          isa<tpu::MatMulOp, tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp,
              tpu::UnsqueezeOp>(op)) {
@@ -135,8 +136,10 @@ Expected<Value> RowRewriter::biasFor(const Tensor &filter) {
     const std::span<int32_t> sums = bias.mutableData<int32_t>();
     const std::span<const int8_t> elements = filter.data<int8_t>();
     const size_t inner = elements.size() / sums.size();
-    for (size_t i = 0; i < elements.size(); ++i)
-      sums[i / inner] -= static_cast<int32_t>(zero) * elements[i];
+    for (size_t column = 0; column < sums.size(); ++column) {
+      const auto own = elements.subspan(column * inner, inner);
+      sums[column] -= static_cast<int32_t>(zero) * std::accumulate(own.begin(), own.end(), 0);
+    }
   }
   return maker.weight(bias, "bias");
 }
@@ -213,7 +216,7 @@ struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
     const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
       Expected<void> done = RowRewriter(op, backend).run();
       if (op.use_empty())
-        eraseUnused(op);
+        eraseFlattening(op);
       return done;
     };
     if (failed(rewriteOps<tpu::MatMulOp>(getOperation(), wants, filter)))

@@ -115,13 +115,6 @@ constexpr AxisMap kWhole{.kind = AxisMap::Whole};
 
 ArrayRef<int64_t> dimsOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-int64_t product(ArrayRef<int64_t> dims) {
-  int64_t count = 1;
-  for (int64_t extent : dims)
-    count *= extent;
-  return count;
-}
-
 /// An operand of which every slice of the result needs all.
 OperandModel wholeOperand(const AxisExtents &extents) {
   OperandModel model{.isPresent = true, .extents = extents};
@@ -196,7 +189,8 @@ Expected<SliceModel> convolutionModel(Op op, const Expected<top::Window> &window
   }
   // A filter is seen as [1, output channels, .., .., elements of one].
   model->operands.push_back(perChannel(
-      op.getFilter(), {1, channels, 1, 1, product(filter) / std::max<int64_t>(channels, 1)}));
+      op.getFilter(),
+      {1, channels, 1, 1, ShapedType::getNumElements(filter) / std::max<int64_t>(channels, 1)}));
   model->operands.push_back(perChannel(op.getBias(), {1, channels, 1, 1, 1}));
   return model;
 }
@@ -224,8 +218,8 @@ template <typename Op> Expected<SliceModel> poolModel(Op op) {
 /// Rows of a matrix over lanes: dimensions [..., rows, columns] as [n, rows, 1, columns].
 SmallVector<int64_t> matrixDims(ArrayRef<int64_t> dims) {
   if (dims.size() < 2)
-    return {1, 1, 1, product(dims)};
-  return {product(dims.drop_back(2)), dims[dims.size() - 2], 1, dims.back()};
+    return {1, 1, 1, ShapedType::getNumElements(dims)};
+  return {ShapedType::getNumElements(dims.drop_back(2)), dims[dims.size() - 2], 1, dims.back()};
 }
 
 /// The extents of an operand of an element-wise op whose result has `rank` dimensions, aligned at
@@ -238,7 +232,8 @@ SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges, bool inR
     return matrixDims(dims);
   if (rank <= 4 || !merges)
     return dims;
-  return {dims[0], dims[1], product(ArrayRef(dims).slice(2, rank - 3)), dims.back()};
+  return {dims[0], dims[1], ShapedType::getNumElements(ArrayRef(dims).slice(2, rank - 3)),
+          dims.back()};
 }
 
 /// How many lanes and elements in each the model aims at where the dimensions do not matter.
@@ -258,12 +253,13 @@ std::optional<SmallVector<int64_t>> spread(int64_t count) {
 /// would leave most lanes idle, or are single elements, whose transfers take long.
 std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
-  const int64_t count = product(dims);
+  const int64_t count = ShapedType::getNumElements(dims);
   const bool isMatrix = dims.size() >= 2 && dims[0] * dims[1] == count && dims[1] > 1;
   if (dims.size() >= 2 && dims[1] >= kSpread && !isMatrix)
     return std::nullopt;
   for (Value operand : operands)
-    if (!isAbsent(operand) && dimsOf(operand) != dims && product(dimsOf(operand)) != 1)
+    if (!isAbsent(operand) && dimsOf(operand) != dims &&
+        ShapedType::getNumElements(dimsOf(operand)) != 1)
       return std::nullopt;
   auto flat = spread(count);
   if (!flat && isMatrix)
@@ -276,7 +272,7 @@ std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
   for (Value operand : operands) {
     if (isAbsent(operand))
       model.operands.emplace_back();
-    else if (product(dimsOf(operand)) == 1 && count != 1)
+    else if (ShapedType::getNumElements(dimsOf(operand)) == 1 && count != 1)
       model.operands.push_back(wholeOperand({1, 1, 1, 1, 1}));
     else
       model.operands.push_back({.isPresent = true, .extents = model.result});
@@ -290,7 +286,7 @@ bool repeatsWholeBatches(ValueRange operands, ArrayRef<int64_t> result) {
     if (isAbsent(operand) || dimsOf(operand).size() <= 2)
       return true;
     const ArrayRef<int64_t> front = dimsOf(operand).drop_back(2);
-    return product(front) == 1 || front == result.drop_back(2);
+    return ShapedType::getNumElements(front) == 1 || front == result.drop_back(2);
   });
 }
 
@@ -345,7 +341,8 @@ Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company compa
 Expected<SliceModel> tableModel(tpu::LutOp op, Company company) {
   Expected<SliceModel> model = freeModel(op, op.getInput(), company);
   if (model)
-    model->operands.push_back(wholeOperand({1, 1, 1, 1, product(dimsOf(op.getTable()))}));
+    model->operands.push_back(
+        wholeOperand({1, 1, 1, 1, ShapedType::getNumElements(dimsOf(op.getTable()))}));
   return model;
 }
 
@@ -356,7 +353,7 @@ Expected<SliceModel> preluModel(tpu::PReluOp op) {
     return propagate(result);
   SliceModel model{.operands = {}, .result = *result, .isCuttable = {true, true, true, true, true}};
   model.operands.push_back({.isPresent = true, .extents = *result});
-  const int64_t slopes = product(dimsOf(op.getSlope()));
+  const int64_t slopes = ShapedType::getNumElements(dimsOf(op.getSlope()));
   if (slopes != 1 && slopes != (*result)[kAxisC])
     return makeError("", std::to_string(slopes) + " slopes", "one for each channel");
   OperandModel slope = wholeOperand({1, slopes, 1, 1, 1});
@@ -370,7 +367,7 @@ Expected<SliceModel> preluModel(tpu::PReluOp op) {
 Expected<OperandModel> biasModel(tpu::MatMulOp op, int64_t columns) {
   if (isAbsent(op.getBias()))
     return OperandModel{};
-  const int64_t biases = product(dimsOf(op.getBias()));
+  const int64_t biases = ShapedType::getNumElements(dimsOf(op.getBias()));
   if (biases != columns && biases != 1)
     return makeError("", std::to_string(biases) + " biases", "one for each column");
   OperandModel bias = wholeOperand({1, 1, 1, 1, biases});
@@ -392,10 +389,11 @@ Expected<SliceModel> matMulModel(tpu::MatMulOp op, Company company) {
   // A matrix on the right is the same for all rows of all batches, which alone follow each other
   // unless they lie transposed.
   const bool isOne = isShared && !op.getLeftTranspose() && company == Company::Alone;
-  const int64_t batch = isOne ? 1 : product(output.drop_back(2));
-  if (!isShared && (product(left.drop_back(2)) != batch || product(right.drop_back(2)) != batch))
+  const int64_t batch = isOne ? 1 : ShapedType::getNumElements(output.drop_back(2));
+  if (!isShared && (ShapedType::getNumElements(left.drop_back(2)) != batch ||
+                    ShapedType::getNumElements(right.drop_back(2)) != batch))
     return makeError("", "operands whose batches are repeated", "one matrix for each product");
-  const int64_t rows = product(output.drop_back()) / batch;
+  const int64_t rows = ShapedType::getNumElements(output.drop_back()) / batch;
   // A computed matrix is taken as it lies.
   const bool isTurned = op.getRightTranspose() && !(isShared && isConstantValue(op.getRight()));
   SliceModel model{.operands = {},
@@ -465,9 +463,9 @@ bool reducesPictures(tpu::ReduceOp op) {
 /// The span of one dimension.
 AxisSpan spanAt(ArrayRef<int64_t> dims, int64_t axis) {
   const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
-  return {.outer = product(dims.take_front(dim)),
+  return {.outer = ShapedType::getNumElements(dims.take_front(dim)),
           .extent = dims[dim],
-          .inner = product(dims.drop_front(dim + 1))};
+          .inner = ShapedType::getNumElements(dims.drop_front(dim + 1))};
 }
 
 /// Rows of `width` elements, as many as `front` has, each on its own; the operands behind the first
@@ -475,8 +473,8 @@ AxisSpan spanAt(ArrayRef<int64_t> dims, int64_t axis) {
 SliceModel rowModel(Operation *op, ArrayRef<int64_t> front, int64_t width, int64_t resultWidth,
                     Company company) {
   const bool isOne = company == Company::Alone || front.empty();
-  const int64_t batch = isOne ? 1 : product(front.drop_back());
-  const int64_t rows = isOne ? product(front) : front.back();
+  const int64_t batch = isOne ? 1 : ShapedType::getNumElements(front.drop_back());
+  const int64_t rows = isOne ? ShapedType::getNumElements(front) : front.back();
   SliceModel model{.operands = {},
                    .result = {batch, rows, 1, 1, resultWidth},
                    .isCuttable = {true, true, false, false, false}};
@@ -485,7 +483,9 @@ SliceModel rowModel(Operation *op, ArrayRef<int64_t> front, int64_t width, int64
   model.operands.push_back(data);
   for (Value operand : op->getOperands().drop_front())
     model.operands.push_back(
-        isAbsent(operand) ? OperandModel{} : wholeOperand({1, 1, 1, 1, product(dimsOf(operand))}));
+        isAbsent(operand)
+            ? OperandModel{}
+            : wholeOperand({1, 1, 1, 1, ShapedType::getNumElements(dimsOf(operand))}));
   return model;
 }
 
@@ -520,7 +520,7 @@ template <typename Op> Expected<SliceModel> layerNormModel(Op op, Company compan
   const ArrayRef<int64_t> dims = dimsOf(op.getInput());
   int64_t axis = op.getAxis();
   axis += axis < 0 ? static_cast<int64_t>(dims.size()) : 0;
-  const int64_t width = product(dims.drop_front(static_cast<size_t>(axis)));
+  const int64_t width = ShapedType::getNumElements(dims.drop_front(static_cast<size_t>(axis)));
   return rowModel(op, dims.take_front(static_cast<size_t>(axis)), width, width, company);
 }
 
@@ -626,9 +626,10 @@ template <typename Op> Expected<SliceModel> recurrentModel(Op op) {
                    .isCuttable = {}};
   model.operands.push_back(wholeOperand({1, input[2], 1, 1, columns}));
   for (Value row : {Value(op.getFilter()), Value(op.getRecurrence()), Value(op.getBias())})
-    model.operands.push_back(isAbsent(row) ? OperandModel()
-                                           : wholeOperand({1, dimsOf(row)[1], 1, 1,
-                                                           product(dimsOf(row).drop_front(2))}));
+    model.operands.push_back(
+        isAbsent(row) ? OperandModel()
+                      : wholeOperand({1, dimsOf(row)[1], 1, 1,
+                                      ShapedType::getNumElements(dimsOf(row).drop_front(2))}));
   for (Value operand : op->getOperands().drop_front(model.operands.size()))
     model.operands.push_back(isAbsent(operand) ? OperandModel()
                                                : wholeOperand({1, units, 1, 1, input[1]}));
@@ -732,8 +733,8 @@ Company codegen::companyOf(ArrayRef<Operation *> layers) {
   const auto isOfChannels = [](Operation *op) {
     return isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::InstanceNormOp,
                tpu::UpsampleOp, tpu::InterpOp, tpu::PReluOp>(op) ||
-           // One pixel that lies as a row still has channels.
-           op->hasAttr(kInRow);
+           // One pixel that lies as a row still has channels where it is cast, too.
+           (isa<tpu::CastOp>(op) && op->hasAttr(kInRow));
   };
   return llvm::any_of(layers, isOfRows) && llvm::none_of(layers, isOfChannels) ? Company::InRows
                                                                                : Company::InGroup;

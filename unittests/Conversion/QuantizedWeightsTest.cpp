@@ -329,6 +329,44 @@ TEST(QuantizedWeights, KeepSumsIn16Bits) {
   }
 }
 
+/// `numbers` rounded by the definition: those of larger exponents first, each with what the
+/// rounding of those before it has left.
+std::vector<float> roundedInOrder(std::span<const float> numbers, DataType type) {
+  std::vector<size_t> places(numbers.size());
+  std::iota(places.begin(), places.end(), size_t{0});
+  std::ranges::stable_sort(places, std::greater<>(),
+                           [&](size_t i) { return std::ilogb(numbers[i]); });
+  std::vector<float> result(numbers.size());
+  double left = 0;
+  for (size_t place : places) {
+    const double wanted = double(numbers[place]) + left;
+    const auto single = floats({1}, {static_cast<float>(wanted)});
+    result[place] = convert(convert(single, type), DataType::F32).data<float>()[0];
+    left = wanted - double(result[place]);
+  }
+  return result;
+}
+
+TEST(QuantizedWeights, RoundLargerMagnitudesFirstIn16Bits) {
+  // Groups of taps and of whole channels, some of which are left over, together and apart.
+  constexpr int64_t kChannels = 3, kSize = 7;
+  for (int64_t taps : {1, 9, 33})
+    for (DataType type : {DataType::F16, DataType::BF16}) {
+      const Tensor filter = random({kChannels, kSize, taps}, 1, 31);
+      const Tensor together = roundFilter(filter, {kSize * taps, kChannels, 1, 1, taps}, type);
+      const auto size = static_cast<size_t>(taps > 1 ? taps : kSize);
+      std::vector<float> wanted;
+      for (size_t first = 0; first < filter.data<float>().size(); first += size)
+        std::ranges::copy(roundedInOrder(filter.data<float>().subspan(first, size), type),
+                          std::back_inserter(wanted));
+      EXPECT_EQ(values<float>(convert(together, DataType::F32)), wanted);
+      const Tensor apart =
+          roundFilter(turned<float>(filter), {taps, kChannels, kSize, 1, taps}, type);
+      EXPECT_EQ(values<float>(convert(apart, DataType::F32)),
+                values<float>(turned<float>(convert(together, DataType::F32))));
+    }
+}
+
 TEST(QuantizedWeights, RoundLongFiltersTo16BitsInParts) {
   // Three channels, and two that are left.
   constexpr int64_t kChannels = 5, kSize = 300'000;

@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Attention.h"
+#include "tpuc/Support/Convert.h"
 #include "unittests/Kernels/TestTensors.h"
 
+#include <cfloat>
 #include <cmath>
 #include <gmock/gmock.h>
 #include <limits>
@@ -68,6 +70,33 @@ TEST(AttentionTest, MasksHideOrAdd) {
   Tensor adds = Tensor::of<double>({1, 1, 2, 3}, {0, 0, -kInf, -kInf, std::log(3.0), 0});
   EXPECT_THAT(means(2, {}, &adds), ElementsAre(1.5, DoubleNear(2.5, 1e-9)));
   EXPECT_THAT(means(2, {.isCausal = true}, &adds), ElementsAre(1, 2));
+}
+
+/// What two queries that prefer the first key see of the values 1 2 4 8, in `type`.
+std::vector<double> seen(DataType type, const Tensor &mask) {
+  ThreadPool threads(1);
+  const auto in = [&](const Tensor &tensor) { return convert(tensor, type); };
+  const Tensor query = in(Tensor::of<double>({1, 1, 2, 1}, {5, 5}));
+  const Tensor key = in(Tensor::of<double>({1, 1, 4, 1}, {1, 0, 0, -1}));
+  const Tensor value = in(Tensor::of<double>({1, 1, 4, 1}, {1, 2, 4, 8}));
+  const Tensor added = in(mask);
+  Tensor output(type, {1, 1, 2, 1});
+  attention({&query, &key, &value, &added, nullptr, nullptr, nullptr}, {},
+            {&output, nullptr, nullptr, nullptr}, threads);
+  return doubles(output);
+}
+
+TEST(AttentionTest, TheLowestNumberIsAddedLikeOthers) {
+  // Sums with it are all the same, so it hides keys beside others, and none where it is everywhere:
+  // by the definition of ONNX, where only -inf leaves 0.
+  for (const auto &[type, low] :
+       {std::pair(DataType::F32, -double(FLT_MAX)), std::pair(DataType::F64, -DBL_MAX),
+        std::pair(DataType::F16, -65504.0)}) {
+    const Tensor partly = Tensor::of<double>({2, 4}, {low, 0, low, low, low, low, low, low});
+    EXPECT_THAT(seen(type, partly), ElementsAre(2, 3.75));
+    const Tensor none = Tensor::of<double>({2, 4}, {low, 0, low, low, -kInf, -kInf, -kInf, -kInf});
+    EXPECT_THAT(seen(type, none), ElementsAre(2, 0));
+  }
 }
 
 TEST(AttentionTest, LengthsEndTheKeysAndPlaceTheQueries) {

@@ -107,22 +107,15 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
   return {};
 }
 
-static int64_t product(ArrayRef<int64_t> extents) {
-  int64_t result = 1;
-  for (int64_t extent : extents)
-    result *= extent;
-  return result;
-}
-
 InputChannels::InputChannels(Operation *op) {
   ArrayRef<int64_t> dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   if (auto conv = dyn_cast<top::ConvOp>(op)) {
-    stride = product(dims.drop_front(2));
+    stride = ShapedType::getNumElements(dims.drop_front(2));
     count = dims[1];
     group =
         std::max<int64_t>(stride * count * (dims[0] / static_cast<int64_t>(conv.getGroup())), 1);
   } else if (isa<top::DeconvOp>(op)) {
-    stride = product(dims.drop_front(1));
+    stride = ShapedType::getNumElements(dims.drop_front(1));
     count = dims[0];
   } else if (dims.size() == 1 || cast<top::MatMulOp>(op).getRightTranspose()) {
     count = dims.back();
@@ -179,13 +172,13 @@ std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
     return std::nullopt;
   ArrayRef<int64_t> dims = type.getShape();
   if (isa<top::ConvOp>(op)) {
-    const int64_t taps = product(dims.drop_front(2));
+    const int64_t taps = ShapedType::getNumElements(dims.drop_front(2));
     return ChannelOrder{taps * dims[1], dims[0], 1, 1, taps};
   }
   if (auto deconv = dyn_cast<top::DeconvOp>(op)) {
     // [C, M/group, kernel...]: the input channels of a group lie together.
     const auto groups = static_cast<int64_t>(deconv.getGroup());
-    const int64_t taps = product(dims.drop_front(2));
+    const int64_t taps = ShapedType::getNumElements(dims.drop_front(2));
     return ChannelOrder{taps, dims[1], dims[0] / groups, groups, taps};
   }
   // [..., K, N], or [..., N, K]; several matrices share one scale for each column.
@@ -193,8 +186,9 @@ std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
   if (rank == 1)
     return ChannelOrder{dims[0], 1, 1, 1, 1};
   if (cast<top::MatMulOp>(op).getRightTranspose())
-    return ChannelOrder{dims[rank - 1], dims[rank - 2], product(dims.drop_back(2)), 1, 1};
-  return ChannelOrder{1, dims[rank - 1], product(dims.drop_back(1)), 1, 1};
+    return ChannelOrder{dims[rank - 1], dims[rank - 2],
+                        ShapedType::getNumElements(dims.drop_back(2)), 1, 1};
+  return ChannelOrder{1, dims[rank - 1], ShapedType::getNumElements(dims.drop_back(1)), 1, 1};
 }
 
 Expected<void> tpuc::lowerConv(top::ConvOp op, Lowering &lowering) {

@@ -38,9 +38,7 @@ static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayR
 }
 
 Expected<void> tpuc::lowerAvgPool(top::AvgPoolOp op, Lowering &lowering) {
-  int64_t most = 1;
-  for (int64_t extent : top::toInts(op.getKernelShape()))
-    most *= extent;
+  const int64_t most = ShapedType::getNumElements(top::toInts(op.getKernelShape()));
   const bool hasPads = op.getAutoPad() != "NOTSET" || op.getCeilMode() ||
                        (op.getPads() && llvm::any_of(top::toInts(*op.getPads()),
                                                      [](int64_t pad) { return pad != 0; }));

@@ -19,6 +19,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 using namespace tpuc;
 
@@ -396,29 +397,72 @@ QuantizedWeights tpuc::quantizeWeights(const Tensor &filter, const Tensor *bias,
   return WeightQuantizer(filter, bias, order, scales).run();
 }
 
-/// The places of `numbers`, those of larger exponents first.
-static void orderByExponent(std::span<const float> numbers, std::vector<uint32_t> &places) {
+namespace {
+
+/// Neighbouring elements of a channel, whose sum is kept.
+struct SummedGroup {
+  int64_t channel = 0;
+  int64_t first = 0;
+  std::vector<float> elements;
+  /// The order in which they are rounded.
+  std::vector<uint32_t> places;
+};
+
+/// Groups that are rounded side by side: each element waits for those before it.
+constexpr size_t kGroups = 4;
+
+} // namespace
+
+/// Puts larger exponents first, and neighbours of one exponent in their order.
+static void orderByExponent(SummedGroup &group) {
   constexpr size_t kExponents = 256;
-  const auto keyOf = [](float number) {
-    return kExponents - 1 - ((std::bit_cast<uint32_t>(number) >> 23) & (kExponents - 1));
+  constexpr size_t kFew = 32;
+  const auto keyOf = [&](size_t i) {
+    return kExponents - 1 - ((std::bit_cast<uint32_t>(group.elements[i]) >> 23) & (kExponents - 1));
   };
+  const size_t count = group.elements.size();
+  if (count <= kFew) {
+    for (size_t i = 0; i < count; ++i) {
+      size_t place = i;
+      for (; place > 0 && keyOf(group.places[place - 1]) > keyOf(i); --place)
+        group.places[place] = group.places[place - 1];
+      group.places[place] = static_cast<uint32_t>(i);
+    }
+    return;
+  }
   std::array<uint32_t, kExponents + 1> begins = {};
-  for (float number : numbers)
-    ++begins[keyOf(number) + 1];
+  for (size_t i = 0; i < count; ++i)
+    ++begins[keyOf(i) + 1];
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  places.resize(numbers.size());
-  for (size_t i = 0; i < numbers.size(); ++i)
-    places[begins[keyOf(numbers[i])]++] = static_cast<uint32_t>(i);
+  for (size_t i = 0; i < count; ++i)
+    group.places[begins[keyOf(i)]++] = static_cast<uint32_t>(i);
+}
+
+/// Rounds the elements of all groups, which have as many each.
+template <float (*kRound)(float)>
+static void roundInOrder(std::array<SummedGroup, kGroups> &groups) {
+  std::array<double, kGroups> left = {};
+  for (size_t i = 0; i < groups[0].elements.size(); ++i)
+    for (size_t g = 0; g < kGroups; ++g) {
+      float &element = groups[g].elements[groups[g].places[i]];
+      const double wanted = double(element) + left[g];
+      element = kRound(static_cast<float>(wanted));
+      left[g] = std::isfinite(element) ? wanted - double(element) : 0.0;
+    }
 }
 
 Tensor tpuc::roundFilter(const Tensor &filter, const ChannelOrder &order, DataType to) {
   assert(to == DataType::F16 || to == DataType::BF16);
-  const auto round = to == DataType::F16 ? kernels::roundF16 : kernels::roundBF16;
+  const auto round =
+      to == DataType::F16 ? roundInOrder<kernels::roundF16> : roundInOrder<kernels::roundBF16>;
   const auto from = filter.data<float>();
   const int64_t count = order.perChannel();
   const int64_t size = order.taps > 1 ? order.taps : count;
-  std::vector<float> group(static_cast<size_t>(size));
-  std::vector<uint32_t> places;
+  std::array<SummedGroup, kGroups> groups;
+  for (SummedGroup &group : groups) {
+    group.elements.resize(static_cast<size_t>(size));
+    group.places.resize(group.elements.size());
+  }
   // Channels whose elements lie together are rounded a part at a time, so that long filters are not
   // in memory in several types.
   constexpr int64_t kElements = int64_t{1} << 20;
@@ -432,20 +476,28 @@ Tensor tpuc::roundFilter(const Tensor &filter, const ChannelOrder &order, DataTy
     const int64_t base = begin * count;
     Tensor part(DataType::F32, {(end - begin) * count});
     auto stored = part.mutableData<float>();
+    size_t read = 0;
+    // Where fewer are left than are rounded side by side, the others are rounded for nothing.
+    const auto finish = [&] {
+      round(groups);
+      for (const SummedGroup &group : std::span(groups).first(std::exchange(read, 0)))
+        for (int64_t i = 0; i < size; ++i)
+          stored[static_cast<size_t>(order.elementOf(group.channel, group.first + i) - base)] =
+              group.elements[static_cast<size_t>(i)];
+    };
     for (int64_t channel = begin; channel < end; ++channel)
       for (int64_t first = 0; first < count; first += size) {
+        SummedGroup &group = groups[read++];
+        group.channel = channel;
+        group.first = first;
         for (int64_t i = 0; i < size; ++i)
-          group[static_cast<size_t>(i)] =
+          group.elements[static_cast<size_t>(i)] =
               from[static_cast<size_t>(order.elementOf(channel, first + i))];
-        orderByExponent(group, places);
-        double left = 0;
-        for (uint32_t place : places) {
-          const double wanted = double(group[place]) + left;
-          const float nearest = round(static_cast<float>(wanted));
-          left = std::isfinite(nearest) ? wanted - double(nearest) : 0.0;
-          stored[static_cast<size_t>(order.elementOf(channel, first + place) - base)] = nearest;
-        }
+        orderByExponent(group);
+        if (read == kGroups)
+          finish();
       }
+    finish();
     const Tensor narrow = convert(part, to);
     next = std::ranges::copy(narrow.rawBytes(), next).out;
     releaseMapped(filter.rawBytes().subspan(static_cast<size_t>(base) * sizeof(float),

@@ -55,10 +55,8 @@ void convertNorm(tpu::LayerNormOp op) {
       !getElementTypeOrSelf(op.getOutput()).isF32())
     return;
   const auto axis = static_cast<int64_t>(op.getAxis());
-  int64_t length = 1;
-  for (int64_t extent :
-       dims.drop_front(static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis)))
-    length *= extent;
+  const int64_t length = ShapedType::getNumElements(
+      dims.drop_front(static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis)));
   const auto fits = [&](Value parameter) {
     auto type = dyn_cast<RankedTensorType>(parameter.getType());
     return isNone(parameter) || (type && type.getElementType().isF32() && type.hasStaticShape() &&

@@ -181,9 +181,7 @@ Copies gatherCopies(tpu::GatherOp op) {
   const auto axis = static_cast<size_t>(frontAxis(op.getAxis(), op.getInput()));
   const ArrayRef<int64_t> input = dimsOf(op.getInput());
   const SmallVector<int64_t> strides = rowMajor(input);
-  int64_t outer = 1;
-  for (int64_t extent : input.take_front(axis))
-    outer *= extent;
+  const int64_t outer = ShapedType::getNumElements(input.take_front(axis));
   const int64_t inner = strides[axis];
   const auto count = static_cast<int64_t>(indices->size());
   std::vector<Copy> copies;

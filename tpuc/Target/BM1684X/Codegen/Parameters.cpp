@@ -144,9 +144,7 @@ static ChannelStrides channelStrides(Operation *op) {
   const auto dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   const int64_t count = numElements(op->getOperand(1));
   if (auto deconv = dyn_cast<tpu::DeconvOp>(op)) {
-    int64_t taps = 1;
-    for (int64_t extent : dims.drop_front(2))
-      taps *= extent;
+    const int64_t taps = ShapedType::getNumElements(dims.drop_front(2));
     ChannelStrides strides{dims[1], taps, count / static_cast<int64_t>(deconv.getGroup())};
     strides.columns = dims.back();
     if (isInPhases(op) && tpu::zeroPointOf(op->getOperand(0)) != 0)

@@ -56,7 +56,7 @@ Expected<Requantize> requantizationOf(Operation *op) {
 bool givesFloats(Operation *op) { return op->hasAttr("dequant_scale"); }
 
 /// What a convolution and a transposed one have in common.
-Expected<QuantizedConvolution> convolutionOf(const SlicedOp &sliced) {
+Expected<QuantizedConvolution> quantizedConvolutionOf(const SlicedOp &sliced) {
   Operation *op = sliced.op;
   QuantizedConvolution conv;
   conv.input = operandOf(sliced, 0);
@@ -79,11 +79,11 @@ Expected<QuantizedConvolution> convolutionOf(const SlicedOp &sliced) {
   return conv;
 }
 
-Kernels convKernels(const SlicedOp &sliced) {
+Kernels quantizedConvKernels(const SlicedOp &sliced) {
   Expected<Window2d> window = windowOf(sliced);
   if (!window)
     return propagate(window);
-  Expected<QuantizedConvolution> conv = convolutionOf(sliced);
+  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(sliced);
   if (!conv)
     return propagate(conv);
   conv->window = *window;
@@ -91,11 +91,11 @@ Kernels convKernels(const SlicedOp &sliced) {
                                                                                    *conv);
 }
 
-Kernels deconvKernels(const SlicedOp &sliced) {
+Kernels quantizedDeconvKernels(const SlicedOp &sliced) {
   Expected<Window2d> window = transposedWindowOf(sliced);
   if (!window)
     return propagate(window);
-  Expected<QuantizedConvolution> conv = convolutionOf(sliced);
+  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(sliced);
   if (!conv)
     return propagate(conv);
   conv->window = *window;
@@ -141,7 +141,7 @@ Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const
   return {};
 }
 
-Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
+Kernels quantizedMatMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
   QuantizedMatrixProduct product;
   product.rightIsTransposed = op.getRightTranspose();
   product.activation = activationOf(op);
@@ -254,7 +254,7 @@ Kernels averageKernels(tpu::AvgPoolOp op, const SlicedOp &sliced) {
 }
 
 /// A sum over the last axes is a window over all of them.
-Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
+Kernels quantizedReduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
   const LocalTensor input = operandOf(sliced, 0);
   Window2d window;
   window.kernel = {input.shape[2], input.shape[3]};
@@ -325,7 +325,7 @@ Kernels castKernels(tpu::CastOp op, const SlicedOp &sliced) {
       QuantizeOp{input, output, to.getScale(), zeroPoint(op.getOutput()), scratch});
 }
 
-Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
+Kernels quantizedInterpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
   if (repeatsPixels(op))
     return upsampleKernels(sliced);
   Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
@@ -365,7 +365,7 @@ Kernels normKernels(tpu::LayerNormOp op, const SlicedOp &sliced) {
 
 StoredAs storedAs(Value value) { return {tpu::quantizedType(value).getScale(), zeroPoint(value)}; }
 
-Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
+Kernels quantizedSoftmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
   if (op.getLog() || worksInTheMiddle(op))
     return makeError("", "a logarithm, or an axis that is not the last", "the last axis");
   QuantizedSoftmax softmax;
@@ -377,7 +377,7 @@ Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
   return one<quantizedSoftmaxScratch, emitQuantizedSoftmax>(softmax);
 }
 
-Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
+Kernels quantizedAttentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
   for (Value value : {op.getKey(), op.getValue(), op.getOutput()})
     if (!tpu::isQuantized(value))
       return makeError("", "a tensor of floats", "stored integers alone");
@@ -409,26 +409,26 @@ bool hasQuantizedKernel(Operation *op) {
 
 Kernels quantizedKernels(const SlicedOp &sliced) {
   return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
-      .Case([&](tpu::ConvOp) { return convKernels(sliced); })
-      .Case([&](tpu::DeconvOp) { return deconvKernels(sliced); })
-      .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
+      .Case([&](tpu::ConvOp) { return quantizedConvKernels(sliced); })
+      .Case([&](tpu::DeconvOp) { return quantizedDeconvKernels(sliced); })
+      .Case([&](tpu::MatMulOp product) { return quantizedMatMulKernels(product, sliced); })
       .Case<tpu::AddOp, tpu::SubOp>([&](auto sum) { return sumKernels(sum, sliced); })
       .Case([&](tpu::MulOp product) { return mulKernels(product, sliced); })
       .Case<tpu::MaxOp, tpu::MinOp>([&](auto most) { return extremeKernels(most, sliced); })
       .Case([&](tpu::LutOp) { return tableKernels(sliced); })
       .Case([&](tpu::MaxPoolOp) { return maxPoolKernels(sliced); })
       .Case([&](tpu::AvgPoolOp pool) { return averageKernels(pool, sliced); })
-      .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
+      .Case([&](tpu::ReduceOp reduce) { return quantizedReduceKernels(reduce, sliced); })
       .Case<tpu::LeakyReluOp, tpu::PReluOp>([&](auto relu) { return leakyKernels(relu, sliced); })
       .Case([&](tpu::RequantIntOp op) { return requantizeKernels(op, sliced); })
       .Case([&](tpu::CastOp cast) { return castKernels(cast, sliced); })
       .Case([&](tpu::LayerNormOp norm) { return normKernels(norm, sliced); })
-      .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
+      .Case([&](tpu::SoftmaxOp softmax) { return quantizedSoftmaxKernels(softmax, sliced); })
       .Case([&](tpu::ScaleDotProductAttentionOp attention) {
-        return attentionKernels(attention, sliced);
+        return quantizedAttentionKernels(attention, sliced);
       })
       .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
-      .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
+      .Case([&](tpu::InterpOp interp) { return quantizedInterpKernels(interp, sliced); })
       .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
 }
 
