@@ -58,6 +58,8 @@ struct Polynomial {
   std::vector<int32_t> inner;
   int32_t constant = 0;
   std::optional<Scaled> line;
+  /// Whether no sum of both leaves 16 bits.
+  bool addsInPlace = false;
 };
 
 class Fitter {
@@ -373,16 +375,17 @@ std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> l
     sum += std::abs(fit.coefficients[i]);
   // What the last sums reach.
   double reach = std::abs(fit.coefficients[0]);
+  double wholeReach = 0;
   for (size_t x = 0; x < u.size(); ++x) {
     double inner = 0;
     for (size_t i = 1; i <= degree; ++i)
       inner += fit.coefficients[i] * columns[i][x];
     reach = std::max(reach, std::abs(inner));
+    const double line = bend == Bend::None ? 0 : fit.coefficients.back() * columns.back()[x];
+    wholeReach = std::max(wholeReach, std::abs(inner + line));
     // Sums that saturate belong to results that do.
-    if (bend == Bend::None || target[x] == INT8_MIN || target[x] == INT8_MAX)
-      continue;
-    const double line = fit.coefficients.back() * columns.back()[x];
-    reach = std::max({reach, std::abs(line), std::abs(inner + line)});
+    if (target[x] != INT8_MIN && target[x] != INT8_MAX)
+      reach = std::max({reach, std::abs(line), std::abs(inner + line)});
   }
   const auto bitsFor = [](double most) {
     return static_cast<int32_t>(std::floor(std::log2(INT16_MAX / std::max(most, 1e-3))));
@@ -402,6 +405,7 @@ std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> l
   made.constant = static_cast<int32_t>(std::round(std::ldexp(fit.coefficients[0], made.lastBits)));
   if (bend == Bend::None)
     return made;
+  made.addsInPlace = bitsFor(wholeReach + 1) >= made.lastBits;
   made.line = scaled(std::ldexp(fit.coefficients.back(), made.lastBits), kWordBits);
   return made.line ? std::optional(made) : std::nullopt;
 }
@@ -438,16 +442,18 @@ std::vector<TableStep> Fitter::stepsOf(const Polynomial &polynomial) const {
     int32_t line = centred;
     if (polynomial.bend == Bend::Absolute)
       line = add({.op = ArithOp::Max, .left = centred, .constant = 0, .type = type});
-    line =
-        add({.left = line, .constant = polynomial.line->factor, .shift = polynomial.line->shift});
-    TableStep both{.op = ArithOp::AddSat, .left = sum, .right = line};
-    if (polynomial.constant == 0) {
-      both.shift = polynomial.lastBits;
-      both.type = DataType::I8;
-      add(both);
-      return steps;
+    const auto [factor, shift] = *polynomial.line;
+    if (polynomial.addsInPlace) {
+      sum = add({.op = ArithOp::MultiplyAdd,
+                 .left = line,
+                 .constant = factor,
+                 .shift = shift,
+                 .addend = sum,
+                 .addendShift = shift});
+    } else {
+      line = add({.left = line, .constant = factor, .shift = shift});
+      sum = add({.op = ArithOp::AddSat, .left = sum, .right = line});
     }
-    sum = add(both);
   }
   add({.op = ArithOp::AddSat,
        .left = sum,

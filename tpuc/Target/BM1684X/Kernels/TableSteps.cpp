@@ -49,6 +49,9 @@ bool saturates(ArithOp op) {
 DataType constantType(const TableStep &step, DataType left) {
   if (isCompared(step.op))
     return left;
+  // Of two operands of 8 bits the sum would saturate.
+  if (step.op == ArithOp::MultiplyAdd)
+    return DataType::I16;
   return step.constant >= INT8_MIN && step.constant <= INT8_MAX ? DataType::I8 : DataType::I16;
 }
 
