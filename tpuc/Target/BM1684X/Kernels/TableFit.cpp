@@ -505,11 +505,16 @@ void Fitter::improve(Polynomial &polynomial) const {
 bool Fitter::tryPolynomialsOf(Bend bend, std::optional<int32_t> limit) {
   constexpr double kMostError = 0.52;
   constexpr size_t kMostDegree = 6, kMostWrong = 24;
-  constexpr unsigned kRounds = 80;
+  constexpr unsigned kFirstRounds = 8, kRounds = 60;
+  const auto isFar = [&](size_t degree) {
+    return fit(columnsOf(bend, limit, degree), kFirstRounds).error > 2 * kMostError;
+  };
   // Where the highest degree is not close, lower ones are not.
-  if (fit(columnsOf(bend, limit, kMostDegree), kRounds).error > kMostError)
+  if (isFar(kMostDegree))
     return false;
   for (size_t degree = 2; degree <= kMostDegree; ++degree) {
+    if (isFar(degree))
+      continue;
     const Fit made = fit(columnsOf(bend, limit, degree), kRounds);
     if (made.error > kMostError)
       continue;
