@@ -4,7 +4,8 @@
 // RUN: %{lower} --table-steps | FileCheck %s
 // RUN: %{lower} | FileCheck %s --check-prefix=WITHOUT
 
-// Operation, operands (-1 is the constant), constant, entry of a correction, shift, rounding, type.
+// Operation, operands (-1 is the constant), constant, entry of a correction, shift, rounding, what a
+// product is added to and its shift, type.
 // CHECK: "tpu.Lut"(%{{.*}}) {steps = [20, 0, -1, {{.*}}loc("swish_i8")
 // CHECK: "tpu.Lut"(%{{[^{]*}}) : {{.*}} loc("bent_i8")
 // CHECK: "tpu.Lut"(%{{[^{]*}}) : {{.*}} loc("small_i8")

@@ -90,11 +90,11 @@ TEST(TableFit, LinesAreMovedAndCutOff) {
 }
 
 TEST(TableFit, HardSwish) {
-  expectFit(hardSwish, {0.0607, 0, 0.0607, 0}, 12);
-  expectFit(hardSwish, {0.0147, 0, 0.0138, 0}, 12);
-  expectFit(hardSwish, {0.2531, 0, 0.1966, 0}, 12);
-  expectFit(hardSwish, {0.0607, -22, 0.0411, -117}, 14);
-  expectFit([](double x) { return 0.7 * hardSwish(x) - 0.3; }, {0.0319, 0, 0.0201, 0}, 14);
+  expectFit(hardSwish, {0.0607, 0, 0.0607, 0}, 8);
+  expectFit(hardSwish, {0.0147, 0, 0.0138, 0}, 8);
+  expectFit(hardSwish, {0.2531, 0, 0.1966, 0}, 10);
+  expectFit(hardSwish, {0.0607, -22, 0.0411, -117}, 12);
+  expectFit([](double x) { return 0.7 * hardSwish(x) - 0.3; }, {0.0319, 0, 0.0201, 0}, 10);
   expectFit(hardSwish, {0.0607, 110, 0.0411, -117}, 14, DataType::U8);
 }
 
@@ -163,6 +163,8 @@ TEST(TableSteps, Errors) {
   EXPECT_THAT(stepsOf(std::array<int64_t, 3>{}).error().message(), HasSubstr("3 numbers"));
   std::vector<int64_t> numbers = numbersOf({{.left = 1}});
   EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("earlier values"));
+  numbers = numbersOf({{.op = ArithOp::MultiplyAdd, .addend = 0}});
+  EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("added to 0"));
   numbers[0] = 99;
   EXPECT_THAT(stepsOf(numbers).error().message(), HasSubstr("operation 99"));
 }

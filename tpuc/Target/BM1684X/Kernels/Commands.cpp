@@ -142,10 +142,11 @@ void addShiftedArith(Builder &builder, ArithOp op, const LocalTensor &output, co
   builder.add(command);
 }
 
-void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b) {
+void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b,
+                    int left, int right, Rounding rounding) {
   Command command = arithCommand(builder, ArithOp::MultiplyAdd, sums, a, &b);
-  // What would be shifts of sums of 16 bits, and of the result.
-  setThird(command, DataType::I8, 0);
+  setThird(command, DataType::I16, static_cast<uint32_t>(left | right << 8));
+  command.set(Field::Round, static_cast<uint64_t>(rounding));
   builder.add(command);
 }
 

@@ -77,8 +77,10 @@ void addArith(Builder &builder, ArithOp op, const LocalTensor &output, const Ter
 /// output = (a op b) shifted left by `shift`, or right with rounding where it is negative.
 void addShiftedArith(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                      const Term &b, int shift, Rounding rounding);
-/// sums (I32) = sums + a * b, of 8 or 16 bits.
-void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b);
+/// sums = (sums * 2^left + a * b) / 2^right, rounded, the low bits of it. a and b of 8 or 16 bits
+/// (not both of 8), sums of I16, or of I32 without `left`.
+void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b,
+                    int left = 0, int right = 0, Rounding rounding = Rounding::HalfUp);
 /// output = a compared with b ? chosen : 0
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen);

@@ -39,6 +39,7 @@ constexpr int32_t kFarthest = 32;
 
 constexpr int32_t kFractionBits = 7;
 constexpr int32_t kWordBits = 15;
+constexpr int32_t kMostShift = 31;
 
 /// What a polynomial is of: u, min(u, 0) or |u|.
 enum class Bend : uint8_t { None, Below, Absolute };
@@ -57,6 +58,8 @@ struct Polynomial {
   std::vector<int32_t> inner;
   int32_t constant = 0;
   std::optional<Scaled> line;
+  /// Whether no sum of both leaves 16 bits.
+  bool addsInPlace = false;
 };
 
 class Fitter {
@@ -244,49 +247,41 @@ std::pair<double, Fit> Fitter::fitHardSwish() const {
   return best;
 }
 
-/// Multiplied so that saturation cuts off at both ends, u / width has 16 bits; that it is moved to
-/// positive numbers costs a sum that wraps around:
-///   r = saturate(u * 2^15 / width) + 2^15, as U16
-///   result = (u * r >> s) * k + c
+/// Saturation cuts off at both ends, and no product leaves 16 bits:
+///   r = saturate(u * 2^15 / width), v = u * factor
+///   result = (v * 2^15 + v * r) / 2^shift + c
 bool Fitter::tryHardSwishOf(double width, double slope, double offset) {
   constexpr int32_t kHalf = 1 << 15;
   const std::optional<Scaled> ratio = scaled(kHalf / width, kWordBits);
-  // u * r fills 16 bits.
-  int32_t narrowed = 16;
-  while (narrowed > 0 && int64_t{most} << (17 - narrowed) <= kHalf)
-    --narrowed;
-  const std::optional<Scaled> factor = scaled(std::ldexp(2 * slope, narrowed - 16), kWordBits);
-  if (!ratio || !factor)
+  const double reach = 2 * std::abs(slope) * most;
+  const int32_t bits = std::min(kFractionBits, static_cast<int32_t>(std::log2(kHalf / reach)));
+  // The largest v of 16 bits.
+  const double whole = std::ldexp(slope, bits - kWordBits);
+  const auto narrowed = static_cast<int32_t>(std::log2(INT16_MAX / (std::abs(whole) * most)));
+  const std::optional<Scaled> factor = scaled(std::ldexp(whole, narrowed), kWordBits);
+  if (!ratio || !factor || bits < 0 || narrowed < 0 || narrowed > kMostShift)
     return false;
   std::vector<TableStep> steps;
   const int32_t centred = addCentred(steps);
   const auto next = [&] { return static_cast<int32_t>(steps.size()); };
   steps.push_back({.left = centred, .constant = ratio->factor, .shift = ratio->shift});
-  steps.push_back({.op = ArithOp::Add, .left = next(), .constant = -kHalf, .type = DataType::U16});
-  steps.push_back({.left = centred, .right = next(), .shift = narrowed});
-  steps.push_back({.left = next(), .constant = factor->factor});
-  TableStep &last = steps.back();
+  const int32_t bent = next();
+  steps.push_back({.left = centred, .constant = factor->factor, .shift = factor->shift});
+  const size_t multiplied = steps.size() - 1;
+  steps.push_back({.op = ArithOp::MultiplyAdd,
+                   .left = next(),
+                   .right = bent,
+                   .shift = narrowed,
+                   .addend = next(),
+                   .addendShift = kWordBits});
+  steps.push_back({.op = ArithOp::AddSat, .left = next(), .shift = bits, .type = DataType::I8});
+  constexpr int32_t kMostMoved = 4;
   for (const int near : kNear) {
-    last.constant = factor->factor + near;
-    if (std::abs(last.constant) > INT16_MAX)
-      continue;
-    last.shift = factor->shift;
-    last.type = DataType::I8;
-    if (std::abs(offset) < 0.2 && consider(steps))
-      return true;
-    last.shift = factor->shift - kFractionBits;
-    last.type = DataType::I16;
-    if (last.shift < 0)
-      continue;
+    steps[multiplied].constant = factor->factor + near;
     for (const int moved : kNear) {
-      std::vector<TableStep> whole = steps;
-      whole.push_back(
-          {.op = ArithOp::AddSat,
-           .left = next(),
-           .constant = static_cast<int32_t>(std::round(std::ldexp(offset, kFractionBits))) + moved,
-           .shift = kFractionBits,
-           .type = DataType::I8});
-      if (std::abs(moved) <= 4 && consider(whole))
+      steps.back().constant = static_cast<int32_t>(std::round(std::ldexp(offset, bits))) + moved;
+      if (std::abs(steps[multiplied].constant) <= INT16_MAX && std::abs(moved) <= kMostMoved &&
+          consider(steps))
         return true;
     }
   }
@@ -380,16 +375,17 @@ std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> l
     sum += std::abs(fit.coefficients[i]);
   // What the last sums reach.
   double reach = std::abs(fit.coefficients[0]);
+  double wholeReach = 0;
   for (size_t x = 0; x < u.size(); ++x) {
     double inner = 0;
     for (size_t i = 1; i <= degree; ++i)
       inner += fit.coefficients[i] * columns[i][x];
     reach = std::max(reach, std::abs(inner));
+    const double line = bend == Bend::None ? 0 : fit.coefficients.back() * columns.back()[x];
+    wholeReach = std::max(wholeReach, std::abs(inner + line));
     // Sums that saturate belong to results that do.
-    if (bend == Bend::None || target[x] == INT8_MIN || target[x] == INT8_MAX)
-      continue;
-    const double line = fit.coefficients.back() * columns.back()[x];
-    reach = std::max({reach, std::abs(line), std::abs(inner + line)});
+    if (target[x] != INT8_MIN && target[x] != INT8_MAX)
+      reach = std::max({reach, std::abs(line), std::abs(inner + line)});
   }
   const auto bitsFor = [](double most) {
     return static_cast<int32_t>(std::floor(std::log2(INT16_MAX / std::max(most, 1e-3))));
@@ -409,6 +405,7 @@ std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> l
   made.constant = static_cast<int32_t>(std::round(std::ldexp(fit.coefficients[0], made.lastBits)));
   if (bend == Bend::None)
     return made;
+  made.addsInPlace = bitsFor(wholeReach + 1) >= made.lastBits;
   made.line = scaled(std::ldexp(fit.coefficients.back(), made.lastBits), kWordBits);
   return made.line ? std::optional(made) : std::nullopt;
 }
@@ -445,16 +442,18 @@ std::vector<TableStep> Fitter::stepsOf(const Polynomial &polynomial) const {
     int32_t line = centred;
     if (polynomial.bend == Bend::Absolute)
       line = add({.op = ArithOp::Max, .left = centred, .constant = 0, .type = type});
-    line =
-        add({.left = line, .constant = polynomial.line->factor, .shift = polynomial.line->shift});
-    TableStep both{.op = ArithOp::AddSat, .left = sum, .right = line};
-    if (polynomial.constant == 0) {
-      both.shift = polynomial.lastBits;
-      both.type = DataType::I8;
-      add(both);
-      return steps;
+    const auto [factor, shift] = *polynomial.line;
+    if (polynomial.addsInPlace) {
+      sum = add({.op = ArithOp::MultiplyAdd,
+                 .left = line,
+                 .constant = factor,
+                 .shift = shift,
+                 .addend = sum,
+                 .addendShift = shift});
+    } else {
+      line = add({.left = line, .constant = factor, .shift = shift});
+      sum = add({.op = ArithOp::AddSat, .left = sum, .right = line});
     }
-    sum = add(both);
   }
   add({.op = ArithOp::AddSat,
        .left = sum,
@@ -506,11 +505,16 @@ void Fitter::improve(Polynomial &polynomial) const {
 bool Fitter::tryPolynomialsOf(Bend bend, std::optional<int32_t> limit) {
   constexpr double kMostError = 0.52;
   constexpr size_t kMostDegree = 6, kMostWrong = 24;
-  constexpr unsigned kRounds = 80;
+  constexpr unsigned kFirstRounds = 8, kRounds = 60;
+  const auto isFar = [&](size_t degree) {
+    return fit(columnsOf(bend, limit, degree), kFirstRounds).error > 2 * kMostError;
+  };
   // Where the highest degree is not close, lower ones are not.
-  if (fit(columnsOf(bend, limit, kMostDegree), kRounds).error > kMostError)
+  if (isFar(kMostDegree))
     return false;
   for (size_t degree = 2; degree <= kMostDegree; ++degree) {
+    if (isFar(degree))
+      continue;
     const Fit made = fit(columnsOf(bend, limit, degree), kRounds);
     if (made.error > kMostError)
       continue;

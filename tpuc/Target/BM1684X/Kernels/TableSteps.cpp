@@ -49,6 +49,9 @@ bool saturates(ArithOp op) {
 DataType constantType(const TableStep &step, DataType left) {
   if (isCompared(step.op))
     return left;
+  // Of two operands of 8 bits the sum would saturate.
+  if (step.op == ArithOp::MultiplyAdd)
+    return DataType::I16;
   return step.constant >= INT8_MIN && step.constant <= INT8_MAX ? DataType::I8 : DataType::I16;
 }
 
@@ -76,6 +79,19 @@ void shiftAll(Values &values, int32_t shift, Rounding rounding) {
         rounding == Rounding::HalfUp
             ? (value + half) >> shift
             : roundingShift(int64_t{value}, shift, static_cast<RoundingMode>(rounding)));
+}
+
+/// Products that are added to shifted values need more than 32 bits.
+Values multipliedAndAdded(const TableStep &step, const Values &a, const Values &b,
+                          const Values &addend) {
+  Values result;
+  for (size_t i = 0; i < result.size(); ++i) {
+    const int64_t sum = (int64_t{addend[i]} << step.addendShift) + int64_t{a[i]} * b[i];
+    const int64_t rounded =
+        roundingShift(sum, step.shift, static_cast<RoundingMode>(step.rounding));
+    result[i] = static_cast<int16_t>(rounded);
+  }
+  return result;
 }
 
 Values resultOf(const TableStep &step, const Values &a, const Values &b) {
@@ -126,7 +142,17 @@ Expected<void> checkSteps(const std::string &where, const std::vector<TableStep>
     if (step.left < 0 || step.left > last || step.right < TableStep::kConstant || step.right > last)
       return makeError(where, fmt::format("step {} on {} and {}", i, step.left, step.right),
                        "earlier values");
+    const bool hasAddend = step.op == ArithOp::MultiplyAdd;
+    const bool isFree = std::none_of(steps.begin() + last + 1, steps.end(), [&](const auto &later) {
+      return later.left == step.addend || later.right == step.addend || later.addend == step.addend;
+    });
+    if (hasAddend && (step.addend < 1 || step.addend > last || !isFree))
+      return makeError(where, fmt::format("step {} added to {}", i, step.addend),
+                       "an earlier result that nothing reads later");
     constexpr int32_t kMostShift = 31;
+    if (hasAddend && (step.addendShift < 0 || step.addendShift > kMostShift))
+      return makeError(where, fmt::format("a shift of {}", step.addendShift),
+                       fmt::format("0 to {}", kMostShift));
     if (step.shift < 0 || step.shift > kMostShift)
       return makeError(where, fmt::format("a shift of {}", step.shift),
                        fmt::format("0 to {}", kMostShift));
@@ -147,12 +173,18 @@ int64_t mostElements(const TableArithmetic &table) {
 std::vector<size_t> placesOf(const std::vector<TableStep> &steps) {
   std::vector<size_t> lastUse(steps.size(), 0);
   for (size_t i = 0; i < steps.size(); ++i)
-    for (int32_t value : {steps[i].left, steps[i].right})
+    for (int32_t value : {steps[i].left, steps[i].right, steps[i].addend})
       if (value > 0)
         lastUse[static_cast<size_t>(value) - 1] = i;
   std::vector<size_t> places;
   std::vector<size_t> freeFrom;
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    if (steps[i].op == ArithOp::MultiplyAdd) {
+      const size_t place = places[static_cast<size_t>(steps[i].addend) - 1];
+      freeFrom[place] = std::max(lastUse[i], i) + 1;
+      places.push_back(place);
+      continue;
+    }
     size_t place = 0;
     while (place < freeFrom.size() && freeFrom[place] > i)
       ++place;
@@ -194,7 +226,9 @@ void addStep(Builder &builder, const TableStep &step, const LocalTensor &output,
     return addUnaryArith(builder, step.op, output, left);
   const Term other =
       right ? Term(*right) : Term(immediate(constantType(step, left.type), step.constant));
-  if (step.op == ArithOp::SelectEqual)
+  if (step.op == ArithOp::MultiplyAdd)
+    addMultiplyAdd(builder, output, left, other, step.addendShift, step.shift, step.rounding);
+  else if (step.op == ArithOp::SelectEqual)
     addSelect(builder, step.op, output, left, other, immediate(DataType::I8, step.chosen));
   else if (step.shift > 0)
     addShiftedArith(builder, step.op, output, left, other, -step.shift, step.rounding);
@@ -214,8 +248,12 @@ TableBytes evaluateSteps(const std::vector<TableStep> &steps, DataType input) {
     const bool hasConstant = step.right == TableStep::kConstant;
     if (hasConstant)
       constant.fill(step.constant);
-    values[i + 1] = resultOf(step, values[static_cast<size_t>(step.left)],
-                             hasConstant ? constant : values[static_cast<size_t>(step.right)]);
+    const Values &left = values[static_cast<size_t>(step.left)];
+    const Values &right = hasConstant ? constant : values[static_cast<size_t>(step.right)];
+    values[i + 1] =
+        step.op == ArithOp::MultiplyAdd
+            ? multipliedAndAdded(step, left, right, values[static_cast<size_t>(step.addend)])
+            : resultOf(step, left, right);
   }
   TableBytes bytes{};
   for (size_t byte = 0; byte < bytes.size(); ++byte)
@@ -240,16 +278,16 @@ std::vector<int64_t> numbersOf(const std::vector<TableStep> &steps) {
   for (const TableStep &step : steps)
     numbers.insert(numbers.end(),
                    {static_cast<int64_t>(step.op), step.left, step.right, step.constant,
-                    step.chosen, step.shift, static_cast<int64_t>(step.rounding),
-                    static_cast<int64_t>(step.type)});
+                    step.chosen, step.shift, static_cast<int64_t>(step.rounding), step.addend,
+                    step.addendShift, static_cast<int64_t>(step.type)});
   return numbers;
 }
 
 Expected<std::vector<TableStep>> stepsOf(std::span<const int64_t> numbers) {
-  constexpr size_t kNumbers = 8;
-  constexpr std::array kOps = {ArithOp::MulSat, ArithOp::AddSat,     ArithOp::SubSat,
-                               ArithOp::Add,    ArithOp::Max,        ArithOp::Min,
-                               ArithOp::Abs,    ArithOp::SelectEqual};
+  constexpr size_t kNumbers = 10;
+  constexpr std::array kOps = {ArithOp::MulSat, ArithOp::AddSat,      ArithOp::SubSat,
+                               ArithOp::Add,    ArithOp::Max,         ArithOp::Min,
+                               ArithOp::Abs,    ArithOp::SelectEqual, ArithOp::MultiplyAdd};
   constexpr std::array kTypes = {DataType::I8, DataType::U8, DataType::I16, DataType::U16};
   if (numbers.size() % kNumbers != 0)
     return makeError("steps of a table", fmt::format("{} numbers", numbers.size()),
@@ -258,11 +296,11 @@ Expected<std::vector<TableStep>> stepsOf(std::span<const int64_t> numbers) {
   for (; !numbers.empty(); numbers = numbers.subspan(kNumbers)) {
     TableStep step;
     step.op = static_cast<ArithOp>(numbers[0]);
-    step.type = static_cast<DataType>(numbers[7]);
+    step.type = static_cast<DataType>(numbers[9]);
     if (std::ranges::find(kOps, step.op) == kOps.end() ||
         std::ranges::find(kTypes, step.type) == kTypes.end())
       return makeError("steps of a table",
-                       fmt::format("operation {} to type {}", numbers[0], numbers[7]),
+                       fmt::format("operation {} to type {}", numbers[0], numbers[9]),
                        "those of a sequence");
     step.left = static_cast<int32_t>(numbers[1]);
     step.right = static_cast<int32_t>(numbers[2]);
@@ -270,6 +308,8 @@ Expected<std::vector<TableStep>> stepsOf(std::span<const int64_t> numbers) {
     step.chosen = static_cast<int32_t>(numbers[4]);
     step.shift = static_cast<int32_t>(numbers[5]);
     step.rounding = static_cast<Rounding>(numbers[6]);
+    step.addend = static_cast<int32_t>(numbers[7]);
+    step.addendShift = static_cast<int32_t>(numbers[8]);
     steps.push_back(step);
   }
   if (Expected<void> checked = checkSteps("steps of a table", steps); !checked)

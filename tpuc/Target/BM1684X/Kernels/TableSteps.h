@@ -23,7 +23,9 @@ namespace tpuc::bm1684x {
 
 /// One command of a sequence. Values are numbered: 0 is the input, i + 1 the result of step i.
 ///   MulSat, AddSat, SubSat: saturate(round((left op right) / 2^shift)), I8 or I16
-///   Add: left + right, the low bits of it
+///   MultiplyAdd: (addend * 2^addendShift + left * right) / 2^shift rounded, the low bits of it,
+///   I16;
+///     takes the place of the addend, which nothing reads later
 ///   Max, Min: of two of one type
 ///   Abs: |left|; of I8 as U8, of I16 as I16
 ///   SelectEqual: left == right ? chosen : 0
@@ -34,6 +36,9 @@ struct TableStep {
   int32_t right = kConstant;
   int32_t constant = 0;
   int32_t chosen = 0;
+  /// A value of I16, of MultiplyAdd alone.
+  int32_t addend = kConstant;
+  int32_t addendShift = 0;
   int32_t shift = 0; ///< To the right.
   Rounding rounding = Rounding::HalfUp;
   DataType type = DataType::I16;
