@@ -278,7 +278,7 @@ bool PackedRows::apply(const RowChoice &choice) {
   packed->setAttr("pads",
                   builder.getI64ArrayAttr({windows->padBegin, padLeft, windows->padEnd, padRight}));
   packed->setAttr("auto_pad", builder.getStringAttr("NOTSET"));
-  for (StringRef name : {"multiplier", "rshift"})
+  for (StringRef name : {"multiplier", "rshift", "dequant_scale"})
     if (auto each = op->getAttrOfType<ArrayAttr>(name);
         each && static_cast<int64_t>(each.size()) == filter[0]) {
       SmallVector<Attribute> all;

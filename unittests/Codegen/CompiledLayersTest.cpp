@@ -384,6 +384,16 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Permute", {"t"}, "order = [0, 2, 3, 1]");
      },
      false, 2},
+    {"ConvOfRowsSideBySideToFloats",
+     [](Sketch &s) {
+       // Sums of integers that become floats: each channel has a factor of its own.
+       s.input("x", {1, 96, 64, 64});
+       s.op("c", "Conv", {"x", s.weight("w", {24, 96, 3, 3}), s.weight("b", {24})},
+            "kernel_shape = [3, 3], pads = [1, 1, 1, 1], do_relu = true");
+       s.op("s", "Sqrt", {"c"});
+       s.op("r", "Permute", {"s"}, "order = [0, 2, 3, 1]");
+     },
+     true, 1},
     {"ConvsOfRowsSideBySide",
      [](Sketch &s) {
        // The second one reads the rows as the first one leaves them.
