@@ -234,6 +234,7 @@ std::vector<int8_t> roundedKeepingSum(const std::vector<float> &numbers) {
   for (size_t i = 0; double(i) < std::abs(missing) - 0.5; ++i)
     rounded[places[i]] += step;
   std::vector<int8_t> stored;
+  stored.reserve(rounded.size());
   for (double number : rounded)
     stored.push_back(static_cast<int8_t>(std::clamp(number, -128.0, 127.0)));
   return stored;
