@@ -733,8 +733,8 @@ Company codegen::companyOf(ArrayRef<Operation *> layers) {
   const auto isOfChannels = [](Operation *op) {
     return isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::InstanceNormOp,
                tpu::UpsampleOp, tpu::InterpOp, tpu::PReluOp>(op) ||
-           // One pixel that lies as a row still has channels where it is cast, too.
-           (isa<tpu::CastOp>(op) && op->hasAttr(kInRow));
+           // One pixel that lies as a row still has channels.
+           op->hasAttr(kInRow);
   };
   return llvm::any_of(layers, isOfRows) && llvm::none_of(layers, isOfChannels) ? Company::InRows
                                                                                : Company::InGroup;
