@@ -271,9 +271,9 @@ bool Fitter::tryHardSwishOf(double width, double slope, double offset) {
   steps.push_back({.op = ArithOp::MultiplyAdd,
                    .left = next(),
                    .right = bent,
-                   .shift = narrowed,
                    .addend = next(),
-                   .addendShift = kWordBits});
+                   .addendShift = kWordBits,
+                   .shift = narrowed});
   steps.push_back({.op = ArithOp::AddSat, .left = next(), .shift = bits, .type = DataType::I8});
   constexpr int32_t kMostMoved = 4;
   for (const int near : kNear) {
@@ -367,7 +367,9 @@ std::optional<Polynomial> Fitter::inIntegers(Bend bend, std::optional<int32_t> l
                                              const Fit &fit) const {
   constexpr int32_t kFewestBits = 4, kMostBits = 14;
   const size_t degree = fit.coefficients.size() - (bend == Bend::None ? 1 : 2);
-  Polynomial made{.bend = bend, .limit = limit};
+  Polynomial made;
+  made.bend = bend;
+  made.limit = limit;
   const std::vector<Column> columns = columnsOf(bend, limit, degree);
   made.scaleBits = scaleBitsOf(bent(bend, limit));
   double sum = 0;
@@ -447,9 +449,9 @@ std::vector<TableStep> Fitter::stepsOf(const Polynomial &polynomial) const {
       sum = add({.op = ArithOp::MultiplyAdd,
                  .left = line,
                  .constant = factor,
-                 .shift = shift,
                  .addend = sum,
-                 .addendShift = shift});
+                 .addendShift = shift,
+                 .shift = shift});
     } else {
       line = add({.left = line, .constant = factor, .shift = shift});
       sum = add({.op = ArithOp::AddSat, .left = sum, .right = line});
