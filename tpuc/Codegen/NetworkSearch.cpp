@@ -255,6 +255,8 @@ std::vector<GroupChange> NetworkSearcher::rankedChanges(const Division &division
         for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
           estimates[number] = estimate(changes[number]);
       });
+  // Few of the changes are tried; the plans of all would fill the memory.
+  planned.clear();
   std::vector<std::pair<int64_t, GroupChange>> ranked;
   for (auto [estimate, change] : llvm::zip_equal(estimates, changes))
     if (estimate)

@@ -15,8 +15,8 @@
 
 namespace tpuc::codegen {
 
-/// Answers that are found out once, in a map of any kind; nothing is changed or taken out. Threads
-/// that miss the same answer at once all find it out: it must not matter who does.
+/// Answers that are found out once, in a map of any kind; none is changed. Threads that miss the
+/// same answer at once all find it out: it must not matter who does.
 template <typename Map> class SharedMap {
 public:
   using Value = std::decay_t<decltype(std::declval<Map &>().begin()->second)>;
@@ -31,6 +31,11 @@ public:
   Value add(const auto &key, Value value) {
     const std::lock_guard lock(mutex);
     return map.try_emplace(key, std::move(value)).first->second;
+  }
+  /// Forgets all answers: those that are asked for again are found out again.
+  void clear() {
+    const std::lock_guard lock(mutex);
+    map.clear();
   }
 
 private:
