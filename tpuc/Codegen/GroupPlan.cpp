@@ -167,7 +167,7 @@ public:
   }
 
   /// Finds the tensors that flow between the layers and from outside.
-  Expected<void> connect(Company company);
+  Expected<void> connect(ArrayRef<Company> companies);
   /// Cuts the results that others need into `counts` parts, and everything else after them.
   Expected<void> cut(const SectionCounts &counts);
   /// The same cuts as a layer that runs alone has.
@@ -248,11 +248,11 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
   return {};
 }
 
-Expected<void> GroupDraft::connect(Company company) {
+Expected<void> GroupDraft::connect(ArrayRef<Company> companies) {
   const llvm::DenseSet<Operation *> members(plan.layers.begin(), plan.layers.end());
   for (auto [number, op] : llvm::enumerate(plan.layers)) {
     const auto layer = static_cast<unsigned>(number);
-    Expected<std::shared_ptr<const SliceModel>> model = planner.model(op, company);
+    Expected<std::shared_ptr<const SliceModel>> model = planner.model(op, companies[number]);
     if (!model)
       return refuse(layer, model.error().message());
     plan.models.push_back(std::move(*model));
@@ -581,6 +581,14 @@ bool GroupPlanner::isLoaded(OpOperand &operand) {
   return areLoaded.add(&operand, backend.isLoaded(operand));
 }
 
+SmallVector<Company> GroupPlanner::companiesOf(ArrayRef<Operation *> layers) {
+  return codegen::companiesOf(layers, [&](Operation *op) {
+    if (const std::optional<bool> known = areFree.find(op))
+      return *known;
+    return areFree.add(op, takesAnyOrder(op));
+  });
+}
+
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   if (const auto known = singles.find(layer))
     return **known;
@@ -601,7 +609,7 @@ Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
 Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
                                            const SectionCounts &counts) {
   GroupDraft draft(*this, layers);
-  if (Expected<void> connected = draft.connect(companyOf(layers)); !connected)
+  if (Expected<void> connected = draft.connect(companiesOf(layers)); !connected)
     return propagate(connected);
   if (Expected<void> cut = draft.cut(counts); !cut)
     return propagate(cut);
@@ -612,10 +620,17 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers,
   return std::move(draft.plan);
 }
 
-/// The parts that `total` slices make, n first, then h; of matrices, rows.
-static std::optional<SectionCounts> countsFor(const GroupPlan &plan, Company company,
+/// Along what layers in company are cut besides n: pictures along h, matrices along their rows,
+/// and what is in any order along what each lane has of it.
+static unsigned cutAxis(ArrayRef<Company> companies) {
+  if (llvm::all_of(companies, [](Company company) { return company == Company::Alone; }))
+    return kAxisW;
+  return llvm::is_contained(companies, Company::InRows) ? kAxisC : kAxisH;
+}
+
+/// The parts that `total` slices make, n first, then along `second`.
+static std::optional<SectionCounts> countsFor(const GroupPlan &plan, unsigned second,
                                               const Backend &backend, int64_t total) {
-  const unsigned second = company == Company::InRows ? kAxisC : kAxisH;
   const std::array<unsigned, 2> axes{kAxisN, second};
   std::array<int64_t, 2> most;
   most.fill(std::numeric_limits<int64_t>::max());
@@ -659,23 +674,26 @@ GroupPlanner::cutInto(const SectionCounts &counts, const GroupDraft &connected, 
 
 Expected<std::vector<std::shared_ptr<const GroupPlan>>>
 GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, KnownTails *known) {
-  const Company company = companyOf(layers);
+  SmallVector<Company> companies = companiesOf(layers);
+  const unsigned second = layers.size() == 1 ? unsigned{kAxisH} : cutAxis(companies);
   KnownTails own;
   KnownTails &tails = known ? *known : own;
-  if (tails.company != company)
-    tails = {.company = company, .impossible = {}, .plans = {}};
+  const size_t shared = std::min(companies.size(), tails.companies.size());
+  if (ArrayRef(companies).take_back(shared) != ArrayRef(tails.companies).take_back(shared))
+    tails = {};
+  tails.companies = companies;
   GroupDraft connected(*this, layers);
-  if (Expected<void> done = connected.connect(company); !done)
+  if (Expected<void> done = connected.connect(companies); !done)
     return propagate(done);
   std::vector<std::shared_ptr<const GroupPlan>> cuts;
   Error failure;
   // Finer slices than the first ones that fit seldom help: they only shorten what is not
   // overlapped. Rows that fit whole are never cut, as that loads their weights again.
-  const bool areRows = company == Company::InRows;
+  const bool areRows = second == kAxisC;
   int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;
   for (int64_t total : {1, 2, 3, 4, 6, 8, 11, 16, 22, 32, 45, 64}) {
-    const std::optional<SectionCounts> counts = countsFor(connected.plan, company, backend, total);
+    const std::optional<SectionCounts> counts = countsFor(connected.plan, second, backend, total);
     if (!counts || worse == 2 || (!cuts.empty() && areRows))
       break;
     if (3 * total < 2 * fewest)

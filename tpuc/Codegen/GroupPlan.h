@@ -100,7 +100,8 @@ struct GroupPlan {
 /// begin behind those to come: slices follow from those behind them, so what is in front changes
 /// little.
 struct KnownTails {
-  Company company = Company::Alone;
+  /// Of the layers of the longest group that was looked at.
+  llvm::SmallVector<Company> companies = {};
   /// What is not possible whatever stands in front, and why.
   std::map<SectionCounts, Error> impossible;
   /// The longest that was measured.
@@ -140,6 +141,7 @@ private:
   cutInto(const SectionCounts &counts, const GroupDraft &connected, KnownTails &tails);
   Expected<std::shared_ptr<const SliceModel>> model(mlir::Operation *op, Company company);
   bool isLoaded(mlir::OpOperand &operand);
+  llvm::SmallVector<Company> companiesOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
   int64_t capacity;
@@ -150,6 +152,7 @@ private:
       llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const SliceModel>>>
       models;
   SharedMap<llvm::DenseMap<mlir::OpOperand *, bool>> areLoaded;
+  SharedMap<llvm::DenseMap<mlir::Operation *, bool>> areFree;
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 

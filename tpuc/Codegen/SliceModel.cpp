@@ -26,6 +26,9 @@
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -738,6 +741,51 @@ Company codegen::companyOf(ArrayRef<Operation *> layers) {
   };
   return llvm::any_of(layers, isOfRows) && llvm::none_of(layers, isOfChannels) ? Company::InRows
                                                                                : Company::InGroup;
+}
+
+bool codegen::takesAnyOrder(Operation *op) {
+  if (hasPackedRows(op, op->getOperands()))
+    return false;
+  Expected<SliceModel> ordered = sliceModel(op, Company::InGroup);
+  if (!ordered || llvm::is_contained(ordered->isCuttable, false))
+    return false;
+  for (auto [operand, value] : llvm::zip_equal(ordered->operands, op->getOperands())) {
+    const auto isSame = [](const AxisMap &map) { return map.kind == AxisMap::Same; };
+    const bool isTable = isa<tpu::LutOp>(op) && value == op->getOperand(1);
+    if (operand.isPresent && !isTable && numElements(wholeSlice(operand.extents)) != 1 &&
+        (operand.extents != ordered->result || !llvm::all_of(operand.maps, isSame)))
+      return false;
+  }
+  return spreadModel(op, isa<tpu::LutOp>(op) ? op->getOperands().take_front() : op->getOperands())
+      .has_value();
+}
+
+SmallVector<Company> codegen::companiesOf(ArrayRef<Operation *> layers,
+                                          llvm::function_ref<bool(Operation *)> takesAny) {
+  SmallVector<Company> companies(layers.size(), companyOf(layers));
+  if (layers.size() == 1)
+    return companies;
+  // Layers that read each other are in one class, by its first layer; all of one shape.
+  llvm::DenseMap<Operation *, unsigned> numberOf;
+  llvm::IntEqClasses classes(static_cast<unsigned>(layers.size()));
+  llvm::SmallBitVector isFixed(static_cast<unsigned>(layers.size()));
+  for (auto [index, op] : llvm::enumerate(layers)) {
+    const auto layer = static_cast<unsigned>(index);
+    numberOf[op] = layer;
+    isFixed[layer] = !takesAny(op);
+    for (Value operand : op->getOperands())
+      if (auto found = numberOf.find(operand.getDefiningOp()); found != numberOf.end()) {
+        classes.join(found->second, layer);
+        isFixed[layer] = isFixed[layer] || dimsOf(operand) != dimsOf(op->getResult(0));
+      }
+  }
+  llvm::DenseSet<unsigned> fixed;
+  for (unsigned layer : isFixed.set_bits())
+    fixed.insert(classes.findLeader(layer));
+  for (unsigned layer = 0; layer < layers.size(); ++layer)
+    if (!fixed.contains(classes.findLeader(layer)))
+      companies[layer] = Company::Alone;
+  return companies;
 }
 
 Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {

@@ -110,6 +110,16 @@ enum class Company : uint8_t {
 /// and no windows over pictures.
 Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 
+/// Whether an op alone sees its elements in any order, and in company one by one: several that
+/// follow each other can do the same.
+bool takesAnyOrder(mlir::Operation *op);
+
+/// The company that each of several layers is in: `Alone` those of which `takesAny` is true, and
+/// which neither read nor are read by others of the layers; else that of all.
+llvm::SmallVector<Company>
+companiesOf(llvm::ArrayRef<mlir::Operation *> layers,
+            llvm::function_ref<bool(mlir::Operation *)> takesAny = takesAnyOrder);
+
 /// The model of an op of static shapes:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel

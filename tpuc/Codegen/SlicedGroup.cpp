@@ -119,8 +119,8 @@ Expected<std::unique_ptr<SlicedGroup>> SlicedGroup::read(tpu::GroupOp op, const 
   SmallVector<Operation *> ops;
   for (const auto &layer : group->layers)
     ops.push_back(layer->op);
-  for (const auto &layer : group->layers)
-    if (Expected<void> done = group->connect(*layer, companyOf(ops)); !done)
+  for (auto [layer, company] : llvm::zip_equal(group->layers, companiesOf(ops)))
+    if (Expected<void> done = group->connect(*layer, company); !done)
       return propagate(done);
   for (const auto &load : group->loads)
     if (!load->reader)

@@ -878,6 +878,18 @@ const std::vector<Layer> kLayers = {
                 "mode = \"linear\", coord_mode = \"align_corners\", scales = [1.0, 1.0, 0.6, 1.7]");
      }},
     {"Concat", [](Sketch &s) { drawMove(s, "Concat", {"x"}, "axis = 1 : i64"); }},
+    // What the convolution does not read sees its elements in any order, in one group with it.
+    {"ElementsBesideAConvolution",
+     [](Sketch &s) {
+       const int64_t width = s.among({8, 64, 80});
+       s.input("x", {1, 1, 16, width});
+       s.op("t", "Tanh", {"x"});
+       s.op("a", "Abs", {"t"});
+       s.input("y", {1, 3, 16, width});
+       s.op("c", "Conv", {"y", s.weight("w", {1, 3, 3, 3}), "n"},
+            "kernel_shape = [3, 3], pads = [1, 1, 1, 1]");
+       s.op("r", "Concat", {"a", "c"}, "axis = 2 : i64");
+     }},
     {"Permute", [](Sketch &s) { drawMove(s, "Permute", {}, "order = [0, 3, 1, 2]"); }},
     {"Slice",
      [](Sketch &s) {

@@ -108,6 +108,41 @@ TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
   EXPECT_EQ(inGroup->result, (AxisExtents{1, 8, 1, 40, 60}));
 }
 
+/// Two element-wise ops that follow each other, one beside a pool, and one that repeats an operand.
+constexpr const char *kSeparate = R"(
+func.func @main(%a: tensor<1x1x64x64xf32>, %b: tensor<1x8x40x60xf32>) -> (tensor<1x1x64x64xf32>, tensor<1x8x40x60xf32>, tensor<1x8x40x60xf32>) {
+  %x = "top.Input"(%a) : (tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> loc("x")
+  %y = "top.Input"(%b) : (tensor<1x8x40x60xf32>) -> tensor<1x8x40x60xf32> loc("y")
+  %0 = "tpu.Sigmoid"(%x) : (tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> loc("first")
+  %1 = "tpu.Abs"(%0) : (tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> loc("second")
+  %2 = "tpu.MaxPool"(%y) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (tensor<1x8x40x60xf32>) -> tensor<1x8x40x60xf32> loc("pool")
+  %3 = "tpu.Abs"(%2) : (tensor<1x8x40x60xf32>) -> tensor<1x8x40x60xf32> loc("pooled")
+  %4 = "tpu.Abs"(%y) : (tensor<1x8x40x60xf32>) -> tensor<1x8x40x60xf32> loc("beside")
+  return %1, %3, %4 : tensor<1x1x64x64xf32>, tensor<1x8x40x60xf32>, tensor<1x8x40x60xf32>
+})";
+
+TEST(SliceModel, WhatNoOtherLayerReadsIsAloneInItsCompany) {
+  Network network(kSeparate);
+  const auto layers = [&](std::initializer_list<const char *> names) {
+    std::vector<mlir::Operation *> found;
+    for (const char *name : names)
+      found.push_back(network.layer(name));
+    return found;
+  };
+  using Companies = llvm::SmallVector<Company>;
+  EXPECT_EQ(companiesOf(layers({"first", "second"})), Companies(2, Company::Alone));
+  EXPECT_EQ(companiesOf(layers({"pool", "pooled"})), Companies(2, Company::InGroup));
+  EXPECT_EQ(companiesOf(layers({"first", "pool", "second", "pooled", "beside"})),
+            (Companies{Company::Alone, Company::InGroup, Company::Alone, Company::InGroup,
+                       Company::Alone}));
+  EXPECT_TRUE(takesAnyOrder(network.layer("first")));
+  EXPECT_FALSE(takesAnyOrder(network.layer("pool")));
+  // Its rows are stored as channels.
+  network.layer("beside")->setAttr(
+      kStoredRows, mlir::Builder(network.layer("beside")->getContext()).getI64IntegerAttr(2));
+  EXPECT_FALSE(takesAnyOrder(network.layer("beside")));
+}
+
 TEST(SliceModel, PicturesAreReducedAsTheyLieInCompany) {
   Network network(R"(
     func.func @main(%0: tensor<2x8x40x60xf32>) -> tensor<2x8xf32> {
