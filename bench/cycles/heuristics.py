@@ -27,7 +27,8 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
     for name in ("constant-pool", "early-constants", "overlap", "joins", "op-reorder",
-                 "merge-groups", "stack-rows", "table-steps", "attention-rows")}
+                 "merge-groups", "stack-rows", "table-steps", "turn-stores", "early-results",
+                 "attention-rows")}
 SAME = "="
 
 

@@ -140,6 +140,9 @@ public:
   /// constants that cannot be read.
   virtual Expected<std::optional<llvm::SmallVector<int64_t>>>
   tableSteps(mlir::Operation *op) const = 0;
+  /// Whether the transfers that store the result [n, c, h, w] of `op` can put its channels, of
+  /// groups of them each by itself, behind its pixels.
+  virtual bool turnsStores(mlir::Operation *op) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;

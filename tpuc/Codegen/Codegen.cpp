@@ -89,10 +89,14 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
     manager.addPass(createTableSteps());
   if (heuristics.stackRows)
     manager.addPass(createStackRows());
+  if (heuristics.turnStores)
+    manager.addPass(createTurnStores());
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
   if (heuristics.opReorder)
     manager.addPass(createOpReorder());
+  if (heuristics.earlyResults)
+    manager.addPass(createEarlyResults());
   LayerGroupOptions grouping;
   grouping.opt = options.opt;
   grouping.seconds = options.searchSeconds;

@@ -19,9 +19,10 @@ namespace tpuc::codegen {
 
 /// What saves cycles, and can be left out to see how many.
 struct Heuristics {
-  /// Whole passes: --attention-rows, --merge-groups, --stack-rows, --table-steps, --op-reorder.
+  /// Whole passes: --attention-rows, --merge-groups, --stack-rows, --table-steps, --turn-stores,
+  /// --op-reorder, --early-results.
   bool attentionRows = true, mergeGroups = true, stackRows = true, tableSteps = true,
-       opReorder = true;
+       turnStores = true, opReorder = true, earlyResults = true;
   /// Short constants stay in local memory (ConstantPool.h).
   bool constantPool = true;
   /// Concatenations in groups (Joins.h).

@@ -40,6 +40,11 @@ inline constexpr llvm::StringLiteral kInRow = "in_row";
 /// `tpu.UnstackRows` has it, which is all that reads it.
 inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
 
+/// Of a convolution, what reshapes it and the `tpu.Permute` behind: the convolution's result is
+/// stored as the permute has it, which is all that reads it. So many groups of channels are turned,
+/// in each image.
+inline constexpr llvm::StringLiteral kStoredTurned = "stored_turned";
+
 /// Of a `tpu.Lut` that the chip computes: `Backend::tableSteps`.
 inline constexpr llvm::StringLiteral kTableSteps = "steps";
 

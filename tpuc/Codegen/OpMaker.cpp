@@ -65,6 +65,20 @@ Value OpMaker::sliced(Value value, int64_t axis, int64_t begin, int64_t size, St
   return make<tpu::SliceOp>(what, dims, {value, no, no, no, no}, attributes);
 }
 
+SmallVector<Value> OpMaker::split(Value value, int64_t axis, int64_t parts, StringRef what) {
+  SmallVector<int64_t> dims(dimsOf(value));
+  dims[static_cast<size_t>(axis)] /= parts;
+  const SmallVector<Type> types(static_cast<size_t>(parts), typeOf(value).clone(dims));
+  SmallVector<Location> names;
+  for (int64_t part = 0; part < parts; ++part)
+    names.push_back(name((what + llvm::Twine(part)).str()));
+  const SmallVector<int64_t> sizes(static_cast<size_t>(parts), dims[static_cast<size_t>(axis)]);
+  return SmallVector<Value>(builder
+                                .create<tpu::SplitOp>(builder.getFusedLoc(names), types, value,
+                                                      none(), axis, builder.getI64ArrayAttr(sizes))
+                                .getResults());
+}
+
 Value OpMaker::joined(ValueRange values, int64_t axis, StringRef what) {
   if (values.size() == 1)
     return values.front();

@@ -47,6 +47,9 @@ public:
   /// Every `step`-th of the elements [begin, begin + size) of a dimension.
   mlir::Value sliced(mlir::Value value, int64_t axis, int64_t begin, int64_t size,
                      llvm::StringRef what, int64_t step = 1);
+  /// Equal parts of a dimension.
+  llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis, int64_t parts,
+                                       llvm::StringRef what);
   mlir::Value joined(mlir::ValueRange values, int64_t axis, llvm::StringRef what);
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what);
   /// The same in the element type of `like`.

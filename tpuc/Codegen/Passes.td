@@ -93,6 +93,17 @@ def TableSteps : Pass<"table-steps", "::mlir::ModuleOp"> {
   }];
 }
 
+def TurnStores : Pass<"turn-stores", "::mlir::ModuleOp"> {
+  let summary = "Let the transfer that stores a convolution's result permute it";
+  let description = [{
+    A permute that puts the channels of the result of a convolution behind its pixels, of several
+    groups of channels each by itself, and reads it alone, through reshapes or not, lies where that
+    result is stored, if the transfers of the module's chip can turn it on its way there:
+    `stored_turned`, with the groups of channels of an image, on the convolution, the reshapes and
+    the permute.
+  }];
+}
+
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{
@@ -125,6 +136,17 @@ def OpReorder : Pass<"op-reorder", "::mlir::ModuleOp"> {
     equal ones the first of the source. Constants stand in front of their first reader. The new
     order is taken if its peak is lower than that of the old one.
   }];
+}
+
+def EarlyResults : Pass<"early-results", "::mlir::ModuleOp"> {
+  let summary = "Store results while others are computed";
+  let description = [{
+    Of a network with several results, the ops that lead to one of them alone come right behind what
+    they read, if that keeps at most 25 % more memory alive at once. Where the last of them, an
+    element-wise one, reads from global memory what takes long to load and to store, it is done in
+    parts, each on its own between the layers behind.
+  }];
+  let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }
 
 def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {

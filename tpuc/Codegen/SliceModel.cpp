@@ -743,7 +743,7 @@ Company codegen::companyOf(ArrayRef<Operation *> layers) {
                                                                                : Company::InGroup;
 }
 
-bool codegen::takesAnyOrder(Operation *op) {
+bool codegen::isElementwise(Operation *op) {
   if (hasPackedRows(op, op->getOperands()))
     return false;
   Expected<SliceModel> ordered = sliceModel(op, Company::InGroup);
@@ -756,8 +756,13 @@ bool codegen::takesAnyOrder(Operation *op) {
         (operand.extents != ordered->result || !llvm::all_of(operand.maps, isSame)))
       return false;
   }
-  return spreadModel(op, isa<tpu::LutOp>(op) ? op->getOperands().take_front() : op->getOperands())
-      .has_value();
+  return true;
+}
+
+bool codegen::takesAnyOrder(Operation *op) {
+  return isElementwise(op) &&
+         spreadModel(op, isa<tpu::LutOp>(op) ? op->getOperands().take_front() : op->getOperands())
+             .has_value();
 }
 
 SmallVector<Company> codegen::companiesOf(ArrayRef<Operation *> layers,

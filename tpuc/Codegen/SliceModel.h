@@ -110,8 +110,12 @@ enum class Company : uint8_t {
 /// and no windows over pictures.
 Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 
-/// Whether an op alone sees its elements in any order, and in company one by one: several that
-/// follow each other can do the same.
+/// Whether elements of an op's result are made of those in the same place of its operands, beside
+/// single numbers and tables.
+bool isElementwise(mlir::Operation *op);
+
+/// Whether an element-wise op sees its elements in any order when it is alone: several that follow
+/// each other can do the same.
 bool takesAnyOrder(mlir::Operation *op);
 
 /// The company that each of several layers is in: `Alone` those of which `takesAny` is true, and

@@ -878,6 +878,21 @@ const std::vector<Layer> kLayers = {
                 "mode = \"linear\", coord_mode = \"align_corners\", scales = [1.0, 1.0, 0.6, 1.7]");
      }},
     {"Concat", [](Sketch &s) { drawMove(s, "Concat", {"x"}, "axis = 1 : i64"); }},
+    // The transfers that store the result put its channels behind its pixels, group by group.
+    {"StoredTurned",
+     [](Sketch &s) {
+       const int64_t groups = s.between(1, 3);
+       const int64_t channels = s.among({5, 43, 85});
+       const Dims pixels = {s.between(4, 20), s.between(4, 20)};
+       const int64_t images = s.between(1, 2);
+       s.input("x", {images, 3, pixels[0], pixels[1]});
+       s.op("c", "Conv", {"x", s.weight("w", {groups * channels, 3, 1, 1}), "n"},
+            "kernel_shape = [1, 1]");
+       s.op("a", "Reshape", {"c", "n"},
+            fmt::format("shape = [{}, {}, {}, {}, {}]", images, groups, channels, pixels[0],
+                        pixels[1]));
+       s.op("r", "Permute", {"a"}, "order = [0, 1, 3, 4, 2]");
+     }},
     // What the convolution does not read sees its elements in any order, in one group with it.
     {"ElementsBesideAConvolution",
      [](Sketch &s) {

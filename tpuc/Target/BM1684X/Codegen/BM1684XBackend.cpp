@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -69,6 +70,9 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // Stacked rows are read from where their input lies, and stored there one below the other.
   if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
     return Place::Alias;
+  // What its operand is made of stores it turned.
+  if (isa<tpu::PermuteOp>(op) && op->hasAttr(codegen::kStoredTurned))
+    return Place::Alias;
   if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
           tpu::CopyOp>(op) ||
       keepsBits(op)) {
@@ -93,6 +97,11 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (Expected<void> checked = checkKernel(*this, op); !checked)
     return propagate(checked);
   return Place::Local;
+}
+
+bool BM1684XBackend::turnsStores(Operation *op) const {
+  return operandForm(op, op->getNumOperands()) == OperandForm::Tensor &&
+         precOf(elementTypeOf(op, op->getNumOperands())).has_value();
 }
 
 /// Each group takes rounds of lanes and blocks of input channels of its own. As long as merged

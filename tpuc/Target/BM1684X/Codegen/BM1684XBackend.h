@@ -26,6 +26,7 @@ public:
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<llvm::SmallVector<int64_t>>>
   tableSteps(mlir::Operation *op) const override;
+  bool turnsStores(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;

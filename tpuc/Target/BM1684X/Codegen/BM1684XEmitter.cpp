@@ -54,6 +54,8 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
   const unsigned index = sliced.op->getNumOperands();
   if (auto rows = sliced.op->getAttrOfType<IntegerAttr>(kStoredRows))
     return named(sliced.op, storeRows(builder, sliced, rows.getInt(), global));
+  if (auto groups = sliced.op->getAttrOfType<IntegerAttr>(kStoredTurned))
+    return named(sliced.op, storeTurned(builder, sliced, groups.getInt(), global));
   const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
   const GlobalTensor to =
       globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
@@ -100,8 +102,9 @@ Expected<SmallVector<int64_t>> BM1684XEmitter::runCycles() const {
 Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
 
 void BM1684XEmitter::endLayer(Operation *op) {
-  // Stacked rows are nowhere in global memory.
-  if (isa<tpu::StackRowsOp>(op) || op->hasAttr(kStoredRows))
+  // Neither stacked rows nor what is stored turned are anywhere in global memory.
+  if (isa<tpu::StackRowsOp>(op) || op->hasAttr(kStoredRows) ||
+      (op->hasAttr(kStoredTurned) && !isa<tpu::PermuteOp>(op)))
     return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {

@@ -619,34 +619,67 @@ Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &mo
                          localColumnWords(op, model, index, local));
 }
 
+/// Calls `store(part, group, begin, end)` for each of `groups` equal parts of the channels of a
+/// slice of a result: what is in the slice are channels [begin, end) of the group.
+static Expected<void> storeGroups(
+    const SlicedOp &sliced, int64_t groups,
+    llvm::function_ref<Expected<void>(const LocalTensor &, int64_t, int64_t, int64_t)> store) {
+  const LocalTensor from =
+      localOperand(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result);
+  const int64_t channels = sliced.model->result[kAxisC] / groups;
+  const Range all = sliced.result.slice[kAxisC];
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t begin = std::max(all.begin, group * channels);
+    const int64_t end = std::min(all.end(), (group + 1) * channels);
+    if (begin >= end)
+      continue;
+    if (Expected<void> stored = store(from.slice(1, begin - all.begin, end - begin), group,
+                                      begin - group * channels, end - group * channels);
+        !stored)
+      return stored;
+  }
+  return {};
+}
+
 Expected<void> storeRows(Builder &builder, const SlicedOp &sliced, int64_t rows, int64_t address) {
-  const unsigned index = sliced.op->getNumOperands();
-  const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
   const AxisExtents &extents = sliced.model->result;
   const Slice &slice = sliced.result.slice;
   const int64_t channels = extents[kAxisC] / rows;
   const int64_t width = extents[kAxisW];
   const int64_t plane = extents[kAxisH] * rows * width;
-  const Range all = slice[kAxisC];
-  for (int64_t row = 0; row < rows; ++row) {
-    const int64_t begin = std::max(all.begin, row * channels);
-    const int64_t end = std::min(all.end(), (row + 1) * channels);
-    if (begin >= end)
-      continue;
-    const int64_t offset = slice[kAxisN].begin * channels * plane +
-                           (begin - row * channels) * plane +
-                           (slice[kAxisH].begin * rows + row) * width + slice[kAxisW].begin;
-    GlobalTensor to = globalTensor(
-        from.type,
-        extentsOf(slice[kAxisN].size, end - begin, slice[kAxisH].size, slice[kAxisW].size),
-        static_cast<uint64_t>(address + byteSize(from.type, offset)));
-    to.stride = extentsOf(channels * plane, plane, rows * width, 1);
-    if (Expected<void> stored =
-            emitStore(builder, from.slice(1, begin - all.begin, end - begin), to);
-        !stored)
-      return stored;
-  }
-  return {};
+  return storeGroups(
+      sliced, rows, [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) {
+        const int64_t offset = slice[kAxisN].begin * channels * plane + begin * plane +
+                               (slice[kAxisH].begin * rows + row) * width + slice[kAxisW].begin;
+        GlobalTensor to = globalTensor(
+            from.type,
+            extentsOf(slice[kAxisN].size, end - begin, slice[kAxisH].size, slice[kAxisW].size),
+            static_cast<uint64_t>(address + byteSize(from.type, offset)));
+        to.stride = extentsOf(channels * plane, plane, rows * width, 1);
+        return emitStore(builder, from, to);
+      });
+}
+
+Expected<void> storeTurned(Builder &builder, const SlicedOp &sliced, int64_t groups,
+                           int64_t address) {
+  const AxisExtents &extents = sliced.model->result;
+  const Slice &slice = sliced.result.slice;
+  const int64_t channels = extents[kAxisC] / groups;
+  const int64_t width = extents[kAxisW];
+  const int64_t elements = extents[kAxisH] * width * channels;
+  return storeGroups(
+      sliced, groups, [&](const LocalTensor &from, int64_t group, int64_t begin, int64_t end) {
+        const int64_t offset = (slice[kAxisN].begin * groups + group) * elements +
+                               (slice[kAxisH].begin * width + slice[kAxisW].begin) * channels +
+                               begin;
+        // Turned, the columns stand where the channels did.
+        GlobalTensor to = globalTensor(
+            from.type,
+            extentsOf(slice[kAxisN].size, slice[kAxisW].size, slice[kAxisH].size, end - begin),
+            static_cast<uint64_t>(address + byteSize(from.type, offset)));
+        to.stride = extentsOf(groups * elements, channels, width * channels, 1);
+        return emitStoreTransposedCW(builder, from, to);
+      });
 }
 
 //===--- Constants --------------------------------------------------------===//

@@ -59,6 +59,11 @@ Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen:
 Expected<void> storeRows(Builder &builder, const codegen::SlicedOp &sliced, int64_t rows,
                          int64_t address);
 
+/// Stores a slice of a result [n, c, h, w] as [n, groups, h, w, c / groups] in the tensor that
+/// begins at `address`.
+Expected<void> storeTurned(Builder &builder, const codegen::SlicedOp &sliced, int64_t groups,
+                           int64_t address);
+
 /// Where the parameters lie that a slice of operand `index` carries (`carriesParameters`): the
 /// words of each channel [1, channels, 1, 4] Aligned, or the rows of words of each column.
 uint32_t parameterAddress(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,

@@ -1,0 +1,128 @@
+//===- TurnStores.cpp - Permutes that the storing transfer does -----------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Detectors store the channels of each anchor behind its pixel: a reshape and a permute behind the
+// last convolution. The transfer that stores the convolution's result can turn it on its way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+
+#include <numeric>
+
+namespace tpuc::codegen {
+#define GEN_PASS_DEF_TURNSTORES
+#include "tpuc/Codegen/Passes.h.inc"
+} // namespace tpuc::codegen
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// Dimensions [outer, rows, columns] that a permute turns to [outer, columns, rows].
+struct Turn {
+  int64_t outer = 1, rows = 1, columns = 1;
+};
+
+int64_t product(ArrayRef<int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// None for permutes that do not exchange two neighbouring parts of the dimensions, the last one
+/// among them.
+std::optional<Turn> turnOf(tpu::PermuteOp op) {
+  const RankedTensorType type = staticType(op.getInput());
+  if (!type || !staticType(op.getOutput()))
+    return std::nullopt;
+  SmallVector<int64_t> order;
+  for (Attribute each : op.getOrder())
+    order.push_back(cast<IntegerAttr>(each).getInt());
+  const auto rank = static_cast<int64_t>(order.size());
+  int64_t first = 0;
+  while (first < rank && order[static_cast<size_t>(first)] == first)
+    ++first;
+  if (first == rank)
+    return std::nullopt;
+  SmallVector<int64_t> turned(order);
+  const int64_t middle = order[static_cast<size_t>(first)];
+  std::iota(turned.begin() + first, turned.begin() + first + rank - middle, middle);
+  std::iota(turned.begin() + first + rank - middle, turned.end(), first);
+  if (turned != order)
+    return std::nullopt;
+  const ArrayRef<int64_t> dims = type.getShape();
+  const auto count = [&](int64_t begin, int64_t end) {
+    return product(dims.slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  };
+  return Turn{count(0, first), count(first, middle), count(middle, rank)};
+}
+
+/// The convolution whose result a permute alone reads, through reshapes, which are added to `path`.
+Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) {
+  Value value = op.getInput();
+  while (value.hasOneUse())
+    if (auto reshape = value.getDefiningOp<tpu::ReshapeOp>()) {
+      path.push_back(reshape);
+      value = reshape->getOperand(0);
+    } else {
+      Operation *maker = value.getDefiningOp();
+      return isa_and_nonnull<tpu::ConvOp, tpu::DeconvOp>(maker) ? maker : nullptr;
+    }
+  return nullptr;
+}
+
+void turnStore(tpu::PermuteOp op, const Backend &backend) {
+  SmallVector<Operation *> path = {op};
+  Operation *maker = convolutionOf(op, path);
+  const std::optional<Turn> turn = turnOf(op);
+  if (!maker || !turn || maker->hasAttr(kStoredRows) || maker->hasAttr(kInRow))
+    return;
+  const RankedTensorType type = staticType(maker->getResult(0));
+  if (!type || type.getRank() != 4)
+    return;
+  const ArrayRef<int64_t> dims = type.getShape();
+  // Each image has so many groups of channels.
+  if (turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
+      turn->rows * turn->outer != dims[0] * dims[1])
+    return;
+  const int64_t groups = turn->outer / dims[0];
+  // What the host computes stays as it is.
+  const Expected<Place> place = fittingPlaceOf(maker, backend);
+  if (!place || *place != Place::Local || !backend.turnsStores(maker))
+    return;
+  path.push_back(maker);
+  for (Operation *each : path)
+    each->setAttr(kStoredTurned, IntegerAttr::get(IntegerType::get(op->getContext(), 64), groups));
+}
+
+struct TurnStoresPass : codegen::impl::TurnStoresBase<TurnStoresPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    Expected<func::FuncOp> main = top::mainFunction(getOperation());
+    if (!main) {
+      getOperation().emitError(main.error().message());
+      return signalPassFailure();
+    }
+    for (tpu::PermuteOp op : main->front().getOps<tpu::PermuteOp>())
+      turnStore(op, *backend);
+  }
+};
+
+} // namespace
