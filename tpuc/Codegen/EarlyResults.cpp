@@ -36,8 +36,8 @@ namespace {
 
 /// Results that come earlier may need so many percent more memory at once.
 constexpr int64_t kMoreMemory = 25;
-/// About how many cycles the transfers of a part take, and the most parts of a result. They can
-/// be shared out over lanes.
+/// About how many cycles the transfer of a part takes: a result of less than two of them stays
+/// where it is. The most parts of a result, which can be shared out over lanes.
 constexpr int64_t kPartCycles = 8192, kMostParts = 8, kLanes = 64;
 
 /// The ops up to a result of the network of which each reads nothing but what the one before makes,
@@ -74,6 +74,9 @@ public:
   void run();
 
 private:
+  int64_t transferCycles(Value result) const {
+    return backend.transferCycles(globalBytes(result.getType()), kLanes);
+  }
   void hoist(Value result);
   void cut(Value result);
   int64_t numParts(Operation *op, size_t layersBehind) const;
@@ -85,6 +88,8 @@ private:
 };
 
 void ResultMover::hoist(Value result) {
+  if (!staticType(result) || transferCycles(result) < 2 * kPartCycles)
+    return;
   const Liveness liveness(block);
   const SmallVector<Operation *> chain = chainTo(result, liveness);
   if (chain.empty() || !liveness.reads(chain.front()).front().getDefiningOp() ||
@@ -107,9 +112,8 @@ bool ResultMover::isInMemory(Value value) const {
 /// How many parts a layer is cut into: as many as divide it, of a long transfer each, and layers
 /// behind to stand between.
 int64_t ResultMover::numParts(Operation *op, size_t layersBehind) const {
-  const int64_t bytes = globalBytes(op->getResult(0).getType());
   const int64_t elements = OpMaker::typeOf(op->getResult(0)).getNumElements();
-  const int64_t most = std::min({backend.transferCycles(bytes, kLanes) / kPartCycles, kMostParts,
+  const int64_t most = std::min({transferCycles(op->getResult(0)) / kPartCycles, kMostParts,
                                  static_cast<int64_t>(layersBehind)});
   for (int64_t parts = most; parts > 1; --parts)
     if (elements % (parts * kLanes) == 0)

@@ -142,7 +142,7 @@ def EarlyResults : Pass<"early-results", "::mlir::ModuleOp"> {
   let summary = "Store results while others are computed";
   let description = [{
     Of a network with several results, the ops that lead to one of them alone come right behind what
-    they read, if that keeps at most 25 % more memory alive at once. Where the last of them, an
+    they read, if it takes long to store, and that keeps at most 25 % more memory alive at once. Where the last of them, an
     element-wise one, reads from global memory what takes long to load and to store, it is done in
     parts, each on its own between the layers behind.
   }];
