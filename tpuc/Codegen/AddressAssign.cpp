@@ -252,22 +252,22 @@ void Neurons::assign(int64_t base) const {
 struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
   using Base::Base;
 
-  /// Addresses of the pooled weights: row after row, one for each lane. The bytes that the pool
-  /// takes.
+  /// Addresses of the pooled weights: piece after piece, in each row after row, one for each lane.
+  /// The bytes that the pool takes.
   int64_t assignPool(func::FuncOp main, int64_t base, int64_t lanes, int64_t alignment,
                      llvm::StringMap<int64_t> &addresses) {
-    auto local = getOperation()->getAttrOfType<IntegerAttr>(kPoolLocal);
-    auto bytes = getOperation()->getAttrOfType<IntegerAttr>(kPoolBytes);
-    if (!local || !bytes)
+    const PoolSite pool = poolOf(getOperation());
+    if (pool.rows.bytes() == 0)
       return 0;
     main.walk([&](tpu::LoadOp load) {
       Expected<GroupInfo> info = GroupInfo::of(load);
       auto weight = load.getInput().getDefiningOp<top::WeightOp>();
       if (weight && info && info->pooled != 0)
-        addresses.try_emplace(weight.name(), base + info->outAddress - local.getInt());
+        addresses.try_emplace(weight.name(),
+                              base + pool.rows.globalOffset(info->outAddress - pool.local, lanes));
     });
     getOperation()->setAttr(kPoolAddress, Builder(&getContext()).getI64IntegerAttr(base));
-    return static_cast<int64_t>(llvm::alignTo(bytes.getInt() * lanes, alignment));
+    return static_cast<int64_t>(llvm::alignTo(pool.rows.bytes() * lanes, alignment));
   }
 
   /// Addresses of the weights from `base` on, one for each name; the bytes that they take.

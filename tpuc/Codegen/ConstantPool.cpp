@@ -19,6 +19,9 @@ using namespace tpuc::codegen;
 
 /// Rows of that many bytes are transferred at full speed.
 static constexpr int64_t kLongRow = 256;
+/// A piece is at least so long, if another one follows. Shorter ones come sooner; each transfer
+/// takes a while to start.
+static constexpr int64_t kPiece = 1024;
 /// The pool takes at most this part of local memory.
 static constexpr int64_t kShare = 16;
 
@@ -27,8 +30,19 @@ static int64_t alignedTo(int64_t bytes, int64_t alignment) {
       llvm::alignTo(static_cast<uint64_t>(bytes), static_cast<uint64_t>(alignment)));
 }
 
+size_t PoolRows::pieceAt(int64_t offset) const {
+  return static_cast<size_t>(llvm::upper_bound(ends, offset) - ends.begin());
+}
+
+int64_t PoolRows::globalOffset(int64_t offset, int64_t lanes) const {
+  const Piece at = piece(pieceAt(offset));
+  return at.begin * lanes + offset - at.begin;
+}
+
 ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend &backend) {
   ConstantPool pool;
+  int64_t begin = 0;
+  int64_t end = 0;
   const MemoryInfo &memory = backend.info().memory;
   for (Operation *layer : layers)
     for (OpOperand &operand : layer->getOpOperands()) {
@@ -39,14 +53,24 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
       // [lanes, elements of a row].
       const auto lanes = cast<RankedTensorType>(unpack.getInput().getType()).getShape().front();
       const int64_t row = globalBytes(unpack.getInput().getType()) / lanes;
-      const int64_t offset = alignedTo(pool.bytes, *alignment);
+      const bool isFull = end - begin >= kPiece;
+      const int64_t offset = alignedTo(end, isFull ? kLocalAlignment : *alignment);
       if (row >= kLongRow || lanes > int64_t{memory.lanes} ||
           offset + row > int64_t{memory.localBytesPerLane} / kShare)
         continue;
       pool.operands.insert(&operand);
-      if (pool.offsets.try_emplace(unpack.getInput(), offset).second)
-        pool.bytes = offset + row;
+      if (!pool.offsets.try_emplace(unpack.getInput(), offset).second)
+        continue;
+      if (isFull) {
+        pool.rows.ends.push_back(offset);
+        begin = offset;
+      }
+      end = offset + row;
     }
-  pool.bytes = alignedTo(pool.bytes, kLocalAlignment);
+  // A short rest would take as long as a piece.
+  if (!pool.rows.ends.empty() && end - begin < kPiece / 2)
+    pool.rows.ends.pop_back();
+  if (end > 0)
+    pool.rows.ends.push_back(alignedTo(end, kLocalAlignment));
   return pool;
 }

@@ -44,7 +44,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
         if (Attribute value = from->getAttr(name))
           to->setAttr(name, value);
     };
-    for (const SubNetGroups &part : network.parts)
+    for (const SubNetGroups &part : network.parts) {
       for (const ScheduleItem &item : part.items) {
         Operation *op = item.move;
         if (item.group) {
@@ -52,11 +52,14 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
           mark(item.group->layers.front(), op);
         }
         op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
+        if (&item == &part.items.front() && !part.poolUnits.empty())
+          op->setAttr(kPoolTimes, builder.getI64ArrayAttr(part.poolUnits));
       }
-    if (network.pool.bytes == 0)
+    }
+    if (network.pool.rows.bytes() == 0)
       return;
     getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(network.poolAddress));
-    getOperation()->setAttr(kPoolBytes, builder.getI64IntegerAttr(network.pool.bytes));
+    getOperation()->setAttr(kPoolPieces, builder.getI64ArrayAttr(network.pool.rows.ends));
   }
 
   LogicalResult run() {

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/MappedFile.h"
@@ -79,16 +80,17 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
   Expected<Tensor> read = weight.read();
   if (!read)
     return propagate(read);
-  const auto pool = module->getAttrOfType<IntegerAttr>(kPoolAddress);
-  const auto pitch = module->getAttrOfType<IntegerAttr>(kPoolBytes);
+  const PoolSite pool = poolOf(module);
+  const auto lanes = int64_t{target.memory.lanes};
   const auto size = static_cast<int64_t>(contents.weights.size());
   int64_t offset = address - contents.weightAddress;
   int64_t rows = 1;
   int64_t step = 0;
-  if (pool && pitch && address >= pool.getInt() &&
-      address < pool.getInt() + pitch.getInt() * int64_t{target.memory.lanes}) {
+  if (address >= pool.global && address < pool.global + pool.rows.bytes() * lanes) {
+    const PoolRows::Piece piece =
+        pool.rows.piece(pool.rows.pieceAt((address - pool.global) / lanes));
     rows = read->shape()[0];
-    step = pitch.getInt();
+    step = piece.end - piece.begin;
   }
   const int64_t row = read->byteSize() / rows;
   if (offset < 0 || offset + (rows - 1) * step + row > size)
@@ -203,6 +205,19 @@ Expected<ModelContents> ContentsReader::read() {
 }
 
 } // namespace
+
+PoolSite codegen::poolOf(ModuleOp module) {
+  PoolSite site;
+  const auto number = [&](StringRef name) {
+    auto attribute = module->getAttrOfType<IntegerAttr>(name);
+    return attribute ? attribute.getInt() : int64_t{0};
+  };
+  site.global = number(kPoolAddress);
+  site.local = number(kPoolLocal);
+  if (auto pieces = module->getAttrOfType<ArrayAttr>(kPoolPieces))
+    site.rows.ends = top::toInts(pieces);
+  return site;
+}
 
 Expected<ModelContents> codegen::readModelContents(ModuleOp module, const TargetInfo &target) {
   return ContentsReader(module, target).read();

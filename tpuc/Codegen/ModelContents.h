@@ -10,15 +10,23 @@
 #define TPUC_CODEGEN_MODELCONTENTS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/ConstantPool.h"
 
 namespace tpuc::codegen {
 
 /// The attributes of a module that say where its pooled constants are: the address of the first
-/// row in global memory and in local memory, and the bytes of a row. Each lane has one row. No pool
-/// where they are missing.
+/// row in global memory and in local memory, and where the pieces of a row end (`PoolRows`). Each
+/// lane has one row. No pool where they are missing.
 inline constexpr llvm::StringLiteral kPoolAddress = "module.pool_addr";
 inline constexpr llvm::StringLiteral kPoolLocal = "module.pool_local";
-inline constexpr llvm::StringLiteral kPoolBytes = "module.pool_size";
+inline constexpr llvm::StringLiteral kPoolPieces = "module.pool_pieces";
+
+/// The pool of a module, and where it is; of no bytes where there is none.
+struct PoolSite {
+  int64_t global = 0, local = 0;
+  PoolRows rows;
+};
+PoolSite poolOf(mlir::ModuleOp module);
 
 /// Inputs, outputs and weights of a module with addresses. Errors: one without.
 Expected<ModelContents> readModelContents(mlir::ModuleOp module, const TargetInfo &target);

@@ -10,8 +10,11 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/SlicedGroup.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tpuc;
@@ -19,11 +22,11 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Something that happens at a time. Of one time loads come first, then what is computed or moved,
-/// then stores, then what is complete.
+/// Something that happens at a time. Of one time loads come first, those of the pool last among
+/// them, then what is computed or moved, then stores, then what is complete.
 struct Event {
   int64_t time = 0;
-  enum Kind : uint8_t { Loads, Computes, Stores, Completes } kind = Loads;
+  enum Kind : uint8_t { Loads, LoadsPool, Computes, Stores, Completes } kind = Loads;
   std::function<Expected<void>()> emit;
 };
 
@@ -48,13 +51,14 @@ public:
   NetworkEmitter(const Backend &backend, Emitter &emitter) : backend(backend), emitter(emitter) {}
 
   /// What runs, in order: ops and their attributes, or plans.
-  Expected<void> read(ArrayRef<Operation *> layers);
-  void take(ArrayRef<ScheduleItem> planned, const PoolPlace &pool);
+  Expected<void> read(ArrayRef<Operation *> layers, PoolSite site);
+  void take(ArrayRef<ScheduleItem> planned, ArrayRef<int64_t> units, const PoolPlace &poolPlace);
   Expected<void> run();
 
 private:
   void place(const Item &item, int64_t start);
   void addGroup(const SlicedGroup &group, const Placed &placed);
+  void addPool();
   void endGroup(tpu::GroupOp op, const SlicedGroup &group, const Placed &placed);
   void add(int64_t time, Event::Kind kind, std::function<Expected<void>()> emit) {
     events.push_back({time, kind, std::move(emit)});
@@ -68,6 +72,10 @@ private:
   std::vector<Placed> line;
   std::vector<Event> events;
   llvm::DenseMap<Value, int64_t> complete;
+  PoolSite pool;
+  SmallVector<int64_t> poolUnits;
+  /// What first needs each piece of the pool.
+  std::map<size_t, const Placed *> needed;
 };
 
 /// The time of a unit: of a group's last slice, or behind it.
@@ -95,7 +103,8 @@ void NetworkEmitter::place(const Item &item, int64_t start) {
   line.push_back(placed);
 }
 
-Expected<void> NetworkEmitter::read(ArrayRef<Operation *> layers) {
+Expected<void> NetworkEmitter::read(ArrayRef<Operation *> layers, PoolSite site) {
+  pool = std::move(site);
   for (Operation *op : layers) {
     Item item{.op = op};
     if (auto group = dyn_cast<tpu::GroupOp>(op)) {
@@ -117,17 +126,29 @@ Expected<void> NetworkEmitter::read(ArrayRef<Operation *> layers) {
         return wrong(op, Twine("has no ") + kTime + " behind what is in front",
                      "what --layer-group writes");
       place(item, start.getInt());
+      if (auto units = op->getAttrOfType<ArrayAttr>(kPoolTimes))
+        poolUnits = top::toInts(units);
     }
     items.push_back(std::move(item));
   }
+  if (poolUnits.size() != pool.rows.ends.size())
+    return makeError("module",
+                     Twine(kPoolTimes).str() + " of " + std::to_string(poolUnits.size()) + " of " +
+                         std::to_string(pool.rows.ends.size()) + " pieces of the pool",
+                     "what --layer-group writes");
   return {};
 }
 
-void NetworkEmitter::take(ArrayRef<ScheduleItem> planned, const PoolPlace &pool) {
+void NetworkEmitter::take(ArrayRef<ScheduleItem> planned, ArrayRef<int64_t> units,
+                          const PoolPlace &poolPlace) {
+  poolUnits.assign(units.begin(), units.end());
+  pool = {.global = static_cast<int64_t>(backend.info().global.modelBase),
+          .local = poolPlace.address,
+          .rows = poolPlace.pool.rows};
   for (const ScheduleItem &each : planned) {
     Item item{.op = each.move};
     if (each.group)
-      item.group = SlicedGroup::take(*each.group, pool, backend);
+      item.group = SlicedGroup::take(*each.group, poolPlace, backend);
     place(item, each.start);
     items.push_back(std::move(item));
   }
@@ -139,6 +160,9 @@ int64_t NetworkEmitter::timeAt(const Placed &placed, size_t slice, int64_t step)
 }
 
 void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
+  for (const auto &load : group.loads)
+    if (load->info.pooled != 0)
+      needed.try_emplace(pool.rows.pieceAt(load->info.outAddress - pool.local), &placed);
   for (size_t slice = 0; slice < group.numSlices(); ++slice) {
     for (const auto &load : group.loads)
       if (load->isNew(slice) && load->info.pooled == 0)
@@ -164,6 +188,18 @@ void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
         emitter.beginLayer(store.maker->op);
         return emitter.store(*sliced, *addressOf(store.target.getType()));
       });
+  }
+}
+
+void NetworkEmitter::addPool() {
+  for (auto [number, placed] : needed) {
+    const PoolRows::Piece piece = pool.rows.piece(number);
+    const int64_t global =
+        pool.global + pool.rows.globalOffset(piece.begin, int64_t{backend.info().memory.lanes});
+    add(timeAt(*placed, 0, poolUnits[number] - placed->start), Event::LoadsPool,
+        [this, piece, global] {
+          return emitter.loadPool(global, pool.local + piece.begin, piece.end - piece.begin);
+        });
   }
 }
 
@@ -206,6 +242,7 @@ Expected<void> NetworkEmitter::run() {
       return {};
     });
   }
+  addPool();
   llvm::stable_sort(events, [](const Event &a, const Event &b) {
     return std::pair(a.time, a.kind) < std::pair(b.time, b.kind);
   });
@@ -215,17 +252,6 @@ Expected<void> NetworkEmitter::run() {
   return {};
 }
 
-/// The short constants come first.
-Expected<void> loadPool(ModuleOp module, Emitter &emitter) {
-  const auto number = [&](StringRef name) {
-    auto attribute = module->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : int64_t{0};
-  };
-  if (number(kPoolBytes) == 0)
-    return {};
-  return emitter.loadPool(number(kPoolAddress), number(kPoolLocal), number(kPoolBytes));
-}
-
 } // namespace
 
 Expected<void> codegen::emitNetwork(func::FuncOp main, const Backend &backend, Emitter &emitter) {
@@ -233,10 +259,10 @@ Expected<void> codegen::emitNetwork(func::FuncOp main, const Backend &backend, E
     if (subNet.isCpu)
       continue;
     NetworkEmitter network(backend, emitter);
-    if (Expected<void> read = network.read(subNet.layers); !read)
+    if (Expected<void> read =
+            network.read(subNet.layers, poolOf(main->getParentOfType<ModuleOp>()));
+        !read)
       return read;
-    if (Expected<void> loaded = loadPool(main->getParentOfType<ModuleOp>(), emitter); !loaded)
-      return loaded;
     if (Expected<void> emitted = network.run(); !emitted)
       return emitted;
     if (Expected<void> ended = emitter.endSubNet(); !ended)
@@ -245,15 +271,11 @@ Expected<void> codegen::emitNetwork(func::FuncOp main, const Backend &backend, E
   return {};
 }
 
-Expected<void> codegen::emitPlanned(ArrayRef<ScheduleItem> items, const PoolPlace &pool,
-                                    const Backend &backend, Emitter &emitter) {
+Expected<void> codegen::emitPlanned(ArrayRef<ScheduleItem> items, ArrayRef<int64_t> poolUnits,
+                                    const PoolPlace &pool, const Backend &backend,
+                                    Emitter &emitter) {
   NetworkEmitter network(backend, emitter);
-  network.take(items, pool);
-  if (pool.pool.bytes != 0)
-    if (Expected<void> loaded = emitter.loadPool(
-            static_cast<int64_t>(backend.info().global.modelBase), pool.address, pool.pool.bytes);
-        !loaded)
-      return loaded;
+  network.take(items, poolUnits, pool);
   if (Expected<void> emitted = network.run(); !emitted)
     return emitted;
   return emitter.endSubNet();

@@ -24,8 +24,8 @@ Expected<void> emitNetwork(mlir::func::FuncOp main, const Backend &backend, Emit
 
 /// The same for one sub-network that is planned, but has no groups yet: the commands that it will
 /// have. Tensors have addresses, which need not be the last ones.
-Expected<void> emitPlanned(llvm::ArrayRef<ScheduleItem> items, const PoolPlace &pool,
-                           const Backend &backend, Emitter &emitter);
+Expected<void> emitPlanned(llvm::ArrayRef<ScheduleItem> items, llvm::ArrayRef<int64_t> poolUnits,
+                           const PoolPlace &pool, const Backend &backend, Emitter &emitter);
 
 } // namespace tpuc::codegen
 

@@ -183,11 +183,12 @@ Expected<void> GroupChooser::choose(SubNetGroups &part,
 
 /// When the groups of a part run.
 Expected<void> GroupChooser::schedule(SubNetGroups &part) const {
-  Expected<NetworkSchedule> made = scheduleNetwork(
-      part.subNet.layers, part.groups, backend, place.address, options.heuristics, part.mostFill);
+  Expected<NetworkSchedule> made = scheduleNetwork(part.subNet.layers, part.groups, backend, place,
+                                                   options.heuristics, part.mostFill);
   if (!made)
     return propagate(made);
   part.items = std::move(made->items);
+  part.poolUnits = std::move(made->poolUnits);
   part.isCrowded = made->isCrowded;
   return {};
 }
@@ -254,8 +255,9 @@ Expected<void> GroupChooser::weigh(Candidate &candidate) const {
   candidate.cycles.clear();
   SmallVector<const GroupPlan *> planned;
   for (const SubNetGroups &part : candidate.parts) {
-    Expected<SmallVector<int64_t>> cycles = backend.runCycles(
-        [&](Emitter &emitter) { return emitPlanned(part.items, place, backend, emitter); });
+    Expected<SmallVector<int64_t>> cycles = backend.runCycles([&](Emitter &emitter) {
+      return emitPlanned(part.items, part.poolUnits, place, backend, emitter);
+    });
     if (!cycles)
       return propagate(cycles);
     candidate.cycles.resize(cycles->size());
@@ -458,8 +460,9 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
   if (options.heuristics.constantPool)
     pools.insert(pools.begin(), poolConstants(layersOf(*bare), backend));
   for (const ConstantPool &pool : pools) {
-    const PoolPlace place = {
-        .pool = pool, .address = int64_t{backend.info().memory.localBytesPerLane} - pool.bytes};
+    const PoolPlace place = {.pool = pool,
+                             .address = int64_t{backend.info().memory.localBytesPerLane} -
+                                        pool.rows.bytes()};
     const GroupChooser chooser(main, *bare, place, options, backend, threads);
     for (int64_t percent : {100, 90, 75, 50}) {
       Expected<Parts> parts = chooser.plan(percent);

@@ -46,6 +46,8 @@ struct SubNetGroups {
   /// `items` point to them: they may be moved together, not copied.
   std::vector<GroupPlan> groups = {};
   std::vector<ScheduleItem> items = {};
+  /// `NetworkSchedule::poolUnits`.
+  llvm::SmallVector<int64_t> poolUnits = {};
   /// All that may be chosen, and what was; none where they were read, or each layer has its own.
   std::shared_ptr<GroupPlanner> planner = nullptr;
   std::shared_ptr<GroupTable> table = nullptr;

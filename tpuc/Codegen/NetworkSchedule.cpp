@@ -113,8 +113,8 @@ void Occupancy::add(Interval steps, int64_t amount) {
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
-            int64_t capacity, const Heuristics &heuristics)
-      : layers(layers), groups(groups), backend(backend), capacity(capacity),
+            const PoolPlace &pool, const Heuristics &heuristics)
+      : layers(layers), groups(groups), backend(backend), pool(pool.pool), capacity(pool.address),
         heuristics(heuristics) {}
 
   Expected<NetworkSchedule> run(int64_t mostFill);
@@ -128,6 +128,7 @@ private:
   void occupy(const Occupancy &group, int64_t start);
   void buildUnits();
   Expected<bool> place(int64_t limit);
+  SmallVector<int64_t> poolNeeds() const;
   Expected<int64_t> moveLoads(int64_t room);
   int64_t neededBytes() const;
   Expected<bool> allocate();
@@ -135,9 +136,11 @@ private:
   ArrayRef<Operation *> layers;
   MutableArrayRef<GroupPlan> groups;
   const Backend &backend;
+  const ConstantPool &pool;
   int64_t capacity;
   Heuristics heuristics;
   std::vector<ScheduleItem> items;
+  SmallVector<int64_t> poolUnits;
   /// The unit in which a tensor of global memory is complete.
   llvm::DenseMap<Value, int64_t> complete;
   std::vector<int64_t> bytes;
@@ -278,16 +281,47 @@ int64_t Scheduler::neededBytes() const {
   return *llvm::max_element(needed);
 }
 
+/// The first units that need the pieces of the pool, in groups of several slices all.
+SmallVector<int64_t> Scheduler::poolNeeds() const {
+  SmallVector<int64_t> needs(pool.rows.ends.size(), kNever);
+  for (const ScheduleItem &item : items) {
+    if (!item.group)
+      continue;
+    for (const GroupTensor &tensor : item.group->tensors) {
+      if (!tensor.isPooled)
+        continue;
+      const int64_t offset = pool.offsets.lookup(loadedValue(*item.group, tensor));
+      int64_t &need = needs[pool.rows.pieceAt(offset)];
+      const int64_t unit = item.start + neededSteps(*item.group, tensor).first;
+      need = need == kNever ? unit : std::min(need, unit);
+    }
+  }
+  return needs;
+}
+
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
 /// that wait for nothing; those that come before they are needed fill local memory up to `room`.
 /// The estimated cycles of the run.
 Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   struct Load {
     MovableLoad load;
+    /// None: a piece of the pool.
     GroupTensor *tensor;
+    /// Of the group; of the pool, which piece.
     int64_t start;
   };
   std::vector<Load> moved;
+  poolUnits = poolNeeds();
+  for (auto [piece, need] : llvm::enumerate(poolUnits)) {
+    const auto [begin, end] = pool.rows.piece(piece);
+    const int64_t lanes = backend.info().memory.lanes;
+    if (need != kNever)
+      moved.push_back({{.cycles = backend.transferCycles((end - begin) * lanes, lanes),
+                        .need = need,
+                        .last = need},
+                       nullptr,
+                       static_cast<int64_t>(piece)});
+  }
   for (const ScheduleItem &item : items) {
     if (!item.group)
       continue;
@@ -328,6 +362,10 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   if (!cycles)
     return propagate(cycles);
   for (auto [load, made] : llvm::zip_equal(loads, moved)) {
+    if (!made.tensor) {
+      poolUnits[static_cast<size_t>(made.start)] = load.unit;
+      continue;
+    }
     if (load.counted) {
       made.tensor->earlyStep = std::min(load.unit - made.start, made.tensor->transferStep);
       continue;
@@ -400,7 +438,7 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
   buildUnits();
   // The more is loaded early, the harder it is to place.
   for (int64_t fill :
-       {kMostFill, int64_t{94}, int64_t{88}, int64_t{80}, int64_t{70}, int64_t{50}}) {
+       {kMostFill, int64_t{97}, int64_t{94}, int64_t{88}, int64_t{80}, int64_t{70}, int64_t{50}}) {
     if (fill > mostFill)
       continue;
     const int64_t room = capacity * fill / 100;
@@ -410,8 +448,10 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
-      return NetworkSchedule{
-          .items = std::move(items), .fill = fill, .isCrowded = neededBytes() > room};
+      return NetworkSchedule{.items = std::move(items),
+                             .poolUnits = std::move(poolUnits),
+                             .fill = fill,
+                             .isCrowded = neededBytes() > room};
   }
   return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
                                  " bytes of local memory");
@@ -428,14 +468,14 @@ Expected<int64_t> Scheduler::estimate() {
 
 Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
                                            MutableArrayRef<GroupPlan> groups,
-                                           const Backend &backend, int64_t capacity,
+                                           const Backend &backend, const PoolPlace &pool,
                                            const Heuristics &heuristics) {
-  return Scheduler(layers, groups, backend, capacity, heuristics).estimate();
+  return Scheduler(layers, groups, backend, pool, heuristics).estimate();
 }
 
 Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                    MutableArrayRef<GroupPlan> groups,
-                                                   const Backend &backend, int64_t capacity,
+                                                   const Backend &backend, const PoolPlace &pool,
                                                    const Heuristics &heuristics, int64_t mostFill) {
-  return Scheduler(layers, groups, backend, capacity, heuristics).run(mostFill);
+  return Scheduler(layers, groups, backend, pool, heuristics).run(mostFill);
 }

@@ -17,7 +17,7 @@
 #ifndef TPUC_CODEGEN_NETWORKSCHEDULE_H
 #define TPUC_CODEGEN_NETWORKSCHEDULE_H
 
-#include "tpuc/Codegen/GroupPlan.h"
+#include "tpuc/Codegen/PlanInfo.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -26,6 +26,10 @@ namespace tpuc::codegen {
 /// The attribute of a `tpu.Group`, and of an op that moves data in global memory: the unit in which
 /// it begins.
 inline constexpr llvm::StringLiteral kTime = "time";
+
+/// That of the first of them in a sub-network: `NetworkSchedule::poolUnits`.
+inline constexpr llvm::StringLiteral kPoolTimes = "pool_times";
+inline constexpr int64_t kNever = -1;
 
 /// What runs on the line.
 struct ScheduleItem {
@@ -43,6 +47,9 @@ inline constexpr int64_t kMostFill = 100;
 /// A sub-network on one line of time units.
 struct NetworkSchedule {
   std::vector<ScheduleItem> items;
+  /// When each piece of the pool is loaded: a unit of the group that needs it first, of its first
+  /// slice, or one in front of it. `kNever` those that nothing here needs.
+  llvm::SmallVector<int64_t> poolUnits;
   /// As full as memory may be made by loads that are brought forward, in percent, so that
   /// everything finds its place.
   int64_t fill = kMostFill;
@@ -51,18 +58,18 @@ struct NetworkSchedule {
 };
 
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
-/// begins, brings loads of constants forward, and gives everything its place in `capacity` bytes of
-/// local memory. What is fuller than `mostFill` is not tried. Errors: there is no room.
+/// begins, brings loads of constants forward, and gives everything its place in local memory in
+/// front of the pool. What is fuller than `mostFill` is not tried. Errors: there is no room.
 Expected<NetworkSchedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
                                           llvm::MutableArrayRef<GroupPlan> groups,
-                                          const Backend &backend, int64_t capacity,
+                                          const Backend &backend, const PoolPlace &pool,
                                           const Heuristics &heuristics = {},
                                           int64_t mostFill = kMostFill);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,
                                   llvm::MutableArrayRef<GroupPlan> groups, const Backend &backend,
-                                  int64_t capacity, const Heuristics &heuristics = {});
+                                  const PoolPlace &pool, const Heuristics &heuristics = {});
 
 } // namespace tpuc::codegen
 

@@ -32,7 +32,7 @@ bool codegen::isNowhereSlower(ArrayRef<int64_t> cycles, ArrayRef<int64_t> refere
 Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
                                                  const Limits &limits) const {
   Expected<NetworkSchedule> schedule =
-      scheduleNetwork(layers, groups, backend, pool.address, heuristics, limits.fill);
+      scheduleNetwork(layers, groups, backend, pool, heuristics, limits.fill);
   if (!schedule)
     return propagate(schedule);
   SmallVector<const GroupPlan *> planned;
@@ -44,13 +44,14 @@ Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
   if (*bytes > limits.bytes)
     return makeError("module", std::to_string(*bytes) + " bytes of global memory",
                      "at most " + std::to_string(limits.bytes));
-  Expected<SmallVector<int64_t>> cycles = backend.runCycles(
-      [&](Emitter &emitter) { return emitPlanned(schedule->items, pool, backend, emitter); });
+  Expected<SmallVector<int64_t>> cycles = backend.runCycles([&](Emitter &emitter) {
+    return emitPlanned(schedule->items, schedule->poolUnits, pool, backend, emitter);
+  });
   if (!cycles)
     return propagate(cycles);
   return Result{.cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes};
 }
 
 Expected<int64_t> NetworkTrial::estimate(std::vector<GroupPlan> groups) const {
-  return estimateNetwork(layers, groups, backend, pool.address, heuristics);
+  return estimateNetwork(layers, groups, backend, pool, heuristics);
 }

@@ -202,8 +202,9 @@ TEST_F(GroupPlanTest, MemoryIsFilledAsFarAsAllowed) {
       ASSERT_TRUE(group);
       groups.push_back(std::move(*group));
     }
+    const ConstantPool none;
     Expected<NetworkSchedule> schedule =
-        scheduleNetwork(layers, groups, *backend, 256 * 1024, {}, most);
+        scheduleNetwork(layers, groups, *backend, {.pool = none, .address = 256 * 1024}, {}, most);
     ASSERT_TRUE(schedule);
     EXPECT_EQ(schedule->fill, most);
     EXPECT_EQ(schedule->items.size(), 3U);

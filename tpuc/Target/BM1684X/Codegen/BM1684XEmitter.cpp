@@ -65,6 +65,7 @@ Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
+  builder.beginLayer("");
   constexpr int64_t kWord = 4;
   const Extents rows = {1, kLanes, 1, bytes / kWord};
   return emitLoad(builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
