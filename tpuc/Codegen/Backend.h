@@ -42,6 +42,8 @@ struct LocalSlice {
   int64_t address = 0;
   /// What lies at `address`, where that is more than `slice`.
   std::optional<Slice> held = std::nullopt;
+  /// A part of a concatenation that has been brought to its lanes before.
+  bool isPlaced = false;
 };
 
 /// One op on one slice of its result. Operands that are left out, and those that the chip does not

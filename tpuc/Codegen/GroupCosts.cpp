@@ -46,6 +46,9 @@ CostKey keyOf(const SlicedOp &sliced) {
                                     (local.held ? *local.held : local.slice)[axis]);
     along.appendTo(key, *sliced.model, axis);
   }
+  for (auto [index, local] : llvm::enumerate(sliced.operands))
+    if (local.isPlaced)
+      key.push_back(static_cast<int64_t>(index));
   return key;
 }
 

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/GroupInfo.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -29,6 +30,8 @@ static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"eu_align", &GroupInfo::isAligned},
     {"pooled", &GroupInfo::pooled}};
 
+static constexpr StringLiteral kPartSteps = "part_steps";
+
 DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
   Builder builder(context);
   NamedAttrList entries;
@@ -44,6 +47,8 @@ DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
     entries.set((axisName(axis) + "_idx").str(), builder.getI64ArrayAttr(begins));
     entries.set((axisName(axis) + "_slice").str(), builder.getI64ArrayAttr(sizes));
   }
+  if (!partSteps.empty())
+    entries.set(kPartSteps, builder.getI64ArrayAttr(partSteps));
   return entries.getDictionary(context);
 }
 
@@ -63,6 +68,12 @@ Expected<GroupInfo> GroupInfo::of(Operation *op) {
     if (!number || (number.getInt() < 0 && !isStep))
       return malformed(op, Twine(kGroupInfo) + " has no number " + name);
     info.*member = number.getInt();
+  }
+  if (auto steps = attribute.getAs<ArrayAttr>(kPartSteps)) {
+    info.partSteps = top::toInts(steps);
+    if (info.partSteps.size() != op->getNumOperands())
+      return malformed(op, Twine(kGroupInfo) + " has " + Twine(info.partSteps.size()) +
+                               " part_steps of " + Twine(op->getNumOperands()) + " operands");
   }
   if (info.buffers < 1)
     return malformed(op, Twine(kGroupInfo) + " has no buffers");

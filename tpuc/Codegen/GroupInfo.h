@@ -44,6 +44,10 @@ struct GroupInfo {
   int64_t isAligned = 1;
   /// 1: a constant that is there from the start to the end of the network.
   int64_t pooled = 0;
+  /// Of a concatenation parts of which are brought to their lanes before it runs: for each operand
+  /// the step behind which that is done; `kAtOnce` the others.
+  llvm::SmallVector<int64_t> partSteps;
+  static constexpr int64_t kAtOnce = -1;
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
   /// What `op` says. Errors name the layer: no such attribute, entries that are missing.

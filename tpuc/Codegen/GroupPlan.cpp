@@ -42,6 +42,8 @@ int64_t GroupPlan::transferCycles() const {
   for (const GroupTensor &tensor : tensors)
     if (tensor.isLoaded() || tensor.isStored)
       sum += tensor.cycles * (tensor.isLoaded() ? tensor.numVersions : numSlices());
+  for (const PartMove &move : moves)
+    sum += move.cycles;
   return sum;
 }
 
@@ -69,6 +71,9 @@ SlicedOp GroupPlan::slicedOp(unsigned layer, const SectionCounts &number) const 
     }
     sliced.operands.push_back(local);
   }
+  for (const PartMove &move : moves)
+    if (move.layer == layer)
+      sliced.operands[move.operand].isPlaced = true;
   return sliced;
 }
 
@@ -189,6 +194,7 @@ private:
   Expected<void> measureTensor(GroupTensor &tensor, ArrayRef<SectionCounts> numbers,
                                const KnownMeasures &known);
   Expected<void> measureLayer(unsigned layer, const KnownMeasures &known);
+  Expected<void> measureMove(GroupPlan::PartMove &move);
   int64_t leastRoom(unsigned layer) const;
   /// Sections that cost the same.
   struct Kind {
@@ -277,9 +283,12 @@ Expected<void> GroupDraft::connect(ArrayRef<Company> companies) {
 /// The operands of a concatenation lie in its result, those apart that it has to move.
 Expected<void> GroupDraft::contain(unsigned layer) {
   for (auto [index, operand] : llvm::enumerate(plan.operands[layer])) {
-    if (!liesInJoin(plan.layers[layer], static_cast<unsigned>(index), planner.backend))
-      continue;
     GroupTensor &part = plan.tensors[static_cast<size_t>(operand)];
+    if (!liesInJoin(plan.layers[layer], static_cast<unsigned>(index), planner.backend)) {
+      if (part.maker)
+        plan.moves.push_back({.layer = layer, .operand = static_cast<unsigned>(index)});
+      continue;
+    }
     if (part.container)
       return refuse(layer, "an input is a part of another concatenation");
     part.container = plan.results[layer];
@@ -389,6 +398,8 @@ Expected<void> GroupDraft::checkOverlap(const GroupTensor &tensor, unsigned axis
 
 Expected<void> GroupDraft::cut(const SectionCounts &counts) {
   plan.counts = counts;
+  if (plan.numSlices() > 1)
+    plan.moves.clear();
   // Readers before what they read: results in reverse, then what is loaded.
   SmallVector<GroupTensor *> order;
   for (unsigned result : llvm::reverse(plan.results))
@@ -531,6 +542,17 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
   return {};
 }
 
+Expected<void> GroupDraft::measureMove(GroupPlan::PartMove &move) {
+  SlicedOp sliced = plan.slicedOp(move.layer, {});
+  sliced.operands[move.operand].isPlaced = false;
+  std::optional<GroupCosts::Work> work = planner.costs.compute(sliced);
+  if (!work)
+    return refuse(move.layer, "the chip does not move such a part");
+  move.cycles = work->cycles;
+  move.step = move.layer;
+  return {};
+}
+
 /// The bytes of what a layer reads and makes.
 int64_t GroupDraft::leastRoom(unsigned layer) const {
   llvm::SmallSet<unsigned, 4> tensors;
@@ -559,6 +581,9 @@ Expected<void> GroupDraft::measure(const GroupPlan *tail) {
     }
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
     if (Expected<void> measured = measureLayer(layer, known); !measured)
+      return measured;
+  for (GroupPlan::PartMove &move : plan.moves)
+    if (Expected<void> measured = measureMove(move); !measured)
       return measured;
   plan.scratchAddresses.assign(plan.layers.size(), 0);
   return {};

@@ -69,6 +69,16 @@ struct GroupPlan {
   std::vector<unsigned> results;
   std::vector<int64_t> scratchBytes, scratchAddresses;
   std::vector<int64_t> cycles;
+  /// In a group of one slice: an operand of a concatenation that has to be brought to its lanes,
+  /// which takes so long, and behind which layer that is done: at the latest the concatenation
+  /// itself. Not counted in what that takes.
+  struct PartMove {
+    unsigned layer = 0, operand = 0;
+    int64_t cycles = 0;
+    int64_t step = 0;
+    bool isEarly() const { return step < static_cast<int64_t>(layer); }
+  };
+  std::vector<PartMove> moves;
   /// What the whole group takes by itself.
   int64_t estimate = 0;
 

@@ -236,7 +236,8 @@ public:
   Expected<void> sliced(Overlap overlap);
 
 private:
-  Expected<void> plainWith(int64_t storeDelay);
+  Expected<void> plainWith(int64_t storeDelay, bool movesEarly);
+  void setMoves(bool areEarly);
   void setMade(Overlap overlap);
   void setLoaded(Overlap overlap);
   void setBuffers();
@@ -258,8 +259,27 @@ private:
   SmallVector<int64_t> starts;
 };
 
+/// When parts of concatenations are brought to their lanes: each as late as it is done before the
+/// next one has to be, or as the concatenation needs it.
+void StepPlanner::setMoves(bool areEarly) {
+  int64_t busyFrom = computeCycles();
+  for (GroupPlan::PartMove &move : llvm::reverse(plan.moves)) {
+    const auto join = static_cast<int64_t>(move.layer);
+    move.step = join;
+    busyFrom = std::min(busyFrom, startOf(join)) - move.cycles;
+    const int tensor = plan.operands[move.layer][move.operand];
+    const auto maker = static_cast<int64_t>(*plan.tensors[static_cast<size_t>(tensor)].maker);
+    const int64_t step = std::max(stepAt(busyFrom) - 1, maker);
+    if (!areEarly || step >= join - 1)
+      continue;
+    move.step = step;
+    GroupTensor &whole = plan.tensors[plan.results[move.layer]];
+    whole.firstStep = std::min(whole.firstStep, step);
+  }
+}
+
 /// One slice: units are the steps from -1 on, and one behind the last layer.
-Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
+Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
   const int64_t period = plan.period();
   std::vector<ScheduleUnit> units(static_cast<size_t>(period) + 3);
   const auto at = [&](int64_t step) -> ScheduleUnit & {
@@ -293,6 +313,9 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
       at(tensor.transferStep).storeCycles += tensor.cycles;
     }
   }
+  setMoves(movesEarly);
+  for (const GroupPlan::PartMove &move : plan.moves)
+    (move.isEarly() ? at(move.step).storeCycles : at(move.step).cycles) += move.cycles;
   plan.joinLives();
   for (const GroupTensor &tensor : plan.tensors)
     if (tensor.maker)
@@ -316,9 +339,11 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay) {
 }
 
 Expected<void> StepPlanner::plain() {
-  if (plainWith(/*storeDelay=*/1))
+  if (plainWith(/*storeDelay=*/1, /*movesEarly=*/true))
     return {};
-  return plainWith(/*storeDelay=*/0);
+  if (!plan.moves.empty() && plainWith(/*storeDelay=*/1, /*movesEarly=*/false))
+    return {};
+  return plainWith(/*storeDelay=*/0, /*movesEarly=*/false);
 }
 
 /// The step that runs at a time; times below 0 are those of the slice before.

@@ -23,10 +23,11 @@ using namespace tpuc::codegen;
 namespace {
 
 /// Something that happens at a time. Of one time loads come first, those of the pool last among
-/// them, then what is computed or moved, then stores, then what is complete.
+/// them, then what is computed or moved, then stores, parts of concatenations, and what is
+/// complete.
 struct Event {
   int64_t time = 0;
-  enum Kind : uint8_t { Loads, LoadsPool, Computes, Stores, Completes } kind = Loads;
+  enum Kind : uint8_t { Loads, LoadsPool, Computes, Stores, Joins, Completes } kind = Loads;
   std::function<Expected<void>()> emit;
 };
 
@@ -180,6 +181,17 @@ void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
         emitter.beginLayer(layer->op);
         return emitter.compute(*sliced);
       });
+    for (const auto &layer : group.layers)
+      for (auto [index, step] : llvm::enumerate(layer->info.partSteps))
+        if (step != GroupInfo::kAtOnce)
+          add(timeAt(placed, slice, step), Event::Joins,
+              [&, slice, operand = static_cast<unsigned>(index)]() -> Expected<void> {
+                Expected<SlicedOp> part = group.slicedPart(*layer, operand, slice);
+                if (!part)
+                  return propagate(part);
+                emitter.beginLayer(layer->op);
+                return emitter.compute(*part);
+              });
     for (const SlicedGroup::Store &store : group.stores)
       add(timeAt(placed, slice, store.step), Event::Stores, [&, slice]() -> Expected<void> {
         Expected<SlicedOp> sliced = group.sliced(*store.maker, slice);

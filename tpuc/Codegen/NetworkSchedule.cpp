@@ -251,6 +251,8 @@ void Scheduler::buildUnits() {
       at(static_cast<int64_t>(step)).cycles = cycles;
       compute += cycles;
     }
+    for (const GroupPlan::PartMove &move : group.moves)
+      (move.isEarly() ? at(move.step).storeCycles : at(move.step).cycles) += move.cycles;
     for (const GroupTensor &tensor : group.tensors) {
       if (isMovable(group, tensor)) {
         const Interval needed = neededSteps(group, tensor);

@@ -65,6 +65,11 @@ GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer, const Backen
   info.stage = 1;
   info.scratchAddress = plan.scratchAddresses[layer];
   info.scratchBytes = plan.scratchBytes[layer];
+  for (const GroupPlan::PartMove &move : plan.moves)
+    if (move.layer == layer && move.isEarly()) {
+      info.partSteps.resize(plan.operands[layer].size(), GroupInfo::kAtOnce);
+      info.partSteps[move.operand] = move.step;
+    }
   return info;
 }
 

@@ -215,8 +215,19 @@ Expected<SlicedOp> SlicedGroup::sliced(const Layer &layer, size_t slice) const {
       if (all.slice != local.slice)
         local.held = all.slice;
     }
+    if (!layer.info.partSteps.empty())
+      local.isPlaced = layer.info.partSteps[position] != GroupInfo::kAtOnce;
     made.operands.push_back(local);
   }
+  return made;
+}
+
+Expected<SlicedOp> SlicedGroup::slicedPart(const Layer &join, unsigned operand,
+                                           size_t slice) const {
+  Expected<SlicedOp> made = sliced(join, slice);
+  if (made)
+    for (auto [index, local] : llvm::enumerate(made->operands))
+      local.isPlaced = index != operand;
   return made;
 }
 

@@ -74,6 +74,8 @@ public:
   /// reads.
   Expected<SlicedOp> sliced(const Layer &layer, size_t slice) const;
   SlicedOp sliced(const Load &load, size_t slice) const;
+  /// A concatenation that brings one part to its lanes.
+  Expected<SlicedOp> slicedPart(const Layer &join, unsigned operand, size_t slice) const;
 
   std::vector<std::unique_ptr<Load>> loads;
   std::vector<std::unique_ptr<Layer>> layers;

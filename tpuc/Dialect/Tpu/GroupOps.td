@@ -30,6 +30,7 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     | `step` | the time step, counted from the first layer's of the same slice: loads come before it, below 0 beside what runs earlier; stores behind it |
     | `eu_align` | whether channels begin at whole lines of a lane, 0 or 1 |
     | `pooled` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
+    | `part_steps` | of some concatenations, for each part: the step behind which it is brought to its lanes; -1: when all are joined, or where it is made |
 
     A slice that holds more than a reader needs is read in part: the rows of a halo, for one. What a
     concatenation joins lies in its result; it computes nothing. The attribute `time` of the group is

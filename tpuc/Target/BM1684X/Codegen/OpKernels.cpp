@@ -431,7 +431,7 @@ bool hasKernel(Operation *op) {
 }
 
 /// Of a concatenation of channels: those parts that lie in their places begin at whole rounds of
-/// lanes; the others are brought to their lanes.
+/// lanes; the others are brought to their lanes, unless they were before.
 static Kernels concatKernels(const SlicedOp &sliced) {
   constexpr unsigned kChannels = 1;
   std::vector<Kernel> kernels;
@@ -440,7 +440,7 @@ static Kernels concatKernels(const SlicedOp &sliced) {
   for (unsigned index = 0; index < sliced.op->getNumOperands(); ++index) {
     const LocalTensor from = operandOf(sliced, index);
     const LocalTensor to = result.slice(kChannels, channel, from.shape[kChannels]);
-    if (channel % kLanes != 0)
+    if (channel % kLanes != 0 && !sliced.operands[index].isPlaced)
       kernels.push_back(
           {[]() -> Expected<uint32_t> { return 0; },
            [from, to](Builder &builder) { return emitLocalMove(builder, from, to); }});
