@@ -22,17 +22,18 @@
 // CHECK: "tpu.Cast"{{.*}} loc("small")
 // CHECK: %[[J:.*]] = "tpu.Concat"(%[[A]], %[[B]])
 // CHECK: %[[R:.*]] = "tpu.Reshape"(%[[J]]{{.*}} -> tensor<1x128x128x16xf32> loc("big")
-// CHECK: return %{{.*}}, %[[R]], %{{.*}}
+// CHECK: return %{{.*}}, %[[R]], %{{.*}}, %{{.*}}
 !x = tensor<1x16x256x256xf16>
 !s = tensor<1x16x128x128xf16>
 !p = tensor<1x16x64x64xf16>
 !q = tensor<1x16x32x32xf16>
 !r = tensor<1x16x16x16xf16>
 !t = tensor<1x128x128x16xf16>
+!w = tensor<32x512xf16>
 !z = tensor<1x16x32x32xf32>
 !y = tensor<1x128x128x16xf32>
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
-  func.func @main(%arg0: !x) -> (!r, !y, !z) {
+  func.func @main(%arg0: !x) -> (!r, !y, !z, !w) {
     %x = "top.Input"(%arg0) : (!x) -> !x loc("x")
     %s = "tpu.MaxPool"(%x) {kernel_shape = [2, 2], strides = [2, 2]} : (!x) -> !s loc("s")
     %a = "tpu.MaxPool"(%s) {kernel_shape = [2, 2], strides = [2, 2]} : (!s) -> !p loc("a")
@@ -41,6 +42,8 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %t = "tpu.Permute"(%s) {order = [0, 2, 3, 1]} : (!s) -> !t loc("turned")
     %y = "tpu.Cast"(%t) : (!t) -> !y loc("big")
     %z = "tpu.Cast"(%b) : (!q) -> !z loc("small")
-    return %c, %y, %z : !r, !y, !z
+    %none = "top.None"() : () -> none
+    %w = "tpu.Reshape"(%b, %none) {shape = [32, 512]} : (!q, none) -> !w loc("flat")
+    return %c, %y, %z, %w : !r, !y, !z, !w
   }
 }

@@ -41,12 +41,12 @@ constexpr int64_t kMoreMemory = 25;
 constexpr int64_t kPartCycles = 8192, kMostParts = 8, kLanes = 64;
 
 /// The ops up to a result of the network of which each reads nothing but what the one before makes,
-/// and alone; none where the result is not made by the chip.
+/// and alone.
 SmallVector<Operation *> chainTo(Value result, const Liveness &liveness) {
   SmallVector<Operation *> chain;
   for (Operation *op = result.getDefiningOp();
-       op && !isa<top::InputOp>(op) && !isConstant(op) && !isOnCpu(op) &&
-       op->getNumResults() == 1 && op->getResult(0).hasOneUse() && liveness.reads(op).size() == 1;
+       op && isLayer(op) && op->getNumResults() == 1 && op->getResult(0).hasOneUse() &&
+       liveness.reads(op).size() == 1;
        op = liveness.reads(op).front().getDefiningOp())
     chain.insert(chain.begin(), op);
   return chain;
@@ -80,7 +80,7 @@ private:
   void hoist(Value result);
   void cut(Value result);
   int64_t numParts(Operation *op, size_t layersBehind) const;
-  bool isInMemory(Value value) const;
+  bool isComputed(Operation *op) const;
 
   Block &block;
   const Backend &backend;
@@ -92,21 +92,19 @@ void ResultMover::hoist(Value result) {
     return;
   const Liveness liveness(block);
   const SmallVector<Operation *> chain = chainTo(result, liveness);
-  if (chain.empty() || !liveness.reads(chain.front()).front().getDefiningOp() ||
-      isOnCpu(liveness.reads(chain.front()).front().getDefiningOp()))
+  if (chain.empty() || !liveness.reads(chain.front()).front().getDefiningOp())
     return;
   SmallVector<Operation *> made = hoisted(order, chain, liveness);
   if (memoryOf(block, made).first <= memoryOf(block, order).first * (100 + kMoreMemory) / 100)
     order = std::move(made);
 }
 
-/// Whether a value lies in global memory before its reader is computed.
-bool ResultMover::isInMemory(Value value) const {
-  Operation *maker = value.getDefiningOp();
-  if (!maker)
-    return true;
-  Expected<Place> place = backend.placeOf(maker);
-  return place && *place != Place::Local;
+/// In local memory, and not by moving data.
+bool ResultMover::isComputed(Operation *op) const {
+  if (!op || !isLayer(op))
+    return false;
+  Expected<Place> place = backend.placeOf(op);
+  return place && *place == Place::Local;
 }
 
 /// How many parts a layer is cut into: as many as divide it, of a long transfer each, and layers
@@ -125,16 +123,16 @@ int64_t ResultMover::numParts(Operation *op, size_t layersBehind) const {
 /// them.
 void ResultMover::cut(Value result) {
   Operation *op = result.getDefiningOp();
-  if (!op || isOnCpu(op) || op->getNumResults() != 1 || !result.hasOneUse() ||
-      !staticType(result) || !isElementwise(op) || Liveness(block).reads(op).size() != 1 ||
-      !isInMemory(op->getOperand(0)) ||
+  // What it reads lies in global memory anyway.
+  if (!isComputed(op) || !result.hasOneUse() || !isElementwise(op) ||
+      Liveness(block).reads(op).size() != 1 || isComputed(op->getOperand(0).getDefiningOp()) ||
       OpMaker::dimsOf(op->getOperand(0)) != OpMaker::dimsOf(result))
     return;
   auto *at = llvm::find(order, op);
   const SmallVector<Operation *> behind(std::next(at), order.end());
   SmallVector<size_t> layers;
   for (auto [index, each] : llvm::enumerate(behind))
-    if (isLayer(each) && !isOnCpu(each))
+    if (isComputed(each))
       layers.push_back(index);
   const int64_t parts = numParts(op, layers.size());
   if (parts == 1)
@@ -174,18 +172,14 @@ void ResultMover::cut(Value result) {
   changed.push_back(joined.getDefiningOp());
   if (shaped != joined)
     changed.push_back(shaped.getDefiningOp());
-  for (Operation *each : changed)
-    if (!each->hasAttr(kSubNetId))
-      for (StringRef name : {kSubNetId, kSubNetMode})
-        if (Attribute value = op->getAttr(name))
-          each->setAttr(name, value);
   op->erase();
   order = std::move(changed);
 }
 
 void ResultMover::run() {
   Operation *end = block.getTerminator();
-  if (end->getNumOperands() < 2)
+  // Sub-networks take turns.
+  if (end->getNumOperands() < 2 || subNetsOf(block).size() != 1)
     return;
   for (Value result : end->getOperands())
     hoist(result);

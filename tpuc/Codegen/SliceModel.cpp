@@ -744,7 +744,12 @@ Company codegen::companyOf(ArrayRef<Operation *> layers) {
 }
 
 bool codegen::isElementwise(Operation *op) {
-  if (hasPackedRows(op, op->getOperands()))
+  const RankedTensorType result = staticType(op->getResult(0));
+  const auto fits = [&](Value operand) {
+    return isAbsent(operand) ||
+           (staticType(operand) && staticType(operand).getRank() <= result.getRank());
+  };
+  if (!result || !llvm::all_of(op->getOperands(), fits) || hasPackedRows(op, op->getOperands()))
     return false;
   Expected<SliceModel> ordered = sliceModel(op, Company::InGroup);
   if (!ordered || llvm::is_contained(ordered->isCuttable, false))
