@@ -132,7 +132,7 @@ Expected<void> NetworkEmitter::read(ArrayRef<Operation *> layers, PoolSite site)
     }
     items.push_back(std::move(item));
   }
-  if (poolUnits.size() != pool.rows.ends.size())
+  if (!line.empty() && poolUnits.size() != pool.rows.ends.size())
     return makeError("module",
                      Twine(kPoolTimes).str() + " of " + std::to_string(poolUnits.size()) + " of " +
                          std::to_string(pool.rows.ends.size()) + " pieces of the pool",
@@ -203,6 +203,7 @@ void NetworkEmitter::addGroup(const SlicedGroup &group, const Placed &placed) {
   }
 }
 
+/// Pieces of the pool come when the schedule says, in front of the first slice of what needs them.
 void NetworkEmitter::addPool() {
   for (auto [number, placed] : needed) {
     const PoolRows::Piece piece = pool.rows.piece(number);
