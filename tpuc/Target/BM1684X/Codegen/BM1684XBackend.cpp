@@ -163,7 +163,12 @@ bool BM1684XBackend::wantsConvolution(Operation *product, ArrayRef<int64_t> pict
   const int64_t kept = alignUp(picture[0], channelBlock(*precOf(type))) * taps;
   const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
   const int64_t room = int64_t{info().memory.localBytesPerLane} / 8 * 7;
-  return kept <= own + own / 8 && 2 * byteSize(type, kept) + row <= room;
+  // Zeros in the filter are loaded, too; a few take less time than a row of single elements that is
+  // stored and loaded.
+  constexpr int64_t kFewBytes = 16384;
+  const int64_t columns = cast<RankedTensorType>(product->getResult(0).getType()).getShape().back();
+  const int64_t zeros = byteSize(type, (kept - own) * columns);
+  return (kept <= own + own / 8 || zeros <= kFewBytes) && 2 * byteSize(type, kept) + row <= room;
 }
 
 /// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
