@@ -14,10 +14,10 @@
 // CHECK: %[[F:.*]] = "tpu.Reshape"(%{{.*}}) {{.*}}shape = [2, 131072]
 // CHECK: %[[S:.*]]:2 = "tpu.Split"(%[[F]]
 // CHECK: "tpu.MaxPool"{{.*}} loc("a")
-// CHECK: %[[A:.*]] = "tpu.Cast"(%[[S]]#0) : (tensor<1x131072xf16>) -> tensor<1x131072xf32> loc("big_part0")
 // CHECK: "tpu.MaxPool"{{.*}} loc("b")
-// CHECK: %[[B:.*]] = "tpu.Cast"(%[[S]]#1)
+// CHECK: %[[A:.*]] = "tpu.Cast"(%[[S]]#0) : (tensor<1x131072xf16>) -> tensor<1x131072xf32> loc("big_part0")
 // CHECK: "tpu.MaxPool"{{.*}} loc("c")
+// CHECK: %[[B:.*]] = "tpu.Cast"(%[[S]]#1)
 // What takes no time to store stays where it is.
 // CHECK: "tpu.Cast"{{.*}} loc("small")
 // CHECK: %[[J:.*]] = "tpu.Concat"(%[[A]], %[[B]])

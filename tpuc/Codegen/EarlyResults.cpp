@@ -157,12 +157,12 @@ void ResultMover::cut(Value result) {
   const Value joined = maker.joined(results, 0, "joined");
   const Value shaped = maker.reshaped(joined, OpMaker::dimsOf(result), "shaped");
   maker.replace(0, shaped);
-  // Parts stand in front of every layer that so many parts of all layers are in front of.
+  // The first part stands half as much further behind, as what it is made of is stored before.
   SmallVector<Operation *> changed(order.begin(), at);
   llvm::append_range(changed, made);
   size_t next = 0;
   const auto placeOf = [&](size_t part) {
-    return layers[(part + 1) * layers.size() / (computed.size() + 1)];
+    return layers[(2 * part + 3) * layers.size() / (2 * computed.size() + 2)];
   };
   for (auto [index, each] : llvm::enumerate(behind)) {
     while (next < computed.size() && placeOf(next) <= index)
