@@ -24,9 +24,6 @@ namespace {
 /// How much later than necessary a group may begin, so that it does not meet what is left of the
 /// one in front. Units in which nothing is computed take no time.
 constexpr int64_t kMaxDelay = 256;
-/// Work for the allocator: it is asked again with fewer loads brought forward where it finds
-/// nothing.
-constexpr uint64_t kAllocatorWork = 8'000'000;
 
 /// Units, both included.
 struct Interval {
@@ -117,7 +114,7 @@ public:
       : layers(layers), groups(groups), backend(backend), pool(pool.pool), capacity(pool.address),
         heuristics(heuristics) {}
 
-  Expected<NetworkSchedule> run(int64_t mostFill);
+  Expected<NetworkSchedule> run(int64_t mostFill, uint64_t work);
   Expected<int64_t> estimate();
 
 private:
@@ -131,7 +128,7 @@ private:
   SmallVector<int64_t> poolNeeds() const;
   Expected<int64_t> moveLoads(int64_t room);
   int64_t neededBytes() const;
-  Expected<bool> allocate();
+  Expected<bool> allocate(uint64_t work);
 
   ArrayRef<Operation *> layers;
   MutableArrayRef<GroupPlan> groups;
@@ -379,7 +376,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
 }
 
 /// Whether everything has found its place.
-Expected<bool> Scheduler::allocate() {
+Expected<bool> Scheduler::allocate(uint64_t work) {
   alloc::AllocationProblem problem;
   std::vector<std::pair<int64_t *, size_t>> results;
   const auto add = [&](int64_t size, Interval interval) {
@@ -423,7 +420,7 @@ Expected<bool> Scheduler::allocate() {
   }
   alloc::AllocatorOptions options;
   options.capacity = capacity;
-  options.workLimit = kAllocatorWork;
+  options.workLimit = work;
   Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
   if (!allocation)
     return propagate(allocation);
@@ -434,7 +431,7 @@ Expected<bool> Scheduler::allocate() {
   return true;
 }
 
-Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
+Expected<NetworkSchedule> Scheduler::run(int64_t mostFill, uint64_t work) {
   if (Expected<void> collected = collect(); !collected)
     return propagate(collected);
   buildUnits();
@@ -446,7 +443,7 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill) {
     const int64_t room = capacity * fill / 100;
     if (Expected<int64_t> moved = moveLoads(room); !moved)
       continue;
-    Expected<bool> isPlaced = allocate();
+    Expected<bool> isPlaced = allocate(work);
     if (!isPlaced)
       return propagate(isPlaced);
     if (*isPlaced)
@@ -478,6 +475,7 @@ Expected<int64_t> codegen::estimateNetwork(ArrayRef<Operation *> layers,
 Expected<NetworkSchedule> codegen::scheduleNetwork(ArrayRef<Operation *> layers,
                                                    MutableArrayRef<GroupPlan> groups,
                                                    const Backend &backend, const PoolPlace &pool,
-                                                   const Heuristics &heuristics, int64_t mostFill) {
-  return Scheduler(layers, groups, backend, pool, heuristics).run(mostFill);
+                                                   const Heuristics &heuristics, int64_t mostFill,
+                                                   uint64_t work) {
+  return Scheduler(layers, groups, backend, pool, heuristics).run(mostFill, work);
 }

@@ -44,6 +44,10 @@ struct ScheduleItem {
 /// Percent of local memory up to which loads may be brought forward.
 inline constexpr int64_t kMostFill = 100;
 
+/// Work for the allocator of local memory: it is asked again with fewer loads brought forward where
+/// it finds nothing.
+inline constexpr uint64_t kAllocatorWork = 8'000'000;
+
 /// A sub-network on one line of time units.
 struct NetworkSchedule {
   std::vector<ScheduleItem> items;
@@ -59,12 +63,12 @@ struct NetworkSchedule {
 
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
 /// begins, brings loads of constants forward, and gives everything its place in local memory in
-/// front of the pool. What is fuller than `mostFill` is not tried. Errors: there is no room.
-Expected<NetworkSchedule> scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers,
-                                          llvm::MutableArrayRef<GroupPlan> groups,
-                                          const Backend &backend, const PoolPlace &pool,
-                                          const Heuristics &heuristics = {},
-                                          int64_t mostFill = kMostFill);
+/// front of the pool. What is fuller than `mostFill` is not tried; `work` is for one try. Errors:
+/// there is no room.
+Expected<NetworkSchedule>
+scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers, llvm::MutableArrayRef<GroupPlan> groups,
+                const Backend &backend, const PoolPlace &pool, const Heuristics &heuristics = {},
+                int64_t mostFill = kMostFill, uint64_t work = kAllocatorWork);
 
 /// How long that takes by estimate, if everything finds its place. Errors: there is no room.
 Expected<int64_t> estimateNetwork(llvm::ArrayRef<mlir::Operation *> layers,

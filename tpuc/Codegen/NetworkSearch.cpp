@@ -23,6 +23,8 @@ namespace {
 constexpr int64_t kShortTrials = 60, kMostTrials = 20'000;
 /// So many changes in a row that bring nothing end a round.
 constexpr int64_t kShortPatience = 16, kPatience = 200;
+/// Places are looked for less long than for groups that are taken: those that cost much seldom pay.
+constexpr uint64_t kTrialWork = 1'000'000;
 /// From so many divisions a thorough search sets out.
 constexpr size_t kStarts = 3;
 
@@ -317,7 +319,7 @@ Expected<FoundGroups> NetworkSearcher::run(const Division &known) {
     return propagate(result);
   reference = first.cycles = std::move(result->cycles);
   first.fill = result->fill;
-  limits = {.fill = result->fill, .bytes = result->bytes};
+  limits = {.fill = result->fill, .work = kTrialWork, .bytes = result->bytes};
   tried.insert(known);
   std::vector<Found> starts = {std::move(first)};
   std::vector<Division> others = {table.best({})};

@@ -32,7 +32,7 @@ bool codegen::isNowhereSlower(ArrayRef<int64_t> cycles, ArrayRef<int64_t> refere
 Expected<NetworkTrial::Result> NetworkTrial::run(std::vector<GroupPlan> groups,
                                                  const Limits &limits) const {
   Expected<NetworkSchedule> schedule =
-      scheduleNetwork(layers, groups, backend, pool, heuristics, limits.fill);
+      scheduleNetwork(layers, groups, backend, pool, heuristics, limits.fill, limits.work);
   if (!schedule)
     return propagate(schedule);
   SmallVector<const GroupPlan *> planned;

@@ -9,7 +9,7 @@
 #ifndef TPUC_CODEGEN_NETWORKTRIAL_H
 #define TPUC_CODEGEN_NETWORKTRIAL_H
 
-#include "tpuc/Codegen/PlanInfo.h"
+#include "tpuc/Codegen/NetworkSchedule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -35,7 +35,9 @@ public:
   /// What a trial may not exceed.
   struct Limits {
     /// `NetworkSchedule::fill`.
-    int64_t fill = 100;
+    int64_t fill = kMostFill;
+    /// For the allocator.
+    uint64_t work = kAllocatorWork;
     /// Of global memory (`plannedBytes`).
     int64_t bytes = std::numeric_limits<int64_t>::max();
   };
