@@ -11,12 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Codegen/SlicePlan.h"
-#include "tpuc/Dialect/Top/MainFunction.h"
-#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 
@@ -84,44 +82,38 @@ Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) 
   return nullptr;
 }
 
-void turnStore(tpu::PermuteOp op, const Backend &backend) {
+Expected<void> turnStore(tpu::PermuteOp op, const Backend &backend) {
   SmallVector<Operation *> path = {op};
   Operation *maker = convolutionOf(op, path);
   const std::optional<Turn> turn = turnOf(op);
-  if (!maker || !turn || maker->hasAttr(kStoredRows) || maker->hasAttr(kInRow))
-    return;
+  if (!maker || maker->hasAttr(kStoredRows) || maker->hasAttr(kInRow))
+    return {};
   const RankedTensorType type = staticType(maker->getResult(0));
   if (!type || type.getRank() != 4)
-    return;
+    return {};
   const ArrayRef<int64_t> dims = type.getShape();
   // Each image has so many groups of channels.
   if (turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
       turn->rows * turn->outer != dims[0] * dims[1])
-    return;
+    return {};
   const int64_t groups = turn->outer / dims[0];
   // What the host computes stays as it is.
   const Expected<Place> place = fittingPlaceOf(maker, backend);
   if (!place || *place != Place::Local || !backend.turnsStores(maker))
-    return;
+    return {};
   path.push_back(maker);
   for (Operation *each : path)
     each->setAttr(kStoredTurned, IntegerAttr::get(IntegerType::get(op->getContext(), 64), groups));
+  return {};
 }
 
 struct TurnStoresPass : codegen::impl::TurnStoresBase<TurnStoresPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    Expected<func::FuncOp> main = top::mainFunction(getOperation());
-    if (!main) {
-      getOperation().emitError(main.error().message());
-      return signalPassFailure();
-    }
-    for (tpu::PermuteOp op : main->front().getOps<tpu::PermuteOp>())
-      turnStore(op, *backend);
+    const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
+    if (failed(rewriteOps<tpu::PermuteOp>(getOperation(), wants, turnStore)))
+      signalPassFailure();
   }
 };
 
