@@ -14,7 +14,7 @@ endfunction()
 #   files are not changed one at a time, as those with an op each are. Names in anonymous namespaces
 #   differ within the target.
 function(tpuc_compile_together target size)
-  if(CMAKE_UNITY_BUILD)
+  if(CMAKE_UNITY_BUILD OR NOT TPUC_COMPILE_TOGETHER)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
@@ -57,6 +57,7 @@ function(tpuc_add_tool name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py)
+  add_dependencies(programs ${name})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
   install(FILES ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}.py DESTINATION bin)
 endfunction()
@@ -74,6 +75,7 @@ function(tpuc_add_plugin name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK})
   target_link_options(${name} PRIVATE -Wl,--exclude-libs,ALL)
   if(NOT ARG_NO_INSTALL)
+    add_dependencies(programs ${name})
     install(TARGETS ${name} LIBRARY DESTINATION lib/tpuc)
   endif()
 endfunction()
@@ -102,7 +104,8 @@ function(tpuc_add_unittest name)
     tpuc_use_gtest_pch(${name})
   endif()
   # Several files are compiled as one: names in anonymous namespaces differ within a program.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6
+  set_target_properties(${name} PROPERTIES
+    UNITY_BUILD ${TPUC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 6
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
