@@ -73,9 +73,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // What its operand is made of stores it turned.
   if (isa<tpu::PermuteOp>(op) && op->hasAttr(codegen::kStoredTurned))
     return Place::Alias;
-  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
-          tpu::CopyOp>(op) ||
-      keepsBits(op)) {
+  if (op->hasTrait<traits::ViewLike>() || isa<tpu::CopyOp>(op) || keepsBits(op)) {
     if (isConstantOperand(op, 0))
       return makeError("", "a constant in other dimensions, or that is a result",
                        "one that is computed");
