@@ -150,6 +150,9 @@ llvm::SmallVector<Company> companiesOf(llvm::ArrayRef<mlir::Operation *> layers,
 Expected<SliceModel> sliceModel(mlir::Operation *op, const TargetInfo &target,
                                 Company company = Company::Alone);
 
+/// Whether `sliceModel` knows ops of this name, in some form.
+bool hasSliceModel(mlir::OperationName op);
+
 /// The extents n, c, d, h, w of a tensor of up to 5 dimensions.
 Expected<AxisExtents> axisExtents(llvm::ArrayRef<int64_t> dims);
 
