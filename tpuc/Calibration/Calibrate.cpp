@@ -28,7 +28,7 @@ Expected<std::vector<std::string>> tpuc::calibratedNames(mlir::ModuleOp module) 
   std::vector<std::string> names;
   std::set<std::string> met;
   for (mlir::Operation &op : main->front().without_terminator()) {
-    if (mlir::isa<top::WeightOp, top::NoneOp>(op))
+    if (op.hasTrait<traits::Parameter>())
       continue;
     for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults())) {
       const std::optional<DataType> type =

@@ -117,7 +117,7 @@ private:
 void Measurement::nameValues() {
   llvm::StringMap<unsigned> uses;
   for (Operation &op : body.without_terminator())
-    if (!isa<top::WeightOp, top::NoneOp>(op))
+    if (!op.hasTrait<traits::Parameter>())
       for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults())) {
         values[name] = result;
         ++uses[name];

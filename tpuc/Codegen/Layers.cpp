@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace tpuc;
 
 bool codegen::isConstant(Operation *op) {
-  return isa<top::WeightOp, top::NoneOp, tpu::UnpackOp>(op);
+  return op->hasTrait<traits::Parameter>() || isa<tpu::UnpackOp>(op);
 }
 
 bool codegen::isConstantValue(Value value) {
@@ -31,7 +31,8 @@ bool codegen::isConstantValue(Value value) {
 }
 
 bool codegen::isLayer(Operation *op) {
-  return !isConstant(op) && !isa<top::InputOp>(op) && !op->hasTrait<OpTrait::IsTerminator>();
+  return !op->hasTrait<traits::Structural>() && !isa<tpu::UnpackOp>(op) &&
+         !op->hasTrait<OpTrait::IsTerminator>();
 }
 
 bool codegen::isOnCpu(Operation *op) {

@@ -52,9 +52,7 @@ Value pictureOf(Value value) {
   };
   while (!isPicture(value)) {
     Operation *op = value.getDefiningOp();
-    if (!op ||
-        !isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp>(
-            op))
+    if (!op || !op->hasTrait<traits::ViewLike>())
       return {};
     value = op->getOperand(0);
   }
@@ -63,9 +61,7 @@ Value pictureOf(Value value) {
 
 /// Erases an op that nothing reads, and what it alone was flattened by.
 void eraseFlattening(Operation *op) {
-  while (op && op->use_empty() &&
-         isa<tpu::MatMulOp, tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp,
-             tpu::UnsqueezeOp>(op)) {
+  while (op && op->use_empty() && (isa<tpu::MatMulOp>(op) || op->hasTrait<traits::ViewLike>())) {
     Operation *before = op->getOperand(0).getDefiningOp();
     op->erase();
     op = before;

@@ -31,7 +31,7 @@ std::string nameOf(Value value) {
   return result ? tensorNames(result.getOwner())[result.getResultNumber()] : "";
 }
 
-bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
+bool isStructure(Operation *op) { return op->hasTrait<traits::Structural>(); }
 
 class LayerMeter {
 public:

@@ -244,7 +244,7 @@ void ModelDeploy::count() {
   summary.exceptions.clear();
   for (auto main : lowered->module->getOps<func::FuncOp>())
     for (Operation &op : main.front().without_terminator()) {
-      if (isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+      if (op.hasTrait<traits::Structural>())
         continue;
       if (isa<tpu::CastOp, tpu::RequantIntOp>(op)) {
         ++summary.numCasts;
@@ -377,7 +377,7 @@ Expected<bool> ModelDeploy::useFloats() {
     return false;
   std::set<std::string> names;
   top.module->walk([&](Operation *op) {
-    if (!isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+    if (!op->hasTrait<traits::Structural>())
       names.insert(layerName(op));
   });
   Expected<std::set<std::string>> refused =

@@ -66,7 +66,7 @@ Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) 
 /// Whether integers alone decide `value`, so that whatever computes it gives the same bits.
 bool isExact(mlir::Value value, llvm::DenseMap<mlir::Operation *, bool> &known) {
   mlir::Operation *op = value.getDefiningOp();
-  if (!op || mlir::isa<top::InputOp, top::WeightOp, top::NoneOp>(op))
+  if (!op || op->hasTrait<traits::Structural>())
     return true;
   if (auto found = known.find(op); found != known.end())
     return found->second;

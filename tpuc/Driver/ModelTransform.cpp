@@ -215,7 +215,7 @@ void ModelTransform::count() {
       for (Type type : op->getResultTypes())
         if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasStaticShape())
           summary.hasOpenShapes = true;
-      if (!isa<top::WeightOp, top::NoneOp, top::InputOp, func::FuncOp, func::ReturnOp>(op))
+      if (!op->hasTrait<traits::Structural>() && !isa<func::FuncOp, func::ReturnOp>(op))
         ++summary.numOps;
     });
 }

@@ -9,11 +9,10 @@
 #include "tpuc/Interpreter/ElementwiseForm.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Kernels/Blocked.h"
-
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace tpuc;
 using namespace tpuc::top;
@@ -58,11 +57,16 @@ PostOp scalarOp(BinaryOp kind, double value, bool isReversed = false) {
 /// Builds the form of one op.
 class FormBuilder {
 public:
+  /// Each adds the steps of an op, and says whether it could.
+  using Forms = OpFunctions<bool(FormBuilder &)>;
+  static const Forms &forms();
+
   FormBuilder(mlir::Value main, const Shape &shape, bool isBlocked, const CompileContext &context)
       : main(main), shape(shape), isBlocked(isBlocked), context(context) {}
 
   std::optional<ElementwiseForm> build(mlir::Operation *op) {
-    if (!isKnown(op))
+    const auto add = forms().find(op);
+    if (!add || !add(op, *this))
       return std::nullopt;
     return std::move(form);
   }
@@ -172,8 +176,8 @@ private:
     return !op.getCoeff() && addBinary(kind, op.getInputs()) && addRelu(op);
   }
 
-  bool isKnown(mlir::Operation *op);
-  bool isKnownBinary(mlir::Operation *op);
+  static void addUnary(Forms &forms);
+  static void addBinaries(Forms &forms);
 
   mlir::Value main;
   const Shape &shape;
@@ -184,68 +188,98 @@ private:
 
 double number(const llvm::APFloat &value) { return value.convertToDouble(); }
 
-bool FormBuilder::isKnown(mlir::Operation *op) {
-  return llvm::TypeSwitch<mlir::Operation *, bool>(op)
-      .Case([&](ReluOp relu) {
+/// Functions of one tensor.
+void FormBuilder::addUnary(Forms &forms) {
+  forms
+      .add<ReluOp>([](ReluOp relu, FormBuilder &form) {
         const double limit = number(relu.getReluLimit());
-        return add(clipOp(0, limit < 0 ? std::numeric_limits<double>::infinity() : limit));
+        return form.add(clipOp(0, limit < 0 ? std::numeric_limits<double>::infinity() : limit));
       })
-      .Case([&](ClipOp clip) { return add(clipOp(number(clip.getMin()), number(clip.getMax()))); })
-      .Case([&](AbsOp) { return add(unaryOp(UnaryOp::Abs)); })
-      .Case([&](NegOp) { return add(unaryOp(UnaryOp::Neg)); })
-      .Case([&](ErfOp) { return add(unaryOp(UnaryOp::Erf)); })
-      .Case([&](ExpOp) { return add(unaryOp(UnaryOp::Exp)); })
-      .Case([&](HardSwishOp) { return add(unaryOp(UnaryOp::HardSwish)); })
-      .Case([&](MishOp) { return add(unaryOp(UnaryOp::Mish)); })
-      .Case([&](ReciprocalOp) { return add(unaryOp(UnaryOp::Reciprocal)); })
-      .Case([&](RsqrtOp) { return add(unaryOp(UnaryOp::Rsqrt)); })
-      .Case([&](SqrtOp) { return add(unaryOp(UnaryOp::Sqrt)); })
-      .Case([&](TanhOp) { return add(unaryOp(UnaryOp::Tanh)); })
-      .Case([&](SiLUOp) { return add(unaryOp(UnaryOp::Swish, 1)); })
-      .Case([&](SwishOp swish) { return add(unaryOp(UnaryOp::Swish, number(swish.getBeta()))); })
-      .Case([&](LeakyReluOp relu) {
-        return add(unaryOp(UnaryOp::LeakyRelu, number(relu.getAlpha())));
+      .add<ClipOp>([](ClipOp clip, FormBuilder &form) {
+        return form.add(clipOp(number(clip.getMin()), number(clip.getMax())));
       })
-      .Case([&](HardSigmoidOp sigmoid) {
-        return add(
+      .add<AbsOp>([](AbsOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Abs)); })
+      .add<NegOp>([](NegOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Neg)); })
+      .add<ErfOp>([](ErfOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Erf)); })
+      .add<ExpOp>([](ExpOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Exp)); })
+      .add<HardSwishOp>(
+          [](HardSwishOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::HardSwish)); })
+      .add<MishOp>([](MishOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Mish)); })
+      .add<ReciprocalOp>(
+          [](ReciprocalOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Reciprocal)); })
+      .add<RsqrtOp>([](RsqrtOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Rsqrt)); })
+      .add<SqrtOp>([](SqrtOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Sqrt)); })
+      .add<TanhOp>([](TanhOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Tanh)); })
+      .add<SiLUOp>([](SiLUOp, FormBuilder &form) { return form.add(unaryOp(UnaryOp::Swish, 1)); })
+      .add<SwishOp>([](SwishOp swish, FormBuilder &form) {
+        return form.add(unaryOp(UnaryOp::Swish, number(swish.getBeta())));
+      })
+      .add<LeakyReluOp>([](LeakyReluOp relu, FormBuilder &form) {
+        return form.add(unaryOp(UnaryOp::LeakyRelu, number(relu.getAlpha())));
+      })
+      .add<HardSigmoidOp>([](HardSigmoidOp sigmoid, FormBuilder &form) {
+        return form.add(
             unaryOp(UnaryOp::HardSigmoid, number(sigmoid.getAlpha()), number(sigmoid.getBeta())));
       })
-      .Case([&](SigmoidOp sigmoid) {
-        return !sigmoid.getLog() && add(unaryOp(UnaryOp::Sigmoid, number(sigmoid.getScale()),
-                                                number(sigmoid.getBias())));
+      .add<SigmoidOp>([](SigmoidOp sigmoid, FormBuilder &form) {
+        return !sigmoid.getLog() && form.add(unaryOp(UnaryOp::Sigmoid, number(sigmoid.getScale()),
+                                                     number(sigmoid.getBias())));
       })
-      .Case([&](GELUOp gelu) {
-        return add(unaryOp(gelu.getApproxMode() == "tanh" ? UnaryOp::GeluTanh : UnaryOp::GeluErf));
+      .add<GELUOp>([](GELUOp gelu, FormBuilder &form) {
+        return form.add(
+            unaryOp(gelu.getApproxMode() == "tanh" ? UnaryOp::GeluTanh : UnaryOp::GeluErf));
       })
-      .Case([&](ScaleOp scale) { return addScale(scale); })
-      .Case([&](tpu::RoundToOp round) {
-        return add(unaryOp(round.getType().isF16() ? UnaryOp::RoundF16 : UnaryOp::RoundBF16));
-      })
-      .Default([&](mlir::Operation *other) { return isKnownBinary(other); });
+      .add<ScaleOp>([](ScaleOp scale, FormBuilder &form) { return form.addScale(scale); })
+      .add<tpu::RoundToOp>([](tpu::RoundToOp round, FormBuilder &form) {
+        return form.add(unaryOp(round.getType().isF16() ? UnaryOp::RoundF16 : UnaryOp::RoundBF16));
+      });
 }
 
-bool FormBuilder::isKnownBinary(mlir::Operation *op) {
-  return llvm::TypeSwitch<mlir::Operation *, bool>(op)
-      .Case([&](AddOp sum) { return addSum(sum, BinaryOp::Add); })
-      .Case([&](SubOp difference) { return addSum(difference, BinaryOp::Sub); })
-      .Case([&](MulOp product) { return addScaled(product, BinaryOp::Mul); })
-      .Case([&](DivOp quotient) { return addScaled(quotient, BinaryOp::Div); })
-      .Case([&](MinOp least) { return addBinary(BinaryOp::Min, least.getInputs()); })
-      .Case([&](MaxOp most) { return addBinary(BinaryOp::Max, most.getInputs()); })
-      .Case([&](PReluOp relu) {
-        return relu->getOperand(0) == main && addBinary(BinaryOp::PRelu, relu->getOperands());
+/// Functions of two tensors, or of one and a number.
+void FormBuilder::addBinaries(Forms &forms) {
+  forms.add<AddOp>([](AddOp sum, FormBuilder &form) { return form.addSum(sum, BinaryOp::Add); })
+      .add<SubOp>([](SubOp difference, FormBuilder &form) {
+        return form.addSum(difference, BinaryOp::Sub);
       })
-      .Case([&](AddConstOp sum) { return addConst(sum, BinaryOp::Add); })
-      .Case([&](SubConstOp difference) {
-        return addConst(difference, BinaryOp::Sub, difference.getIsReverse());
+      .add<MulOp>(
+          [](MulOp product, FormBuilder &form) { return form.addScaled(product, BinaryOp::Mul); })
+      .add<DivOp>(
+          [](DivOp quotient, FormBuilder &form) { return form.addScaled(quotient, BinaryOp::Div); })
+      .add<MinOp>([](MinOp least, FormBuilder &form) {
+        return form.addBinary(BinaryOp::Min, least.getInputs());
       })
-      .Case([&](MulConstOp product) { return addConst(product, BinaryOp::Mul); })
-      .Case([&](DivConstOp quotient) {
-        return addConst(quotient, BinaryOp::Div, quotient.getIsReverse());
+      .add<MaxOp>([](MaxOp most, FormBuilder &form) {
+        return form.addBinary(BinaryOp::Max, most.getInputs());
       })
-      .Case([&](MinConstOp least) { return addConst(least, BinaryOp::Min); })
-      .Case([&](MaxConstOp most) { return addConst(most, BinaryOp::Max); })
-      .Default(false);
+      .add<PReluOp>([](PReluOp relu, FormBuilder &form) {
+        return relu->getOperand(0) == form.main &&
+               form.addBinary(BinaryOp::PRelu, relu->getOperands());
+      })
+      .add<AddConstOp>(
+          [](AddConstOp sum, FormBuilder &form) { return form.addConst(sum, BinaryOp::Add); })
+      .add<SubConstOp>([](SubConstOp difference, FormBuilder &form) {
+        return form.addConst(difference, BinaryOp::Sub, difference.getIsReverse());
+      })
+      .add<MulConstOp>([](MulConstOp product, FormBuilder &form) {
+        return form.addConst(product, BinaryOp::Mul);
+      })
+      .add<DivConstOp>([](DivConstOp quotient, FormBuilder &form) {
+        return form.addConst(quotient, BinaryOp::Div, quotient.getIsReverse());
+      })
+      .add<MinConstOp>(
+          [](MinConstOp least, FormBuilder &form) { return form.addConst(least, BinaryOp::Min); })
+      .add<MaxConstOp>(
+          [](MaxConstOp most, FormBuilder &form) { return form.addConst(most, BinaryOp::Max); });
+}
+
+const FormBuilder::Forms &FormBuilder::forms() {
+  static const Forms kForms = [] {
+    Forms forms;
+    addUnary(forms);
+    addBinaries(forms);
+    return forms;
+  }();
+  return kForms;
 }
 
 } // namespace
@@ -255,3 +289,5 @@ std::optional<ElementwiseForm> tpuc::elementwiseForm(mlir::Operation *op, mlir::
                                                      const CompileContext &context) {
   return FormBuilder(main, shape, isBlocked, context).build(op);
 }
+
+bool tpuc::hasElementwiseForm(mlir::OperationName op) { return FormBuilder::forms().find(op); }

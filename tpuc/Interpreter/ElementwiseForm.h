@@ -30,6 +30,9 @@ std::optional<ElementwiseForm> elementwiseForm(mlir::Operation *op, mlir::Value 
                                                const Shape &shape, bool isBlocked,
                                                const CompileContext &context);
 
+/// Whether `elementwiseForm` knows ops of this name, in some form.
+bool hasElementwiseForm(mlir::OperationName op);
+
 } // namespace tpuc
 
 #endif // TPUC_INTERPRETER_ELEMENTWISEFORM_H

@@ -18,7 +18,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -37,28 +36,6 @@ static Type widened(Type type) {
   if (!isNarrowFloat(type))
     return type;
   return cast<TensorType>(type).clone(Float32Type::get(type.getContext()));
-}
-
-/// Whether an op computes with the element types that it has, not with the values alone.
-static bool readsTypes(Operation *op) {
-  return llvm::StringSwitch<bool>(op->getName().stripDialect())
-      .Cases("DtypeCast", "BitCast", "ConstantFill", "EyeLike", "CosineWindow", true)
-      .Cases("MelWeightMatrix", "QuantizeLinear", "DequantizeLinear", true)
-      .Cases("DynamicQuantizeLinear", "QLinearConv", "QLinearMatMul", true)
-      // Rounds between its steps.
-      .Case("ScaleDotProductAttention", true)
-      .Default(false);
-}
-
-/// Whether each element of the results is one of the operands' elements, whatever the attributes.
-static bool onlyMoves(Operation *op) {
-  return llvm::StringSwitch<bool>(op->getName().stripDialect())
-      .Cases("Split", "Slice", "Permute", "Reshape", "Flatten", "FlattenTo2D", true)
-      .Cases("Squeeze", "Unsqueeze", "Expand", "Tile", "Depth2Space", true)
-      .Cases("ShuffleChannel", "ReverseSequence", "Trilu", "CenterCropPad", "Gather", true)
-      .Cases("GatherElements", "GatherND", "Compress", "Copy", "Where", "Max", "Min", true)
-      .Cases("TopK", "MaxPoolWithMask", "MaxUnpool", "Unique", "If", "Loop", "Scan", "Yield", true)
-      .Default(false);
 }
 
 static bool hasRelu(Operation *op) {
@@ -185,7 +162,7 @@ void Lifter::lift(Operation *op) {
   std::optional<OperationName> name = tpu::twinOf(op->getName());
   if (!name || isRequantized)
     return;
-  if (readsTypes(op))
+  if (op->hasTrait<traits::ReadsElementTypes>())
     liftTyped(op, *name);
   else
     liftTwin(op, *name);
@@ -215,7 +192,7 @@ void Lifter::liftCast(tpu::CastOp op) {
 
 void Lifter::liftTwin(Operation *op, OperationName name) {
   SmallVector<Type> types = llvm::map_to_vector(op->getResultTypes(), widened);
-  const bool isExact = onlyMoves(op);
+  const bool isExact = op->hasTrait<traits::MovesElements>();
   Operation *twin = tpu::createTwin(builder, op, name, op->getOperands(), types);
   for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
     Value value = made;
@@ -279,7 +256,7 @@ OwningOpRef<ModuleOp> tpuc::liftDeviceOps(ModuleOp module) {
   ungroup(*lifted);
   // Operands change their types before the ops that read these are reached.
   lifted->walk([&](Operation *op) {
-    if (!readsTypes(op) || op->getName().getDialectNamespace() != "tpu")
+    if (!op->hasTrait<traits::ReadsElementTypes>() || op->getName().getDialectNamespace() != "tpu")
       return;
     SmallVector<Attribute> types;
     for (Type type : op->getOperandTypes())

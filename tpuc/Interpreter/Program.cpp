@@ -130,8 +130,7 @@ static bool isView(const Step &step) {
     return false;
   if (auto cast = dyn_cast<tpu::CastOp>(step.op))
     return cast.getInput().getType() == cast.getOutput().getType();
-  return isa<top::InputOp, top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp, top::SqueezeOp,
-             top::UnsqueezeOp>(step.op);
+  return isa<top::InputOp>(step.op) || step.op->hasTrait<traits::ViewLike>();
 }
 
 /// The bytes of result `index` if its extents are static; 0 if they are not.

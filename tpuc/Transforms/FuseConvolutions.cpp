@@ -15,7 +15,6 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
 
@@ -44,14 +43,6 @@ struct Branch {
 
 } // namespace
 
-/// Whether `op` computes each element from the one at the same place and has nothing but
-/// attributes to tell it from others of its class.
-static bool isActivation(Operation *op) {
-  return isa<ReluOp, LeakyReluOp, SiLUOp, HardSwishOp, HardSigmoidOp, SigmoidOp, GELUOp, MishOp,
-             SwishOp, TanhOp, EluOp, SoftplusOp, ClipOp>(op) &&
-         op->getNumOperands() == 1;
-}
-
 /// Whether `value` is a constant of f32; reading it is left for later.
 static bool isWeight(Value value) { return value.getDefiningOp<WeightOp>() && isF32(value); }
 
@@ -65,7 +56,7 @@ static std::optional<Branch> branchOf(ConvOp conv) {
   Branch branch{conv, nullptr, (*dims)[0]};
   if (conv.getOutput().hasOneUse())
     if (Operation *user = *conv.getOutput().user_begin();
-        user->getBlock() == conv->getBlock() && isActivation(user))
+        user->getBlock() == conv->getBlock() && user->hasTrait<traits::FusibleActivation>())
       branch.activation = user;
   return branch;
 }

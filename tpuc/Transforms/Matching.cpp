@@ -125,9 +125,7 @@ bool tpuc::haveSameType(Value a, Value b) {
   return type && type.hasStaticShape() && type == b.getType();
 }
 
-bool tpuc::isReshape(Operation *op) {
-  return isa_and_nonnull<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp>(op);
-}
+bool tpuc::isReshape(Operation *op) { return op && op->hasTrait<traits::ViewLike>(); }
 
 bool tpuc::isF32(Value value) { return isPresent(value) && elementTypeOf(value).isF32(); }
 

@@ -90,7 +90,7 @@ void ShapeInferPass::runOnOperation() {
   }
   auto store = getContext().getLoadedDialect<top::TopDialect>()->weights(getOperation());
   getOperation().walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
-    if (!isa<top::WeightOp, top::NoneOp>(op) || !op->use_empty())
+    if (!op->hasTrait<traits::Parameter>() || !op->use_empty())
       return;
     // What others were computed from is not needed any more.
     if (auto weight = dyn_cast<top::WeightOp>(op); weight && store && made.erase(weight.name()))

@@ -69,8 +69,7 @@ static Value unchangedOperand(Operation *op) {
           .Case<CastOp>([](CastOp cast) {
             return elementTypeOf(cast.getInput()) == elementTypeOf(cast.getOutput());
           })
-          .Case<ReshapeOp, FlattenOp, FlattenTo2DOp, SqueezeOp, UnsqueezeOp, ExpandOp, TileOp,
-                UpsampleOp>([](auto same) { return keepsType(same); })
+          .Case<ExpandOp, TileOp, UpsampleOp>([](auto same) { return keepsType(same); })
           // Of the same size, nothing is left out unless it runs backwards.
           .Case<SliceOp>([](SliceOp slice) { return keepsType(slice) && isForward(slice); })
           .Case<PermuteOp>([](PermuteOp permute) { return isIdentity(toInts(permute.getOrder())); })
@@ -91,7 +90,9 @@ static Value unchangedOperand(Operation *op) {
             std::optional<WithScalar> found = maximumOf(maximum);
             return found && found->scalar == -std::numeric_limits<double>::infinity();
           })
-          .Default(false);
+          .Default([](Operation *other) {
+            return other->hasTrait<traits::ViewLike>() && keepsType(other);
+          });
   if (auto where = dyn_cast<WhereOp>(op))
     return chosenOperand(where);
   if (!isSame)
@@ -281,12 +282,13 @@ static bool hasOutput(Operation *op) { return llvm::any_of(op->getResults(), isO
 /// Two ops that compute the same -> the first one. If the network gives what the second one makes,
 /// that name stays, unless it gives both.
 static LogicalResult shareEqual(Operation *op, PatternRewriter &rewriter) {
-  if (isa<WeightOp, NoneOp, InputOp>(op) || op->getNumRegions() > 0 || op->getNumResults() == 0 ||
+  if (op->hasTrait<traits::Structural>() || op->getNumRegions() > 0 || op->getNumResults() == 0 ||
       !isMemoryEffectFree(op))
     return failure();
   // Constants have the most readers.
   auto operand = llvm::find_if(op->getOperands(), [](Value value) {
-    return !isa_and_nonnull<WeightOp, NoneOp>(value.getDefiningOp());
+    Operation *maker = value.getDefiningOp();
+    return !maker || !maker->hasTrait<traits::Parameter>();
   });
   if (operand == op->operand_end())
     return failure();

@@ -36,7 +36,7 @@ namespace {
 llvm::StringMap<Value> floatTensors(func::FuncOp main) {
   llvm::StringMap<Value> tensors;
   for (Operation &op : main.front().without_terminator())
-    if (!isa<top::WeightOp, top::NoneOp>(op))
+    if (!op.hasTrait<traits::Parameter>())
       for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults()))
         if (isa<FloatType>(getElementTypeOrSelf(result.getType())))
           tensors.try_emplace(name, result);

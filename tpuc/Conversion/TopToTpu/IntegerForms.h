@@ -9,18 +9,11 @@
 #ifndef TPUC_CONVERSION_TOPTOTPU_INTEGERFORMS_H
 #define TPUC_CONVERSION_TOPTOTPU_INTEGERFORMS_H
 
-#include "mlir/IR/Operation.h"
-#include "llvm/ADT/SmallVector.h"
+#include "tpuc/Dialect/Top/IntegerForm.h"
 
 namespace tpuc {
 
-/// How a top op can be computed on integers.
-enum class IntegerForm : uint8_t {
-  None,
-  Computes, ///< New values: results have a scale of their own.
-  Moves,    ///< Elements of its tensor operands: all have one scale, and so have the results.
-};
-
+/// How a top op can be computed on integers: by a table, or as it says itself.
 IntegerForm integerForm(mlir::Operation *op);
 
 /// A function of one tensor, element by element, that 256 entries hold well.

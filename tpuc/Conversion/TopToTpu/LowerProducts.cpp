@@ -165,7 +165,7 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
 }
 
 std::optional<ChannelOrder> tpuc::filterOrder(Operation *op) {
-  if (!isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op))
+  if (!op->hasTrait<traits::Product>())
     return std::nullopt;
   auto type = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
   if (!type || !type.hasStaticShape())

@@ -85,7 +85,7 @@ Expected<void> Lowering::run() {
 Expected<void> Lowering::lower(Operation *op) {
   if (auto input = dyn_cast<top::InputOp>(op))
     input.getOutput().setType(cast<TensorType>(expressed(input.getOutput().getType())));
-  if (isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+  if (op->hasTrait<traits::Structural>())
     return {};
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
@@ -93,7 +93,7 @@ Expected<void> Lowering::lower(Operation *op) {
 /// Operands that stay in f32: biases, which are summed so with products of any kind, and what sizes
 /// and coordinates follow from.
 static bool staysF32(OpOperand &operand) {
-  if (isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(operand.getOwner()))
+  if (operand.getOwner()->hasTrait<traits::Product>())
     return operand.getOperandNumber() == 2;
   return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;
 }

@@ -85,7 +85,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return propagate(table);
     std::vector<std::string> names;
     for (Operation &op : main.front().without_terminator())
-      if (!isa<top::WeightOp, top::NoneOp, top::InputOp>(op))
+      if (!op.hasTrait<traits::Structural>())
         names.push_back(layerName(&op));
     auto exceptions = table->modes(names, qtable);
     if (!exceptions)

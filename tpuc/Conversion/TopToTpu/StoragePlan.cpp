@@ -22,7 +22,6 @@
 #include "tpuc/Support/Quantize.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/StringSwitch.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +38,7 @@ static std::optional<quant::FloatRange> rangeOf(Value value) {
   return type.getRange();
 }
 
-static bool isStructure(Operation *op) { return isa<top::WeightOp, top::NoneOp, top::InputOp>(op); }
+static bool isStructure(Operation *op) { return op->hasTrait<traits::Structural>(); }
 
 static bool isNumber(Type type) {
   const Type element = getElementTypeOrSelf(type);
@@ -50,17 +49,6 @@ static bool isNumber(Type type) {
 static bool hasNoNumbers(Operation *op) {
   return llvm::none_of(op->getOperandTypes(), isNumber) &&
          llvm::none_of(op->getResultTypes(), isNumber);
-}
-
-/// Whether an op of any precision but F32 would make coordinates, indices or counts too coarse.
-static bool needsF32(Operation *op) {
-  return llvm::StringSwitch<bool>(op->getName().stripDialect())
-      .Cases("GridSampler", "AffineGrid", "DeformConv2D", "RoiAlign", "Nms", "Range", true)
-      .Cases("CosineWindow", "MelWeightMatrix", "DFT", "STFT", "Unique", "Det", true)
-      .Cases("CumProd", "NonZero", "BitCast", "Cast", "ConstantFill", "EyeLike", true)
-      .Cases("QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", true)
-      .Cases("QLinearConv", "QLinearMatMul", "BatchNormTrain", true)
-      .Default(false);
 }
 
 /// Whether a constant that `op` reads, or one among its attributes, has no finite f16.
@@ -95,7 +83,7 @@ static bool isSum(Operation *op) {
 }
 
 /// Sums of products, which have 32 bits before they are stored.
-static bool isProduct(Operation *op) { return isa<top::ConvOp, top::DeconvOp, top::MatMulOp>(op); }
+static bool isProduct(Operation *op) { return op->hasTrait<traits::Product>(); }
 
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
     : main(main), target(target), options(std::move(given)) {
@@ -212,7 +200,7 @@ Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
     return {wanted, ""};
   if (op->getNumRegions() > 0)
     return {Precision::F32, "its bodies are computed in f32"};
-  if (needsF32(op))
+  if (op->hasTrait<traits::ComputesInF32>())
     return {Precision::F32, "it is exact enough in f32 only"};
   if (wanted == Precision::F16 && hasHugeConstant(op))
     return {Precision::F32, "a constant is beyond the range of f16"};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/StoredSteps.h"
+#include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -14,7 +15,6 @@
 #include "tpuc/Support/DeviceSteps.h"
 
 #include "mlir/IR/TypeUtilities.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -111,15 +111,18 @@ void convertAttention(tpu::ScaleDotProductAttentionOp op) {
 } // namespace
 
 void tpuc::computeOnIntegers(ModuleOp module) {
+  static const auto kConversions =
+      OpFunctions<void()>()
+          .add<tpu::LayerNormOp>([](tpu::LayerNormOp norm) { convertNorm(norm); })
+          .add<tpu::SoftmaxOp>([](tpu::SoftmaxOp softmax) { convertSoftmax(softmax); })
+          .add<tpu::ScaleDotProductAttentionOp>(
+              [](tpu::ScaleDotProductAttentionOp attention) { convertAttention(attention); });
   SmallVector<Operation *> ops;
   // Casts go on the way.
   module.walk([&](Operation *op) {
-    if (isa<tpu::LayerNormOp, tpu::SoftmaxOp, tpu::ScaleDotProductAttentionOp>(op))
+    if (kConversions.find(op))
       ops.push_back(op);
   });
   for (Operation *op : ops)
-    llvm::TypeSwitch<Operation *>(op)
-        .Case([](tpu::LayerNormOp norm) { convertNorm(norm); })
-        .Case([](tpu::SoftmaxOp softmax) { convertSoftmax(softmax); })
-        .Case([](tpu::ScaleDotProductAttentionOp attention) { convertAttention(attention); });
+    kConversions.find(op)(op);
 }

@@ -11,7 +11,8 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_ScaleDotProductAttentionOp : Top_ComputeOp<"ScaleDotProductAttention"> {
+def Top_ScaleDotProductAttentionOp : Top_ComputeOp<"ScaleDotProductAttention",
+    [Top_ReadsElementTypes]> {
   let summary = "Weighted means of values, by how well keys fit queries";
   let description = [{
     For each sample b, query head h and query i, with g = h / (Hq / Hk), the head of keys and values

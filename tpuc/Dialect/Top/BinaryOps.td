@@ -11,7 +11,8 @@
 
 include "tpuc/Dialect/Top/ElementwiseBase.td"
 
-def Top_AddOp : Top_ElementwiseOp<"Add", "inferBroadcast"> {
+def Top_AddOp : Top_ElementwiseOp<"Add", "inferBroadcast",
+    [Top_KeepsCommonSign, Top_CombinesIntegers]> {
   let summary = "Sum of tensors, each with a coefficient";
   let description = [{
     `output = coeff[0] * inputs[0] + coeff[1] * inputs[1] + ...`; without `coeff`, all are 1.
@@ -33,7 +34,7 @@ def Top_AddOp : Top_ElementwiseOp<"Add", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_SubOp : Top_ElementwiseOp<"Sub", "inferBroadcast"> {
+def Top_SubOp : Top_ElementwiseOp<"Sub", "inferBroadcast", [Top_CombinesIntegers]> {
   let summary = "Difference of tensors";
   let description = [{
     `output = coeff[0] * inputs[0] - coeff[1] * inputs[1] - ...`; without `coeff`, all are 1.
@@ -55,7 +56,8 @@ def Top_SubOp : Top_ElementwiseOp<"Sub", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_MulOp : Top_ElementwiseOp<"Mul", "inferBroadcast"> {
+def Top_MulOp : Top_ElementwiseOp<"Mul", "inferBroadcast",
+    [Top_KeepsCommonSign, Top_CombinesIntegers]> {
   let summary = "Product of tensors";
   let description = [{
     `output = inputs[0] * inputs[1] * ... * multiplier / 2^rshift`; integers take no `multiplier`
@@ -103,7 +105,8 @@ def Top_DivOp : Top_ElementwiseOp<"Div", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_MinOp : Top_ElementwiseOp<"Min", "inferBroadcast"> {
+def Top_MinOp : Top_ElementwiseOp<"Min", "inferBroadcast",
+    [Top_MovesElements, Top_CombinesIntegers]> {
   let summary = "Smallest of tensors";
   let description = [{
     `output = min(inputs[0], inputs[1], ...)`, NaN where one is.
@@ -120,7 +123,8 @@ def Top_MinOp : Top_ElementwiseOp<"Min", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_MaxOp : Top_ElementwiseOp<"Max", "inferBroadcast"> {
+def Top_MaxOp : Top_ElementwiseOp<"Max", "inferBroadcast",
+    [Top_MovesElements, Top_KeepsCommonSign, Top_CombinesIntegers]> {
   let summary = "Largest of tensors";
   let description = [{
     `output = max(inputs[0], inputs[1], ...)`, NaN where one is.
@@ -194,7 +198,7 @@ def Top_ModOp : Top_ElementwiseOp<"Mod", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_AddConstOp : Top_ElementwiseOp<"AddConst", "inferLikeFirst"> {
+def Top_AddConstOp : Top_ElementwiseOp<"AddConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Adds a constant";
   let description = [{
     `output = input + const_val`. `const_val` becomes the element type first, truncated for integers.
@@ -214,7 +218,7 @@ def Top_AddConstOp : Top_ElementwiseOp<"AddConst", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_SubConstOp : Top_ElementwiseOp<"SubConst", "inferLikeFirst"> {
+def Top_SubConstOp : Top_ElementwiseOp<"SubConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Subtracts a constant, or from it";
   let description = [{
     `output = input - const_val`, or `const_val - input` with `is_reverse`.
@@ -236,7 +240,7 @@ def Top_SubConstOp : Top_ElementwiseOp<"SubConst", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_MulConstOp : Top_ElementwiseOp<"MulConst", "inferLikeFirst"> {
+def Top_MulConstOp : Top_ElementwiseOp<"MulConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Multiplies with a constant";
   let description = [{
     `output = input * const_val`. `const_val` becomes the element type first, truncated for integers.
@@ -256,7 +260,7 @@ def Top_MulConstOp : Top_ElementwiseOp<"MulConst", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_DivConstOp : Top_ElementwiseOp<"DivConst", "inferLikeFirst"> {
+def Top_DivConstOp : Top_ElementwiseOp<"DivConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Divides by a constant, or it";
   let description = [{
     `output = input / const_val`, or `const_val / input` with `is_reverse`. `const_val` becomes the element type first, truncated for integers.
@@ -278,7 +282,7 @@ def Top_DivConstOp : Top_ElementwiseOp<"DivConst", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_MinConstOp : Top_ElementwiseOp<"MinConst", "inferLikeFirst"> {
+def Top_MinConstOp : Top_ElementwiseOp<"MinConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Smaller of an element and a constant";
   let description = [{
     `output = min(input, const_val)`, NaN stays. `const_val` becomes the element type first, truncated for integers.
@@ -295,7 +299,7 @@ def Top_MinConstOp : Top_ElementwiseOp<"MinConst", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_MaxConstOp : Top_ElementwiseOp<"MaxConst", "inferLikeFirst"> {
+def Top_MaxConstOp : Top_ElementwiseOp<"MaxConst", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Larger of an element and a constant";
   let description = [{
     `output = max(input, const_val)`, NaN stays. `const_val` becomes the element type first, truncated for integers.
@@ -345,7 +349,7 @@ def Top_Pow2Op : Top_ElementwiseOp<"Pow2", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_CompareOp : Top_ElementwiseOp<"Compare", "inferComparison"> {
+def Top_CompareOp : Top_ElementwiseOp<"Compare", "inferComparison", [Top_CombinesIntegers]> {
   let summary = "Compares tensors";
   let description = [{
     `output = lhs mode rhs`, a bool, broadcast. `mode`: "Equal", "NotEqual", "Less", "LessOrEqual",
@@ -365,7 +369,8 @@ def Top_CompareOp : Top_ElementwiseOp<"Compare", "inferComparison"> {
   let hasVerifier = 1;
 }
 
-def Top_CompareConstOp : Top_ElementwiseOp<"CompareConst", "inferPredicate"> {
+def Top_CompareConstOp : Top_ElementwiseOp<"CompareConst", "inferPredicate",
+    [Top_ComputesIntegers]> {
   let summary = "Compares with a constant";
   let description = [{
     `output = input mode const_val`, or `const_val mode input` with `inversed`: a bool. `mode` as in
@@ -447,7 +452,7 @@ def Top_BitShiftOp : Top_ElementwiseOp<"BitShift", "inferBroadcast"> {
   let hasVerifier = 1;
 }
 
-def Top_WhereOp : Top_ElementwiseOp<"Where", "inferWhere"> {
+def Top_WhereOp : Top_ElementwiseOp<"Where", "inferWhere", [Top_MovesElements]> {
   let summary = "Chooses between two tensors by a condition";
   let description = [{
     `output = cond ? x : y`, broadcast. `x` and `y` have one element type.
@@ -466,7 +471,7 @@ def Top_WhereOp : Top_ElementwiseOp<"Where", "inferWhere"> {
   let hasVerifier = 1;
 }
 
-def Top_PReluOp : Top_ElementwiseOp<"PRelu", "inferPRelu"> {
+def Top_PReluOp : Top_ElementwiseOp<"PRelu", "inferPRelu", [Top_ComputesIntegers]> {
   let summary = "Leaky ReLU with a learned slope";
   let description = [{
     `output = input < 0 ? slope * input : input`; `slope` is broadcast to `input`.

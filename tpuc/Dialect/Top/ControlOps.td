@@ -15,7 +15,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Regions may read values of the surrounding ones.
 
 def Top_IfOp : Top_Op<"If", [
-    RecursiveMemoryEffects, SingleBlock, NoRegionArguments,
+    Top_MovesElements, RecursiveMemoryEffects, SingleBlock, NoRegionArguments,
     DeclareOpInterfaceMethods<Top_InferShapeInterface>]> {
   let summary = "One of two sub-networks, by a condition";
   let description = [{
@@ -42,7 +42,7 @@ def Top_IfOp : Top_Op<"If", [
 }
 
 def Top_LoopOp : Top_Op<"Loop", [
-    RecursiveMemoryEffects, SingleBlock,
+    Top_MovesElements, RecursiveMemoryEffects, SingleBlock,
     DeclareOpInterfaceMethods<Top_InferShapeInterface>]> {
   let summary = "A sub-network again and again, as ONNX's Loop";
   let description = [{
@@ -71,7 +71,7 @@ def Top_LoopOp : Top_Op<"Loop", [
 }
 
 def Top_ScanOp : Top_Op<"Scan", [
-    RecursiveMemoryEffects, SingleBlock,
+    Top_MovesElements, RecursiveMemoryEffects, SingleBlock,
     DeclareOpInterfaceMethods<Top_InferShapeInterface>]> {
   let summary = "A sub-network over the slices of tensors, as ONNX's Scan";
   let description = [{
@@ -102,7 +102,7 @@ def Top_ScanOp : Top_Op<"Scan", [
   let hasVerifier = 1;
 }
 
-def Top_YieldOp : Top_Op<"Yield", [Pure, Terminator]> {
+def Top_YieldOp : Top_Op<"Yield", [Pure, Terminator, Top_MovesElements]> {
   let summary = "The results of a sub-network";
   let description = [{
     Ends a region and names what it gives.

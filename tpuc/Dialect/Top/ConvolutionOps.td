@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_ConvOp : Top_ComputeOp<"Conv"> {
+def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
   let summary = "Convolution over 1, 2 or 3 spatial dimensions";
   let description = [{
     `input` is [N, C, spatial...], `filter` [M, C/group, kernel...], `bias` [M]:
@@ -48,7 +48,7 @@ def Top_ConvOp : Top_ComputeOp<"Conv"> {
   let hasVerifier = 1;
 }
 
-def Top_DeconvOp : Top_ComputeOp<"Deconv"> {
+def Top_DeconvOp : Top_ComputeOp<"Deconv", [Top_Product, Top_ComputesIntegers]> {
   let summary = "Transposed convolution over 1, 2 or 3 spatial dimensions";
   let description = [{
     `input` is [N, C, spatial...], `filter` [C, M/group, kernel...] as in ONNX, `bias` [M]. Each
@@ -86,7 +86,7 @@ def Top_DeconvOp : Top_ComputeOp<"Deconv"> {
   let hasVerifier = 1;
 }
 
-def Top_DeformConv2DOp : Top_ComputeOp<"DeformConv2D"> {
+def Top_DeformConv2DOp : Top_ComputeOp<"DeformConv2D", [Top_ComputesInF32]> {
   let summary = "Convolution whose taps are moved by learned offsets";
   let description = [{
     A convolution of [N, C, H, W] whose tap k at output o reads the bilinear interpolation of the

@@ -30,7 +30,8 @@ def Top_NumberTensor : TensorOf<[Top_NumberElement]>;
 def Top_BitsTensor : TensorOf<[Top_IntegerElement, Top_BoolElement]>;
 
 /// How the result of an element-wise op follows from its operands: see ElementwiseShape.h.
-class Top_ElementwiseOp<string mnemonic, string inference> : Top_ComputeOp<mnemonic> {
+class Top_ElementwiseOp<string mnemonic, string inference, list<Trait> traits = []>
+    : Top_ComputeOp<mnemonic, !listconcat([Top_Pointwise], traits)> {
   let extraClassDefinition = [{
     ::llvm::LogicalResult $cppClass::inferShape() {
       return ::tpuc::top::}] # inference # [{(*this);

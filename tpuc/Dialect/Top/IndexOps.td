@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_GatherOp : Top_ComputeOp<"Gather"> {
+def Top_GatherOp : Top_ComputeOp<"Gather", [Top_MovesElements, Top_MovesIntegers]> {
   let summary = "Slices that indices name";
   let description = [{
     `output[i..., j..., k...] = input[i..., indices[j...], k...]`, where `i` are the dimensions
@@ -30,7 +30,7 @@ def Top_GatherOp : Top_ComputeOp<"Gather"> {
   let hasVerifier = 1;
 }
 
-def Top_GatherElementsOp : Top_ComputeOp<"GatherElements"> {
+def Top_GatherElementsOp : Top_ComputeOp<"GatherElements", [Top_MovesElements, Top_MovesIntegers]> {
   let summary = "Elements that indices along an axis name";
   let description = [{
     `output[i..., j, k...] = input[i..., indices[i..., j, k...], k...]`, where `j` is dimension
@@ -49,7 +49,7 @@ def Top_GatherElementsOp : Top_ComputeOp<"GatherElements"> {
   let hasVerifier = 1;
 }
 
-def Top_GatherNDOp : Top_ComputeOp<"GatherND"> {
+def Top_GatherNDOp : Top_ComputeOp<"GatherND", [Top_MovesElements, Top_MovesIntegers]> {
   let summary = "Slices that tuples of indices name";
   let description = [{
     `output[b..., j...] = input[b..., indices[b..., j..., 0], ..., indices[b..., j..., n - 1],
@@ -155,7 +155,7 @@ def Top_OneHotOp : Top_ComputeOp<"OneHot"> {
   let hasVerifier = 1;
 }
 
-def Top_CompressOp : Top_ComputeOp<"Compress"> {
+def Top_CompressOp : Top_ComputeOp<"Compress", [Top_MovesElements]> {
   let summary = "Slices where a condition holds";
   let description = [{
     The slices along `axis` whose element of `condition` is true; without `axis`, elements of the

@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_MatMulOp : Top_ComputeOp<"MatMul"> {
+def Top_MatMulOp : Top_ComputeOp<"MatMul", [Top_Product, Top_CombinesIntegers]> {
   let summary = "Matrix product, batched and broadcast as numpy does";
   let description = [{
     The product of the last two dimensions, as numpy.matmul: leading dimensions broadcast, a vector

@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_ConcatOp : Top_ComputeOp<"Concat"> {
+def Top_ConcatOp : Top_ComputeOp<"Concat", [Top_KeepsCommonSign, Top_CombinesIntegers]> {
   let summary = "Joins tensors along an axis";
   let description = [{
     `output = inputs[0] ++ inputs[1] ++ ...` along `axis` (counted from the end where negative);
@@ -32,7 +32,7 @@ def Top_ConcatOp : Top_ComputeOp<"Concat"> {
   let hasVerifier = 1;
 }
 
-def Top_SplitOp : Top_ComputeOp<"Split"> {
+def Top_SplitOp : Top_ComputeOp<"Split", [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Cuts a tensor along an axis";
   let description = [{
     `outputs[i]` is the part of `split_size[i]` slices along `axis` behind the parts before it.
@@ -52,7 +52,7 @@ def Top_SplitOp : Top_ComputeOp<"Split"> {
   let hasVerifier = 1;
 }
 
-def Top_SliceOp : Top_ComputeOp<"Slice"> {
+def Top_SliceOp : Top_ComputeOp<"Slice", [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Every steps-th element from an offset to an end, in each dimension";
   let description = [{
     `output[i] = input[offset + i * steps]` in each dimension of `axes` (without it: the first
@@ -78,7 +78,8 @@ def Top_SliceOp : Top_ComputeOp<"Slice"> {
   let hasVerifier = 1;
 }
 
-def Top_PermuteOp : Top_ComputeOp<"Permute"> {
+def Top_PermuteOp : Top_ComputeOp<"Permute",
+    [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Reorders dimensions";
   let description = [{
     Dimension `i` of the output is dimension `order[i]` of the input.
@@ -95,7 +96,8 @@ def Top_PermuteOp : Top_ComputeOp<"Permute"> {
   let hasVerifier = 1;
 }
 
-def Top_ReshapeOp : Top_ComputeOp<"Reshape"> {
+def Top_ReshapeOp : Top_ComputeOp<"Reshape",
+    [Top_ViewLike, Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "The same elements under another shape";
   let description = [{
     The elements in row-major order stay. An extent of 0 in `shape` is that of the input's
@@ -115,7 +117,8 @@ def Top_ReshapeOp : Top_ComputeOp<"Reshape"> {
   let hasVerifier = 1;
 }
 
-def Top_FlattenOp : Top_ComputeOp<"Flatten"> {
+def Top_FlattenOp : Top_ComputeOp<"Flatten",
+    [Top_ViewLike, Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Joins dimensions from one to another into one";
   let description = [{
     Dimensions `start_dim` to `end_dim` (both included, counted from the end where negative)
@@ -133,7 +136,8 @@ def Top_FlattenOp : Top_ComputeOp<"Flatten"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_FlattenTo2DOp : Top_ComputeOp<"FlattenTo2D"> {
+def Top_FlattenTo2DOp : Top_ComputeOp<"FlattenTo2D",
+    [Top_ViewLike, Top_MovesElements, Top_MovesIntegers]> {
   let summary = "Joins the dimensions before an axis and those from it on";
   let description = [{
     `output` has the extents `d[0] * ... * d[axis - 1]` and `d[axis] * ... * d[rank - 1]`; the
@@ -150,7 +154,8 @@ def Top_FlattenTo2DOp : Top_ComputeOp<"FlattenTo2D"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_SqueezeOp : Top_ComputeOp<"Squeeze"> {
+def Top_SqueezeOp : Top_ComputeOp<"Squeeze",
+    [Top_ViewLike, Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Removes dimensions of extent 1";
   let description = [{
     Removes the dimensions `axes`, whose extents are 1; without `axes` all of that extent.
@@ -168,7 +173,8 @@ def Top_SqueezeOp : Top_ComputeOp<"Squeeze"> {
   let hasVerifier = 1;
 }
 
-def Top_UnsqueezeOp : Top_ComputeOp<"Unsqueeze"> {
+def Top_UnsqueezeOp : Top_ComputeOp<"Unsqueeze",
+    [Top_ViewLike, Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Inserts dimensions of extent 1";
   let description = [{
     The dimensions `axes` of the output have extent 1; the others are those of the input in order.
@@ -186,7 +192,7 @@ def Top_UnsqueezeOp : Top_ComputeOp<"Unsqueeze"> {
   let hasVerifier = 1;
 }
 
-def Top_ExpandOp : Top_ComputeOp<"Expand"> {
+def Top_ExpandOp : Top_ComputeOp<"Expand", [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Repeats dimensions of extent 1 to a shape";
   let description = [{
     Broadcasts as numpy does: the output's extents are the larger ones of `shape` and the input's,
@@ -205,7 +211,7 @@ def Top_ExpandOp : Top_ComputeOp<"Expand"> {
   let hasVerifier = 1;
 }
 
-def Top_TileOp : Top_ComputeOp<"Tile"> {
+def Top_TileOp : Top_ComputeOp<"Tile", [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Repeats a tensor in each dimension";
   let description = [{
     `output[i] = input[i mod extent]` in each dimension, which becomes `tile` times as large.
@@ -223,7 +229,7 @@ def Top_TileOp : Top_ComputeOp<"Tile"> {
   let hasVerifier = 1;
 }
 
-def Top_PadOp : Top_ComputeOp<"Pad"> {
+def Top_PadOp : Top_ComputeOp<"Pad", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Adds elements around a tensor, or takes them away";
   let description = [{
     `paddings` are the elements to add before each dimension (of `axes_tensor`, else of all), then
@@ -248,7 +254,8 @@ def Top_PadOp : Top_ComputeOp<"Pad"> {
   let hasVerifier = 1;
 }
 
-def Top_Depth2SpaceOp : Top_ComputeOp<"Depth2Space"> {
+def Top_Depth2SpaceOp : Top_ComputeOp<"Depth2Space",
+    [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Moves blocks of channels into space, or back";
   let description = [{
     Channels become blocks of `block_h` x `block_w` elements of the picture: the channel of the
@@ -270,7 +277,8 @@ def Top_Depth2SpaceOp : Top_ComputeOp<"Depth2Space"> {
   let hasVerifier = 1;
 }
 
-def Top_ShuffleChannelOp : Top_ComputeOp<"ShuffleChannel"> {
+def Top_ShuffleChannelOp : Top_ComputeOp<"ShuffleChannel",
+    [Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "Interleaves groups of channels";
   let description = [{
     The channels, axis 1, are `group` groups of n: `output[b, j * group + g] = input[b, g * n + j]`.
@@ -287,7 +295,8 @@ def Top_ShuffleChannelOp : Top_ComputeOp<"ShuffleChannel"> {
   let hasVerifier = 1;
 }
 
-def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence"> {
+def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence",
+    [Top_MovesElements, Top_MovesIntegers]> {
   let summary = "Reverses the beginning of each sequence";
   let description = [{
     For each index `b` of `batch_axis`, the first `sequence_lens[b]` slices along `time_axis`
@@ -307,7 +316,7 @@ def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence"> {
   let hasVerifier = 1;
 }
 
-def Top_TriluOp : Top_ComputeOp<"Trilu"> {
+def Top_TriluOp : Top_ComputeOp<"Trilu", [Top_MovesElements]> {
   let summary = "The upper or lower triangle";
   let description = [{
     Of each matrix in the last two dimensions, `output[i, j] = input[i, j]` where `j >= i +
@@ -327,7 +336,7 @@ def Top_TriluOp : Top_ComputeOp<"Trilu"> {
   let hasVerifier = 1;
 }
 
-def Top_CenterCropPadOp : Top_ComputeOp<"CenterCropPad"> {
+def Top_CenterCropPadOp : Top_ComputeOp<"CenterCropPad", [Top_MovesElements]> {
   let summary = "Crops or pads around the centre to a shape";
   let description = [{
     Each dimension of `axes` (without it: all) gets the extent in `shape`: from a larger one

@@ -34,7 +34,7 @@ def Top_BatchNormOp : Top_ComputeOp<"BatchNorm"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_BatchNormTrainOp : Top_ComputeOp<"BatchNormTrain"> {
+def Top_BatchNormTrainOp : Top_ComputeOp<"BatchNormTrain", [Top_ComputesInF32]> {
   let summary = "Normalizes each channel with the mean and variance of the batch";
   let description = [{
     As BatchNorm with the mean and the population variance of each channel over the whole batch.

@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_AvgPoolOp : Top_ComputeOp<"AvgPool"> {
+def Top_AvgPoolOp : Top_ComputeOp<"AvgPool", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Average over windows";
   let description = [{
     The average of the elements of `input` ([N, C, spatial...]) under each window; with
@@ -41,7 +41,7 @@ def Top_AvgPoolOp : Top_ComputeOp<"AvgPool"> {
   let hasVerifier = 1;
 }
 
-def Top_MaxPoolOp : Top_ComputeOp<"MaxPool"> {
+def Top_MaxPoolOp : Top_ComputeOp<"MaxPool", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Maximum over windows";
   let description = [{
     The maximum of the elements of `input` ([N, C, spatial...]) under each window; the padding never
@@ -71,7 +71,7 @@ def Top_MaxPoolOp : Top_ComputeOp<"MaxPool"> {
   let hasVerifier = 1;
 }
 
-def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask"> {
+def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask", [Top_MovesElements]> {
   let summary = "Maximum over windows, and where in the whole tensor it was found";
   let description = [{
     As MaxPool; `mask` (i64) holds the index of the first maximum in the whole flattened input, with
@@ -95,7 +95,7 @@ def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask"> {
   let hasVerifier = 1;
 }
 
-def Top_MaxUnpoolOp : Top_ComputeOp<"MaxUnpool"> {
+def Top_MaxUnpoolOp : Top_ComputeOp<"MaxUnpool", [Top_MovesElements]> {
   let summary = "Puts maxima back where they were found";
   let description = [{
     Zeros, but the elements of `input` where `mask` (as MaxPoolWithMask makes it) says. The extents
@@ -143,7 +143,7 @@ def Top_LpPoolOp : Top_ComputeOp<"LpPool"> {
   let hasVerifier = 1;
 }
 
-def Top_RoiAlignOp : Top_ComputeOp<"RoiAlign"> {
+def Top_RoiAlignOp : Top_ComputeOp<"RoiAlign", [Top_ComputesInF32]> {
   let summary = "Pools regions of interest with bilinear samples";
   let description = [{
     Divides each region (`rois`: [R, 4], x1 y1 x2 y2, times `spatial_scale`) of image

@@ -11,7 +11,8 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear"> {
+def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Floats as integers with a scale and a zero point";
   let description = [{
     `output = saturate(round(input / scale) + zero_point)`, ties to even; for 8-bit floats
@@ -38,7 +39,8 @@ def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear"> {
   let hasVerifier = 1;
 }
 
-def Top_DequantizeLinearOp : Top_ComputeOp<"DequantizeLinear"> {
+def Top_DequantizeLinearOp : Top_ComputeOp<"DequantizeLinear",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Integers with a scale and a zero point as floats";
   let description = [{
     `output = (input - zero_point) * scale` in type `to`, else that of `scale`.
@@ -62,7 +64,8 @@ def Top_DequantizeLinearOp : Top_ComputeOp<"DequantizeLinear"> {
   let hasVerifier = 1;
 }
 
-def Top_DynamicQuantizeLinearOp : Top_ComputeOp<"DynamicQuantizeLinear"> {
+def Top_DynamicQuantizeLinearOp : Top_ComputeOp<"DynamicQuantizeLinear",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Floats as u8 with the scale and zero point of their range";
   let description = [{
     With `low = min(0, min input)` and `high = max(0, max input)`: `scale = (high - low) / 255` (1 if that
@@ -80,7 +83,7 @@ def Top_DynamicQuantizeLinearOp : Top_ComputeOp<"DynamicQuantizeLinear"> {
   let results = (outs AnyTensor:$output, AnyTensor:$scale, AnyTensor:$zero_point);
 }
 
-def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv"> {
+def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv", [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Convolution of quantized tensors";
   let description = [{
     `output = saturate(round(sums * input_scale * filter_scale / output_scale) + output_zero_point)`,
@@ -115,7 +118,8 @@ def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv"> {
   let hasVerifier = 1;
 }
 
-def Top_QLinearMatMulOp : Top_ComputeOp<"QLinearMatMul"> {
+def Top_QLinearMatMulOp : Top_ComputeOp<"QLinearMatMul",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Matrix product of quantized tensors";
   let description = [{
     `output = saturate(round(sums * a_scale * b_scale / output_scale) + output_zero_point)`, ties to

@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/ElementwiseBase.td"
 
-def Top_ReduceOp : Top_ComputeOp<"Reduce"> {
+def Top_ReduceOp : Top_ComputeOp<"Reduce", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Reduces dimensions";
   let description = [{
     Reduces the dimensions `axes` (or `axes_tensor`) to one element each; without either, all of
@@ -66,7 +66,7 @@ def Top_ArgOp : Top_ComputeOp<"Arg"> {
   let hasVerifier = 1;
 }
 
-def Top_TopKOp : Top_ComputeOp<"TopK"> {
+def Top_TopKOp : Top_ComputeOp<"TopK", [Top_MovesElements]> {
   let summary = "The k largest or smallest elements along an axis";
   let description = [{
     The first `k` (or `k_tensor`) elements along `axis` in descending order, or ascending unless
@@ -111,7 +111,7 @@ def Top_CumSumOp : Top_ComputeOp<"CumSum"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_CumProdOp : Top_ComputeOp<"CumProd"> {
+def Top_CumProdOp : Top_ComputeOp<"CumProd", [Top_ComputesInF32]> {
   let summary = "Running product along an axis";
   let description = [{
     `output[i] = input[0] * ... * input[i]` along `axis` (or `axis_tensor`); without the last factor
@@ -132,7 +132,7 @@ def Top_CumProdOp : Top_ComputeOp<"CumProd"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_NonZeroOp : Top_ComputeOp<"NonZero"> {
+def Top_NonZeroOp : Top_ComputeOp<"NonZero", [Top_ComputesInF32]> {
   let summary = "The coordinates of elements that are not zero";
   let description = [{
     `output[d, j]` is coordinate `d` of the `j`-th element that is not 0, in row-major order, as i64.
@@ -147,7 +147,7 @@ def Top_NonZeroOp : Top_ComputeOp<"NonZero"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_UniqueOp : Top_ComputeOp<"Unique"> {
+def Top_UniqueOp : Top_ComputeOp<"Unique", [Top_MovesElements, Top_ComputesInF32]> {
   let summary = "The distinct elements or slices";
   let description = [{
     The distinct elements of the flattened input, or its distinct slices along `axis`: in ascending
@@ -168,7 +168,7 @@ def Top_UniqueOp : Top_ComputeOp<"Unique"> {
   let results = (outs AnyTensor:$output, Top_OptionalTensor:$indices, Top_OptionalTensor:$inverse_indices, Top_OptionalTensor:$counts);
 }
 
-def Top_NmsOp : Top_ComputeOp<"Nms"> {
+def Top_NmsOp : Top_ComputeOp<"Nms", [Top_ComputesInF32]> {
   let summary = "Boxes that are left after non-maximum suppression";
   let description = [{
     For each batch and class, boxes are taken in descending order of score, except those that overlap

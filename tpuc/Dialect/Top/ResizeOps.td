@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_InterpOp : Top_ComputeOp<"Interp"> {
+def Top_InterpOp : Top_ComputeOp<"Interp", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Resamples to another size";
   let description = [{
     Resamples along `axes` (all unless stated) to floor(input * scale) for `scales`, or to `sizes`;
@@ -59,7 +59,7 @@ def Top_InterpOp : Top_ComputeOp<"Interp"> {
   let hasVerifier = 1;
 }
 
-def Top_UpsampleOp : Top_ComputeOp<"Upsample"> {
+def Top_UpsampleOp : Top_ComputeOp<"Upsample", [Top_KeepsSign, Top_ComputesIntegers]> {
   let summary = "Repeats each pixel";
   let description = [{
     Repeats each pixel of [N, C, H, W] `scale_h` times `scale_w` times. With `do_relu` the result is
@@ -80,7 +80,7 @@ def Top_UpsampleOp : Top_ComputeOp<"Upsample"> {
   let hasVerifier = 1;
 }
 
-def Top_GridSamplerOp : Top_ComputeOp<"GridSampler"> {
+def Top_GridSamplerOp : Top_ComputeOp<"GridSampler", [Top_ComputesInF32]> {
   let summary = "Samples where a grid says";
   let description = [{
     output[n, c, o] is `input` [N, C, spatial...] at the point grid[n, o], whose coordinates come
@@ -103,7 +103,7 @@ def Top_GridSamplerOp : Top_ComputeOp<"GridSampler"> {
   let hasVerifier = 1;
 }
 
-def Top_AffineGridOp : Top_ComputeOp<"AffineGrid"> {
+def Top_AffineGridOp : Top_ComputeOp<"AffineGrid", [Top_ComputesInF32]> {
   let summary = "A sampling grid from affine maps";
   let description = [{
     The grid for GridSampler that samples an output of `size` ([N, C, spatial...]) through the

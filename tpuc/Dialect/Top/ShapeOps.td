@@ -44,7 +44,7 @@ def Top_SizeOp : Top_ComputeOp<"Size"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_ConstantFillOp : Top_ComputeOp<"ConstantFill"> {
+def Top_ConstantFillOp : Top_ComputeOp<"ConstantFill", [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "A tensor of one value";
   let description = [{
     Every element of the tensor of `shape` is `value`, whose type is the element type.
@@ -62,7 +62,7 @@ def Top_ConstantFillOp : Top_ComputeOp<"ConstantFill"> {
   let hasVerifier = 1;
 }
 
-def Top_RangeOp : Top_ComputeOp<"Range"> {
+def Top_RangeOp : Top_ComputeOp<"Range", [Top_ComputesInF32]> {
   let summary = "Numbers from start to limit by delta";
   let description = [{
     `output[i] = start + i * delta` for `i` from 0 to before `max(ceil((limit - start) / delta),
@@ -81,7 +81,7 @@ def Top_RangeOp : Top_ComputeOp<"Range"> {
   let hasVerifier = 1;
 }
 
-def Top_EyeLikeOp : Top_ComputeOp<"EyeLike"> {
+def Top_EyeLikeOp : Top_ComputeOp<"EyeLike", [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Ones on a diagonal, in the shape of a tensor";
   let description = [{
     `output[i, j]` is 1 where `j = i + k`, else 0, in the element type `to` (without it: the

@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_DFTOp : Top_ComputeOp<"DFT"> {
+def Top_DFTOp : Top_ComputeOp<"DFT", [Top_ComputesInF32]> {
   let summary = "Discrete Fourier transform along an axis";
   let description = [{
     The last dimension is a real number (extent 1), or a complex one (2). Along `axis` (or
@@ -41,7 +41,7 @@ def Top_DFTOp : Top_ComputeOp<"DFT"> {
   let hasVerifier = 1;
 }
 
-def Top_STFTOp : Top_ComputeOp<"STFT"> {
+def Top_STFTOp : Top_ComputeOp<"STFT", [Top_ComputesInF32]> {
   let summary = "Discrete Fourier transforms of the frames of a signal";
   let description = [{
     `input` is [B, S, 1] (real) or [B, S, 2] (complex). Frame f is the L elements from f * `step` on,
@@ -64,7 +64,7 @@ def Top_STFTOp : Top_ComputeOp<"STFT"> {
   let hasVerifier = 1;
 }
 
-def Top_CosineWindowOp : Top_ComputeOp<"CosineWindow"> {
+def Top_CosineWindowOp : Top_ComputeOp<"CosineWindow", [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "A window that is a sum of cosines";
   let description = [{
     output[n] = sum over k of (-1)^k * coeff[k] * cos(2 pi k n / P), for n from 0 to `size` - 1; P
@@ -84,7 +84,8 @@ def Top_CosineWindowOp : Top_ComputeOp<"CosineWindow"> {
   let hasVerifier = 1;
 }
 
-def Top_MelWeightMatrixOp : Top_ComputeOp<"MelWeightMatrix"> {
+def Top_MelWeightMatrixOp : Top_ComputeOp<"MelWeightMatrix",
+    [Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "Triangles that gather a spectrum in bands of the mel scale";
   let description = [{
     With mel(f) = 2595 * log10(1 + f / 700), `bins` + 2 points lie on the mel scale, the first at

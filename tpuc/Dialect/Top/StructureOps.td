@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Top/TopBase.td"
 
-def Top_NoneOp : Top_Op<"None", [Pure]> {
+def Top_NoneOp : Top_Op<"None", [Pure, Top_Structural, Top_Parameter]> {
   let summary = "An operand that is left out";
   let description = [{
     Stands where an optional operand of another op has no tensor.
@@ -25,7 +25,7 @@ def Top_NoneOp : Top_Op<"None", [Pure]> {
   let results = (outs NoneType:$result);
 }
 
-def Top_WeightOp : Top_Op<"Weight", [Pure]> {
+def Top_WeightOp : Top_Op<"Weight", [Pure, Top_Structural, Top_Parameter]> {
   let summary = "A constant tensor of the network";
   let description = [{
     The tensor that the module's weight file (`module.weight_file`, an npz) holds under the name in
@@ -60,7 +60,7 @@ def Top_WeightOp : Top_Op<"Weight", [Pure]> {
   }];
 }
 
-def Top_InputOp : Top_Op<"Input", [AllTypesMatch<["input", "output"]>]> {
+def Top_InputOp : Top_Op<"Input", [AllTypesMatch<["input", "output"]>, Top_Structural]> {
   let summary = "An input of the network, and how pictures become it";
   let description = [{
     Marks an argument of `main`, also one that nothing reads. The attributes say how a picture is turned into the tensor: scaled

@@ -13,6 +13,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "tpuc/Dialect/Top/OpTraits.td"
 include "tpuc/Dialect/Top/TopInterfaces.td"
 
 def Top_Dialect : Dialect {

@@ -9,6 +9,8 @@
 #ifndef TPUC_DIALECT_TOP_TOPINTERFACES_H
 #define TPUC_DIALECT_TOP_TOPINTERFACES_H
 
+#include "tpuc/Dialect/Top/IntegerForm.h"
+
 #include "mlir/IR/OpDefinition.h"
 
 #include "tpuc/Dialect/Top/TopInterfaces.h.inc"

@@ -36,4 +36,22 @@ def Top_FlopsInterface : OpInterface<"FlopsInterface"> {
     }], "int64_t", "flops">];
 }
 
+def Top_IntegerFormInterface : OpInterface<"IntegerFormInterface"> {
+  let cppNamespace = "::tpuc::top";
+  let description = [{
+    How an op is computed on stored integers. Ops without this interface have no such form, unless
+    a table stands for them (the trait Tabulated).
+  }];
+  let methods = [InterfaceMethod<[{
+      The form that the op has with its operands and attributes; None where these allow none.
+    }], "::tpuc::IntegerForm", "integerForm", (ins), "", [{
+      return ::tpuc::top::formOfMover($_op);
+    }]>, InterfaceMethod<[{
+      The tensors of numbers that the form reads as stored integers: no weights that it packs, no
+      indices or shapes.
+    }], "::llvm::SmallVector<::mlir::OpOperand *>", "integerOperands", (ins), "", [{
+      return ::tpuc::top::firstOperand($_op);
+    }]>];
+}
+
 #endif // TPUC_DIALECT_TOP_TOPINTERFACES

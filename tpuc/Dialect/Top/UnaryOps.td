@@ -12,8 +12,9 @@
 include "tpuc/Dialect/Top/ElementwiseBase.td"
 
 /// An op without attributes whose result has the type of its operand.
-class Top_UnaryOp<string mnemonic, TypeConstraint operand, string formula, string note = "">
-    : Top_ElementwiseOp<mnemonic, "inferLikeFirst"> {
+class Top_UnaryOp<string mnemonic, TypeConstraint operand, string formula, string note = "",
+                  list<Trait> traits = []>
+    : Top_ElementwiseOp<mnemonic, "inferLikeFirst", traits> {
   let description = "`output = " # formula # "`" # note # [{
 
     Example:
@@ -26,7 +27,8 @@ class Top_UnaryOp<string mnemonic, TypeConstraint operand, string formula, strin
   let results = (outs AnyTensor:$output);
 }
 
-def Top_AbsOp : Top_UnaryOp<"Abs", Top_NumberTensor, "|input|", ". The lowest integer stays as it is."> {
+def Top_AbsOp : Top_UnaryOp<"Abs", Top_NumberTensor, "|input|", ". The lowest integer stays as it is.",
+    [Top_NonNegative, Top_Tabulated]> {
   let summary = "The absolute value";
 }
 
@@ -46,7 +48,7 @@ def Top_ArcsinhOp : Top_UnaryOp<"Arcsinh", Top_FloatTensor, "arcsinh(input)", ".
   let summary = "The inverse hyperbolic sine";
 }
 
-def Top_ArctanOp : Top_UnaryOp<"Arctan", Top_FloatTensor, "arctan(input)", "."> {
+def Top_ArctanOp : Top_UnaryOp<"Arctan", Top_FloatTensor, "arctan(input)", ".", [Top_Tabulated]> {
   let summary = "The inverse tangent";
 }
 
@@ -58,7 +60,7 @@ def Top_CeilOp : Top_UnaryOp<"Ceil", Top_FloatTensor, "ceil(input)", "."> {
   let summary = "The next integer above";
 }
 
-def Top_CosOp : Top_UnaryOp<"Cos", Top_FloatTensor, "cos(input)", "."> {
+def Top_CosOp : Top_UnaryOp<"Cos", Top_FloatTensor, "cos(input)", ".", [Top_Tabulated]> {
   let summary = "The cosine";
 }
 
@@ -66,11 +68,12 @@ def Top_CoshOp : Top_UnaryOp<"Cosh", Top_FloatTensor, "cosh(input)", "."> {
   let summary = "The hyperbolic cosine";
 }
 
-def Top_ErfOp : Top_UnaryOp<"Erf", Top_FloatTensor, "2 / sqrt(pi) * integral from 0 to input of exp(-t^2) dt", "."> {
+def Top_ErfOp : Top_UnaryOp<"Erf", Top_FloatTensor, "2 / sqrt(pi) * integral from 0 to input of exp(-t^2) dt", ".",
+    [Top_Tabulated]> {
   let summary = "The error function";
 }
 
-def Top_ExpOp : Top_UnaryOp<"Exp", Top_FloatTensor, "e^input", "."> {
+def Top_ExpOp : Top_UnaryOp<"Exp", Top_FloatTensor, "e^input", ".", [Top_NonNegative]> {
   let summary = "The exponential";
 }
 
@@ -78,7 +81,8 @@ def Top_FloorOp : Top_UnaryOp<"Floor", Top_FloatTensor, "floor(input)", "."> {
   let summary = "The next integer below";
 }
 
-def Top_HardSwishOp : Top_UnaryOp<"HardSwish", Top_FloatTensor, "input * max(0, min(1, input / 6 + 1/2))", "."> {
+def Top_HardSwishOp : Top_UnaryOp<"HardSwish", Top_FloatTensor, "input * max(0, min(1, input / 6 + 1/2))", ".",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x * max(0, min(1, x/6 + 1/2))";
 }
 
@@ -86,11 +90,13 @@ def Top_LogOp : Top_UnaryOp<"Log", Top_FloatTensor, "ln(input)", ", NaN below 0.
   let summary = "The natural logarithm";
 }
 
-def Top_MishOp : Top_UnaryOp<"Mish", Top_FloatTensor, "input * tanh(ln(1 + e^input))", "."> {
+def Top_MishOp : Top_UnaryOp<"Mish", Top_FloatTensor, "input * tanh(ln(1 + e^input))", ".",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x * tanh(ln(1 + exp(x)))";
 }
 
-def Top_NegOp : Top_UnaryOp<"Neg", Top_NumberTensor, "-input", ". The lowest integer stays as it is."> {
+def Top_NegOp : Top_UnaryOp<"Neg", Top_NumberTensor, "-input", ". The lowest integer stays as it is.",
+    [Top_Tabulated]> {
   let summary = "The negative";
 }
 
@@ -106,15 +112,17 @@ def Top_RsqrtOp : Top_UnaryOp<"Rsqrt", Top_FloatTensor, "1 / sqrt(input)", "."> 
   let summary = "One divided by the square root";
 }
 
-def Top_SiLUOp : Top_UnaryOp<"SiLU", Top_FloatTensor, "input / (1 + e^-input)", "."> {
+def Top_SiLUOp : Top_UnaryOp<"SiLU", Top_FloatTensor, "input / (1 + e^-input)", ".",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x / (1 + exp(-x))";
 }
 
-def Top_SignOp : Top_UnaryOp<"Sign", Top_NumberTensor, "1 where input > 0, -1 where input < 0, else input", "."> {
+def Top_SignOp : Top_UnaryOp<"Sign", Top_NumberTensor, "1 where input > 0, -1 where input < 0, else input", ".",
+    [Top_Tabulated]> {
   let summary = "-1, 0 or 1";
 }
 
-def Top_SinOp : Top_UnaryOp<"Sin", Top_FloatTensor, "sin(input)", "."> {
+def Top_SinOp : Top_UnaryOp<"Sin", Top_FloatTensor, "sin(input)", ".", [Top_Tabulated]> {
   let summary = "The sine";
 }
 
@@ -122,15 +130,18 @@ def Top_SinhOp : Top_UnaryOp<"Sinh", Top_FloatTensor, "sinh(input)", "."> {
   let summary = "The hyperbolic sine";
 }
 
-def Top_SoftplusOp : Top_UnaryOp<"Softplus", Top_FloatTensor, "ln(1 + e^input)", "."> {
+def Top_SoftplusOp : Top_UnaryOp<"Softplus", Top_FloatTensor, "ln(1 + e^input)", ".",
+    [Top_NonNegative, Top_Tabulated, Top_FusibleActivation]> {
   let summary = "ln(1 + exp(x))";
 }
 
-def Top_SoftsignOp : Top_UnaryOp<"Softsign", Top_FloatTensor, "input / (1 + |input|)", "."> {
+def Top_SoftsignOp : Top_UnaryOp<"Softsign", Top_FloatTensor, "input / (1 + |input|)", ".",
+    [Top_Tabulated]> {
   let summary = "x / (1 + |x|)";
 }
 
-def Top_SqrtOp : Top_UnaryOp<"Sqrt", Top_FloatTensor, "sqrt(input)", ", NaN below 0."> {
+def Top_SqrtOp : Top_UnaryOp<"Sqrt", Top_FloatTensor, "sqrt(input)", ", NaN below 0.",
+    [Top_NonNegative]> {
   let summary = "The square root";
 }
 
@@ -138,7 +149,8 @@ def Top_TanOp : Top_UnaryOp<"Tan", Top_FloatTensor, "tan(input)", "."> {
   let summary = "The tangent";
 }
 
-def Top_TanhOp : Top_UnaryOp<"Tanh", Top_FloatTensor, "tanh(input)", "."> {
+def Top_TanhOp : Top_UnaryOp<"Tanh", Top_FloatTensor, "tanh(input)", ".",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "The hyperbolic tangent";
 }
 
@@ -204,7 +216,8 @@ def Top_IsInfOp : Top_ElementwiseOp<"IsInf", "inferPredicate"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_ReluOp : Top_ElementwiseOp<"Relu", "inferLikeFirst"> {
+def Top_ReluOp : Top_ElementwiseOp<"Relu", "inferLikeFirst",
+    [Top_NonNegative, Top_Tabulated, Top_FusibleActivation]> {
   let summary = "max(0, x), and at most a limit";
   let description = [{
     `output = max(0, input)`, at most `relu_limit` where that is not negative. NaN stays.
@@ -220,7 +233,8 @@ def Top_ReluOp : Top_ElementwiseOp<"Relu", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_LeakyReluOp : Top_ElementwiseOp<"LeakyRelu", "inferLikeFirst"> {
+def Top_LeakyReluOp : Top_ElementwiseOp<"LeakyRelu", "inferLikeFirst",
+    [Top_FusibleActivation, Top_ComputesIntegers]> {
   let summary = "x, or alpha * x where x is negative";
   let description = [{
     `output = input < 0 ? alpha * input : input`
@@ -236,7 +250,7 @@ def Top_LeakyReluOp : Top_ElementwiseOp<"LeakyRelu", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_EluOp : Top_ElementwiseOp<"Elu", "inferLikeFirst"> {
+def Top_EluOp : Top_ElementwiseOp<"Elu", "inferLikeFirst", [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x, or alpha * (exp(x) - 1) where x is negative";
   let description = [{
     `output = input < 0 ? alpha * (e^input - 1) : input`
@@ -252,7 +266,7 @@ def Top_EluOp : Top_ElementwiseOp<"Elu", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_CeluOp : Top_ElementwiseOp<"Celu", "inferLikeFirst"> {
+def Top_CeluOp : Top_ElementwiseOp<"Celu", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "max(0, x) + min(0, alpha * (exp(x / alpha) - 1))";
   let description = [{
     `output = max(0, input) + min(0, alpha * (e^(input / alpha) - 1))`; `alpha` is not 0.
@@ -269,7 +283,7 @@ def Top_CeluOp : Top_ElementwiseOp<"Celu", "inferLikeFirst"> {
   let hasVerifier = 1;
 }
 
-def Top_SeluOp : Top_ElementwiseOp<"Selu", "inferLikeFirst"> {
+def Top_SeluOp : Top_ElementwiseOp<"Selu", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "gamma * x, or gamma * alpha * (exp(x) - 1) where x is negative";
   let description = [{
     `output = gamma * (input < 0 ? alpha * (e^input - 1) : input)`
@@ -286,7 +300,8 @@ def Top_SeluOp : Top_ElementwiseOp<"Selu", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_ThresholdedReluOp : Top_ElementwiseOp<"ThresholdedRelu", "inferLikeFirst"> {
+def Top_ThresholdedReluOp : Top_ElementwiseOp<"ThresholdedRelu", "inferLikeFirst",
+    [Top_Tabulated]> {
   let summary = "x where it is above alpha, else 0";
   let description = [{
     `output = input > alpha ? input : 0`
@@ -302,7 +317,7 @@ def Top_ThresholdedReluOp : Top_ElementwiseOp<"ThresholdedRelu", "inferLikeFirst
   let results = (outs AnyTensor:$output);
 }
 
-def Top_ShrinkOp : Top_ElementwiseOp<"Shrink", "inferLikeFirst"> {
+def Top_ShrinkOp : Top_ElementwiseOp<"Shrink", "inferLikeFirst", [Top_Tabulated]> {
   let summary = "Moves an element towards zero by a bias, to zero within lambd of it";
   let description = [{
     `output = input < -lambd ? input + bias : input > lambd ? input - bias : 0`
@@ -319,7 +334,8 @@ def Top_ShrinkOp : Top_ElementwiseOp<"Shrink", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_HardSigmoidOp : Top_ElementwiseOp<"HardSigmoid", "inferLikeFirst"> {
+def Top_HardSigmoidOp : Top_ElementwiseOp<"HardSigmoid", "inferLikeFirst",
+    [Top_NonNegative, Top_Tabulated, Top_FusibleActivation]> {
   let summary = "max(0, min(1, alpha * x + beta))";
   let description = [{
     `output = max(0, min(1, alpha * input + beta))`
@@ -336,7 +352,8 @@ def Top_HardSigmoidOp : Top_ElementwiseOp<"HardSigmoid", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_SigmoidOp : Top_ElementwiseOp<"Sigmoid", "inferLikeFirst"> {
+def Top_SigmoidOp : Top_ElementwiseOp<"Sigmoid", "inferLikeFirst",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "scale / (1 + exp(-x)) + bias";
   let description = [{
     `output = scale / (1 + e^-input) + bias`, and the natural logarithm of that with `log`.
@@ -354,7 +371,8 @@ def Top_SigmoidOp : Top_ElementwiseOp<"Sigmoid", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_SwishOp : Top_ElementwiseOp<"Swish", "inferLikeFirst"> {
+def Top_SwishOp : Top_ElementwiseOp<"Swish", "inferLikeFirst",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x / (1 + exp(-beta * x))";
   let description = [{
     `output = input / (1 + e^(-beta * input))`
@@ -370,7 +388,8 @@ def Top_SwishOp : Top_ElementwiseOp<"Swish", "inferLikeFirst"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_GELUOp : Top_ElementwiseOp<"GELU", "inferLikeFirst"> {
+def Top_GELUOp : Top_ElementwiseOp<"GELU", "inferLikeFirst",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "x times the normal distribution function of x";
   let description = [{
     `approx_mode` "none": `output = input / 2 * (1 + erf(input / sqrt(2)))`;
@@ -388,7 +407,8 @@ def Top_GELUOp : Top_ElementwiseOp<"GELU", "inferLikeFirst"> {
   let hasVerifier = 1;
 }
 
-def Top_ClipOp : Top_ElementwiseOp<"Clip", "inferLikeFirst"> {
+def Top_ClipOp : Top_ElementwiseOp<"Clip", "inferLikeFirst",
+    [Top_Tabulated, Top_FusibleActivation]> {
   let summary = "Limits elements to a range";
   let description = [{
     `output = min(max(input, min), max)`, so `max` where `min > max`. NaN stays.
@@ -426,7 +446,8 @@ def Top_ClipTensorOp : Top_ElementwiseOp<"ClipTensor", "inferLikeFirst"> {
   let hasVerifier = 1;
 }
 
-def Top_CopyOp : Top_ComputeOp<"Copy"> {
+def Top_CopyOp : Top_ComputeOp<"Copy",
+    [Top_Pointwise, Top_MovesElements, Top_KeepsSign, Top_MovesIntegers]> {
   let summary = "The same tensor";
   let description = [{
     `output = input`
@@ -441,7 +462,7 @@ def Top_CopyOp : Top_ComputeOp<"Copy"> {
   let results = (outs AnyTensor:$output);
 }
 
-def Top_CastOp : Top_ComputeOp<"Cast"> {
+def Top_CastOp : Top_ComputeOp<"Cast", [Top_Pointwise, Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "The element in another type";
   let description = [{
     The elements of `input` as type `to`:
@@ -466,7 +487,8 @@ def Top_CastOp : Top_ComputeOp<"Cast"> {
   let hasVerifier = 1;
 }
 
-def Top_BitCastOp : Top_ComputeOp<"BitCast"> {
+def Top_BitCastOp : Top_ComputeOp<"BitCast",
+    [Top_Pointwise, Top_ComputesInF32, Top_ReadsElementTypes]> {
   let summary = "The bits of each element as another type";
   let description = [{
     The bits of each element of `input` as an element of type `to`, which has as many bits.
@@ -483,7 +505,7 @@ def Top_BitCastOp : Top_ComputeOp<"BitCast"> {
   let hasVerifier = 1;
 }
 
-def Top_DetOp : Top_ComputeOp<"Det"> {
+def Top_DetOp : Top_ComputeOp<"Det", [Top_ComputesInF32]> {
   let summary = "The determinant of the innermost matrices";
   let description = [{
     `output[...] = det(input[..., :, :])`: `input` has shape [..., n, n], `output` [...].
@@ -497,5 +519,16 @@ def Top_DetOp : Top_ComputeOp<"Det"> {
   let arguments = (ins Top_FloatTensor:$input);
   let results = (outs AnyTensor:$output);
 }
+
+/// The ops of this file whose twins in the tpu dialect have nothing of their own.
+defvar Top_PlainUnaryOps = [
+    Top_AbsOp, Top_ArccosOp, Top_ArccoshOp, Top_ArcsinOp, Top_ArcsinhOp, Top_ArctanOp,
+    Top_ArctanhOp, Top_CeilOp, Top_CosOp, Top_CoshOp, Top_ErfOp, Top_ExpOp, Top_FloorOp,
+    Top_HardSwishOp, Top_LogOp, Top_MishOp, Top_NegOp, Top_ReciprocalOp, Top_RoundOp, Top_RsqrtOp,
+    Top_SiLUOp, Top_SignOp, Top_SinOp, Top_SinhOp, Top_SoftplusOp, Top_SoftsignOp, Top_SqrtOp,
+    Top_TanOp, Top_TanhOp, Top_BitwiseNotOp, Top_LogicalNotOp, Top_IsNaNOp, Top_IsInfOp,
+    Top_ReluOp, Top_EluOp, Top_CeluOp, Top_SeluOp, Top_ThresholdedReluOp, Top_ShrinkOp,
+    Top_HardSigmoidOp, Top_SigmoidOp, Top_SwishOp, Top_GELUOp, Top_ClipOp, Top_ClipTensorOp,
+    Top_CopyOp, Top_BitCastOp, Top_DetOp];
 
 #endif // TPUC_DIALECT_TOP_UNARYOPS

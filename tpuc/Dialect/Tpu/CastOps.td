@@ -11,7 +11,7 @@
 
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
+def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape, Top_Pointwise]> {
   let summary = "Stores a tensor in another type";
   let description = [{
     Each element is the number that the input element means, as the output type stores it. A stored
@@ -35,7 +35,7 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape]> {
   let hasCanonicalizer = 1;
 }
 
-def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]> {
+def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>, Top_Pointwise]> {
   let summary = "Rounds elements to what another type can hold";
   let description = [{
     Each f32 element as `type` (f16 or bf16) would store it: to the nearest, ties to even, beyond
@@ -52,7 +52,8 @@ def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>]
   let hasVerifier = 1;
 }
 
-def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, Tpu_RequantTrait]> {
+def Tpu_RequantIntOp : Tpu_Op<"RequantInt",
+    [Pure, SameOperandsAndResultShape, Tpu_RequantTrait, Top_Pointwise]> {
   let summary = "Stored integers in another scale";
   let description = [{
     `input` less its zero point is requantized. With several multipliers and shifts, entry c serves
@@ -70,7 +71,7 @@ def Tpu_RequantIntOp : Tpu_Op<"RequantInt", [Pure, SameOperandsAndResultShape, T
   let hasCanonicalizer = 1;
 }
 
-def Tpu_LutOp : Tpu_Op<"Lut", [Pure]> {
+def Tpu_LutOp : Tpu_Op<"Lut", [Pure, Top_Pointwise]> {
   let summary = "A function of 8-bit integers by its table";
   let description = [{
     Each element is the entry of `table` (256 integers) for the stored input: entry q of an unsigned

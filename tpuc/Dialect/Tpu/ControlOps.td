@@ -16,7 +16,7 @@ def Tpu_IfOp : Tpu_ControlOp<Top_IfOp, [NoRegionArguments]>;
 def Tpu_LoopOp : Tpu_ControlOp<Top_LoopOp>;
 def Tpu_ScanOp : Tpu_ControlOp<Top_ScanOp>;
 
-def Tpu_YieldOp : Tpu_Op<"Yield", [Pure, Terminator]> {
+def Tpu_YieldOp : Tpu_Op<"Yield", [Pure, Terminator, Top_MovesElements]> {
   let summary = Top_YieldOp.summary;
   let description = !subst("\"top.", "\"tpu.", Top_YieldOp.description);
   let arguments = Top_YieldOp.arguments;

@@ -78,10 +78,15 @@ defvar Tpu_Requantization = (ins OptionalAttr<I64ArrayAttr>:$multiplier,
                                  OptionalAttr<StrAttr>:$quant_mode,
                                  Tpu_RoundMode:$round_mode);
 
-/// An op with the operands, attributes, results and text of one of the top dialect.
+/// What is known of an op of the top dialect, and so of its twin.
+class Tpu_KnowledgeOf<Op top> {
+  list<Trait> traits = !filter(known, top.traits, !isa<Top_OpTrait>(known));
+}
+
+/// An op with the operands, attributes, results, traits and text of one of the top dialect.
 class Tpu_TwinOp<Op top, dag extra = (ins), string integers = "", string mnemonic = top.opName,
                  list<Trait> traits = []>
-    : Tpu_Op<mnemonic, !listconcat(traits, [Pure, Tpu_TwinTrait])> {
+    : Tpu_Op<mnemonic, !listconcat(traits, Tpu_KnowledgeOf<top>.traits, [Pure, Tpu_TwinTrait])> {
   let summary = top.summary;
   let description =
       !subst("\"top." # top.opName # "\"", "\"tpu." # mnemonic # "\"", top.description) # integers;
@@ -103,7 +108,8 @@ class Tpu_ProductOp<Op top, string integers>
 
 /// One with sub-networks.
 class Tpu_ControlOp<Op top, list<Trait> traits = []>
-    : Tpu_Op<top.opName, !listconcat(traits, [RecursiveMemoryEffects, SingleBlock])> {
+    : Tpu_Op<top.opName, !listconcat(traits, Tpu_KnowledgeOf<top>.traits,
+                                     [RecursiveMemoryEffects, SingleBlock])> {
   let summary = top.summary;
   let description = !subst("\"top.", "\"tpu.", top.description);
   let arguments = top.arguments;

@@ -12,15 +12,7 @@
 include "tpuc/Dialect/Top/UnaryOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-foreach top = [
-    Top_AbsOp, Top_ArccosOp, Top_ArccoshOp, Top_ArcsinOp, Top_ArcsinhOp, Top_ArctanOp,
-    Top_ArctanhOp, Top_CeilOp, Top_CosOp, Top_CoshOp, Top_ErfOp, Top_ExpOp, Top_FloorOp,
-    Top_HardSwishOp, Top_LogOp, Top_MishOp, Top_NegOp, Top_ReciprocalOp, Top_RoundOp, Top_RsqrtOp,
-    Top_SiLUOp, Top_SignOp, Top_SinOp, Top_SinhOp, Top_SoftplusOp, Top_SoftsignOp, Top_SqrtOp,
-    Top_TanOp, Top_TanhOp, Top_BitwiseNotOp, Top_LogicalNotOp, Top_IsNaNOp, Top_IsInfOp,
-    Top_ReluOp, Top_EluOp, Top_CeluOp, Top_SeluOp, Top_ThresholdedReluOp, Top_ShrinkOp,
-    Top_HardSigmoidOp, Top_SigmoidOp, Top_SwishOp, Top_GELUOp, Top_ClipOp, Top_ClipTensorOp,
-    Top_CopyOp, Top_BitCastOp, Top_DetOp] in
+foreach top = Top_PlainUnaryOps in
   def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
 
 def Tpu_LeakyReluOp : Tpu_RequantizingOp<Top_LeakyReluOp, [{

@@ -320,7 +320,7 @@ Expected<void> GraphImporter::makeMain(ModuleOp target, const std::vector<InputS
 /// Constants that became attributes, or that only ops used which were computed at once.
 void GraphImporter::eraseUnusedWeights() {
   for (Operation &op : llvm::make_early_inc_range(*mainBlock))
-    if (isa<top::WeightOp, top::NoneOp>(op) && op.use_empty())
+    if (op.hasTrait<traits::Parameter>() && op.use_empty())
       op.erase();
 }
 

@@ -12,7 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/Target.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
+
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+#include "tpuc/Target/BM1684X/Machine/CommandTable.h"
 
 namespace tpuc::BM1684X {
 
@@ -47,7 +50,6 @@ constexpr TargetInfo makeTarget() {
   t.requant.biasType = DataType::I32;
   // [V] Sums are float32 and rounded to nearest even at each addition; the products of one block of
   // 16-bit input channels are first truncated against the largest of them.
-  t.floatBiasType = DataType::F32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
   // [V] sizes, id width; [R] clocks of the profile, extents (16-bit fields).
@@ -85,8 +87,6 @@ constexpr TargetInfo makeTarget() {
   t.global.modelBase = 0x1'0000'0000;
   t.global.alignment = 0x1000;      // [R]
   t.global.transferAlignment = 512; // [R]
-  // [T] 100 % of the estimate's DDR usage is 64 GiB/s. The size is the board's choice.
-  t.global.bytesPerSecond = uint64_t{64} << 30;
 
   t.layout.strideUnit = StrideUnit::Element;
   t.layout.operandAddressing = OperandAddressing::LocalOffset;
@@ -114,6 +114,7 @@ constexpr TargetInfo makeTarget() {
                         .minBurstBytes = 256,
                         .memoryChannels = 4,
                         .channelInterleaveBytes = 4096,
+                        // 100 % of the estimate's DDR usage is 64 GiB/s.
                         .peakGlobalBytesPerCycle = 64 * 1.073741824,
                         .repeatedRowsAreFree = true};
   // Assumed, not measured (docs/bm1684x-timing.md): loads and stores share one path at the rate of
@@ -134,6 +135,25 @@ constexpr TargetInfo makeTarget() {
 }
 
 constexpr std::array kTargets = {makeTarget()};
+
+// The machine and the kernels repeat figures, as constants of their own are quicker to read.
+constexpr const MemoryInfo &kMemory = kTargets.front().memory;
+static_assert(kMemory.lanes == bm1684x::kLanes);
+static_assert(kMemory.euBytes == bm1684x::kEuBytes);
+static_assert(kMemory.localBytesPerLane == bm1684x::kLaneBytes);
+static_assert(kMemory.bankBytes == bm1684x::kBankBytes);
+static_assert(kMemory.localBase == bm1684x::kLocalBase);
+static_assert(kMemory.staticBase == bm1684x::kStaticBase);
+static_assert(kMemory.staticBytes == bm1684x::kStaticBytes);
+static_assert(kMemory.sharedBase == bm1684x::kL2Base);
+static_assert(kMemory.sharedBytes == bm1684x::kL2Bytes);
+static_assert(kTargets.front().global.base == bm1684x::kGlobalBase);
+constexpr const WindowLimits &kWindow = kTargets.front().window;
+static_assert(kWindow.maxStrideH == bm1684x::kMostStride);
+static_assert(kWindow.maxStrideW == bm1684x::kMostStride);
+static_assert(kWindow.maxPad == bm1684x::kMostPad);
+static_assert(kWindow.maxDilation == bm1684x::kMostDilation);
+static_assert(kWindow.maxInsert == bm1684x::kMostInsert);
 
 } // namespace
 

@@ -36,7 +36,7 @@ using mlir::Operation;
 
 /// An op on the least slice: what is wrong with it whatever the slice.
 static Expected<void> checkKernel(const Backend &backend, Operation *op) {
-  Expected<SliceModel> model = sliceModel(op);
+  Expected<SliceModel> model = sliceModel(op, backend.info());
   if (!model)
     return propagate(model);
   SlicedOp sliced;
@@ -73,15 +73,13 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // What its operand is made of stores it turned.
   if (isa<tpu::PermuteOp>(op) && op->hasAttr(codegen::kStoredTurned))
     return Place::Alias;
-  if (isa<tpu::ReshapeOp, tpu::FlattenOp, tpu::FlattenTo2DOp, tpu::SqueezeOp, tpu::UnsqueezeOp,
-          tpu::CopyOp>(op) ||
-      keepsBits(op)) {
+  if (op->hasTrait<traits::ViewLike>() || isa<tpu::CopyOp>(op) || keepsBits(op)) {
     if (isConstantOperand(op, 0))
       return makeError("", "a constant in other dimensions, or that is a result",
                        "one that is computed");
     return Place::Alias;
   }
-  if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
+  if (isColumnSlice(op) && sliceModel(op, info()) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
@@ -17,7 +18,6 @@
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include <limits>
 
 using namespace mlir;
@@ -241,6 +241,21 @@ Copies expandCopies(tpu::ExpandOp op) {
   return std::vector<Copy>{copy};
 }
 
+/// How the copies of an op are made; a cast between integers copies where it narrows them.
+const OpFunctions<Copies()> &copyFunctions() {
+  static const auto kFunctions =
+      OpFunctions<Copies()>()
+          .add<tpu::ConcatOp>([](tpu::ConcatOp concat) { return concatCopies(concat); })
+          .add<tpu::SplitOp>([](tpu::SplitOp split) { return splitCopies(split); })
+          .add<tpu::PermuteOp>([](tpu::PermuteOp permute) { return permuteCopies(permute); })
+          .add<tpu::Depth2SpaceOp>(
+              [](tpu::Depth2SpaceOp shuffle) { return depthToSpaceCopies(shuffle); })
+          .add<tpu::GatherOp>([](tpu::GatherOp gather) { return gatherCopies(gather); })
+          .add<tpu::ExpandOp>([](tpu::ExpandOp expand) { return expandCopies(expand); })
+          .add<tpu::DtypeCastOp>([](tpu::DtypeCastOp narrowing) { return castCopies(narrowing); });
+  return kFunctions;
+}
+
 Copies copiesOf(Operation *op) {
   for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
                                          SmallVector<Value>(op->getResults()))) {
@@ -250,17 +265,11 @@ Copies copiesOf(Operation *op) {
     if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
       return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
   }
-  return llvm::TypeSwitch<Operation *, Copies>(op)
-      .Case([](tpu::ConcatOp concat) { return concatCopies(concat); })
-      .Case([](tpu::SplitOp split) { return splitCopies(split); })
-      .Case([](tpu::PermuteOp permute) { return permuteCopies(permute); })
-      .Case([](tpu::Depth2SpaceOp shuffle) { return depthToSpaceCopies(shuffle); })
-      .Case([](tpu::GatherOp gather) { return gatherCopies(gather); })
-      .Case([](tpu::ExpandOp expand) { return expandCopies(expand); })
-      .Case([](tpu::DtypeCastOp narrowing) { return castCopies(narrowing); })
-      .Case<tpu::TileOp, tpu::PadOp, tpu::CenterCropPadOp, tpu::SliceOp>(
-          [](Operation *other) { return rearrangedCopies(other); })
-      .Default([](Operation *) -> Copies { return makeError("", "there is no transfer for it"); });
+  if (isRearrangement(op))
+    return rearrangedCopies(op);
+  if (const auto copies = copyFunctions().find(op))
+    return copies(op);
+  return makeError("", "there is no transfer for it");
 }
 
 /// The same elements with as few dimensions as possible, at least 4.
@@ -451,10 +460,9 @@ Expected<void> emitComputedGather(Builder &builder, tpu::GatherOp op,
 bool keepsBits(Operation *op) { return integerRatio(op) == 1; }
 
 bool isMove(Operation *op) {
-  return integerRatio(op) > 1 ||
-         isa<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::Depth2SpaceOp, tpu::GatherOp,
-             tpu::ExpandOp>(op) ||
-         isRearrangement(op);
+  if (isa<tpu::DtypeCastOp>(op))
+    return integerRatio(op) > 1;
+  return copyFunctions().find(op) || isRearrangement(op);
 }
 
 Expected<void> checkMove(Operation *op) {

@@ -37,8 +37,8 @@
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -117,17 +117,6 @@ Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
   return products;
 }
 
-std::optional<BinaryKind> binaryKind(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<BinaryKind>>(op)
-      .Case<tpu::AddOp, tpu::AddConstOp>([](auto) { return BinaryKind::Add; })
-      .Case<tpu::SubOp, tpu::SubConstOp>([](auto) { return BinaryKind::Sub; })
-      .Case<tpu::MulOp, tpu::MulConstOp>([](auto) { return BinaryKind::Mul; })
-      .Case<tpu::DivOp, tpu::DivConstOp>([](auto) { return BinaryKind::Div; })
-      .Case<tpu::MaxOp, tpu::MaxConstOp>([](auto) { return BinaryKind::Max; })
-      .Case<tpu::MinOp, tpu::MinConstOp>([](auto) { return BinaryKind::Min; })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
 Kernels binaryKernels(Operation *op, BinaryKind kind, const SlicedOp &sliced) {
   if (auto factors = op->getAttrOfType<ArrayAttr>("coeff"))
     for (double factor : toDoubles(factors))
@@ -158,77 +147,20 @@ Kernels binaryKernels(Operation *op, BinaryKind kind, const SlicedOp &sliced) {
   return one<binaryScratch, emitBinary>(binary);
 }
 
-/// The kind of an element-wise op of one tensor, with its two numbers.
-std::optional<Unary> unaryOf(Operation *op) {
-  const auto number = [&](StringRef name, double missing = 0) {
-    const auto attribute = op->getAttrOfType<FloatAttr>(name);
-    return attribute ? attribute.getValueAsDouble() : missing;
-  };
-  const auto make = [](UnaryKind kind, double a = 0, double b = 0) {
-    Unary unary;
-    unary.kind = kind;
-    unary.a = a;
-    unary.b = b;
-    return unary;
-  };
-  using Maybe = std::optional<Unary>;
-  return llvm::TypeSwitch<Operation *, Maybe>(op)
-      .Case([&](tpu::ReluOp) { return make(UnaryKind::Relu, number("relu_limit", -1)); })
-      .Case([&](tpu::ClipOp) { return make(UnaryKind::Clip, number("min"), number("max")); })
-      .Case([&](tpu::LeakyReluOp) { return make(UnaryKind::LeakyRelu, number("alpha")); })
-      .Case([&](tpu::AbsOp) { return make(UnaryKind::Abs); })
-      .Case([&](tpu::NegOp) { return make(UnaryKind::Neg); })
-      .Case([&](tpu::SqrtOp) { return make(UnaryKind::Sqrt); })
-      .Case([&](tpu::RsqrtOp) { return make(UnaryKind::Rsqrt); })
-      .Case([&](tpu::ReciprocalOp) { return make(UnaryKind::Reciprocal); })
-      .Case([&](tpu::ExpOp) { return make(UnaryKind::Exp); })
-      .Case([&](tpu::LogOp) { return make(UnaryKind::Log); })
-      .Case([&](tpu::SigmoidOp) {
-        return make(UnaryKind::Sigmoid, number("scale", 1), number("bias"));
-      })
-      .Case([&](tpu::TanhOp) { return make(UnaryKind::Tanh); })
-      .Case([&](tpu::SiLUOp) { return make(UnaryKind::Swish, 1); })
-      .Case([&](tpu::SwishOp) { return make(UnaryKind::Swish, number("beta", 1)); })
-      .Case([&](tpu::GELUOp gelu) {
-        return make(gelu.getApproxMode() == "tanh" ? UnaryKind::GeluTanh : UnaryKind::GeluErf);
-      })
-      .Case([&](tpu::ErfOp) { return make(UnaryKind::Erf); })
-      .Case([&](tpu::HardSigmoidOp) {
-        return make(UnaryKind::HardSigmoid, number("alpha", 0.2), number("beta", 0.5));
-      })
-      .Case([&](tpu::HardSwishOp) { return make(UnaryKind::HardSwish); })
-      .Case([&](tpu::EluOp) { return make(UnaryKind::Elu, number("alpha", 1)); })
-      .Case([&](tpu::SoftplusOp) { return make(UnaryKind::Softplus); })
-      .Case([&](tpu::MishOp) { return make(UnaryKind::Mish); })
-      .Case([&](tpu::FloorOp) { return make(UnaryKind::Floor); })
-      .Case([&](tpu::CeilOp) { return make(UnaryKind::Ceil); })
-      .Case([&](tpu::RoundOp) { return make(UnaryKind::Round); })
-      .Case([&](tpu::SignOp) { return make(UnaryKind::Sign); })
-      .Case([&](tpu::ThresholdedReluOp) { return make(UnaryKind::Threshold, number("alpha", 1)); })
-      .Case([&](tpu::ShrinkOp) {
-        return make(UnaryKind::Shrink, number("lambd", 0.5), number("bias"));
-      })
-      .Case([&](tpu::SoftsignOp) { return make(UnaryKind::Softsign); })
-      .Case([&](tpu::SeluOp selu) {
-        return make(UnaryKind::Selu, selu.getAlpha().convertToDouble(),
-                    selu.getGamma().convertToDouble());
-      })
-      .Case([&](tpu::CeluOp) { return make(UnaryKind::Celu, number("alpha", 1)); })
-      .Case([&](tpu::SinOp) { return make(UnaryKind::Sin); })
-      .Case([&](tpu::CosOp) { return make(UnaryKind::Cos); })
-      .Case([&](tpu::SinhOp) { return make(UnaryKind::Sinh); })
-      .Case([&](tpu::CoshOp) { return make(UnaryKind::Cosh); })
-      .Default([](Operation *) { return Maybe(); });
-}
-
-Kernels unaryKernels(const SlicedOp &sliced, Unary unary) {
+Kernels unaryKernels(const SlicedOp &sliced, UnaryKind kind, double a = 0, double b = 0) {
   if (auto log = sliced.op->getAttrOfType<BoolAttr>("log"); log && log.getValue())
     return makeError("", "a logarithm of the result");
+  Unary unary;
+  unary.kind = kind;
+  unary.a = a;
+  unary.b = b;
   unary.input = operandOf(sliced, 0);
   unary.output = resultOf(sliced);
   unary.scratch = scratchRoom(sliced);
   return one<unaryScratch, emitUnary>(unary);
 }
+
+double number(const llvm::APFloat &value) { return value.convertToDouble(); }
 
 /// max(x, 0) + slope * min(x, 0), the second part in the scratch.
 Kernels preluKernels(const SlicedOp &sliced) {
@@ -422,14 +354,6 @@ std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
   return matrices;
 }
 
-bool hasKernel(Operation *op) {
-  return hasQuantizedKernel(op) || hasSelectKernel(op) || binaryKind(op) || unaryOf(op) ||
-         isa<tpu::ConvOp, tpu::DeconvOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::MatMulOp, tpu::CastOp,
-             tpu::PReluOp, tpu::ReduceOp, tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp,
-             tpu::InstanceNormOp, tpu::SoftmaxOp, tpu::UpsampleOp, tpu::InterpOp, tpu::LSTMOp,
-             tpu::GRUOp, tpu::RNNOp, tpu::SliceOp, tpu::ScaleDotProductAttentionOp>(op);
-}
-
 /// Of a concatenation of channels: those parts that lie in their places begin at whole rounds of
 /// lanes; the others are brought to their lanes, unless they were before.
 static Kernels concatKernels(const SlicedOp &sliced) {
@@ -449,48 +373,165 @@ static Kernels concatKernels(const SlicedOp &sliced) {
   return kernels;
 }
 
-Kernels kernelsOf(const SlicedOp &sliced) {
-  if (Expected<void> checked = checkDimensions(sliced); !checked)
-    return propagate(checked);
-  if (hasQuantizedKernel(sliced.op))
-    return quantizedKernels(sliced);
-  if (hasSelectKernel(sliced.op))
-    return selectKernels(sliced);
-  if (isa<tpu::SliceOp>(sliced.op))
-    return columnSliceKernels(sliced);
-  if (isa<tpu::ConcatOp>(sliced.op))
-    return concatKernels(sliced);
-  if (Expected<void> checked = checkOperands(sliced); !checked)
-    return propagate(checked);
-  Operation *op = sliced.op;
-  if (std::optional<BinaryKind> kind = binaryKind(op))
-    return binaryKernels(op, *kind, sliced);
-  if (std::optional<Unary> unary = unaryOf(op))
-    return unaryKernels(sliced, *unary);
-  return llvm::TypeSwitch<Operation *, Kernels>(op)
-      .Case([&](tpu::ConvOp) { return convKernels(sliced); })
-      .Case([&](tpu::DeconvOp) { return deconvKernels(sliced); })
-      .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([&](auto pool) { return poolKernels(pool, sliced); })
-      .Case([&](tpu::MatMulOp product) { return matMulKernels(product, sliced); })
-      .Case([&](tpu::CastOp) {
+namespace {
+
+using Sliced = const SlicedOp &;
+
+/// A function without numbers, and one of two operands.
+template <UnaryKind kind> struct Plain {
+  Kernels operator()(Operation *, Sliced sliced) const { return unaryKernels(sliced, kind); }
+};
+template <BinaryKind kind> struct OfTwo {
+  Kernels operator()(Operation *op, Sliced sliced) const { return binaryKernels(op, kind, sliced); }
+};
+
+/// Element-wise functions without numbers of their own.
+KernelTable plainTable() {
+  return KernelTable(takesAll, checkOperands)
+      .add<tpu::AddOp, tpu::AddConstOp>(OfTwo<BinaryKind::Add>())
+      .add<tpu::SubOp, tpu::SubConstOp>(OfTwo<BinaryKind::Sub>())
+      .add<tpu::MulOp, tpu::MulConstOp>(OfTwo<BinaryKind::Mul>())
+      .add<tpu::DivOp, tpu::DivConstOp>(OfTwo<BinaryKind::Div>())
+      .add<tpu::MaxOp, tpu::MaxConstOp>(OfTwo<BinaryKind::Max>())
+      .add<tpu::MinOp, tpu::MinConstOp>(OfTwo<BinaryKind::Min>())
+      .add<tpu::AbsOp>(Plain<UnaryKind::Abs>())
+      .add<tpu::NegOp>(Plain<UnaryKind::Neg>())
+      .add<tpu::SqrtOp>(Plain<UnaryKind::Sqrt>())
+      .add<tpu::RsqrtOp>(Plain<UnaryKind::Rsqrt>())
+      .add<tpu::ReciprocalOp>(Plain<UnaryKind::Reciprocal>())
+      .add<tpu::ExpOp>(Plain<UnaryKind::Exp>())
+      .add<tpu::LogOp>(Plain<UnaryKind::Log>())
+      .add<tpu::TanhOp>(Plain<UnaryKind::Tanh>())
+      .add<tpu::ErfOp>(Plain<UnaryKind::Erf>())
+      .add<tpu::HardSwishOp>(Plain<UnaryKind::HardSwish>())
+      .add<tpu::SoftplusOp>(Plain<UnaryKind::Softplus>())
+      .add<tpu::MishOp>(Plain<UnaryKind::Mish>())
+      .add<tpu::FloorOp>(Plain<UnaryKind::Floor>())
+      .add<tpu::CeilOp>(Plain<UnaryKind::Ceil>())
+      .add<tpu::RoundOp>(Plain<UnaryKind::Round>())
+      .add<tpu::SignOp>(Plain<UnaryKind::Sign>())
+      .add<tpu::SoftsignOp>(Plain<UnaryKind::Softsign>())
+      .add<tpu::SinOp>(Plain<UnaryKind::Sin>())
+      .add<tpu::CosOp>(Plain<UnaryKind::Cos>())
+      .add<tpu::SinhOp>(Plain<UnaryKind::Sinh>())
+      .add<tpu::CoshOp>(Plain<UnaryKind::Cosh>());
+}
+
+/// Element-wise functions with numbers among their attributes.
+KernelTable numberedTable() {
+  return KernelTable(takesAll, checkOperands)
+      .add<tpu::ReluOp>([](tpu::ReluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Relu, number(op.getReluLimit()));
+      })
+      .add<tpu::ClipOp>([](tpu::ClipOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Clip, number(op.getMin()), number(op.getMax()));
+      })
+      .add<tpu::LeakyReluOp>([](tpu::LeakyReluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::LeakyRelu, number(op.getAlpha()));
+      })
+      .add<tpu::SigmoidOp>([](tpu::SigmoidOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Sigmoid, number(op.getScale()),
+                            number(op.getBias()));
+      })
+      .add<tpu::SiLUOp>(
+          [](Operation *, Sliced sliced) { return unaryKernels(sliced, UnaryKind::Swish, 1); })
+      .add<tpu::SwishOp>([](tpu::SwishOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Swish, number(op.getBeta()));
+      })
+      .add<tpu::GELUOp>([](tpu::GELUOp op, Sliced sliced) {
+        const bool isTanh = op.getApproxMode() == "tanh";
+        return unaryKernels(sliced, isTanh ? UnaryKind::GeluTanh : UnaryKind::GeluErf);
+      })
+      .add<tpu::HardSigmoidOp>([](tpu::HardSigmoidOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::HardSigmoid, number(op.getAlpha()),
+                            number(op.getBeta()));
+      })
+      .add<tpu::EluOp>([](tpu::EluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Elu, number(op.getAlpha()));
+      })
+      .add<tpu::ThresholdedReluOp>([](tpu::ThresholdedReluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Threshold, number(op.getAlpha()));
+      })
+      .add<tpu::ShrinkOp>([](tpu::ShrinkOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Shrink, number(op.getLambd()), number(op.getBias()));
+      })
+      .add<tpu::SeluOp>([](tpu::SeluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Selu, number(op.getAlpha()), number(op.getGamma()));
+      })
+      .add<tpu::CeluOp>([](tpu::CeluOp op, Sliced sliced) {
+        return unaryKernels(sliced, UnaryKind::Celu, number(op.getAlpha()));
+      });
+}
+
+/// What is not element by element, or changes the type.
+KernelTable layerTable() {
+  return KernelTable(takesAll, checkOperands)
+      .add<tpu::ConvOp>([](Operation *, Sliced sliced) { return convKernels(sliced); })
+      .add<tpu::DeconvOp>([](Operation *, Sliced sliced) { return deconvKernels(sliced); })
+      .add<tpu::MaxPoolOp, tpu::AvgPoolOp>(
+          [](auto pool, Sliced sliced) { return poolKernels(pool, sliced); })
+      .add<tpu::MatMulOp>(
+          [](tpu::MatMulOp product, Sliced sliced) { return matMulKernels(product, sliced); })
+      .add<tpu::CastOp>([](Operation *, Sliced sliced) {
         return one<castScratch, emitCast>(CastOp{.input = operandOf(sliced, 0),
                                                  .output = resultOf(sliced),
                                                  .scratch = scratchRoom(sliced)});
       })
-      .Case([&](tpu::PReluOp) { return preluKernels(sliced); })
-      .Case([&](tpu::ReduceOp reduce) { return reduceKernels(reduce, sliced); })
-      .Case<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
-          [&](auto norm) { return normKernels(norm, sliced); })
-      .Case([&](tpu::RMSNormOp norm) { return rmsNormKernels(norm, sliced); })
-      .Case([&](tpu::SoftmaxOp softmax) { return softmaxKernels(softmax, sliced); })
-      .Case([&](tpu::ScaleDotProductAttentionOp attention) {
-        return attentionKernels(attention, sliced);
-      })
-      .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
-      .Case([&](tpu::InterpOp interp) { return interpKernels(interp, sliced); })
-      .Case<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
-          [&](Operation *) { return recurrentKernels(sliced); })
-      .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
+      .add<tpu::PReluOp>([](Operation *, Sliced sliced) { return preluKernels(sliced); })
+      .add<tpu::ReduceOp>(
+          [](tpu::ReduceOp reduce, Sliced sliced) { return reduceKernels(reduce, sliced); })
+      .add<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
+          [](auto norm, Sliced sliced) { return normKernels(norm, sliced); })
+      .add<tpu::RMSNormOp>(
+          [](tpu::RMSNormOp norm, Sliced sliced) { return rmsNormKernels(norm, sliced); })
+      .add<tpu::SoftmaxOp>(
+          [](tpu::SoftmaxOp softmax, Sliced sliced) { return softmaxKernels(softmax, sliced); })
+      .add<tpu::ScaleDotProductAttentionOp>(
+          [](tpu::ScaleDotProductAttentionOp attention, Sliced sliced) {
+            return attentionKernels(attention, sliced);
+          })
+      .add<tpu::UpsampleOp>([](Operation *, Sliced sliced) { return upsampleKernels(sliced); })
+      .add<tpu::InterpOp>(
+          [](tpu::InterpOp interp, Sliced sliced) { return interpKernels(interp, sliced); })
+      .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
+          [](Operation *, Sliced sliced) { return recurrentKernels(sliced); })
+      // These move elements of any type.
+      .with(checkNothing)
+      .add<tpu::SliceOp>([](Operation *, Sliced sliced) { return columnSliceKernels(sliced); })
+      .add<tpu::ConcatOp>([](Operation *, Sliced sliced) { return concatKernels(sliced); });
+}
+
+std::array<const KernelTable *, 5> kernelTables() {
+  static const KernelTable kPlain = plainTable(), kNumbered = numberedTable(),
+                           kLayers = layerTable();
+  return {&quantizedKernels(), &selectKernels(), &kPlain, &kNumbered, &kLayers};
+}
+
+/// The first rule that takes an op; null if there is none.
+const KernelRule *ruleOf(Operation *op) {
+  for (const KernelTable *table : kernelTables())
+    if (const KernelRule *rule = table->find(op))
+      return rule;
+  return nullptr;
+}
+
+} // namespace
+
+bool hasKernel(Operation *op) { return ruleOf(op) != nullptr; }
+
+bool hasKernelFor(OperationName op) {
+  return llvm::any_of(kernelTables(), [&](const KernelTable *table) { return table->names(op); });
+}
+
+Kernels kernelsOf(const SlicedOp &sliced) {
+  if (Expected<void> checked = checkDimensions(sliced); !checked)
+    return propagate(checked);
+  const KernelRule *rule = ruleOf(sliced.op);
+  if (!rule)
+    return makeError("", "there is no kernel");
+  if (Expected<void> checked = rule->check(sliced); !checked)
+    return propagate(checked);
+  return rule->make(sliced.op, sliced);
 }
 
 } // namespace tpuc::bm1684x::backend

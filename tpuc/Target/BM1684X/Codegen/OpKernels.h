@@ -10,6 +10,7 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_OPKERNELS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Target/BM1684X/Kernels/AttentionHeads.h"
@@ -50,12 +51,67 @@ template <auto check, auto emit, typename Params> Kernels oneChecked(Params para
   return std::vector<Kernel>{std::move(kernel)};
 }
 
+/// How ops of one class are computed. `hasKernel` and `kernelsOf` read the same row.
+struct KernelRule {
+  Kernels (*make)(mlir::Operation *op, const codegen::SlicedOp &sliced);
+  /// Whether `make` is meant for `op`, whatever its slices.
+  bool (*takes)(mlir::Operation *op);
+  /// Errors (without `where`) say which tensors `make` cannot take.
+  Expected<void> (*check)(const codegen::SlicedOp &sliced);
+};
+
+/// Rules that share what they take and check; `add` makes one of a function of the op and its
+/// slice, without state.
+class KernelTable {
+public:
+  explicit KernelTable(bool (*takes)(mlir::Operation *),
+                       Expected<void> (*check)(const codegen::SlicedOp &))
+      : takes(takes), check(check) {}
+
+  template <typename... Ops, typename Make> KernelTable &add(Make /*make*/) {
+    (rules.template add<Ops>(
+         {&callOn<Ops, Make, Kernels, const codegen::SlicedOp &>, takes, check}),
+     ...);
+    return *this;
+  }
+  /// The rows behind it are for ops that `condition` takes.
+  KernelTable &where(bool (*condition)(mlir::Operation *)) {
+    takes = condition;
+    return *this;
+  }
+  /// The rows behind it are for tensors that `checked` takes.
+  KernelTable &with(Expected<void> (*checked)(const codegen::SlicedOp &)) {
+    check = checked;
+    return *this;
+  }
+
+  /// The rule for `op`; null if there is none.
+  const KernelRule *find(mlir::Operation *op) const {
+    const KernelRule *rule = rules.find(op);
+    return rule && rule->takes(op) ? rule : nullptr;
+  }
+  /// Whether it has a rule for some ops of this name.
+  bool names(mlir::OperationName op) const { return rules.find(op); }
+
+private:
+  bool (*takes)(mlir::Operation *);
+  Expected<void> (*check)(const codegen::SlicedOp &);
+  OpTable<KernelRule> rules;
+};
+
+/// `KernelTable` for all ops of its classes, and all tensors.
+inline bool takesAll(mlir::Operation *) { return true; }
+inline Expected<void> checkNothing(const codegen::SlicedOp &) { return {}; }
+
 /// The kernels that compute `sliced`, to be run one after the other; all share its scratch. Errors
 /// (without `where`) say what none of them can do.
 Kernels kernelsOf(const codegen::SlicedOp &sliced);
 
-/// Whether `kernelsOf` knows the op at all.
+/// Whether `kernelsOf` has a rule for the op.
 bool hasKernel(mlir::Operation *op);
+
+/// Whether there is a rule for some ops of this name.
+bool hasKernelFor(mlir::OperationName op);
 
 //===--- For the kernels of integers --------------------------------------===//
 

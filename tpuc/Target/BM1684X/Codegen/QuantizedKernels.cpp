@@ -29,8 +29,6 @@
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
 #include "tpuc/Target/BM1684X/Kernels/TableSteps.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -394,42 +392,57 @@ Kernels quantizedAttentionKernels(tpu::ScaleDotProductAttentionOp op, const Slic
   return one<quantizedAttentionScratch, emitQuantizedAttention>(attention);
 }
 
-} // namespace
-
-bool hasQuantizedKernel(Operation *op) {
-  if (tpu::hasStoredSteps(op))
-    return true;
-  if (isa<tpu::CastOp>(op))
-    return isQuantized(op) || tpu::isQuantized(op->getResult(0));
-  return isQuantized(op) &&
-         isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::AddOp, tpu::SubOp, tpu::MulOp,
-             tpu::MaxOp, tpu::MinOp, tpu::LutOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::ReduceOp,
-             tpu::LeakyReluOp, tpu::PReluOp, tpu::RequantIntOp, tpu::UpsampleOp, tpu::InterpOp>(op);
+bool isCastOfIntegers(Operation *cast) {
+  return isQuantized(cast) || tpu::isQuantized(cast->getResult(0));
 }
 
-Kernels quantizedKernels(const SlicedOp &sliced) {
-  return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
-      .Case([&](tpu::ConvOp) { return quantizedConvKernels(sliced); })
-      .Case([&](tpu::DeconvOp) { return quantizedDeconvKernels(sliced); })
-      .Case([&](tpu::MatMulOp product) { return quantizedMatMulKernels(product, sliced); })
-      .Case<tpu::AddOp, tpu::SubOp>([&](auto sum) { return sumKernels(sum, sliced); })
-      .Case([&](tpu::MulOp product) { return mulKernels(product, sliced); })
-      .Case<tpu::MaxOp, tpu::MinOp>([&](auto most) { return extremeKernels(most, sliced); })
-      .Case([&](tpu::LutOp) { return tableKernels(sliced); })
-      .Case([&](tpu::MaxPoolOp) { return maxPoolKernels(sliced); })
-      .Case([&](tpu::AvgPoolOp pool) { return averageKernels(pool, sliced); })
-      .Case([&](tpu::ReduceOp reduce) { return quantizedReduceKernels(reduce, sliced); })
-      .Case<tpu::LeakyReluOp, tpu::PReluOp>([&](auto relu) { return leakyKernels(relu, sliced); })
-      .Case([&](tpu::RequantIntOp op) { return requantizeKernels(op, sliced); })
-      .Case([&](tpu::CastOp cast) { return castKernels(cast, sliced); })
-      .Case([&](tpu::LayerNormOp norm) { return normKernels(norm, sliced); })
-      .Case([&](tpu::SoftmaxOp softmax) { return quantizedSoftmaxKernels(softmax, sliced); })
-      .Case([&](tpu::ScaleDotProductAttentionOp attention) {
-        return quantizedAttentionKernels(attention, sliced);
-      })
-      .Case([&](tpu::UpsampleOp) { return upsampleKernels(sliced); })
-      .Case([&](tpu::InterpOp interp) { return quantizedInterpKernels(interp, sliced); })
-      .Default([](Operation *) -> Kernels { return makeError("", "there is no kernel"); });
+} // namespace
+
+const KernelTable &quantizedKernels() {
+  using Sliced = const SlicedOp &;
+  static const KernelTable kTable =
+      KernelTable(isQuantized, checkNothing)
+          .add<tpu::ConvOp>([](Operation *, Sliced sliced) { return quantizedConvKernels(sliced); })
+          .add<tpu::DeconvOp>(
+              [](Operation *, Sliced sliced) { return quantizedDeconvKernels(sliced); })
+          .add<tpu::MatMulOp>([](tpu::MatMulOp product, Sliced sliced) {
+            return quantizedMatMulKernels(product, sliced);
+          })
+          .add<tpu::AddOp, tpu::SubOp>(
+              [](auto sum, Sliced sliced) { return sumKernels(sum, sliced); })
+          .add<tpu::MulOp>(
+              [](tpu::MulOp product, Sliced sliced) { return mulKernels(product, sliced); })
+          .add<tpu::MaxOp, tpu::MinOp>(
+              [](auto most, Sliced sliced) { return extremeKernels(most, sliced); })
+          .add<tpu::LutOp>([](Operation *, Sliced sliced) { return tableKernels(sliced); })
+          .add<tpu::MaxPoolOp>([](Operation *, Sliced sliced) { return maxPoolKernels(sliced); })
+          .add<tpu::AvgPoolOp>(
+              [](tpu::AvgPoolOp pool, Sliced sliced) { return averageKernels(pool, sliced); })
+          .add<tpu::ReduceOp>([](tpu::ReduceOp reduce, Sliced sliced) {
+            return quantizedReduceKernels(reduce, sliced);
+          })
+          .add<tpu::LeakyReluOp, tpu::PReluOp>(
+              [](auto relu, Sliced sliced) { return leakyKernels(relu, sliced); })
+          .add<tpu::RequantIntOp>(
+              [](tpu::RequantIntOp op, Sliced sliced) { return requantizeKernels(op, sliced); })
+          .add<tpu::UpsampleOp>([](Operation *, Sliced sliced) { return upsampleKernels(sliced); })
+          .add<tpu::InterpOp>([](tpu::InterpOp interp, Sliced sliced) {
+            return quantizedInterpKernels(interp, sliced);
+          })
+          .where(isCastOfIntegers)
+          .add<tpu::CastOp>(
+              [](tpu::CastOp cast, Sliced sliced) { return castKernels(cast, sliced); })
+          .where(tpu::hasStoredSteps)
+          .add<tpu::LayerNormOp>(
+              [](tpu::LayerNormOp norm, Sliced sliced) { return normKernels(norm, sliced); })
+          .add<tpu::SoftmaxOp>([](tpu::SoftmaxOp softmax, Sliced sliced) {
+            return quantizedSoftmaxKernels(softmax, sliced);
+          })
+          .add<tpu::ScaleDotProductAttentionOp>(
+              [](tpu::ScaleDotProductAttentionOp attention, Sliced sliced) {
+                return quantizedAttentionKernels(attention, sliced);
+              });
+  return kTable;
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -13,11 +13,8 @@
 
 namespace tpuc::bm1684x::backend {
 
-/// Whether `op` computes with stored integers and `quantizedKernels` knows it.
-bool hasQuantizedKernel(mlir::Operation *op);
-
-/// The kernels of an op on stored integers, or of a cast to or from them; as `kernelsOf`.
-Kernels quantizedKernels(const codegen::SlicedOp &sliced);
+/// The kernels of ops on stored integers, and of casts to or from them.
+const KernelTable &quantizedKernels();
 
 } // namespace tpuc::bm1684x::backend
 

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/Rearrangements.h"
+#include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Support/Convert.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -148,20 +148,25 @@ Expected<double> fillOf(Operation *op) {
   return convert(*value, DataType::F64).data<double>()[0];
 }
 
-} // namespace
-
-bool isRearrangement(Operation *op) {
-  return isa<tpu::TileOp, tpu::PadOp, tpu::CenterCropPadOp, tpu::SliceOp>(op);
+const OpFunctions<Sources()> &sourceFunctions() {
+  static const auto kFunctions =
+      OpFunctions<Sources()>()
+          .add<tpu::TileOp>([](tpu::TileOp tile) { return tileSources(tile); })
+          .add<tpu::PadOp>([](tpu::PadOp pad) { return padSources(pad); })
+          .add<tpu::CenterCropPadOp>([](tpu::CenterCropPadOp crop) { return centreSources(crop); })
+          .add<tpu::SliceOp>([](tpu::SliceOp slice) { return sliceSources(slice); });
+  return kFunctions;
 }
 
+} // namespace
+
+bool isRearrangement(Operation *op) { return sourceFunctions().find(op) != nullptr; }
+
 Expected<Rearrangement> rearrangementOf(Operation *op) {
-  Sources sources =
-      llvm::TypeSwitch<Operation *, Sources>(op)
-          .Case([](tpu::TileOp tile) { return tileSources(tile); })
-          .Case([](tpu::PadOp pad) { return padSources(pad); })
-          .Case([](tpu::CenterCropPadOp crop) { return centreSources(crop); })
-          .Case([](tpu::SliceOp slice) { return sliceSources(slice); })
-          .Default([](Operation *) -> Sources { return makeError("", "no rearrangement"); });
+  const auto sourcesOf = sourceFunctions().find(op);
+  if (!sourcesOf)
+    return makeError("", "no rearrangement");
+  Sources sources = sourcesOf(op);
   if (!sources)
     return propagate(sources);
   Rearrangement made;

@@ -15,7 +15,6 @@
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
 
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
 using namespace mlir;
@@ -184,28 +183,28 @@ Kernels castKernels(const SlicedOp &sliced) {
 
 } // namespace
 
-bool hasSelectKernel(Operation *op) {
-  return isa<tpu::CompareOp, tpu::CompareConstOp, tpu::WhereOp, tpu::LogicalNotOp,
-             tpu::LogicalBinaryOp, tpu::DtypeCastOp>(op);
-}
-
-Kernels selectKernels(const SlicedOp &sliced) {
-  if (Expected<void> checked = checkElements(sliced); !checked)
-    return propagate(checked);
-  return llvm::TypeSwitch<Operation *, Kernels>(sliced.op)
-      .Case([&](tpu::CompareOp compare) {
-        return compared(sliced, compareKind(compare.getMode()), operandOrNumber(sliced, 0),
-                        operandOrNumber(sliced, 1));
-      })
-      .Case([&](tpu::CompareConstOp compare) { return compareConstKernels(compare, sliced); })
-      .Case([&](tpu::WhereOp) {
-        return chosen(sliced, operandOrNumber(sliced, 1), operandOrNumber(sliced, 2));
-      })
-      .Case([&](tpu::LogicalNotOp) {
-        return compared(sliced, CompareKind::Equal, operandOf(sliced, 0), 0.0);
-      })
-      .Case([&](tpu::LogicalBinaryOp logical) { return logicalKernels(logical, sliced); })
-      .Default([&](Operation *) { return castKernels(sliced); });
+const KernelTable &selectKernels() {
+  using Sliced = const SlicedOp &;
+  static const KernelTable kTable =
+      KernelTable(takesAll, checkElements)
+          .add<tpu::CompareOp>([](tpu::CompareOp compare, Sliced sliced) {
+            return compared(sliced, compareKind(compare.getMode()), operandOrNumber(sliced, 0),
+                            operandOrNumber(sliced, 1));
+          })
+          .add<tpu::CompareConstOp>([](tpu::CompareConstOp compare, Sliced sliced) {
+            return compareConstKernels(compare, sliced);
+          })
+          .add<tpu::WhereOp>([](Operation *, Sliced sliced) {
+            return chosen(sliced, operandOrNumber(sliced, 1), operandOrNumber(sliced, 2));
+          })
+          .add<tpu::LogicalNotOp>([](Operation *, Sliced sliced) {
+            return compared(sliced, CompareKind::Equal, operandOf(sliced, 0), 0.0);
+          })
+          .add<tpu::LogicalBinaryOp>([](tpu::LogicalBinaryOp logical, Sliced sliced) {
+            return logicalKernels(logical, sliced);
+          })
+          .add<tpu::DtypeCastOp>([](Operation *, Sliced sliced) { return castKernels(sliced); });
+  return kTable;
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -13,11 +13,9 @@
 
 namespace tpuc::bm1684x::backend {
 
-/// Whether `op` compares, chooses, combines booleans or converts between element types.
-bool hasSelectKernel(mlir::Operation *op);
-
-/// The kernels of such an op on any elements of at most 32 bits; as `kernelsOf`.
-Kernels selectKernels(const codegen::SlicedOp &sliced);
+/// The kernels of ops that compare, choose, combine booleans or convert between element types, on
+/// any elements of at most 32 bits.
+const KernelTable &selectKernels();
 
 } // namespace tpuc::bm1684x::backend
 
