@@ -51,7 +51,7 @@
 // RUN: not tpuc-opt %s %{low} "--layer-group=opt=2 seconds=5" 2>&1 | FileCheck %s --check-prefix=SECONDS
 // SECONDS: error: --layer-group: seconds={{-1|5}}; expected 0, or with opt=3 a time limit
 // RUN: not tpuc-opt %s %{low} --layer-group=without=magic 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// WITHOUT: error: --layer-group: without: 'magic'; expected some of attention-rows, merge-groups,
+// WITHOUT: error: --layer-group: without: 'magic'; expected some of attention-rows, op-reorder, early-results, constant-pool, joins, early-constants, overlap, merge-groups, row-products, table-steps, stack-rows, turn-stores
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x32x128x128xf32>) -> tensor<1x384x16x16xf32> {
     %none = "top.None"() : () -> none

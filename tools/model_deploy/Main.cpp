@@ -200,8 +200,9 @@ Expected<int> run(std::span<const std::string> arguments) {
       .label("N");
   cli.option("--without", options.codegen.without,
              "Heuristics of the code generator to leave out, to see what they bring: "
-             "attention-rows, merge-groups, stack-rows, table-steps, turn-stores, op-reorder, "
-             "early-results, constant-pool, joins, early-constants, overlap.")
+             "attention-rows, op-reorder, early-results, constant-pool, joins, early-constants, "
+             "overlap, and the chip's own passes, of bm1684x: merge-groups, row-products, "
+             "table-steps, stack-rows, turn-stores.")
       .label("NAMES");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

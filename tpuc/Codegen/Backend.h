@@ -24,6 +24,7 @@
 #include "tpuc/Target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
 #include <memory>
 #include <vector>
 
@@ -110,6 +111,18 @@ public:
   virtual Expected<OutputFile> finish(const ModelContents &contents, const std::string &path) = 0;
 };
 
+/// Where the passes run that a target adds to those of every target.
+enum class Stage : uint8_t {
+  Divide, ///< Behind --decompose: also where it is only asked which layers have kernels.
+  Refine, ///< In front of --subnet-divide, when ops are such that have kernels.
+};
+
+/// A pass that serves one target. It can be left out by its name.
+struct OptionalPass {
+  Stage stage;
+  std::unique_ptr<mlir::Pass> (*create)();
+};
+
 class Backend {
 public:
   explicit Backend(const TargetInfo &target) : target(target) {}
@@ -120,31 +133,14 @@ public:
   /// What networks may be lowered to; ops of other types are refused one by one.
   virtual PrecisionSet precisions() const = 0;
 
+  /// The target's own passes, those of each stage in the order in which they run.
+  virtual llvm::ArrayRef<OptionalPass> optionalPasses() const { return {}; }
+
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
-  /// How many groups of a convolution are computed fastest as one, with zeros in the filter where
-  /// channels do not meet: 1 if that gains nothing.
-  virtual int64_t groupsAtOnce(mlir::Operation *op) const = 0;
-  /// How long the engine that computes takes for a convolution in one group like `op` with a filter
-  /// and a result of other dimensions. None: types that it does not compute on.
-  virtual std::optional<int64_t> convolutionCycles(mlir::Operation *op,
-                                                   std::array<int64_t, 4> filter,
-                                                   std::array<int64_t, 4> result) const = 0;
   /// About how long the engine that moves data takes for `bytes` that lie in so many rows. Of no
   /// bytes: what a transfer takes to start.
   virtual int64_t transferCycles(int64_t bytes, int64_t rows) const = 0;
-  /// Whether the product of one row with a constant matrix is computed faster as a convolution of
-  /// one window over the picture [channels, rows, columns] that the row is.
-  virtual bool wantsConvolution(mlir::Operation *product,
-                                llvm::ArrayRef<int64_t> picture) const = 0;
-  /// How a `tpu.Lut` is computed by arithmetic that gives the entries of its table, where that is
-  /// faster than looking them up: numbers that only the backend reads (`kTableSteps`). Errors:
-  /// constants that cannot be read.
-  virtual Expected<std::optional<llvm::SmallVector<int64_t>>>
-  tableSteps(mlir::Operation *op) const = 0;
-  /// Whether the transfers that store the result [n, c, h, w] of `op` can put its channels, of
-  /// groups of them each by itself, behind its pixels.
-  virtual bool turnsStores(mlir::Operation *op) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
@@ -162,8 +158,9 @@ public:
   virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                          unsigned secondIndex) const = 0;
   /// Of a constant of which each lane holds one short row that is the same in both memories, packed
-  /// as [lanes, elements]: what the rows have to be aligned to. None for others.
-  virtual std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const = 0;
+  /// as [lanes, elements], so that it may stay in local memory for the whole network: what the rows
+  /// have to be aligned to. None for others.
+  virtual std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const;
   /// How long the engines work on what `emit` emits.
   virtual Expected<int64_t> cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// How long a run takes of all that `emit` emits, both engines side by side: by each set of

@@ -17,6 +17,10 @@ using namespace tpuc::codegen;
 Emitter::~Emitter() = default;
 Backend::~Backend() = default;
 
+std::optional<int64_t> Backend::residentAlignment(OpOperand & /*operand*/) const {
+  return std::nullopt;
+}
+
 std::unique_ptr<Backend> codegen::backendOf(const TargetInfo &target) {
   for (CreateBackend create : backends())
     if (std::unique_ptr<Backend> backend = create(target))

@@ -11,6 +11,8 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Target/Registry.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -22,7 +24,6 @@ namespace tpuc::codegen {
 namespace tpuc::codegen::generated {
 #define GEN_PASS_REGISTRATION
 #include "tpuc/Codegen/Passes.h.inc"
-#include "tpuc/Dialect/Top/MainFunction.h"
 } // namespace tpuc::codegen::generated
 
 using namespace mlir;
@@ -66,31 +67,34 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
 }
 
 /// What is not left out; --layer-group refuses names that are none.
-static Heuristics heuristicsOf(const GenerationOptions &options) {
-  return Heuristics::without(options.without).value_or(Heuristics());
+static Heuristics heuristicsOf(const GenerationOptions &options, const Backend &backend) {
+  return Heuristics::without(options.without, backend).value_or(Heuristics());
 }
 
-void codegen::addDivision(OpPassManager &manager, const GenerationOptions &options) {
-  const Heuristics heuristics = heuristicsOf(options);
-  if (heuristics.attentionRows)
+/// Adds the target's own passes of a stage, but for those that are left out.
+static void addOptional(OpPassManager &manager, Stage stage, const Backend &backend,
+                        const GenerationOptions &options) {
+  for (const OptionalPass &each : backend.optionalPasses()) {
+    std::unique_ptr<Pass> pass = each.create();
+    if (each.stage == stage && !llvm::is_contained(options.without, pass->getArgument()))
+      manager.addPass(std::move(pass));
+  }
+}
+
+void codegen::addDivision(OpPassManager &manager, const Backend &backend,
+                          const GenerationOptions &options) {
+  if (heuristicsOf(options, backend).attentionRows)
     manager.addPass(createAttentionRows());
   manager.addPass(createDecomposeAttention());
   manager.addPass(createDecompose());
-  if (heuristics.mergeGroups)
-    manager.addPass(createMergeGroups());
-  manager.addPass(createRowProducts());
+  addOptional(manager, Stage::Divide, backend, options);
 }
 
-void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &options) {
-  addDivision(manager, options);
-  const Heuristics heuristics = heuristicsOf(options);
-  // What a table takes counts where rows become channels.
-  if (heuristics.tableSteps)
-    manager.addPass(createTableSteps());
-  if (heuristics.stackRows)
-    manager.addPass(createStackRows());
-  if (heuristics.turnStores)
-    manager.addPass(createTurnStores());
+void codegen::addCodegen(OpPassManager &manager, const Backend &backend,
+                         const GenerationOptions &options) {
+  addDivision(manager, backend, options);
+  addOptional(manager, Stage::Refine, backend, options);
+  const Heuristics heuristics = heuristicsOf(options, backend);
   manager.addPass(createSubnetDivide());
   manager.addPass(createWeightReorder());
   if (heuristics.opReorder)
@@ -106,4 +110,10 @@ void codegen::addCodegen(OpPassManager &manager, const GenerationOptions &option
   manager.addPass(createAddressAssign());
 }
 
-void codegen::registerCodegen() { generated::registerTpucCodegenPasses(); }
+void codegen::registerCodegen() {
+  generated::registerTpucCodegenPasses();
+  for (const TargetInfo *target : knownTargets())
+    if (const std::unique_ptr<Backend> backend = backendOf(*target))
+      for (const OptionalPass &pass : backend->optionalPasses())
+        registerPass(pass.create);
+}

@@ -48,7 +48,7 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
   for (Operation *layer : layers)
     for (OpOperand &operand : layer->getOpOperands()) {
       auto unpack = operand.get().getDefiningOp<tpu::UnpackOp>();
-      const std::optional<int64_t> alignment = backend.poolAlignment(operand);
+      const std::optional<int64_t> alignment = backend.residentAlignment(operand);
       if (!unpack || !alignment)
         continue;
       // [lanes, elements of a row].

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Heuristics.h"
+#include "tpuc/Codegen/Backend.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,10 +17,6 @@ using namespace tpuc::codegen;
 
 static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[] = {
     {"attention-rows", &Heuristics::attentionRows},
-    {"merge-groups", &Heuristics::mergeGroups},
-    {"stack-rows", &Heuristics::stackRows},
-    {"table-steps", &Heuristics::tableSteps},
-    {"turn-stores", &Heuristics::turnStores},
     {"op-reorder", &Heuristics::opReorder},
     {"early-results", &Heuristics::earlyResults},
     {"constant-pool", &Heuristics::constantPool},
@@ -27,15 +24,20 @@ static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[
     {"early-constants", &Heuristics::earlyConstants},
     {"overlap", &Heuristics::overlap}};
 
-Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names) {
+Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names,
+                                         const Backend &backend) {
   Heuristics heuristics;
+  std::vector<std::string> known;
+  for (const auto &[name, member] : kHeuristics)
+    known.emplace_back(name);
+  for (const OptionalPass &pass : backend.optionalPasses())
+    known.push_back(pass.create()->getArgument().str());
   for (const std::string &name : names) {
-    const auto *found =
-        llvm::find_if(kHeuristics, [&](const auto &entry) { return entry.first == name; });
-    if (found == std::end(kHeuristics))
-      return makeError("without", "'" + name + "'",
-                       "some of " + llvm::join(llvm::make_first_range(kHeuristics), ", "));
-    heuristics.*found->second = false;
+    if (!llvm::is_contained(known, name))
+      return makeError("without", "'" + name + "'", "some of " + llvm::join(known, ", "));
+    for (const auto &[own, member] : kHeuristics)
+      if (own == llvm::StringRef(name))
+        heuristics.*member = false;
   }
   return heuristics;
 }

@@ -17,12 +17,12 @@
 
 namespace tpuc::codegen {
 
+class Backend;
+
 /// What saves cycles, and can be left out to see how many.
 struct Heuristics {
-  /// Whole passes: --attention-rows, --merge-groups, --stack-rows, --table-steps, --turn-stores,
-  /// --op-reorder, --early-results.
-  bool attentionRows = true, mergeGroups = true, stackRows = true, tableSteps = true,
-       turnStores = true, opReorder = true, earlyResults = true;
+  /// Whole passes: --attention-rows, --op-reorder, --early-results.
+  bool attentionRows = true, opReorder = true, earlyResults = true;
   /// Short constants stay in local memory (ConstantPool.h).
   bool constantPool = true;
   /// Concatenations in groups (Joins.h).
@@ -32,8 +32,9 @@ struct Heuristics {
   /// Slices are loaded and stored while others are computed.
   bool overlap = true;
 
-  /// All but those of these names. Errors: a name that is none.
-  static Expected<Heuristics> without(llvm::ArrayRef<std::string> names);
+  /// All but those of these names, among which those of the target's own passes
+  /// (`Backend::optionalPasses`) may be. Errors: a name that is none.
+  static Expected<Heuristics> without(llvm::ArrayRef<std::string> names, const Backend &backend);
 };
 
 } // namespace tpuc::codegen

@@ -69,12 +69,12 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     if (seconds < 0 || (seconds > 0 && opt != 3))
       return module.emitError() << "--layer-group: seconds=" << seconds.getValue()
                                 << "; expected 0, or with opt=3 a time limit";
-    Expected<Heuristics> heuristics = Heuristics::without(without);
-    if (!heuristics)
-      return module.emitError() << "--layer-group: " << heuristics.error().message();
     std::unique_ptr<Backend> backend = backendOrEmit(module);
     if (!backend)
       return failure();
+    Expected<Heuristics> heuristics = Heuristics::without(without, *backend);
+    if (!heuristics)
+      return module.emitError() << "--layer-group: " << heuristics.error().message();
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main)
       return module.emitError(main.error().message());

@@ -17,6 +17,8 @@
 
 namespace tpuc::codegen {
 
+class Backend;
+
 #define GEN_PASS_DECL
 #include "tpuc/Codegen/Passes.h.inc"
 
@@ -32,18 +34,21 @@ struct GenerationOptions {
 };
 
 /// Adds the passes that turn layers into such that the chip has kernels for: --attention-rows,
-/// --decompose-attention, --decompose, --merge-groups, --row-products.
-void addDivision(mlir::OpPassManager &manager, const GenerationOptions &options);
+/// --decompose-attention, --decompose, and the target's own of `Stage::Divide`.
+void addDivision(mlir::OpPassManager &manager, const Backend &backend,
+                 const GenerationOptions &options);
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
-/// --table-steps, --stack-rows, --subnet-divide, --weight-reorder, --op-reorder, --layer-group,
-/// --address-assign.
-void addCodegen(mlir::OpPassManager &manager, const GenerationOptions &options);
+/// the target's own of `Stage::Refine`, --subnet-divide, --weight-reorder, --op-reorder,
+/// --early-results, --layer-group, --address-assign.
+void addCodegen(mlir::OpPassManager &manager, const Backend &backend,
+                const GenerationOptions &options);
 
 /// Emits the commands of a module with addresses and writes the model file, which the caller
 /// commits. Errors: a module that --address-assign has not seen; what the chip's kernels say.
 Expected<OutputFile> writeModelFile(mlir::ModuleOp module, const std::string &path);
 
+/// Makes these passes, and the own ones of all targets that have some, known by their names.
 void registerCodegen();
 
 } // namespace tpuc::codegen

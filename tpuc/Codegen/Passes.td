@@ -49,61 +49,6 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
-def MergeGroups : Pass<"merge-groups", "::mlir::ModuleOp"> {
-  let summary = "Compute small groups of a convolution together";
-  let description = [{
-    Where the groups of a convolution have so few channels that the module's chip would leave most
-    of its multipliers idle, several become one, with a new constant as the filter that has zeros
-    where the channels of two groups would meet.
-  }];
-  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
-}
-
-def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
-  let summary = "Give convolutions of few channels more of them";
-  let description = [{
-    Where the module's chip would leave most of its multipliers or lanes idle, rows become channels
-    of a convolution: those under a window by `tpu.StackRows`, so that the window has one row, and
-    several of the result, which `tpu.UnstackRows` puts below each other again behind what is
-    computed of each element. The convolution that alone reads the result may read the rows as they
-    lie. What takes less by estimate, with the layers around, is done. Filters and biases are new
-    constants.
-  }];
-  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
-}
-
-def RowProducts : Pass<"row-products", "::mlir::ModuleOp"> {
-  let summary = "Compute products of one row as convolutions";
-  let description = [{
-    A product of one row with a constant matrix becomes a convolution whose result has one pixel, if
-    that is faster on the module's chip: the columns are its channels, and its input is the picture
-    that the row was before it was flattened, or else one pixel with the row as its channels. What
-    is no picture lies in local memory as a row (`from_row`, `in_row`). The filter is a new constant;
-    the bias of integers takes up the zero point of the row.
-  }];
-  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
-}
-
-def TableSteps : Pass<"table-steps", "::mlir::ModuleOp"> {
-  let summary = "Compute tables by arithmetic";
-  let description = [{
-    A `tpu.Lut` that the module's chip computes gets `steps`, where its kernels have a sequence of
-    arithmetic that gives the table for every input in fewer cycles than looking it up: numbers that
-    only the chip's code generator reads. The table still says what the op means.
-  }];
-}
-
-def TurnStores : Pass<"turn-stores", "::mlir::ModuleOp"> {
-  let summary = "Let the transfer that stores a convolution's result permute it";
-  let description = [{
-    A permute that puts the channels of the result of a convolution behind its pixels, of several
-    groups of channels each by itself, and reads it alone, through reshapes or not, lies where that
-    result is stored, if the transfers of the module's chip can turn it on its way there:
-    `stored_turned`, with the groups of channels of an image, on the convolution, the reshapes and
-    the permute.
-  }];
-}
-
 def WeightReorder : Pass<"weight-reorder", "::mlir::ModuleOp"> {
   let summary = "Lay weights out as the chip reads them";
   let description = [{

@@ -50,7 +50,7 @@ codegen::layersRefusedOnIntegers(ModuleOp lowered, const std::set<std::string> &
     return propagate(backend);
   OwningOpRef<ModuleOp> divided(lowered.clone());
   PassManager manager(lowered.getContext());
-  addDivision(manager, options);
+  addDivision(manager, **backend, options);
   if (failed(manager.run(*divided)))
     return makeError("module", "its layers cannot be divided");
   Expected<func::FuncOp> main = top::mainFunction(*divided);

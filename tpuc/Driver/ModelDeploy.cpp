@@ -405,8 +405,12 @@ Expected<bool> ModelDeploy::useFloats() {
 /// for in that itself.
 Expected<OwningOpRef<ModuleOp>> ModelDeploy::generated() {
   OwningOpRef<ModuleOp> module(lowered->module->clone());
-  Expected<void> run = runPasses(
-      *module, [&](OpPassManager &manager) { codegen::addCodegen(manager, options.codegen); });
+  Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*module);
+  if (!backend)
+    return propagate(backend);
+  Expected<void> run = runPasses(*module, [&](OpPassManager &manager) {
+    codegen::addCodegen(manager, **backend, options.codegen);
+  });
   if (run)
     return module;
   // It lives in the context of the network that may be replaced.

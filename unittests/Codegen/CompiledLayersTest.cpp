@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
@@ -1089,8 +1090,10 @@ protected:
                   {.chip = "bm1684x", .mode = mode.precision, .asymmetric = mode.asymmetric});
     }));
     mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
+    Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);
+    ASSERT_TRUE(backend) << backend.error().message();
     ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
-      codegen::addCodegen(passes, {.opt = opt});
+      codegen::addCodegen(passes, **backend, {.opt = opt});
     })) << sketch.text();
     // What the host computes would be right, too.
     compiled->walk([&](mlir::Operation *op) {

@@ -13,7 +13,6 @@
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
@@ -21,10 +20,7 @@
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
-#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
-#include "tpuc/Target/BM1684X/Kernels/TableFit.h"
-
-#include <cstring>
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -66,6 +62,8 @@ PrecisionSet BM1684XBackend::precisions() const {
   return {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 }
 
+ArrayRef<OptionalPass> BM1684XBackend::optionalPasses() const { return ownPasses(); }
+
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // Stacked rows are read from where their input lies, and stored there one below the other.
   if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
@@ -97,102 +95,10 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   return Place::Local;
 }
 
-bool BM1684XBackend::turnsStores(Operation *op) const {
-  return operandForm(op, op->getNumOperands()) == OperandForm::Tensor &&
-         precOf(elementTypeOf(op, op->getNumOperands())).has_value();
-}
-
-/// Each group takes rounds of lanes and blocks of input channels of its own. As long as merged
-/// groups have one block, the filter takes no more room. One channel each is another command.
-int64_t BM1684XBackend::groupsAtOnce(Operation *op) const {
-  auto conv = dyn_cast<tpu::ConvOp>(op);
-  const DataType type = elementTypeOf(op, 0);
-  if (!conv || !precOf(type))
-    return 1;
-  const auto groups = static_cast<int64_t>(conv.getGroup());
-  const auto channelsOf = [&](Value value) {
-    return cast<RankedTensorType>(value.getType()).getDimSize(1) / groups;
-  };
-  const int64_t inputs = channelsOf(conv.getInput());
-  const int64_t outputs = channelsOf(conv.getOutput());
-  if (inputs == 1 && outputs == 1)
-    return 1;
-  int64_t best = 1;
-  int64_t fewest = groups * ceilDiv(outputs, kLanes);
-  const int64_t apart = fewest;
-  for (int64_t merged = 2; merged <= groups && merged * inputs <= channelBlock(*precOf(type));
-       ++merged) {
-    const int64_t rounds = groups / merged * ceilDiv(merged * outputs, kLanes);
-    if (groups % merged != 0 || rounds > fewest || rounds == apart)
-      continue;
-    best = merged;
-    fewest = rounds;
-  }
-  return best;
-}
-
-/// The multipliers of a cycle share blocks of input channels, and each lane has an output channel.
-std::optional<int64_t> BM1684XBackend::convolutionCycles(Operation *op,
-                                                         std::array<int64_t, 4> filter,
-                                                         std::array<int64_t, 4> result) const {
-  const std::optional<Prec> prec = precOf(elementTypeOf(op, 0));
-  if (!prec)
-    return std::nullopt;
-  const int64_t pixels = *prec == Prec::F32 ? 16 : 4;
-  return result[0] * ceilDiv(result[1], kLanes) * ceilDiv(result[2] * result[3], pixels) *
-         ceilDiv(filter[1], channelBlock(*prec)) * filter[2] * filter[3];
-}
-
 /// Short rows take as long as rows of 256 bytes.
 int64_t BM1684XBackend::transferCycles(int64_t bytes, int64_t rows) const {
   constexpr int64_t kRate = 50, kShortRow = 256, kStart = 300;
   return bytes == 0 ? kStart : std::max(bytes, rows * kShortRow) / kRate;
-}
-
-/// A filter has long rows in each lane, and one row of a product uses one lane of 64. Input
-/// channels in blocks that are not full would be loaded for nothing. Local memory has to hold the
-/// filters of one round of lanes while others are loaded.
-bool BM1684XBackend::wantsConvolution(Operation *product, ArrayRef<int64_t> picture) const {
-  const DataType type = elementTypeOf(product, 1);
-  if (!precOf(type))
-    return false;
-  const int64_t taps = picture[1] * picture[2];
-  const int64_t own = picture[0] * taps;
-  const int64_t kept = alignUp(picture[0], channelBlock(*precOf(type))) * taps;
-  const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
-  const int64_t room = int64_t{info().memory.localBytesPerLane} / 8 * 7;
-  // Zeros in the filter are loaded, too; a few take less time than a row of single elements that is
-  // stored and loaded.
-  constexpr int64_t kFewBytes = 16384;
-  const int64_t columns = cast<RankedTensorType>(product->getResult(0).getType()).getShape().back();
-  const int64_t zeros = byteSize(type, (kept - own) * columns);
-  return (kept <= own + own / 8 || zeros <= kFewBytes) && 2 * byteSize(type, kept) + row <= room;
-}
-
-/// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
-/// start.
-Expected<std::optional<SmallVector<int64_t>>> BM1684XBackend::tableSteps(Operation *op) const {
-  constexpr int64_t kLookup = 64, kStart = 40, kFewest = 3 * kStart;
-  const std::optional<SmallVector<int64_t>> none;
-  const int64_t elements =
-      ceilDiv(cast<RankedTensorType>(op->getResult(0).getType()).getNumElements(), kLanes);
-  if (elements <= kFewest)
-    return none;
-  Expected<Tensor> table = readConstant(op, 1);
-  if (!table)
-    return propagate(table);
-  const DataType input = elementTypeOf(op, 0);
-  TableBytes bytes;
-  std::memcpy(bytes.data(), table->rawBytes().data(), bytes.size());
-  const std::optional<std::vector<TableStep>> steps =
-      fitTable(bytes, input, static_cast<int32_t>(tpu::zeroPointOf(op->getOperand(0))));
-  if (!steps)
-    return none;
-  const int64_t saved = elements * (kLookup - cyclesOfSteps(*steps, input)) / kLookup;
-  if (saved <= kStart * static_cast<int64_t>(steps->size()))
-    return none;
-  const std::vector<int64_t> numbers = numbersOf(*steps);
-  return std::optional(SmallVector<int64_t>(numbers.begin(), numbers.end()));
 }
 
 Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &operand) const {
@@ -239,8 +145,8 @@ bool BM1684XBackend::liesAlike(Operation *first, unsigned firstIndex, Operation 
          elementTypeOf(first, firstIndex) == elementTypeOf(second, secondIndex);
 }
 
-std::optional<int64_t> BM1684XBackend::poolAlignment(OpOperand &operand) const {
-  return backend::poolAlignment(operand);
+std::optional<int64_t> BM1684XBackend::residentAlignment(OpOperand &operand) const {
+  return backend::residentAlignment(operand);
 }
 
 Expected<int64_t>
@@ -274,7 +180,7 @@ std::unique_ptr<Emitter> BM1684XBackend::createEmitter() const {
 namespace tpuc::BM1684X {
 
 std::unique_ptr<codegen::Backend> createBackend(const TargetInfo &target) {
-  if (target.name != "bm1684x")
+  if (target.name != bm1684x::backend::kChipName)
     return nullptr;
   return std::make_unique<bm1684x::backend::BM1684XBackend>(target);
 }

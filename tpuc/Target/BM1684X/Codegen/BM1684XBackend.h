@@ -13,20 +13,17 @@
 
 namespace tpuc::bm1684x::backend {
 
+/// What `module.chip` says.
+inline constexpr std::string_view kChipName = "bm1684x";
+
 class BM1684XBackend : public codegen::Backend {
 public:
   using Backend::Backend;
 
   PrecisionSet precisions() const override;
+  llvm::ArrayRef<codegen::OptionalPass> optionalPasses() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
-  bool wantsConvolution(mlir::Operation *product, llvm::ArrayRef<int64_t> picture) const override;
-  int64_t groupsAtOnce(mlir::Operation *op) const override;
-  std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
-                                           std::array<int64_t, 4> result) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
-  Expected<std::optional<llvm::SmallVector<int64_t>>>
-  tableSteps(mlir::Operation *op) const override;
-  bool turnsStores(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
@@ -36,7 +33,7 @@ public:
   bool isAligned(mlir::Operation *op, unsigned index) const override;
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
-  std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;
+  std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
   Expected<int64_t>
   cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
   Expected<llvm::SmallVector<int64_t>>

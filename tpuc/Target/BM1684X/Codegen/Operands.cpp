@@ -837,7 +837,7 @@ static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> d
   return layout;
 }
 
-std::optional<int64_t> poolAlignment(OpOperand &operand) {
+std::optional<int64_t> residentAlignment(OpOperand &operand) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
   if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))

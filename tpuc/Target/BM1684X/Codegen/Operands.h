@@ -72,8 +72,8 @@ uint32_t parameterAddress(mlir::Operation *op, const codegen::SliceModel &model,
 /// How a constant operand is kept; none: as it is. Errors: constants that cannot be read.
 Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);
 
-/// See Backend::poolAlignment.
-std::optional<int64_t> poolAlignment(mlir::OpOperand &operand);
+/// See Backend::residentAlignment.
+std::optional<int64_t> residentAlignment(mlir::OpOperand &operand);
 
 /// Whether operand `index` is the same in every run.
 bool isConstantOperand(mlir::Operation *op, unsigned index);

@@ -12,22 +12,27 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
 #include <numeric>
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_TURNSTORES
-#include "tpuc/Codegen/Passes.h.inc"
-} // namespace tpuc::codegen
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
 
 using namespace mlir;
-using namespace tpuc;
 using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
 
 namespace {
 
@@ -82,6 +87,13 @@ Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) 
   return nullptr;
 }
 
+/// Whether the transfers that store the result [n, c, h, w] of `op` can put its channels, of groups
+/// of them each by itself, behind its pixels.
+bool turnsStores(Operation *op) {
+  return operandForm(op, op->getNumOperands()) == OperandForm::Tensor &&
+         precOf(elementTypeOf(op, op->getNumOperands())).has_value();
+}
+
 Expected<void> turnStore(tpu::PermuteOp op, const Backend &backend) {
   SmallVector<Operation *> path = {op};
   Operation *maker = convolutionOf(op, path);
@@ -99,7 +111,7 @@ Expected<void> turnStore(tpu::PermuteOp op, const Backend &backend) {
   const int64_t groups = turn->outer / dims[0];
   // What the host computes stays as it is.
   const Expected<Place> place = fittingPlaceOf(maker, backend);
-  if (!place || *place != Place::Local || !backend.turnsStores(maker))
+  if (!place || *place != Place::Local || !turnsStores(maker))
     return {};
   path.push_back(maker);
   for (Operation *each : path)
@@ -107,10 +119,12 @@ Expected<void> turnStore(tpu::PermuteOp op, const Backend &backend) {
   return {};
 }
 
-struct TurnStoresPass : codegen::impl::TurnStoresBase<TurnStoresPass> {
+struct TurnStoresPass : impl::TurnStoresBase<TurnStoresPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
     const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
     if (failed(rewriteOps<tpu::PermuteOp>(getOperation(), wants, turnStore)))
       signalPassFailure();
@@ -118,3 +132,5 @@ struct TurnStoresPass : codegen::impl::TurnStoresBase<TurnStoresPass> {
 };
 
 } // namespace
+
+} // namespace tpuc::bm1684x::backend

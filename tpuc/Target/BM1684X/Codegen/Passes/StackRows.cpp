@@ -9,21 +9,25 @@
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
-#include "tpuc/Codegen/PackedRows.h"
-#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/ThreadPool.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_STACKROWS
-#include "tpuc/Codegen/Passes.h.inc"
-} // namespace tpuc::codegen
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
 
 using namespace mlir;
-using namespace tpuc;
 using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
 
 namespace {
 
@@ -65,9 +69,8 @@ RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backe
       continue;
     const ArrayRef<int64_t> filter = OpMaker::dimsOf(conv.getFilter());
     const ArrayRef<int64_t> result = OpMaker::dimsOf(conv.getOutput());
-    computed += backend
-                    .convolutionCycles(conv, {filter[0], filter[1], filter[2], filter[3]},
-                                       {result[0], result[1], result[2], result[3]})
+    computed += convolutionCycles(conv, {filter[0], filter[1], filter[2], filter[3]},
+                                  {result[0], result[1], result[2], result[3]})
                     .value_or(0);
   }
   if (moved > computed)
@@ -190,10 +193,12 @@ Expected<void> RowPacker::run() {
   return {};
 }
 
-struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
+struct StackRowsPass : impl::StackRowsBase<StackRowsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
     const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
     Expected<func::FuncOp> main = top::mainFunction(getOperation());
     if (!backend)
@@ -207,3 +212,5 @@ struct StackRowsPass : codegen::impl::StackRowsBase<StackRowsPass> {
 };
 
 } // namespace
+
+} // namespace tpuc::bm1684x::backend

@@ -8,7 +8,6 @@
 
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
-#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -17,18 +16,25 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 #include <cstring>
 #include <numeric>
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_ROWPRODUCTS
-#include "tpuc/Codegen/Passes.h.inc"
-} // namespace tpuc::codegen
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
 
 using namespace mlir;
-using namespace tpuc;
 using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
 
 namespace {
 
@@ -92,6 +98,29 @@ tpu::CastOp castOf(Value value) {
   return value.hasOneUse() ? dyn_cast<tpu::CastOp>(*value.getUsers().begin()) : tpu::CastOp();
 }
 
+/// Whether the product of one row with a constant matrix is computed faster as a convolution of one
+/// window over the picture [channels, rows, columns] that the row is.
+///
+/// A filter has long rows in each lane, and one row of a product uses one lane of 64. Input
+/// channels in blocks that are not full would be loaded for nothing. Local memory has to hold the
+/// filters of one round of lanes while others are loaded.
+bool wantsConvolution(Operation *product, ArrayRef<int64_t> picture, const TargetInfo &target) {
+  const DataType type = elementTypeOf(product, 1);
+  if (!precOf(type))
+    return false;
+  const int64_t taps = picture[1] * picture[2];
+  const int64_t own = picture[0] * taps;
+  const int64_t kept = alignUp(picture[0], channelBlock(*precOf(type))) * taps;
+  const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
+  const int64_t room = int64_t{target.memory.localBytesPerLane} / 8 * 7;
+  // Zeros in the filter are loaded, too; a few take less time than a row of single elements that is
+  // stored and loaded.
+  constexpr int64_t kFewBytes = 16384;
+  const int64_t columns = cast<RankedTensorType>(product->getResult(0).getType()).getShape().back();
+  const int64_t zeros = byteSize(type, (kept - own) * columns);
+  return (kept <= own + own / 8 || zeros <= kFewBytes) && 2 * byteSize(type, kept) + row <= room;
+}
+
 /// Makes a convolution of a product.
 class RowRewriter {
 public:
@@ -101,6 +130,9 @@ public:
   Expected<void> run();
 
 private:
+  bool isFasterAsPicture(ArrayRef<int64_t> picture) {
+    return wantsConvolution(op, picture, maker.backend.info());
+  }
   Expected<Value> biasFor(const Tensor &filter);
   void replaceCast(tpu::CastOp cast, Value row);
   NamedAttrList attributesFor(ArrayRef<int64_t> picture, bool isRow) const;
@@ -158,13 +190,13 @@ NamedAttrList RowRewriter::attributesFor(ArrayRef<int64_t> picture, bool isRow) 
 
 Expected<void> RowRewriter::run() {
   Value picture = pictureOf(op.getInput());
-  if (!picture || !maker.backend.wantsConvolution(op, OpMaker::dimsOf(picture).drop_front()))
+  if (!picture || !isFasterAsPicture(OpMaker::dimsOf(picture).drop_front()))
     picture = {};
   const int64_t inner = OpMaker::typeOf(op.getInput()).getNumElements();
   // What another product gives is a row already.
   const bool isRow =
       !picture || (picture.getDefiningOp() && picture.getDefiningOp()->hasAttr(kInRow));
-  if (!picture && !maker.backend.wantsConvolution(op, {inner, 1, 1}))
+  if (!picture && !isFasterAsPicture({inner, 1, 1}))
     return {};
   Expected<Tensor> matrix = op.getRight().getDefiningOp<top::WeightOp>().read();
   if (!matrix)
@@ -204,10 +236,12 @@ void RowRewriter::replaceCast(tpu::CastOp cast, Value row) {
   cast.erase();
 }
 
-struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
+struct RowProductsPass : impl::RowProductsBase<RowProductsPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
     const auto wants = [](tpu::MatMulOp op, const Backend &) { return hasOneRow(op); };
     const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
       Expected<void> done = RowRewriter(op, backend).run();
@@ -225,3 +259,5 @@ struct RowProductsPass : codegen::impl::RowProductsBase<RowProductsPass> {
 };
 
 } // namespace
+
+} // namespace tpuc::bm1684x::backend

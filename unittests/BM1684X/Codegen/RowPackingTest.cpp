@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/RowPacking.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/RowPacking.h"
 
 #include <gtest/gtest.h>
 #include <random>
 
 using namespace tpuc;
-using codegen::RowPacking;
-using codegen::RowWindows;
+using bm1684x::backend::RowPacking;
+using bm1684x::backend::RowWindows;
 
 namespace {
 

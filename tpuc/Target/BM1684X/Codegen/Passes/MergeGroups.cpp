@@ -7,22 +7,28 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 #include <cstring>
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 #define GEN_PASS_DEF_MERGEGROUPS
-#include "tpuc/Codegen/Passes.h.inc"
-} // namespace tpuc::codegen
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
 
 using namespace mlir;
-using namespace tpuc;
 using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
 
 namespace {
 
@@ -61,15 +67,49 @@ Expected<void> mergeGroups(tpu::ConvOp op, int64_t merged) {
   return {};
 }
 
-struct MergeGroupsPass : codegen::impl::MergeGroupsBase<MergeGroupsPass> {
+/// How many groups of a convolution are computed fastest as one, with zeros in the filter where
+/// channels do not meet: 1 if that gains nothing.
+///
+/// Each group takes rounds of lanes and blocks of input channels of its own. As long as merged
+/// groups have one block, the filter takes no more room. One channel each is another command.
+int64_t groupsAtOnce(Operation *op) {
+  auto conv = dyn_cast<tpu::ConvOp>(op);
+  const DataType type = elementTypeOf(op, 0);
+  if (!conv || !precOf(type))
+    return 1;
+  const auto groups = static_cast<int64_t>(conv.getGroup());
+  const auto channelsOf = [&](Value value) {
+    return cast<RankedTensorType>(value.getType()).getDimSize(1) / groups;
+  };
+  const int64_t inputs = channelsOf(conv.getInput());
+  const int64_t outputs = channelsOf(conv.getOutput());
+  if (inputs == 1 && outputs == 1)
+    return 1;
+  int64_t best = 1;
+  int64_t fewest = groups * ceilDiv(outputs, kLanes);
+  const int64_t apart = fewest;
+  for (int64_t merged = 2; merged <= groups && merged * inputs <= channelBlock(*precOf(type));
+       ++merged) {
+    const int64_t rounds = groups / merged * ceilDiv(merged * outputs, kLanes);
+    if (groups % merged != 0 || rounds > fewest || rounds == apart)
+      continue;
+    best = merged;
+    fewest = rounds;
+  }
+  return best;
+}
+
+struct MergeGroupsPass : impl::MergeGroupsBase<MergeGroupsPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    const auto wants = [](tpu::ConvOp op, const Backend &backend) {
-      return hasGroups(op) && backend.groupsAtOnce(op) > 1;
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
+    const auto wants = [](tpu::ConvOp op, const Backend &) {
+      return hasGroups(op) && groupsAtOnce(op) > 1;
     };
-    const auto merge = [](tpu::ConvOp op, const Backend &backend) {
-      return mergeGroups(op, backend.groupsAtOnce(op));
+    const auto merge = [](tpu::ConvOp op, const Backend &) {
+      return mergeGroups(op, groupsAtOnce(op));
     };
     if (failed(rewriteOps<tpu::ConvOp>(getOperation(), wants, merge)))
       signalPassFailure();
@@ -77,3 +117,5 @@ struct MergeGroupsPass : codegen::impl::MergeGroupsBase<MergeGroupsPass> {
 };
 
 } // namespace
+
+} // namespace tpuc::bm1684x::backend

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/PackedRows.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
 #include "tpuc/Codegen/GroupCosts.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/OpMaker.h"
@@ -16,10 +16,16 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 using namespace mlir;
-using namespace tpuc;
 using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
 
 /// At most so many rows lie side by side.
 constexpr int64_t kMostRows = 8;
@@ -30,7 +36,18 @@ static bool isAll(std::optional<ArrayAttr> attribute, int64_t value) {
   return !attribute || llvm::all_of(top::toInts(*attribute), [&](int64_t x) { return x == value; });
 }
 
-bool codegen::hasPlainWindows(tpu::ConvOp op) {
+/// The multipliers of a cycle share blocks of input channels, and each lane has an output channel.
+std::optional<int64_t> convolutionCycles(Operation *op, std::array<int64_t, 4> filter,
+                                         std::array<int64_t, 4> result) {
+  const std::optional<Prec> prec = precOf(elementTypeOf(op, 0));
+  if (!prec)
+    return std::nullopt;
+  const int64_t pixels = *prec == Prec::F32 ? 16 : 4;
+  return result[0] * ceilDiv(result[1], kLanes) * ceilDiv(result[2] * result[3], pixels) *
+         ceilDiv(filter[1], channelBlock(*prec)) * filter[2] * filter[3];
+}
+
+bool hasPlainWindows(tpu::ConvOp op) {
   for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
     if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
       return false;
@@ -131,7 +148,7 @@ std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
   const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
   const int64_t channels =
       (packing.isStacked ? window->reach(packing.results) : packing.inputs) * filter[1];
-  return backend.convolutionCycles(
+  return convolutionCycles(
       op, {filter[0] * packing.results, channels, windows->kernel, filter[3]},
       {output[0], output[1] * packing.results, output[2] / packing.results, output[3]});
 }
@@ -371,3 +388,5 @@ Expected<void> PackedRows::commit() {
   }
   return {};
 }
+
+} // namespace tpuc::bm1684x::backend

@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/RowPacking.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/RowPacking.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <cstring>
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 
 std::optional<RowWindows> RowWindows::packed(const RowPacking &packing) const {
   const auto [inputs, results, isStacked] = packing;
@@ -63,4 +63,4 @@ Tensor RowWindows::packedFilter(const Tensor &filter, const RowPacking &packing)
   return made;
 }
 
-} // namespace tpuc::codegen
+} // namespace tpuc::bm1684x::backend

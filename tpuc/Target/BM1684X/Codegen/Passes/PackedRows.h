@@ -6,20 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_CODEGEN_PACKEDROWS_H
-#define TPUC_CODEGEN_PACKEDROWS_H
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_PASSES_PACKEDROWS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_PASSES_PACKEDROWS_H
 
 #include "tpuc/Codegen/Backend.h"
-#include "tpuc/Codegen/RowPacking.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/RowPacking.h"
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 
 /// Whether `op` is a convolution of pictures in one group whose windows have no holes, with a
 /// filter and a bias that are constants.
 bool hasPlainWindows(tpu::ConvOp op);
+
+/// How long the engine that computes takes for a convolution in one group like `op` with a filter
+/// and a result of other dimensions. None: types that it does not compute on.
+std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
+                                         std::array<int64_t, 4> result);
 
 /// A packing, and whether a conversion of the network's input that only the convolution reads is of
 /// stacked rows, not of the input.
@@ -31,7 +36,7 @@ struct RowChoice {
 /// A convolution, what is computed of its result element by element, and what its rows may become.
 class PackedRows {
 public:
-  PackedRows(tpu::ConvOp op, const Backend &backend);
+  PackedRows(tpu::ConvOp op, const codegen::Backend &backend);
 
   /// The packings with which the engine that computes has less to do, the least first.
   std::vector<RowChoice> faster();
@@ -61,7 +66,7 @@ private:
   mlir::Value emptyWeight(mlir::Value like, llvm::ArrayRef<int64_t> dims, mlir::OpBuilder &builder);
 
   tpu::ConvOp op;
-  const Backend &backend;
+  const codegen::Backend &backend;
   std::optional<RowWindows> window;
   int64_t kernelColumns = 1, strideColumns = 1, padLeft = 0, padRight = 0;
   llvm::SmallVector<mlir::Operation *> chain;
@@ -76,6 +81,6 @@ private:
   mlir::Value before, after;
 };
 
-} // namespace tpuc::codegen
+} // namespace tpuc::bm1684x::backend
 
-#endif // TPUC_CODEGEN_PACKEDROWS_H
+#endif // TPUC_TARGET_BM1684X_CODEGEN_PASSES_PACKEDROWS_H

@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_CODEGEN_ROWPACKING_H
-#define TPUC_CODEGEN_ROWPACKING_H
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_PASSES_ROWPACKING_H
+#define TPUC_TARGET_BM1684X_CODEGEN_PASSES_ROWPACKING_H
 
 #include "tpuc/Support/Tensor.h"
 
 #include <optional>
 
-namespace tpuc::codegen {
+namespace tpuc::bm1684x::backend {
 
 /// How the rows of a convolution's pictures lie: so many rows side by side as channels, the first
 /// one's channels first.
@@ -41,6 +41,6 @@ struct RowWindows {
   Tensor packedFilter(const Tensor &filter, const RowPacking &packing) const;
 };
 
-} // namespace tpuc::codegen
+} // namespace tpuc::bm1684x::backend
 
-#endif // TPUC_CODEGEN_ROWPACKING_H
+#endif // TPUC_TARGET_BM1684X_CODEGEN_PASSES_ROWPACKING_H

@@ -17,7 +17,7 @@
 // The same numbers as with the groups apart, in fewer cycles.
 // DEFINE: %{file} = --subnet-divide --weight-reorder --layer-group --address-assign --codegen=model=%t.dir
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,24,6,7 y=1,64,6,7
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=2,24,6,7 y=1,64,6,7
 // REDEFINE: %{mode} = F16
 // RUN: %{lower} %{file}/apart.bmodel -o %t.dir/apart.mlir
 // RUN: %{lower} --merge-groups %{file}/merged.bmodel -o %t.dir/merged.mlir
@@ -26,7 +26,7 @@
 // RUN: npz_tool compare %t.dir/merged.npz %t.dir/apart.npz --tolerance 1,1
 // RUN: model_tool --profile --json %t.dir/apart.bmodel > %t.dir/apart.txt
 // RUN: model_tool --profile --json %t.dir/merged.bmodel > %t.dir/merged.txt
-// RUN: %python %S/Inputs/fewer_cycles.py %t.dir/apart.txt %t.dir/merged.txt
+// RUN: %python %tpuc_src/test/Codegen/Inputs/fewer_cycles.py %t.dir/apart.txt %t.dir/merged.txt
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<2x24x6x7xf32>, %arg1: tensor<1x64x6x7xf32>) -> (tensor<2x24x4x5xf32>, tensor<1x16x6x7xf32>, tensor<1x64x6x7xf32>, tensor<1x64x6x7xf32>) {
     %none = "top.None"() : () -> none
