@@ -23,7 +23,6 @@ TO_DO = (
     "docs/bm1684x-machine.md",
     "docs/bm1684x-timing.md",
     "docs/calibration.md",
-    "docs/codegen.md",
     "docs/deploy.md",
     "docs/layout.md",
     "docs/preprocess.md",
