@@ -197,7 +197,7 @@ class Page:
                  "Tiles that do not live at the same time share places.\n",
                  "Channels are spread over lanes, so only the first lanes have something to do:\n",
                  table(["lane", "channel of `x_i8`", "channel of `r` and `y_u8`"], lanes),
-                 "Each lane of 64 from the fifth on is idle: so few channels are what [row packing](codegen.md#row-packing) is for.",
+                 "Each lane of 64 from the fifth on is idle: so few channels are what [row packing](bm1684x-codegen.md#row-packing) is for.",
                  "`model_deploy` considers it, and leaves this network as it is.\n")
 
     def steps(self):
