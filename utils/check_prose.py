@@ -24,20 +24,15 @@ TO_DO = (
     "docs/bm1684x-timing.md",
     "docs/calibration.md",
     "docs/deploy.md",
-    "docs/layout.md",
     "docs/preprocess.md",
     "docs/quantization.md",
-    "docs/rationale/interpreter.md",
-    "docs/rationale/lowering.md",
-    "docs/rationale/quant.md",
     "docs/transform.md",
 )
 
 # What ends in a full stop and is no end of a sentence.
 SHORT_FORMS = re.compile(r"\b(?:e\.g|i\.e|cf|vs|etc|approx|Fig|No|St)\.$")
-# A sentence ends at its mark, with brackets and quotes that close behind it; the next one begins with
-# a capital, a digit, a bracket, a quote or code.
-END = re.compile(r"[.!?][)\"'*_]*\s+(?=[A-Z0-9(\"'*_`\[])")
+# A sentence ends at its mark, with brackets and quotes that close behind it. Three dots are no mark.
+END = re.compile(r"(?<!\.\.)[.!?][)\"'*_]*\s+(?=\S)")
 LINK = re.compile(r"!?\[([^]]*)\](?:\([^)]*\)|\[[^]]*\])")
 WORD = re.compile(r"[A-Za-z0-9]")
 

@@ -29,7 +29,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(number_of_words("64 lanes - of 16 KiB"), 5)
 
     def test_ends_of_sentences(self):
-        self.assertEqual(len(list(sentences("Version 1.2.3 of x.md, e.g. This one (see there). 3 follow."))), 2)
+        self.assertEqual(len(list(sentences("Version 1.2.3 of x.md, e.g. This one, ... and more (see there). 3 follow. oneDNN, too."))), 3)
 
     def test_only_prose_counts(self):
         self.assertEqual(list(long_sentences(PAGE)), [])
