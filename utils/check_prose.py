@@ -23,10 +23,7 @@ TO_DO = (
     "docs/bm1684x-machine.md",
     "docs/bm1684x-timing.md",
     "docs/calibration.md",
-    "docs/deploy.md",
-    "docs/preprocess.md",
     "docs/quantization.md",
-    "docs/transform.md",
 )
 
 # What ends in a full stop and is no end of a sentence.
