@@ -19,9 +19,6 @@ GENERATED = ("docs/dialects/", "docs/targets.md", "docs/onnx-operators.md")
 
 # Pages that were written before this rule.
 TO_DO = (
-    "docs/bm1684x-kernels.md",
-    "docs/bm1684x-machine.md",
-    "docs/bm1684x-timing.md",
     "docs/calibration.md",
     "docs/quantization.md",
 )
