@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_links.py: every link of a page to a file or a heading of this repository leads somewhere.
+"""check_links.py: every link of a page to a file or a heading of this repository leads somewhere, and
+every path of the repository that stands as `code` in a page exists.
 
 Links to the web are not followed: tests need no network.
 """
@@ -14,6 +15,9 @@ from markdown import CODE_SPAN, ROOT, anchors, lines_of, pages, read
 LINK = re.compile(r"\[[^]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 DEFINITION = re.compile(r"^\s{0,3}\[[^]]+\]:\s*<?(\S+?)>?(?:\s|$)")
 HTML = re.compile(r"<(?:img|a)\s[^>]*?(?:src|href)=\"([^\"]+)\"")
+# A path from the root, in code. Parts in capitals, such as NAME, stand for something else.
+PATH = re.compile(r"(?:tpuc|runtime|tools|docs|utils|test|unittests|bench|examples|cmake)/[\w./-]*")
+PLACEHOLDER = re.compile(r"(?:^|/)[A-Z]{2,}(?:[./]|$)")
 WEB = re.compile(r"^[a-z][a-z0-9+.-]*:|^//", re.I)
 
 
@@ -23,6 +27,15 @@ def links(text):
         bare = CODE_SPAN.sub("code", line)
         targets = LINK.findall(bare) + DEFINITION.findall(bare) + HTML.findall(bare)
         yield from ((number, target) for target in targets if not WEB.match(target))
+
+
+def paths(text):
+    """(line, path) of the paths that stand as code."""
+    for number, line in lines_of(text):
+        for span in CODE_SPAN.finditer(line):
+            code = span[2].strip()
+            if PATH.fullmatch(code) and not PLACEHOLDER.search(code):
+                yield number, code
 
 
 def broken_links(path, text, exists, page_text):
@@ -37,17 +50,20 @@ def broken_links(path, text, exists, page_text):
             yield number, f"{target}: there is no {place}"
         elif anchor and place.endswith(".md") and anchor not in anchors(page_text(place)):
             yield number, f"{target}: {place} has no heading of that name"
+    for number, place in paths(text):
+        if not exists(place):
+            yield number, f"{place}: does not exist"
 
 
 def main():
     bad = count = 0
     for path in pages():
         text = read(path)
-        count += len(list(links(text)))
+        count += len(list(links(text))) + len(list(paths(text)))
         for number, what in broken_links(path, text, lambda place: os.path.exists(os.path.join(ROOT, place)), read):
             print(f"{path}:{number}: {what}")
             bad += 1
-    print(f"{count} links, {bad} offences")
+    print(f"{count} links and paths, {bad} offences")
     return 1 if bad or not count else 0
 
 

@@ -57,6 +57,10 @@ class Links(unittest.TestCase):
         self.assertEqual(self.broken("[a](none.md)\n[b](a.md#two)\n[c](../../x.md)\n[d]: none.md\n"
                                      '<img src="none.svg">\n'), [1, 2, 3, 4, 5])
 
+    def test_paths_in_code(self):
+        self.assertEqual(self.broken("`docs/a.md` `docs/NAME/a.md` `bin/none` `docs/*.md` `test/none.py --x`\n"), [])
+        self.assertEqual(self.broken("\n`docs/none.md`\n"), [2])
+
     def test_anchor_of_the_page_itself(self):
         self.assertEqual(self.broken("[a](#one)\n[b](#none)\n", "docs/a.md"), [2])
 
