@@ -3,8 +3,8 @@
 
 Components are folders. An arrow goes from a component to one whose headers it includes; an arrow that
 follows from others is left out. What a box lists, and whether a component knows MLIR, is read from
-the folders, too, and the phases at the top come from tpuc/Driver/Phase.cpp. So the picture depends on
-nothing but the sources. With --check nothing is written; a stale picture is an error.
+the folders, too; the states of the phases at the top must stand in the sources. So the picture depends
+on nothing but the sources. With --check nothing is written; a stale picture is an error.
 """
 
 import argparse
@@ -21,7 +21,6 @@ PICTURE = os.path.join("docs", "architecture.svg")
 SOURCE = re.compile(r"\.(h|cpp|c|td)$")
 INCLUDE = re.compile(r"^\s*#?\s*include\s+[\"<]([^\">]+)[\">]", re.M)
 MLIR = re.compile(r"(mlir|llvm)/")
-PHASE = re.compile(r"\{Phase::\w+,\s*\"(\w+)\",\s*\"(\w*)\"\}")
 
 # Where a component stands in its row, from left to right, and what it is for.
 PURPOSE = {
@@ -48,9 +47,11 @@ ORDER = {name: place for place, name in enumerate([
     "tools", "Driver", "Preprocess", "Frontend", "Transforms", "Calibration", "Dialect", "Interpreter", "Conversion",
     "Interpreter/Kernels, Ops", "Codegen", "Model", "Target/<Chip>/Codegen", "Target", "Target/<Chip>",
     "Target/<Chip>/Runtime", "runtime", "Support"])}
-# Which phase is the work of which component.
-WORKERS = {"import": "Frontend", "optimize": "Transforms", "calibrate": "Calibration", "lower": "Conversion",
-           "encode": "Codegen, Target/<Chip>"}
+# Phase, `module.state` behind it, and whose work it is. The sources have each state as a string.
+PHASES = [("import", "TOP_F32", "Frontend"), ("optimize", "TOP_F32", "Transforms"),
+          ("calibrate", "TOP_CALIBRATED", "Calibration"), ("lower", "TPU_LOWERED", "Conversion"),
+          ("divide", "TPU_DIVIDED", "Codegen"), ("group", "TPU_GROUPED", "Codegen"),
+          ("address", "TPU_ADDRESSED", "Codegen"), ("encode", "", "Codegen, Target/<Chip>")]
 
 WIDTH = 1240
 MARGIN = 24
@@ -85,8 +86,13 @@ def fail(message):
 def component_of(path):
     """(component, part that its box lists or None) of a source file."""
     steps = path.split("/")
-    if steps[0] in ("runtime", "tools"):
-        return steps[0], steps[1] if steps[0] == "tools" and len(steps) > 2 else None
+    if steps[0] == "runtime":
+        return "runtime", None
+    if steps[0] == "tools":
+        return "tools", steps[1] if len(steps) > 2 and steps[1] != "common" else None
+    # A program that stands beside what it serves.
+    if steps[1] != "Support" and "Tool" in steps[2:-1]:
+        return "tools", os.path.splitext(steps[-1])[0]
     room, folder = steps[1], steps[2] if len(steps) > 3 else None
     if room == "Interpreter" and folder in ("Kernels", "Ops"):
         return "Interpreter/Kernels, Ops", None
@@ -252,13 +258,13 @@ def text(x, y, words, size=12, colour="#222222", anchor="middle", weight="normal
 
 
 def draw_phases():
-    with open(os.path.join(ROOT, "tpuc", "Driver", "Phase.cpp"), encoding="utf-8") as file:
-        phases = PHASE.findall(file.read())
-    if not phases:
-        fail("tpuc/Driver/Phase.cpp: no {Phase::Name, \"name\", \"STATE\"}; expected the phases")
-    width = (WIDTH - 2 * MARGIN) / len(phases)
+    sources = "".join(text for path, text in read_sources() if path.endswith(".cpp"))
+    for _, state, _ in PHASES:
+        if state and f'"{state}"' not in sources:
+            fail(f"tpuc: no \"{state}\"; expected the state in a source")
+    width = (WIDTH - 2 * MARGIN) / len(PHASES)
     parts = [text(MARGIN, 30, "Phases, and the state of the module behind each", 15, weight="bold", anchor="start")]
-    for number, (name, state) in enumerate(phases):
+    for number, (name, state, worker) in enumerate(PHASES):
         x, y, height, tip = MARGIN + number * width, 44, 44, 12
         shape = (f"M{x:.1f},{y} h{width - tip - 4:.1f} l{tip},{height / 2:.0f} l-{tip},{height / 2:.0f} "
                  f"h-{width - tip - 4:.1f}" + (f" l{tip},-{height / 2:.0f}" if number else "") + " z")
@@ -266,13 +272,7 @@ def draw_phases():
         middle = x + width / 2
         parts.append(text(middle, y + 19, name, 13, weight="bold"))
         parts.append(text(middle, y + 35, state or "model file", 10, "#6b5a2a"))
-        worker = WORKERS.get(name)
-        if worker:
-            parts.append(text(middle, y + height + 15, worker, 10, "#666666"))
-    first = next((i for i, (name, _) in enumerate(phases) if name == "divide"), None)
-    if first is not None:
-        middle = MARGIN + width * (first + 1.5)
-        parts.append(text(middle, 103, "Codegen", 10, "#666666"))
+        parts.append(text(middle, y + height + 15, worker, 10, "#666666"))
     return parts
 
 
