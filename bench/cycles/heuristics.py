@@ -9,7 +9,7 @@ as --jobs side by side (default: the processors of the machine); cycles are thos
 simulator with the vendor's parameters. "groups" is --opt 0 instead of 1, "search" --opt 1 instead of
 2: the groups that are best by estimate instead of those that the simulator finds.
 
-The table is one for docs/codegen.md: a line for each network, in each column a number for each mode;
+The table is that of bench/results/heuristics.json: a line for each network, in each column a number for each mode;
 "=" where the file has the same bytes, "-" where there is none; above 1 the heuristic saves cycles.
 The last line holds the geometric means.
 """
