@@ -17,8 +17,6 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-/// Rows of that many bytes are transferred at full speed.
-static constexpr int64_t kLongRow = 256;
 /// A piece is at least so long, if another one follows. Shorter ones come sooner; each transfer
 /// takes a while to start.
 static constexpr int64_t kPiece = 1024;
@@ -43,7 +41,10 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
   ConstantPool pool;
   int64_t begin = 0;
   int64_t end = 0;
-  const MemoryInfo &memory = backend.info().memory;
+  const TargetInfo &target = backend.info();
+  const MemoryInfo &memory = target.memory;
+  // Longer rows are transferred at full speed. Where that is not known, nothing is pooled.
+  const int64_t longRow = target.timing ? target.timing->minBurstBytes : 0;
   for (Operation *layer : layers)
     for (OpOperand &operand : layer->getOpOperands()) {
       auto unpack = operand.get().getDefiningOp<tpu::UnpackOp>();
@@ -54,8 +55,8 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
       const auto lanes = cast<RankedTensorType>(unpack.getInput().getType()).getShape().front();
       const int64_t row = globalBytes(unpack.getInput().getType()) / lanes;
       const bool isFull = end - begin >= kPiece;
-      const int64_t offset = alignedTo(end, isFull ? kLocalAlignment : *alignment);
-      if (row >= kLongRow || lanes > int64_t{memory.lanes} ||
+      const int64_t offset = alignedTo(end, isFull ? localAlignment(target) : *alignment);
+      if (row >= longRow || lanes > int64_t{memory.lanes} ||
           offset + row > int64_t{memory.localBytesPerLane} / kShare)
         continue;
       pool.operands.insert(&operand);
@@ -71,6 +72,6 @@ ConstantPool codegen::poolConstants(ArrayRef<Operation *> layers, const Backend 
   if (!pool.rows.ends.empty() && end - begin < kPiece / 2)
     pool.rows.ends.pop_back();
   if (end > 0)
-    pool.rows.ends.push_back(alignedTo(end, kLocalAlignment));
+    pool.rows.ends.push_back(alignedLocally(end, target));
   return pool;
 }

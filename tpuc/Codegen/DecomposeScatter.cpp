@@ -191,12 +191,12 @@ template <typename Op> bool decompose(OpMaker &maker, Op op) {
     result = aroundBox(maker, reduction, op.getInput(), op.getUpdates(), *box);
   } else {
     // The most rows that a command gathers from.
-    constexpr int64_t kMostRows = 65535;
+    const int64_t mostRows = maker.backend.info().dma.maxExtent.h;
     const bool isOnce =
         llvm::DenseSet<int64_t>(targets->rows.begin(), targets->rows.end()).size() ==
         targets->rows.size();
     if ((reduction != "none" && !isOnce) ||
-        ShapedType::getNumElements(targets->dims) + std::ssize(targets->rows) > kMostRows)
+        ShapedType::getNumElements(targets->dims) + std::ssize(targets->rows) > mostRows)
       return false;
     result = fromBoth(maker, reduction, op.getInput(), op.getUpdates(), *targets);
   }

@@ -38,7 +38,7 @@ namespace {
 constexpr int64_t kMoreMemory = 25;
 /// About how many cycles the transfer of a part takes: a result of less than two of them stays
 /// where it is. The most parts of a result, which can be shared out over lanes.
-constexpr int64_t kPartCycles = 8192, kMostParts = 8, kLanes = 64;
+constexpr int64_t kPartCycles = 8192, kMostParts = 8;
 
 /// The ops up to a result of the network of which each reads nothing but what the one before makes,
 /// and alone.
@@ -74,8 +74,9 @@ public:
   void run();
 
 private:
+  int64_t lanes() const { return backend.info().memory.lanes; }
   int64_t transferCycles(Value result) const {
-    return backend.transferCycles(globalBytes(result.getType()), kLanes);
+    return backend.transferCycles(globalBytes(result.getType()), lanes());
   }
   void hoist(Value result);
   void cut(Value result);
@@ -114,7 +115,7 @@ int64_t ResultMover::numParts(Operation *op, size_t layersBehind) const {
   const int64_t most = std::min({transferCycles(op->getResult(0)) / kPartCycles, kMostParts,
                                  static_cast<int64_t>(layersBehind)});
   for (int64_t parts = most; parts > 1; --parts)
-    if (elements % (parts * kLanes) == 0)
+    if (elements % (parts * lanes()) == 0)
       return parts;
   return 1;
 }

@@ -7,8 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/GroupCosts.h"
-
-#include "llvm/Support/MathExtras.h"
+#include "tpuc/Codegen/GroupInfo.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -52,9 +51,6 @@ CostKey keyOf(const SlicedOp &sliced) {
   return key;
 }
 
-/// Room between tensors, so that none is taken for another.
-constexpr int64_t kGap = 64;
-
 } // namespace
 
 void AxisSlice::appendTo(CostKey &key, const SliceModel &model, unsigned axis) const {
@@ -77,7 +73,7 @@ void GroupCosts::place(SlicedOp &sliced) const {
     local.address = next;
     const int64_t bytes =
         backend.localBytes(sliced.op, *sliced.model, index, local.held ? *local.held : local.slice);
-    next += static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kGap));
+    next += alignedLocally(bytes, backend.info());
   };
   for (auto [index, operand] : llvm::enumerate(sliced.operands))
     if (sliced.model->operands[index].isPresent &&

@@ -16,8 +16,10 @@
 
 namespace tpuc::codegen {
 
-/// Local memory is given out in multiples of this.
-inline constexpr int64_t kLocalAlignment = 64;
+/// Local memory is given out in multiples of what a lane works on at once.
+inline int64_t localAlignment(const TargetInfo &target) { return target.memory.euBytes; }
+/// `bytes` rounded up to that.
+int64_t alignedLocally(int64_t bytes, const TargetInfo &target);
 
 /// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
 inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";

@@ -22,10 +22,6 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-static int64_t alignedRoom(int64_t bytes) {
-  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kLocalAlignment));
-}
-
 int64_t GroupPlan::numSlices() const {
   int64_t count = 1;
   for (unsigned sections : counts)
@@ -458,9 +454,11 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<SectionCo
         *llvm::max_element(tensor.sections[axis], [](Range a, Range b) { return a.size < b.size; });
   const unsigned layer = tensor.maker ? *tensor.maker : tensor.readers.front().layer;
   const unsigned index = plan.carrierIndex(tensor);
-  tensor.bytes = tensor.isPooled ? 0
-                                 : alignedRoom(planner.costs.bytes(
-                                       plan.layers[layer], *plan.models[layer], index, longest));
+  tensor.bytes = tensor.isPooled
+                     ? 0
+                     : alignedLocally(planner.costs.bytes(plan.layers[layer], *plan.models[layer],
+                                                          index, longest),
+                                      planner.backend.info());
   if (tensor.isPooled) {
     tensor.numVersions = 1;
     return {};
@@ -538,7 +536,7 @@ Expected<void> GroupDraft::measureLayer(unsigned layer, const KnownMeasures &kno
     scratch = std::max(scratch, work->scratchBytes);
   }
   plan.cycles.push_back(cycles / plan.numSlices());
-  plan.scratchBytes.push_back(alignedRoom(scratch));
+  plan.scratchBytes.push_back(alignedLocally(scratch, planner.backend.info()));
   return {};
 }
 
@@ -593,8 +591,9 @@ Expected<std::shared_ptr<const SliceModel>> GroupPlanner::model(Operation *op, C
   const std::pair key(op, static_cast<unsigned>(company));
   if (const auto known = models.find(key))
     return *known;
-  Expected<SliceModel> made =
-      company != Company::Alone && isJoin(op, backend) ? joinModel(op) : sliceModel(op, company);
+  Expected<SliceModel> made = company != Company::Alone && isJoin(op, backend)
+                                  ? joinModel(op)
+                                  : sliceModel(op, backend.info(), company);
   if (!made)
     return propagate(made);
   return models.add(key, std::make_shared<const SliceModel>(std::move(*made)));
@@ -610,7 +609,7 @@ SmallVector<Company> GroupPlanner::companiesOf(ArrayRef<Operation *> layers) {
   return codegen::companiesOf(layers, [&](Operation *op) {
     if (const std::optional<bool> known = areFree.find(op))
       return *known;
-    return areFree.add(op, takesAnyOrder(op));
+    return areFree.add(op, takesAnyOrder(op, backend.info()));
   });
 }
 

@@ -384,7 +384,7 @@ Expected<bool> Scheduler::allocate(uint64_t work) {
     buffer.lower = interval.first;
     buffer.upper = interval.last + 1;
     buffer.size = size;
-    buffer.alignment = kLocalAlignment;
+    buffer.alignment = localAlignment(backend.info());
     problem.buffers.push_back(std::move(buffer));
     return problem.buffers.size() - 1;
   };

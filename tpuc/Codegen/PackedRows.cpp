@@ -49,7 +49,7 @@ static std::optional<top::Window> windowOf(tpu::ConvOp op) {
 }
 
 /// An op whose result's elements are each made of one element of its first operand, all alike.
-static bool isPointwise(Operation *op) {
+static bool isPointwise(Operation *op, const TargetInfo &target) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !staticType(op->getResult(0)) ||
       !staticType(op->getOperand(0)) || op->hasAttr(kFromRow) || op->hasAttr(kInRow))
     return false;
@@ -63,7 +63,7 @@ static bool isPointwise(Operation *op) {
     if (auto array = dyn_cast<ArrayAttr>(attribute.getValue());
         array && array.size() > 1 && attribute.getName() != kTableSteps)
       return false;
-  Expected<SliceModel> model = sliceModel(op, Company::InGroup);
+  Expected<SliceModel> model = sliceModel(op, target, Company::InGroup);
   return model && llvm::all_of(model->operands.front().maps,
                                [](const AxisMap &map) { return map.kind == AxisMap::Same; });
 }
@@ -87,7 +87,7 @@ PackedRows::PackedRows(tpu::ConvOp op, const Backend &backend) : op(op), backend
   padLeft = found->padsBegin[1];
   padRight = found->padsEnd[1];
   Value last = op.getOutput();
-  while (last.hasOneUse() && isPointwise(*last.user_begin()) &&
+  while (last.hasOneUse() && isPointwise(*last.user_begin(), backend.info()) &&
          last.getUses().begin()->getOperandNumber() == 0 &&
          !isPerAxis((*last.user_begin())->getResult(0))) {
     chain.push_back(*last.user_begin());
@@ -98,7 +98,7 @@ PackedRows::PackedRows(tpu::ConvOp op, const Backend &backend) : op(op), backend
 /// A conversion of an input of the network that only this convolution reads.
 tpu::CastOp PackedRows::castOfInput() {
   auto cast = op.getInput().getDefiningOp<tpu::CastOp>();
-  const bool isOwn = cast && cast->hasOneUse() && isPointwise(cast) &&
+  const bool isOwn = cast && cast->hasOneUse() && isPointwise(cast, backend.info()) &&
                      cast->getOperand(0).getDefiningOp<top::InputOp>();
   return isOwn ? cast : tpu::CastOp();
 }
@@ -145,7 +145,7 @@ int64_t PackedRows::chainCycles(const RowChoice &choice) {
   if (tpu::CastOp cast = castOfInput())
     ops.push_back(cast);
   for (Operation *each : ops) {
-    Expected<SliceModel> model = sliceModel(each, Company::InGroup);
+    Expected<SliceModel> model = sliceModel(each, backend.info(), Company::InGroup);
     if (!model)
       continue;
     SlicedOp sliced{.op = each, .model = &*model};

@@ -240,31 +240,38 @@ SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges, bool inR
 }
 
 /// How many lanes and elements in each the model aims at where the dimensions do not matter.
-constexpr int64_t kSpread = 64;
-constexpr int64_t kSpreadWidth = 16384;
+struct Spread {
+  int64_t lanes = 0, width = 0;
+};
 
-/// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of kSpread; none
-/// where there are not enough or too many in a row, or they cannot be shared evenly.
-std::optional<SmallVector<int64_t>> spread(int64_t count) {
-  for (int64_t channels = kSpread; channels <= count; channels += kSpread)
-    if (count % channels == 0 && count / channels <= kSpreadWidth)
+/// All lanes, and rows of which a lane holds four of 32 bits for each element.
+Spread spreadOf(const TargetInfo &target) {
+  constexpr int64_t kRows = 4, kMostElementBytes = 4;
+  return {target.memory.lanes, target.memory.localBytesPerLane / (kRows * kMostElementBytes)};
+}
+
+/// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of the lanes;
+/// none where there are not enough or too many in a row, or they cannot be shared evenly.
+std::optional<SmallVector<int64_t>> spreadDims(int64_t count, const Spread &spread) {
+  for (int64_t channels = spread.lanes; channels <= count; channels += spread.lanes)
+    if (count % channels == 0 && count / channels <= spread.width)
       return SmallVector<int64_t>{1, channels, 1, count / channels};
   return std::nullopt;
 }
 
 /// The view of an element-wise op whose operands have all elements or one, where its own channels
 /// would leave most lanes idle, or are single elements, whose transfers take long.
-std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands) {
+std::optional<SliceModel> spreadModel(Operation *op, ValueRange operands, const Spread &spread) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
   const int64_t count = ShapedType::getNumElements(dims);
   const bool isMatrix = dims.size() >= 2 && dims[0] * dims[1] == count && dims[1] > 1;
-  if (dims.size() >= 2 && dims[1] >= kSpread && !isMatrix)
+  if (dims.size() >= 2 && dims[1] >= spread.lanes && !isMatrix)
     return std::nullopt;
   for (Value operand : operands)
     if (!isAbsent(operand) && dimsOf(operand) != dims &&
         ShapedType::getNumElements(dimsOf(operand)) != 1)
       return std::nullopt;
-  auto flat = spread(count);
+  auto flat = spreadDims(count, spread);
   if (!flat && isMatrix)
     flat = {1, dims[0], 1, dims[1]};
   if (!flat)
@@ -333,16 +340,17 @@ bool hasPackedRows(Operation *op, ValueRange operands) {
 
 /// The view of an element-wise op of `operands`: by their dimensions, or by others where nothing
 /// else reads its slices.
-Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company) {
+Expected<SliceModel> freeModel(Operation *op, ValueRange operands, Company company,
+                               const Spread &spread) {
   if (company == Company::Alone && !hasPackedRows(op, operands))
-    if (std::optional<SliceModel> model = spreadModel(op, operands))
+    if (std::optional<SliceModel> model = spreadModel(op, operands, spread))
       return *model;
   return elementwiseModel(op, operands, company);
 }
 
 /// A table is the same for all elements.
-Expected<SliceModel> tableModel(tpu::LutOp op, Company company) {
-  Expected<SliceModel> model = freeModel(op, op.getInput(), company);
+Expected<SliceModel> tableModel(tpu::LutOp op, Company company, const Spread &spread) {
+  Expected<SliceModel> model = freeModel(op, op.getInput(), company, spread);
   if (model)
     model->operands.push_back(
         wholeOperand({1, 1, 1, 1, ShapedType::getNumElements(dimsOf(op.getTable()))}));
@@ -675,7 +683,7 @@ Expected<SliceModel> interpModel(tpu::InterpOp op) {
   return model;
 }
 
-Expected<SliceModel> modelOf(Operation *op, Company company) {
+Expected<SliceModel> modelOf(Operation *op, Company company, const Spread &spread) {
   return llvm::TypeSwitch<Operation *, Expected<SliceModel>>(op)
       .Case([](tpu::ConvOp conv) { return convModel(conv); })
       .Case([](tpu::DeconvOp deconv) { return deconvModel(deconv); })
@@ -693,8 +701,28 @@ Expected<SliceModel> modelOf(Operation *op, Company company) {
       .Case([](tpu::UpsampleOp upsample) { return upsampleModel(upsample); })
       .Case([](tpu::InterpOp interp) { return interpModel(interp); })
       .Case([](tpu::PReluOp prelu) { return preluModel(prelu); })
-      .Case([&](tpu::LutOp lut) { return tableModel(lut, company); })
-      .Default([&](Operation *other) { return freeModel(other, other->getOperands(), company); });
+      .Case([&](tpu::LutOp lut) { return tableModel(lut, company, spread); })
+      .Default([&](Operation *other) {
+        return freeModel(other, other->getOperands(), company, spread);
+      });
+}
+
+/// The model of an op whose tensors have known shapes. Errors (without `where`): others.
+Expected<SliceModel> checkedModel(Operation *op, Company company, const Spread &spread) {
+  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
+                                            SmallVector<Type>(op->getResultTypes()))) {
+    if (isa<NoneType>(type))
+      continue;
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    if (!ranked || !ranked.hasStaticShape() || ranked.getNumElements() == 0)
+      return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
+  }
+  const auto given =
+      llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
+  const bool isFirst = given == 1 && !isa<NoneType>(op->getResult(0).getType());
+  if (!isFirst && (given != 1 || !isa<tpu::LSTMOp>(op)))
+    return makeError("", std::to_string(given) + " results", "one");
+  return modelOf(op, company, spread);
 }
 
 } // namespace
@@ -751,7 +779,8 @@ bool codegen::isElementwise(Operation *op) {
   };
   if (!result || !llvm::all_of(op->getOperands(), fits) || hasPackedRows(op, op->getOperands()))
     return false;
-  Expected<SliceModel> ordered = sliceModel(op, Company::InGroup);
+  // Without the order of its elements in question, lanes do not matter.
+  Expected<SliceModel> ordered = checkedModel(op, Company::InGroup, Spread());
   if (!ordered || llvm::is_contained(ordered->isCuttable, false))
     return false;
   for (auto [operand, value] : llvm::zip_equal(ordered->operands, op->getOperands())) {
@@ -764,9 +793,10 @@ bool codegen::isElementwise(Operation *op) {
   return true;
 }
 
-bool codegen::takesAnyOrder(Operation *op) {
+bool codegen::takesAnyOrder(Operation *op, const TargetInfo &target) {
   return isElementwise(op) &&
-         spreadModel(op, isa<tpu::LutOp>(op) ? op->getOperands().take_front() : op->getOperands())
+         spreadModel(op, isa<tpu::LutOp>(op) ? op->getOperands().take_front() : op->getOperands(),
+                     spreadOf(target))
              .has_value();
 }
 
@@ -798,19 +828,6 @@ SmallVector<Company> codegen::companiesOf(ArrayRef<Operation *> layers,
   return companies;
 }
 
-Expected<SliceModel> codegen::sliceModel(Operation *op, Company company) {
-  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()),
-                                            SmallVector<Type>(op->getResultTypes()))) {
-    if (isa<NoneType>(type))
-      continue;
-    auto ranked = dyn_cast<RankedTensorType>(type);
-    if (!ranked || !ranked.hasStaticShape() || ranked.getNumElements() == 0)
-      return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
-  }
-  const auto given =
-      llvm::count_if(op->getResultTypes(), [](Type type) { return !isa<NoneType>(type); });
-  const bool isFirst = given == 1 && !isa<NoneType>(op->getResult(0).getType());
-  if (!isFirst && (given != 1 || !isa<tpu::LSTMOp>(op)))
-    return makeError("", std::to_string(given) + " results", "one");
-  return modelOf(op, company);
+Expected<SliceModel> codegen::sliceModel(Operation *op, const TargetInfo &target, Company company) {
+  return checkedModel(op, company, spreadOf(target));
 }

@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_SLICEMODEL_H
 
 #include "tpuc/Support/Error.h"
+#include "tpuc/Target/Target.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -114,17 +115,16 @@ Company companyOf(llvm::ArrayRef<mlir::Operation *> layers);
 /// single numbers and tables.
 bool isElementwise(mlir::Operation *op);
 
-/// Whether an element-wise op sees its elements in any order when it is alone: several that follow
-/// each other can do the same.
-bool takesAnyOrder(mlir::Operation *op);
+/// Whether an element-wise op sees its elements in any order when it is alone on `target`: several
+/// that follow each other can do the same.
+bool takesAnyOrder(mlir::Operation *op, const TargetInfo &target);
 
 /// The company that each of several layers is in: `Alone` those of which `takesAny` is true, and
 /// which neither read nor are read by others of the layers; else that of all.
-llvm::SmallVector<Company>
-companiesOf(llvm::ArrayRef<mlir::Operation *> layers,
-            llvm::function_ref<bool(mlir::Operation *)> takesAny = takesAnyOrder);
+llvm::SmallVector<Company> companiesOf(llvm::ArrayRef<mlir::Operation *> layers,
+                                       llvm::function_ref<bool(mlir::Operation *)> takesAny);
 
-/// The model of an op of static shapes:
+/// The model of an op of static shapes on `target`, whose lanes alone it depends on:
 ///
 /// * convolutions and pools: [N, C, spatial...]; `c` of a filter is its output channel
 /// * matrix products: n the batch, c the rows and w the columns of each matrix; the right one is
@@ -147,7 +147,8 @@ companiesOf(llvm::ArrayRef<mlir::Operation *> layers,
 ///   elements in their order
 ///
 /// Errors (without `where`) say what is not known of the op.
-Expected<SliceModel> sliceModel(mlir::Operation *op, Company company = Company::Alone);
+Expected<SliceModel> sliceModel(mlir::Operation *op, const TargetInfo &target,
+                                Company company = Company::Alone);
 
 /// The extents n, c, d, h, w of a tensor of up to 5 dimensions.
 Expected<AxisExtents> axisExtents(llvm::ArrayRef<int64_t> dims);

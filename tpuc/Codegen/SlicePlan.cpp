@@ -22,13 +22,6 @@ using Counts = SectionCounts;
 
 /// Steps cost the start of their commands: about as much as moving so many bytes.
 constexpr int64_t kStepBytes = 8192;
-/// Local memory is given out in multiples of this.
-constexpr int64_t kAlignment = 64;
-
-int64_t aligned(int64_t bytes) {
-  return static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(bytes), kAlignment));
-}
-
 /// `extent` elements in parts of equal size, a multiple of `unit`; at most `count` of them.
 SmallVector<Range> cut(int64_t extent, int64_t count, int64_t unit) {
   const int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
@@ -115,13 +108,13 @@ Expected<void> Planner::measure(Layout &layout) const {
       last[index] = slice;
       ++layout.versions[index];
       const int64_t bytes = backend.localBytes(op, model, static_cast<unsigned>(index), slice);
-      layout.bytes[index] = std::max(layout.bytes[index], aligned(bytes));
+      layout.bytes[index] = std::max(layout.bytes[index], alignedLocally(bytes, backend.info()));
       layout.cost += bytes;
     }
     Expected<int64_t> scratch = backend.scratchBytes(sliced);
     if (!scratch)
       return propagate(scratch);
-    layout.scratch = std::max(layout.scratch, aligned(*scratch));
+    layout.scratch = std::max(layout.scratch, alignedLocally(*scratch, backend.info()));
   }
   return {};
 }
@@ -208,7 +201,7 @@ Expected<SlicePlan> Planner::place(const Layout &layout) const {
     buffer.name = name;
     buffer.upper = 1;
     buffer.size = bytes;
-    buffer.alignment = kAlignment;
+    buffer.alignment = localAlignment(backend.info());
     problem.buffers.push_back(std::move(buffer));
   };
   for (auto [index, bytes] : llvm::enumerate(layout.bytes))
@@ -251,7 +244,7 @@ Expected<SlicePlan> Planner::place(const Layout &layout) const {
 } // namespace
 
 Expected<SlicePlan> codegen::planSlices(Operation *op, const Backend &backend, int64_t capacity) {
-  Expected<SliceModel> model = sliceModel(op);
+  Expected<SliceModel> model = sliceModel(op, backend.info());
   if (!model)
     return propagate(model);
   return Planner(op, backend, std::move(*model), capacity).plan();

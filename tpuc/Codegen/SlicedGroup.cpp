@@ -67,7 +67,8 @@ void SlicedGroup::connectOperand(Layer &layer, unsigned index, Held *held) {
 
 Expected<void> SlicedGroup::connect(Layer &layer, Company company) {
   layer.isJoin = isJoin(layer.op, backend);
-  Expected<SliceModel> model = layer.isJoin ? joinModel(layer.op) : sliceModel(layer.op, company);
+  Expected<SliceModel> model =
+      layer.isJoin ? joinModel(layer.op) : sliceModel(layer.op, backend.info(), company);
   if (!model)
     return wrong(layer.op, model.error().message());
   layer.model = std::move(*model);
@@ -119,7 +120,9 @@ Expected<std::unique_ptr<SlicedGroup>> SlicedGroup::read(tpu::GroupOp op, const 
   SmallVector<Operation *> ops;
   for (const auto &layer : group->layers)
     ops.push_back(layer->op);
-  for (auto [layer, company] : llvm::zip_equal(group->layers, companiesOf(ops)))
+  const SmallVector<Company> companies =
+      companiesOf(ops, [&](Operation *each) { return takesAnyOrder(each, backend.info()); });
+  for (auto [layer, company] : llvm::zip_equal(group->layers, companies))
     if (Expected<void> done = group->connect(*layer, company); !done)
       return propagate(done);
   for (const auto &load : group->loads)

@@ -29,8 +29,6 @@ namespace {
 
 /// Less than this is gained by chance.
 constexpr double kWorthwhile = 0.995;
-/// What a transfer more costs where the chip is slower than estimated.
-constexpr int64_t kTransfer = 300;
 /// So many layers in front and behind are looked at with it.
 constexpr int64_t kBefore = 4, kBehind = 10;
 
@@ -76,6 +74,16 @@ RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backe
     transferShare = static_cast<double>(moved) / static_cast<double>(moved + computed);
 }
 
+/// The cycles that a transfer more costs where the chip is slower than the vendor's model has it:
+/// it starts, waits for the memory, and what computes starts behind it.
+int64_t extraTransferCycles(const TargetInfo &target) {
+  if (!target.conservativeTiming)
+    return 0;
+  const TimingInfo &timing = *target.conservativeTiming;
+  return int64_t{timing.transferStartCycles} + timing.memoryLatencyCycles +
+         timing.computeStartCycles;
+}
+
 /// How many transfers more than others a slice of a layer takes.
 int64_t moreTransfers(Operation *layer) {
   int64_t count = 0;
@@ -110,7 +118,8 @@ std::optional<double> RowPacker::estimate(Operation *begin, Operation *end) {
         sum += (1 - transferShare) * static_cast<double>(option.estimate) +
                transferShare * static_cast<double>(option.transfers);
     for (Operation *layer : table.layersOf(choice))
-      sum += static_cast<double>(choice.numParts() * moreTransfers(layer) * kTransfer);
+      sum += static_cast<double>(choice.numParts() * moreTransfers(layer) *
+                                 extraTransferCycles(backend.info()));
   }
   return sum;
 }

@@ -8,12 +8,16 @@
 
 #include "tpuc/Codegen/SliceModel.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
 using namespace tpuc;
 using namespace tpuc::codegen;
 
 namespace {
+
+/// 64 lanes of 256 KiB.
+const TargetInfo &target() { return **lookupTarget("bm1684x"); }
 
 /// What a range of the result needs of an operand that has `extent` elements.
 PaddedRange needed(const AxisMap &map, int64_t extent, Range output) {
@@ -88,7 +92,7 @@ constexpr const char *kModelled = R"(
 
 TEST(SliceModel, PoolsHaveWindowsAlongHAndW) {
   Network network(kModelled);
-  Expected<SliceModel> model = sliceModel(network.layer("pool"));
+  Expected<SliceModel> model = sliceModel(network.layer("pool"), target());
   ASSERT_TRUE(model);
   EXPECT_EQ(model->result, (AxisExtents{1, 8, 1, 20, 60}));
   Slice output = wholeSlice(model->result);
@@ -101,8 +105,8 @@ TEST(SliceModel, PoolsHaveWindowsAlongHAndW) {
 
 TEST(SliceModel, ElementsKeepTheirPlacesInCompany) {
   Network network(kModelled);
-  Expected<SliceModel> alone = sliceModel(network.layer("relu"), Company::Alone);
-  Expected<SliceModel> inGroup = sliceModel(network.layer("relu"), Company::InGroup);
+  Expected<SliceModel> alone = sliceModel(network.layer("relu"), target(), Company::Alone);
+  Expected<SliceModel> inGroup = sliceModel(network.layer("relu"), target(), Company::InGroup);
   ASSERT_TRUE(alone && inGroup);
   EXPECT_EQ(alone->result[kAxisC] % 64, 0);
   EXPECT_EQ(inGroup->result, (AxisExtents{1, 8, 1, 40, 60}));
@@ -130,17 +134,21 @@ TEST(SliceModel, WhatNoOtherLayerReadsIsAloneInItsCompany) {
     return found;
   };
   using Companies = llvm::SmallVector<Company>;
-  EXPECT_EQ(companiesOf(layers({"first", "second"})), Companies(2, Company::Alone));
-  EXPECT_EQ(companiesOf(layers({"pool", "pooled"})), Companies(2, Company::InGroup));
-  EXPECT_EQ(companiesOf(layers({"first", "pool", "second", "pooled", "beside"})),
+  const auto companiesOf = [&](std::initializer_list<const char *> names) {
+    return codegen::companiesOf(layers(names),
+                                [](mlir::Operation *op) { return takesAnyOrder(op, target()); });
+  };
+  EXPECT_EQ(companiesOf({"first", "second"}), Companies(2, Company::Alone));
+  EXPECT_EQ(companiesOf({"pool", "pooled"}), Companies(2, Company::InGroup));
+  EXPECT_EQ(companiesOf({"first", "pool", "second", "pooled", "beside"}),
             (Companies{Company::Alone, Company::InGroup, Company::Alone, Company::InGroup,
                        Company::Alone}));
-  EXPECT_TRUE(takesAnyOrder(network.layer("first")));
-  EXPECT_FALSE(takesAnyOrder(network.layer("pool")));
+  EXPECT_TRUE(takesAnyOrder(network.layer("first"), target()));
+  EXPECT_FALSE(takesAnyOrder(network.layer("pool"), target()));
   // Its rows are stored as channels.
   network.layer("beside")->setAttr(
       kStoredRows, mlir::Builder(network.layer("beside")->getContext()).getI64IntegerAttr(2));
-  EXPECT_FALSE(takesAnyOrder(network.layer("beside")));
+  EXPECT_FALSE(takesAnyOrder(network.layer("beside"), target()));
 }
 
 TEST(SliceModel, PicturesAreReducedAsTheyLieInCompany) {
@@ -150,8 +158,8 @@ TEST(SliceModel, PicturesAreReducedAsTheyLieInCompany) {
       %2 = "tpu.Reduce"(%0, %1) {mode = "ReduceMean", axes = [2, -1], keepdims = false} : (tensor<2x8x40x60xf32>, none) -> tensor<2x8xf32> loc("mean")
       return %2 : tensor<2x8xf32>
     })");
-  Expected<SliceModel> alone = sliceModel(network.layer("mean"), Company::Alone);
-  Expected<SliceModel> inGroup = sliceModel(network.layer("mean"), Company::InGroup);
+  Expected<SliceModel> alone = sliceModel(network.layer("mean"), target(), Company::Alone);
+  Expected<SliceModel> inGroup = sliceModel(network.layer("mean"), target(), Company::InGroup);
   ASSERT_TRUE(alone && inGroup);
   EXPECT_EQ(alone->operands[0].extents, (AxisExtents{1, 16, 1, 1, 2400}));
   EXPECT_EQ(inGroup->operands[0].extents, (AxisExtents{2, 8, 1, 40, 60}));
@@ -165,7 +173,7 @@ TEST(SliceModel, PicturesAreReducedAsTheyLieInCompany) {
 
 TEST(SliceModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
   Network network(kModelled);
-  Expected<SliceModel> model = sliceModel(network.layer("product"));
+  Expected<SliceModel> model = sliceModel(network.layer("product"), target());
   ASSERT_TRUE(model);
   Slice output = wholeSlice(model->result);
   output[kAxisW] = {10, 5};
@@ -185,12 +193,12 @@ TEST(SliceModel, RowsOfMatricesKeepTheirPlacesInTheirCompany) {
     layers.push_back(network.layer(name));
   ASSERT_EQ(companyOf(layers), Company::InRows);
   for (mlir::Operation *layer : layers) {
-    Expected<SliceModel> model = sliceModel(layer, Company::InRows);
+    Expected<SliceModel> model = sliceModel(layer, target(), Company::InRows);
     ASSERT_TRUE(model);
     EXPECT_EQ(model->result, (AxisExtents{6, 17, 1, 1, 17}));
   }
   // Alone, the rows of all matrices follow each other.
-  EXPECT_EQ(sliceModel(layers[1])->result, (AxisExtents{1, 102, 1, 1, 17}));
+  EXPECT_EQ(sliceModel(layers[1], target())->result, (AxisExtents{1, 102, 1, 1, 17}));
   layers.push_back(network.layer("pool"));
   EXPECT_EQ(companyOf(layers), Company::InGroup);
   EXPECT_EQ(companyOf(layers.front()), Company::Alone);
@@ -206,7 +214,7 @@ TEST(SliceModel, APixelThatLiesAsARowIsNoRowOfMatrices) {
 
 TEST(SliceModel, AComputedMatrixIsTakenAsItLies) {
   Network network(kModelled);
-  Expected<SliceModel> model = sliceModel(network.layer("scores"));
+  Expected<SliceModel> model = sliceModel(network.layer("scores"), target());
   ASSERT_TRUE(model);
   EXPECT_EQ(model->operands[1].extents, (AxisExtents{6, 17, 1, 1, 40}));
   EXPECT_FALSE(model->isCuttable[kAxisW]);
@@ -222,15 +230,26 @@ func.func @main(%a: tensor<128x96xf32>, %b: tensor<7x3001xf32>) -> (tensor<128x9
   return %0, %1 : tensor<128x96xf32>, tensor<7x3001xf32>
 })");
   // Channels of single elements would be moved one by one.
-  EXPECT_EQ(sliceModel(network.layer("even"))->result, (AxisExtents{1, 64, 1, 1, 192}));
-  EXPECT_EQ(sliceModel(network.layer("odd"))->result, (AxisExtents{1, 7, 1, 1, 3001}));
-  EXPECT_EQ(sliceModel(network.layer("odd"), Company::InGroup)->result,
+  EXPECT_EQ(sliceModel(network.layer("even"), target())->result, (AxisExtents{1, 64, 1, 1, 192}));
+  EXPECT_EQ(sliceModel(network.layer("odd"), target())->result, (AxisExtents{1, 7, 1, 1, 3001}));
+  EXPECT_EQ(sliceModel(network.layer("odd"), target(), Company::InGroup)->result,
             (AxisExtents{7, 3001, 1, 1, 1}));
+}
+
+TEST(SliceModel, ElementsInAnyOrderAreSharedOutOverTheLanesOfTheChip) {
+  Network network(kSeparate);
+  const TargetInfo &null = **lookupTarget("null");
+  EXPECT_EQ(sliceModel(network.layer("first"), target())->result, (AxisExtents{1, 64, 1, 1, 64}));
+  // A lane holds four such rows in 32 bits.
+  EXPECT_EQ(sliceModel(network.layer("first"), null)->result, (AxisExtents{1, 4, 1, 1, 1024}));
+  // Channels that fill the lanes of null stay what they are.
+  EXPECT_NE(sliceModel(network.layer("beside"), target())->result, (AxisExtents{1, 8, 1, 40, 60}));
+  EXPECT_EQ(sliceModel(network.layer("beside"), null)->result, (AxisExtents{1, 8, 1, 40, 60}));
 }
 
 TEST(SliceModel, ColumnsAreAWindow) {
   Network network(kModelled);
-  Expected<SliceModel> model = sliceModel(network.layer("columns"), Company::InRows);
+  Expected<SliceModel> model = sliceModel(network.layer("columns"), target(), Company::InRows);
   ASSERT_TRUE(model);
   const Slice input = model->operands[0].slice(wholeSlice(model->result));
   EXPECT_EQ(input[kAxisW], (Range{40, 40}));
@@ -239,7 +258,7 @@ TEST(SliceModel, ColumnsAreAWindow) {
 
 TEST(SliceModel, QueriesNeedAllKeysAndValues) {
   Network network(kModelled);
-  Expected<SliceModel> model = sliceModel(network.layer("attention"), Company::InRows);
+  Expected<SliceModel> model = sliceModel(network.layer("attention"), target(), Company::InRows);
   ASSERT_TRUE(model);
   Slice output = wholeSlice(model->result);
   output[kAxisC] = {5, 4};

@@ -36,7 +36,7 @@ using mlir::Operation;
 
 /// An op on the least slice: what is wrong with it whatever the slice.
 static Expected<void> checkKernel(const Backend &backend, Operation *op) {
-  Expected<SliceModel> model = sliceModel(op);
+  Expected<SliceModel> model = sliceModel(op, backend.info());
   if (!model)
     return propagate(model);
   SlicedOp sliced;
@@ -81,7 +81,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
                        "one that is computed");
     return Place::Alias;
   }
-  if (isColumnSlice(op) && sliceModel(op) && checkKernel(*this, op))
+  if (isColumnSlice(op) && sliceModel(op, info()) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)

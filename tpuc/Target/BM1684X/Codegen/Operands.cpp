@@ -27,6 +27,7 @@
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -844,7 +845,7 @@ std::optional<int64_t> poolAlignment(OpOperand &operand) {
   // With words behind them filters are long, and would only hold up the first layer.
   if (carriesParameters(op, index))
     return std::nullopt;
-  Expected<SliceModel> model = sliceModel(op);
+  Expected<SliceModel> model = sliceModel(op, chipInfo());
   if (!model)
     return std::nullopt;
   // The phases of one channel are apart, so a part of the channels is in several places.
@@ -884,7 +885,7 @@ Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   const unsigned index = operand.getOperandNumber();
   Expected<SliceModel> model =
       isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op)
-          ? sliceModel(op)
+          ? sliceModel(op, chipInfo())
           : Expected<SliceModel>(SliceModel());
   // What cannot be computed needs no layout.
   if (!constantOf(operand.get()) || !model)

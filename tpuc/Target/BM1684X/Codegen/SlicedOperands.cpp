@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -118,7 +119,7 @@ bool isInPhases(Operation *op) {
   const Expected<Window2d> window = unpaddedWindow(op);
   if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
     return false;
-  const Expected<SliceModel> model = sliceModel(op);
+  const Expected<SliceModel> model = sliceModel(op, chipInfo());
   return model && llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
            // No element of the result lies in front of what inputs add to, or behind that.
            const OperandModel &input = model->operands[0];

@@ -10,14 +10,10 @@
 
 #include "tpuc/Target/BM1684X/Machine/Check.h"
 #include "tpuc/Target/BM1684X/Machine/TimingCost.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 #include <algorithm>
 #include <fmt/format.h>
-
-namespace tpuc::BM1684X {
-// The chip's table; TargetInfo.cpp defines it for the registry.
-std::span<const TargetInfo> describeTargets();
-} // namespace tpuc::BM1684X
 
 namespace tpuc::bm1684x {
 
@@ -26,7 +22,7 @@ std::string_view timingModelName(TimingModel model) {
 }
 
 const TimingInfo &timingParameters(TimingModel model) {
-  const TargetInfo &target = BM1684X::describeTargets().front();
+  const TargetInfo &target = chipInfo();
   return model == TimingModel::Vendor ? *target.timing : *target.conservativeTiming;
 }
 
