@@ -181,7 +181,6 @@ std::vector<Row> computeRows(const TargetInfo &t) {
       {"INT8 requantization rounds", requantRoundingText(r)},
       {"Element-wise shifts round", std::string(roundingText(r.shiftRounding))},
       {"INT8 bias", orUnknown(r.biasType, dataTypeName)},
-      {"Floating-point bias", orUnknown(t.floatBiasType, dataTypeName)},
       {"Floating-point sums round", std::string(roundingText(t.floatSumRounding))},
       {"TIU types", typesText(t.tiu)},
       {"DMA types", typesText(t.dma)},
@@ -209,14 +208,7 @@ std::vector<Row> memoryRows(const TargetInfo &t) {
       {"Static memory", memoryText(m.staticBase, m.staticBytes)},
       {"Shared memory on the chip", memoryText(m.sharedBase, m.sharedBytes)},
       {"Global memory", fmt::format("from {:#x}, models from {:#x}", g.base, g.modelBase)},
-      {"Global memory size", orUnknown(g.sizeBytes, bytesText)},
-      {"Global memory bandwidth", orUnknown(g.bytesPerSecond,
-                                            [](uint64_t rate) {
-                                              return fmt::format("{:.1f} GB/s",
-                                                                 static_cast<double>(rate) / 1e9);
-                                            })},
-      {"Global addresses",
-       fmt::format("{}, in units of {}", globalAddressText(g), bytesText(g.granularityBytes))},
+      {"Global addresses", globalAddressText(g)},
       {"Alignment of global areas", orUnknown(g.alignment, bytesText)},
       {"Alignment of transfers", orUnknown(g.transferAlignment, bytesText)},
       {"Stride unit", strideText(t.layout)},

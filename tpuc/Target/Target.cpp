@@ -66,10 +66,6 @@ std::optional<uint32_t> PeakMacs::of(Precision precision) const {
   return values[static_cast<size_t>(precision)];
 }
 
-uint32_t TargetInfo::elementsPerEu(DataType type) const {
-  return memory.euBytes * 8 / bitWidth(type);
-}
-
 std::optional<uint32_t> TargetInfo::convChannelBlock(DataType type) const {
   uint32_t block = 0;
   switch (bitWidth(type)) {

@@ -15,6 +15,10 @@
 // thing); the chip's table says which. Nothing here is estimated: code that needs an unknown figure
 // must say that it cannot work.
 //
+// What no generic code reads is read by the folder of a chip, or stands for one whose back end is
+// not there yet: batch items in words, orders of weights, tags of addresses, roundings, streams and
+// sizes of commands. `validate` and docs/targets.md hold those until then.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TPUC_TARGET_TARGET_H
@@ -200,11 +204,6 @@ struct GlobalMemoryInfo {
   std::optional<uint32_t> alignment;
   /// The DMA engine's own alignment, as the vendor's headers state it; not enforced by its model.
   std::optional<uint32_t> transferAlignment;
-  /// The unit of an address in a command.
-  uint32_t granularityBytes = 1;
-  std::optional<uint64_t> sizeBytes;
-  /// Peak of both directions together, in the vendor's own performance model.
-  std::optional<uint64_t> bytesPerSecond;
 };
 
 /// The file that the chip's runtime loads.
@@ -269,8 +268,6 @@ struct TargetInfo {
 
   PrecisionSet precisions;
   RequantInfo requant;
-  /// The bias of a convolution in a floating-point precision.
-  std::optional<DataType> floatBiasType;
   /// How floating-point sums of products are rounded at each addition.
   std::optional<RoundingMode> floatSumRounding;
 
@@ -299,15 +296,6 @@ struct TargetInfo {
 
   /// All lanes together.
   uint64_t localBytes() const { return uint64_t{memory.lanes} * memory.localBytesPerLane; }
-  /// Elements of `type` that a lane works on per cycle. A word that several batch items share still
-  /// counts as one element (see `LayoutInfo`).
-  uint32_t elementsPerEu(DataType type) const;
-  /// The lane of channel `c` of a tensor that begins in lane `startLane`.
-  uint32_t laneOf(uint32_t startLane, uint32_t c) const { return (startLane + c) % memory.lanes; }
-  /// How many channels one lane holds of such a tensor of `c` channels, at most.
-  uint32_t channelsPerLane(uint32_t startLane, uint32_t c) const {
-    return (startLane + c + memory.lanes - 1) / memory.lanes;
-  }
   /// P of `ConvWeightOrder` for weights of `type`, or no value where there is no such convolution.
   std::optional<uint32_t> convChannelBlock(DataType type) const;
   /// Elements that one output channel of a convolution with weights of `type` takes: its input

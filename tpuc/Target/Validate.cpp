@@ -63,12 +63,9 @@ Result checkPrecisions(const TargetInfo &t) {
       return fail(t, fmt::format("no channel block for {}", dataTypeName(type)),
                   fmt::format("one, as {} exists", precisionName(precision)));
   }
-  if (hasFloat != t.floatBiasType.has_value() || hasFloat != t.floatSumRounding.has_value())
-    return fail(t, "floatBiasType and floatSumRounding do not go with the precisions",
-                hasFloat ? "both" : "neither without a floating-point precision");
-  if (t.floatBiasType && !isFloat(*t.floatBiasType))
-    return fail(t, fmt::format("floatBiasType {}", dataTypeName(*t.floatBiasType)),
-                "a floating-point type");
+  if (hasFloat != t.floatSumRounding.has_value())
+    return fail(t, "floatSumRounding does not go with the precisions",
+                hasFloat ? "one" : "none without a floating-point precision");
   return {};
 }
 
@@ -156,10 +153,9 @@ Result checkRegions(const TargetInfo &t) {
     regions.push_back({"static", *m.staticBase, *m.staticBytes});
   if (m.sharedBase && m.sharedBytes)
     regions.push_back({"shared", *m.sharedBase, *m.sharedBytes});
-  // Global memory reaches to the end of the address space where its size is not known.
-  const uint64_t rest = ~uint64_t{0} - t.global.base;
+  // Global memory reaches to the end of the address space.
   if (!regions.empty())
-    regions.push_back({"global", t.global.base, t.global.sizeBytes.value_or(rest)});
+    regions.push_back({"global", t.global.base, ~uint64_t{0} - t.global.base});
   std::ranges::sort(regions, {}, &Region::begin);
   for (size_t i = 1; i < regions.size(); ++i)
     if (regions[i].begin - regions[i - 1].begin < regions[i - 1].size)
@@ -197,14 +193,9 @@ Result checkGlobal(const TargetInfo &t) {
   for (const auto &alignment : {g.alignment, g.transferAlignment})
     if (alignment && !std::has_single_bit(*alignment))
       return fail(t, fmt::format("a global alignment of {}", *alignment), "a power of two");
-  if (!std::has_single_bit(g.granularityBytes))
-    return fail(t, fmt::format("addresses in units of {} bytes", g.granularityBytes),
-                "a power of two");
   if (g.modelBase < g.base || (g.alignment && g.modelBase % *g.alignment != 0))
     return fail(t, fmt::format("models at {:#x}", g.modelBase),
                 fmt::format("an aligned address from {:#x}", g.base));
-  if ((g.sizeBytes && *g.sizeBytes == 0) || (g.bytesPerSecond && *g.bytesPerSecond == 0))
-    return fail(t, "a global memory of size or bandwidth 0", "a figure, or none if not known");
   return {};
 }
 

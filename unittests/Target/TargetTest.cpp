@@ -78,16 +78,6 @@ TEST(Quantization, RefusalsNameWhatExists) {
             "--chip null: INT8 does not exist; expected F32");
 }
 
-TEST(Layout, ChannelsGoAroundTheLanes) {
-  const TargetInfo &t = target("bm1684x");
-  EXPECT_EQ(t.laneOf(0, 64), 0u);
-  EXPECT_EQ(t.laneOf(63, 1), 0u);
-  EXPECT_EQ(t.laneOf(3, 70), 9u);
-  EXPECT_EQ(t.channelsPerLane(0, 64), 1u);
-  EXPECT_EQ(t.channelsPerLane(1, 64), 2u);
-  EXPECT_EQ(t.channelsPerLane(0, 65), 2u);
-}
-
 TEST(Layout, WeightIndexFollowsTheFormulas) {
   // 70 channels in blocks of 64: channel 65 stands in the second block.
   const TargetInfo &blocks = target("bm1684x");

@@ -70,11 +70,10 @@ TEST(Validate, Precisions) {
        "engine that does not take i8"},
       {"bm1684", [](TargetInfo &t) { t.layout.convChannelBlock32 = 0; },
        "no channel block for f32"},
-      {"null", [](TargetInfo &t) { t.floatBiasType.reset(); }, "do not go with the precisions"},
-      {"null", [](TargetInfo &t) { t.floatSumRounding.reset(); }, "do not go with the precisions"},
+      {"null", [](TargetInfo &t) { t.floatSumRounding.reset(); },
+       "does not go with the precisions"},
       {"bm1684", [](TargetInfo &t) { t.precisions = {Precision::INT8}; },
-       "do not go with the precisions"},
-      {"null", [](TargetInfo &t) { t.floatBiasType = DataType::I32; }, "floatBiasType i32"},
+       "does not go with the precisions"},
   });
 }
 
@@ -148,11 +147,8 @@ TEST(Validate, GlobalMemory) {
       {"null", [](TargetInfo &t) { t.global.tagShift = 40; }, "tag shift of 40"},
       {"null", [](TargetInfo &t) { t.global.alignment = 48; }, "global alignment of 48"},
       {"null", [](TargetInfo &t) { t.global.transferAlignment = 0; }, "global alignment of 0"},
-      {"null", [](TargetInfo &t) { t.global.granularityBytes = 3; }, "units of 3 bytes"},
       {"bm1684", [](TargetInfo &t) { t.global.modelBase = 0x1000; }, "models at 0x1000"},
       {"bm1684", [](TargetInfo &t) { t.global.modelBase += 8; }, "models at 0x105100008"},
-      {"null", [](TargetInfo &t) { t.global.sizeBytes = 0; }, "size or bandwidth 0"},
-      {"null", [](TargetInfo &t) { t.global.bytesPerSecond = 0; }, "size or bandwidth 0"},
   });
 }
 

@@ -42,7 +42,6 @@ constexpr TargetInfo makeTarget() {
   // [V] for the shift command; how a multiply-and-accumulate's shift rounds was not written down.
   t.requant.shiftRounding = RoundingMode::Down;
   t.requant.biasType = DataType::I16;
-  t.floatBiasType = DataType::F32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
   // [V] sizes and the profile's clock. The c extents have 12 bits in the TIU.

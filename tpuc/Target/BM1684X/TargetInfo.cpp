@@ -47,7 +47,6 @@ constexpr TargetInfo makeTarget() {
   t.requant.biasType = DataType::I32;
   // [V] Sums are float32 and rounded to nearest even at each addition; the products of one block of
   // 16-bit input channels are first truncated against the largest of them.
-  t.floatBiasType = DataType::F32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
   // [V] sizes, id width; [R] clocks of the profile, extents (16-bit fields).
@@ -85,8 +84,6 @@ constexpr TargetInfo makeTarget() {
   t.global.modelBase = 0x1'0000'0000;
   t.global.alignment = 0x1000;      // [R]
   t.global.transferAlignment = 512; // [R]
-  // [T] 100 % of the estimate's DDR usage is 64 GiB/s. The size is the board's choice.
-  t.global.bytesPerSecond = uint64_t{64} << 30;
 
   t.layout.strideUnit = StrideUnit::Element;
   t.layout.operandAddressing = OperandAddressing::LocalOffset;
@@ -114,6 +111,7 @@ constexpr TargetInfo makeTarget() {
                         .minBurstBytes = 256,
                         .memoryChannels = 4,
                         .channelInterleaveBytes = 4096,
+                        // 100 % of the estimate's DDR usage is 64 GiB/s.
                         .peakGlobalBytesPerCycle = 64 * 1.073741824,
                         .repeatedRowsAreFree = true};
   // Assumed, not measured (docs/bm1684x-timing.md): loads and stores share one path at the rate of

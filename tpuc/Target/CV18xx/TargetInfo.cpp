@@ -55,7 +55,6 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   t.requant.shiftRounding = RoundingMode::HalfUp;
   t.requant.biasType = DataType::I32;
   // [V] Sums of BF16 products are float32 and truncate at each addition, the bias's too.
-  t.floatBiasType = DataType::F32;
   t.floatSumRounding = RoundingMode::TowardZero;
 
   // [V] 12-bit extents in the TIU, 16-bit in the DMA engine, whose clock is not known.

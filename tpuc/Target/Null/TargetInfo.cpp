@@ -38,7 +38,6 @@ constexpr TargetInfo makeTarget() {
   t.requant.rounding = RoundingMode::HalfUp;
   t.requant.shiftRounding = RoundingMode::HalfUp;
   t.requant.biasType = DataType::I32;
-  t.floatBiasType = DataType::F32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
   t.tiu = {.types = kTypes,
@@ -63,8 +62,6 @@ constexpr TargetInfo makeTarget() {
               .sharedBytes = std::nullopt};
   t.global.alignment = 64;
   t.global.transferAlignment = 64;
-  t.global.sizeBytes = uint64_t{1} << 30;
-  t.global.bytesPerSecond = 16'000'000'000;
 
   t.layout.convWeightOrder = ConvWeightOrder::KernelFirst;
   t.layout.convChannelBlock8 = 1;
