@@ -12,7 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/Target.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
+
+#include "tpuc/Target/BM1684X/Kernels/Windows.h"
+#include "tpuc/Target/BM1684X/Machine/CommandTable.h"
 
 namespace tpuc::BM1684X {
 
@@ -132,6 +135,25 @@ constexpr TargetInfo makeTarget() {
 }
 
 constexpr std::array kTargets = {makeTarget()};
+
+// The machine and the kernels repeat figures, as constants of their own are quicker to read.
+constexpr const MemoryInfo &kMemory = kTargets.front().memory;
+static_assert(kMemory.lanes == bm1684x::kLanes);
+static_assert(kMemory.euBytes == bm1684x::kEuBytes);
+static_assert(kMemory.localBytesPerLane == bm1684x::kLaneBytes);
+static_assert(kMemory.bankBytes == bm1684x::kBankBytes);
+static_assert(kMemory.localBase == bm1684x::kLocalBase);
+static_assert(kMemory.staticBase == bm1684x::kStaticBase);
+static_assert(kMemory.staticBytes == bm1684x::kStaticBytes);
+static_assert(kMemory.sharedBase == bm1684x::kL2Base);
+static_assert(kMemory.sharedBytes == bm1684x::kL2Bytes);
+static_assert(kTargets.front().global.base == bm1684x::kGlobalBase);
+constexpr const WindowLimits &kWindow = kTargets.front().window;
+static_assert(kWindow.maxStrideH == bm1684x::kMostStride);
+static_assert(kWindow.maxStrideW == bm1684x::kMostStride);
+static_assert(kWindow.maxPad == bm1684x::kMostPad);
+static_assert(kWindow.maxDilation == bm1684x::kMostDilation);
+static_assert(kWindow.maxInsert == bm1684x::kMostInsert);
 
 } // namespace
 
