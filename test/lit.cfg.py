@@ -25,6 +25,14 @@ config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Model "
                              f"--proto_path={config.tpuc_source_dir}/tpuc/Frontend/Onnx Onnx.proto"))
 
+# The chip that code is generated for, of those that have a back end: one run of the suite for each.
+# Tests that hold for all of them take %chip, others require theirs.
+chip = lit_config.params.get("chip", "bm1684x")
+config.substitutions.append(("%chip", chip))
+config.available_features.add("chip-" + chip)
+if "chip" in lit_config.params:
+    config.test_exec_root += "-" + chip
+
 if config.enable_mlir:
     config.available_features.add("mlir")
 if os.path.exists(config.oracle_python):

@@ -1,4 +1,5 @@
 // Every tensor in global memory has its address in its type.
+// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --weight-reorder --subnet-divide --layer-group=opt=0 --address-assign --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // Weights first, from the chip's first address on, in pages of 4 KiB: the pool of short ones, of which

@@ -1,6 +1,7 @@
 // What a group stores may lie where its operand was, also where both are cut, if the operand is loaded
 // before: two slices of three layers, of which the second is loaded while the first one computes. Of
 // eight slices, the last ones are loaded while others are stored.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,64,32,32
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz

@@ -1,8 +1,8 @@
 // Attention on integers, on heads that slices picked, takes and gives rows; where the heads stay
 // heads, it becomes attention of one head on more samples. The bits are the same.
-// RUN: tpuc-opt %s --shape-infer --attention-rows --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --shape-infer --attention-rows --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: tpuc-opt %s --shape-infer --attention-rows --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/rows.mlir
+// RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --shape-infer --attention-rows --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/rows.mlir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,5,96
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/heads.npz
 // RUN: model_runner --model %t.dir/rows.mlir --input %t.dir/in.npz --output %t.dir/rows.npz

@@ -1,5 +1,6 @@
 // Attention on heads that are nothing but reordered rows takes and gives rows; what only reordered
 // them is gone. Forms that the chip has no kernel for stay.
+// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --attention-rows --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --shape-infer --attention-rows --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/rows.mlir

@@ -1,4 +1,5 @@
 // The file computes what the module computes, after each phase.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --subnet-divide --op-reorder --layer-group --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/grouped.mlir
 // RUN: tpuc-opt %t.dir/grouped.mlir --address-assign --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/final.mlir

@@ -1,4 +1,5 @@
 // Layers of the host between layers of the chip: the file computes what the module computes.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --subnet-divide --weight-reorder --op-reorder --layer-group --address-assign --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/final.mlir
 // RUN: tpuc-opt %t.dir/final.mlir --codegen=model=%t.dir/net.bmodel -o %t.dir/none.mlir

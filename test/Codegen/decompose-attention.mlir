@@ -1,6 +1,6 @@
 // Attention becomes products, sums with what hides keys, and a softmax; where steps would round to
 // other types it stays, and is refused later.
-// RUN: tpuc-opt %s --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.mlir
+// RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 
 // CHECK: %[[Q:.*]] = "tpu.MulConst"(%{{.*}}) {const_val = 5.000000e-01 : f64{{.*}} loc("attended_query_scaled")

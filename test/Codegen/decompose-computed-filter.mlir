@@ -1,7 +1,7 @@
 // Convolutions with filters that are computed: products with what lies under the taps, or of a
 // depthwise one with each tap; where the bias alone is computed, it is added behind.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: tpuc-opt %s --decompose -o %t.dir/parts.mlir --mlir-print-debuginfo --mlir-print-local-scope
+// RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --decompose -o %t.dir/parts.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t.dir/parts.mlir
 // RUN: tpuc-opt %t.dir/parts.mlir --subnet-divide | FileCheck %s --check-prefix=CHIP
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,4,6,5 w=6,2,3,2 d=4,1,3,2 b=6

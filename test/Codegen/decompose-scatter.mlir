@@ -1,7 +1,7 @@
 // Scatters by constants are put together around what is written, where that is a box, or gathered
 // from the rows of both tensors. Indices that are computed are left to the host.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose -o %t.dir/parts.mlir --mlir-print-debuginfo --mlir-print-local-scope
+// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=%chip --convert-top-to-tpu=mode=F32 --decompose -o %t.dir/parts.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t.dir/parts.mlir
 // RUN: tpuc-opt %t.dir/parts.mlir --subnet-divide | FileCheck %s --check-prefix=CHIP
 

@@ -1,5 +1,6 @@
 // Of several results, those that are there early are stored early; one that has to be converted
 // becomes parts between the layers behind, in the form of its own.
+// REQUIRES: chip-bm1684x
 // DEFINE: %{early} = tpuc-opt %s --early-results --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{early} | FileCheck %s
 // RUN: %{early} -o %t.mlir

@@ -1,5 +1,6 @@
 // A filter that does not fit local memory comes in slices. The first one is loaded while the layers in
 // front compute, long before the others of the group; without early constants it is not.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{without} =
 // DEFINE: %{name} =

@@ -1,5 +1,6 @@
 // A part of a concatenation that does not begin at a whole round of lanes is brought to its lanes
 // while layers behind its own are computed; one that is made last, behind it.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,48,24,24
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz

@@ -1,5 +1,6 @@
 // The groups as a file: figure 5 of the paper, where n and h are cut in two. 20 rows of the sum need 20
 // of the second convolution, 21 of the first and 22 of the input. Filters and biases are short rows.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{opt} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --weight-reorder --subnet-divide --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: echo '{"groups": [{"layers": ["first", "second", "sum"], "n": 2, "h": 2}]}' > %t.dir/groups.json

@@ -1,6 +1,7 @@
 // Groups of several layers compute what the network computes, after each phase: slices along n and h
 // whose halos differ, a sum that reads a part of what it is given, a concatenation that lies where it
 // is made, one of which parts are moved to other lanes, and one that moves data between groups.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,70,40,50 y=1,64,33,21
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz

@@ -1,4 +1,5 @@
 // Groups that the timing simulator finds better than those that are best by estimate.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{low} = --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --subnet-divide --weight-reorder
 // RUN: tpuc-opt %s %{low} "--layer-group=opt=1 save-groups=%t.dir/1.json" --address-assign --codegen=model=%t.dir/1.bmodel -o %t.dir/1.mlir

@@ -1,5 +1,6 @@
 // Short constants are loaded in pieces: the first layers' behind the input that they read, the others
 // while layers in front of theirs are computed.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,448,16,16
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --subnet-divide --weight-reorder --layer-group --address-assign --codegen=model=%t.dir/net.bmodel -o %t.dir/final.mlir

@@ -1,5 +1,6 @@
 // Stacked rows are what slices of the padded picture give, one for each row of a window, side by
 // side.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,3,7,5
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/stacked.npz

@@ -1,5 +1,6 @@
 // What the chip can compute is one sub-network; the host computes the rest, but for what it cannot
 // either, which is refused by name.
+// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --split-input-file --verify-diagnostics --subnet-divide | FileCheck %s
 
 // CHECK: module.state = "TPU_DIVIDED"

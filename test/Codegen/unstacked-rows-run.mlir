@@ -1,5 +1,6 @@
 // Channels that are rows are those again: windows that follow each other without overlap, stacked
 // and unstacked, are the picture.
+// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=2,3,8,5
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/out.npz

@@ -457,8 +457,10 @@ Expected<void> ModelDeploy::generate() {
   return {};
 }
 
-/// Whether the chip has a code generator for this mode.
+/// Whether a file can be written for the chip in this mode.
 bool ModelDeploy::compiles() const {
+  if (!target->hasCodeGenerator)
+    return false;
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
   return backend && backend->precisions().contains(lowering.mode);
 }
@@ -466,7 +468,10 @@ bool ModelDeploy::compiles() const {
 Expected<void> ModelDeploy::commit() {
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
-  if (!target->hasCodeGenerator)
+  if (target->container == Container::None)
+    summary.note = fmt::format("{} is not written: there is no file format for {}", options.model,
+                               target->name);
+  else if (!target->hasCodeGenerator)
     summary.note = fmt::format("{} is not written: there is no code generator for {} yet",
                                options.model, target->name);
   else if (!compiles())

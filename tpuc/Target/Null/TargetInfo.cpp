@@ -8,7 +8,8 @@
 
 //
 // A target for tests: every precision, every kind of quantization, round numbers. It is small, so
-// that small networks already need slicing, and its figures are chosen, not measured.
+// that small networks already need slicing, and its figures are chosen, not measured. Its machine
+// runs op by op (Codegen/NullMachine.h); there is no file for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ constexpr TargetInfo makeTarget() {
   t.name = "null";
   t.vendor = "tpuc";
   t.family = "null";
-  t.summary = "No chip: runs every phase but the last, for tests.";
+  t.summary = "No chip: compiles for a machine without files, for tests.";
   t.precisions = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
 
   t.requant.strategy = RequantStrategy::OwnCommand;
@@ -48,7 +49,7 @@ constexpr TargetInfo makeTarget() {
            .maxExtent = {65535, 65535, 65535, 65535}};
   t.dma = t.tiu;
   t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
-  t.window = {.maxStrideH = 15, .maxStrideW = 15, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
+  t.window = {.maxStrideH = 31, .maxStrideW = 31, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
 
   t.memory = {.lanes = 4,
               .euBytes = 16,
@@ -86,7 +87,10 @@ constexpr TargetInfo makeTarget() {
                         .minBurstBytes = 16,
                         .memoryChannels = 1,
                         .channelInterleaveBytes = 4096,
-                        .peakGlobalBytesPerCycle = 16};
+                        .peakGlobalBytesPerCycle = 16,
+                        .computeStartCycles = 8,
+                        .transferStartCycles = 8,
+                        .memoryLatencyCycles = 32};
   return t;
 }
 

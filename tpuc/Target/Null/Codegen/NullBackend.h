@@ -1,0 +1,56 @@
+//===- NullBackend.h - Null as the code generator sees it -------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_NULL_CODEGEN_NULLBACKEND_H
+#define TPUC_TARGET_NULL_CODEGEN_NULLBACKEND_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::Null {
+
+/// A chip without tricks: each op has one way to be computed.
+class NullBackend : public codegen::Backend {
+public:
+  using Backend::Backend;
+
+  PrecisionSet precisions() const override;
+  Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
+  int64_t groupsAtOnce(mlir::Operation *) const override { return 1; }
+  std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
+                                           std::array<int64_t, 4> result) const override;
+  int64_t transferCycles(int64_t bytes, int64_t rows) const override;
+  bool wantsConvolution(mlir::Operation *, llvm::ArrayRef<int64_t>) const override { return false; }
+  Expected<std::optional<llvm::SmallVector<int64_t>>> tableSteps(mlir::Operation *) const override {
+    return std::optional<llvm::SmallVector<int64_t>>();
+  }
+  bool turnsStores(mlir::Operation *) const override { return false; }
+  Expected<std::optional<codegen::PackedLayout>>
+  packedLayout(mlir::OpOperand &operand) const override;
+  bool isLoaded(mlir::OpOperand &operand) const override;
+  int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
+                     const codegen::Slice &slice) const override;
+  Expected<int64_t> scratchBytes(const codegen::SlicedOp &sliced) const override;
+  bool isAligned(mlir::Operation *op, unsigned index) const override;
+  bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
+                 unsigned secondIndex) const override;
+  std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;
+  Expected<int64_t>
+  cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
+  Expected<llvm::SmallVector<int64_t>>
+  runCycles(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
+  int64_t cutUnit(mlir::Operation *op, unsigned axis) const override;
+  std::unique_ptr<codegen::Emitter> createEmitter() const override;
+
+private:
+  Expected<void> checkTypes(mlir::Operation *op) const;
+  Expected<void> checkWindows(mlir::Operation *op) const;
+};
+
+} // namespace tpuc::Null
+
+#endif // TPUC_TARGET_NULL_CODEGEN_NULLBACKEND_H

@@ -1,0 +1,73 @@
+//===- NullEmitter.h - Commands of null -------------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_NULL_CODEGEN_NULLEMITTER_H
+#define TPUC_TARGET_NULL_CODEGEN_NULLEMITTER_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::Null {
+
+/// What the machine does next. Ops belong to the module that was compiled.
+struct Command {
+  enum class Kind : uint8_t {
+    Load,     ///< Operand `operand` of `sliced`, whose tensor is at `global`.
+    Compute,  ///< `sliced`.
+    Store,    ///< The result of `sliced`, to the tensor at `global`.
+    LoadPool, ///< `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
+    Move,     ///< `op`, whose tensors have addresses as encodings.
+  };
+  Kind kind = Kind::Compute;
+  codegen::SlicedOp sliced = {};
+  /// What `sliced.model` points to.
+  std::shared_ptr<const codegen::SliceModel> model = nullptr;
+  unsigned operand = 0;
+  int64_t global = 0, local = 0, bytes = 0;
+  mlir::Operation *op = nullptr;
+};
+
+/// The commands of one sub-network that null computes.
+using Stream = std::vector<Command>;
+
+/// Records commands, and adds up what they cost.
+class NullEmitter : public codegen::Emitter {
+public:
+  /// Without `keeps` only costs are kept.
+  explicit NullEmitter(const TargetInfo &target, bool keeps = true)
+      : target(target), keeps(keeps) {}
+
+  void beginLayer(mlir::Operation *) override {}
+  Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
+  Expected<void> compute(const codegen::SlicedOp &sliced) override;
+  Expected<void> store(const codegen::SlicedOp &sliced, int64_t global) override;
+  Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
+  Expected<void> move(mlir::Operation *op) override;
+  void endLayer(mlir::Operation *) override {}
+  Expected<void> endSubNet() override;
+  /// Null has no files: always an error.
+  Expected<OutputFile> finish(const codegen::ModelContents &contents,
+                              const std::string &path) override;
+
+  const std::vector<Stream> &streams() const { return ended; }
+  /// The cycles of all commands so far by engine.
+  int64_t computeCycles() const { return computing; }
+  int64_t transferCycles() const { return moving; }
+
+private:
+  void add(Command command, const codegen::SlicedOp *sliced = nullptr);
+
+  const TargetInfo &target;
+  bool keeps;
+  Stream stream;
+  std::vector<Stream> ended;
+  int64_t computing = 0, moving = 0;
+};
+
+} // namespace tpuc::Null
+
+#endif // TPUC_TARGET_NULL_CODEGEN_NULLEMITTER_H

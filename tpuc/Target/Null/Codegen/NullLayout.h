@@ -1,0 +1,78 @@
+//===- NullLayout.h - How operands lie on null ------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_NULL_CODEGEN_NULLLAYOUT_H
+#define TPUC_TARGET_NULL_CODEGEN_NULLLAYOUT_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::Null {
+
+/// How an operand of an op, or its result, lies in memory.
+enum class Form : uint8_t {
+  Plain,      ///< Row-major in the order n, c, d, h, w.
+  Turned,     ///< The same in global memory with w in front of c; d and h are 1.
+  PerChannel, ///< A constant with a row for each channel, without gaps between rows in a lane.
+};
+
+/// The form of operand `index` of `op`, or of its result (`index` = number of operands).
+Form formOf(mlir::Operation *op, unsigned index);
+
+/// The type in which operand `index`, or the result, is stored; none for operands left out and for
+/// types that memory does not hold.
+std::optional<DataType> typeOf(mlir::Operation *op, unsigned index);
+
+/// The extents of operand `index`, or of the result, as `model` sees it.
+const codegen::AxisExtents &extentsOf(const codegen::SliceModel &model, unsigned index);
+
+/// Where elements of a tensor are in its row-major order. The element at [n, c, d, h, w] is the sum
+/// of the coordinates times `strides`; w counts `inner` elements that follow each other, behind
+/// which `outerStride` elements lead to the next ones.
+struct ElementOrder {
+  std::array<int64_t, codegen::kNumAxes> strides{};
+  int64_t inner = 1, outerStride = 0;
+
+  int64_t at(int64_t n, int64_t c, int64_t d, int64_t h, int64_t w) const {
+    return n * strides[0] + c * strides[1] + d * strides[2] + h * strides[3] +
+           w / inner * outerStride + w % inner * strides[4];
+  }
+};
+
+/// That of operand `index` of `op`, or of its result.
+ElementOrder orderOf(mlir::Operation *op, const codegen::SliceModel &model, unsigned index);
+
+/// A slice in the lanes: channel number i of it is in lane i % lanes, the i / lanes-th there.
+struct LaneLayout {
+  LaneLayout(const TargetInfo &target, Form form, DataType type, const codegen::Slice &slice);
+
+  /// Bytes in each lane.
+  int64_t bytes() const;
+  int64_t lane(int64_t c) const { return (c - slice[codegen::kAxisC].begin) % lanes; }
+  /// The byte in its lane, from the slice's first on, of an element that is in the slice.
+  int64_t offset(int64_t n, int64_t c, int64_t d, int64_t h, int64_t w) const;
+
+  codegen::Slice slice;
+  int64_t lanes, slots, elementBytes, channelBytes;
+};
+
+/// Calls `visit(n, c, d, h)` for each row along w of `slice`.
+template <typename Visit> void forEachRow(const codegen::Slice &slice, Visit visit) {
+  using namespace codegen;
+  for (int64_t n = slice[kAxisN].begin; n < slice[kAxisN].end(); ++n)
+    for (int64_t c = slice[kAxisC].begin; c < slice[kAxisC].end(); ++c)
+      for (int64_t d = slice[kAxisD].begin; d < slice[kAxisD].end(); ++d)
+        for (int64_t h = slice[kAxisH].begin; h < slice[kAxisH].end(); ++h)
+          visit(n, c, d, h);
+}
+
+/// How a constant operand is packed, as [lanes, elements]: none for others.
+std::optional<codegen::PackedLayout> packedLayout(mlir::OpOperand &operand, int64_t lanes);
+
+} // namespace tpuc::Null
+
+#endif // TPUC_TARGET_NULL_CODEGEN_NULLLAYOUT_H

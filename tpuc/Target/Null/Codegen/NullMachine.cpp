@@ -1,0 +1,280 @@
+//===- NullMachine.cpp - The machine of null ------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/Null/Codegen/NullMachine.h"
+#include "tpuc/Codegen/Joins.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Target/Null/Codegen/NullLayout.h"
+
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::Null {
+
+static Shape shapeOf(Type type) {
+  const ArrayRef<int64_t> dims = cast<RankedTensorType>(type).getShape();
+  return Shape(std::span(dims.data(), dims.size()));
+}
+
+static Tensor poisoned(Type type, std::byte poison) {
+  Tensor tensor(*storageDataType(type), shapeOf(type));
+  std::memset(tensor.mutableBytes().data(), static_cast<int>(poison), tensor.mutableBytes().size());
+  return tensor;
+}
+
+/// The weight that a value is, packed or loaded.
+static top::WeightOp weightOf(Value value) {
+  Operation *op = value.getDefiningOp();
+  while (op && isa<tpu::UnpackOp, tpu::LoadOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return dyn_cast_or_null<top::WeightOp>(op);
+}
+
+NullMachine::NullMachine(const TargetInfo &target, int64_t base, int64_t globalBytes,
+                         std::byte poison)
+    : target(target), base(base), laneBytes(target.memory.localBytesPerLane), poison(poison),
+      lanes(target.localBytes(), poison), memory(static_cast<size_t>(globalBytes), poison) {}
+
+Expected<std::byte *> NullMachine::global(int64_t address, int64_t bytes) {
+  if (address < base || address + bytes > base + std::ssize(memory))
+    return makeError("", fmt::format("{} bytes at {:#x} in global memory", bytes, address),
+                     fmt::format("{:#x} to {:#x}", base, base + std::ssize(memory)));
+  return memory.data() + (address - base);
+}
+
+Expected<void> NullMachine::checkLocal(int64_t address, int64_t bytes) const {
+  if (address >= 0 && bytes >= 0 && address + bytes <= laneBytes)
+    return {};
+  return makeError("", fmt::format("{} bytes at {} in local memory", bytes, address),
+                   fmt::format("at most {}", laneBytes));
+}
+
+Expected<Tensor> NullMachine::read(int64_t address, DataType type, const Shape &shape) const {
+  Tensor tensor(type, shape);
+  Expected<std::byte *> from = const_cast<NullMachine *>(this)->global(address, tensor.byteSize());
+  if (!from)
+    return propagate(from);
+  std::memcpy(tensor.mutableBytes().data(), *from, tensor.mutableBytes().size());
+  return tensor;
+}
+
+Expected<void> NullMachine::write(int64_t address, std::span<const std::byte> bytes) {
+  Expected<std::byte *> to = global(address, std::ssize(bytes));
+  if (!to)
+    return propagate(to);
+  std::memcpy(*to, bytes.data(), bytes.size());
+  return {};
+}
+
+/// Copies elements between a slice in the lanes and a tensor in row-major order.
+Expected<void> NullMachine::transfer(const SlicedOp &sliced, unsigned index,
+                                     const LocalSlice &slice, std::byte *global, bool isLoad) {
+  const DataType type = *typeOf(sliced.op, index);
+  const Form form = formOf(sliced.op, index);
+  const LaneLayout layout(target, form, type, slice.held ? *slice.held : slice.slice);
+  if (Expected<void> checked = checkLocal(slice.address, layout.bytes()); !checked)
+    return checked;
+  const ElementOrder order = orderOf(sliced.op, *sliced.model, index);
+  const int64_t bytes = layout.elementBytes;
+  const Range row = slice.slice[kAxisW];
+  forEachRow(slice.slice, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
+    std::byte *at = local(layout.lane(c), slice.address + layout.offset(n, c, d, h, row.begin));
+    for (int64_t w = row.begin; w < row.end(); ++w, at += bytes) {
+      std::byte *element = global + order.at(n, c, d, h, w) * bytes;
+      std::memcpy(isLoad ? at : element, isLoad ? element : at, static_cast<size_t>(bytes));
+    }
+  });
+  return {};
+}
+
+/// Rows of each lane that stand lane after lane.
+Expected<void> NullMachine::loadPacked(const Command &command, int64_t rowBytes) {
+  const SlicedOp &sliced = command.sliced;
+  const LocalSlice &slice = sliced.operands[command.operand];
+  const LaneLayout layout(target, Form::PerChannel, *typeOf(sliced.op, command.operand),
+                          slice.slice);
+  if (Expected<void> checked = checkLocal(slice.address, layout.bytes()); !checked)
+    return checked;
+  const int64_t first = slice.slice[kAxisC].begin / layout.lanes * layout.channelBytes;
+  Expected<std::byte *> from = global(command.global, rowBytes * layout.lanes);
+  if (!from)
+    return propagate(from);
+  for (int64_t lane = 0; lane < layout.lanes; ++lane)
+    std::memcpy(local(lane, slice.address), *from + lane * rowBytes + first,
+                static_cast<size_t>(layout.bytes()));
+  return {};
+}
+
+Expected<void> NullMachine::load(const Command &command) {
+  const SlicedOp &sliced = command.sliced;
+  const Value operand = sliced.op->getOperand(command.operand);
+  if (auto unpack = operand.getDefiningOp<tpu::UnpackOp>())
+    return loadPacked(command, globalBytes(unpack.getInput().getType()) / target.memory.lanes);
+  Expected<std::byte *> from = global(command.global, globalBytes(operand.getType()));
+  if (!from)
+    return propagate(from);
+  return transfer(sliced, command.operand, sliced.operands[command.operand], *from,
+                  /*isLoad=*/true);
+}
+
+Expected<void> NullMachine::store(const Command &command) {
+  const SlicedOp &sliced = command.sliced;
+  Expected<std::byte *> to = global(command.global, globalBytes(givenResult(sliced.op).getType()));
+  if (!to)
+    return propagate(to);
+  return transfer(sliced, sliced.op->getNumOperands(), sliced.result, *to, /*isLoad=*/false);
+}
+
+Expected<void> NullMachine::loadPool(const Command &command) {
+  if (Expected<void> checked = checkLocal(command.local, command.bytes); !checked)
+    return checked;
+  const auto count = int64_t{target.memory.lanes};
+  Expected<std::byte *> from = global(command.global, command.bytes * count);
+  if (!from)
+    return propagate(from);
+  for (int64_t lane = 0; lane < count; ++lane)
+    std::memcpy(local(lane, command.local), *from + lane * command.bytes,
+                static_cast<size_t>(command.bytes));
+  return {};
+}
+
+/// The whole operand, of which only the slice is known.
+Expected<std::optional<Tensor>> NullMachine::operandOf(const SlicedOp &sliced, unsigned index) {
+  const Value value = sliced.op->getOperand(index);
+  if (isa<NoneType>(value.getType()))
+    return std::optional<Tensor>();
+  if (!sliced.model->operands[index].isPresent) {
+    // Part of the command.
+    top::WeightOp weight = weightOf(value);
+    if (!weight)
+      return makeError("", fmt::format("operand {} that is not loaded", index), "a constant");
+    Expected<Tensor> read = weight.read();
+    if (!read)
+      return propagate(read);
+    return std::optional(*read);
+  }
+  Tensor whole = poisoned(value.getType(), poison);
+  if (Expected<void> copied = transfer(sliced, index, sliced.operands[index],
+                                       whole.mutableBytes().data(), /*isLoad=*/false);
+      !copied)
+    return propagate(copied);
+  return std::optional(whole);
+}
+
+/// Brings the parts of a concatenation to their lanes that do not lie there.
+Expected<void> NullMachine::join(const SlicedOp &sliced) {
+  const DataType type = *typeOf(sliced.op, sliced.op->getNumOperands());
+  const LaneLayout to(target, Form::Plain, type, sliced.result.slice);
+  for (auto [index, part] : llvm::enumerate(sliced.operands)) {
+    const int64_t before = channelsBefore(sliced.op, static_cast<unsigned>(index));
+    if (before % target.memory.lanes == 0 || part.isPlaced)
+      continue;
+    const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.slice);
+    for (auto [address, bytes] :
+         {std::pair(part.address, from.bytes()), {sliced.result.address, to.bytes()}})
+      if (Expected<void> checked = checkLocal(address, bytes); !checked)
+        return checked;
+    const Range row = part.slice[kAxisW];
+    forEachRow(part.slice, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
+      std::memcpy(local(to.lane(before + c),
+                        sliced.result.address + to.offset(n, before + c, d, h, row.begin)),
+                  local(from.lane(c), part.address + from.offset(n, c, d, h, row.begin)),
+                  static_cast<size_t>(row.size * to.elementBytes));
+    });
+  }
+  return {};
+}
+
+Expected<void> NullMachine::compute(const Command &command) {
+  const SlicedOp &sliced = command.sliced;
+  Operation *op = sliced.op;
+  if (isa<tpu::ConcatOp>(op))
+    return join(sliced);
+  std::vector<std::optional<Tensor>> operands;
+  for (unsigned index = 0; index < op->getNumOperands(); ++index) {
+    Expected<std::optional<Tensor>> operand = operandOf(sliced, index);
+    if (!operand)
+      return propagate(operand);
+    operands.push_back(std::move(*operand));
+  }
+  // Whatever else lies there is lost.
+  if (Expected<void> checked = checkLocal(sliced.scratchAddress, sliced.scratchBytes); !checked)
+    return checked;
+  for (int64_t lane = 0; lane < int64_t{target.memory.lanes}; ++lane)
+    std::memset(local(lane, sliced.scratchAddress), static_cast<int>(poison),
+                static_cast<size_t>(sliced.scratchBytes));
+  Expected<std::vector<std::optional<Tensor>>> results = runner.run(op, operands);
+  if (!results)
+    return propagate(results);
+  std::optional<Tensor> &result = (*results)[cast<OpResult>(givenResult(op)).getResultNumber()];
+  Tensor whole = result->isWritable() ? *result : result->clone();
+  return transfer(sliced, op->getNumOperands(), sliced.result, whole.mutableBytes().data(),
+                  /*isLoad=*/true);
+}
+
+Expected<void> NullMachine::move(Operation *op) {
+  std::vector<std::optional<Tensor>> operands(op->getNumOperands());
+  for (auto [value, operand] : llvm::zip_equal(op->getOperands(), operands)) {
+    if (isa<NoneType>(value.getType()))
+      continue;
+    const std::optional<int64_t> address = addressOf(value.getType());
+    if (!address)
+      return makeError("", "a tensor without an address", "--address-assign first");
+    Expected<Tensor> tensor =
+        read(*address, *storageDataType(value.getType()), shapeOf(value.getType()));
+    if (!tensor)
+      return propagate(tensor);
+    operand = *tensor;
+  }
+  Expected<std::vector<std::optional<Tensor>>> results = runner.run(op, operands);
+  if (!results)
+    return propagate(results);
+  for (auto [value, result] : llvm::zip_equal(op->getResults(), *results))
+    if (std::optional<int64_t> address = addressOf(value.getType()); result && address)
+      if (Expected<void> written = write(*address, result->rawBytes()); !written)
+        return written;
+  return {};
+}
+
+Expected<void> NullMachine::execute(const Command &command) {
+  switch (command.kind) {
+  case Command::Kind::Load:
+    return load(command);
+  case Command::Kind::Compute:
+    return compute(command);
+  case Command::Kind::Store:
+    return store(command);
+  case Command::Kind::LoadPool:
+    return loadPool(command);
+  case Command::Kind::Move:
+    return move(command.op);
+  }
+  return {};
+}
+
+Expected<void> NullMachine::run(const Stream &stream) {
+  for (const Command &command : stream) {
+    Operation *op = command.op ? command.op : command.sliced.op;
+    Expected<void> done = execute(command);
+    if (!done && done.error().where.empty())
+      done.error().where = op ? "layer '" + layerName(op) + "'" : "the pool of constants";
+    if (!done)
+      return done;
+  }
+  return {};
+}
+
+} // namespace tpuc::Null

@@ -1,0 +1,69 @@
+//===- CompiledNetworks.h - Networks compiled and run -----------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
+#define UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
+
+#include "tpuc/Target/Target.h"
+#include "unittests/Codegen/Sketch.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <gtest/gtest.h>
+
+namespace tpuc::codegen {
+
+struct Mode {
+  const char *name;
+  Precision precision;
+  bool asymmetric = false;
+};
+
+inline constexpr Mode kModes[] = {{"F32", Precision::F32},
+                                  {"F16", Precision::F16},
+                                  {"BF16", Precision::BF16},
+                                  {"INT8", Precision::INT8},
+                                  {"INT8_asymmetric", Precision::INT8, true}};
+
+/// The chips that have a code generator, as `--chip` spells them.
+std::vector<std::string> compiledChips();
+
+/// How a network is compiled, and what is expected of it.
+struct Compilation {
+  std::string chip;
+  Mode mode = kModes[0];
+  int opt = 1;
+  /// The bits of the results are those of the lowered network.
+  bool isExact = false;
+  /// Some of it is computed by the host.
+  bool needsHost = false;
+};
+
+class CompiledNetworks : public testing::Test {
+protected:
+  CompiledNetworks();
+
+  /// Lowers and compiles the network that `sketch` draws, runs it on the chip's machine, and
+  /// compares it with the lowered network: integers give the same bits, floats what their precision
+  /// allows.
+  void check(const Sketch &sketch, const Compilation &compilation);
+
+private:
+  void calibrate(mlir::ModuleOp module, const TensorMap &inputs);
+  void transform(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> add);
+  void checkFile(mlir::ModuleOp compiled, mlir::ModuleOp lowered, const Sketch &sketch,
+                 const Compilation &compilation);
+  void checkCommands(mlir::ModuleOp compiled, mlir::ModuleOp lowered, const Sketch &sketch,
+                     const Compilation &compilation);
+
+  mlir::MLIRContext context;
+};
+
+} // namespace tpuc::codegen
+
+#endif // UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
