@@ -164,7 +164,9 @@ public:
     result.clockHz = 2e9;
     result.layerNames = made.layers;
     result.engines = {{stream.engine, true, {}}};
-    model::TimingResult::ParameterSet set{.name = "exact", .spans = {{}}};
+    model::TimingResult::ParameterSet set;
+    set.name = "exact";
+    set.spans.resize(1);
     for (uint32_t i = 0; i < stream.numCommands; ++i) {
       result.engines[0].commands.push_back({.operation = "add",
                                             .kind = "ADD",
