@@ -12,6 +12,7 @@
 #include "tpuc/Support/Convert.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <fmt/format.h>
 #include <new>
@@ -59,24 +60,50 @@ tpuc_status badArgument(tpuc_error *error, std::string_view what) {
   return report(error, TPUC_BAD_ARGUMENT, what);
 }
 
-const bmodel::Stage *findStage(const tpuc_model *model, size_t net, size_t stage) {
+const model::Stage *findStage(const tpuc_model *model, size_t net, size_t stage) {
   if (!model || net >= model->loaded->model().nets.size())
     return nullptr;
   const auto &stages = model->loaded->model().nets[net].stages;
   return stage < stages.size() ? &stages[stage] : nullptr;
 }
 
+/// The number of a type in the interface.
+tpuc_type typeOf(DataType type) {
+  constexpr std::array<std::pair<DataType, tpuc_type>, kAllDataTypes.size()> kTypes = {{
+      {DataType::F64, TPUC_F64},
+      {DataType::F32, TPUC_F32},
+      {DataType::F16, TPUC_F16},
+      {DataType::BF16, TPUC_BF16},
+      {DataType::F8E4M3FN, TPUC_F8E4M3FN},
+      {DataType::F8E5M2, TPUC_F8E5M2},
+      {DataType::F8E4M3FNUZ, TPUC_F8E4M3FNUZ},
+      {DataType::F8E5M2FNUZ, TPUC_F8E5M2FNUZ},
+      {DataType::I4, TPUC_I4},
+      {DataType::U4, TPUC_U4},
+      {DataType::I8, TPUC_I8},
+      {DataType::U8, TPUC_U8},
+      {DataType::I16, TPUC_I16},
+      {DataType::U16, TPUC_U16},
+      {DataType::I32, TPUC_I32},
+      {DataType::U32, TPUC_U32},
+      {DataType::I64, TPUC_I64},
+      {DataType::U64, TPUC_U64},
+      {DataType::Bool, TPUC_BOOL},
+  }};
+  return std::ranges::find(kTypes, type, &std::pair<DataType, tpuc_type>::first)->second;
+}
+
 /// `tensor` in a shape that lives as long as `info`.
-Expected<void> describe(const bmodel::TensorInfo &tensor, const std::vector<uint64_t> &shape,
+Expected<void> describe(const model::TensorInfo &tensor, const std::vector<uint64_t> &shape,
                         tpuc_tensor_info *info) {
-  const std::optional<DataType> type = bmodel::dataTypeOfCode(tensor.type);
+  const auto type = tensor.knownType(tensor.name);
   if (!type)
-    return makeError(tensor.name, bmodel::typeCodeName(tensor.type), "a type that tpuc has");
+    return tl::unexpected(type.error());
   const auto checked = checkedShape(shape, *type, tensor.name);
   if (!checked)
     return tl::unexpected(checked.error());
   *info = {tensor.name.c_str(),
-           static_cast<tpuc_type>(tensor.type),
+           typeOf(*type),
            shape.size(),
            shape.data(),
            static_cast<size_t>(checked->numElements()),
@@ -86,21 +113,20 @@ Expected<void> describe(const bmodel::TensorInfo &tensor, const std::vector<uint
   return {};
 }
 
-tpuc_status describe(const std::vector<bmodel::TensorInfo> *tensors, size_t index,
+tpuc_status describe(const std::vector<model::TensorInfo> *tensors, size_t index,
                      tpuc_tensor_info *info, tpuc_error *error) {
   if (!tensors || index >= tensors->size())
     return badArgument(error, "no such net, stage or tensor");
   if (!info)
     return badArgument(error, "info is null");
-  const bmodel::TensorInfo &tensor = (*tensors)[index];
-  return guarded(error, TPUC_UNSUPPORTED,
-                 [&] { return describe(tensor, tensor.shapes.front(), info); });
+  const model::TensorInfo &tensor = (*tensors)[index];
+  return guarded(error, TPUC_UNSUPPORTED, [&] { return describe(tensor, tensor.shape, info); });
 }
 
 /// The shape of input or output `index`, or nothing, with the error told.
-const bmodel::TensorInfo *findTensor(const tpuc_session *session,
-                                     std::vector<bmodel::TensorInfo> bmodel::Stage::*list,
-                                     size_t index, const void *data, tpuc_error *error) {
+const model::TensorInfo *findTensor(const tpuc_session *session,
+                                    std::vector<model::TensorInfo> model::Stage::*list,
+                                    size_t index, const void *data, tpuc_error *error) {
   if (!session || !data) {
     badArgument(error, session ? "the data is null" : "the session is null");
     return nullptr;
@@ -157,24 +183,24 @@ size_t tpuc_model_num_stages(const tpuc_model *model, size_t net) {
 }
 
 size_t tpuc_model_num_inputs(const tpuc_model *model, size_t net, size_t stage) {
-  const bmodel::Stage *found = findStage(model, net, stage);
+  const model::Stage *found = findStage(model, net, stage);
   return found ? found->inputs.size() : 0;
 }
 
 size_t tpuc_model_num_outputs(const tpuc_model *model, size_t net, size_t stage) {
-  const bmodel::Stage *found = findStage(model, net, stage);
+  const model::Stage *found = findStage(model, net, stage);
   return found ? found->outputs.size() : 0;
 }
 
 tpuc_status tpuc_model_input(const tpuc_model *model, size_t net, size_t stage, size_t index,
                              tpuc_tensor_info *info, tpuc_error *error) {
-  const bmodel::Stage *found = findStage(model, net, stage);
+  const model::Stage *found = findStage(model, net, stage);
   return describe(found ? &found->inputs : nullptr, index, info, error);
 }
 
 tpuc_status tpuc_model_output(const tpuc_model *model, size_t net, size_t stage, size_t index,
                               tpuc_tensor_info *info, tpuc_error *error) {
-  const bmodel::Stage *found = findStage(model, net, stage);
+  const model::Stage *found = findStage(model, net, stage);
   return describe(found ? &found->outputs : nullptr, index, info, error);
 }
 
@@ -185,13 +211,13 @@ tpuc_status tpuc_model_estimate_time(const tpuc_model *model, size_t net, size_t
   if (!estimate)
     return badArgument(error, "estimate is null");
   return guarded(error, TPUC_UNSUPPORTED, [&]() -> Expected<void> {
-    const auto line = model->loaded->timeLine({static_cast<uint32_t>(net), //
-                                               static_cast<uint32_t>(stage)});
-    if (!line)
-      return tl::unexpected(line.error());
-    const TimeEstimate told = (*line)->estimate();
-    *estimate = {told.seconds,        told.conservativeSeconds, told.computeBusy, told.transferBusy,
-                 told.macUtilisation, told.bytesRead,           told.bytesWritten};
+    const auto told = model->loaded->timing({static_cast<uint32_t>(net), //
+                                             static_cast<uint32_t>(stage)});
+    if (!told)
+      return tl::unexpected(told.error());
+    *estimate = {told->seconds(),   told->seconds(told->lastSet()),      told->busy(true),
+                 told->busy(false), told->sets.front().macUtilisation(), told->bytesRead,
+                 told->bytesWritten};
     return {};
   });
 }
@@ -217,7 +243,7 @@ void tpuc_session_free(tpuc_session *session) { delete session; }
 
 tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const void *data,
                                    size_t num_bytes, tpuc_error *error) {
-  if (!findTensor(session, &bmodel::Stage::inputs, index, data, error))
+  if (!findTensor(session, &model::Stage::inputs, index, data, error))
     return TPUC_BAD_ARGUMENT;
   return guarded(error, TPUC_BAD_ARGUMENT, [&] {
     return session->session->setInputBytes(index,
@@ -227,7 +253,7 @@ tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const vo
 
 tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t index, const float *values,
                                        size_t num_elements, tpuc_error *error) {
-  if (!findTensor(session, &bmodel::Stage::inputs, index, values, error))
+  if (!findTensor(session, &model::Stage::inputs, index, values, error))
     return TPUC_BAD_ARGUMENT;
   if (num_elements > SIZE_MAX / 16)
     return badArgument(error, fmt::format("{} elements", num_elements));
@@ -247,7 +273,7 @@ tpuc_status tpuc_session_run(tpuc_session *session, tpuc_error *error) {
 
 tpuc_status tpuc_session_output(tpuc_session *session, size_t index, tpuc_tensor_info *info,
                                 tpuc_error *error) {
-  const auto *tensor = findTensor(session, &bmodel::Stage::outputs, index, info, error);
+  const auto *tensor = findTensor(session, &model::Stage::outputs, index, info, error);
   if (!tensor)
     return TPUC_BAD_ARGUMENT;
   return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
@@ -262,7 +288,7 @@ tpuc_status tpuc_session_output(tpuc_session *session, size_t index, tpuc_tensor
 
 tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, void *data,
                                     size_t num_bytes, tpuc_error *error) {
-  if (!findTensor(session, &bmodel::Stage::outputs, index, data, error))
+  if (!findTensor(session, &model::Stage::outputs, index, data, error))
     return TPUC_BAD_ARGUMENT;
   return guarded(error, TPUC_BAD_ARGUMENT, [&]() -> Expected<void> {
     const auto tensor = session->session->output(index);
@@ -272,7 +298,7 @@ tpuc_status tpuc_session_get_output(const tpuc_session *session, size_t index, v
 
 tpuc_status tpuc_session_get_output_f32(const tpuc_session *session, size_t index, float *values,
                                         size_t num_elements, tpuc_error *error) {
-  const auto *info = findTensor(session, &bmodel::Stage::outputs, index, values, error);
+  const auto *info = findTensor(session, &model::Stage::outputs, index, values, error);
   if (!info)
     return TPUC_BAD_ARGUMENT;
   if (num_elements > SIZE_MAX / 16)

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CpuSubNet.h"
-#include "tpuc/Model/Bmodel/CpuLayers.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -168,25 +167,25 @@ Expected<void> CpuSubNet::Frame::run() {
   return {};
 }
 
-Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const bmodel::Stage &stage,
-                                                             const bmodel::SubNet &subNet,
+Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const model::Stage &stage,
+                                                             const model::SubNet &subNet,
                                                              const std::string &where) {
-  Expected<std::vector<cpu::Program>> programs = bmodel::cpuPrograms(subNet, where);
-  if (!programs)
-    return propagate(programs);
   std::shared_ptr<CpuSubNet> made(new CpuSubNet());
-  for (cpu::Program &program : *programs) {
+  for (const cpu::Program &program : subNet.host) {
     Part part;
     for (const cpu::Value &value : program.values) {
       part.constants.emplace_back();
       if (value.home != cpu::Home::Weight)
         continue;
-      // checkModel made sure that they are there, unless they have no elements.
-      const auto size = static_cast<size_t>(byteSize(value.type, Shape(value.dims).numElements()));
-      part.constants.back() =
-          weightTensor(value, size == 0 ? bmodel::Bytes()
-                                        : stage.coefficients->data.subspan(
-                                              value.address - stage.coefficients->address, size));
+      const auto size =
+          static_cast<uint64_t>(byteSize(value.type, Shape(value.dims).numElements()));
+      const std::optional<model::Bytes> bytes =
+          size == 0 ? model::Bytes() : stage.constantBytes(value.address, size);
+      if (!bytes)
+        return makeError(fmt::format("{}: {}", where, value.name),
+                         fmt::format("{} bytes at 0x{:X}", size, value.address),
+                         "a place in the constants");
+      part.constants.back() = weightTensor(value, *bytes);
     }
     std::vector<std::vector<size_t>> dead = lastReads(program);
     for (size_t i = 0; i < program.ops.size(); ++i) {
@@ -198,7 +197,7 @@ Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const bmodel::Stage
       part.steps.push_back({.meaning = meaning, .dead = std::move(dead[i])});
     }
     std::ranges::copy(cpu::layersOf(program), std::back_inserter(made->layerNames));
-    part.program = std::move(program);
+    part.program = program;
     made->parts.push_back(std::move(part));
   }
   return made;

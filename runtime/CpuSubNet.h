@@ -9,7 +9,7 @@
 #ifndef RUNTIME_CPUSUBNET_H
 #define RUNTIME_CPUSUBNET_H
 
-#include "runtime/Chip.h"
+#include "runtime/DeviceDriver.h"
 #include "tpuc/Interpreter/Ops/Meaning.h"
 #include "tpuc/Model/CpuProgram/CpuProgram.h"
 
@@ -19,10 +19,10 @@ namespace tpuc::runtime {
 /// the stage it was made from points to.
 class CpuSubNet {
 public:
-  /// `stage` has passed bmodel::checkModel. Errors name `where`: layers of the vendor's, ops that
-  /// this runtime does not know.
+  /// `subNet` is one of `stage` for the host. Errors name `where`: ops that this runtime does not
+  /// know, weights that the stage does not have.
   static Expected<std::shared_ptr<const CpuSubNet>>
-  create(const bmodel::Stage &stage, const bmodel::SubNet &subNet, const std::string &where);
+  create(const model::Stage &stage, const model::SubNet &subNet, const std::string &where);
 
   /// The names of the layers, in the order in which they are computed.
   const std::vector<std::string> &layers() const { return layerNames; }

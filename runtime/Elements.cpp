@@ -52,12 +52,12 @@ Expected<Shape> checkedShape(std::span<const uint64_t> shape, DataType type,
   return Shape(dims);
 }
 
-Expected<Tensor> toStored(const Tensor &tensor, const bmodel::TensorInfo &info,
-                          std::span<const uint64_t> shape, const std::string &where) {
-  const std::optional<DataType> type = bmodel::dataTypeOfCode(info.type);
+Expected<Tensor> toStored(const Tensor &tensor, const model::TensorInfo &info,
+                          const std::string &where) {
+  const auto type = info.knownType(where);
   if (!type)
-    return makeError(where, bmodel::typeCodeName(info.type), "a type that tpuc has");
-  const auto storedShape = checkedShape(shape, *type, where);
+    return tl::unexpected(type.error());
+  const auto storedShape = checkedShape(info.shape, *type, where);
   if (!storedShape)
     return tl::unexpected(storedShape.error());
   if (tensor.numElements() != storedShape->numElements())

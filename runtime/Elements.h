@@ -15,7 +15,7 @@
 #ifndef RUNTIME_ELEMENTS_H
 #define RUNTIME_ELEMENTS_H
 
-#include "tpuc/Model/Bmodel/Bmodel.h"
+#include "tpuc/Model/CompiledModel.h"
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Tensor.h"
 
@@ -27,8 +27,8 @@ namespace tpuc::runtime {
 ///   wider integers         toward zero, saturated;
 ///   bf16                   the low bits cut off; f16 and f32 rounded to the nearest.
 /// Errors name `where`: another number of elements, a type that tpuc has not.
-Expected<Tensor> toStored(const Tensor &tensor, const bmodel::TensorInfo &info,
-                          std::span<const uint64_t> shape, const std::string &where);
+Expected<Tensor> toStored(const Tensor &tensor, const model::TensorInfo &info,
+                          const std::string &where);
 
 /// What a user wants to see of an output: 8- and 4-bit integers as (q - zeroPoint) * scale in f32,
 /// unless `keepFixed`; 16-bit floats and u16 as f32; other types as they are, and integers that

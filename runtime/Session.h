@@ -10,6 +10,8 @@
 #define RUNTIME_SESSION_H
 
 #include "runtime/CpuSubNet.h"
+#include "tpuc/Model/Container.h"
+#include "tpuc/Model/TimingResult.h"
 #include "tpuc/Support/Tensor.h"
 
 #include <mutex>
@@ -17,7 +19,13 @@
 
 namespace tpuc::runtime {
 
-/// A stage of a net: indices into `Model::nets` and `Net::stages`.
+/// The kinds of model files and the chips that a program knows: all that there are, by default.
+struct Platform {
+  model::Containers containers = model::containers();
+  DeviceDrivers drivers = deviceDrivers();
+};
+
+/// A stage of a net: indices into `CompiledModel::nets` and `Net::stages`.
 struct StageRef {
   uint32_t net = 0, stage = 0;
   friend auto operator<=>(const StageRef &, const StageRef &) = default;
@@ -34,8 +42,6 @@ struct LoadedStage {
   std::vector<Step> steps;
   std::shared_ptr<const Program> program;
 
-  /// The sub-nets of the chip.
-  std::vector<uint32_t> chipPath() const;
   /// The names of the layers that the host computes.
   std::vector<std::string> cpuLayers() const;
 };
@@ -43,39 +49,38 @@ struct LoadedStage {
 /// A model file and the programs of the stages that were asked for. For any number of threads.
 class LoadedModel {
 public:
-  /// Maps the file `path`. Errors: those of bmodel::readModel, a chip that nothing here simulates.
-  static Expected<std::shared_ptr<const LoadedModel>> load(const std::string &path);
+  /// Maps the file `path`. Errors: those of `Container::read`, files of another kind, a chip that
+  /// nothing here simulates.
+  static Expected<std::shared_ptr<const LoadedModel>> load(const std::string &path,
+                                                           const Platform &platform = {});
   /// The same for a model in memory; `where` names it in errors.
-  static Expected<std::shared_ptr<const LoadedModel>> create(bmodel::Model model,
-                                                             std::string where);
+  static Expected<std::shared_ptr<const LoadedModel>>
+  create(model::CompiledModel model, std::string where, const Platform &platform = {});
 
-  const bmodel::Model &model() const { return contents; }
-  const Chip &chip() const { return *chipValue; }
+  const model::CompiledModel &model() const { return contents; }
+  const DeviceDriver &driver() const { return *driverValue; }
   const std::string &where() const { return place; }
-  const bmodel::Stage &stage(StageRef ref) const {
-    return contents.nets[ref.net].stages[ref.stage];
-  }
-  /// `m.bmodel: net 'n', stage 0`.
+  const model::Stage &stage(StageRef ref) const { return contents.nets[ref.net].stages[ref.stage]; }
+  /// `FILE: net 'n', stage 0`.
   std::string placeOf(StageRef ref) const;
 
   /// The index of the net of that name; an empty name: of the only net. Errors say which there are.
   Expected<uint32_t> findNet(std::string_view name) const;
 
-  /// Checked and decoded on first use. Errors: commands that are not legal, and what this runtime
-  /// cannot do: dynamic nets, layers of the vendor's on the CPU, branches, several cores,
-  /// encryption.
+  /// Checked and decoded on first use. Errors: commands that are not legal, ops of the host that
+  /// this runtime does not know, and `Stage::refusal`.
   Expected<std::shared_ptr<const LoadedStage>> program(StageRef ref) const;
 
   /// When each command of a run takes place, by the chip's timing model; with the layers, where the
-  /// file names them. What the host computes takes no time, and is named in the summary and the
-  /// JSON. Errors: as `program`, and those of `Chip::time`.
-  Expected<std::unique_ptr<const TimeLine>> timeLine(StageRef ref) const;
+  /// file names them. What the host computes takes no time, and is named. Errors: as `program`, and
+  /// those of `DeviceDriver::time`.
+  Expected<model::TimingResult> timing(StageRef ref) const;
 
 private:
   LoadedModel() = default;
 
-  bmodel::Model contents;
-  const Chip *chipValue = nullptr;
+  model::CompiledModel contents;
+  const DeviceDriver *driverValue = nullptr;
   std::string place;
   mutable std::mutex mutex;
   mutable std::vector<std::pair<StageRef, std::shared_ptr<const LoadedStage>>> programs;
@@ -88,7 +93,7 @@ public:
   static Expected<std::unique_ptr<Session>> create(std::shared_ptr<const LoadedModel> model,
                                                    StageRef ref, unsigned numThreads);
 
-  const bmodel::Stage &stage() const { return loaded->stage(ref); }
+  const model::Stage &stage() const { return loaded->stage(ref); }
 
   /// Converts (`toStored`) and keeps the input. `index` must exist.
   Expected<void> setInput(size_t index, const Tensor &tensor);
@@ -99,9 +104,8 @@ public:
   /// The output of the last run as the net stores it, in its real shape where only the data show
   /// that. `index` must exist.
   Expected<Tensor> output(size_t index) const;
-  /// A copy of any tensor of the context, as it is now.
-  Expected<Tensor> read(uint32_t type, std::span<const uint64_t> shape, uint64_t address,
-                        const std::string &name) const;
+  /// A copy of any tensor of the activations, as it is now.
+  Expected<Tensor> read(const model::TensorInfo &info) const;
 
 private:
   Session(std::shared_ptr<const LoadedModel> model, StageRef ref)

@@ -6,12 +6,12 @@
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 /*
- * Loads a .bmodel file and runs its nets on a simulated device.
+ * Loads a model file and runs its nets on a simulated device.
  *
  *   tpuc_error error;
  *   tpuc_model *model;
  *   tpuc_session *session;
- *   if (tpuc_model_load("net.bmodel", &model, &error) ||
+ *   if (tpuc_model_load("net.file", &model, &error) ||
  *       tpuc_session_create(model, 0, 0, 0, &session, &error) ||
  *       tpuc_session_set_input_f32(session, 0, pixels, num_pixels, &error) ||
  *       tpuc_session_run(session, &error) ||
@@ -66,9 +66,9 @@ typedef struct tpuc_error {
   char message[1020];
 } tpuc_error;
 
-/* Element types, under the numbers that a .bmodel file has for them. I4 and U4 hold two elements
- * per byte, the first in the low half; BOOL has a byte for each, 0 or 1. The types from 256 on are
- * those of networks with layers that the host computes. */
+/* Element types. I4 and U4 hold two elements per byte, the first in the low half; BOOL has a byte
+ * for each, 0 or 1. The types from 256 on are those of networks with layers that the host
+ * computes. */
 typedef enum tpuc_type {
   TPUC_F32 = 0,
   TPUC_F16 = 1,
@@ -115,7 +115,7 @@ TPUC_API tpuc_status tpuc_model_load(const char *path, tpuc_model **model, tpuc_
 /* Null is allowed. */
 TPUC_API void tpuc_model_free(tpuc_model *model);
 
-/* "BM1684X", for instance. */
+/* The chip that the file was made for, by the name that the file has for it. */
 TPUC_API const char *tpuc_model_chip(const tpuc_model *model);
 TPUC_API size_t tpuc_model_num_nets(const tpuc_model *model);
 /* Null if there is no such net. */

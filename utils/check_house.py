@@ -16,11 +16,14 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Rooms that serve every chip: they ask the target, they never name one.
 CHIP_FREE = re.compile(r"tpuc/(Preprocess|Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|"
-                       r"Codegen|Driver)/|tpuc/Target/[^/]+$")
+                       r"Codegen|Driver)/|tpuc/(Target|Model)/[^/]+$|runtime/|tools/")
 CHIP_NAME = re.compile(r"bm ?16[0-9]{2}x?|cv18[0-9x]|cv18xx|sophgo|dnnweaver", re.I)
+# Kinds of model files are named in folders of their own, and where a chip states its kind.
+CONTAINER_FREE = re.compile(r"(tpuc|runtime|tools)/(?!Model/[^/]+/|Target/[^/]+/TargetInfo\.cpp$)")
+CONTAINER_NAME = re.compile(r"bmodel|cvimodel", re.I)
 
 # Rooms that build, test and run without MLIR.
-MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/[^/]+/Machine|runtime|"
+MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/[^/]+/(Machine|Runtime)|runtime|"
                        r"tools/(npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 
@@ -85,6 +88,8 @@ def offences(path, text):
         if SOURCE.search(path):
             if CHIP_FREE.search(path) and CHIP_NAME.search(line):
                 yield number, "names a chip; expected a question to the target"
+            if CONTAINER_FREE.match(path) and CONTAINER_NAME.search(line):
+                yield number, "names a container; expected a question to the list of them"
             if MLIR_FREE.search(path) and MLIR_INCLUDE.search(line):
                 yield number, "includes MLIR or LLVM in a room that is free of them"
             if path.endswith(".h") and line.startswith("using namespace"):

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Model/Bmodel/Combine.h"
+#include "tpuc/Model/Bmodel/Compiled.h"
 #include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Model/Bmodel/Dump.h"
 #include "tpuc/Model/Bmodel/Reader.h"
@@ -51,6 +52,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   require(read || !verified, "only the checksum differs");
   if (!verified)
     return 0;
+  const model::CompiledModel compiled = toCompiled(*verified, "fuzz");
+  require(compiled.nets.size() == verified->nets.size(), "every net is for the runtime");
+  // Refused or made: what a file cannot say is an error.
+  if (const auto remade = fromCompiled(compiled, "remade"))
+    require(remade->nets.size() == compiled.nets.size(), "every net comes back");
   const std::string before = text(*read);
   const auto again = encodeModel(*verified, "again");
   require(again.has_value(), "what was read can be written");

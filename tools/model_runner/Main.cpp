@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Model/Container.h"
 #include "tpuc/Support/Tool/CommandLine.h"
 #include "tpuc/Support/Tool/ToolMain.h"
+
+#include <fmt/format.h>
 
 using namespace tpuc;
 using namespace tpuc::modelrunner;
@@ -18,7 +21,9 @@ namespace {
 Expected<int> runTheModel(std::span<const std::string> arguments) {
   Request request;
   CommandLine cli(std::string(kToolName), "Runs a model on the arrays of an npz file.");
-  cli.option("--model", request.model, "The model: .mlir of any phase, .onnx, .bmodel.")
+  cli.option("--model", request.model,
+             fmt::format("The model: .mlir of any phase, .onnx, {}.",
+                         model::extensions(model::containers())))
       .label("FILE")
       .required();
   cli.option(

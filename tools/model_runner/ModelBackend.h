@@ -47,7 +47,7 @@ struct Request {
 class ModelBackend {
 public:
   virtual ~ModelBackend() = default;
-  /// What the files are, for the error about other ones: `a .bmodel file`.
+  /// What the files are, for the error about other ones: `a .x file`.
   virtual std::string_view description() const = 0;
   /// Whether a file that begins with these bytes (up to 4096) is one of its own.
   virtual bool accepts(std::span<const std::byte> beginning) const = 0;
@@ -55,7 +55,8 @@ public:
   virtual Expected<void> run(const Request &request) const = 0;
 };
 
-const ModelBackend &bmodelBackend();
+/// Compiled networks in the containers that there are, on the simulated device.
+const ModelBackend &compiledBackend();
 /// Modules and ONNX models, on the interpreter: the plugin `tpuc-module-runner`.
 const ModelBackend &moduleBackend();
 const ModelBackend &onnxBackend();

@@ -9,7 +9,7 @@
 #ifndef TOOLS_MODEL_RUNNER_PROFILE_H
 #define TOOLS_MODEL_RUNNER_PROFILE_H
 
-#include "runtime/Chip.h"
+#include "runtime/DeviceDriver.h"
 
 #include <chrono>
 #include <map>

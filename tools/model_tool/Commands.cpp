@@ -8,13 +8,9 @@
 
 #include "tools/model_tool/Commands.h"
 #include "runtime/Session.h"
-#include "tpuc/Model/Bmodel/Combine.h"
-#include "tpuc/Model/Bmodel/Dump.h"
-#include "tpuc/Model/Bmodel/Reader.h"
-#include "tpuc/Model/Bmodel/Writer.h"
+#include "tpuc/Model/TimingText.h"
 #include "tpuc/Support/OutputFile.h"
 
-#include <filesystem>
 #include <fmt/format.h>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -23,8 +19,9 @@ namespace tpuc::modeltool {
 
 namespace {
 
-using bmodel::Model;
-using bmodel::Stage;
+using model::CompiledModel;
+using model::Container;
+using model::ModelFile;
 
 Expected<void> emit(const Request &request, std::string_view text) {
   return writeFile(request.output.empty() ? "/dev/stdout" : request.output, text);
@@ -34,66 +31,87 @@ std::string jsonText(const nlohmann::ordered_json &json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-Expected<Model> readOnly(const Request &request) {
-  if (request.files.size() != 1)
-    return makeError("FILE", fmt::format("{} files", request.files.size()), "one");
-  return bmodel::readModel(request.files.front());
+/// A model file and what reads it.
+struct OpenFile {
+  ModelFile file;
+  const Container *container = nullptr;
+
+  Expected<CompiledModel> read() const { return container->read(file); }
+};
+
+Expected<OpenFile> openFile(const std::string &path) {
+  auto file = ModelFile::open(path);
+  if (!file)
+    return propagate(file);
+  const auto container = model::chooseContainer(*file, model::containers());
+  if (!container)
+    return tl::unexpected(container.error());
+  return OpenFile{std::move(*file), *container};
 }
 
-std::string weightText(const Stage &stage) {
-  if (!stage.coefficients)
+Expected<OpenFile> openOnly(const Request &request) {
+  if (request.files.size() != 1)
+    return makeError("FILE", fmt::format("{} files", request.files.size()), "one");
+  return openFile(request.files.front());
+}
+
+Expected<CompiledModel> readOnly(const Request &request) {
+  auto opened = openOnly(request);
+  if (!opened)
+    return propagate(opened);
+  return opened->read();
+}
+
+std::string weightText(const model::Stage &stage) {
+  if (stage.constants.empty())
     return "  no weights\n";
-  std::string text = fmt::format("  {} bytes at 0x{:X}\n", stage.coefficients->data.size(),
-                                 stage.coefficients->address);
-  for (const bmodel::WeightLocation &location : stage.coefficients->locations)
-    text += fmt::format("  {:>12} {:>12}  {}\n", location.offset, location.size, location.name);
+  std::string text;
+  for (const model::Section &section : stage.constants) {
+    text += fmt::format("  {} bytes at 0x{:X}\n", section.data.size(), section.address);
+    for (const model::Section::Location &location : section.locations)
+      text += fmt::format("  {:>12} {:>12}  {}\n", location.offset, location.size, location.name);
+  }
   return text;
 }
 
 /// The commands of one group, each with its layer where the file tells it.
 class CommandText {
 public:
-  CommandText(const Model &model, const runtime::Chip &chip, std::string where)
-      : model(model), chip(chip), where(std::move(where)) {}
+  CommandText(const CompiledModel &model, const runtime::DeviceDriver &driver, std::string where)
+      : model(model), driver(driver), where(std::move(where)) {}
 
   Expected<std::string> str();
 
 private:
-  Expected<void> addGroup(const bmodel::GroupRef &ref, const bmodel::CommandGroup &group);
-  void addStream(const char *name, const std::vector<std::string> &commands,
-                 std::span<const bmodel::LayerRun> runs);
+  Expected<void> addGroup(const std::string &title, const model::CommandGroup &group);
+  void addStream(const model::Stream &stream, const std::vector<std::string> &commands);
 
-  const Model &model;
-  const runtime::Chip &chip;
+  const CompiledModel &model;
+  const runtime::DeviceDriver &driver;
   std::string where;
   std::string text;
 };
 
-void CommandText::addStream(const char *name, const std::vector<std::string> &commands,
-                            std::span<const bmodel::LayerRun> runs) {
-  text += fmt::format("# {}: {} commands\n", name, commands.size());
+void CommandText::addStream(const model::Stream &stream, const std::vector<std::string> &commands) {
+  text += fmt::format("# {}: {} commands\n", stream.engine, commands.size());
   std::optional<uint32_t> last;
   for (size_t i = 0; i < commands.size(); ++i) {
-    const std::optional<uint32_t> layer = bmodel::layerOfCommand(runs, static_cast<uint32_t>(i));
+    const std::optional<uint32_t> layer =
+        model::layerOfCommand(stream.layers, static_cast<uint32_t>(i));
     if (layer && layer != last)
-      text += fmt::format("# layer {}\n", model.debug.layers[*layer]);
+      text += fmt::format("# layer {}\n", model.layers[*layer]);
     last = layer;
     text += commands[i] + "\n";
   }
 }
 
-Expected<void> CommandText::addGroup(const bmodel::GroupRef &ref,
-                                     const bmodel::CommandGroup &group) {
-  const std::string title = fmt::format("net {}, stage {}, sub-net {}, group {}",
-                                        model.nets[ref.net].name, ref.stage, ref.subNet, ref.group);
-  const auto listing = chip.disassemble(group, fmt::format("{}: {}", where, title));
+Expected<void> CommandText::addGroup(const std::string &title, const model::CommandGroup &group) {
+  const auto listing = driver.disassemble(group, fmt::format("{}: {}", where, title));
   if (!listing)
     return tl::unexpected(listing.error());
   text += fmt::format("# {}\n", title);
-  const auto map = std::ranges::find(model.debug.groups, ref, &bmodel::GroupLayers::group);
-  const bool isKnown = map != model.debug.groups.end();
-  addStream("TIU", listing->tiu, isKnown ? std::span(map->tiu) : std::span<bmodel::LayerRun>());
-  addStream("DMA", listing->dma, isKnown ? std::span(map->dma) : std::span<bmodel::LayerRun>());
+  for (size_t i = 0; i < group.streams.size(); ++i)
+    addStream(group.streams[i], (*listing)[i]);
   return {};
 }
 
@@ -103,7 +121,10 @@ Expected<std::string> CommandText::str() {
       const auto &subNets = model.nets[n].stages[s].subNets;
       for (uint32_t b = 0; b < subNets.size(); ++b)
         for (uint32_t g = 0; g < subNets[b].groups.size(); ++g)
-          if (auto ok = addGroup({n, s, b, g}, subNets[b].groups[g]); !ok)
+          if (auto ok = addGroup(fmt::format("net {}, stage {}, sub-net {}, group {}",
+                                             model.nets[n].name, s, b, g),
+                                 subNets[b].groups[g]);
+              !ok)
             return propagate(ok);
     }
   return std::move(text);
@@ -112,18 +133,21 @@ Expected<std::string> CommandText::str() {
 } // namespace
 
 Expected<void> showInfo(const Request &request) {
-  const auto model = readOnly(request);
-  if (!model)
-    return tl::unexpected(model.error());
-  return emit(request,
-              request.asJson ? jsonText(bmodel::toJson(*model)) : bmodel::formatInfo(*model));
+  if (request.asJson)
+    return printModel(request);
+  const auto opened = openOnly(request);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  const auto text = opened->container->info(opened->file);
+  return text ? emit(request, *text) : tl::unexpected(text.error());
 }
 
 Expected<void> printModel(const Request &request) {
-  const auto model = readOnly(request);
-  if (!model)
-    return tl::unexpected(model.error());
-  return emit(request, jsonText(bmodel::toJson(*model)));
+  const auto opened = openOnly(request);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  const auto fields = opened->container->fields(opened->file);
+  return fields ? emit(request, jsonText(*fields)) : tl::unexpected(fields.error());
 }
 
 Expected<void> showWeights(const Request &request) {
@@ -131,26 +155,32 @@ Expected<void> showWeights(const Request &request) {
   if (!model)
     return tl::unexpected(model.error());
   std::string text;
-  for (const bmodel::Net &net : model->nets)
+  for (const model::Net &net : model->nets)
     for (size_t i = 0; i < net.stages.size(); ++i)
       text += fmt::format("net {}, stage {}\n{}", net.name, i, weightText(net.stages[i]));
   if (request.output.empty())
     return emit(request, text);
-  const auto &coefficients = model->nets.front().stages.front().coefficients;
-  if (!coefficients)
+  const std::vector<model::Section> &sections = model->nets.front().stages.front().constants;
+  if (sections.empty())
     return makeError(request.files.front(), "the first stage has no weights");
-  return writeFile(request.output, {reinterpret_cast<const char *>(coefficients->data.data()),
-                                    coefficients->data.size()});
+  auto file = OutputFile::create(request.output);
+  if (!file)
+    return propagate(file);
+  for (const model::Section &section : sections)
+    if (auto ok = file->write(section.data); !ok)
+      return ok;
+  return file->commit();
 }
 
 Expected<void> dumpCommands(const Request &request) {
   const auto model = readOnly(request);
   if (!model)
     return tl::unexpected(model.error());
-  const auto chip = runtime::findChip(model->chip, request.files.front());
-  if (!chip)
-    return tl::unexpected(chip.error());
-  const auto text = CommandText(*model, **chip, request.files.front()).str();
+  const auto driver =
+      runtime::findDriver(model->chip, request.files.front(), runtime::deviceDrivers());
+  if (!driver)
+    return tl::unexpected(driver.error());
+  const auto text = CommandText(*model, **driver, request.files.front()).str();
   if (!text)
     return tl::unexpected(text.error());
   return emit(request, *text);
@@ -196,57 +226,50 @@ Expected<void> profile(const Request &request) {
   std::string text;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const runtime::StageRef ref : *stages) {
-    const auto line = (*model)->timeLine(ref);
-    if (!line)
-      return tl::unexpected(line.error());
+    const auto timing = (*model)->timing(ref);
+    if (!timing)
+      return tl::unexpected(timing.error());
     const std::string &net = (*model)->model().nets[ref.net].name;
     text += fmt::format("{}net {}, stage {}\n{}", text.empty() ? "" : "\n", net, ref.stage,
-                        (*line)->summary());
+                        model::timingSummary(*timing));
     json.push_back({{"net", net}, {"stage", ref.stage}});
-    json.back().update((*line)->json());
+    json.back().update(model::timingJson(*timing));
     if (!request.trace.empty())
-      if (auto ok = writeFile(request.trace, (*line)->trace()); !ok)
+      if (auto ok = writeFile(request.trace, model::timingTrace(*timing)); !ok)
         return ok;
     if (!request.csv.empty())
-      if (auto ok = writeFile(request.csv, (*line)->csv()); !ok)
+      if (auto ok = writeFile(request.csv, model::timingCsv(*timing)); !ok)
         return ok;
   }
   return emit(request, request.asJson ? jsonText(json) : text);
 }
 
 Expected<void> extractStages(const Request &request) {
-  const auto model = readOnly(request);
-  if (!model)
-    return tl::unexpected(model.error());
-  const std::filesystem::path folder = request.output.empty() ? "." : request.output;
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error)
-    return makeError(folder.string(), error.message(), "a folder");
-  for (size_t n = 0; n < model->nets.size(); ++n)
-    for (size_t s = 0; s < model->nets[n].stages.size(); ++s) {
-      const std::string name = fmt::format("bm_net{}_stage{}.bmodel", n, s);
-      if (auto ok = bmodel::writeModel(bmodel::extract(*model, n, s), (folder / name).string());
-          !ok)
-        return ok;
-    }
-  return {};
+  const auto opened = openOnly(request);
+  if (!opened)
+    return tl::unexpected(opened.error());
+  return opened->container->extract(opened->file, request.output.empty() ? "." : request.output);
 }
 
 Expected<void> combineModels(const Request &request) {
   if (request.output.empty())
     return makeError("--output", "missing", "the file to write");
-  std::vector<Model> models;
-  for (const std::string &file : request.files) {
-    auto model = bmodel::readModel(file);
-    if (!model)
-      return propagate(model);
-    models.push_back(std::move(*model));
+  const Container *container = nullptr;
+  std::vector<ModelFile> files;
+  for (const std::string &path : request.files) {
+    auto opened = openFile(path);
+    if (!opened)
+      return propagate(opened);
+    if (!container)
+      container = opened->container;
+    if (opened->container != container)
+      return makeError(path, fmt::format("a .{} file", opened->container->name()),
+                       fmt::format("a .{} file, as the first", container->name()));
+    files.push_back(std::move(opened->file));
   }
-  const auto combined = bmodel::combine(models, request.files);
-  if (!combined)
-    return tl::unexpected(combined.error());
-  return bmodel::writeModel(*combined, request.output);
+  if (!container)
+    return makeError("FILE", "0 files", "one at least");
+  return container->combine(files, request.output);
 }
 
 } // namespace tpuc::modeltool

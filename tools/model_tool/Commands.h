@@ -39,7 +39,7 @@ Expected<void> showWeights(const Request &request);
 Expected<void> dumpCommands(const Request &request);
 /// How long the nets take by the chip's timing model.
 Expected<void> profile(const Request &request);
-/// One file per stage: bm_net0_stage0.bmodel and so on.
+/// One file per stage, under names that the container gives.
 Expected<void> extractStages(const Request &request);
 Expected<void> combineModels(const Request &request);
 

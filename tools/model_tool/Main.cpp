@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/model_tool/Commands.h"
+#include "tpuc/Model/Container.h"
 #include "tpuc/Support/Tool/CommandLine.h"
 #include "tpuc/Support/Tool/ToolMain.h"
 
@@ -44,11 +45,14 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
   Request request;
   std::array<bool, kModes.size()> chosen{};
   int numThreads = 0;
-  CommandLine cli(std::string(kToolName), "Looks at .bmodel files, takes them apart and puts them "
-                                          "together.");
+  const std::string kinds = model::extensions(model::containers());
+  CommandLine cli(
+      std::string(kToolName),
+      fmt::format("Looks at {} files, takes them apart and puts them together.", kinds));
   for (size_t i = 0; i < kModes.size(); ++i)
     cli.flag(kModes[i].option, chosen[i], std::string(kModes[i].help)).group("What to do");
-  cli.positionals("FILE", request.files, "The .bmodel file; several with --combine.");
+  cli.positionals("FILE", request.files,
+                  fmt::format("The {} file; several with --combine.", kinds));
   cli.option("--output,-o", request.output,
              "Where the result goes: a file, or with --extract a folder.")
       .label("PATH");

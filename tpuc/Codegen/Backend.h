@@ -19,8 +19,7 @@
 
 #include "tpuc/Codegen/PackedLayout.h"
 #include "tpuc/Codegen/SliceModel.h"
-#include "tpuc/Model/CpuProgram/CpuProgram.h"
-#include "tpuc/Support/OutputFile.h"
+#include "tpuc/Model/CompiledModel.h"
 #include "tpuc/Target/Target.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -58,37 +57,6 @@ struct SlicedOp {
   int64_t scratchBytes = 0;
 };
 
-/// One tensor that enters or leaves the network. One whose shape only the data show has no place of
-/// its own: the host gives it.
-struct ModelTensor {
-  std::string name;
-  mlir::RankedTensorType type;
-  int64_t address = 0;
-};
-
-/// What a model file needs besides commands.
-struct ModelContents {
-  std::string name;
-  std::vector<ModelTensor> inputs, outputs;
-  /// The weights as they lie from `weightAddress` on, padding between them included.
-  std::vector<std::byte> weights;
-  int64_t weightAddress = 0;
-  struct Location {
-    std::string name;
-    int64_t offset = 0, size = 0;
-  };
-  std::vector<Location> weightLocations;
-  int64_t neuronAddress = 0;
-  int64_t neuronBytes = 0;
-  /// The sub-networks in the order in which they run, each with what it reads and makes for others.
-  struct Part {
-    std::vector<ModelTensor> inputs, outputs;
-    /// What the host computes; none for those of the TPU.
-    std::optional<cpu::Program> program;
-  };
-  std::vector<Part> parts;
-};
-
 /// Collects the commands of a network in program order. Errors name the layer.
 class Emitter {
 public:
@@ -107,8 +75,10 @@ public:
   virtual void endLayer(mlir::Operation *op) = 0;
   /// Puts an end to the commands of a sub-network; those of the next one begin.
   virtual Expected<void> endSubNet() = 0;
-  /// Writes the model file; the caller commits it.
-  virtual Expected<OutputFile> finish(const ModelContents &contents, const std::string &path) = 0;
+  /// Gives the sub-networks of `model` that the host does not compute their commands, in the order
+  /// in which these ended, and `model` the layers and tensors in memory that it knows. `model` is
+  /// one network of one stage and keeps alive what it needs. Errors: chips without model files.
+  virtual Expected<void> finish(model::CompiledModel &model) = 0;
 };
 
 /// Where the passes run that a target adds to those of every target.

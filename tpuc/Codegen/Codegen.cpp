@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Target/Registry.h"
+#include "tpuc/Model/Container.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -57,13 +58,20 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   Expected<func::FuncOp> main = top::mainFunction(module);
   if (!main)
     return propagate(main);
-  Expected<ModelContents> contents = readModelContents(module, (*backend)->info());
-  if (!contents)
-    return propagate(contents);
+  const TargetInfo &target = (*backend)->info();
+  const model::Container *container = model::findContainer(target.container, model::containers());
+  if (!container)
+    return makeError("module", "no model file is known for " + std::string(target.name),
+                     "a chip with a container");
+  Expected<model::CompiledModel> compiled = readModelContents(module, target);
+  if (!compiled)
+    return propagate(compiled);
   std::unique_ptr<Emitter> emitter = (*backend)->createEmitter();
   if (Expected<void> emitted = emitNetwork(*main, **backend, *emitter); !emitted)
     return propagate(emitted);
-  return emitter->finish(*contents, path);
+  if (Expected<void> finished = emitter->finish(*compiled); !finished)
+    return propagate(finished);
+  return container->write(*compiled, path);
 }
 
 /// What is not left out; --layer-group refuses names that are none.

@@ -11,6 +11,8 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -27,19 +29,23 @@ namespace {
 class ContentsReader {
 public:
   ContentsReader(ModuleOp module, const TargetInfo &target) : module(module), target(target) {}
-  Expected<ModelContents> read();
+  Expected<model::CompiledModel> read();
 
 private:
   Expected<int64_t> number(StringRef name);
   Expected<void> readWeights();
   Expected<void> place(top::WeightOp weight, int64_t address);
-  Expected<ModelTensor> tensor(Value value, std::string name);
-  Expected<ModelTensor> tensor(Value value);
-  Expected<void> readParts(Block &block);
+  Expected<model::TensorInfo> tensor(Value value, std::string name);
+  Expected<model::TensorInfo> tensor(Value value);
+  Expected<void> readSubNets(Block &block);
+  Expected<model::SubNet> readSubNet(const SubNet &subNet, Block &block);
 
   ModuleOp module;
   const TargetInfo &target;
-  ModelContents contents;
+  model::Stage stage;
+  /// The weights as they lie from the address of `section` on, padding between them included.
+  std::vector<std::byte> weights;
+  model::Section section;
 };
 
 Expected<int64_t> ContentsReader::number(StringRef name) {
@@ -56,8 +62,8 @@ Expected<void> ContentsReader::readWeights() {
     return propagate(address);
   if (!size)
     return propagate(size);
-  contents.weightAddress = *address;
-  contents.weights.resize(static_cast<size_t>(*size));
+  section.address = static_cast<uint64_t>(*address);
+  weights.resize(static_cast<size_t>(*size));
   std::set<std::string> seen;
   std::optional<Error> failure;
   module.walk([&](top::WeightOp weight) {
@@ -82,8 +88,8 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
     return propagate(read);
   const PoolSite pool = poolOf(module);
   const auto lanes = int64_t{target.memory.lanes};
-  const auto size = static_cast<int64_t>(contents.weights.size());
-  int64_t offset = address - contents.weightAddress;
+  const auto size = static_cast<int64_t>(weights.size());
+  int64_t offset = address - static_cast<int64_t>(section.address);
   int64_t rows = 1;
   int64_t step = 0;
   if (address >= pool.global && address < pool.global + pool.rows.bytes() * lanes) {
@@ -96,13 +102,14 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
   if (offset < 0 || offset + (rows - 1) * step + row > size)
     return makeError("weight '" + weight.name() + "'", "lies outside of the weights");
   if (rows == 1)
-    contents.weightLocations.push_back({weight.name(), offset, read->byteSize()});
+    section.locations.push_back(
+        {weight.name(), static_cast<uint64_t>(offset), static_cast<uint64_t>(read->byteSize())});
   auto bytes = read->rawBytes();
   // What is copied leaves memory, so that a weight is there once.
   constexpr size_t kBlock = size_t(4) << 20;
   for (int64_t lane = 0; lane < rows; ++lane, offset += step) {
     auto rest = bytes.subspan(static_cast<size_t>(lane * row), static_cast<size_t>(row));
-    for (auto to = contents.weights.begin() + offset; !rest.empty();) {
+    for (auto to = weights.begin() + offset; !rest.empty();) {
       const auto block = rest.first(std::min(rest.size(), kBlock));
       to = llvm::copy(block, to);
       releaseMapped(block);
@@ -112,18 +119,33 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
   return {};
 }
 
-Expected<ModelTensor> ContentsReader::tensor(Value value, std::string name) {
+Expected<model::TensorInfo> ContentsReader::tensor(Value value, std::string name) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   std::optional<int64_t> address = addressOf(value.getType());
   if (outputOnHost(value))
-    address = contents.neuronAddress;
+    address = static_cast<int64_t>(stage.activationAddress);
   if (!type || !address)
     return makeError("tensor '" + name + "'", "has no address", "--address-assign first");
-  return ModelTensor{std::move(name), type, *address};
+  std::optional<DataType> element = storageDataType(type);
+  if (!element)
+    return makeError("tensor '" + name + "'", "has a type that model files cannot state");
+  model::TensorInfo info;
+  info.name = std::move(name);
+  info.setType(*element);
+  info.address = static_cast<uint64_t>(*address);
+  info.isOnHost = !type.hasStaticShape();
+  for (int64_t extent : type.getShape())
+    info.shape.push_back(ShapedType::isDynamic(extent) ? 0 : static_cast<uint64_t>(extent));
+  if (auto quantized = tpu::quantizedType(type)) {
+    const QuantParams params = tpu::paramsOf(quantized);
+    info.scale = static_cast<float>(params.scale);
+    info.zeroPoint = static_cast<int32_t>(params.zeroPoint);
+  }
+  return info;
 }
 
 /// A tensor under the name that it has in the network.
-Expected<ModelTensor> ContentsReader::tensor(Value value) {
+Expected<model::TensorInfo> ContentsReader::tensor(Value value) {
   if (auto result = dyn_cast<OpResult>(value))
     return tensor(value, tensorNames(result.getOwner())[result.getResultNumber()]);
   const auto argument = cast<BlockArgument>(value);
@@ -133,44 +155,59 @@ Expected<ModelTensor> ContentsReader::tensor(Value value) {
   return tensor(value, "input_" + std::to_string(argument.getArgNumber()));
 }
 
-/// What each sub-network reads that it does not make, and what others read of it.
-Expected<void> ContentsReader::readParts(Block &block) {
+/// What a sub-network reads that it does not make, and what others read of it.
+Expected<model::SubNet> ContentsReader::readSubNet(const SubNet &subNet, Block &block) {
+  model::SubNet made;
+  llvm::SetVector<Value> inputs, outputs;
+  const llvm::DenseSet<Operation *> members(subNet.layers.begin(), subNet.layers.end());
+  for (Operation *layer : subNet.layers) {
+    for (Value operand : layer->getOperands()) {
+      Operation *maker = operand.getDefiningOp();
+      if (!isa<NoneType>(operand.getType()) && !members.contains(maker) &&
+          !(maker && isConstant(maker)))
+        inputs.insert(operand);
+    }
+    for (Value result : layer->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !members.contains(block.findAncestorOpInBlock(*user));
+          }))
+        outputs.insert(result);
+  }
+  for (auto [values, list] : {std::pair(&inputs, &made.inputs), {&outputs, &made.outputs}})
+    for (Value value : *values) {
+      Expected<model::TensorInfo> info = tensor(value);
+      if (!info)
+        return propagate(info);
+      list->push_back(std::move(*info));
+    }
+  if (subNet.isCpu) {
+    Expected<cpu::Program> program = cpuProgramOf(subNet.layers);
+    if (!program)
+      return propagate(program);
+    made.host.push_back(std::move(*program));
+  }
+  return made;
+}
+
+Expected<void> ContentsReader::readSubNets(Block &block) {
   for (const SubNet &subNet : subNetsOf(block)) {
-    ModelContents::Part part;
-    llvm::SetVector<Value> inputs, outputs;
-    const llvm::DenseSet<Operation *> members(subNet.layers.begin(), subNet.layers.end());
-    for (Operation *layer : subNet.layers) {
-      for (Value operand : layer->getOperands()) {
-        Operation *maker = operand.getDefiningOp();
-        if (!isa<NoneType>(operand.getType()) && !members.contains(maker) &&
-            !(maker && isConstant(maker)))
-          inputs.insert(operand);
-      }
-      for (Value result : layer->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !members.contains(block.findAncestorOpInBlock(*user));
-            }))
-          outputs.insert(result);
-    }
-    for (auto [values, list] : {std::pair(&inputs, &part.inputs), {&outputs, &part.outputs}})
-      for (Value value : *values) {
-        Expected<ModelTensor> made = tensor(value);
-        if (!made)
-          return propagate(made);
-        list->push_back(std::move(*made));
-      }
-    if (subNet.isCpu) {
-      Expected<cpu::Program> program = cpuProgramOf(subNet.layers);
-      if (!program)
-        return propagate(program);
-      part.program = std::move(*program);
-    }
-    contents.parts.push_back(std::move(part));
+    Expected<model::SubNet> made = readSubNet(subNet, block);
+    if (!made)
+      return propagate(made);
+    const auto number = static_cast<uint32_t>(stage.subNets.size());
+    made->id = static_cast<int32_t>(number);
+    stage.order.push_back(number);
+    stage.subNets.push_back(std::move(*made));
+  }
+  // The whole network names its tensors as its callers do.
+  if (stage.subNets.size() == 1) {
+    stage.subNets.front().inputs = stage.inputs;
+    stage.subNets.front().outputs = stage.outputs;
   }
   return {};
 }
 
-Expected<ModelContents> ContentsReader::read() {
+Expected<model::CompiledModel> ContentsReader::read() {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   Expected<int64_t> neurons = number("module.neuron_addr");
   Expected<int64_t> bytes = number("module.neuron_size");
@@ -178,30 +215,40 @@ Expected<ModelContents> ContentsReader::read() {
     return propagate(neurons);
   if (!bytes)
     return propagate(bytes);
-  contents.neuronAddress = *neurons;
-  contents.neuronBytes = *bytes;
-  auto name = module->getAttrOfType<StringAttr>("module.name");
-  contents.name = name ? name.getValue().str() : "main";
+  stage.activationAddress = static_cast<uint64_t>(*neurons);
+  stage.activationBytes = static_cast<uint64_t>(*bytes);
   for (BlockArgument argument : main.getArguments()) {
-    Expected<ModelTensor> input = tensor(argument);
+    Expected<model::TensorInfo> input = tensor(argument);
     if (!input)
       return propagate(input);
-    contents.inputs.push_back(std::move(*input));
+    stage.inputs.push_back(std::move(*input));
   }
   for (Value value : main.front().getTerminator()->getOperands()) {
     auto result = dyn_cast<OpResult>(value);
-    Expected<ModelTensor> output =
+    Expected<model::TensorInfo> output =
         tensor(value, result ? tensorNames(result.getOwner())[result.getResultNumber()]
-                             : "output_" + std::to_string(contents.outputs.size()));
+                             : "output_" + std::to_string(stage.outputs.size()));
     if (!output)
       return propagate(output);
-    contents.outputs.push_back(std::move(*output));
+    stage.outputs.push_back(std::move(*output));
   }
-  if (Expected<void> weights = readWeights(); !weights)
-    return propagate(weights);
-  if (Expected<void> parts = readParts(main.front()); !parts)
-    return propagate(parts);
-  return std::move(contents);
+  if (Expected<void> read = readWeights(); !read)
+    return propagate(read);
+  if (Expected<void> read = readSubNets(main.front()); !read)
+    return propagate(read);
+  model::CompiledModel model;
+  model.chip = std::string(target.containerChip);
+  if (!weights.empty()) {
+    auto kept = std::make_shared<std::vector<std::byte>>(std::move(weights));
+    section.data = *kept;
+    model.owners.push_back(std::move(kept));
+    stage.constants.push_back(std::move(section));
+  }
+  auto name = module->getAttrOfType<StringAttr>("module.name");
+  model::Net &net = model.nets.emplace_back();
+  net.name = name ? name.getValue().str() : "main";
+  net.stages.push_back(std::move(stage));
+  return model;
 }
 
 } // namespace
@@ -219,6 +266,7 @@ PoolSite codegen::poolOf(ModuleOp module) {
   return site;
 }
 
-Expected<ModelContents> codegen::readModelContents(ModuleOp module, const TargetInfo &target) {
+Expected<model::CompiledModel> codegen::readModelContents(ModuleOp module,
+                                                          const TargetInfo &target) {
   return ContentsReader(module, target).read();
 }

@@ -28,8 +28,10 @@ struct PoolSite {
 };
 PoolSite poolOf(mlir::ModuleOp module);
 
-/// Inputs, outputs and weights of a module with addresses. Errors: one without.
-Expected<ModelContents> readModelContents(mlir::ModuleOp module, const TargetInfo &target);
+/// The network of a module with addresses, and what the host computes of it. The sub-networks of
+/// the chip have no commands yet: `Emitter::finish`. Errors: a module without addresses, types that
+/// model files cannot state.
+Expected<model::CompiledModel> readModelContents(mlir::ModuleOp module, const TargetInfo &target);
 
 } // namespace tpuc::codegen
 

@@ -31,12 +31,12 @@ constexpr size_t kSlowest = 5;
 /// Every bit.
 constexpr Tolerance kEqual = {1, 1};
 
-std::vector<ModelFileReport::Layer> slowestOf(const nlohmann::ordered_json &timing) {
+std::vector<ModelFileReport::Layer> slowestOf(const model::TimingResult &timing) {
   std::vector<ModelFileReport::Layer> layers;
-  for (const auto &layer : timing["layers"])
-    if (!layer["name"].get<std::string>().empty())
-      layers.push_back(
-          {layer["name"], layer["vendor"]["tiu_cycles"], layer["vendor"]["gdma_cycles"]});
+  for (const model::TimingResult::LayerTime &layer : timing.layers)
+    if (!layer.name.empty())
+      layers.push_back({layer.name, timing.cyclesOf(layer, /*computing=*/true),
+                        timing.cyclesOf(layer, /*computing=*/false)});
   const auto key = [](const ModelFileReport::Layer &layer) {
     return std::tuple(-std::max(layer.computeCycles, layer.transferCycles), layer.name);
   };
@@ -46,20 +46,18 @@ std::vector<ModelFileReport::Layer> slowestOf(const nlohmann::ordered_json &timi
 }
 
 Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) {
-  auto line = model.timeLine({});
-  if (!line)
-    return propagate(line);
-  const runtime::TimeEstimate estimate = (*line)->estimate();
-  const nlohmann::ordered_json timing = (*line)->json();
-  report.cycles = timing["vendor"]["cycles"];
-  report.conservativeCycles = timing["conservative"]["cycles"];
-  report.milliseconds = estimate.seconds * 1e3;
-  report.computeBusy = estimate.computeBusy;
-  report.transferBusy = estimate.transferBusy;
-  report.macUtilisation = estimate.macUtilisation;
-  report.bytesRead = estimate.bytesRead;
-  report.bytesWritten = estimate.bytesWritten;
-  report.slowest = slowestOf(timing);
+  const auto timing = model.timing({});
+  if (!timing)
+    return tl::unexpected(timing.error());
+  report.cycles = timing->sets.front().cycles;
+  report.conservativeCycles = timing->sets.back().cycles;
+  report.milliseconds = timing->seconds() * 1e3;
+  report.computeBusy = timing->busy(/*computing=*/true);
+  report.transferBusy = timing->busy(/*computing=*/false);
+  report.macUtilisation = timing->sets.front().macUtilisation();
+  report.bytesRead = timing->bytesRead;
+  report.bytesWritten = timing->bytesWritten;
+  report.slowest = slowestOf(*timing);
   return {};
 }
 
@@ -125,7 +123,7 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
   auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
   if (!session)
     return propagate(session);
-  const bmodel::Stage &stage = (*session)->stage();
+  const model::Stage &stage = (*session)->stage();
   for (size_t i = 0; i < stage.inputs.size(); ++i) {
     auto given = request.inputs.find(stage.inputs[i].name);
     if (given == request.inputs.end())
@@ -177,7 +175,7 @@ Expected<ModelFileReport> tpuc::checkModelFile(const ModelFileRequest &request) 
     return propagate(model);
   ModelFileReport report;
   report.fileBytes = static_cast<int64_t>(std::filesystem::file_size(request.path));
-  report.neuronBytes = static_cast<int64_t>((*model)->model().contextSize);
+  report.neuronBytes = static_cast<int64_t>((*model)->stage({}).activationBytes);
   if (Expected<void> timed = time(**model, report); !timed)
     return propagate(timed);
   if (!request.inputs.empty())

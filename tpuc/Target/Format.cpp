@@ -97,6 +97,10 @@ std::string extentText(const EngineInfo &e) {
   return fmt::format("{} {} {} {}", x.n, x.c, x.h, x.w);
 }
 
+std::string containerText(const TargetInfo &target) {
+  return target.container.empty() ? "none" : std::string(target.container);
+}
+
 std::string streamText(const StreamInfo &s) {
   std::string text = s.streams == 1 ? "one, both engines in issue order" : "two, one per engine";
   if (s.headerBytes != 0)
@@ -221,7 +225,7 @@ std::vector<Row> memoryRows(const TargetInfo &t) {
       {"Largest TIU extents (n c h w)", extentText(t.tiu)},
       {"Largest DMA extents (n c h w)", extentText(t.dma)},
       {"Command streams", streamText(t.stream)},
-      {"Container", std::string(containerName(t.container))},
+      {"Container", containerText(t)},
       {"Code generator", t.hasCodeGenerator ? "yes" : "no"},
   };
 }
@@ -262,7 +266,7 @@ std::string formatTargetTable() {
     rows.push_back({std::string(t->name), std::string(t->family), precisionsText(*t),
                     quantizationsText(*t), fmt::format("{}", t->memory.lanes),
                     fmt::format("{} x {}", t->memory.lanes, bytesText(t->memory.localBytesPerLane)),
-                    std::string(containerName(t->container)), t->hasCodeGenerator ? "yes" : "no"});
+                    containerText(*t), t->hasCodeGenerator ? "yes" : "no"});
   return alignColumns(rows);
 }
 

@@ -56,11 +56,6 @@ DataType storageType(Precision precision) {
   return types[static_cast<size_t>(precision)];
 }
 
-std::string_view containerName(Container container) {
-  constexpr std::array<std::string_view, 3> names = {"none", "bmodel", "cvimodel"};
-  return names[static_cast<size_t>(container)];
-}
-
 std::optional<uint32_t> PeakMacs::of(Precision precision) const {
   const std::array values = {f32, f16, bf16, int8};
   return values[static_cast<size_t>(precision)];

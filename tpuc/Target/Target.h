@@ -206,11 +206,6 @@ struct GlobalMemoryInfo {
   std::optional<uint32_t> transferAlignment;
 };
 
-/// The file that the chip's runtime loads.
-enum class Container : uint8_t { None, Bmodel, Cvimodel };
-/// "none", "bmodel", "cvimodel"; the last two are the extensions of such files.
-std::string_view containerName(Container container);
-
 /// Multiply-accumulate steps per cycle, all lanes together; no value where the chip has no such
 /// precision or the figure is not known.
 struct PeakMacs {
@@ -284,7 +279,9 @@ struct TargetInfo {
   /// with assumed figures. Reports show both.
   std::optional<TimingInfo> conservativeTiming;
 
-  Container container = Container::None;
+  /// The kind of file that the chip's runtime loads, by its extension (tpuc/Model/Container.h);
+  /// empty where there is none.
+  std::string_view container;
   /// The chip's name inside the container; empty where there is no container.
   std::string_view containerChip;
   /// Whether this version of tpuc can write a model file for the chip. Without it the phases up to

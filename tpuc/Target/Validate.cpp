@@ -283,10 +283,10 @@ Result checkRates(const TargetInfo &t) {
 }
 
 Result checkContainer(const TargetInfo &t) {
-  if ((t.container == Container::None) != t.containerChip.empty())
+  if (t.container.empty() != t.containerChip.empty())
     return fail(t, fmt::format("chip name '{}' in the container", t.containerChip),
                 "one exactly where there is a container");
-  if (t.hasCodeGenerator && t.container == Container::None)
+  if (t.hasCodeGenerator && t.container.empty())
     return fail(t, "a code generator without a container", "the file that it writes");
   return {};
 }

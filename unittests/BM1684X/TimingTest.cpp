@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Model/TimingText.h"
 #include "tpuc/Target/BM1684X/Machine/TimingReport.h"
 
 #include <charconv>
@@ -383,7 +384,8 @@ TimingReports twoCommands() {
 
 TEST(TimingReport, Trace) {
   CommandLayers layers{{"conv \"1\"\xFF"}, {}};
-  nlohmann::json trace = nlohmann::json::parse(timingTrace(twoCommands(), layers));
+  nlohmann::json trace =
+      nlohmann::json::parse(model::timingTrace(timingResult(twoCommands(), layers)));
   EXPECT_EQ(trace["otherData"]["vendor_cycles"], 1213 + 1024);
   EXPECT_EQ(trace["otherData"]["conservative_cycles"], 1849 + 1074);
   std::vector<std::string> slices;
@@ -397,7 +399,7 @@ TEST(TimingReport, Trace) {
 }
 
 TEST(TimingReport, Csv) {
-  std::string csv = timingCsv(twoCommands(), {{"a,\"b\""}, {"load"}});
+  std::string csv = model::timingCsv(timingResult(twoCommands(), {{"a,\"b\""}, {"load"}}));
   EXPECT_EQ(csv, "engine,id,awaited,operation,kind,start,cycles,conservative_start,"
                  "conservative_cycles,direction,bytes,macs,layer\n"
                  "TIU,1,1,conv.normal,CONV,1213,1024,1849,1074,,0,1048576,\"a,\"\"b\"\"\"\n"
@@ -406,7 +408,7 @@ TEST(TimingReport, Csv) {
 }
 
 TEST(TimingReport, Summary) {
-  std::string text = timingSummary(twoCommands());
+  std::string text = model::timingSummary(timingResult(twoCommands()));
   EXPECT_THAT(text, HasSubstr("total cycles                        2237            2923\n"));
   EXPECT_THAT(text, HasSubstr("MAC array used                    45.8 %          35.0 %\n"));
   EXPECT_THAT(text, HasSubstr("bound by                             DDR             DDR\n"));
@@ -417,35 +419,36 @@ TEST(TimingReport, Summary) {
 
 TEST(TimingReport, ByLayer) {
   const TimingReports reports = twoCommands();
-  EXPECT_TRUE(timingByLayer(reports, {}).empty());
-  EXPECT_THAT(timingSummary(reports), Not(HasSubstr("layer")));
+  EXPECT_TRUE(timingResult(reports).layers.empty());
+  EXPECT_THAT(model::timingSummary(timingResult(reports)), Not(HasSubstr("layer")));
   // The transfer begins first; what has no name comes last.
   CommandLayers layers{{"conv"}, {"load"}};
-  std::vector<LayerTime> times = timingByLayer(reports, layers);
+  std::vector<model::TimingResult::LayerTime> times = timingResult(reports, layers).layers;
   ASSERT_EQ(times.size(), 2);
   EXPECT_EQ(times[0].name, "load");
-  EXPECT_EQ(times[0].vendor.gdma, 1213);
-  EXPECT_EQ(times[0].conservative.gdma, 1849);
+  EXPECT_EQ(times[0].cycles[0][1], 1213);
+  EXPECT_EQ(times[0].cycles[1][1], 1849);
   EXPECT_EQ(times[0].bytes, 65536);
-  EXPECT_EQ(times[1].numTiu, 1);
-  EXPECT_EQ(times[1].vendor.tiu, 1024);
+  EXPECT_EQ(times[1].commands[0], 1);
+  EXPECT_EQ(times[1].cycles[0][0], 1024);
   EXPECT_EQ(times[1].macs, 1048576);
-  times = timingByLayer(reports, {{"conv"}, {}});
+  times = timingResult(reports, {{"conv"}, {}}).layers;
   ASSERT_EQ(times.size(), 2);
   EXPECT_EQ(times[0].name, "conv");
   EXPECT_EQ(times[1].name, "");
-  EXPECT_EQ(times[1].vendor.gdma, 1213);
+  EXPECT_EQ(times[1].cycles[0][1], 1213);
   // Both engines work for one layer.
-  times = timingByLayer(reports, {{"a"}, {"a"}});
+  times = timingResult(reports, {{"a"}, {"a"}}).layers;
   ASSERT_EQ(times.size(), 1);
-  EXPECT_EQ(times[0].vendor.tiu + times[0].vendor.gdma, 1024 + 1213);
-  EXPECT_THAT(timingSummary(reports, layers),
+  EXPECT_EQ(times[0].cycles[0][0] + times[0].cycles[0][1], 1024 + 1213);
+  EXPECT_THAT(model::timingSummary(timingResult(reports, layers)),
               HasSubstr("        1024           0        1074           0       1048576"
                         "           0  conv\n"));
 }
 
 TEST(TimingReport, Json) {
-  const nlohmann::ordered_json json = timingJson(twoCommands(), {{"conv"}, {}});
+  const nlohmann::ordered_json json =
+      model::timingJson(timingResult(twoCommands(), {{"conv"}, {}}));
   EXPECT_EQ(json["vendor"]["cycles"], 1213 + 1024);
   EXPECT_DOUBLE_EQ(json["conservative"]["seconds"], (1849 + 1074) * 1e-9);
   EXPECT_EQ(json["vendor"]["bytes"]["S2L"], 65536);
@@ -460,8 +463,8 @@ TEST(TimingReport, OfNothing) {
   Expected<TimingReports> reports =
       simulateTimings(std::span<const uint8_t>(), std::span<const uint8_t>(), "test");
   ASSERT_TRUE(reports);
-  EXPECT_THAT(timingSummary(*reports), HasSubstr("total cycles"));
-  EXPECT_THAT(timingCsv(*reports), HasSubstr("total,,,,,0,0,0,0,,0,0,"));
+  EXPECT_THAT(model::timingSummary(timingResult(*reports)), HasSubstr("total cycles"));
+  EXPECT_THAT(model::timingCsv(timingResult(*reports)), HasSubstr("total,,,,,0,0,0,0,,0,0,"));
 }
 
 } // namespace

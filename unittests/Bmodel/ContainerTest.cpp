@@ -204,11 +204,11 @@ TEST(Container, DataTypes) {
 
 TEST(Container, LayerOfCommand) {
   const std::vector<LayerRun> runs = {{2, 7}, {5, 3}};
-  EXPECT_EQ(layerOfCommand(runs, 1), std::nullopt);
-  EXPECT_EQ(layerOfCommand(runs, 2), 7);
-  EXPECT_EQ(layerOfCommand(runs, 4), 7);
-  EXPECT_EQ(layerOfCommand(runs, 1000), 3);
-  EXPECT_EQ(layerOfCommand({}, 0), std::nullopt);
+  EXPECT_EQ(model::layerOfCommand(runs, 1), std::nullopt);
+  EXPECT_EQ(model::layerOfCommand(runs, 2), 7);
+  EXPECT_EQ(model::layerOfCommand(runs, 4), 7);
+  EXPECT_EQ(model::layerOfCommand(runs, 1000), 3);
+  EXPECT_EQ(model::layerOfCommand({}, 0), std::nullopt);
 }
 
 TEST(Container, EveryFlippedByteIsAnErrorOrAModel) {

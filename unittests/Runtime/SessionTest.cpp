@@ -10,9 +10,11 @@
 #include "AddModel.h"
 #include "runtime/Elements.h"
 #include "tpuc/Model/Bmodel/Check.h"
+#include "tpuc/Model/Bmodel/Compiled.h"
 #include "tpuc/Model/Bmodel/CpuLayers.h"
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Writer.h"
+#include "tpuc/Model/TimingText.h"
 
 #include <gmock/gmock.h>
 
@@ -26,8 +28,13 @@ using testing::HasSubstr;
 
 namespace {
 
+Expected<std::shared_ptr<const LoadedModel>> load(const bmodel::Model &model,
+                                                  const std::string &where) {
+  return LoadedModel::create(bmodel::toCompiled(model, where), where);
+}
+
 std::shared_ptr<const LoadedModel> loadedAdd() {
-  auto model = LoadedModel::create(addModel(), "add.bmodel");
+  auto model = load(addModel(), "add.bmodel");
   EXPECT_TRUE(model) << model.error().message();
   return *model;
 }
@@ -83,8 +90,8 @@ TEST(Session, HooksSeeEveryCommandInOrder) {
   std::vector<std::string> seen;
   RunHooks hooks;
   hooks.after = [&](const CommandEvent &event) {
-    seen.push_back((event.engine == Engine::Tiu ? "tiu " : "dma ") + std::to_string(event.index) +
-                   " " + std::string(event.operation));
+    seen.push_back((event.stream == 0 ? "tiu " : "dma ") + std::to_string(event.index) + " " +
+                   std::string(event.operation));
   };
   ASSERT_TRUE((*session)->run(hooks));
   EXPECT_THAT(seen, testing::ElementsAre("dma 0 dma.copy", "dma 1 dma.copy", "tiu 0 ar.add",
@@ -120,7 +127,7 @@ TEST(Session, ChipAndHostInTurn) {
   const bmodel::Model model = turnedModel("Neg");
   const auto checked = bmodel::checkModel(model, "m");
   ASSERT_TRUE(checked) << checked.error().message();
-  auto loaded = LoadedModel::create(model, "m");
+  auto loaded = load(model, "m");
   ASSERT_TRUE(loaded) << loaded.error().message();
   auto session = Session::create(*loaded, {}, 1);
   ASSERT_TRUE(session) << session.error().message();
@@ -141,11 +148,12 @@ TEST(Session, ChipAndHostInTurn) {
       ASSERT_EQ(output->data<float>()[i], -(first + static_cast<float>(i)));
   }
   // The host's layers are named and take no cycles.
-  auto line = (*loaded)->timeLine({});
-  ASSERT_TRUE(line) << line.error().message();
-  EXPECT_DOUBLE_EQ((*line)->estimate().seconds, 2 * 188e-9);
-  EXPECT_THAT((*line)->json()["cpu_layers"], testing::ElementsAre("copied", "turned"));
-  EXPECT_THAT((*line)->summary(), HasSubstr("not counted: 2 layers on the CPU: copied, turned"));
+  auto timing = (*loaded)->timing({});
+  ASSERT_TRUE(timing) << timing.error().message();
+  EXPECT_DOUBLE_EQ(timing->seconds(), 2 * 188e-9);
+  EXPECT_THAT(model::timingJson(*timing)["cpu_layers"], testing::ElementsAre("copied", "turned"));
+  EXPECT_THAT(model::timingSummary(*timing),
+              HasSubstr("not counted: 2 layers on the CPU: copied, turned"));
 }
 
 /// The places of elements that are not 0, whose number only the data show.
@@ -175,7 +183,7 @@ TEST(Session, OutputsOfTheHost) {
   stage(model).outputs[1].memory = bmodel::kCpuMemory;
   const auto checked = bmodel::checkModel(model, "m");
   ASSERT_TRUE(checked) << checked.error().message();
-  auto session = Session::create(*LoadedModel::create(model, "m"), {}, 1);
+  auto session = Session::create(*load(model, "m"), {}, 1);
   ASSERT_TRUE(session) << session.error().message();
   // One of the elements x + 1.5 is 0, or none.
   for (const auto &[first, count] : {std::pair(-11.5F, int64_t{59}), {-11.0F, int64_t{60}}}) {
@@ -189,12 +197,12 @@ TEST(Session, OutputsOfTheHost) {
 }
 
 TEST(Session, LayersOfTheHostThatAreWrong) {
-  auto loaded = LoadedModel::create(turnedModel("Negative"), "m");
+  auto loaded = load(turnedModel("Negative"), "m");
   ASSERT_TRUE(loaded);
   EXPECT_THAT(Session::create(*loaded, {}, 1).error().message(),
               HasSubstr("sub-net 1: layer 'turned': an op 'Negative' for the CPU"));
   const auto run = [](const std::string &op) {
-    auto session = Session::create(*LoadedModel::create(turnedModel(op), "m"), {}, 1);
+    auto session = Session::create(*load(turnedModel(op), "m"), {}, 1);
     EXPECT_TRUE(session && (*session)->setInput(0, ramp(0)));
     const auto ok = (*session)->run();
     return ok ? std::string() : ok.error().message();
@@ -204,34 +212,34 @@ TEST(Session, LayersOfTheHostThatAreWrong) {
   EXPECT_THAT(run("IsNaN"), HasSubstr("computes bool [1, 3, 4, 5]; expected f32 [1, 3, 4, 5]"));
 }
 
-TEST(Session, TimeLine) {
+TEST(Session, Timing) {
   bmodel::Model model = addModel();
-  auto line = (*LoadedModel::create(model, "m"))->timeLine({});
-  ASSERT_TRUE(line) << line.error().message();
+  auto timing = (*load(model, "m"))->timing({});
+  ASSERT_TRUE(timing) << timing.error().message();
   // 3 rows of 80 bytes, which pay for 256, at 58 / 1.073741824 (load) and 44 / 1.073741824 (store)
   // bytes per cycle, four times that because they touch one page of four; 20 elements in 2 cycles.
-  const TimeEstimate one = (*line)->estimate();
-  EXPECT_DOUBLE_EQ(one.seconds, (56 + 56 + 2 + 74) * 1e-9);
-  EXPECT_GT(one.conservativeSeconds, one.seconds + 3 * 250e-9);
+  const model::TimingResult one = *timing;
+  EXPECT_DOUBLE_EQ(one.seconds(), (56 + 56 + 2 + 74) * 1e-9);
+  EXPECT_GT(one.seconds(one.lastSet()), one.seconds() + 3 * 250e-9);
   EXPECT_EQ(one.bytesRead, 480);
   EXPECT_EQ(one.bytesWritten, 240);
-  EXPECT_DOUBLE_EQ(one.computeBusy, 2.0 / 188);
-  EXPECT_EQ((*line)->json()["layers"][0]["name"], "sum");
+  EXPECT_DOUBLE_EQ(one.busy(true), 2.0 / 188);
+  EXPECT_EQ(timing->layers.front().name, "sum");
 
   // Sub-nets and groups follow each other.
   stage(model).subNets.push_back(stage(model).subNets.front());
   stage(model).subNets[1].id = 1;
   stage(model).subNets[0].next = {1};
   stage(model).subNets[1].groups.push_back(stage(model).groups.front());
-  line = (*LoadedModel::create(model, "m"))->timeLine({});
-  ASSERT_TRUE(line) << line.error().message();
-  EXPECT_DOUBLE_EQ((*line)->estimate().seconds, 3 * one.seconds);
+  timing = (*load(model, "m"))->timing({});
+  ASSERT_TRUE(timing) << timing.error().message();
+  EXPECT_DOUBLE_EQ(timing->seconds(), 3 * one.seconds());
   // Two of the three belong to no layer.
-  EXPECT_EQ((*line)->json()["layers"].size(), 2);
+  EXPECT_EQ(timing->layers.size(), 2);
 
   stage(model).isDynamic = true;
-  line = (*LoadedModel::create(model, "m"))->timeLine({});
-  EXPECT_THAT(line.error().message(), HasSubstr("m: net 'add', stage 0: a dynamic net"));
+  timing = (*load(model, "m"))->timing({});
+  EXPECT_THAT(timing.error().message(), HasSubstr("m: net 'add', stage 0: a dynamic net"));
 }
 
 TEST(Session, InputsOfAnotherSize) {
@@ -254,7 +262,7 @@ class Unsupported : public testing::TestWithParam<Refusal> {};
 TEST_P(Unsupported, IsRefusedByName) {
   bmodel::Model model = addModel();
   GetParam().change(model);
-  auto loaded = LoadedModel::create(model, "m");
+  auto loaded = load(model, "m");
   std::string message;
   if (!loaded)
     message = loaded.error().message();
@@ -313,7 +321,7 @@ TEST(Session, EveryFlippedCommandByte) {
       bmodel::Model copy = model;
       auto &target = stage(copy).subNets[0].groups[0];
       (isTiu ? target.tiu : target.dma) = damaged;
-      const auto loaded = LoadedModel::create(copy, "m");
+      const auto loaded = load(copy, "m");
       auto session = Session::create(*loaded, {}, 1);
       if (!session) {
         ++refused;
@@ -328,13 +336,13 @@ TEST(Session, EveryFlippedCommandByte) {
 }
 
 TEST(Elements, VendorsConversions) {
-  bmodel::TensorInfo info;
-  info.type = bmodel::codeOfDataType(DataType::I8);
+  model::TensorInfo info;
+  info.setType(DataType::I8);
   info.scale = 2;
   info.zeroPoint = 1;
-  const std::vector<uint64_t> shape = {6};
+  info.shape = {6};
   const Tensor values = Tensor::of<float>({6}, {0.25F, -0.75F, -1.0F, 100, -100, 0.74F});
-  const auto stored = toStored(values, info, shape, "x");
+  const auto stored = toStored(values, info, "x");
   ASSERT_TRUE(stored);
   // 1.5 -> 2, -0.5 -> -1 (ties away from zero), -1, saturated, saturated, 2.48 -> 2.
   EXPECT_THAT(stored->data<int8_t>(), testing::ElementsAre(2, -1, -1, 127, -128, 2));
@@ -344,8 +352,9 @@ TEST(Elements, VendorsConversions) {
   EXPECT_EQ(fromStored(*stored, 1, 1, false).type(), DataType::F32);
   EXPECT_EQ(fromStored(*stored, 1, 0, false).type(), DataType::I8);
 
-  info.type = bmodel::codeOfDataType(DataType::BF16);
-  const auto cut = toStored(Tensor::of<float>({1}, {0x1.01fffep0F}), info, {{1}}, "x");
+  info.setType(DataType::BF16);
+  info.shape = {1};
+  const auto cut = toStored(Tensor::of<float>({1}, {0x1.01fffep0F}), info, "x");
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->data<uint16_t>()[0], 0x3F80);
 }

@@ -8,6 +8,7 @@
 
 #include "test/conformance/bm1684x/BothMachines.h"
 #include "runtime/Elements.h"
+#include "tpuc/Target/BM1684X/Machine/Streams.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,15 +19,15 @@ namespace tpuc::bm1684x::conformance {
 
 namespace {
 
-std::span<const uint8_t> octets(bmodel::Bytes bytes) {
+std::span<const uint8_t> octets(model::Bytes bytes) {
   return {reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()};
 }
 
 /// An input as the net stores it.
-Expected<Tensor> makeInput(const bmodel::TensorInfo &info, const NpzReader *npz,
+Expected<Tensor> makeInput(const model::TensorInfo &info, const NpzReader *npz,
                            std::mt19937 &random) {
-  const DataType type = bmodel::dataTypeOfCode(info.type).value_or(DataType::F32);
-  const auto shape = runtime::checkedShape(info.shapes.front(), type, info.name);
+  const auto shape =
+      runtime::checkedShape(info.shape, info.type.value_or(DataType::F32), info.name);
   if (!shape)
     return tl::unexpected(shape.error());
   Tensor tensor(DataType::F32, *shape);
@@ -40,14 +41,18 @@ Expected<Tensor> makeInput(const bmodel::TensorInfo &info, const NpzReader *npz,
     for (float &value : tensor.mutableData<float>())
       value = values(random);
   }
-  return runtime::toStored(tensor, info, info.shapes.front(), info.name);
+  return runtime::toStored(tensor, info, info.name);
 }
 
-Expected<Program> createProgram(const bmodel::CommandGroup &group) {
-  const auto tiu = parseStream(Engine::Tiu, octets(group.tiu), "TIU stream");
+Expected<Program> createProgram(const model::CommandGroup &group) {
+  const auto code = [&](std::string_view engine) {
+    const auto stream = std::ranges::find(group.streams, engine, &model::Stream::engine);
+    return stream == group.streams.end() ? model::Bytes() : stream->code;
+  };
+  const auto tiu = parseStream(Engine::Tiu, octets(code(kTiuStream)), "TIU stream");
   if (!tiu)
     return tl::unexpected(tiu.error());
-  const auto dma = parseStream(Engine::Gdma, octets(group.dma), "DMA stream");
+  const auto dma = parseStream(Engine::Gdma, octets(code(kDmaStream)), "DMA stream");
   if (!dma)
     return tl::unexpected(dma.error());
   return Program::create(*tiu, *dma, "program");
@@ -61,45 +66,42 @@ Expected<std::unique_ptr<OurMachine>> prepareModel(const std::string &path, cons
     return propagate(loaded);
   auto ours = std::make_unique<OurMachine>();
   ours->model = std::move(*loaded);
-  const bmodel::Stage &stage = ours->stage();
-  ours->context.resize(stage.contextSize);
+  const model::Stage &stage = ours->stage();
+  ours->context.resize(stage.activationBytes);
   std::mt19937 random(1);
-  for (const bmodel::TensorInfo &info : stage.inputs) {
+  for (const model::TensorInfo &info : stage.inputs) {
     const auto input = makeInput(info, npz, random);
     if (!input)
       return tl::unexpected(input.error());
     const auto bytes = input->rawBytes();
-    std::memcpy(ours->context.data() + (info.address - stage.contextAddress), bytes.data(),
+    std::memcpy(ours->context.data() + (info.address - stage.activationAddress), bytes.data(),
                 bytes.size());
   }
-  for (const bmodel::SubNet &subNet : stage.subNets)
-    for (const bmodel::CommandGroup &group : subNet.groups) {
+  for (const model::SubNet &subNet : stage.subNets)
+    for (const model::CommandGroup &group : subNet.groups) {
       auto program = createProgram(group);
       if (!program)
         return propagate(program);
       ours->programs.push_back(std::move(*program));
     }
-  if (stage.coefficients)
-    if (auto ok = ours->memory.mapGlobalReadOnly(stage.coefficients->address,
-                                                 octets(stage.coefficients->data));
-        !ok)
+  for (const model::Section &section : stage.constants)
+    if (auto ok = ours->memory.mapGlobalReadOnly(section.address, octets(section.data)); !ok)
       return propagate(ok);
-  if (auto ok = ours->memory.mapGlobal(stage.contextAddress, ours->context); !ok)
+  if (auto ok = ours->memory.mapGlobal(stage.activationAddress, ours->context); !ok)
     return propagate(ok);
   return ours;
 }
 
 Expected<Vendor> loadVendor(const std::string &library, OurMachine &ours) {
-  const bmodel::Stage &stage = ours.stage();
-  const uint64_t end = stage.contextAddress + stage.contextSize - kGlobalBase;
+  const model::Stage &stage = ours.stage();
+  const uint64_t end = stage.activationAddress + stage.activationBytes - kGlobalBase;
   const unsigned csr = _mm_getcsr();
   auto vendor = Vendor::load(library, static_cast<int64_t>(end + (1U << 20U)));
   _mm_setcsr(csr);
   if (!vendor)
     return vendor;
-  if (stage.coefficients)
-    std::ranges::copy(octets(stage.coefficients->data),
-                      vendor->global() + (stage.coefficients->address - kGlobalBase));
+  for (const model::Section &section : stage.constants)
+    std::ranges::copy(octets(section.data), vendor->global() + (section.address - kGlobalBase));
   std::ranges::copy(ours.context, vendorContext(*vendor, ours));
   std::ranges::copy(ours.memory.local(), vendor->local());
   std::ranges::copy(ours.memory.staticMemory(), vendor->staticMemory());
@@ -107,7 +109,7 @@ Expected<Vendor> loadVendor(const std::string &library, OurMachine &ours) {
 }
 
 uint8_t *vendorContext(Vendor &vendor, const OurMachine &ours) {
-  return vendor.global() + (ours.stage().contextAddress - kGlobalBase);
+  return vendor.global() + (ours.stage().activationAddress - kGlobalBase);
 }
 
 void execute(Vendor &vendor, const Command &command) {

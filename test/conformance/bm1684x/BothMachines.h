@@ -25,7 +25,7 @@ struct OurMachine {
   std::vector<uint8_t> context;
   Memory memory;
 
-  const bmodel::Stage &stage() const { return model->stage({0, 0}); }
+  const model::Stage &stage() const { return model->stage({0, 0}); }
 };
 
 /// Inputs come from `npz`, or are random values between -1 and 1 where it is null. Errors: what

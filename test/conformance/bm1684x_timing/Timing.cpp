@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Model/TimingText.h"
 #include "tpuc/Target/BM1684X/Machine/TimingReport.h"
 
 #include <CLI/CLI.hpp>
@@ -40,9 +41,10 @@ int printStreams(const std::string &tiu, const std::string &gdma, const std::str
     fmt::print(stderr, "error: {}\n", reports.error().message());
     return 1;
   }
-  fmt::print("{}", format == "csv"     ? timingCsv(*reports)
-                   : format == "trace" ? timingTrace(*reports)
-                                       : timingSummary(*reports));
+  const model::TimingResult result = timingResult(*reports);
+  fmt::print("{}", format == "csv"     ? model::timingCsv(result)
+                   : format == "trace" ? model::timingTrace(result)
+                                       : model::timingSummary(result));
   return 0;
 }
 

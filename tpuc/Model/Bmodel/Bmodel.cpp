@@ -48,13 +48,4 @@ std::string typeCodeName(uint32_t code) {
   return type ? std::string(dataTypeName(*type)) : fmt::format("type {}", code);
 }
 
-std::optional<uint32_t> layerOfCommand(std::span<const LayerRun> runs, uint32_t command) {
-  const auto after =
-      std::upper_bound(runs.begin(), runs.end(), command,
-                       [](uint32_t number, const LayerRun &run) { return number < run.first; });
-  if (after == runs.begin())
-    return std::nullopt;
-  return std::prev(after)->layer;
-}
-
 } // namespace tpuc::bmodel

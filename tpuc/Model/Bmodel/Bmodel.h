@@ -31,6 +31,7 @@
 #ifndef TPUC_MODEL_BMODEL_BMODEL_H
 #define TPUC_MODEL_BMODEL_BMODEL_H
 
+#include "tpuc/Model/CompiledModel.h"
 #include "tpuc/Support/DataType.h"
 
 #include <array>
@@ -52,7 +53,8 @@ inline constexpr uint64_t kBlobAlignment = 4096;
 /// The coefficient section is checked by this many bytes of SHA-256.
 inline constexpr size_t kSha256Bytes = 32;
 
-using Bytes = std::span<const std::byte>;
+using model::Bytes;
+using model::LayerRun;
 
 /// The element type that a code in `TensorInfo::type` stands for; none for types that tpuc has not.
 std::optional<DataType> dataTypeOfCode(uint32_t code);
@@ -121,11 +123,8 @@ struct DynamicStage {
   int32_t heightHigh = 0, heightLow = 0, widthHigh = 0, widthLow = 0;
 };
 
-struct WeightLocation {
-  std::string name;
-  /// Within the coefficients.
-  uint64_t offset = 0, size = 0;
-};
+/// A weight's place within the coefficients.
+using WeightLocation = model::Section::Location;
 
 struct Coefficients {
   /// The device address that the commands were compiled for.
@@ -230,15 +229,6 @@ struct Library {
   int32_t mode = 0;
 };
 
-/// The first command of a run that belongs to one layer; the run ends where the next one begins.
-struct LayerRun {
-  /// Number of the command in its stream, from 0.
-  uint32_t first = 0;
-  /// Index into `DebugInfo::layers`.
-  uint32_t layer = 0;
-  friend bool operator==(const LayerRun &, const LayerRun &) = default;
-};
-
 /// A command group: indices into the vectors of `Model`.
 struct GroupRef {
   uint32_t net = 0, stage = 0, subNet = 0, group = 0;
@@ -295,9 +285,6 @@ struct Model {
   /// Keep alive what the views point to.
   std::vector<std::shared_ptr<const void>> owners;
 };
-
-/// The name of the layer that command number `command` (from 0) of `runs` belongs to, or nothing.
-std::optional<uint32_t> layerOfCommand(std::span<const LayerRun> runs, uint32_t command);
 
 } // namespace tpuc::bmodel
 

@@ -226,7 +226,7 @@ private:
 void InfoText::addTensor(const char *kind, const TensorInfo &tensor) {
   std::string shapes;
   for (const auto &shape : tensor.shapes)
-    shapes += (shapes.empty() ? "" : " ") + formatShape(shape);
+    shapes += (shapes.empty() ? "" : " ") + model::formatShape(shape);
   std::string quantization;
   if (tensor.scale != 1 || tensor.zeroPoint != 0)
     quantization = fmt::format(", scale {:g}, zero point {}", tensor.scale, tensor.zeroPoint);
@@ -286,10 +286,6 @@ std::string InfoText::str(const Model &model) {
 }
 
 } // namespace
-
-std::string formatShape(std::span<const uint64_t> shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
-}
 
 std::string formatInfo(const Model &model) { return InfoText().str(model); }
 

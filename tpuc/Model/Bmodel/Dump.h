@@ -23,9 +23,6 @@ std::string formatInfo(const Model &model);
 /// replaced when the result is printed with `error_handler_t::replace`.
 nlohmann::ordered_json toJson(const Model &model);
 
-/// `[1, 3, 224, 224]`.
-std::string formatShape(std::span<const uint64_t> shape);
-
 } // namespace tpuc::bmodel
 
 #endif // TPUC_MODEL_BMODEL_DUMP_H

@@ -93,7 +93,7 @@ constexpr TargetInfo makeTarget() {
 
   // Peak rates and formulas of the timing are not known: there are samples of the vendor's time
   // line (a short transfer takes about 138 cycles plus one per 52 bytes), but no rule was derived.
-  t.container = Container::Bmodel;
+  t.container = "bmodel";
   t.containerChip = "BM1684";
   return t;
 }

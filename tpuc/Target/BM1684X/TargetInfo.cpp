@@ -128,7 +128,7 @@ constexpr TargetInfo makeTarget() {
   t.conservativeTiming->transferStartCycles = 50;
   t.conservativeTiming->memoryLatencyCycles = 200;
   t.conservativeTiming->repeatedRowsAreFree = false;
-  t.container = Container::Bmodel;
+  t.container = "bmodel";
   t.containerChip = "BM1684X";
   t.hasCodeGenerator = true;
   return t;

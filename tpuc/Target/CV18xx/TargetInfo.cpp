@@ -110,7 +110,7 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
 
   // Peak rates and timing are not known: the functional model has no cycles, and the public cycle
   // model was compared with nothing.
-  t.container = Container::Cvimodel;
+  t.container = "cvimodel";
   t.containerChip = variant.name;
   return t;
 }

@@ -151,7 +151,7 @@ std::optional<int64_t> BM1684XBackend::residentAlignment(OpOperand &operand) con
 
 Expected<int64_t>
 BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
-  BM1684XEmitter emitter(info());
+  BM1684XEmitter emitter;
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
   return emitter.cycles();
@@ -159,7 +159,7 @@ BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) con
 
 Expected<SmallVector<int64_t>>
 BM1684XBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
-  BM1684XEmitter emitter(info());
+  BM1684XEmitter emitter;
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
   return emitter.runCycles();
@@ -172,7 +172,7 @@ int64_t BM1684XBackend::cutUnit(Operation *op, unsigned axis) const {
 }
 
 std::unique_ptr<Emitter> BM1684XBackend::createEmitter() const {
-  return std::make_unique<BM1684XEmitter>(info());
+  return std::make_unique<BM1684XEmitter>();
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -16,6 +16,7 @@
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Machine/Streams.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
 using namespace mlir;
@@ -114,15 +115,16 @@ void BM1684XEmitter::endLayer(Operation *op) {
     const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
     if (!address || !type || transfers == 0)
       continue;
-    bmodel::NamedTensor tensor;
-    tensor.group.subNet = static_cast<uint32_t>(streams.size());
-    tensor.afterDma = transfers;
-    tensor.name = name;
-    tensor.type = bmodel::codeOfDataType(*type);
+    model::InnerTensor inner;
+    inner.subNet = static_cast<uint32_t>(streams.size());
+    inner.stream = kDmaStreamNumber;
+    inner.after = transfers;
+    inner.tensor.name = name;
+    inner.tensor.setType(*type);
     const auto dims = cast<RankedTensorType>(result.getType()).getShape();
-    tensor.shape.assign(dims.begin(), dims.end());
-    tensor.address = static_cast<uint64_t>(*address);
-    tensors.push_back(std::move(tensor));
+    inner.tensor.shape.assign(dims.begin(), dims.end());
+    inner.tensor.address = static_cast<uint64_t>(*address);
+    tensors.push_back(std::move(inner));
   }
 }
 
@@ -134,9 +136,9 @@ Expected<void> BM1684XEmitter::endSubNet() {
   return {};
 }
 
-Expected<OutputFile> BM1684XEmitter::finish(const ModelContents &contents,
-                                            const std::string &path) {
-  return writeBmodel(streams, std::move(tensors), contents, target, path);
+Expected<void> BM1684XEmitter::finish(model::CompiledModel &model) {
+  addCommands(streams, std::move(tensors), model);
+  return {};
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -1,4 +1,4 @@
-//===- BM1684XEmitter.h - Commands and model files of the BM1684X ----*- C++ -*- ===//
+//===- BM1684XEmitter.h - Commands of networks on the BM1684X ----*- C++ -*- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,15 +10,12 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_BM1684XEMITTER_H
 
 #include "tpuc/Codegen/Backend.h"
-#include "tpuc/Model/Bmodel/Bmodel.h"
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
 
 namespace tpuc::bm1684x::backend {
 
 class BM1684XEmitter : public codegen::Emitter {
 public:
-  explicit BM1684XEmitter(const TargetInfo &target) : target(target) {}
-
   void beginLayer(mlir::Operation *op) override;
   Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::SlicedOp &sliced) override;
@@ -27,8 +24,7 @@ public:
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
   Expected<void> endSubNet() override;
-  Expected<OutputFile> finish(const codegen::ModelContents &contents,
-                              const std::string &path) override;
+  Expected<void> finish(model::CompiledModel &model) override;
 
   /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
   Expected<int64_t> cycles();
@@ -37,20 +33,17 @@ public:
   Expected<llvm::SmallVector<int64_t>> runCycles() const;
 
 private:
-  const TargetInfo &target;
   Builder builder;
   /// The commands of the sub-networks that have ended.
   std::vector<CommandStreams> streams;
   /// Each with the number of its sub-network among those of the TPU.
-  std::vector<bmodel::NamedTensor> tensors;
+  std::vector<model::InnerTensor> tensors;
 };
 
-/// A bmodel with the commands `streams`, one for each sub-network of the TPU, and `tensors` for
-/// those who look into it. The same input gives the same bytes.
-Expected<OutputFile> writeBmodel(const std::vector<CommandStreams> &streams,
-                                 std::vector<bmodel::NamedTensor> tensors,
-                                 const codegen::ModelContents &contents, const TargetInfo &target,
-                                 const std::string &path);
+/// Puts the commands `streams`, one for each sub-network of the TPU, into `model`, and `tensors`
+/// for those who look into memory. The same input gives the same bytes.
+void addCommands(const std::vector<CommandStreams> &streams,
+                 std::vector<model::InnerTensor> tensors, model::CompiledModel &model);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -26,6 +26,8 @@ const TimingInfo &timingParameters(TimingModel model) {
   return model == TimingModel::Vendor ? *target.timing : *target.conservativeTiming;
 }
 
+double clockHz() { return static_cast<double>(*BM1684X::describeTargets().front().tiu.clockHz); }
+
 std::string_view directionName(Direction direction) {
   constexpr std::array<std::string_view, kNumDirections> kNames = {"S2L", "L2S", "S2S", "L2L"};
   return kNames[static_cast<size_t>(direction)];

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// How long commands take, in cycles of 1 ns: an analytic model, not a measurement. There are two
-// sets of parameters for the same formulas. With `Vendor` every figure equals the per-command
-// profile of the vendor's compiler; `Conservative` charges what that profile leaves out.
-// docs/bm1684x-timing.md gives the formulas and the reasons.
+// How long commands take, in cycles of the chip's clock: an analytic model, not a measurement.
+// There are two sets of parameters for the same formulas. With `Vendor` every figure equals the
+// per-command profile of the vendor's compiler; `Conservative` charges what that profile leaves
+// out. docs/bm1684x-timing.md gives the formulas and the reasons.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +36,8 @@ inline constexpr std::array kTimingModels = {TimingModel::Vendor, TimingModel::C
 std::string_view timingModelName(TimingModel model);
 /// The parameters in the chip's table.
 const TimingInfo &timingParameters(TimingModel model);
+/// Of both engines, in the chip's table.
+double clockHz();
 
 /// What a transfer leaves and where it arrives. Everything but local memory counts as system.
 enum class Direction : uint8_t { SystemToLocal, LocalToSystem, SystemToSystem, LocalToLocal };

@@ -1,4 +1,4 @@
-//===- TimingReport.h - Time lines for people and programs ---- -*- C++ -*-===//
+//===- TimingReport.h - Time lines of both engines, by layer -- -*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,9 +9,8 @@
 #ifndef TPUC_TARGET_BM1684X_MACHINE_TIMINGREPORT_H
 #define TPUC_TARGET_BM1684X_MACHINE_TIMINGREPORT_H
 
+#include "tpuc/Model/TimingResult.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
-
-#include <nlohmann/json_fwd.hpp>
 
 namespace tpuc::bm1684x {
 
@@ -21,42 +20,9 @@ struct CommandLayers {
   std::vector<std::string> tiu, gdma;
 };
 
-/// What the commands of one layer take, in cycles of each engine. The engines overlap, so the
-/// layers' times add up to more than that of the run.
-struct LayerTime {
-  /// Empty for the commands that belong to no layer.
-  std::string name;
-  int64_t numTiu = 0, numGdma = 0;
-  struct Cycles {
-    int64_t tiu = 0, gdma = 0;
-  };
-  Cycles vendor, conservative;
-  int64_t macs = 0;
-  /// What the products would take at the peak of their types.
-  double macCycles = 0;
-  /// Moved and filled.
-  int64_t bytes = 0;
-};
-
-/// In the order in which the layers begin, then what belongs to no layer and takes time; nothing
-/// where no layer is named.
-std::vector<LayerTime> timingByLayer(const TimingReports &reports, const CommandLayers &layers);
-
-/// For chrome://tracing and ui.perfetto.dev: one process for each set of parameters, one thread for
-/// each engine; the commands of a layer lie below the layer's name. Times are in microseconds, at
-/// 1 GHz. Bytes of names that are not UTF-8 become U+FFFD.
-std::string timingTrace(const TimingReports &reports, const CommandLayers &layers = {});
-
-/// One line per command, the TIU's first, then a line `total`; the header names the columns. Fields
-/// with commas or quotes are quoted.
-std::string timingCsv(const TimingReports &reports, const CommandLayers &layers = {});
-
-/// The totals, the use of both engines and of global memory, the bounds, the kinds of commands by
-/// their time, and the layers, where there are any; lines end with \n.
-std::string timingSummary(const TimingReports &reports, const CommandLayers &layers = {});
-
-/// The same figures as an object: `vendor`, `conservative`, `kinds`, `layers`.
-nlohmann::ordered_json timingJson(const TimingReports &reports, const CommandLayers &layers = {});
+/// What the reports say of every command, kind of commands and layer, in the form that all chips
+/// have. Engines are TIU and GDMA; sets of parameters are `vendor` and `conservative`.
+model::TimingResult timingResult(const TimingReports &reports, const CommandLayers &layers = {});
 
 } // namespace tpuc::bm1684x
 

@@ -1,4 +1,4 @@
-//===- BmodelBackend.cpp - Runs .bmodel files on the simulated device -----===//
+//===- CompiledBackend.cpp - Runs model files on the simulated device -----===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -10,8 +10,7 @@
 #include "runtime/Session.h"
 #include "tools/model_runner/ModelBackend.h"
 #include "tools/model_runner/Profile.h"
-#include "tpuc/Model/Bmodel/Dump.h"
-#include "tpuc/Model/Bmodel/Reader.h"
+#include "tpuc/Model/TimingText.h"
 #include "tpuc/Support/OutputFile.h"
 
 #include <algorithm>
@@ -27,15 +26,15 @@ using runtime::LoadedModel;
 using runtime::Session;
 using runtime::StageRef;
 
-class BmodelRun {
+class CompiledRun {
 public:
-  explicit BmodelRun(const Request &request) : request(request) {}
+  explicit CompiledRun(const Request &request) : request(request) {}
   Expected<void> run();
 
 private:
   Expected<void> readInputs();
   Expected<void> chooseStage();
-  bool fits(const bmodel::Stage &stage, bool byShape) const;
+  bool fits(const model::Stage &stage, bool byShape) const;
   Expected<void> findTensors();
   /// Keeps the tensors that are complete after that command.
   void keep(const runtime::CommandEvent &event);
@@ -49,17 +48,17 @@ private:
   std::unique_ptr<Session> session;
   Profile profile;
   /// Those of the stage, in the order of the file; what was read of them, and the first error.
-  std::vector<const bmodel::NamedTensor *> wanted;
+  std::vector<const model::InnerTensor *> wanted;
   std::vector<std::optional<Tensor>> kept;
   std::optional<Error> keepError;
 };
 
-Expected<void> BmodelRun::readInputs() {
+Expected<void> CompiledRun::readInputs() {
   const auto npz = NpzReader::open(request.input);
   if (!npz)
     return tl::unexpected(npz.error());
   const auto &first = model->stage(ref).inputs;
-  for (const bmodel::TensorInfo &info : first) {
+  for (const model::TensorInfo &info : first) {
     auto tensor = findInput(*npz, info.name, first.size());
     if (!tensor)
       return propagate(tensor);
@@ -68,9 +67,9 @@ Expected<void> BmodelRun::readInputs() {
   return {};
 }
 
-bool BmodelRun::fits(const bmodel::Stage &stage, bool byShape) const {
+bool CompiledRun::fits(const model::Stage &stage, bool byShape) const {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    const auto &shape = stage.inputs[i].shapes.front();
+    const auto &shape = stage.inputs[i].shape;
     const Shape &given = inputs[i].shape();
     uint64_t count = 1;
     for (const uint64_t extent : shape)
@@ -83,7 +82,7 @@ bool BmodelRun::fits(const bmodel::Stage &stage, bool byShape) const {
   return true;
 }
 
-Expected<void> BmodelRun::chooseStage() {
+Expected<void> CompiledRun::chooseStage() {
   const auto &stages = model->model().nets[ref.net].stages;
   for (const bool byShape : {true, false})
     for (uint32_t i = 0; i < stages.size(); ++i)
@@ -95,18 +94,17 @@ Expected<void> BmodelRun::chooseStage() {
   for (const Tensor &tensor : inputs)
     found += (found.empty() ? "" : ", ") + tensor.shape().str();
   std::string expected;
-  for (const bmodel::Stage &stage : stages)
-    for (const bmodel::TensorInfo &info : stage.inputs)
-      expected += (expected.empty() ? "" : ", ") + bmodel::formatShape(info.shapes.front());
+  for (const model::Stage &stage : stages)
+    for (const model::TensorInfo &info : stage.inputs)
+      expected += (expected.empty() ? "" : ", ") + model::formatShape(info.shape);
   return makeError(request.input, fmt::format("inputs of {}", found), expected);
 }
 
-Expected<void> BmodelRun::findTensors() {
+Expected<void> CompiledRun::findTensors() {
   if (!request.dumpAllTensors)
     return {};
-  for (const bmodel::NamedTensor &tensor : model->model().debug.tensors)
-    if (tensor.group.net == ref.net && tensor.group.stage == ref.stage)
-      wanted.push_back(&tensor);
+  for (const model::InnerTensor &tensor : model->stage(ref).innerTensors)
+    wanted.push_back(&tensor);
   if (wanted.empty())
     return makeError("--dump_all_tensors",
                      fmt::format("{} does not tell where its inner tensors are", request.model),
@@ -115,23 +113,21 @@ Expected<void> BmodelRun::findTensors() {
   return {};
 }
 
-void BmodelRun::keep(const runtime::CommandEvent &event) {
-  if (event.engine != runtime::Engine::Dma)
-    return;
+void CompiledRun::keep(const runtime::CommandEvent &event) {
   for (size_t i = 0; i < wanted.size(); ++i) {
-    const bmodel::NamedTensor &tensor = *wanted[i];
-    if (tensor.group.subNet != event.subNet || tensor.group.group != event.group ||
-        tensor.afterDma != event.index + 1)
+    const auto &[info, subNet, group, stream, after] = *wanted[i];
+    if (subNet != event.subNet || group != event.group || stream != event.stream ||
+        after != event.index + 1)
       continue;
-    auto read = session->read(tensor.type, tensor.shape, tensor.address, tensor.name);
+    auto read = session->read(info);
     if (read)
-      kept[i] = runtime::fromStored(*read, tensor.scale, tensor.zeroPoint, request.outFixed);
+      kept[i] = runtime::fromStored(*read, info.scale, info.zeroPoint, request.outFixed);
     else if (!keepError)
       keepError = read.error();
   }
 }
 
-Expected<void> BmodelRun::writeOutputs() const {
+Expected<void> CompiledRun::writeOutputs() const {
   auto npz = NpzWriter::create(request.output);
   if (!npz)
     return propagate(npz);
@@ -146,27 +142,28 @@ Expected<void> BmodelRun::writeOutputs() const {
       return ok;
   }
   for (size_t i = 0; i < wanted.size(); ++i) {
+    const std::string &name = wanted[i]->tensor.name;
     const bool isOutput =
-        std::ranges::find(outputs, wanted[i]->name, &bmodel::TensorInfo::name) != outputs.end();
+        std::ranges::find(outputs, name, &model::TensorInfo::name) != outputs.end();
     if (kept[i] && !isOutput)
-      if (auto ok = npz->add(wanted[i]->name, *kept[i]); !ok)
+      if (auto ok = npz->add(name, *kept[i]); !ok)
         return ok;
   }
   return npz->close();
 }
 
-Expected<void> BmodelRun::writeProfile() const {
+Expected<void> CompiledRun::writeProfile() const {
   nlohmann::ordered_json report;
   if (request.profile || !request.trace.empty() || !request.json.empty()) {
-    const auto line = model->timeLine(ref);
-    if (!line)
-      return tl::unexpected(line.error());
+    const auto timing = model->timing(ref);
+    if (!timing)
+      return tl::unexpected(timing.error());
     if (request.profile && request.json != "-")
-      std::fputs((*line)->summary().c_str(), stdout);
+      std::fputs(model::timingSummary(*timing).c_str(), stdout);
     if (!request.trace.empty())
-      if (auto ok = writeFile(request.trace, (*line)->trace()); !ok)
+      if (auto ok = writeFile(request.trace, model::timingTrace(*timing)); !ok)
         return ok;
-    report["chip"] = (*line)->json();
+    report["chip"] = model::timingJson(*timing);
   }
   if (request.profileHost && request.json != "-")
     std::fputs(profile.str().c_str(), stdout);
@@ -178,7 +175,7 @@ Expected<void> BmodelRun::writeProfile() const {
       request.json, report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-Expected<void> BmodelRun::run() {
+Expected<void> CompiledRun::run() {
   auto loaded = LoadedModel::load(request.model);
   if (!loaded)
     return propagate(loaded);
@@ -219,19 +216,24 @@ Expected<void> BmodelRun::run() {
   return writeProfile();
 }
 
-class BmodelBackend : public ModelBackend {
+class CompiledBackend : public ModelBackend {
 public:
-  std::string_view description() const override { return "a .bmodel file"; }
+  std::string_view description() const override { return kinds; }
   bool accepts(std::span<const std::byte> beginning) const override {
-    return bmodel::hasMagic(beginning);
+    return std::ranges::any_of(model::containers(), [&](const model::Container *container) {
+      return container->accepts(beginning);
+    });
   }
-  Expected<void> run(const Request &request) const override { return BmodelRun(request).run(); }
+  Expected<void> run(const Request &request) const override { return CompiledRun(request).run(); }
+
+private:
+  std::string kinds = model::fileKinds(model::containers());
 };
 
 } // namespace
 
-const ModelBackend &bmodelBackend() {
-  static const BmodelBackend backend;
+const ModelBackend &compiledBackend() {
+  static const CompiledBackend backend;
   return backend;
 }
 
