@@ -1024,15 +1024,14 @@ void PrintTo(const Layer &layer, std::ostream *out) { *out << layer.name; }
 
 struct Mode {
   const char *name;
-  Precision precision;
-  bool asymmetric = false;
+  QuantScheme scheme;
 };
 
-constexpr Mode kModes[] = {{"F32", Precision::F32},
-                           {"F16", Precision::F16},
-                           {"BF16", Precision::BF16},
-                           {"INT8", Precision::INT8},
-                           {"INT8_asymmetric", Precision::INT8, true}};
+constexpr Mode kModes[] = {{"F32", schemes::kF32},
+                           {"F16", schemes::kF16},
+                           {"BF16", schemes::kBF16},
+                           {"INT8", schemes::kInt8},
+                           {"INT8_asymmetric", schemes::kInt8Asymmetric}};
 
 class CompiledLayers : public testing::TestWithParam<Layer> {
 protected:
@@ -1085,8 +1084,7 @@ protected:
       (*store)->set(name, tensor);
     ASSERT_NO_FATAL_FAILURE(calibrate(*module, sketch.inputs));
     ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
-      addLowering(passes,
-                  {.chip = "bm1684x", .mode = mode.precision, .asymmetric = mode.asymmetric});
+      addLowering(passes, {.chip = "bm1684x", .scheme = mode.scheme});
     }));
     mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
     ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
@@ -1106,12 +1104,12 @@ protected:
                                                        .lowered = *module,
                                                        .inputs = sketch.inputs,
                                                        .numThreads = 1,
-                                                       .mode = mode.precision});
+                                                       .scheme = mode.scheme});
     ASSERT_TRUE(report) << report.error().message() << sketch.text();
     ASSERT_TRUE(report->comparison);
     SCOPED_TRACE(sketch.text() + report->comparison->table());
     EXPECT_TRUE(report->comparison->passes());
-    const bool isExact = mode.precision == Precision::INT8 && !layer.endsInFloats;
+    const bool isExact = mode.scheme.isQuantized() && !layer.endsInFloats;
     for (const ComparisonReport::Entry &entry : report->comparison->entries())
       EXPECT_TRUE(!isExact || entry.comparison.isEqual);
   }
@@ -1122,7 +1120,7 @@ protected:
 TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
   const Layer &layer = GetParam();
   for (const Mode &mode : kModes) {
-    if (layer.isOfFloats && mode.precision == Precision::INT8)
+    if (layer.isOfFloats && mode.scheme.isQuantized())
       continue;
     SCOPED_TRACE(mode.name);
     for (unsigned seed = 1; seed <= layer.numDraws; ++seed) {

@@ -23,7 +23,8 @@ enum class IntegerForm : uint8_t {
 
 IntegerForm integerForm(mlir::Operation *op);
 
-/// A function of one tensor, element by element, that 256 entries hold well.
+/// A function of one tensor, element by element, that a table with an entry for each stored integer
+/// holds well.
 bool isTabulated(mlir::Operation *op);
 
 /// The tensors of numbers that the form of `op` reads as stored integers: no weights that it packs,
