@@ -219,12 +219,11 @@ Expected<Bench::Network> Bench::prepare(const std::string &mode, const std::stri
   if (!mode.empty()) {
     LoweringOptions lowering;
     lowering.chip = options.chip;
-    lowering.asymmetric = mode.ends_with("_ASYM");
     const std::string name = mode.substr(0, mode.find('_'));
-    std::optional<Precision> precision = parsePrecision(name);
-    if (!precision)
+    std::optional<QuantScheme> scheme = parseScheme(name, mode.ends_with("_ASYM"));
+    if (!scheme)
       return makeError("--modes", "'" + mode + "'", "F32, F16, BF16, INT8 or INT8_ASYM");
-    lowering.mode = *precision;
+    lowering.scheme = *scheme;
     lowering.calibrationTable = table;
     lowering.quantizeTable = options.quantizeTable;
     Expected<void> lowered =

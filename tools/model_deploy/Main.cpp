@@ -71,7 +71,7 @@ void printDiagnosis(const ModelDeploySummary &summary) {
     fmt::print("the error of '{}' ({}, {}) alone leaves the outputs at {}\n", layer.name, layer.op,
                dataTypeName(layer.type), figures(*layer.effect));
   const auto count = std::ssize(diagnosis.mending);
-  const std::string_view mode = precisionName(diagnosis.mendingMode);
+  const std::string mode = schemeName(diagnosis.mendingMode);
   if (count == 0)
     fmt::print("no layers in another precision of {} mend it\n", summary.chip);
   else if (2 * count > diagnosis.numCandidates)
@@ -125,12 +125,7 @@ std::string failureMessage(const ModelDeploySummary &summary) {
   return text;
 }
 
-std::string precisionNames() {
-  std::vector<std::string_view> names;
-  for (Precision precision : kAllPrecisions)
-    names.push_back(precisionName(precision));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
+std::string formatNames() { return fmt::format("{}", fmt::join(schemeNames(), ", ")); }
 
 Expected<int> deploy(const ModelDeployOptions &options, const std::string &json) {
   Expected<ModelDeploySummary> summary = deployModel(options);
@@ -153,6 +148,7 @@ Expected<int> run(std::span<const std::string> arguments) {
   ModelDeployOptions options;
   LoweringOptions &lowering = options.lowering;
   std::string quantize;
+  bool asymmetric = false;
   std::string json;
   int numThreads = 0;
   CommandLine cli(std::string(kToolName),
@@ -163,7 +159,7 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.option("--mlir", options.mlir, "The network: a Top module, as model_transform writes it.")
       .label("FILE.mlir")
       .required();
-  cli.option("--quantize", quantize, "What it is to be computed in: " + precisionNames() + ".")
+  cli.option("--quantize", quantize, "What it is to be computed in: " + formatNames() + ".")
       .label("PRECISION")
       .required();
   cli.option("--chip,--processor", lowering.chip,
@@ -178,7 +174,7 @@ Expected<int> run(std::span<const std::string> arguments) {
              "Layers that are to be computed in another precision: a text file with a layer's name "
              "and the precision on each line.")
       .label("FILE");
-  cli.flag("--asymmetric", lowering.asymmetric, "INT8 with zero points.");
+  cli.flag("--asymmetric", asymmetric, "INT8 with zero points.");
   cli.flag("--avoid_f16_overflow", lowering.avoidF16Overflow,
            "Compute in F32 what may leave the range of F16.");
   cli.flag("--quant_input", lowering.quantInput,
@@ -236,10 +232,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.unavailable("--num_core", true);
   cli.unavailable("--merge_weight", false);
   cli.action([&]() -> Expected<int> {
-    std::optional<Precision> mode = parsePrecision(quantize);
-    if (!mode)
-      return makeError("--quantize", "'" + quantize + "'", "one of " + precisionNames());
-    lowering.mode = *mode;
+    std::optional<QuantScheme> scheme = parseScheme(quantize, asymmetric);
+    if (!scheme)
+      return makeError("--quantize", "'" + quantize + "'", "one of " + formatNames());
+    lowering.scheme = *scheme;
     options.numThreads = options.codegen.numThreads = static_cast<unsigned>(numThreads);
     return deploy(options, json);
   });

@@ -142,9 +142,13 @@ public:
 private:
   Expected<void> tune();
   Expected<void> choose();
+  double thresholdOf(size_t tensor, ThresholdMethod method) const {
+    return findThreshold(histograms[tensor], method, options.scheme.activation);
+  }
+  bool isSpoiling(const Histogram &histogram, double threshold, double leastError) const;
   Expected<std::vector<ReaderErrors>> measure(std::span<const ThresholdCandidates> candidates) {
     return measureReaders(module, runner, std::min(options.tuneNum, runner.numSamples()),
-                          candidates);
+                          candidates, options.scheme);
   }
 
   mlir::ModuleOp module;
@@ -177,7 +181,7 @@ Expected<std::vector<CalibratedTensor>> Calibration::run() {
     return propagate(counted);
   histograms = std::move(*counted);
   for (size_t i = 0; i < tensors.size(); ++i)
-    tensors[i].threshold = findThreshold(histograms[i], method);
+    tensors[i].threshold = thresholdOf(i, method);
   Expected<void> done = {};
   if (!options.method)
     done = choose();
@@ -203,9 +207,10 @@ Expected<void> Calibration::tune() {
 
 /// Whether a threshold spoils the tensor itself so much that the few samples on which readers are
 /// asked cannot speak for it: its values are mostly a background, and what matters is the rest.
-static bool isSpoiling(const Histogram &histogram, double threshold, double leastError) {
+bool Calibration::isSpoiling(const Histogram &histogram, double threshold,
+                             double leastError) const {
   constexpr double kMostError = 2;
-  return roundingError(histogram, threshold) > kMostError * leastError;
+  return roundingError(histogram, threshold, options.scheme.activation) > kMostError * leastError;
 }
 
 Expected<void> Calibration::choose() {
@@ -214,11 +219,11 @@ Expected<void> Calibration::choose() {
   for (size_t i = 0; i < tensors.size(); ++i) {
     candidates.push_back({tensors[i].name, {}});
     std::vector<double> &thresholds = candidates.back().thresholds;
-    const double leastError =
-        roundingError(histograms[i], findThreshold(histograms[i], ThresholdMethod::Mse));
+    const double leastError = roundingError(histograms[i], thresholdOf(i, ThresholdMethod::Mse),
+                                            options.scheme.activation);
     for (size_t index = 0; index < kThresholdMethodNames.size(); ++index) {
       const auto method = static_cast<ThresholdMethod>(index);
-      const double threshold = findThreshold(histograms[i], method);
+      const double threshold = thresholdOf(i, method);
       if (std::ranges::find(thresholds, threshold) != thresholds.end() ||
           (method != ThresholdMethod::Mse && isSpoiling(histograms[i], threshold, leastError)))
         continue;

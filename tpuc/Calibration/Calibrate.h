@@ -13,6 +13,7 @@
 #include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Calibration/SampleRunner.h"
 #include "tpuc/Calibration/Thresholds.h"
+#include "tpuc/Target/QuantScheme.h"
 
 namespace tpuc {
 
@@ -23,10 +24,12 @@ Expected<std::vector<std::string>> calibratedNames(mlir::ModuleOp module);
 struct CalibrationOptions {
   /// None: the one of all that disturbs the results of a tensor's readers least.
   std::optional<ThresholdMethod> method = ThresholdMethod::Kl;
-  /// A multiple of kNumLevels.
+  /// A multiple of numHistogramLevels.
   int64_t numBins = 2048;
   /// The first samples, on which thresholds are tuned (Kl) or chosen; 0: Kl is not tuned.
   int64_t tuneNum = 10;
+  /// The integers that thresholds are found for.
+  QuantScheme scheme = schemes::kInt8;
 };
 
 /// What was found for one tensor.

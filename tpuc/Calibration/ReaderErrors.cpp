@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Support/Rounding.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -59,7 +60,7 @@ std::optional<size_t> weightAxis(Operation *op, unsigned operand, size_t rank) {
 /// An op whose results are compared.
 struct ReaderOp {
   Operation *op = nullptr;
-  /// Weights as 8 bits hold them and other constants; nothing for tensors of a sample.
+  /// Weights as integers hold them and other constants; nothing for tensors of a sample.
   SmallVector<std::optional<Tensor>> constants;
   std::unique_ptr<kernels::KernelCache> cache = std::make_unique<kernels::KernelCache>();
   /// The tensors that are tried, as indices of candidates, and where their figures begin.
@@ -76,8 +77,10 @@ using Figures = std::vector<double>;
 
 class Measurement {
 public:
-  Measurement(ModuleOp module, std::span<const ThresholdCandidates> candidates)
-      : candidates(candidates), body(module.lookupSymbol<func::FuncOp>("main").front()) {}
+  Measurement(ModuleOp module, std::span<const ThresholdCandidates> candidates,
+              const QuantScheme &scheme)
+      : candidates(candidates), scheme(scheme),
+        body(module.lookupSymbol<func::FuncOp>("main").front()) {}
 
   Expected<void> plan();
   Expected<std::vector<ReaderErrors>> run(SampleRunner &runner, int64_t numSamples);
@@ -101,6 +104,7 @@ private:
   void release(Sample &sample, Operation &op);
 
   std::span<const ThresholdCandidates> candidates;
+  QuantScheme scheme;
   Block &body;
   ThreadPool oneThread{1};
   llvm::StringMap<Value> values;
@@ -181,8 +185,9 @@ Expected<void> Measurement::planOp(Operation &op) {
     if (!tensor)
       return propagate(tensor);
     const auto axis = weightAxis(&op, static_cast<unsigned>(index), tensor->shape().rank());
-    reader.constants.back() =
-        axis && tensor->type() == DataType::F32 ? fakeQuantizeWeight(*tensor, *axis) : *tensor;
+    reader.constants.back() = axis && tensor->type() == DataType::F32
+                                  ? fakeQuantizeWeight(*tensor, *axis, scheme)
+                                  : *tensor;
   }
   readers[&op] = std::move(reader);
   return {};
@@ -263,7 +268,8 @@ Expected<void> Measurement::measure(Sample &sample, const ReaderOp &reader) {
     Tensor replaced(DataType::F32, operand->second.shape());
     size_t at = tried.first;
     for (double threshold : candidates[tried.candidates].thresholds) {
-      fakeQuantize(operand->second.data<float>(), threshold, replaced.mutableData<float>());
+      fakeQuantize(operand->second.data<float>(), threshold, replaced.mutableData<float>(),
+                   scheme.activation);
       Expected<double> found = distance(sample, reader, tried, replaced);
       if (!found)
         return propagate(found);
@@ -305,7 +311,7 @@ void Measurement::measureItself(Sample &sample, size_t candidate, size_t first,
   sample.figures[first] = squaredNorm(elements.values());
   std::vector<float> replaced(elements.values().size());
   for (double threshold : candidates[candidate].thresholds) {
-    fakeQuantize(elements.values(), threshold, replaced);
+    fakeQuantize(elements.values(), threshold, replaced, scheme.activation);
     sample.figures[++first] = squaredDistance(replaced, elements.values());
   }
 }
@@ -314,25 +320,27 @@ void Measurement::measureItself(Sample &sample, size_t candidate, size_t first,
 
 Expected<std::vector<ReaderErrors>>
 tpuc::measureReaders(ModuleOp module, SampleRunner &runner, int64_t numSamples,
-                     std::span<const ThresholdCandidates> candidates) {
-  Measurement measurement(module, candidates);
+                     std::span<const ThresholdCandidates> candidates, const QuantScheme &scheme) {
+  Measurement measurement(module, candidates, scheme);
   if (Expected<void> planned = measurement.plan(); !planned)
     return propagate(planned);
   return measurement.run(runner, numSamples);
 }
 
-Tensor tpuc::fakeQuantizeWeight(const Tensor &weight, size_t axis) {
+Tensor tpuc::fakeQuantizeWeight(const Tensor &weight, size_t axis, const QuantScheme &scheme) {
   Tensor result = weight.clone();
   std::span<float> values = result.mutableData<float>();
   const auto inner = static_cast<size_t>(weight.shape().strides()[axis]);
-  const auto channels = static_cast<size_t>(weight.shape()[axis]);
+  const bool isByChannel = scheme.granularity == Granularity::PerChannel;
+  const auto channels = isByChannel ? static_cast<size_t>(weight.shape()[axis]) : 1;
+  const auto most = static_cast<float>(integerRange(scheme.weight).highest);
   std::vector<float> largest(channels);
   for (size_t i = 0; i < values.size(); ++i) {
     float &known = largest[i / inner % channels];
     known = std::max(known, std::abs(values[i]));
   }
   for (size_t i = 0; i < values.size(); ++i)
-    if (const float scale = largest[i / inner % channels] / 127; scale > 0)
+    if (const float scale = largest[i / inner % channels] / most; scale > 0)
       values[i] = std::round(values[i] / scale) * scale;
   return result;
 }

@@ -10,6 +10,7 @@
 #define TPUC_CALIBRATION_READERERRORS_H
 
 #include "tpuc/Calibration/SampleRunner.h"
+#include "tpuc/Target/QuantScheme.h"
 
 namespace tpuc {
 
@@ -20,24 +21,27 @@ struct ThresholdCandidates {
 };
 
 /// For one tensor, `relative[reader][candidate]`: how far the results of an op that reads it are
-/// from those of the float network when the tensor alone has 8 bits with the candidate's threshold
-/// and the op's weights have 8 bits per channel, as |x - y|^2 / |y|^2 over all samples. A tensor
-/// that no op reads has itself as its only reader.
+/// from those of the float network when the tensor alone is stored in integers with the candidate's
+/// threshold and the op's weights are, too, as |x - y|^2 / |y|^2 over all samples. A tensor that no
+/// op reads has itself as its only reader.
 struct ReaderErrors {
   std::vector<std::vector<double>> relative;
 };
 
 /// The errors for `candidates`, in their order, over the first `numSamples` samples of `runner`,
-/// which runs `module`. The same bits with any number of threads. Tensors with fewer than two
-/// candidates, and those whose name several tensors have, get no errors. Memory for each thread:
-/// the tensors of one sample that some op has still to read, and an op's operands and results.
+/// which runs `module`, with the integers of `scheme`. The same bits with any number of threads.
+/// Tensors with fewer than two candidates, and those whose name several tensors have, get no
+/// errors. Memory for each thread: the tensors of one sample that some op has still to read, and an
+/// op's operands and results.
 Expected<std::vector<ReaderErrors>> measureReaders(mlir::ModuleOp module, SampleRunner &runner,
                                                    int64_t numSamples,
-                                                   std::span<const ThresholdCandidates> candidates);
+                                                   std::span<const ThresholdCandidates> candidates,
+                                                   const QuantScheme &scheme = schemes::kInt8);
 
-/// `weight` as 8 bits hold it, symmetric around 0 with the scale max / 127 for each slice along
-/// `axis`. It must be f32.
-Tensor fakeQuantizeWeight(const Tensor &weight, size_t axis);
+/// `weight` as integers of the scheme's weights hold it, symmetric around 0: in 8 bits with the
+/// scale max / 127, for each slice along `axis` or, per tensor, for all. It must be f32.
+Tensor fakeQuantizeWeight(const Tensor &weight, size_t axis,
+                          const QuantScheme &scheme = schemes::kInt8);
 
 } // namespace tpuc
 

@@ -1,4 +1,4 @@
-//===- Thresholds.cpp - Where a tensor is clipped for 8 bits --------------===//
+//===- Thresholds.cpp - Where a tensor is clipped for integers ------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Calibration/Thresholds.h"
+#include "tpuc/Support/Rounding.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include <algorithm>
 #include <cassert>
@@ -21,8 +23,8 @@ namespace {
 //===----------------------------------------------------------------------===//
 
 /// The divergence of the first `cut` bins, with all above in the last of them, from what is left
-/// of them at kNumLevels levels; infinite where a level without counts would have to hold some.
-double divergence(std::span<const int64_t> bins, size_t cut) {
+/// of them at `levels` levels; infinite where a level without counts would have to hold some.
+double divergence(std::span<const int64_t> bins, size_t cut, size_t levels) {
   int64_t inside = 0;
   for (size_t bin = 0; bin < cut; ++bin)
     inside += bins[bin];
@@ -32,7 +34,7 @@ double divergence(std::span<const int64_t> bins, size_t cut) {
   if (inside == 0)
     return std::numeric_limits<double>::infinity();
   const auto total = double(inside + outliers);
-  const size_t width = cut / kNumLevels;
+  const size_t width = cut / levels;
   double sum = 0;
   for (size_t begin = 0; begin < cut; begin += width) {
     // A level's counts are spread evenly over those of its bins that are not empty.
@@ -55,12 +57,13 @@ double divergence(std::span<const int64_t> bins, size_t cut) {
   return sum;
 }
 
-double klThreshold(const Histogram &histogram) {
+double klThreshold(const Histogram &histogram, DataType type) {
   const std::span<const int64_t> bins = histogram.counts();
+  const auto levels = static_cast<size_t>(numHistogramLevels(type));
   size_t best = bins.size();
   double least = std::numeric_limits<double>::infinity();
-  for (size_t cut = kNumLevels; cut <= bins.size(); cut += kNumLevels)
-    if (const double found = divergence(bins, cut); found < least) {
+  for (size_t cut = levels; cut <= bins.size(); cut += levels)
+    if (const double found = divergence(bins, cut, levels); found < least) {
       least = found;
       best = cut;
     }
@@ -90,8 +93,8 @@ double percentileThreshold(const Histogram &histogram) {
 /// Integrals from 0 over magnitudes v of what a quantizer of scale `step` makes of them, Q(v).
 class Quantizer {
 public:
-  explicit Quantizer(double threshold)
-      : step(threshold / kNumLevels), top((kNumLevels - 1) * step), clip(top + step / 2) {}
+  Quantizer(double threshold, double levels)
+      : step(threshold / levels), top((levels - 1) * step), clip(top + step / 2) {}
 
   /// Of (v - Q(v))^2.
   double squaredError(double v) const {
@@ -124,8 +127,8 @@ struct QuantizedSums {
   double original = 0;
 };
 
-QuantizedSums quantizedSums(const Histogram &histogram, double threshold) {
-  const Quantizer quantizer(threshold);
+QuantizedSums quantizedSums(const Histogram &histogram, double threshold, DataType type) {
+  const Quantizer quantizer(threshold, double(numLevels(type)));
   const std::span<const int64_t> bins = histogram.counts();
   const double width = histogram.binWidth();
   QuantizedSums sums;
@@ -151,13 +154,15 @@ double cosine(const QuantizedSums &sums) {
   return norms > 0 ? product / norms : 0;
 }
 
-/// Of kNumLevels candidates, the one with the largest `score`, the larger of equals.
-template <typename Score> double bestThreshold(const Histogram &histogram, Score score) {
+/// Of some candidates, the one with the largest `score`, the larger of equals.
+template <typename Score>
+double bestThreshold(const Histogram &histogram, DataType type, Score score) {
+  constexpr int kCandidates = 128;
   double best = histogram.absMax();
-  double highest = score(quantizedSums(histogram, best));
-  for (int64_t i = kNumLevels - 1; i > 0; --i) {
-    const double threshold = double(histogram.absMax()) * double(i) / kNumLevels;
-    if (const double found = score(quantizedSums(histogram, threshold)); found > highest) {
+  double highest = score(quantizedSums(histogram, best, type));
+  for (int i = kCandidates - 1; i > 0; --i) {
+    const double threshold = double(histogram.absMax()) * double(i) / kCandidates;
+    if (const double found = score(quantizedSums(histogram, threshold, type)); found > highest) {
       highest = found;
       best = threshold;
     }
@@ -169,35 +174,67 @@ template <typename Score> double bestThreshold(const Histogram &histogram, Score
 // ACIQ: the best threshold if the distribution is a normal one or Laplace's, centred at 0
 //===----------------------------------------------------------------------===//
 
-// Where the expected squared error of 256 values is least, in standard deviations and in mean
-// magnitudes (Banner, Nahshan, Hoffer, Soudry: ACIQ, 2018, equations 5 and 8).
-constexpr double kGaussFactor = 3.92403714;
-constexpr double kLaplaceFactor = 9.89675982;
+/// By the bits of a type, from 2 to 16, where the expected squared error is least, in standard
+/// deviations and in mean magnitudes (Banner, Nahshan, Hoffer, Soudry: ACIQ, 2018, equations 5
+/// and 8). Those of 8 bits are as published.
+struct AciqFactors {
+  double gauss, laplace;
+};
+constexpr unsigned kFewestBits = 2;
+constexpr std::array<AciqFactors, 15> kAciqFactors = {{
+    {1.71063517, 2.83068299},
+    {2.15159274, 3.89722946},
+    {2.55913646, 5.02864014},
+    {2.93620061, 6.20476633},
+    {3.28691422, 7.41312621},
+    {3.61511422, 8.64561998},
+    {3.92403714, 9.89675982},
+    {4.21632983, 11.16268502},
+    {4.49416053, 12.44059128},
+    {4.75929976, 13.72838470},
+    {5.01321047, 15.02446477},
+    {5.25711121, 16.32758309},
+    {5.49202628, 17.63674863},
+    {5.71882430, 18.95116243},
+    {5.93824808, 20.27017164},
+}};
 
-double rawThreshold(const Histogram &histogram, ThresholdMethod method) {
+double rawThreshold(const Histogram &histogram, ThresholdMethod method, DataType type) {
   switch (method) {
   case ThresholdMethod::Kl:
-    return klThreshold(histogram);
+    return klThreshold(histogram, type);
   case ThresholdMethod::Max:
     return histogram.absMax();
   case ThresholdMethod::Percentile:
     return percentileThreshold(histogram);
   case ThresholdMethod::Mse:
-    return bestThreshold(histogram, [](const QuantizedSums &sums) { return -sums.error; });
+    return bestThreshold(histogram, type, [](const QuantizedSums &sums) { return -sums.error; });
   case ThresholdMethod::Cosine:
-    return bestThreshold(histogram, cosine);
+    return bestThreshold(histogram, type, cosine);
   case ThresholdMethod::AciqGauss:
-    return kGaussFactor * std::sqrt(histogram.meanSquare());
+    return aciqFactor(method, type) * std::sqrt(histogram.meanSquare());
   case ThresholdMethod::AciqLaplace:
-    return kLaplaceFactor * histogram.meanMagnitude();
+    return aciqFactor(method, type) * histogram.meanMagnitude();
   }
   return histogram.absMax();
 }
 
 } // namespace
 
-double tpuc::roundingError(const Histogram &histogram, double threshold) {
-  return quantizedSums(histogram, threshold).error;
+double tpuc::aciqFactor(ThresholdMethod method, DataType type) {
+  assert(method == ThresholdMethod::AciqGauss || method == ThresholdMethod::AciqLaplace);
+  assert(bitWidth(type) - kFewestBits < kAciqFactors.size());
+  const AciqFactors &factors = kAciqFactors[bitWidth(type) - kFewestBits];
+  return method == ThresholdMethod::AciqGauss ? factors.gauss : factors.laplace;
+}
+
+int64_t tpuc::numHistogramLevels(DataType type) {
+  constexpr int64_t kMostLevels = 2048;
+  return std::min(numLevels(type), kMostLevels);
+}
+
+double tpuc::roundingError(const Histogram &histogram, double threshold, DataType type) {
+  return quantizedSums(histogram, threshold, type).error;
 }
 
 std::string_view tpuc::thresholdMethodName(ThresholdMethod method) {
@@ -211,26 +248,31 @@ std::optional<ThresholdMethod> tpuc::parseThresholdMethod(std::string_view name)
   return static_cast<ThresholdMethod>(found - kThresholdMethodNames.begin());
 }
 
-double tpuc::findThreshold(const Histogram &histogram, ThresholdMethod method) {
-  assert(histogram.counts().size() % kNumLevels == 0);
+double tpuc::findThreshold(const Histogram &histogram, ThresholdMethod method, DataType type) {
+  assert(std::ssize(histogram.counts()) % numHistogramLevels(type) == 0);
   if (histogram.absMax() == 0)
     return 1;
-  const double threshold = std::min<double>(rawThreshold(histogram, method), histogram.absMax());
+  const double threshold =
+      std::min<double>(rawThreshold(histogram, method, type), histogram.absMax());
   return threshold > 0 ? threshold : histogram.absMax();
 }
 
-void tpuc::fakeQuantize(std::span<const float> values, double threshold, std::span<float> result) {
+void tpuc::fakeQuantize(std::span<const float> values, double threshold, std::span<float> result,
+                        DataType type) {
   assert(values.size() == result.size());
-  const double step = threshold / kNumLevels;
+  const double step = threshold / double(numLevels(type));
   const auto inverse =
       static_cast<float>(std::min(1 / step, double(std::numeric_limits<float>::max())));
   const auto scale = static_cast<float>(step);
   // Adding 1.5 * 2^23 leaves no room for digits behind the point.
   constexpr float kRounder = 12582912;
+  const IntegerRange range = integerRange(type);
+  const auto lowest = static_cast<float>(range.lowest);
+  const auto highest = static_cast<float>(range.highest);
   for (size_t i = 0; i < values.size(); ++i) {
     const float scaled = values[i] * inverse;
-    const float low = scaled > -128.0F ? scaled : -128.0F;
-    const float clipped = low < 127.0F ? low : 127.0F;
+    const float low = scaled > lowest ? scaled : lowest;
+    const float clipped = low < highest ? low : highest;
     result[i] = (clipped + kRounder - kRounder) * scale;
   }
 }

@@ -104,20 +104,20 @@ void nameOrigin(const DiagnosisRequest &request, std::span<const LayerError> lay
   }
 }
 
-/// The precisions that hold more than `mode`, those first that cost least.
-std::vector<Precision> preciserModes(const TargetInfo &target, Precision mode) {
-  std::vector<Precision> modes;
-  for (Precision candidate : {Precision::F16, Precision::BF16, Precision::F32})
-    if (target.has(candidate) && candidate != mode &&
-        (mode == Precision::INT8 || candidate == Precision::F32))
-      modes.push_back(candidate);
-  return modes;
+/// The floats that hold more than `scheme`, those first that cost least.
+std::vector<QuantScheme> preciserSchemes(const TargetInfo &target, const QuantScheme &scheme) {
+  std::vector<QuantScheme> found;
+  for (const QuantScheme &candidate : {schemes::kF16, schemes::kBF16, schemes::kF32})
+    if (hasScheme(target, candidate) && candidate != scheme &&
+        (scheme.isQuantized() || candidate == schemes::kF32))
+      found.push_back(candidate);
+  return found;
 }
 
 Expected<bool> isMendedBy(const DiagnosisRequest &request, std::span<const std::string> layers,
-                          Precision precision) {
-  Expected<Network> network = request.lowerWith(layers, precision);
-  // A precision that a layer cannot be lowered in mends nothing.
+                          const QuantScheme &scheme) {
+  Expected<Network> network = request.lowerWith(layers, scheme);
+  // A scheme that a layer cannot be lowered in mends nothing.
   if (!network)
     return false;
   ValidationOptions comparison = request.validation;
@@ -134,16 +134,16 @@ Expected<bool> isMendedBy(const DiagnosisRequest &request, std::span<const std::
 Expected<void> findMendingLayers(const DiagnosisRequest &request,
                                  std::span<const std::string> ranked, DeployDiagnosis &diagnosis) {
   Progress progress("Looking for layers that mend it", 0);
-  for (Precision precision : preciserModes(request.target, request.mode)) {
+  for (const QuantScheme &scheme : preciserSchemes(request.target, request.scheme)) {
     const MendingTrial trial = [&](std::span<const std::string> layers) {
       progress.advance();
-      return isMendedBy(request, layers, precision);
+      return isMendedBy(request, layers, scheme);
     };
     Expected<std::vector<std::string>> found = findMending(ranked, trial, kMaxTrials);
     if (!found)
       return propagate(found);
     diagnosis.mending = std::move(*found);
-    diagnosis.mendingMode = precision;
+    diagnosis.mendingMode = scheme;
     if (!diagnosis.mending.empty())
       return {};
   }

@@ -12,6 +12,7 @@
 #include "tpuc/Driver/LayerErrors.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/Validation.h"
+#include "tpuc/Target/QuantScheme.h"
 #include "tpuc/Target/Target.h"
 
 #include <nlohmann/json_fwd.hpp>
@@ -31,7 +32,7 @@ struct DeployDiagnosis {
   /// The layers, in their order, with which in `mendingMode` the comparison passes, as was tried;
   /// of the `numCandidates` that are not exact. None were found if empty.
   std::vector<std::string> mending;
-  Precision mendingMode = Precision::F32;
+  QuantScheme mendingMode = schemes::kF32;
   int64_t numCandidates = 0;
 
   /// `mending` as lines of a quantize table.
@@ -51,11 +52,11 @@ struct DiagnosisRequest {
   const ValidationOptions &validation;
   const ComparisonReport &report;
   const TargetInfo &target;
-  Precision mode;
+  QuantScheme scheme;
   /// A file beside which temporary ones are made.
   std::string scratch;
-  /// Lowers the network with some layers in another precision.
-  std::function<Expected<Network>(std::span<const std::string> layers, Precision precision)>
+  /// Lowers the network with some layers in another scheme.
+  std::function<Expected<Network>(std::span<const std::string> layers, const QuantScheme &scheme)>
       lowerWith;
 };
 

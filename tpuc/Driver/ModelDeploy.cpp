@@ -61,9 +61,10 @@ private:
   void count();
   Expected<NpzReader> reference();
   Expected<NpzReader> topTensors();
-  /// The same lowering with these layers in another precision.
-  Expected<Network> lowerWith(std::span<const std::string> layers, Precision precision) const;
-  Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers, Precision mode) const;
+  /// The same lowering with these layers in another scheme.
+  Expected<Network> lowerWith(std::span<const std::string> layers, const QuantScheme &scheme) const;
+  Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers,
+                                         const QuantScheme &scheme) const;
 
   const ModelDeployOptions &options;
   LoweringOptions lowering;
@@ -123,15 +124,13 @@ Expected<void> ModelDeploy::checkTarget() {
     return makeError("--op_divide", fmt::format("is of no use with --chip {}, whose layers are cut "
                                                 "to what fits in any case",
                                                 target->name));
-  if (Expected<void> checked = checkPrecision(*target, lowering.mode); !checked)
+  const QuantScheme &scheme = lowering.scheme;
+  if (Expected<void> checked = checkScheme(*target, scheme); !checked)
     return checked;
-  if (lowering.mode == Precision::INT8)
-    return checkQuantization(*target, lowering.asymmetric ? Quantization::Asymmetric
-                                                          : Quantization::Symmetric);
-  if (lowering.asymmetric)
+  if (scheme.zeroPoint && !scheme.isQuantized())
     return makeError("--asymmetric",
-                     fmt::format("is of no use with --quantize {}", precisionName(lowering.mode)),
-                     "--quantize INT8");
+                     fmt::format("is of no use with --quantize {}", schemeName(scheme)),
+                     fmt::format("--quantize {}", schemeName(schemes::kInt8)));
   return {};
 }
 
@@ -145,7 +144,7 @@ Expected<void> ModelDeploy::checkOptions() {
   for (auto [option, given] : needInput)
     if (given && options.testInput.empty())
       return makeError(option, "is of no use without --test_input");
-  mode = modeName(lowering.mode, lowering.asymmetric);
+  mode = modeName(lowering.scheme);
   paths.emplace(options.model, std::filesystem::path(options.mlir).stem().string());
   summary.chip = lowering.chip;
   summary.mode = mode;
@@ -163,9 +162,9 @@ Expected<void> ModelDeploy::readTop() {
   top.module = std::move(*read);
   if (Expected<void> checked = checkIsTop(*top.module, options.mlir); !checked)
     return checked;
-  if (lowering.mode == Precision::INT8 && lowering.calibrationTable.empty() &&
+  if (lowering.scheme.isQuantized() && lowering.calibrationTable.empty() &&
       !isQuantized(*top.module))
-    return makeError("--quantize INT8", "needs the ranges of the tensors",
+    return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
   return {};
 }
@@ -330,7 +329,7 @@ Expected<NpzReader> ModelDeploy::reference() {
 Expected<void> ModelDeploy::compare() {
   if (inputs.empty())
     return {};
-  validation.tolerance = options.tolerance.value_or(defaultTolerance(lowering.mode));
+  validation.tolerance = options.tolerance.value_or(defaultTolerance(lowering.scheme));
   validation.excepts = options.excepts;
   validation.numThreads = options.numThreads;
   validation.referenceNames = referenceNames(*lowered->module, *top.module);
@@ -373,7 +372,7 @@ void ModelDeploy::listCpuLayers(ModuleOp module) {
 
 /// Lowers again, with layers on floats that nobody computes on integers; false if there are none.
 Expected<bool> ModelDeploy::useFloats() {
-  if (lowering.mode != Precision::INT8 || !floatLayers.empty())
+  if (!lowering.scheme.isQuantized() || !floatLayers.empty())
     return false;
   std::set<std::string> names;
   top.module->walk([&](Operation *op) {
@@ -388,7 +387,7 @@ Expected<bool> ModelDeploy::useFloats() {
     return false;
   floatLayers = std::move(*refused);
   const std::vector<std::string> layers(floatLayers.begin(), floatLayers.end());
-  Expected<OutputFile> table = quantizeTableWith(layers, Precision::F32);
+  Expected<OutputFile> table = quantizeTableWith(layers, schemes::kF32);
   if (!table)
     return propagate(table);
   floatTable.emplace(std::move(*table));
@@ -449,7 +448,7 @@ Expected<void> ModelDeploy::generate() {
                                                      .lowered = *lowered->module,
                                                      .inputs = inputs,
                                                      .numThreads = options.numThreads,
-                                                     .mode = lowering.mode});
+                                                     .scheme = lowering.scheme});
   if (!report)
     return propagate(report);
   summary.modelFile = std::move(*report);
@@ -462,7 +461,8 @@ bool ModelDeploy::compiles() const {
   if (!target->hasCodeGenerator)
     return false;
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
-  return backend && backend->precisions().contains(lowering.mode);
+  const std::optional<Precision> precision = parsePrecision(schemeName(lowering.scheme));
+  return backend && precision && backend->precisions().contains(*precision);
 }
 
 Expected<void> ModelDeploy::commit() {
@@ -476,7 +476,7 @@ Expected<void> ModelDeploy::commit() {
                                options.model, target->name);
   else if (!compiles())
     summary.note = fmt::format("{} is not written: there is no code generator for {} on {} yet",
-                               options.model, precisionName(lowering.mode), target->name);
+                               options.model, schemeName(lowering.scheme), target->name);
   else if (!summary.modelFile)
     summary.note =
         fmt::format("{} is not written: the lowered network is below the tolerance", options.model);
@@ -484,7 +484,7 @@ Expected<void> ModelDeploy::commit() {
 }
 
 Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string> layers,
-                                                    Precision precision) const {
+                                                    const QuantScheme &scheme) const {
   std::string text;
   if (!lowering.quantizeTable.empty()) {
     Expected<QuantizeTable> given = QuantizeTable::read(lowering.quantizeTable);
@@ -495,7 +495,7 @@ Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string>
         text += quantizeTableLine(entry.name, entry.mode) + "\n";
   }
   for (const std::string &layer : layers)
-    text += quantizeTableLine(layer, precision) + "\n";
+    text += quantizeTableLine(layer, scheme) + "\n";
   Expected<OutputFile> file = OutputFile::create(summary.lowered + ".qtable");
   if (!file)
     return file;
@@ -507,8 +507,8 @@ Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string>
 }
 
 Expected<Network> ModelDeploy::lowerWith(std::span<const std::string> layers,
-                                         Precision precision) const {
-  Expected<OutputFile> table = quantizeTableWith(layers, precision);
+                                         const QuantScheme &scheme) const {
+  Expected<OutputFile> table = quantizeTableWith(layers, scheme);
   if (!table)
     return propagate(table);
   LoweringOptions changed = lowering;
@@ -534,10 +534,10 @@ Expected<void> ModelDeploy::diagnose() {
       .validation = validation,
       .report = *summary.report,
       .target = *target,
-      .mode = lowering.mode,
+      .scheme = lowering.scheme,
       .scratch = summary.lowered,
-      .lowerWith = [this](std::span<const std::string> layers, Precision precision) {
-        return lowerWith(layers, precision);
+      .lowerWith = [this](std::span<const std::string> layers, const QuantScheme &scheme) {
+        return lowerWith(layers, scheme);
       }};
   Expected<DeployDiagnosis> diagnosis = tpuc::diagnose(request);
   if (!diagnosis)
@@ -560,17 +560,11 @@ Expected<ModelDeploySummary> ModelDeploy::run() {
 
 } // namespace
 
-Tolerance tpuc::defaultTolerance(Precision mode) {
-  switch (mode) {
-  case Precision::F32:
+Tolerance tpuc::defaultTolerance(const QuantScheme &scheme) {
+  const unsigned bits = std::min(bitWidth(scheme.weight), bitWidth(scheme.activation));
+  if (bits >= 32)
     return {1, 1};
-  case Precision::F16:
-  case Precision::BF16:
-    return {0.95, 0.85};
-  case Precision::INT8:
-    return {0.9, 0.5};
-  }
-  return {};
+  return bits >= 16 ? Tolerance{0.95, 0.85} : Tolerance{0.9, 0.5};
 }
 
 Expected<ModelDeploySummary> tpuc::deployModel(const ModelDeployOptions &options) {

@@ -39,9 +39,9 @@ struct ModelDeployOptions {
   codegen::GenerationOptions codegen;
 };
 
-/// The least similarity that the paper on TPU-MLIR asks of a precision: F32 identical, F16 and BF16
-/// 0.95 and 0.85, INT8 0.9 and 0.5.
-Tolerance defaultTolerance(Precision mode);
+/// The least similarity that the paper on TPU-MLIR asks: F32 identical, F16 and BF16 0.95 and 0.85,
+/// INT8 0.9 and 0.5. What counts is the narrower of weights and activations.
+Tolerance defaultTolerance(const QuantScheme &scheme);
 
 /// What it did.
 struct ModelDeploySummary {

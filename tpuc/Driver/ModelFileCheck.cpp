@@ -136,7 +136,7 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
   Expected<TensorMap> wanted = loweredOutputs(request);
   if (!wanted)
     return propagate(wanted);
-  report.comparison.emplace(modelFileTolerance(request.mode));
+  report.comparison.emplace(modelFileTolerance(request.scheme));
   const std::set<std::string> exact = exactOutputs(request.lowered);
   for (size_t i = 0; i < stage.outputs.size(); ++i) {
     const std::string &name = stage.outputs[i].name;
@@ -155,18 +155,11 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
 
 } // namespace
 
-Tolerance tpuc::modelFileTolerance(Precision mode) {
-  switch (mode) {
-  case Precision::F32:
+Tolerance tpuc::modelFileTolerance(const QuantScheme &scheme) {
+  const unsigned bits = significantBits(scheme.activation);
+  if (bits >= significantBits(DataType::F32))
     return {0.99999, 0.99};
-  case Precision::F16:
-    return {0.9999, 0.98};
-  case Precision::BF16:
-    return {0.999, 0.95};
-  case Precision::INT8:
-    return {0.999, 0.95};
-  }
-  return {};
+  return bits >= significantBits(DataType::F16) ? Tolerance{0.9999, 0.98} : Tolerance{0.999, 0.95};
 }
 
 Expected<ModelFileReport> tpuc::checkModelFile(const ModelFileRequest &request) {

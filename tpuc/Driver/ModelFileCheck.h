@@ -11,7 +11,7 @@
 
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/ComparisonReport.h"
-#include "tpuc/Target/Target.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -25,7 +25,7 @@ struct ModelFileRequest {
   /// Without inputs the file is not run.
   const TensorMap &inputs;
   unsigned numThreads = 0;
-  Precision mode = Precision::F32;
+  QuantScheme scheme = schemes::kF32;
 };
 
 /// What the chip's timing model and its simulator say about a model file. Times and shares are the
@@ -51,8 +51,9 @@ struct ModelFileReport {
 };
 
 /// The least similarity of the outputs of a file to those of the lowered network: cosine 0.99999 in
-/// F32, 0.9999 in F16, 0.999 in BF16 and INT8. Outputs that integers alone decide have to be equal.
-Tolerance modelFileTolerance(Precision mode);
+/// F32, 0.9999 in F16, 0.999 in BF16 and INT8: by the significant bits of activations. Outputs that
+/// integers alone decide have to be equal.
+Tolerance modelFileTolerance(const QuantScheme &scheme);
 
 /// Loads a model file as its users would, asks what it takes and, where there are inputs, runs it
 /// on the chip's simulator.

@@ -22,9 +22,10 @@ static Expected<void> checkOptions(const RunCalibrationOptions &options) {
     return makeError("--dataset and --data_list", options.dataset.empty() ? "neither" : "both",
                      "one of them");
   const CalibrationOptions &calibration = options.calibration;
-  if (calibration.numBins % kNumLevels != 0)
+  const int64_t levels = numHistogramLevels(calibration.scheme.activation);
+  if (calibration.numBins % levels != 0)
     return makeError("--histogram_bin_num", std::to_string(calibration.numBins),
-                     fmt::format("a multiple of {}", kNumLevels));
+                     fmt::format("a multiple of {}", levels));
   if (!calibration.method && calibration.tuneNum == 0)
     return makeError("--tune_num", "0", "samples on which 'auto' can choose");
   return {};

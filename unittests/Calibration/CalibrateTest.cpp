@@ -294,6 +294,30 @@ TEST_F(CalibrateTest, AutoIsTheBestOfAllMethods) {
   }
 }
 
+/// Fewer bits disturb readers more, and thresholds are found for the bits that are asked for.
+TEST_F(CalibrateTest, FollowsTheIntegersOfTheScheme) {
+  const QuantScheme w4a4 = {DataType::I4, DataType::I4, DataType::I32, Granularity::PerChannel};
+  const QuantScheme w8a16 = {DataType::I8, DataType::I16, DataType::I64, Granularity::PerChannel};
+  auto narrow = run({.method = ThresholdMethod::Mse, .tuneNum = 0, .scheme = w4a4});
+  auto bytes = run({.method = ThresholdMethod::Mse, .tuneNum = 0});
+  auto wide = run({.method = ThresholdMethod::Mse, .tuneNum = 0, .scheme = w8a16});
+  ASSERT_TRUE(narrow && bytes && wide);
+  for (size_t i = 0; i < bytes->size(); ++i) {
+    EXPECT_LT((*narrow)[i].threshold, (*bytes)[i].threshold) << (*bytes)[i].name;
+    EXPECT_LE((*bytes)[i].threshold, (*wide)[i].threshold) << (*bytes)[i].name;
+  }
+  auto runner = makeRunner(1);
+  const std::vector<ThresholdCandidates> candidates = {{"x", {5.0, 4.0}}};
+  std::vector<double> errors;
+  for (const QuantScheme &scheme : {w4a4, schemes::kInt8, w8a16}) {
+    auto measured = measureReaders(*module, *runner, 12, candidates, scheme);
+    ASSERT_TRUE(measured) << measured.error().message();
+    errors.push_back((*measured)[0].relative[0][0]);
+  }
+  EXPECT_GT(errors[0], 20 * errors[1]);
+  EXPECT_GT(errors[1], errors[2]);
+}
+
 TEST_F(CalibrateTest, NamesTheFirstBadSample) {
   samples[9] = Tensor::of<float>({1}, {0});
   samples[4].mutableData<float>()[3] = std::numeric_limits<float>::quiet_NaN();
@@ -310,6 +334,14 @@ TEST(FakeQuantizeWeight, HasAScaleForEachChannel) {
   auto rows = fakeQuantizeWeight(weight, 0);
   EXPECT_THAT(rows.data<float>(),
               testing::Pointwise(testing::FloatNear(1e-6F), {127.0F, 1.0F, 1.27F, 0.01F}));
+  QuantScheme scheme = schemes::kInt8;
+  scheme.granularity = Granularity::PerTensor;
+  EXPECT_THAT(fakeQuantizeWeight(weight, 0, scheme).data<float>(),
+              testing::ElementsAre(127, 1, 1, 0));
+  scheme = {DataType::I4, DataType::I8, DataType::I32, Granularity::PerChannel};
+  EXPECT_THAT(fakeQuantizeWeight(Tensor::of<float>({2, 2}, {7, 2.6F, 1.4F, 0.31F}), 0, scheme)
+                  .data<float>(),
+              testing::Pointwise(testing::FloatNear(1e-6F), {7.0F, 3.0F, 1.4F, 0.4F}));
   auto columns = fakeQuantizeWeight(weight, 1);
   EXPECT_THAT(columns.data<float>(),
               testing::Pointwise(testing::FloatNear(1e-6F), {127.0F, 0.6F, 1.0F, 0.6F / 127}));

@@ -102,21 +102,48 @@ TEST(Thresholds, CosineOfTheChoiceIsTheHighest) {
 
 /// The factors are where the expected squared error of each distribution has its minimum.
 TEST(Thresholds, AciqMinimizesTheExpectedError) {
-  const double cells = 3.0 * 65536;
-  auto gauss = [&](double a) {
+  const auto gauss = [](double a, double cells) {
     return (1 + a * a) * std::erfc(a / std::sqrt(2)) -
            std::sqrt(2 / M_PI) * a * std::exp(-a * a / 2) + a * a / cells;
   };
-  auto laplace = [&](double a) { return 2 * std::exp(-a) + a * a / cells; };
-  // Mean magnitude 1, mean square 1.
-  Histogram histogram(64, 128);
-  histogram.add(std::vector<float>(64, 1.0F));
-  const double g = findThreshold(histogram, ThresholdMethod::AciqGauss);
-  const double l = findThreshold(histogram, ThresholdMethod::AciqLaplace);
-  for (double step : {-0.05, 0.05}) {
-    EXPECT_LT(gauss(g), gauss(g + step));
-    EXPECT_LT(laplace(l), laplace(l + step));
+  const auto laplace = [](double a, double cells) { return 2 * std::exp(-a) + a * a / cells; };
+  for (DataType type : {DataType::I4, DataType::I8, DataType::I16}) {
+    const double cells = 3 * std::pow(4.0, bitWidth(type));
+    // Mean magnitude 1, mean square 1.
+    Histogram histogram(64, 2048);
+    histogram.add(std::vector<float>(64, 1.0F));
+    const double g = findThreshold(histogram, ThresholdMethod::AciqGauss, type);
+    const double l = findThreshold(histogram, ThresholdMethod::AciqLaplace, type);
+    EXPECT_DOUBLE_EQ(g, aciqFactor(ThresholdMethod::AciqGauss, type));
+    for (double step : {-0.05, 0.05}) {
+      EXPECT_LT(gauss(g, cells), gauss(g + step, cells)) << dataTypeName(type);
+      EXPECT_LT(laplace(l, cells), laplace(l + step, cells)) << dataTypeName(type);
+    }
   }
+}
+
+/// Of an exponential distribution, fewer levels cut off more, and 16 bits nothing.
+TEST(Thresholds, FollowTheLevelsOfTheType) {
+  EXPECT_EQ(numHistogramLevels(DataType::I4), 8);
+  EXPECT_EQ(numHistogramLevels(DataType::I8), 128);
+  EXPECT_EQ(numHistogramLevels(DataType::I16), 2048);
+  std::vector<float> values;
+  for (int i = 1; i < 20000; ++i)
+    values.push_back(static_cast<float>(-std::log(i / 20000.0)));
+  TensorRange range;
+  range.add(values);
+  Histogram histogram(range.absMax(), kNumBins);
+  histogram.add(values);
+  for (ThresholdMethod method : {ThresholdMethod::Kl, ThresholdMethod::Mse})
+    EXPECT_DOUBLE_EQ(findThreshold(histogram, method, DataType::I16), histogram.absMax());
+  const double narrow = findThreshold(histogram, ThresholdMethod::Mse, DataType::I4);
+  const double wide = findThreshold(histogram, ThresholdMethod::Mse, DataType::I8);
+  EXPECT_LT(narrow, wide);
+  EXPECT_LT(roundingError(histogram, narrow, DataType::I4),
+            roundingError(histogram, wide, DataType::I4));
+  EXPECT_GT(roundingError(histogram, narrow), roundingError(histogram, wide));
+  EXPECT_GT(roundingError(histogram, histogram.absMax(), DataType::I4),
+            200 * roundingError(histogram, histogram.absMax(), DataType::I8));
 }
 
 TEST(Thresholds, IsOneWhereAllIsZero) {
@@ -130,6 +157,11 @@ TEST(FakeQuantize, RoundsAndClips) {
   std::vector<float> result(6);
   fakeQuantize(std::vector<float>{0.4F, 0.6F, -0.6F, 200, -200, 127}, 128, result);
   EXPECT_THAT(result, testing::ElementsAre(0, 1, -1, 127, -128, 127));
+  fakeQuantize(std::vector<float>{0.4F, 0.6F, -0.6F, 200, -200, 7}, 8, result, DataType::I4);
+  EXPECT_THAT(result, testing::ElementsAre(0, 1, -1, 7, -8, 7));
+  fakeQuantize(std::vector<float>{0.4F, 0.6F, -0.6F, 200, -200, 32768}, 32768, result,
+               DataType::I16);
+  EXPECT_THAT(result, testing::ElementsAre(0, 1, -1, 200, -200, 32767));
 }
 
 } // namespace

@@ -356,8 +356,8 @@ protected:
     mlir::OwningOpRef<mlir::ModuleOp> lowered(module->clone());
     calibrate(*lowered, run(*module, inputs, /*expressed=*/false));
     mlir::PassManager passes(&context);
-    addLowering(passes,
-                {.chip = chip.name, .mode = Precision::INT8, .asymmetric = chip.asymmetric});
+    addLowering(passes, {.chip = chip.name,
+                         .scheme = chip.asymmetric ? schemes::kInt8Asymmetric : schemes::kInt8});
     EXPECT_TRUE(mlir::succeeded(passes.run(*lowered)));
     return lowered;
   }

@@ -21,11 +21,11 @@ std::string errorOf(const std::string &text) {
   return table ? "accepted" : table.error().message();
 }
 
-std::map<std::string, Precision> modesOf(const std::string &text,
-                                         const std::vector<std::string> &names) {
+std::map<std::string, QuantScheme> modesOf(const std::string &text,
+                                           const std::vector<std::string> &names) {
   Expected<QuantizeTable> table = QuantizeTable::parse(text, "q.txt");
   EXPECT_TRUE(table) << table.error().message();
-  Expected<std::map<std::string, Precision>> modes = table->modes(names, "q.txt");
+  Expected<std::map<std::string, QuantScheme>> modes = table->modes(names, "q.txt");
   EXPECT_TRUE(modes) << modes.error().message();
   return *modes;
 }
@@ -33,21 +33,21 @@ std::map<std::string, Precision> modesOf(const std::string &text,
 TEST(QuantizeTable, NamesLayersAndModes) {
   EXPECT_THAT(modesOf("# op_name quantize_mode\n\nconv F16\n  act\tBF16  # why\nlast F32",
                       {"act", "conv", "last", "other"}),
-              ElementsAre(Pair("act", Precision::BF16), Pair("conv", Precision::F16),
-                          Pair("last", Precision::F32)));
+              ElementsAre(Pair("act", schemes::kBF16), Pair("conv", schemes::kF16),
+                          Pair("last", schemes::kF32)));
 }
 
 TEST(QuantizeTable, MayBeEmptyOrRepeatItself) {
   EXPECT_THAT(modesOf("", {"a"}), testing::IsEmpty());
   EXPECT_THAT(modesOf("# nothing\n", {"a"}), testing::IsEmpty());
-  EXPECT_THAT(modesOf("a INT8\na INT8\n", {"a"}), ElementsAre(Pair("a", Precision::INT8)));
-  EXPECT_THAT(modesOf("a F32\r\n", {"a"}), ElementsAre(Pair("a", Precision::F32)));
+  EXPECT_THAT(modesOf("a INT8\na INT8\n", {"a"}), ElementsAre(Pair("a", schemes::kInt8)));
+  EXPECT_THAT(modesOf("a F32\r\n", {"a"}), ElementsAre(Pair("a", schemes::kF32)));
 }
 
 TEST(QuantizeTable, ReadsItsOwnLines) {
   for (const std::string name : {"plain", "two words", "#first", "100%", "a%20b"})
-    EXPECT_THAT(modesOf(quantizeTableLine(name, Precision::F16) + "\n", {name}),
-                ElementsAre(Pair(name, Precision::F16)));
+    EXPECT_THAT(modesOf(quantizeTableLine(name, schemes::kF16) + "\n", {name}),
+                ElementsAre(Pair(name, schemes::kF16)));
 }
 
 TEST(QuantizeTable, NamesTheLineOfWhatIsWrong) {

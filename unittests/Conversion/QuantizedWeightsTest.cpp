@@ -107,6 +107,76 @@ TEST(QuantizedWeights, ScaleChannelsOfZerosByOne) {
   EXPECT_FALSE(weights.bias);
 }
 
+// Schemes that no chip offers: what integers hold follows from their types.
+constexpr QuantScheme kW4A8 = {DataType::I4, DataType::I8, DataType::I32, Granularity::PerChannel};
+constexpr QuantScheme kW8A16 = {DataType::I8, DataType::I16, DataType::I32,
+                                Granularity::PerChannel};
+constexpr QuantScheme kW16A16 = {DataType::I16, DataType::I16, DataType::I64,
+                                 Granularity::PerChannel};
+
+TEST(QuantizedWeights, FillTheRangeOfFourBits) {
+  // Scales 1/7 and 2; an odd number of elements in all.
+  const Tensor filter = floats({3, 3}, {1, -0.5F, 0.14F, 14, -9, 2.2F, 0, 0, 0});
+  const Tensor bias = floats({3}, {1, -7.6F, 3});
+  ProductScales scales;
+  scales.scheme = kW4A8;
+  const QuantizedWeights weights = quantizeWeights(filter, &bias, {3, 3, 1, 1}, scales);
+  EXPECT_EQ(weights.filter.type(), DataType::I4);
+  EXPECT_EQ(weights.filter.byteSize(), 5);
+  EXPECT_THAT(values<int8_t>(convert(weights.filter, DataType::I8)),
+              ElementsAre(7, -4, 1, 7, -4, 1, 0, 0, 0));
+  EXPECT_EQ(weights.bias->type(), DataType::I32);
+  EXPECT_THAT(values<int32_t>(*weights.bias), ElementsAre(7, -4, 3));
+  EXPECT_DOUBLE_EQ(weights.factors[0], 1.0 / 7);
+  EXPECT_DOUBLE_EQ(weights.factors[1], 2);
+  // Covariances round within the range of the type, too.
+  scales.means = {0, 0, 0};
+  scales.covariances = {1, 0, 1, 0, 0, 1};
+  for (int8_t integer : values<int8_t>(
+           convert(quantizeWeights(filter, &bias, {3, 3, 1, 1}, scales).filter, DataType::I8)))
+    EXPECT_LE(std::abs(int(integer)), 8);
+}
+
+TEST(QuantizedWeights, FillTheRangeOfSixteenBits) {
+  const Tensor filter = floats({1, 3}, {32767, -32767, 0.4F});
+  const Tensor bias = floats({1}, {5e12F});
+  ProductScales scales;
+  scales.scheme = kW16A16;
+  const QuantizedWeights weights = quantizeWeights(filter, &bias, {3, 1, 1, 1}, scales);
+  EXPECT_EQ(weights.filter.type(), DataType::I16);
+  EXPECT_THAT(values<int16_t>(weights.filter), ElementsAre(32767, -32767, 0));
+  // Sums have 64 bits, so the bias is no reason for a larger scale.
+  EXPECT_THAT(values<int64_t>(*weights.bias), ElementsAre(static_cast<int64_t>(5e12F)));
+  EXPECT_THAT(weights.factors, ElementsAre(1));
+}
+
+TEST(QuantizedWeights, LeaveRoomForWideInputs) {
+  // 2^12 products of 127 * 65535 are 16 times what 32 bits are to hold; of 127 * 255 a sixteenth.
+  const int64_t count = int64_t(1) << 12;
+  Tensor filter(DataType::F32, {1, count});
+  std::ranges::fill(filter.mutableData<float>(), 127.0F);
+  ProductScales scales;
+  const ChannelOrder order = {count, 1, 1, 1};
+  EXPECT_EQ(quantizeWeights(filter, nullptr, order, scales).factors[0], 1);
+  scales.scheme = kW8A16;
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, order, scales);
+  EXPECT_EQ(weights.factors[0], 127.0 * 65535 * double(count) / double(1 << 30));
+  EXPECT_THAT(largestSums(weights, order, 65535), Each(Le(2147483647.0)));
+  scales.scheme.accumulator = DataType::I64;
+  EXPECT_EQ(quantizeWeights(filter, nullptr, order, scales).factors[0], 1);
+}
+
+TEST(QuantizedWeights, ShareAScalePerTensor) {
+  const Tensor filter = floats({2, 2}, {1, -0.5F, 254, 3});
+  ProductScales scales;
+  scales.scheme.granularity = Granularity::PerTensor;
+  const QuantizedWeights weights = quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales);
+  EXPECT_THAT(weights.factors, ElementsAre(2, 2));
+  EXPECT_THAT(values<int8_t>(weights.filter), ElementsAre(0, 0, 127, 2));
+  scales.filter = {0.5, 4};
+  EXPECT_THAT(quantizeWeights(filter, nullptr, {2, 2, 1, 1}, scales).factors, ElementsAre(0.5, 4));
+}
+
 TEST(QuantizedWeights, FoldTheZeroPointIntoTheBias) {
   ProductScales scales;
   scales.inputZero = -5;

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/Registry.h"
 
@@ -42,6 +43,12 @@ constexpr const char *kNetwork = R"(
 
 class StoragePlanTest : public testing::Test {
 protected:
+  // Schemes that no chip offers: the plan follows from their types.
+  static constexpr QuantScheme kW4A8 = {DataType::I4, DataType::I8, DataType::I32,
+                                        Granularity::PerChannel};
+  static constexpr QuantScheme kW8A16 = {DataType::I8, DataType::I16, DataType::I32,
+                                         Granularity::PerChannel};
+
   StoragePlanTest() : context(mlir::MLIRContext::Threading::DISABLED) {
     context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect>();
   }
@@ -64,16 +71,16 @@ protected:
     EXPECT_TRUE(found) << name.str();
     return found;
   }
-  /// `PRECISION reason`.
+  /// `SCHEME reason`.
   std::string decision(llvm::StringRef name) {
     const Decision &found = plan->of(layer(name));
-    return std::string(precisionName(found.precision)) + " " + found.reason;
+    return schemeName(found.scheme) + " " + found.reason;
   }
   std::string type(llvm::StringRef name) {
     quant::UniformQuantizedType found = plan->quantized(layer(name)->getResult(0));
     if (!found)
       return "none";
-    return std::string(found.getStorage().isSigned ? "i8 " : "u8 ") +
+    return std::string(dataTypeName(*storageDataType(found))) + " " +
            std::to_string(found.getScale()) + " " + std::to_string(found.getZeroPoint());
   }
 
@@ -83,15 +90,15 @@ protected:
 };
 
 TEST_F(StoragePlanTest, FollowsTheMode) {
-  for (Precision mode : {Precision::F32, Precision::F16, Precision::BF16}) {
-    make({.mode = mode});
+  for (const QuantScheme &scheme : {schemes::kF32, schemes::kF16, schemes::kBF16}) {
+    make({.scheme = scheme});
     for (const char *name : {"sigmoid", "concat", "pool", "exp", "permute"})
-      EXPECT_EQ(decision(name), std::string(precisionName(mode)) + " ");
+      EXPECT_EQ(decision(name), schemeName(scheme) + " ");
   }
 }
 
 TEST_F(StoragePlanTest, KeepsFloatsWhereIntegersHaveNoForm) {
-  make({.mode = Precision::INT8});
+  make({.scheme = schemes::kInt8});
   for (const char *name : {"sigmoid", "tanh", "concat", "pool"})
     EXPECT_EQ(decision(name), "INT8 ");
   EXPECT_EQ(decision("exp"), "F32 top.Exp has no form on integers");
@@ -99,7 +106,7 @@ TEST_F(StoragePlanTest, KeepsFloatsWhereIntegersHaveNoForm) {
 }
 
 TEST_F(StoragePlanTest, SharesScalesThroughOpsThatMove) {
-  make({.mode = Precision::INT8});
+  make({.scheme = schemes::kInt8});
   // 'concat' has two readers and keeps its range; both operands take it, 'pool' does as well.
   EXPECT_EQ(type("concat"), "i8 0.031250 0");
   EXPECT_EQ(type("sigmoid"), "i8 0.031250 0");
@@ -109,7 +116,7 @@ TEST_F(StoragePlanTest, SharesScalesThroughOpsThatMove) {
 }
 
 TEST_F(StoragePlanTest, HasZeroPointsWhereRangesAreAsymmetric) {
-  make({.mode = Precision::INT8, .asymmetric = true});
+  make({.scheme = schemes::kInt8Asymmetric});
   // 4 / 255; -1 is stored as -128.
   EXPECT_EQ(type("x"), "i8 0.015686 -64");
 }
@@ -124,7 +131,7 @@ TEST_F(StoragePlanTest, StoresWithoutSignWhatCannotBeNegative) {
       %4 = "top.Softmax"(%1) {axis = 0 : i64, log = true} : (!x) -> !x loc("log")
       return %2, %3, %4 : !x, !x, !x
     })";
-  make({.mode = Precision::INT8}, "bm1684x", text);
+  make({.scheme = schemes::kInt8}, "bm1684x", text);
   EXPECT_EQ(type("x"), "i8 0.015625 0");
   EXPECT_EQ(type("relu"), "u8 0.007843 0");
   EXPECT_EQ(type("softmax"), "u8 0.007843 0");
@@ -132,25 +139,64 @@ TEST_F(StoragePlanTest, StoresWithoutSignWhatCannotBeNegative) {
 }
 
 TEST_F(StoragePlanTest, MakesExceptionsForNamedLayers) {
-  make({.mode = Precision::INT8,
-        .exceptions = {{"tanh", Precision::F16}, {"pool", Precision::F32}}});
+  make(
+      {.scheme = schemes::kInt8, .exceptions = {{"tanh", schemes::kF16}, {"pool", schemes::kF32}}});
   EXPECT_EQ(decision("tanh"), "F16 the quantize table says so");
   EXPECT_EQ(decision("pool"), "F32 the quantize table says so");
   EXPECT_EQ(decision("sigmoid"), "INT8 ");
-  make({.mode = Precision::F32, .exceptions = {{"sigmoid", Precision::INT8}}});
+  make({.scheme = schemes::kF32, .exceptions = {{"sigmoid", schemes::kInt8}}});
   EXPECT_EQ(decision("sigmoid"), "INT8 the quantize table says so");
   EXPECT_EQ(decision("concat"), "F32 ");
 }
 
 TEST_F(StoragePlanTest, MovesFloatsBetweenFloats) {
-  make({.mode = Precision::INT8,
-        .exceptions = {{"sigmoid", Precision::F16}, {"tanh", Precision::F16}}});
+  make({.scheme = schemes::kInt8,
+        .exceptions = {{"sigmoid", schemes::kF16}, {"tanh", schemes::kF16}}});
   EXPECT_EQ(decision("concat"), "F16 it moves floats between ops on floats");
   EXPECT_EQ(decision("pool"), "F16 it moves floats between ops on floats");
 }
 
+TEST_F(StoragePlanTest, StoresActivationsInTheTypesOfTheScheme) {
+  constexpr const char *text = R"(
+    !x = tensor<4x!quant.calibrated<f32<-2.0:1.0>>>
+    func.func @main(%0: !x) -> (!x, !x, !x) {
+      %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+      %2 = "top.Relu"(%1) : (!x) -> !x loc("relu")
+      %3 = "top.Add"(%1, %1) : (!x, !x) -> !x loc("add")
+      %4 = "top.LeakyRelu"(%3) {alpha = 0.5 : f64} : (!x) -> !x loc("leaky")
+      return %2, %3, %4 : !x, !x, !x
+    })";
+  // The bits of weights do not matter here: 2 / 128 and 2 / 255.
+  make({.scheme = kW4A8}, "bm1684x", text);
+  EXPECT_EQ(type("x"), "i8 0.015625 0");
+  EXPECT_EQ(type("relu"), "u8 0.007843 0");
+  EXPECT_EQ(decision("relu"), "W4A8 ");
+  // 2 / 32768 and 2 / 65535. A table of 65536 entries is no form.
+  make({.scheme = kW8A16}, "bm1684x", text);
+  EXPECT_EQ(type("x"), "i16 0.000061 0");
+  EXPECT_EQ(plan->quantized(layer("x")->getResult(0)).getScale(), 2.0 / 32768);
+  EXPECT_EQ(type("relu"), "u16 0.000031 0");
+  EXPECT_EQ(plan->quantized(layer("relu")->getResult(0)).getScale(), 2.0 / 65535);
+  EXPECT_EQ(decision("add"), "W8A16 ");
+  EXPECT_EQ(decision("leaky"), "W8A16 ");
+  EXPECT_EQ(decision("relu"), "F32 top.Relu has no form on integers of 16 bits");
+  QuantScheme asymmetric = kW8A16;
+  asymmetric.zeroPoint = true;
+  make({.scheme = asymmetric}, "bm1684x", text);
+  EXPECT_EQ(plan->quantized(layer("x")->getResult(0)).getScale(), 3.0 / 65535);
+  // -2 is stored as -32768.
+  EXPECT_EQ(plan->quantized(layer("x")->getResult(0)).getZeroPoint(), 10922);
+}
+
+TEST_F(StoragePlanTest, LetsLayersBeOnIntegersOfAnyScheme) {
+  make({.scheme = schemes::kF16, .exceptions = {{"pool", kW8A16}, {"concat", kW8A16}}});
+  EXPECT_EQ(decision("pool"), "W8A16 the quantize table says so");
+  EXPECT_EQ(decision("exp"), "F16 ");
+  EXPECT_EQ(type("pool"), "i16 0.000122 0");
+}
+
 TEST_F(StoragePlanTest, TakesTheFloatsThatAChipHas) {
-  make({.mode = Precision::INT8}, "cv183x");
+  make({.scheme = schemes::kInt8}, "cv183x");
   EXPECT_EQ(decision("exp"), "BF16 top.Exp has no form on integers");
 }
 
@@ -168,16 +214,16 @@ TEST_F(StoragePlanTest, AvoidsOverflowOfHalfFloats) {
       %6 = "top.Sigmoid"(%1) : (!y) -> !y loc("small")
       return %2, %3, %4, %6 : !x, !y, tensor<1x!quant.calibrated<f32<-6.0:1.0>>>, !y
     })";
-  make({.mode = Precision::F16}, "bm1684x", text);
+  make({.scheme = schemes::kF16}, "bm1684x", text);
   EXPECT_EQ(decision("makes"), "F16 ");
   EXPECT_EQ(decision("sum"), "F16 ");
   EXPECT_EQ(decision("adds"), "F32 a constant is beyond the range of f16");
-  make({.mode = Precision::F16, .avoidF16Overflow = true}, "bm1684x", text);
+  make({.scheme = schemes::kF16, .avoidF16Overflow = true}, "bm1684x", text);
   EXPECT_EQ(decision("makes"), "F32 values are beyond the range of f16");
   EXPECT_EQ(decision("reads"), "F32 values are beyond the range of f16");
   EXPECT_EQ(decision("sum"), "F32 sums may leave the range of f16");
   EXPECT_EQ(decision("small"), "F16 ");
-  make({.mode = Precision::BF16, .avoidF16Overflow = true}, "bm1684x", text);
+  make({.scheme = schemes::kBF16, .avoidF16Overflow = true}, "bm1684x", text);
   EXPECT_EQ(decision("makes"), "BF16 ");
   EXPECT_EQ(decision("adds"), "BF16 ");
 }

@@ -63,7 +63,8 @@ quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type intege
   if (!(value > 0))
     return {};
   return quant::UniformQuantizedType::get(
-      quant::StorageSpec::full(*type == DataType::I8, 8), Float32Type::get(integer.getContext()),
+      quant::StorageSpec::full(isSigned(*type), bitWidth(*type)),
+      Float32Type::get(integer.getContext()),
       {value, zeros ? static_cast<int64_t>(numbersOf(*zeros)[0]) : 0});
 }
 

@@ -16,7 +16,8 @@ namespace tpuc {
 /// How a top op can be computed on integers: by a table, or as it says itself.
 IntegerForm integerForm(mlir::Operation *op);
 
-/// A function of one tensor, element by element, that 256 entries hold well.
+/// A function of one tensor, element by element, that a table with an entry for each stored integer
+/// holds well.
 bool isTabulated(mlir::Operation *op);
 
 /// The tensors of numbers that the form of `op` reads as stored integers: no weights that it packs,

@@ -28,18 +28,32 @@ struct Stored {
   Value value;
   double scale = 1;
   int64_t zeroPoint = 0;
-  int64_t maxMagnitude = 128;
+  int64_t maxMagnitude = 0;
 };
 
-/// An operand of an element-wise op: a tensor of the network, or a constant rounded by its largest
-/// magnitude / 127.
+/// The stored integers of largest magnitude.
+int64_t maxMagnitude(quant::UniformQuantizedType type) {
+  return std::max(std::abs(type.getStorage().min), type.getStorage().max);
+}
+
+/// `numbers` (f32) as stored integers within `range`: their low bits, in elements of `type`.
+Tensor storedTensor(const Tensor &numbers, const QuantParams &params, const IntegerRange &range,
+                    DataType type) {
+  Tensor integers(DataType::I64, numbers.shape());
+  for (auto [from, to] : llvm::zip_equal(numbers.data<float>(), integers.mutableData<int64_t>()))
+    to = quantize(double(from), params, range);
+  return convert(integers, type, {.integerOverflow = IntegerOverflow::Wrap});
+}
+
+/// An operand of an element-wise op: a tensor of the network, or a constant rounded to the integers
+/// of activations by its largest magnitude, over 127 in 8 bits.
 Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering) {
   Value operand = op->getOperand(index);
   auto weight = operand.getDefiningOp<top::WeightOp>();
   if (!weight) {
     quant::UniformQuantizedType type = lowering.plan.quantized(operand);
     return Stored{lowering.asIntegers(operand), type.getScale(), type.getZeroPoint(),
-                  type.getStorage().isSigned ? 128 : 255};
+                  maxMagnitude(type)};
   }
   Expected<Tensor> tensor = weight.read();
   if (!tensor)
@@ -48,15 +62,17 @@ Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering
   double most = 0;
   for (float number : numbers.data<float>())
     most = std::max(most, std::abs(double(number)));
-  const double scale = most > 0 ? most / 127 : 1;
-  Tensor integers(DataType::I8, numbers.shape());
-  for (auto [from, to] : llvm::zip_equal(numbers.data<float>(), integers.mutableData<int8_t>()))
-    to = static_cast<int8_t>(std::round(double(from) / scale));
-  Value made = lowering.weight(op, "_operand" + std::to_string(index) + "_i8", std::move(integers));
-  const auto type = quant::UniformQuantizedType::get(
-      quant::StorageSpec::full(true, 8), Float32Type::get(op->getContext()), {scale, 0});
+  const DataType element = lowering.plan.integers().activation;
+  const auto highest = static_cast<int64_t>(integerRange(element).highest);
+  const double scale = most > 0 ? most / double(highest) : 1;
+  Value made = lowering.weight(
+      op, "_operand" + std::to_string(index) + "_" + std::string(dataTypeName(element)),
+      storedTensor(numbers, {scale, 0}, integerRange(element), element));
+  const auto type =
+      quant::UniformQuantizedType::get(quant::StorageSpec::full(true, bitWidth(element)),
+                                       Float32Type::get(op->getContext()), {scale, 0});
   made.setType(cast<RankedTensorType>(made.getType()).clone(type));
-  return Stored{made, scale, 0, 127};
+  return Stored{made, scale, 0, highest};
 }
 
 Expected<SmallVector<Stored>> storedOperands(Operation *op, Lowering &lowering) {
@@ -75,8 +91,9 @@ SmallVector<Value> valuesOf(ArrayRef<Stored> operands) {
 }
 
 /// The largest shift with which the integer multipliers of `factors` keep within `bits` and the sum
-/// within 31 bits; a left shift where results are far finer than operands.
-int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits) {
+/// within what `accumulator` has room for; a left shift where results are far finer than operands.
+int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits,
+             DataType accumulator) {
   double most = 0;
   double sum = 0;
   for (auto [factor, operand] : llvm::zip_equal(factors, operands)) {
@@ -86,7 +103,7 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits)
   if (most == 0)
     return 0;
   const double bySize = std::floor(std::log2((std::exp2(bits - 1) - 1) / most));
-  const double bySum = std::floor(std::log2(std::exp2(30) / std::max(sum, most)));
+  const double bySum = std::floor(std::log2(maxSum(accumulator) / std::max(sum, most)));
   return static_cast<int>(std::clamp(std::min(bySize, bySum), -31.0, 30.0));
 }
 
@@ -106,10 +123,8 @@ Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
     factors.push_back(index > 0 && isa<top::SubOp>(op) ? -factor : factor);
   }
   // Multipliers of 16 bits: the sum has 32. Chips with 8-bit ones say so.
-  const unsigned bits = lowering.target.requant.multiplierBits == 0
-                            ? 8
-                            : std::min(lowering.target.requant.multiplierBits, 16U);
-  const int shift = sumShift(factors, *operands, bits);
+  const unsigned bits = std::min(lowering.multiplierBits(), 16U);
+  const int shift = sumShift(factors, *operands, bits, lowering.plan.integers().accumulator);
   SmallVector<int64_t> multipliers;
   int64_t offset = 0;
   for (auto [factor, operand] : llvm::zip_equal(factors, *operands)) {
@@ -155,7 +170,9 @@ Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
       ThreadPool threads(1);
       kernels::quantizeStored(convert(*tensor, DataType::F32), tpu::paramsOf(type),
                               tpu::rangeOf(type), integers, threads);
-      Value made = lowering.weight(op, "_operand_i8", std::move(integers));
+      const DataType element = signedType(integers.type());
+      Value made = lowering.weight(op, "_operand_" + std::string(dataTypeName(element)),
+                                   std::move(integers));
       made.setType(cast<RankedTensorType>(made.getType()).clone(type));
       operands.push_back(made);
     } else {
@@ -265,13 +282,16 @@ static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
 }
 
 /// `functions`, one after the other, of the numbers that all stored integers of `type` stand for,
-/// in the order of the stored bytes.
+/// in the order of their patterns of bits.
 static Expected<Tensor> tabulate(ArrayRef<Operation *> functions,
                                  quant::UniformQuantizedType type) {
-  Tensor numbers(DataType::F32, Shape{256});
+  const quant::StorageSpec storage = type.getStorage();
+  const auto count = int64_t{1} << storage.width;
+  const auto highest = static_cast<int64_t>(integerRange(storage.width, storage.isSigned).highest);
+  Tensor numbers(DataType::F32, Shape{count});
   for (auto [index, number] : llvm::enumerate(numbers.mutableData<float>())) {
-    const int64_t byte = static_cast<int64_t>(index);
-    const int64_t stored = type.getStorage().isSigned && byte > 127 ? byte - 256 : byte;
+    const auto pattern = static_cast<int64_t>(index);
+    const int64_t stored = pattern > highest ? pattern - count : pattern;
     number = static_cast<float>(dequantize(stored, tpu::paramsOf(type)));
   }
   for (Operation *function : functions) {
@@ -290,11 +310,10 @@ Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
   Expected<Tensor> numbers = tabulate(chain, lowering.plan.quantized(source));
   if (!numbers)
     return propagate(numbers);
-  // The bytes of the results; their sign is the output's business.
-  Tensor table(DataType::I8, Shape{256});
-  for (auto [number, entry] : llvm::zip_equal(numbers->data<float>(), table.mutableData<int8_t>()))
-    entry =
-        static_cast<int8_t>(quantize(double(number), tpu::paramsOf(output), tpu::rangeOf(output)));
+  // The bits of the results; their sign is the output's business.
+  Tensor table = storedTensor(*numbers, tpu::paramsOf(output), tpu::rangeOf(output),
+                              signedType(*storageDataType(output)))
+                     .reshaped(Shape{numbers->numElements()});
   Value entries = lowering.weight(op, "_table", std::move(table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
                                                   lowering.asIntegers(source), entries);

@@ -41,6 +41,11 @@ static std::vector<double> statedScales(Value value) {
   return scales;
 }
 
+/// `what` and the type of `tensor`: `_filter_i8`.
+static std::string typedSuffix(StringRef what, const Tensor &tensor) {
+  return what.str() + "_" + std::string(dataTypeName(tensor.type()));
+}
+
 /// The largest magnitude that stored integers of `type` have less their zero point.
 static int64_t largest(quant::UniformQuantizedType type) {
   const int64_t zero = type.getZeroPoint();
@@ -55,14 +60,16 @@ static double outputScale(Operation *op, const Lowering &lowering) {
 static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, bool foldsZero) {
   quant::UniformQuantizedType input = lowering.plan.quantized(op->getOperand(0));
   ProductScales scales;
+  scales.scheme = lowering.plan.integers();
   scales.input = input.getScale();
   scales.inputZero = input.getZeroPoint();
   scales.maxInput = largest(input);
   scales.output = outputScale(op, lowering);
   scales.foldsZero = foldsZero;
   scales.filter = statedScales(filter);
-  if (lowering.target.requant.biasType == DataType::I16)
-    scales.maxBias = std::numeric_limits<int16_t>::max();
+  if (const std::optional<DataType> bias = lowering.target.requant.biasType;
+      bias && bitWidth(*bias) < bitWidth(scales.scheme.accumulator))
+    scales.maxBias = static_cast<int64_t>(integerRange(*bias).highest);
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
   return scales;
 }
@@ -154,9 +161,10 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
     scales.covariances.assign(pairs.asArrayRef().begin(), pairs.asArrayRef().end());
   QuantizedWeights weights = quantizeWeights(**filter, *bias ? &**bias : nullptr, order, scales);
   releaseMapped((*filter)->rawBytes());
-  Value stored = lowering.weight(op, "_filter_i8", std::move(weights.filter));
-  Value sums =
-      weights.bias ? lowering.weight(op, "_bias_i32", std::move(*weights.bias)) : lowering.none();
+  Value stored = lowering.weight(op, typedSuffix("_filter", weights.filter), weights.filter);
+  Value sums = weights.bias
+                   ? lowering.weight(op, typedSuffix("_bias", *weights.bias), *weights.bias)
+                   : lowering.none();
   Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
   if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
     return set;
@@ -212,6 +220,15 @@ static quant::UniformQuantizedType leftType(top::MatMulOp op, Lowering &lowering
                                           {scale, left.getZeroPoint()});
 }
 
+/// `bias` (f32) in units of `scale`, as far as sums may reach.
+static Tensor roundedBias(const Tensor &bias, double scale, DataType accumulator) {
+  const double most = maxSum(accumulator);
+  Tensor rounded(DataType::F64, bias.shape());
+  for (auto [from, to] : llvm::zip_equal(bias.data<float>(), rounded.mutableData<double>()))
+    to = std::clamp(std::round(from / scale), -most, most);
+  return convert(rounded, accumulator);
+}
+
 /// Both operands are tensors of the network.
 static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
   quant::UniformQuantizedType left = leftType(op, lowering);
@@ -222,10 +239,8 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
     return propagate(bias);
   Value sums = lowering.none();
   if (*bias) {
-    Tensor rounded(DataType::I32, (*bias)->shape());
-    for (auto [from, to] : llvm::zip_equal((*bias)->data<float>(), rounded.mutableData<int32_t>()))
-      to = static_cast<int32_t>(std::clamp(std::round(from / scale), -1073741824.0, 1073741824.0));
-    sums = lowering.weight(op, "_bias_i32", std::move(rounded));
+    Tensor rounded = roundedBias(**bias, scale, lowering.plan.integers().accumulator);
+    sums = lowering.weight(op, typedSuffix("_bias", rounded), rounded);
   }
   Operation *made = lowering.twin(
       op, {lowering.as(op.getInput(), left), lowering.asIntegers(op.getRight()), sums});

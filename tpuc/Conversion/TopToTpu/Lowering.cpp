@@ -131,16 +131,16 @@ Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Ty
   return made;
 }
 
-/// The elements of tensors in `precision`, which is one of floats.
-static Type floatType(Builder &builder, Precision precision) {
-  if (precision == Precision::F16)
+/// The floats `type`: F32, F16 or BF16.
+static Type floatType(Builder &builder, DataType type) {
+  if (type == DataType::F16)
     return builder.getF16Type();
-  return precision == Precision::BF16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type());
+  return type == DataType::BF16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type());
 }
 
 Expected<void> Lowering::lowerFloat(Operation *op) {
   const Decision &decision = plan.of(op);
-  const Type type = floatType(builder, decision.precision);
+  const Type type = floatType(builder, decision.scheme.activation);
   std::optional<OperationName> name = tpu::twinOf(op->getName());
   if (!name)
     return makeError("layer '" + layerName(op) + "'",
@@ -271,9 +271,14 @@ Value Lowering::weight(Operation *op, StringRef suffix, Tensor tensor) {
       .getOutput();
 }
 
-Expected<MultiplierShift> Lowering::factor(double scale, Operation *op) const {
+unsigned Lowering::multiplierBits() const {
   // Chips that only shift after convolutions still scale in element-wise commands, by 8 bits.
-  const unsigned bits = target.requant.multiplierBits == 0 ? 8 : target.requant.multiplierBits;
+  constexpr unsigned kElementwiseBits = 8;
+  return target.requant.multiplierBits == 0 ? kElementwiseBits : target.requant.multiplierBits;
+}
+
+Expected<MultiplierShift> Lowering::factor(double scale, Operation *op) const {
+  const unsigned bits = multiplierBits();
   MultiplierLimits limits;
   if (bits < 32)
     limits = MultiplierLimits::ofBits(bits);
@@ -308,7 +313,7 @@ Operation *Lowering::twin(Operation *op, ValueRange operands) {
   for (Value result : op->getResults()) {
     Type type = plan.quantized(result);
     if (plan.givesFloats(op))
-      type = floatType(builder, plan.of(op).result);
+      type = floatType(builder, *plan.of(op).result);
     results.push_back(type ? withElements(result.getType(), type) : result.getType());
   }
   Operation *made = tpu::createTwin(builder, op, *tpu::twinOf(op->getName()), operands, results);

@@ -43,6 +43,8 @@ public:
   /// A new constant, named like `op` with `suffix`.
   mlir::Value weight(mlir::Operation *op, llvm::StringRef suffix, Tensor tensor);
 
+  /// The bits of the multipliers with which the target scales stored integers, signs included.
+  unsigned multiplierBits() const;
   /// The factor of a requantization by `scale` with the target's multipliers; in `where`.
   Expected<MultiplierShift> factor(double scale, mlir::Operation *op) const;
   mlir::ArrayAttr ints(llvm::ArrayRef<int64_t> values) { return builder.getI64ArrayAttr(values); }
@@ -74,7 +76,7 @@ private:
   std::optional<Error> failure;
 };
 
-/// Lowers one op whose plan is INT8. Errors: as Lowering::run.
+/// Lowers one op whose plan is on integers. Errors: as Lowering::run.
 Expected<void> lowerInteger(mlir::Operation *op, Lowering &lowering);
 
 } // namespace tpuc

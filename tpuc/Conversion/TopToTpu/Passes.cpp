@@ -65,19 +65,13 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
 
   Expected<PlanOptions> planOptions(func::FuncOp main, const TargetInfo &target) {
     PlanOptions options;
-    std::optional<Precision> precision = parsePrecision(mode);
-    if (!precision)
-      return makeError("mode", "'" + mode + "'", "F32, F16, BF16 or INT8");
-    options.mode = *precision;
-    options.asymmetric = asymmetric;
+    std::optional<QuantScheme> scheme = parseScheme(mode, asymmetric);
+    if (!scheme)
+      return makeError("mode", "'" + mode + "'", schemeChoices());
+    options.scheme = *scheme;
     options.avoidF16Overflow = avoidF16Overflow;
-    if (Expected<void> checked = checkPrecision(target, *precision); !checked)
+    if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
-    if (*precision == Precision::INT8)
-      if (Expected<void> checked = checkQuantization(target, asymmetric ? Quantization::Asymmetric
-                                                                        : Quantization::Symmetric);
-          !checked)
-        return propagate(checked);
     if (qtable.empty())
       return options;
     Expected<QuantizeTable> table = QuantizeTable::read(qtable);
@@ -91,11 +85,13 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!exceptions)
       return propagate(exceptions);
     for (const QuantizeTable::Entry &entry : table->entries)
-      if (!target.has(entry.mode))
+      if (!hasScheme(target, entry.mode))
         return makeError(qtable + ":" + std::to_string(entry.line),
-                         "mode " + std::string(precisionName(entry.mode)),
+                         "mode " + schemeName(entry.mode),
                          "a precision that " + std::string(target.name) + " has");
     options.exceptions = std::move(*exceptions);
+    for (auto &exception : options.exceptions)
+      exception.second.zeroPoint = asymmetric;
     return options;
   }
 
@@ -124,8 +120,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return propagate(store);
     auto name = module->getAttrOfType<StringAttr>("module.name");
     const std::string file = (name ? name.getValue().str() : std::string("network")) + "_" +
-                             std::string(target.name) + "_" +
-                             modeName(options.mode, options.asymmetric) + "_tpu_weight.npz";
+                             std::string(target.name) + "_" + modeName(options.scheme) +
+                             "_tpu_weight.npz";
     dialect->setWeights(file, *store);
     module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
     return {};
@@ -145,9 +141,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
       return propagate(options);
-    if (options->mode == Precision::INT8 && !hasRanges(main))
+    if (options->scheme.isQuantized() && !hasRanges(main))
       return makeError("module", "no tensor has a range",
-                       "a calibration table for INT8 (run_calibration makes it)");
+                       "a calibration table for " + schemeName(options->scheme) +
+                           " (run_calibration makes it)");
     if (Expected<void> scaled =
             scaleChannels(main, **target, StoragePlan(main, **target, *options), *options);
         !scaled)
@@ -159,7 +156,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return lowered;
     Builder builder(&getContext());
     module->setAttr("module.state", builder.getStringAttr("TPU_LOWERED"));
-    module->setAttr("module.mode", builder.getStringAttr(precisionName(options->mode)));
+    module->setAttr("module.mode", builder.getStringAttr(schemeName(options->scheme)));
     module->setAttr("module.asymmetric", builder.getBoolAttr(asymmetric));
     return {};
   }
@@ -256,29 +253,14 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
 
 } // namespace
 
-std::string tpuc::modeName(Precision mode, bool asymmetric) {
-  switch (mode) {
-  case Precision::F32:
-    return "f32";
-  case Precision::F16:
-    return "f16";
-  case Precision::BF16:
-    return "bf16";
-  case Precision::INT8:
-    return asymmetric ? "int8_asym" : "int8_sym";
-  }
-  return "";
-}
-
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
     manager.addPass(createImportCalibrationTable(
-        {options.calibrationTable, options.asymmetric, /*clip=*/true}));
-  manager.addPass(createChipTopOptimize({options.mode != Precision::INT8}));
-  manager.addPass(
-      createConvertTopToTpu({std::string(precisionName(options.mode)), options.asymmetric,
-                             options.quantizeTable, options.avoidF16Overflow}));
+        {options.calibrationTable, options.scheme.zeroPoint, /*clip=*/true}));
+  manager.addPass(createChipTopOptimize({!options.scheme.isQuantized()}));
+  manager.addPass(createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
+                                         options.quantizeTable, options.avoidF16Overflow}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -11,7 +11,7 @@
 
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
-#include "tpuc/Target/Target.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -23,11 +23,10 @@ namespace tpuc {
 /// What a network is to be lowered to.
 struct LoweringOptions {
   std::string chip;
-  Precision mode = Precision::F32;
-  bool asymmetric = false;
-  /// INT8: what run_calibration wrote; may be empty for networks that are quantized already.
+  QuantScheme scheme = schemes::kF32;
+  /// On integers: what run_calibration wrote; may be empty for networks that are quantized already.
   std::string calibrationTable = {};
-  /// Layers in another precision; empty: none.
+  /// Layers in another scheme; empty: none.
   std::string quantizeTable = {};
   bool avoidF16Overflow = false;
   bool quantInput = false;
@@ -39,9 +38,6 @@ struct LoweringOptions {
 /// --chip-top-optimize, --convert-top-to-tpu, --canonicalize, --strip-io-quant,
 /// --chip-tpu-optimize.
 void addLowering(mlir::OpPassManager &manager, const LoweringOptions &options);
-
-/// `f32`, `f16`, `bf16`, `int8_sym`, `int8_asym`: what files of a mode have in their names.
-std::string modeName(Precision mode, bool asymmetric);
 
 void registerTopToTpu(mlir::DialectRegistry &registry);
 

@@ -24,16 +24,16 @@ static Expected<QuantizeTable::Entry> parseLine(const std::vector<std::string> &
                                                 const std::string &path, int64_t line) {
   if (fields.size() != 2)
     return makeError(at(path, line), fmt::format("has {} fields", fields.size()),
-                     "a layer's name and F32, F16, BF16 or INT8");
-  std::optional<Precision> mode = parsePrecision(fields[1]);
+                     "a layer's name and " + schemeChoices());
+  std::optional<QuantScheme> mode = parseScheme(fields[1]);
   if (!mode)
-    return makeError(at(path, line), "mode '" + fields[1] + "'", "F32, F16, BF16 or INT8");
+    return makeError(at(path, line), "mode '" + fields[1] + "'", schemeChoices());
   return QuantizeTable::Entry{decodeTableName(fields[0]), *mode, line};
 }
 
 Expected<QuantizeTable> QuantizeTable::parse(std::string_view text, const std::string &path) {
   QuantizeTable table;
-  std::map<std::string, Precision> seen;
+  std::map<std::string, QuantScheme> seen;
   std::istringstream lines{std::string(text)};
   int64_t number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -65,10 +65,10 @@ Expected<QuantizeTable> QuantizeTable::read(const std::string &path) {
   return parse({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, path);
 }
 
-Expected<std::map<std::string, Precision>>
+Expected<std::map<std::string, QuantScheme>>
 QuantizeTable::modes(const std::vector<std::string> &names, const std::string &path) const {
   std::vector<std::string_view> known(names.begin(), names.end());
-  std::map<std::string, Precision> modes;
+  std::map<std::string, QuantScheme> modes;
   for (const Entry &entry : entries) {
     if (std::ranges::find(names, entry.name) == names.end()) {
       std::optional<std::string_view> near = closestMatch(entry.name, known);
@@ -81,6 +81,6 @@ QuantizeTable::modes(const std::vector<std::string> &names, const std::string &p
   return modes;
 }
 
-std::string tpuc::quantizeTableLine(const std::string &name, Precision mode) {
-  return fmt::format("{} {}", encodeTableName(name), precisionName(mode));
+std::string tpuc::quantizeTableLine(const std::string &name, const QuantScheme &mode) {
+  return fmt::format("{} {}", encodeTableName(name), schemeName(mode));
 }

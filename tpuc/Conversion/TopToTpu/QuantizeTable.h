@@ -9,7 +9,8 @@
 #ifndef TPUC_CONVERSION_TOPTOTPU_QUANTIZETABLE_H
 #define TPUC_CONVERSION_TOPTOTPU_QUANTIZETABLE_H
 
-#include "tpuc/Target/Target.h"
+#include "tpuc/Support/Error.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include <map>
 #include <string>
@@ -18,11 +19,12 @@
 namespace tpuc {
 
 /// The text file of `--quantize_table`: a line NAME MODE for each layer that is not to be in the
-/// network's precision, NAME as in a calibration table; lines from # on are comments.
+/// network's scheme, NAME as in a calibration table; lines from # on are comments.
 struct QuantizeTable {
   struct Entry {
     std::string name;
-    Precision mode;
+    /// Without zero points: where those are is the network's business.
+    QuantScheme mode;
     int64_t line;
   };
   std::vector<Entry> entries;
@@ -33,12 +35,12 @@ struct QuantizeTable {
   static Expected<QuantizeTable> parse(std::string_view text, const std::string &path);
 
   /// The modes by name. Errors name `path` and the line: a layer that is not among `names`.
-  Expected<std::map<std::string, Precision>> modes(const std::vector<std::string> &names,
-                                                   const std::string &path) const;
+  Expected<std::map<std::string, QuantScheme>> modes(const std::vector<std::string> &names,
+                                                     const std::string &path) const;
 };
 
 /// A line of such a table.
-std::string quantizeTableLine(const std::string &name, Precision mode);
+std::string quantizeTableLine(const std::string &name, const QuantScheme &mode);
 
 } // namespace tpuc
 

@@ -25,9 +25,6 @@ using namespace tpuc;
 
 namespace {
 
-/// Half of what 32 bits hold: room for what rounding adds.
-constexpr double kMaxSum = 1 << 30;
-
 /// Channels that are rounded at a time where their elements lie side by side, so many of which fill
 /// a line of the cache, and where the sums of one would have to wait for each other.
 constexpr size_t kTogether = 16;
@@ -48,8 +45,12 @@ public:
       : filter(filter.data<float>()), bias(bias), order(order), scales(scales),
         size(static_cast<size_t>(order.perChannel())),
         together(order.outer == 1 && scales.covariances.empty() ? 1 : kTogether),
-        numbers(together * size), integers(together * size),
-        result{Tensor(DataType::I8, filter.shape()), std::nullopt, {}} {}
+        lowest(double(integerRange(scales.scheme.weight).lowest)),
+        highest(double(integerRange(scales.scheme.weight).highest)),
+        most(maxSum(scales.scheme.accumulator)),
+        maxBias(scales.maxBias ? double(*scales.maxBias) : most), numbers(together * size),
+        integers(together * size),
+        result{Tensor(scales.scheme.weight, filter.shape()), std::nullopt, {}} {}
 
   QuantizedWeights run();
 
@@ -72,6 +73,7 @@ private:
     return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
   }
   double scaleOf(int64_t channel, double largest, Elements elements) const;
+  double largestScale() const;
   double sharedScale() const;
   void roundBlock(int64_t first, std::span<const Elements> channels);
   Row divided(size_t row, Elements elements, double scale);
@@ -79,20 +81,27 @@ private:
   void factorCovariances();
   void roundByCovariances(std::span<const Row> rows) const;
   void store(int64_t first, std::span<const Row> rows);
+  template <typename T>
+  void storeAs(std::span<T> stored, int64_t first, std::span<const Row> rows) const;
   void roundBias(int64_t channel, const Row &row, Elements meansOfChannel);
 
   std::span<const float> filter;
   const Tensor *bias;
   const ChannelOrder &order;
   const ProductScales &scales;
-  size_t size;     ///< Elements of a channel.
-  size_t together; ///< Channels that are rounded at a time.
+  size_t size;            ///< Elements of a channel.
+  size_t together;        ///< Channels that are rounded at a time.
+  double lowest, highest; ///< Integers of the filter.
+  double most;            ///< What sums may reach.
+  double maxBias;
   // Of these channels, one after the other.
   std::vector<double> numbers;
   std::vector<double> integers;
   std::vector<float> means;
   std::vector<size_t> scratch;
   std::vector<double> filterScales;
+  /// The integers of 4 bits before they are packed; empty for other types.
+  std::vector<int8_t> unpacked;
   /// The order in which elements are rounded by covariances, the last first, and the factor of the
   /// covariances in that order.
   std::vector<size_t> places;
@@ -172,11 +181,10 @@ double WeightQuantizer::scaleOf(int64_t channel, double largest, Elements elemen
   if (!scales.filter.empty())
     return scales.filter[scales.filter.size() == 1 ? 0 : static_cast<size_t>(channel)];
   const double inputs = std::abs(biasOf(channel)) / scales.input;
-  const double scale = std::max(largest > 0 ? largest / 127 : 1.0, inputs / double(scales.maxBias));
+  const double scale = std::max(largest > 0 ? largest / highest : 1.0, inputs / maxBias);
+  const auto maxInput = double(scales.maxInput.value_or(numSteps(scales.scheme.activation)));
   // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
-  const auto demandOf = [&](double sum) {
-    return (sum * double(scales.maxInput) + inputs) / kMaxSum;
-  };
+  const auto demandOf = [&](double sum) { return (sum * maxInput + inputs) / most; };
   // The sum need not be known where even one of twice as many of the largest would not do harm.
   if (demandOf(2 * double(elements.size()) * largest) <= scale)
     return scale;
@@ -186,17 +194,26 @@ double WeightQuantizer::scaleOf(int64_t channel, double largest, Elements elemen
   return std::max(scale, demandOf(sum));
 }
 
-/// One power of two for all channels, so that no integer is above 127.
-double WeightQuantizer::sharedScale() const {
-  double largestScale = 0;
+/// The largest scale that a channel needs; 0 if the filter has zeros only.
+double WeightQuantizer::largestScale() const {
+  double scale = 0;
   forEachBlock([&](int64_t first, std::span<const Elements> channels) {
     for (const Elements &elements : channels) {
       if (const double largest = largestOf(elements); largest > 0)
-        largestScale = std::max(largestScale, scaleOf(first, largest, elements));
+        scale = std::max(scale, scaleOf(first, largest, elements));
       ++first;
     }
   });
-  const double wanted = largestScale > 0 ? scales.input * largestScale / scales.output : 1;
+  return scale;
+}
+
+/// One scale for all channels: the largest, or where only a shift follows a power of two of all
+/// scaling, so that no integer is beyond the largest of the type.
+double WeightQuantizer::sharedScale() const {
+  const double largest = largestScale();
+  if (!scales.sharesShift)
+    return largest > 0 ? largest : 1;
+  const double wanted = largest > 0 ? scales.input * largest / scales.output : 1;
   return std::exp2(std::ceil(std::log2(wanted))) * scales.output / scales.input;
 }
 
@@ -302,6 +319,7 @@ void WeightQuantizer::factorCovariances() {
 /// own element of L' e as close to 0 as can be. Several rows at a time, so that their sums need not
 /// wait for each other.
 void WeightQuantizer::roundByCovariances(std::span<const Row> rows) const {
+  const double least = lowest, greatest = highest;
   std::vector<std::array<double, kTogether>> errors(size);
   for (size_t i = size; i-- > 0;) {
     const double *column = &factor[i * size];
@@ -311,7 +329,7 @@ void WeightQuantizer::roundByCovariances(std::span<const Row> rows) const {
         added[c] += column[k] * errors[k][c];
     for (size_t c = 0; c < rows.size(); ++c) {
       const double number = rows[c].numbers[places[i]];
-      const double rounded = std::clamp(std::round(number - added[c] / column[i]), -128.0, 127.0);
+      const double rounded = std::clamp(std::round(number - added[c] / column[i]), least, greatest);
       errors[i][c] = rounded - number;
       rows[c].integers[places[i]] = rounded;
     }
@@ -332,23 +350,38 @@ void WeightQuantizer::roundBias(int64_t channel, const Row &row, Elements meansO
   if (addsZero())
     value -=
         double(scales.inputZero) * sumSideBySide(size, [&](size_t i) { return row.integers[i]; });
-  result.bias->mutableData<int32_t>()[c] =
-      static_cast<int32_t>(std::clamp(value, -double(scales.maxBias), double(scales.maxBias)));
+  value = std::clamp(value, -maxBias, maxBias);
+  if (result.bias->type() == DataType::I32)
+    result.bias->mutableData<int32_t>()[c] = static_cast<int32_t>(value);
+  else
+    result.bias->mutableData<int64_t>()[c] = static_cast<int64_t>(value);
 }
 
-/// Limits the integers of rows to 8 bits and puts them where the filter has its elements.
-void WeightQuantizer::store(int64_t first, std::span<const Row> rows) {
-  auto stored = result.filter.mutableData<int8_t>();
-  for (const Row &row : rows)
-    for (double &integer : row.integers)
-      integer = std::clamp(integer, -128.0, 127.0);
+/// Puts the integers of rows where the filter has its elements.
+template <typename T>
+void WeightQuantizer::storeAs(std::span<T> stored, int64_t first, std::span<const Row> rows) const {
   const auto inner = static_cast<size_t>(order.inner);
   forEachRun(first, rows.size(), [&](size_t c, size_t index, size_t element) {
     const double *from = &rows[c].integers[index];
-    int8_t *to = &stored[element];
+    T *to = &stored[element];
     for (size_t i = 0; i < inner; ++i)
-      to[i] = static_cast<int8_t>(static_cast<int32_t>(from[i]));
+      to[i] = static_cast<T>(static_cast<int32_t>(from[i]));
   });
+}
+
+/// Limits the integers of rows to those of the type and stores them.
+void WeightQuantizer::store(int64_t first, std::span<const Row> rows) {
+  // Copies, which no integer can be.
+  const double least = lowest, greatest = highest;
+  for (const Row &row : rows)
+    for (double &integer : row.integers)
+      integer = std::clamp(integer, least, greatest);
+  if (bitWidth(result.filter.type()) == 16)
+    storeAs(result.filter.mutableData<int16_t>(), first, rows);
+  else if (!unpacked.empty())
+    storeAs(std::span(unpacked), first, rows);
+  else
+    storeAs(result.filter.mutableData<int8_t>(), first, rows);
 }
 
 void WeightQuantizer::roundBlock(int64_t first, std::span<const Elements> channels) {
@@ -372,19 +405,27 @@ void WeightQuantizer::roundBlock(int64_t first, std::span<const Elements> channe
 }
 
 QuantizedWeights WeightQuantizer::run() {
-  if (scales.sharesShift)
+  const bool isShared = scales.sharesShift || (scales.filter.empty() &&
+                                               scales.scheme.granularity == Granularity::PerTensor);
+  if (isShared)
     filterScales.assign(static_cast<size_t>(order.numChannels()), sharedScale());
   if (bias || addsZero() || !scales.means.empty())
-    result.bias.emplace(DataType::I32, Shape{order.numChannels()});
+    result.bias.emplace(scales.scheme.accumulator, Shape{order.numChannels()});
+  if (bitWidth(scales.scheme.weight) == 4)
+    unpacked.resize(filter.size());
   if (!scales.covariances.empty())
     factorCovariances();
   forEachBlock([&](int64_t first, std::span<const Elements> channels) {
-    if (!scales.sharesShift)
+    if (!isShared)
       for (size_t c = 0; c < channels.size(); ++c)
         filterScales.push_back(
             scaleOf(first + static_cast<int64_t>(c), largestOf(channels[c]), channels[c]));
     roundBlock(first, channels);
   });
+  if (!unpacked.empty()) {
+    const auto bytes = result.filter.mutableBytes();
+    pack4(unpacked, {reinterpret_cast<uint8_t *>(bytes.data()), bytes.size()});
+  }
   for (double scale : filterScales)
     result.factors.push_back(scales.input * scale / scales.output);
   return std::move(result);

@@ -11,6 +11,7 @@
 
 #include "tpuc/Support/Requant.h"
 #include "tpuc/Support/Tensor.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include <optional>
 #include <span>
@@ -58,13 +59,15 @@ struct ChannelOrder {
 
 /// What the products of a layer are summed and scaled with.
 struct ProductScales {
+  /// The integers of inputs, filter and sums.
+  QuantScheme scheme = schemes::kInt8;
   double input = 1;
   int64_t inputZero = 0;
-  /// The largest magnitude of an input less its zero point.
-  int64_t maxInput = 255;
+  /// The largest magnitude of an input less its zero point; none: that of any input of the scheme.
+  std::optional<int64_t> maxInput = {};
   double output = 1;
-  /// The largest magnitude of a bias: half of what 32 bits hold, which leaves room for the sum.
-  int64_t maxBias = int64_t(1) << 30;
+  /// The largest magnitude of a bias; none: that of a sum, which leaves room for the products.
+  std::optional<int64_t> maxBias = {};
   /// Whether the bias takes up -inputZero * sum of the channel's integers.
   bool foldsZero = true;
   /// Scales of the filter that are given, one or one for each channel; empty: to be found.
@@ -81,16 +84,17 @@ struct ProductScales {
 };
 
 struct QuantizedWeights {
-  Tensor filter;              ///< i8
-  std::optional<Tensor> bias; ///< i32
+  Tensor filter;              ///< Of the scheme's weights: i8.
+  std::optional<Tensor> bias; ///< Of the scheme's accumulator: i32.
   /// input * filter / output for each channel.
   std::vector<double> factors;
 };
 
-/// Rounds a filter (f32) and a bias (f32, may be null) to integers: the filter of channel c by its
-/// largest magnitude / 127, the bias by input scale * filter scale. A channel whose sums could
-/// leave 32 bits, or whose bias is too large, gets a larger scale. Channels of zeros have a scale
-/// of 1.
+/// Rounds a filter (f32) and a bias (f32, may be null) to the scheme's integers: the filter of
+/// channel c by its largest magnitude over the largest integer, which is 127 in 8 bits, the bias by
+/// input scale * filter scale. A channel whose sums could leave the accumulator, or whose bias is
+/// too large, gets a larger scale. Channels of zeros have a scale of 1. Per tensor, the largest of
+/// these scales is that of all channels.
 ///
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
 /// only, those of the whole output channel, are off by at most half an integer. The elements

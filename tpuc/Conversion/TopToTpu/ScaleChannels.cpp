@@ -49,22 +49,23 @@ class ChannelScaler {
 public:
   ChannelScaler(func::FuncOp main, const TargetInfo &target, const StoragePlan &plan,
                 PlanOptions &options)
-      : main(main), target(target), plan(plan), options(options), builder(main.getContext()) {}
+      : main(main), target(target), plan(plan), options(options), integers(plan.integers()),
+        builder(main.getContext()) {}
 
   Expected<void> run();
 
 private:
   void find(Operation *op);
-  std::optional<Precision> precisionOf(Value value) const;
-  ChannelMap scaledMap(Operation *reader, Precision precision) const;
-  ChannelMap shiftedMap(Operation *reader, Precision precision) const;
+  std::optional<DataType> floatsOf(Value value) const;
+  ChannelMap scaledMap(Operation *reader, DataType floats) const;
+  ChannelMap shiftedMap(Operation *reader, DataType floats) const;
   Expected<double> errorOf(const ScaledTensor &tensor,
                            llvm::function_ref<double(size_t)> stepOf) const;
   Expected<std::optional<ChannelMap>> bestMap(Value value, const ScaledTensor &tensor,
-                                              Precision precision) const;
+                                              DataType floats) const;
   Value constant(const std::string &name, const ScaledTensor &tensor, ArrayRef<float> numbers,
                  RankedTensorType type);
-  Value apply(Value value, const ScaledTensor &tensor, const ChannelMap &map, Precision precision);
+  Value apply(Value value, const ScaledTensor &tensor, const ChannelMap &map, DataType floats);
   Expected<void> convertReader(Operation *reader, const ChannelMap &map);
   Expected<void> takeSummands(Operation *reader, const Tensor &filter, ArrayRef<float> summands);
 
@@ -72,6 +73,7 @@ private:
   const TargetInfo &target;
   const StoragePlan &plan;
   PlanOptions &options;
+  QuantScheme integers;
   OpBuilder builder;
   llvm::MapVector<Value, ScaledTensor> tensors;
 };
@@ -89,16 +91,17 @@ std::string tensorName(Value value) {
 }
 
 /// The floats in which `value` is multiplied; none where it is not made in floats, or in none that
-/// are finer than 8 bits.
-std::optional<Precision> ChannelScaler::precisionOf(Value value) const {
+/// are finer than the integers.
+std::optional<DataType> ChannelScaler::floatsOf(Value value) const {
   Operation *maker = value.getDefiningOp();
   if (!maker || isa<top::InputOp, top::WeightOp>(maker) ||
       (plan.isInteger(maker) && !plan.givesFloats(maker)))
     return std::nullopt;
-  const Precision made = plan.givesFloats(maker) ? plan.of(maker).result : plan.of(maker).precision;
-  if (made != Precision::BF16)
+  const DataType made =
+      plan.givesFloats(maker) ? *plan.of(maker).result : plan.of(maker).scheme.activation;
+  if (significantBits(made) > significantBits(plan.integers().activation))
     return made;
-  return target.has(Precision::F32) ? std::optional(Precision::F32) : std::nullopt;
+  return hasScheme(target, schemes::kF32) ? std::optional(DataType::F32) : std::nullopt;
 }
 
 void ChannelScaler::find(Operation *op) {
@@ -108,7 +111,7 @@ void ChannelScaler::find(Operation *op) {
   Value value = op->getOperand(0);
   auto type = dyn_cast<RankedTensorType>(value.getType());
   auto filter = op->getOperand(1).getDefiningOp<top::WeightOp>();
-  if (!type || !type.hasStaticShape() || filter.getWeightScaleAttr() || !precisionOf(value) ||
+  if (!type || !type.hasStaticShape() || filter.getWeightScaleAttr() || !floatsOf(value) ||
       !isa<quant::CalibratedQuantizedType>(type.getElementType()))
     return;
   ScaledTensor &tensor = tensors[value];
@@ -124,16 +127,17 @@ static quant::FloatRange channelRange(Operation *reader, size_t index) {
           double(reader->getAttrOfType<DenseF32ArrayAttr>(kInputHighest)[index])};
 }
 
-/// For each channel what makes it as wide as the widest, or 256 times as wide: a number that
-/// `precision` holds.
-static SmallVector<float> wideningFactors(ArrayRef<double> widths, Precision precision) {
-  constexpr double kLeastWidth = 0x1p-8;
+/// For each channel what makes it as wide as the widest, or as many times as wide as the integers
+/// have steps (256 in 8 bits): a number that `floats` holds.
+static SmallVector<float> wideningFactors(ArrayRef<double> widths, DataType floats,
+                                          DataType integers) {
+  const double leastWidth = std::ldexp(1.0, -static_cast<int>(bitWidth(integers)));
   const double widest = *llvm::max_element(widths);
   SmallVector<float> factors;
   for (double width : widths) {
-    const double part = widest > 0 ? std::max(width / widest, kLeastWidth) : 1;
+    const double part = widest > 0 ? std::max(width / widest, leastWidth) : 1;
     const auto factor = static_cast<float>(1 / part);
-    factors.push_back(precision == Precision::F16 ? kernels::roundF16(factor) : factor);
+    factors.push_back(floats == DataType::F16 ? kernels::roundF16(factor) : factor);
   }
   return factors;
 }
@@ -162,38 +166,38 @@ static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, b
 
 /// Nothing is added: 0 stays 0. Channels that are negative for the most part change their sign, so
 /// that the sides on which channels are wide coincide.
-ChannelMap ChannelScaler::scaledMap(Operation *reader, Precision precision) const {
+ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats) const {
   SmallVector<double> widths;
   for (size_t channel = 0; channel < numChannels(reader); ++channel) {
     const quant::FloatRange range = channelRange(reader, channel);
     const double below = std::max(-range.min, 0.0);
     const double above = std::max(range.max, 0.0);
-    widths.push_back(options.asymmetric ? below + above : std::max(below, above));
+    widths.push_back(integers.zeroPoint ? below + above : std::max(below, above));
   }
-  ChannelMap map{wideningFactors(widths, precision), {}};
+  ChannelMap map{wideningFactors(widths, floats, integers.activation), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
     const quant::FloatRange range = channelRange(reader, channel);
-    if (options.asymmetric && -range.min > range.max)
+    if (integers.zeroPoint && -range.min > range.max)
       factor = -factor;
   }
-  map.range = mappedRange(reader, map, options.asymmetric);
+  map.range = mappedRange(reader, map, integers.zeroPoint);
   return map;
 }
 
 /// The middle of every channel becomes 0.
-ChannelMap ChannelScaler::shiftedMap(Operation *reader, Precision precision) const {
+ChannelMap ChannelScaler::shiftedMap(Operation *reader, DataType floats) const {
   SmallVector<double> widths;
   for (size_t channel = 0; channel < numChannels(reader); ++channel) {
     const quant::FloatRange range = channelRange(reader, channel);
     widths.push_back(range.max - range.min);
   }
-  ChannelMap map{wideningFactors(widths, precision), {}};
+  ChannelMap map{wideningFactors(widths, floats, integers.activation), {}};
   for (auto [channel, factor] : llvm::enumerate(map.factors)) {
     const quant::FloatRange range = channelRange(reader, channel);
     const auto summand = static_cast<float>(-(range.min + range.max) / 2 * double(factor));
-    map.summands.push_back(precision == Precision::F16 ? kernels::roundF16(summand) : summand);
+    map.summands.push_back(floats == DataType::F16 ? kernels::roundF16(summand) : summand);
   }
-  map.range = mappedRange(reader, map, options.asymmetric);
+  map.range = mappedRange(reader, map, integers.zeroPoint);
   return map;
 }
 
@@ -236,17 +240,17 @@ static bool takesSummands(Operation *reader) {
 
 /// The map with the smallest error; none where rounding as it is is as good.
 Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const ScaledTensor &tensor,
-                                                           Precision precision) const {
+                                                           DataType floats) const {
   const double plainStep = plan.quantized(value).getScale();
   Expected<double> least = errorOf(tensor, [&](size_t) { return plainStep; });
-  SmallVector<ChannelMap> maps = {scaledMap(tensor.readers[0], precision)};
+  SmallVector<ChannelMap> maps = {scaledMap(tensor.readers[0], floats)};
   if (llvm::all_of(tensor.readers, takesSummands))
-    maps.push_back(shiftedMap(tensor.readers[0], precision));
+    maps.push_back(shiftedMap(tensor.readers[0], floats));
   std::optional<ChannelMap> best;
   for (ChannelMap &map : maps) {
     if (!least || !(map.range.max > map.range.min))
       break;
-    const double step = (map.range.max - map.range.min) / 255;
+    const double step = (map.range.max - map.range.min) / double(numSteps(integers.activation));
     Expected<double> error =
         errorOf(tensor, [&](size_t channel) { return step / double(map.factors[channel]); });
     if (!error)
@@ -274,7 +278,7 @@ Value ChannelScaler::constant(const std::string &name, const ScaledTensor &tenso
 
 /// `value` after `map`.
 Value ChannelScaler::apply(Value value, const ScaledTensor &tensor, const ChannelMap &map,
-                           Precision precision) {
+                           DataType floats) {
   auto type = cast<RankedTensorType>(value.getType());
   const auto floatType = Float32Type::get(type.getContext());
   const auto stored = type.clone(quant::CalibratedQuantizedType::get(floatType, map.range));
@@ -285,7 +289,7 @@ Value ChannelScaler::apply(Value value, const ScaledTensor &tensor, const Channe
     Value with = constant(called + operand, tensor, numbers, type);
     auto made = builder.create<Op>(NameLoc::get(builder.getStringAttr(called)), result,
                                    ValueRange{value, with});
-    options.scalings[made] = precision;
+    options.scalings[made] = floats;
     value = made.getOutput();
   };
   if (map.summands.empty()) {
@@ -362,13 +366,13 @@ Expected<void> ChannelScaler::run() {
   for (Operation &op : main.front().without_terminator())
     find(&op);
   for (const auto &[value, tensor] : tensors) {
-    const Precision precision = *precisionOf(value);
-    Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, precision);
+    const DataType floats = *floatsOf(value);
+    Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, floats);
     if (!map)
       return propagate(map);
     if (!*map)
       continue;
-    Value scaled = apply(value, tensor, **map, precision);
+    Value scaled = apply(value, tensor, **map, floats);
     for (Operation *reader : tensor.readers) {
       reader->setOperand(0, scaled);
       if (Expected<void> converted = convertReader(reader, **map); !converted)
@@ -382,5 +386,7 @@ Expected<void> ChannelScaler::run() {
 
 Expected<void> tpuc::scaleChannels(func::FuncOp main, const TargetInfo &target,
                                    const StoragePlan &plan, PlanOptions &options) {
+  if (!options.integers())
+    return {};
   return ChannelScaler(main, target, plan, options).run();
 }

@@ -17,7 +17,7 @@ namespace tpuc {
 /// channel, so that all channels use the integers alike, and divides the filters by it. Where the
 /// biases can take it up, a number for each channel is added, too. The numbers follow from the
 /// ranges of the channels that calibration has found. The ops are of top, `NAME_scaled` and
-/// `NAME_scaled_shifted`; their precision is added to `options`, those that `plan` was made with; a
+/// `NAME_scaled_shifted`; their floats are added to `options`, those that `plan` was made with; a
 /// plan has to be made anew. Errors: a filter or a bias that cannot be read.
 Expected<void> scaleChannels(mlir::func::FuncOp main, const TargetInfo &target,
                              const StoragePlan &plan, PlanOptions &options);

@@ -30,6 +30,9 @@ using namespace tpuc;
 
 static constexpr double kMaxF16 = 65504;
 
+/// The widest integers whose functions a table can hold, with an entry for each.
+static constexpr unsigned kMaxTableBits = 8;
+
 /// The range that calibration found for a tensor.
 static std::optional<quant::FloatRange> rangeOf(Value value) {
   auto type = dyn_cast<quant::CalibratedQuantizedType>(getElementTypeOrSelf(value.getType()));
@@ -85,8 +88,17 @@ static bool isSum(Operation *op) {
 /// Sums of products, which have 32 bits before they are stored.
 static bool isProduct(Operation *op) { return op->hasTrait<traits::Product>(); }
 
+std::optional<QuantScheme> PlanOptions::integers() const {
+  if (scheme.isQuantized())
+    return scheme;
+  for (const auto &exception : exceptions)
+    if (exception.second.isQuantized())
+      return exception.second;
+  return std::nullopt;
+}
+
 StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOptions given)
-    : main(main), target(target), options(std::move(given)) {
+    : main(main), target(target), options(std::move(given)), integerScheme(options.integers()) {
   for (Operation &op : main.front().without_terminator())
     for (Value result : op.getResults())
       if (quant::UniformQuantizedType type = typeFor(result))
@@ -104,22 +116,25 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
   if (quant::UniformQuantizedType stated = tpu::quantizedType(value))
     return stated;
   const std::optional<quant::FloatRange> range = rangeOf(value);
-  if (!range)
+  if (!range || !integerScheme)
     return {};
+  const DataType type = integerScheme->activation;
+  const unsigned bits = bitWidth(type);
   const auto floatType = Float32Type::get(value.getContext());
   const auto make = [&](bool isSigned, double scale, int64_t zeroPoint) {
-    return quant::UniformQuantizedType::get(quant::StorageSpec::full(isSigned, 8), floatType,
+    return quant::UniformQuantizedType::get(quant::StorageSpec::full(isSigned, bits), floatType,
                                             {scale, zeroPoint});
   };
-  if (options.asymmetric) {
+  if (integerScheme->zeroPoint) {
     const double min = std::min(range->min, 0.0);
     const double max = std::max(range->max, 0.0);
-    Expected<QuantParams> params = asymmetricParams(min, max, integerRange<int8_t>());
+    Expected<QuantParams> params = asymmetricParams(min, max, integerRange(type));
     return params ? make(true, params->scale, params->zeroPoint) : quant::UniformQuantizedType();
   }
   const double threshold = std::max(std::abs(range->min), std::abs(range->max));
-  const bool isUnsigned = isNonNegative(value) && target.tiu.takes(DataType::U8);
-  Expected<double> scale = isUnsigned ? unsignedScale(threshold) : activationScale(threshold);
+  const bool isUnsigned = isNonNegative(value) && target.tiu.takes(unsignedType(type));
+  Expected<double> scale =
+      isUnsigned ? unsignedScale(threshold, bits) : activationScale(threshold, bits);
   return scale ? make(!isUnsigned, *scale, 0) : quant::UniformQuantizedType();
 }
 
@@ -150,24 +165,25 @@ void StoragePlan::decide(Operation *op) {
     return;
   }
   if (auto scaling = options.scalings.find(op); scaling != options.scalings.end()) {
-    decisions[op] = {scaling->second, "it scales channels for products on integers"};
+    decisions[op] = {floatScheme(scaling->second), "it scales channels for products on integers"};
     return;
   }
   auto exception = options.exceptions.find(layerName(op));
-  const Precision wanted = exception == options.exceptions.end() ? options.mode : exception->second;
+  const QuantScheme wanted =
+      exception == options.exceptions.end() ? options.scheme : exception->second;
   Decision decision{wanted, ""};
-  if (wanted == Precision::INT8) {
+  if (wanted.isQuantized()) {
     if (std::string why = whyNotInteger(op); !why.empty())
-      decision = {decideFloat(op, floatPrecision(op)).precision, std::move(why)};
+      decision = {decideFloat(op, floatsFor(op)).scheme, std::move(why)};
   } else {
     decision = decideFloat(op, wanted);
   }
-  if (wanted != options.mode && decision.reason.empty())
+  if (wanted != options.scheme && decision.reason.empty())
     decision.reason = "the quantize table says so";
-  const bool isFree = exception == options.exceptions.end() && target.has(Precision::F32);
-  if (isFree && decision.precision == Precision::BF16 && options.mode == Precision::BF16 &&
-      gates.contains(op))
-    decision = {Precision::F32, "it is small, and its result scales whole channels"};
+  const bool isFree = exception == options.exceptions.end() && hasScheme(target, schemes::kF32);
+  if (isFree && decision.scheme.activation == DataType::BF16 &&
+      options.scheme.activation == DataType::BF16 && gates.contains(op))
+    decision = {schemes::kF32, "it is small, and its result scales whole channels"};
   decisions[op] = std::move(decision);
 }
 
@@ -188,31 +204,32 @@ static bool hasSmallScores(top::ScaleDotProductAttentionOp op) {
   return most < kMaxF16 / kFar;
 }
 
-Precision StoragePlan::floatPrecision(Operation *op) const {
+QuantScheme StoragePlan::floatsFor(Operation *op) const {
   auto attention = dyn_cast_or_null<top::ScaleDotProductAttentionOp>(op);
-  if (attention && target.has(Precision::F16) && hasSmallScores(attention))
-    return Precision::F16;
-  return target.has(Precision::F32) ? Precision::F32 : Precision::BF16;
+  if (attention && hasScheme(target, schemes::kF16) && hasSmallScores(attention))
+    return schemes::kF16;
+  return hasScheme(target, schemes::kF32) ? schemes::kF32 : schemes::kBF16;
 }
 
-Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
-  if (wanted == Precision::F32)
+Decision StoragePlan::decideFloat(Operation *op, const QuantScheme &wanted) {
+  const bool isF16 = wanted.activation == DataType::F16;
+  if (wanted.activation == DataType::F32)
     return {wanted, ""};
   if (op->getNumRegions() > 0)
-    return {Precision::F32, "its bodies are computed in f32"};
+    return {schemes::kF32, "its bodies are computed in f32"};
   if (op->hasTrait<traits::ComputesInF32>())
-    return {Precision::F32, "it is exact enough in f32 only"};
-  if (wanted == Precision::F16 && hasHugeConstant(op))
-    return {Precision::F32, "a constant is beyond the range of f16"};
-  if (wanted == Precision::F16 && options.avoidF16Overflow) {
+    return {schemes::kF32, "it is exact enough in f32 only"};
+  if (isF16 && hasHugeConstant(op))
+    return {schemes::kF32, "a constant is beyond the range of f16"};
+  if (isF16 && options.avoidF16Overflow) {
     const auto isHuge = [](Value value) {
       std::optional<quant::FloatRange> range = rangeOf(value);
       return range && std::max(-range->min, range->max) > kMaxF16;
     };
     if (llvm::any_of(op->getOperands(), isHuge) || llvm::any_of(op->getResults(), isHuge))
-      return {Precision::F32, "values are beyond the range of f16"};
+      return {schemes::kF32, "values are beyond the range of f16"};
     if (isSum(op))
-      return {Precision::F32, "sums may leave the range of f16"};
+      return {schemes::kF32, "sums may leave the range of f16"};
   }
   return {wanted, ""};
 }
@@ -220,6 +237,10 @@ Decision StoragePlan::decideFloat(Operation *op, Precision wanted) {
 std::string StoragePlan::whyNotInteger(Operation *op) const {
   if (integerForm(op) == IntegerForm::None)
     return fmt::format("{} has no form on integers", op->getName().getStringRef().str());
+  if (const unsigned bits = bitWidth(integerScheme->activation);
+      bits > kMaxTableBits && isTabulated(op))
+    return fmt::format("{} has no form on integers of {} bits", op->getName().getStringRef().str(),
+                       bits);
   for (OpOperand *operand : integerOperands(op))
     if (!types.contains(operand->get()) && !operand->get().getDefiningOp<top::WeightOp>())
       return fmt::format("operand {} has no range", operand->getOperandNumber());
@@ -258,8 +279,8 @@ void StoragePlan::decideMovers() {
     // As the floats are stored that it moves.
     Operation *maker = op.getOperand(0).getDefiningOp();
     const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
-    const Precision wanted = isMade ? of(maker).precision : floatPrecision();
-    decisions[&op] = {decideFloat(&op, wanted).precision, "it moves floats between ops on floats"};
+    const QuantScheme wanted = isMade ? of(maker).scheme : floatsFor();
+    decisions[&op] = {decideFloat(&op, wanted).scheme, "it moves floats between ops on floats"};
   }
 }
 
@@ -269,16 +290,16 @@ void StoragePlan::decideResults() {
     return;
   const auto readsFloats = [&](Operation *user) {
     auto found = decisions.find(user);
-    return found != decisions.end() && found->second.precision != Precision::INT8;
+    return found != decisions.end() && !found->second.scheme.isQuantized();
   };
   for (auto &[op, decision] : decisions) {
-    if (decision.precision != Precision::INT8 || !isProduct(op) || op->use_empty() ||
+    if (!decision.scheme.isQuantized() || !isProduct(op) || op->use_empty() ||
         tpu::isQuantized(op->getResult(0)) || !llvm::all_of(op->getUsers(), readsFloats))
       continue;
-    decision.result = of(*op->user_begin()).precision;
+    decision.result = of(*op->user_begin()).scheme.activation;
     for (Operation *user : op->getUsers())
-      if (of(user).precision != decision.result)
-        decision.result = Precision::F32;
+      if (of(user).scheme.activation != decision.result)
+        decision.result = DataType::F32;
   }
 }
 

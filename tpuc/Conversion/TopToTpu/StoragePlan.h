@@ -10,6 +10,7 @@
 #define TPUC_CONVERSION_TOPTOTPU_STORAGEPLAN_H
 
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Target/QuantScheme.h"
 #include "tpuc/Target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,29 +20,31 @@
 namespace tpuc {
 
 struct PlanOptions {
-  Precision mode = Precision::F32;
-  bool asymmetric = false;
+  QuantScheme scheme = schemes::kF32;
   bool avoidF16Overflow = false;
-  /// Layers in another precision, by the name of their first tensor.
-  std::map<std::string, Precision> exceptions = {};
-  /// Ops that were made to scale the channels of what products on integers read.
-  std::map<mlir::Operation *, Precision> scalings = {};
+  /// Layers in another scheme, by the name of their first tensor. All integers are of one scheme.
+  std::map<std::string, QuantScheme> exceptions = {};
+  /// Ops that were made to scale the channels of what products on integers read, and their floats.
+  std::map<mlir::Operation *, DataType> scalings = {};
+
+  /// The integers of the layers that are on integers; none where no layer can be.
+  std::optional<QuantScheme> integers() const;
 };
 
 /// What becomes of an op and of the tensors that it makes.
 struct Decision {
-  Precision precision = Precision::F32;
-  /// Why it is not the mode's; empty where it is.
+  QuantScheme scheme = schemes::kF32;
+  /// Why it is not the network's; empty where it is.
   std::string reason;
-  /// In which floats a product on integers gives its sums; INT8: in integers.
-  Precision result = Precision::INT8;
+  /// In which floats a product on integers gives its sums; none: in integers.
+  std::optional<DataType> result = {};
 };
 
 /// The policy of lowering: one storage type for each tensor.
 ///
-/// An op has the precision of its exception, else of the mode. INT8 needs a form on integers
-/// (IntegerForms.h) and a range for every tensor that the op reads or makes; ops that move elements
-/// follow their neighbours. What has no integer form is F32, or BF16 on chips without F32;
+/// An op has the scheme of its exception, else of the network. A scheme of integers needs a form on
+/// integers (IntegerForms.h) and a range for every tensor that the op reads or makes; ops that move
+/// elements follow their neighbours. What has no integer form is F32, or BF16 on chips without F32;
 /// attention, nearly all of which is products, is F16 where the ranges say that its scores are
 /// small. F16 gives way to F32 for constants beyond its range, for ops whose results are
 /// coordinates or indices, and with `avoidF16Overflow` for ranges beyond 65504.
@@ -49,8 +52,8 @@ struct Decision {
 /// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
 ///
 /// A product (convolution, inner product) on integers whose readers are all on floats gives floats
-/// straight from its 32-bit sums, where the chip scales sums by a command of their own: nothing is
-/// rounded to 8 bits between.
+/// straight from its sums, where the chip scales sums by a command of their own: nothing is rounded
+/// to fewer bits between.
 ///
 /// Tensors that an op moves elements between share one scale and zero point: those of its result
 /// where nobody else reads the operand, else those of the operand (manual 6.3.5,
@@ -60,22 +63,22 @@ public:
   StoragePlan(mlir::func::FuncOp main, const TargetInfo &target, PlanOptions options);
 
   const Decision &of(mlir::Operation *op) const { return decisions.find(op)->second; }
-  bool isInteger(mlir::Operation *op) const { return of(op).precision == Precision::INT8; }
+  bool isInteger(mlir::Operation *op) const { return of(op).scheme.isQuantized(); }
   /// Whether `op` is on integers and gives floats of its sums.
-  bool givesFloats(mlir::Operation *op) const {
-    return isInteger(op) && of(op).result != Precision::INT8;
-  }
+  bool givesFloats(mlir::Operation *op) const { return isInteger(op) && of(op).result.has_value(); }
+  /// The scheme of what is stored in integers, for a plan that has any.
+  const QuantScheme &integers() const { return *integerScheme; }
   /// The integers that `value` is stored in, wherever it is read as such; null without a range.
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
 
 private:
   void findGates();
   void decide(mlir::Operation *op);
-  Decision decideFloat(mlir::Operation *op, Precision wanted);
+  Decision decideFloat(mlir::Operation *op, const QuantScheme &wanted);
   /// Why `op` cannot be computed on integers; empty if it can.
   std::string whyNotInteger(mlir::Operation *op) const;
   /// What ops without a form on integers are computed in; `op` may be null.
-  Precision floatPrecision(mlir::Operation *op = nullptr) const;
+  QuantScheme floatsFor(mlir::Operation *op = nullptr) const;
   void decideMovers();
   void decideResults();
   void shareTypes();
@@ -84,6 +87,7 @@ private:
   mlir::func::FuncOp main;
   const TargetInfo &target;
   PlanOptions options;
+  std::optional<QuantScheme> integerScheme;
   llvm::DenseMap<mlir::Operation *, Decision> decisions;
   /// Ops on one number per channel whose results scale larger tensors.
   llvm::DenseSet<mlir::Operation *> gates;
