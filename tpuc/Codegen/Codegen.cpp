@@ -61,7 +61,7 @@ Expected<OutputFile> codegen::writeModelFile(ModuleOp module, const std::string 
   const TargetInfo &target = (*backend)->info();
   const model::Container *container = model::findContainer(target.container, model::containers());
   if (!container)
-    return makeError("module", "no model file is known for " + std::string(target.name),
+    return makeError("module", "there is no file format for " + std::string(target.name),
                      "a chip with a container");
   Expected<model::CompiledModel> compiled = readModelContents(module, target);
   if (!compiled)

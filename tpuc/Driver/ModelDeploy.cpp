@@ -468,7 +468,7 @@ bool ModelDeploy::compiles() const {
 Expected<void> ModelDeploy::commit() {
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
-  if (target->container == Container::None)
+  if (target->container.empty())
     summary.note = fmt::format("{} is not written: there is no file format for {}", options.model,
                                target->name);
   else if (!target->hasCodeGenerator)

@@ -920,100 +920,9 @@ const std::vector<Layer> kLayers = {
 
 void PrintTo(const Layer &layer, std::ostream *out) { *out << layer.name; }
 
-struct Mode {
-  const char *name;
-  QuantScheme scheme;
-};
-
-constexpr Mode kModes[] = {{"F32", schemes::kF32},
-                           {"F16", schemes::kF16},
-                           {"BF16", schemes::kBF16},
-                           {"INT8", schemes::kInt8},
-                           {"INT8_asymmetric", schemes::kInt8Asymmetric}};
-
-class CompiledLayers : public testing::TestWithParam<Layer> {
-protected:
-  CompiledLayers() : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect,
-                        tpu::TpuDialect>();
-    registerEvaluators(context);
-  }
-
-  /// Gives every tensor its shape and the range that it has.
-  void calibrate(mlir::ModuleOp module, const TensorMap &inputs) {
-    auto interpreter = Interpreter::create(module, {.numThreads = 1, .keepAll = true});
-    ASSERT_TRUE(interpreter) << interpreter.error().message();
-    Expected<TensorMap> tensors = (*interpreter)->run(inputs);
-    ASSERT_TRUE(tensors) << tensors.error().message();
-    auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
-    for (mlir::Operation &op : main.front().without_terminator()) {
-      if (mlir::isa<top::WeightOp, top::NoneOp>(op))
-        continue;
-      const Tensor &tensor = tensors->at(layerName(&op));
-      if (tensor.type() != DataType::F32) {
-        op.getResult(0).setType(tensorType(&context, tensor.type(), tensor.shape()));
-        continue;
-      }
-      auto [least, most] = std::ranges::minmax(tensor.data<float>());
-      const auto element = quant::CalibratedQuantizedType::get(
-          mlir::Float32Type::get(&context),
-          {1.02 * std::min(least, 0.0F) - 1e-3, 1.02 * std::max(most, 0.0F) + 1e-3});
-      op.getResult(0).setType(mlir::RankedTensorType::get(
-          {tensor.shape().dims().data(), tensor.shape().rank()}, element));
-      if (auto input = mlir::dyn_cast<top::InputOp>(op))
-        input.getInput().setType(input.getOutput().getType());
-    }
-    main.setType(mlir::FunctionType::get(&context, main.front().getArgumentTypes(),
-                                         main.front().getTerminator()->getOperandTypes()));
-  }
-
-  void transform(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> add) {
-    mlir::PassManager passes(&context);
-    add(passes);
-    ASSERT_TRUE(mlir::succeeded(passes.run(module)));
-  }
-
-  /// Compiles the network and compares what the file computes.
-  void check(const Sketch &sketch, const Layer &layer, const Mode &mode, int opt) {
-    auto module = mlir::parseSourceString<mlir::ModuleOp>(sketch.text(), &context);
-    ASSERT_TRUE(module) << sketch.text();
-    auto store = context.getLoadedDialect<top::TopDialect>()->weights(*module);
-    for (const auto &[name, tensor] : sketch.weights)
-      (*store)->set(name, tensor);
-    ASSERT_NO_FATAL_FAILURE(calibrate(*module, sketch.inputs));
-    ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
-      addLowering(passes, {.chip = "bm1684x", .scheme = mode.scheme});
-    }));
-    mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
-    ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
-      codegen::addCodegen(passes, {.opt = opt});
-    })) << sketch.text();
-    // What the host computes would be right, too.
-    compiled->walk([&](mlir::Operation *op) {
-      EXPECT_TRUE(layer.needsHost || !op->hasAttr("subnet_reason"))
-          << layerName(op) << sketch.text();
-    });
-    const std::string path =
-        testing::TempDir() + fmt::format("compiled_{}_{}.bmodel", layer.name, mode.name);
-    Expected<OutputFile> file = codegen::writeModelFile(*compiled, path);
-    ASSERT_TRUE(file) << file.error().message();
-    ASSERT_TRUE(file->finish());
-    Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
-                                                       .lowered = *module,
-                                                       .inputs = sketch.inputs,
-                                                       .numThreads = 1,
-                                                       .scheme = mode.scheme});
-    ASSERT_TRUE(report) << report.error().message() << sketch.text();
-    ASSERT_TRUE(report->comparison);
-    SCOPED_TRACE(sketch.text() + report->comparison->table());
-    EXPECT_TRUE(report->comparison->passes());
-    const bool isExact = mode.scheme.isQuantized() && !layer.endsInFloats;
-    for (const ComparisonReport::Entry &entry : report->comparison->entries())
-      EXPECT_TRUE(!isExact || entry.comparison.isEqual);
-  }
-
-  mlir::MLIRContext context;
-};
+/// A layer on a chip.
+class CompiledLayers : public CompiledNetworks,
+                       public testing::WithParamInterface<std::tuple<std::string, Layer>> {};
 
 TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
   const auto &[chip, layer] = GetParam();
@@ -1031,7 +940,7 @@ TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
       check(sketch, {.chip = chip,
                      .mode = mode,
                      .opt = static_cast<int>(seed % 2),
-                     .isExact = mode.precision == Precision::INT8 && !layer.endsInFloats,
+                     .isExact = mode.scheme.isQuantized() && !layer.endsInFloats,
                      .needsHost = isLeftToHost(layer, target)});
     }
   }

@@ -8,6 +8,7 @@
 
 #include "unittests/Codegen/CompiledNetworks.h"
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
@@ -88,7 +89,7 @@ void CompiledNetworks::checkFile(mlir::ModuleOp compiled, mlir::ModuleOp lowered
                                                      .lowered = lowered,
                                                      .inputs = sketch.inputs,
                                                      .numThreads = 1,
-                                                     .mode = compilation.mode.precision});
+                                                     .scheme = compilation.mode.scheme});
   ASSERT_TRUE(report) << report.error().message() << sketch.text();
   ASSERT_TRUE(report->comparison);
   SCOPED_TRACE(sketch.text() + report->comparison->table());
@@ -111,7 +112,7 @@ void CompiledNetworks::checkCommands(mlir::ModuleOp compiled, mlir::ModuleOp low
     ASSERT_EQ(outputs->size(), (*interpreter)->outputs().size());
     for (const auto &[name, tensor] : *outputs) {
       const TensorComparison comparison = compareTensors(tensor, wanted->at(name));
-      EXPECT_EQ(comparison.failure(modelFileTolerance(compilation.mode.precision)), "")
+      EXPECT_EQ(comparison.failure(modelFileTolerance(compilation.mode.scheme)), "")
           << sketch.text();
       EXPECT_TRUE(!compilation.isExact || comparison.isEqual)
           << comparison.maxDifferenceText << sketch.text();
@@ -129,11 +130,13 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
   const Mode &mode = compilation.mode;
   ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
     addLowering(passes,
-                {.chip = compilation.chip, .mode = mode.precision, .asymmetric = mode.asymmetric});
+                {.chip = compilation.chip, .scheme = mode.scheme});
   }));
   mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
+  Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);
+  ASSERT_TRUE(backend) << backend.error().message();
   ASSERT_NO_FATAL_FAILURE(transform(*compiled, [&](mlir::OpPassManager &passes) {
-    codegen::addCodegen(passes, {.opt = compilation.opt});
+    codegen::addCodegen(passes, **backend, {.opt = compilation.opt});
   })) << sketch.text();
   // What the host computes would be right, too.
   compiled->walk([&](mlir::Operation *op) {
@@ -141,7 +144,7 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
         << layerName(op) << sketch.text();
   });
   const TargetInfo &target = **lookupTarget(compilation.chip);
-  if (target.container == Container::None)
+  if (target.container.empty())
     checkCommands(*compiled, *module, sketch, compilation);
   else
     checkFile(*compiled, *module, sketch, compilation);

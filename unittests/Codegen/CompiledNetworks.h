@@ -10,6 +10,7 @@
 #define UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
 
 #include "tpuc/Target/Target.h"
+#include "tpuc/Target/QuantScheme.h"
 #include "unittests/Codegen/Sketch.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -20,15 +21,14 @@ namespace tpuc::codegen {
 
 struct Mode {
   const char *name;
-  Precision precision;
-  bool asymmetric = false;
+  QuantScheme scheme;
 };
 
-inline constexpr Mode kModes[] = {{"F32", Precision::F32},
-                                  {"F16", Precision::F16},
-                                  {"BF16", Precision::BF16},
-                                  {"INT8", Precision::INT8},
-                                  {"INT8_asymmetric", Precision::INT8, true}};
+inline constexpr Mode kModes[] = {{"F32", schemes::kF32},
+                                  {"F16", schemes::kF16},
+                                  {"BF16", schemes::kBF16},
+                                  {"INT8", schemes::kInt8},
+                                  {"INT8_asymmetric", schemes::kInt8Asymmetric}};
 
 /// The chips that have a code generator, as `--chip` spells them.
 std::vector<std::string> compiledChips();

@@ -146,12 +146,6 @@ Expected<Place> NullBackend::placeOf(Operation *op) const {
   return Place::Local;
 }
 
-std::optional<int64_t> NullBackend::convolutionCycles(Operation *, std::array<int64_t, 4>,
-                                                      std::array<int64_t, 4>) const {
-  // Rows are packed for none of its convolutions.
-  return std::nullopt;
-}
-
 int64_t NullBackend::transferCycles(int64_t bytes, int64_t rows) const {
   return transferCost(info(), bytes, rows);
 }
@@ -199,7 +193,7 @@ bool NullBackend::liesAlike(Operation *first, unsigned firstIndex, Operation *se
          typeOf(first, firstIndex) == typeOf(second, secondIndex);
 }
 
-std::optional<int64_t> NullBackend::poolAlignment(OpOperand &operand) const {
+std::optional<int64_t> NullBackend::residentAlignment(OpOperand &operand) const {
   constexpr int64_t kElement = 4;
   if (formOf(operand.getOwner(), operand.getOperandNumber()) != Form::PerChannel)
     return std::nullopt;

@@ -20,15 +20,7 @@ public:
 
   PrecisionSet precisions() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
-  int64_t groupsAtOnce(mlir::Operation *) const override { return 1; }
-  std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
-                                           std::array<int64_t, 4> result) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
-  bool wantsConvolution(mlir::Operation *, llvm::ArrayRef<int64_t>) const override { return false; }
-  Expected<std::optional<llvm::SmallVector<int64_t>>> tableSteps(mlir::Operation *) const override {
-    return std::optional<llvm::SmallVector<int64_t>>();
-  }
-  bool turnsStores(mlir::Operation *) const override { return false; }
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
@@ -38,7 +30,7 @@ public:
   bool isAligned(mlir::Operation *op, unsigned index) const override;
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
-  std::optional<int64_t> poolAlignment(mlir::OpOperand &operand) const override;
+  std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
   Expected<int64_t>
   cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
   Expected<llvm::SmallVector<int64_t>>

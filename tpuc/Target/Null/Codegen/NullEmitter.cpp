@@ -61,9 +61,8 @@ Expected<void> NullEmitter::endSubNet() {
   return {};
 }
 
-Expected<OutputFile> NullEmitter::finish(const ModelContents &, const std::string &path) {
-  return makeError("model file '" + path + "'",
-                   "there is no file format for " + std::string(target.name));
+Expected<void> NullEmitter::finish(model::CompiledModel &) {
+  return makeError("module", "there is no file format for " + std::string(target.name));
 }
 
 } // namespace tpuc::Null

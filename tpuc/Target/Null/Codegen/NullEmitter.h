@@ -50,8 +50,7 @@ public:
   void endLayer(mlir::Operation *) override {}
   Expected<void> endSubNet() override;
   /// Null has no files: always an error.
-  Expected<OutputFile> finish(const codegen::ModelContents &contents,
-                              const std::string &path) override;
+  Expected<void> finish(model::CompiledModel &model) override;
 
   const std::vector<Stream> &streams() const { return ended; }
   /// The cycles of all commands so far by engine.

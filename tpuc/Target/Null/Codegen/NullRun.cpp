@@ -33,11 +33,12 @@ class NetworkRun {
 public:
   NetworkRun(NullMachine &machine, func::FuncOp main) : machine(machine), main(main) {}
 
-  Expected<void> fill(const ModelContents &contents, const TensorMap &inputs);
+  Expected<void> fill(const model::Stage &stage, const TensorMap &inputs);
   Expected<void> run(ArrayRef<Stream> streams);
-  Expected<TensorMap> outputs(const ModelContents &contents);
+  Expected<TensorMap> outputs(const model::Stage &stage);
 
 private:
+  Expected<void> writeConstants(const model::Stage &stage);
   Expected<std::optional<Tensor>> valueOf(Value value);
   Expected<void> runOnHost(Operation *op);
 
@@ -51,20 +52,35 @@ Shape staticShape(RankedTensorType type) {
   return Shape(std::span(type.getShape().data(), type.getShape().size()));
 }
 
-Expected<void> NetworkRun::fill(const ModelContents &contents, const TensorMap &inputs) {
-  if (Expected<void> written = machine.write(contents.weightAddress, contents.weights); !written)
+Shape shapeOf(const model::TensorInfo &tensor) {
+  const std::vector<int64_t> dims(tensor.shape.begin(), tensor.shape.end());
+  return Shape(std::span(dims.data(), dims.size()));
+}
+
+Expected<void> NetworkRun::writeConstants(const model::Stage &stage) {
+  for (const model::Section &section : stage.constants)
+    if (Expected<void> written =
+            machine.write(static_cast<int64_t>(section.address), section.data);
+        !written)
+      return written;
+  return {};
+}
+
+Expected<void> NetworkRun::fill(const model::Stage &stage, const TensorMap &inputs) {
+  if (Expected<void> written = writeConstants(stage); !written)
     return written;
-  for (const ModelTensor &input : contents.inputs) {
+  for (const model::TensorInfo &input : stage.inputs) {
     const auto found = inputs.find(input.name);
-    const DataType type = *storageDataType(input.type);
+    const DataType type = *input.type;
+    const Shape shape = shapeOf(input);
     if (found == inputs.end())
       return makeError("input '" + input.name + "'", "is missing");
-    if (found->second.type() != type || found->second.shape() != staticShape(input.type))
+    if (found->second.type() != type || found->second.shape() != shape)
       return makeError(
           "input '" + input.name + "'",
           fmt::format("is {} {}", found->second.shape().str(), dataTypeName(found->second.type())),
-          fmt::format("{} {}", staticShape(input.type).str(), dataTypeName(type)));
-    if (Expected<void> written = machine.write(input.address, found->second.rawBytes()); !written)
+          fmt::format("{} {}", shape.str(), dataTypeName(type)));
+    if (Expected<void> written = machine.write(static_cast<int64_t>(input.address), found->second.rawBytes()); !written)
       return written;
   }
   return {};
@@ -128,10 +144,10 @@ Expected<void> NetworkRun::run(ArrayRef<Stream> streams) {
   return {};
 }
 
-Expected<TensorMap> NetworkRun::outputs(const ModelContents &contents) {
+Expected<TensorMap> NetworkRun::outputs(const model::Stage &stage) {
   TensorMap made;
   for (auto [output, value] :
-       llvm::zip_equal(contents.outputs, main.front().getTerminator()->getOperands())) {
+       llvm::zip_equal(stage.outputs, main.front().getTerminator()->getOperands())) {
     Expected<std::optional<Tensor>> tensor = valueOf(value);
     if (!tensor)
       return propagate(tensor);
@@ -150,20 +166,22 @@ Expected<TensorMap> runCompiled(ModuleOp compiled, const TensorMap &inputs, std:
   Expected<func::FuncOp> main = top::mainFunction(compiled);
   if (!main)
     return propagate(main);
-  Expected<ModelContents> contents = readModelContents(compiled, target);
+  Expected<model::CompiledModel> contents = readModelContents(compiled, target);
   if (!contents)
     return propagate(contents);
   NullEmitter emitter(target);
   if (Expected<void> emitted = emitNetwork(*main, **backend, emitter); !emitted)
     return propagate(emitted);
   const auto base = static_cast<int64_t>(target.global.modelBase);
-  NullMachine machine(target, base, contents->neuronAddress + contents->neuronBytes - base, poison);
+  const model::Stage &stage = contents->nets.front().stages.front();
+  const auto end = static_cast<int64_t>(stage.activationAddress + stage.activationBytes);
+  NullMachine machine(target, base, end - base, poison);
   NetworkRun network(machine, *main);
-  if (Expected<void> filled = network.fill(*contents, inputs); !filled)
+  if (Expected<void> filled = network.fill(stage, inputs); !filled)
     return propagate(filled);
   if (Expected<void> done = network.run(emitter.streams()); !done)
     return propagate(done);
-  return network.outputs(*contents);
+  return network.outputs(stage);
 }
 
 } // namespace tpuc::Null
