@@ -9,6 +9,7 @@
 #include "runtime/Session.h"
 #include "runtime/Elements.h"
 #include "tpuc/Model/Bmodel/Reader.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -135,6 +136,8 @@ private:
 } // namespace
 
 Expected<std::shared_ptr<const LoadedModel>> LoadedModel::load(const std::string &path) {
+  if (Expected<void> known = checkSimdLevel(); !known)
+    return propagate(known);
   auto model = bmodel::readModel(path);
   if (!model)
     return propagate(model);
