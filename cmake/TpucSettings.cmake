@@ -55,3 +55,25 @@ pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 
 set(TPUC_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python3 CACHE FILEPATH
     "Python with the test oracles (utils/requirements.txt); tests that need it are skipped without")
+
+# The levels of instructions that the tests run at: those of this processor, lowest first, by the
+# names of TPUC_CPU (Support/SimdLevel.h). A level that the processor lacks would be its highest again.
+set(TPUC_CPU_LEVELS generic)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TPUC_CPU_LEVELS x86-64)
+  file(STRINGS /proc/cpuinfo flags REGEX "^flags" LIMIT_COUNT 1)
+  foreach(level "avx2: avx2 fma f16c" "avx512: avx512f avx512bw avx512dq avx512vl"
+                "avx512_vnni: avx512_vnni avx512vbmi" "avx512_bf16: avx512_bf16")
+    string(REGEX MATCHALL "[a-z0-9_]+" needed "${level}")
+    list(POP_FRONT needed name)
+    foreach(flag ${needed})
+      if(NOT "${flags} " MATCHES " ${flag} ")
+        set(name "")
+      endif()
+    endforeach()
+    if(NOT name)
+      break()
+    endif()
+    list(APPEND TPUC_CPU_LEVELS ${name})
+  endforeach()
+endif()

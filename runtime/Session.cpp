@@ -8,6 +8,7 @@
 
 #include "runtime/Session.h"
 #include "runtime/Elements.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -40,6 +41,8 @@ Expected<std::vector<LoadedStage::Step>> stepsOf(const model::Stage &stage,
 
 Expected<std::shared_ptr<const LoadedModel>> LoadedModel::load(const std::string &path,
                                                                const Platform &platform) {
+  if (Expected<void> known = checkSimdLevel(); !known)
+    return propagate(known);
   const auto file = model::ModelFile::open(path);
   if (!file)
     return tl::unexpected(file.error());

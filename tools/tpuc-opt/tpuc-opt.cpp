@@ -19,6 +19,7 @@
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/SimdLevel.h"
 #include "tpuc/Target/Registry.h"
 #include "tpuc/Transforms/Passes.h"
 
@@ -96,6 +97,8 @@ int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &re
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  if (Expected<void> known = checkSimdLevel(); !known)
+    return fail(known.error());
   llvm::cl::opt<bool> listTargets("list-targets", llvm::cl::desc("Show the chips and end"));
   llvm::cl::opt<unsigned> numThreads("num_threads",
                                      llvm::cl::desc("Threads to use; 0: one for each processor"),

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/Float.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <algorithm>
 #include <array>
@@ -73,8 +74,7 @@ void bf16ToF32Plain(const uint16_t *from, float *to, size_t count) {
              [](uint16_t bits) __attribute__((always_inline)) { return bf16ToF32(bits); });
 }
 
-bool hasF16C() { return __builtin_cpu_supports("f16c") != 0; }
-bool hasAvx2() { return __builtin_cpu_supports("avx2") != 0; }
+bool hasAvx2() { return bestSimdLevel() >= SimdLevel::Avx2; }
 
 #endif
 
@@ -120,7 +120,7 @@ void encodeAll(std::span<const double> from, std::byte *to, RoundingMode mode, O
 void f32ToF16(std::span<const float> from, std::span<uint16_t> to) {
   assert(from.size() == to.size());
 #ifdef __x86_64__
-  if (hasF16C())
+  if (hasAvx2())
     return f32ToF16F16C(from.data(), to.data(), from.size());
 #endif
   f32ToF16Plain(from.data(), to.data(), from.size());
@@ -129,7 +129,7 @@ void f32ToF16(std::span<const float> from, std::span<uint16_t> to) {
 void f16ToF32(std::span<const uint16_t> from, std::span<float> to) {
   assert(from.size() == to.size());
 #ifdef __x86_64__
-  if (hasF16C())
+  if (hasAvx2())
     return f16ToF32F16C(from.data(), to.data(), from.size());
 #endif
   f16ToF32Plain(from.data(), to.data(), from.size());

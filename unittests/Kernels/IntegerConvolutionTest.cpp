@@ -96,7 +96,7 @@ template <typename Body> void forEachProduct(const Layer &c, Body body) {
           }
 }
 
-std::string describe(const Layer &c, DataType input, DataType filter, IntegerLevel level) {
+std::string describe(const Layer &c, DataType input, DataType filter, SimdLevel level) {
   return c.largeShape().str() + " -> " + c.smallShape().str() + ", filter " +
          c.filterShape().str() + ", strides " + Shape(c.window().strides).str() + ", dilations " +
          Shape(c.window().dilations).str() + ", pads " + Shape(c.window().padsBegin).str() + " " +
@@ -117,7 +117,7 @@ std::vector<int64_t> requantizedAll(const std::vector<Int128> &sums, int64_t inn
 }
 
 /// Compares a convolution of random operands with the definition.
-void expectDirectSums(const Layer &c, Random &random, IntegerLevel level, unsigned numThreads) {
+void expectDirectSums(const Layer &c, Random &random, SimdLevel level, unsigned numThreads) {
   const DataType inputType = randomByteType(random);
   const DataType filterType = pick(random, 0, 3) == 0 ? DataType::U8 : DataType::I8;
   const DataType outputType = randomByteType(random);
@@ -152,7 +152,7 @@ void expectDirectSums(const Layer &c, Random &random, IntegerLevel level, unsign
   }
 }
 
-class IntegerConvolutionTest : public testing::TestWithParam<IntegerLevel> {};
+class IntegerConvolutionTest : public testing::TestWithParam<SimdLevel> {};
 
 TEST_P(IntegerConvolutionTest, EqualsTheDirectSums) {
   Random random(1);

@@ -51,7 +51,7 @@ Product randomProduct(Random &random) {
   return c;
 }
 
-class IntegerMatrixTest : public testing::TestWithParam<IntegerLevel> {};
+class IntegerMatrixTest : public testing::TestWithParam<SimdLevel> {};
 
 TEST_P(IntegerMatrixTest, EqualsTheDirectSums) {
   Random random(3);

@@ -45,7 +45,7 @@ MultiplierShift randomFactor(Random &random) {
           static_cast<int32_t>(pick(random, 31, 54))};
 }
 
-class IntegerSimdTest : public testing::TestWithParam<IntegerLevel> {
+class IntegerSimdTest : public testing::TestWithParam<SimdLevel> {
 protected:
   const IntegerSimd &simd = integerSimd(GetParam());
 };

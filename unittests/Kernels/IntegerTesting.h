@@ -26,11 +26,11 @@ inline int64_t pick(Random &random, int64_t low, int64_t high) {
 }
 
 /// The levels that this processor has.
-inline std::vector<IntegerLevel> integerLevels() {
-  std::vector<IntegerLevel> result;
-  for (IntegerLevel level :
-       {IntegerLevel::Generic, IntegerLevel::Avx2, IntegerLevel::Avx512, IntegerLevel::Avx512Vnni})
-    if (level <= bestIntegerLevel())
+inline std::vector<SimdLevel> integerLevels() {
+  std::vector<SimdLevel> result;
+  for (SimdLevel level :
+       {SimdLevel::Generic, SimdLevel::Avx2, SimdLevel::Avx512, SimdLevel::Avx512Vnni})
+    if (level <= bestSimdLevel())
       result.push_back(level);
   return result;
 }

@@ -9,9 +9,11 @@
 #include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Interpreter/Kernels/PackedMatMul.h"
 
+#include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
+#include <map>
 #include <random>
 
 using namespace tpuc;
@@ -26,6 +28,27 @@ std::vector<SimdLevel> levels() {
       result.push_back(level);
   return result;
 }
+
+/// Whether products are added with one rounding at `level`: of these all give the same bits.
+bool isFused(SimdLevel level) { return level >= SimdLevel::Avx2; }
+
+/// Expects the bits of `values` at each call for a level of which isFused holds.
+class SameBits {
+public:
+  void expect(SimdLevel level, const std::vector<float> &values) {
+    if (!isFused(level))
+      return;
+    std::vector<uint32_t> bits;
+    for (float value : values)
+      bits.push_back(std::bit_cast<uint32_t>(value));
+    if (first.empty())
+      first = bits;
+    EXPECT_EQ(bits, first) << simdKernels(level).name;
+  }
+
+private:
+  std::vector<uint32_t> first;
+};
 
 std::vector<float> randomFloats(size_t count, unsigned seed, float range = 1) {
   std::mt19937 generator(seed);
@@ -129,6 +152,7 @@ TEST(SimdTest, TilesAreSumsOfProducts) {
   constexpr int64_t kTerms = 16 + kLastTerms;
   constexpr int64_t kColumns = 11;
   const std::vector<float> source = randomFloats(12 * 64, 4);
+  std::map<std::pair<int64_t, int64_t>, SameBits> sameBits;
   for (SimdLevel level : levels()) {
     const SimdKernels &simd = simdKernels(level);
     for (int64_t blocks = 1; blocks <= simd.maxBlocks; ++blocks)
@@ -177,6 +201,7 @@ TEST(SimdTest, TilesAreSumsOfProducts) {
                        weights[static_cast<size_t>(tap * kTerms + k) * width + c];
             EXPECT_NEAR(is, std::clamp(sum, -0.5, 2.0), 1e-5) << blocks << " x " << pixels;
           }
+        sameBits[{blocks, pixels}].expect(level, out);
       }
   }
 }
@@ -193,6 +218,8 @@ TEST(SimdTest, SoftmaxAndLayerNormRows) {
   double variance = 0;
   for (float x : in)
     variance += (x - mean) * (x - mean) / 37;
+  SameBits softmaxBits;
+  SameBits normBits;
   for (SimdLevel level : levels()) {
     std::vector<float> softmax(37);
     std::vector<float> norm(37);
@@ -202,6 +229,51 @@ TEST(SimdTest, SoftmaxAndLayerNormRows) {
       EXPECT_NEAR(softmax[i], std::exp(2.0 * in[i]) / sum, 1e-6);
       EXPECT_NEAR(norm[i], (in[i] - mean) / std::sqrt(variance + 1e-5) * weight[i], 1e-5);
     }
+    softmaxBits.expect(level, softmax);
+    normBits.expect(level, norm);
+  }
+}
+
+TEST(SimdTest, WindowRowsHaveTheSameBits) {
+  const std::vector<float> input = randomFloats(3 * 21 * 16, 12);
+  const std::vector<float> weights = randomFloats(3 * 3 * 16, 13);
+  const std::vector<float> bias = randomFloats(16, 14);
+  const float *rows[] = {input.data(), input.data() + 21 * 16, nullptr};
+  SameBits sums;
+  SameBits largest;
+  SameBits plain;
+  SameBits means;
+  for (SimdLevel level : levels()) {
+    const SimdKernels &simd = simdKernels(level);
+    std::vector<float> out(21 * 16);
+    WindowRowArgs args{.rows = rows,
+                       .kernelHeight = 3,
+                       .kernelWidth = 3,
+                       .inputWidth = 21,
+                       .outputWidth = 21,
+                       .stride = 1,
+                       .dilation = 1,
+                       .pad = 1,
+                       .weights = weights.data(),
+                       .bias = bias.data(),
+                       .output = out.data(),
+                       .clamp = false,
+                       .low = 0,
+                       .high = 0};
+    simd.depthwiseRow(args);
+    sums.expect(level, out);
+    double centre = bias[5];
+    for (int64_t y = 0; y < 2; ++y)
+      for (int64_t x = 0; x < 3; ++x)
+        centre += static_cast<double>(rows[y][(9 + x) * 16 + 5]) *
+                  weights[static_cast<size_t>((y * 3 + x) * 16 + 5)];
+    EXPECT_NEAR(out[10 * 16 + 5], centre, 1e-6) << simd.name;
+    simd.maximumRow(args);
+    largest.expect(level, out);
+    simd.sumRow(args);
+    plain.expect(level, out);
+    simd.meanPixels(input.data(), 63, out.data());
+    means.expect(level, out);
   }
 }
 

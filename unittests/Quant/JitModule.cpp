@@ -10,6 +10,8 @@
 
 #include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Quant/Transforms/Passes.h"
+#include "tpuc/Support/Float.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -42,8 +44,12 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/ExecutionEngine/Orc/Shared/ExecutorAddress.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
 
+#include <bit>
 #include <cstdlib>
 
 using namespace mlir;
@@ -93,6 +99,59 @@ void buildPipeline(PassManager &manager, bool saturate) {
 
 } // namespace
 
+namespace {
+
+// What compiled code calls on processors without such instructions. The libraries of the system
+// have only some of them. Every function rounds once.
+__bf16 f32ToBrain(float value) { return std::bit_cast<__bf16>(f32ToBF16(value)); }
+__bf16 f64ToBrain(double value) {
+  return std::bit_cast<__bf16>(encodeFloat<DataType::BF16>(value));
+}
+_Float16 f32ToHalf(float value) { return std::bit_cast<_Float16>(f32ToF16(value)); }
+_Float16 f64ToHalf(double value) {
+  return std::bit_cast<_Float16>(encodeFloat<DataType::F16>(value));
+}
+float halfToF32(_Float16 value) { return f16ToF32(std::bit_cast<uint16_t>(value)); }
+
+llvm::orc::SymbolMap conversionSymbols(llvm::orc::MangleAndInterner intern) {
+  llvm::orc::SymbolMap symbols;
+  const auto add = [&](llvm::StringRef name, auto *function) {
+    symbols[intern(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
+                             llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  };
+  add("__truncsfbf2", f32ToBrain);
+  add("__truncdfbf2", f64ToBrain);
+  add("__truncsfhf2", f32ToHalf);
+  add("__truncdfhf2", f64ToHalf);
+  add("__extendhfsf2", halfToF32);
+  return symbols;
+}
+
+/// Code for this processor, or for the lower level that bestSimdLevel says.
+std::unique_ptr<llvm::TargetMachine> targetMachine() {
+  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!host) {
+    llvm::consumeError(host.takeError());
+    return nullptr;
+  }
+  const SimdLevel level = bestSimdLevel();
+  if (level != processorSimdLevel()) {
+    host->setCPU(level >= SimdLevel::Avx512 ? "x86-64-v4"
+                 : level == SimdLevel::Avx2 ? "x86-64-v3"
+                                            : "x86-64");
+    host->getFeatures() = llvm::SubtargetFeatures();
+  }
+  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::None);
+  auto machine = host->createTargetMachine();
+  if (!machine) {
+    llvm::consumeError(machine.takeError());
+    return nullptr;
+  }
+  return std::move(*machine);
+}
+
+} // namespace
+
 std::unique_ptr<JitModule> JitModule::compile(llvm::StringRef source, bool saturate) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
@@ -111,11 +170,12 @@ std::unique_ptr<JitModule> JitModule::compile(llvm::StringRef source, bool satur
     return nullptr;
   ExecutionEngineOptions options;
   options.jitCodeGenOptLevel = llvm::CodeGenOptLevel::None;
-  auto engine = ExecutionEngine::create(*result->module, options);
+  auto engine = ExecutionEngine::create(*result->module, options, targetMachine());
   if (!engine) {
     llvm::errs() << llvm::toString(engine.takeError()) << "\n";
     return nullptr;
   }
+  (*engine)->registerSymbols(conversionSymbols);
   result->engine = std::move(*engine);
   return result;
 }

@@ -119,8 +119,9 @@ private:
       scaled.insert(scaled.end(), from, from + queries.size);
     step(scaled, type, [&](T value) { return value * factor; });
     std::vector<T> scores(queries.rows * total);
-    gemm<T>(false, true, queries.rows, total, queries.size, scaled.data(), queries.size,
-            presentKey.data() + shared * total * keys.size, keys.size, false, scores.data(), total);
+    RightFactor<T>(true, queries.size, total, presentKey.data() + shared * total * keys.size,
+                   keys.size)
+        .multiply(queries.rows, scaled.data(), queries.size, scores.data(), total);
     step(scores, type, [](T value) { return value; });
     expose(AttentionScores::Product, scores, batch, head);
     if (params.softcap > 0) {
@@ -142,9 +143,10 @@ private:
     HeadLayout rows = values;
     rows.heads = queries.heads;
     rows.rows = queries.rows;
-    gemm<T>(false, false, queries.rows, values.size, total, scores.data(), total,
-            presentValue.data() + shared * total * values.size, values.size, false,
-            output.data() + rows.begin(batch, head), rows.rowStep());
+    RightFactor<T>(false, total, values.size, presentValue.data() + shared * total * values.size,
+                   values.size)
+        .multiply(queries.rows, scores.data(), total, output.data() + rows.begin(batch, head),
+                  rows.rowStep());
   }
 
   void expose(AttentionScores stage, const std::vector<T> &scores, int64_t batch, int64_t head) {

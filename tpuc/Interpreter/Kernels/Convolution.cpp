@@ -8,7 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Convolution.h"
 #include "tpuc/Interpreter/Kernels/ComputeType.h"
-#include "tpuc/Interpreter/Kernels/ConvolutionDnnl.h"
+#include "tpuc/Interpreter/Kernels/ConvolutionFloat.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/WindowGeometry.h"
 
@@ -117,9 +117,8 @@ void runConvolution(bool transposed, const Tensor &input, const Tensor &filter, 
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, float>)
-      if (source.numElements() > 0 && taps.numElements() > 0 &&
-          convolveDnnl(transposed, source, taps, added, params, result, threads, cache))
-        return;
+      if (source.numElements() > 0 && taps.numElements() > 0)
+        return convolveFloats(transposed, source, taps, added, params, result, threads, cache);
     if (transposed)
       deconvolveLoops<T>(source, taps, added, params, result, threads);
     else

@@ -10,28 +10,22 @@
 #define TPUC_INTERPRETER_KERNELS_GEMM_H
 
 #include "tpuc/Interpreter/Kernels/ComputeType.h"
-#include "tpuc/Interpreter/Kernels/Dnnl.h"
+#include "tpuc/Interpreter/Kernels/PackedMatMul.h"
+
+#include <algorithm>
+#include <optional>
 
 namespace tpuc::kernels {
 
-/// C[m, n] = op(A) op(B), plus C if `accumulate`, in the calling thread. All are row-major with
-/// rows `lda`, `ldb`, `ldc` elements apart; op transposes where asked. f32 by oneDNN; integers
-/// modulo 2^64.
+/// C[m, n] = op(A) op(B), in the calling thread. All are row-major with rows `lda`, `ldb`, `ldc`
+/// elements apart; op transposes where asked. Terms are added in their order; integers modulo 2^64.
 template <typename T>
 void gemm(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k, const T *a,
-          int64_t lda, const T *b, int64_t ldb, bool accumulate, T *c, int64_t ldc) {
-  if (m == 0 || n == 0)
-    return;
-  if constexpr (std::is_same_v<T, float>) {
-    if (k > 0)
-      return sgemm(transposeA, transposeB, m, n, k, a, lda, b, ldb, accumulate ? 1.0F : 0.0F, c,
-                   ldc);
-  }
+          int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {
   using Sum = Accumulator<T>;
   for (int64_t row = 0; row < m; ++row) {
     T *result = c + row * ldc;
-    if (!accumulate)
-      std::fill_n(result, n, T(0));
+    std::fill_n(result, n, T(0));
     for (int64_t i = 0; i < k; ++i) {
       auto factor = static_cast<Sum>(transposeA ? a[i * lda + row] : a[row * lda + i]);
       for (int64_t column = 0; column < n; ++column) {
@@ -42,6 +36,33 @@ void gemm(bool transposeA, bool transposeB, int64_t m, int64_t n, int64_t k, con
     }
   }
 }
+
+/// A right matrix [k, n], or transposed [n, k], with rows `step` elements apart, for products in
+/// the calling thread. One of f32 is packed once; others must outlive this.
+template <typename T> class RightFactor {
+public:
+  RightFactor(bool transposed, int64_t k, int64_t n, const T *elements, int64_t step)
+      : transposed(transposed), k(k), n(n), elements(elements), step(step) {
+    if constexpr (std::is_same_v<T, float>)
+      if (k > 0 && n > 0)
+        packed.emplace(elements, step, k, n, transposed);
+  }
+
+  /// C[m, n] = A[m, k] times the matrix.
+  void multiply(int64_t m, const T *a, int64_t lda, T *c, int64_t ldc) const {
+    if (packed)
+      if constexpr (std::is_same_v<T, float>)
+        return packed->multiply(a, lda, m, c, ldc);
+    gemm<T>(false, transposed, m, n, k, a, lda, elements, step, c, ldc);
+  }
+
+private:
+  bool transposed;
+  int64_t k, n;
+  const T *elements;
+  int64_t step;
+  std::optional<PackedMatrix> packed; ///< Of f32 only.
+};
 
 } // namespace tpuc::kernels
 

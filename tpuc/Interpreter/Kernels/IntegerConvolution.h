@@ -25,7 +25,7 @@ struct IntegerConvParams {
   /// One factor, or one for each output channel. None: the output is i32 and holds accumulators.
   std::optional<RequantParams> requant;
   /// The instructions to use. The result is the same with all.
-  IntegerLevel level = bestIntegerLevel();
+  SimdLevel level = bestSimdLevel();
 };
 
 // Input and filter are i8 or u8, shapes as for the float kernels, `bias` (i32, one element for each

@@ -87,12 +87,12 @@ struct IntegerConvolver::Room {
 
 IntegerConvolver::IntegerConvolver(const Geometry &geometry, int64_t groups,
                                    const FilterView &filter, const Tensor *bias, DataType input,
-                                   int32_t subtracted, int32_t outside, IntegerLevel level)
+                                   int32_t subtracted, int32_t outside, SimdLevel level)
     : g(geometry), simd(integerSimd(level)), flip(flipOf(input)),
       outsideByte(static_cast<uint8_t>(outside)), groups(groups),
       channels(g.largeChannels / groups), rows(g.smallChannels / groups), isPointwise(flatten(g)) {
-  kind = level == IntegerLevel::Avx512Vnni && filter.type == DataType::I8 ? WordKind::UnsignedLanes
-                                                                          : WordKind::Pairs;
+  kind = level >= SimdLevel::Avx512Vnni && filter.type == DataType::I8 ? WordKind::UnsignedLanes
+                                                                       : WordKind::Pairs;
   terms = termsOfWord(kind);
   const auto padding = static_cast<int32_t>(static_cast<uint8_t>(outsideByte ^ flip));
   outsideWord = wordOf(kind, {padding, padding, padding, padding});

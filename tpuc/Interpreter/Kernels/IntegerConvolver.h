@@ -56,7 +56,7 @@ class IntegerConvolver {
 public:
   IntegerConvolver(const Geometry &geometry, int64_t groups, const FilterView &filter,
                    const Tensor *bias, DataType input, int32_t subtracted, int32_t outside,
-                   IntegerLevel level);
+                   SimdLevel level);
 
   void run(const Tensor &input, const RowFinisher &finisher, Tensor &output,
            ThreadPool &threads) const;

@@ -23,8 +23,8 @@ constexpr int64_t kSums = 2048;
 } // namespace
 
 bool IntegerDepthwise::isFor(const Geometry &geometry, int64_t groups, DataType filter,
-                             IntegerLevel level) {
-  return level == IntegerLevel::Avx512Vnni && filter == DataType::I8 &&
+                             SimdLevel level) {
+  return level >= SimdLevel::Avx512Vnni && filter == DataType::I8 &&
          geometry.largeChannels == groups && geometry.kernel[0] == 1 && geometry.large[0] == 1 &&
          geometry.small[0] == 1 && geometry.pads[0] == 0 &&
          geometry.kernel[2] <= kWord * kMaxWindowWords &&
@@ -33,7 +33,7 @@ bool IntegerDepthwise::isFor(const Geometry &geometry, int64_t groups, DataType 
 
 IntegerDepthwise::IntegerDepthwise(const Geometry &geometry, const FilterView &filter,
                                    const Tensor *bias, DataType input, int32_t subtracted,
-                                   int32_t outside, IntegerLevel level)
+                                   int32_t outside, SimdLevel level)
     : g(geometry), simd(integerSimd(level)), flip(flipOf(input)),
       outsideByte(static_cast<uint8_t>(static_cast<uint8_t>(outside) ^ flip)),
       rows(g.smallChannels / g.largeChannels), words((g.kernel[2] + kWord - 1) / kWord),

@@ -18,10 +18,10 @@ namespace tpuc::kernels {
 class IntegerDepthwise {
 public:
   /// Whether there is such a convolution.
-  static bool isFor(const Geometry &geometry, int64_t groups, DataType filter, IntegerLevel level);
+  static bool isFor(const Geometry &geometry, int64_t groups, DataType filter, SimdLevel level);
 
   IntegerDepthwise(const Geometry &geometry, const FilterView &filter, const Tensor *bias,
-                   DataType input, int32_t subtracted, int32_t outside, IntegerLevel level);
+                   DataType input, int32_t subtracted, int32_t outside, SimdLevel level);
 
   void run(const Tensor &input, const RowFinisher &finisher, Tensor &output,
            ThreadPool &threads) const;

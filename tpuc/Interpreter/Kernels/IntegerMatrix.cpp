@@ -226,7 +226,7 @@ void kernels::integerMatMul(const Tensor &left, const Tensor &right, const Tenso
                               params.transposeRight);
   const auto [m, n, k] = std::array{product.m, product.n, product.k};
   const IntegerSimd &simd = integerSimd(params.level);
-  const bool hasBytes = params.level == IntegerLevel::Avx512Vnni && right.type() == DataType::I8 &&
+  const bool hasBytes = params.level >= SimdLevel::Avx512Vnni && right.type() == DataType::I8 &&
                         params.rightZero == 0;
   const WordKind kind = hasBytes ? WordKind::SignedLanes : WordKind::Pairs;
   const int32_t leftZero = params.leftZero + flipOf(left.type());

@@ -25,7 +25,7 @@ struct IntegerMatMulParams {
   /// One factor, or one for each column. None: the output is i32 and holds accumulators.
   std::optional<RequantParams> requant;
   /// The instructions to use. The result is the same with all.
-  IntegerLevel level = bestIntegerLevel();
+  SimdLevel level = bestSimdLevel();
 };
 
 /// numpy.matmul of operands whose last two axes may be transposed:

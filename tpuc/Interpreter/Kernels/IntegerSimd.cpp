@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerSimd.h"
-#include "tpuc/Support/SimdLevel.h"
 
 namespace tpuc::kernels {
 
@@ -24,30 +23,15 @@ namespace integer_vnni {
 extern const IntegerSimd kKernels;
 } // namespace integer_vnni
 
-IntegerLevel bestIntegerLevel() {
-  switch (bestSimdLevel()) {
-  case SimdLevel::Generic:
-    return IntegerLevel::Generic;
-  case SimdLevel::Avx2:
-    return IntegerLevel::Avx2;
-  case SimdLevel::Avx512:
-    break;
-  }
-  const bool hasVnni = __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vbmi");
-  return hasVnni ? IntegerLevel::Avx512Vnni : IntegerLevel::Avx512;
-}
-
-const IntegerSimd &integerSimd(IntegerLevel level) {
-  switch (level) {
-  case IntegerLevel::Avx512Vnni:
+const IntegerSimd &integerSimd(SimdLevel level) {
+#ifdef __x86_64__
+  if (level >= SimdLevel::Avx512Vnni)
     return integer_vnni::kKernels;
-  case IntegerLevel::Avx512:
+  if (level >= SimdLevel::Avx512)
     return integer_avx512::kKernels;
-  case IntegerLevel::Avx2:
+  if (level >= SimdLevel::Avx2)
     return integer_avx2::kKernels;
-  case IntegerLevel::Generic:
-    break;
-  }
+#endif
   return integer_generic::kKernels;
 }
 

@@ -15,6 +15,7 @@
 #define TPUC_INTERPRETER_KERNELS_INTEGERSIMD_H
 
 #include "tpuc/Support/Requant.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <array>
 #include <cstdint>
@@ -163,13 +164,9 @@ struct IntegerSimd {
                       RoundingMode mode, int32_t *to);
 };
 
-/// Avx512Vnni is AVX-512 with VNNI and VBMI.
-enum class IntegerLevel : uint8_t { Generic, Avx2, Avx512, Avx512Vnni };
-/// The best that this processor has.
-IntegerLevel bestIntegerLevel();
 /// The loops for `level`, which the processor must have.
-const IntegerSimd &integerSimd(IntegerLevel level);
-inline const IntegerSimd &integerSimd() { return integerSimd(bestIntegerLevel()); }
+const IntegerSimd &integerSimd(SimdLevel level);
+inline const IntegerSimd &integerSimd() { return integerSimd(bestSimdLevel()); }
 
 } // namespace tpuc::kernels
 

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __x86_64__
+
 #include "tpuc/Interpreter/Kernels/IntegerSimd.h"
 
 #include <cstring>
@@ -28,4 +30,6 @@
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
+
 #endif

@@ -9,8 +9,11 @@
 #include "tpuc/Interpreter/Kernels/IntegerSimd.h"
 
 #include <cstring>
-#include <immintrin.h>
 #include <utility>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #define TPUC_SIMD_SPACE integer_generic
 #define TPUC_SIMD_LEVEL 0

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __x86_64__
+
 #include "tpuc/Interpreter/Kernels/IntegerSimd.h"
 
 #include <cstring>
@@ -29,4 +31,6 @@
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
+
 #endif

@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Kernels/Matrix.h"
 #include "tpuc/Interpreter/Kernels/Gemm.h"
 #include "tpuc/Interpreter/Kernels/MatrixBatch.h"
+#include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Interpreter/Kernels/PackedMatMul.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/Unary.h"
@@ -101,7 +102,7 @@ void multiply(const Tensor &left, const Tensor &right, const Tensor *bias,
       gemm<T>(product.transposeLeft, product.transposeRight, rows, product.n, product.k,
               a + fromLeft * product.m * product.k + row * (product.transposeLeft ? 1 : product.k),
               product.left.columns, b + fromRight * product.n * product.k, product.right.columns,
-              false, result, product.n);
+              result, product.n);
       for (int64_t i = 0; bias && i < rows * product.n; ++i) {
         auto values = bias->data<T>();
         result[i] =
@@ -112,6 +113,19 @@ void multiply(const Tensor &left, const Tensor &right, const Tensor *bias,
         result[i] = relu(result[i], params.reluLimit);
     }
   });
+}
+
+/// The matrices of `tensor`, which has rank 2 or more, transposed.
+Tensor transposed(const Tensor &tensor, ThreadPool &threads) {
+  const size_t rank = tensor.shape().rank();
+  std::vector<int64_t> order(rank);
+  std::iota(order.begin(), order.end(), int64_t(0));
+  std::swap(order[rank - 2], order[rank - 1]);
+  Shape shape = tensor.shape();
+  std::swap(shape[rank - 2], shape[rank - 1]);
+  Tensor result(tensor.type(), shape);
+  permute(tensor, order, result, threads);
+  return result;
 }
 
 /// Walks `extents` in row-major order, keeping an offset per operand.
@@ -159,11 +173,17 @@ void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias
   Tensor b = toCompute(right);
   Tensor added = bias ? toCompute(*bias) : Tensor();
   const Tensor *summand = bias ? &added : nullptr;
-  MatrixProduct product(a.shape(), b.shape(), params.transposeLeft, params.transposeRight);
+  bool transposeLeft = params.transposeLeft && a.shape().rank() > 1;
+  // f32 is multiplied by tiles, which read rows of the left matrix.
+  if (transposeLeft && a.type() == DataType::F32) {
+    a = transposed(a, threads);
+    transposeLeft = false;
+  }
+  MatrixProduct product(a.shape(), b.shape(), transposeLeft, params.transposeRight);
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_same_v<T, float>)
-      if (!product.transposeLeft && product.k > 0)
+      if (product.k > 0)
         return cache && product.count == 1
                    ? multiplyPacked(a, b, summand, product, params, result, threads, *cache)
                    : multiplyFloats(a, b, summand, product, params, result, threads);

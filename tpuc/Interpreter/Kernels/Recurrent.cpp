@@ -105,15 +105,21 @@ public:
   /// `y`: null if nobody asks for it.
   void run(T *y) {
     std::vector<T> fromInput(sequence * batch * rows);
-    gemm<T>(false, true, sequence * batch, rows, inputSize, input, inputSize, filter, inputSize,
-            false, fromInput.data(), rows);
+    RightFactor<T>(true, inputSize, rows, filter, inputSize)
+        .multiply(sequence * batch, input, inputSize, fromInput.data(), rows);
+    // The candidate of a GRU may read another state than the gates before it.
+    const bool isDivided = params.kind == CellKind::Gru && !params.linearBeforeReset;
+    const int64_t atOnce = isDivided ? 2 * hidden : rows;
+    const RightFactor<T> gates(true, hidden, atOnce, recurrence, hidden);
+    std::optional<RightFactor<T>> candidate;
+    if (isDivided)
+      candidate.emplace(true, hidden, hidden, recurrence + 2 * hidden * hidden, hidden);
     std::vector<T> fromState(batch * rows);
     std::vector<T> reset(batch * hidden);
     for (int64_t step = 0; step < sequence; ++step) {
-      gemm<T>(false, true, batch, rows, hidden, h.data(), hidden, recurrence, hidden, false,
-              fromState.data(), rows);
+      gates.multiply(batch, h.data(), hidden, fromState.data(), rows);
       if (params.kind == CellKind::Gru)
-        resetGates(step, fromInput, fromState, reset);
+        resetGates(step, fromInput, candidate, fromState, reset);
       for (int64_t b = 0; b < batch; ++b) {
         if (step >= lengths[b]) {
           if (y)
@@ -206,7 +212,8 @@ private:
 
   /// Before the candidate is computed: the recurrent part of it from the reset state, which
   /// replaces that of `fromState`. Gates are stored in the order z r h.
-  void resetGates(int64_t step, const std::vector<T> &fromInput, std::vector<T> &fromState,
+  void resetGates(int64_t step, const std::vector<T> &fromInput,
+                  const std::optional<RightFactor<T>> &recurrent, std::vector<T> &fromState,
                   std::vector<T> &reset) {
     std::vector<T> factors(batch * hidden, T(0));
     for (int64_t b = 0; b < batch; ++b)
@@ -215,11 +222,10 @@ private:
         factors[b * hidden + i] = apply(0, sum(x, fromState.data() + b * rows, 1, i));
       }
     T *candidate = fromState.data() + 2 * hidden;
-    if (!params.linearBeforeReset) {
+    if (recurrent) {
       for (int64_t i = 0; i < batch * hidden; ++i)
         reset[i] = factors[i] * h[i];
-      gemm<T>(false, true, batch, hidden, hidden, reset.data(), hidden,
-              recurrence + 2 * hidden * hidden, hidden, false, candidate, rows);
+      recurrent->multiply(batch, reset.data(), hidden, candidate, rows);
     }
     for (int64_t b = 0; b < batch; ++b)
       for (int64_t i = 0; i < hidden; ++i) {

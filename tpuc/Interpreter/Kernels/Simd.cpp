@@ -21,14 +21,12 @@ extern const SimdKernels kKernels;
 } // namespace avx512
 
 const SimdKernels &simdKernels(SimdLevel level) {
-  switch (level) {
-  case SimdLevel::Avx512:
+#ifdef __x86_64__
+  if (level >= SimdLevel::Avx512)
     return avx512::kKernels;
-  case SimdLevel::Avx2:
+  if (level >= SimdLevel::Avx2)
     return avx2::kKernels;
-  case SimdLevel::Generic:
-    break;
-  }
+#endif
   return generic::kKernels;
 }
 

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __x86_64__
+
 #include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 
@@ -30,4 +32,6 @@
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
+
 #endif

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __x86_64__
+
 #include "tpuc/Interpreter/Kernels/Simd.h"
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 
@@ -32,4 +34,6 @@
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
+
 #endif

@@ -9,6 +9,7 @@
 #include "tpuc/Support/Tool/ToolMain.h"
 
 #include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/SimdLevel.h"
 
 #include <cerrno>
 #include <csignal>
@@ -35,6 +36,10 @@ int reportStdout(std::string_view tool, int code) {
 
 int runTool(int argc, char **argv, std::string_view tool, const ToolBody &body) {
   std::signal(SIGPIPE, SIG_IGN);
+  if (Expected<void> known = checkSimdLevel(); !known) {
+    reportError(tool, known.error());
+    return 1;
+  }
   int status = 1;
   try {
     std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);

@@ -24,7 +24,8 @@ using ToolBody = std::function<Expected<int>(std::span<const std::string> argume
 /// Runs `body` and returns the exit status of the program: that of `body`, or 1 after an Error, an
 /// exception (std::bad_alloc: "not enough memory") or a failure to write stdout (a full disk), each
 /// told in one line `tool: error: ...` on stderr. When the reader of stdout went away, as in
-/// `tool | head`, the status is 1 without a word. Ignores SIGPIPE.
+/// `tool | head`, the status is 1 without a word. Ignores SIGPIPE. A TPUC_CPU that names no level
+/// is an Error too, before `body` runs.
 int runTool(int argc, char **argv, std::string_view tool, const ToolBody &body);
 
 } // namespace tpuc

@@ -8,7 +8,9 @@
 
 #include "tpuc/Target/BM1684X/Machine/Kernels.h"
 
+#ifdef __x86_64__
 #include <immintrin.h>
+#endif
 
 namespace tpuc::bm1684x {
 
@@ -23,23 +25,42 @@ extern const Kernels kKernels;
 } // namespace avx512
 
 const Kernels &kernelsFor(SimdLevel level) {
-  switch (level) {
-  case SimdLevel::Avx512:
+#ifdef __x86_64__
+  if (level >= SimdLevel::Avx512)
     return avx512::kKernels;
-  case SimdLevel::Avx2:
+  if (level >= SimdLevel::Avx2)
     return avx2::kKernels;
-  case SimdLevel::Generic:
-    break;
-  }
+#endif
   return generic::kKernels;
 }
 
 namespace {
+
+#if defined(__x86_64__)
 /// All exceptions masked, round to nearest, flush-to-zero and denormals-are-zero.
-constexpr unsigned kFlushingMxcsr = 0x1f80 | 0x8000 | 0x0040;
+constexpr unsigned kFlushing = 0x1f80 | 0x8000 | 0x0040;
+
+unsigned controlRegister() { return _mm_getcsr(); }
+void setControlRegister(unsigned value) { _mm_setcsr(value); }
+#elif defined(__aarch64__)
+/// Round to nearest; FZ flushes denormal operands and results of f32 and f64.
+constexpr unsigned kFlushing = 1U << 24;
+
+unsigned controlRegister() {
+  uint64_t value;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(value));
+  return static_cast<unsigned>(value);
+}
+void setControlRegister(unsigned value) {
+  __asm__ volatile("msr fpcr, %0" : : "r"(static_cast<uint64_t>(value)));
+}
+#else
+#error "ScopedFlush has no code for this processor"
+#endif
+
 } // namespace
 
-ScopedFlush::ScopedFlush() : saved(_mm_getcsr()) { _mm_setcsr(kFlushingMxcsr); }
-ScopedFlush::~ScopedFlush() { _mm_setcsr(saved); }
+ScopedFlush::ScopedFlush() : saved(controlRegister()) { setControlRegister(kFlushing); }
+ScopedFlush::~ScopedFlush() { setControlRegister(saved); }
 
 } // namespace tpuc::bm1684x

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The inner loops of the simulator. They are compiled three times, for plain x86-64, AVX2 and
+// The inner loops of the simulator. They are compiled three times, for any processor, AVX2 and
 // AVX-512, from the same text (KernelsImpl.inc), and give the same bits each time. All of them
 // expect the floating-point environment of ScopedFlush: to nearest, denormals flushed in and out.
 //

@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#ifdef __x86_64__
+
 #include "tpuc/Target/BM1684X/Machine/Kernels.h"
 
 #include <cstddef>
@@ -26,4 +28,6 @@
 #pragma clang attribute pop
 #else
 #pragma GCC pop_options
+#endif
+
 #endif

@@ -1,4 +1,4 @@
-//===- KernelsGeneric.cpp - The kernels for x86-64 ------------------------===//
+//===- KernelsGeneric.cpp - The kernels for any processor -----------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,10 +9,12 @@
 #include "tpuc/Target/BM1684X/Machine/Kernels.h"
 
 #include <cstddef>
+#ifdef __x86_64__
 #include <immintrin.h>
+#endif
 
 #define TPUC_KERNEL_SPACE generic
 #define TPUC_KERNEL_LEVEL 0
-#define TPUC_KERNEL_NAME "x86-64"
+#define TPUC_KERNEL_NAME "any processor"
 
 #include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"
