@@ -12,8 +12,8 @@
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
-#include "tpuc/Target/Registry.h"
 #include "tpuc/Model/Container.h"
+#include "tpuc/Target/Registry.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -8,7 +8,6 @@
 
 #include "unittests/Codegen/CompiledNetworks.h"
 #include "tpuc/Codegen/Backend.h"
-#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
@@ -129,8 +128,7 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
   ASSERT_NO_FATAL_FAILURE(calibrate(*module, sketch.inputs));
   const Mode &mode = compilation.mode;
   ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
-    addLowering(passes,
-                {.chip = compilation.chip, .scheme = mode.scheme});
+    addLowering(passes, {.chip = compilation.chip, .scheme = mode.scheme});
   }));
   mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
   Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);

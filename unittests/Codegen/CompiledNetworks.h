@@ -9,8 +9,8 @@
 #ifndef UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
 #define UNITTESTS_CODEGEN_COMPILEDNETWORKS_H
 
-#include "tpuc/Target/Target.h"
 #include "tpuc/Target/QuantScheme.h"
+#include "tpuc/Target/Target.h"
 #include "unittests/Codegen/Sketch.h"
 
 #include "mlir/Pass/PassManager.h"

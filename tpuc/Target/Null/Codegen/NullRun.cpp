@@ -59,8 +59,7 @@ Shape shapeOf(const model::TensorInfo &tensor) {
 
 Expected<void> NetworkRun::writeConstants(const model::Stage &stage) {
   for (const model::Section &section : stage.constants)
-    if (Expected<void> written =
-            machine.write(static_cast<int64_t>(section.address), section.data);
+    if (Expected<void> written = machine.write(static_cast<int64_t>(section.address), section.data);
         !written)
       return written;
   return {};
@@ -80,7 +79,9 @@ Expected<void> NetworkRun::fill(const model::Stage &stage, const TensorMap &inpu
           "input '" + input.name + "'",
           fmt::format("is {} {}", found->second.shape().str(), dataTypeName(found->second.type())),
           fmt::format("{} {}", shape.str(), dataTypeName(type)));
-    if (Expected<void> written = machine.write(static_cast<int64_t>(input.address), found->second.rawBytes()); !written)
+    if (Expected<void> written =
+            machine.write(static_cast<int64_t>(input.address), found->second.rawBytes());
+        !written)
       return written;
   }
   return {};
