@@ -18,8 +18,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Driver/ModuleFile.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/Convert.h"

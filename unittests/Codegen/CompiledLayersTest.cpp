@@ -14,12 +14,12 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/ModelFileCheck.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Interpreter.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
