@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Driver/ModelFiles.h"
+#include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Driver/OnnxRuntime.h"
-#include "tpuc/Driver/Phase.h"
 #include "tpuc/Frontend/Onnx/OnnxImport.h"
 #include "tpuc/Frontend/Onnx/OnnxWriter.h"
 #include "tpuc/Interpreter/Evaluate.h"

@@ -8,6 +8,7 @@
 
 #include "tpuc/Frontend/Onnx/GraphImporter.h"
 #include "tpuc/Dialect/Top/ControlOps.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -81,7 +82,7 @@ Expected<OwningOpRef<ModuleOp>> GraphImporter::run() {
   module->setAttr("module.name", builder.getStringAttr(name));
   module->setAttr("module.chip", builder.getStringAttr("ALL"));
   module->setAttr("module.platform", builder.getStringAttr("ONNX"));
-  module->setAttr("module.state", builder.getStringAttr("TOP_F32"));
+  setPhase(module, Phase::Import);
   if (!options.weightFile.empty())
     module->setAttr("module.weight_file", builder.getStringAttr(options.weightFile));
   auto *dialect = context()->getLoadedDialect<top::TopDialect>();
