@@ -17,6 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Driver/ModuleFile.h"
@@ -25,8 +27,6 @@
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/OutputFile.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tools/model_runner/ModelBackend.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 using namespace tpuc;
 using namespace tpuc::modelrunner;
