@@ -20,7 +20,10 @@ struct ModelFiles {
   ModelFiles(std::string_view moduleFile, std::string_view model);
 
   std::string originModule() const { return stem + "_origin.mlir"; }
-  std::string optimizedOnnx() const { return stem + "_opt.onnx"; }
+  /// What is left of the source model, in its own format, whose files end in `ending`.
+  std::string optimizedSource(std::string_view ending) const {
+    return stem + "_opt" + std::string(ending);
+  }
   std::string testInput() const { return stem + "_in_f32.npz"; }
   std::string topOutputs() const { return stem + "_top_outputs.npz"; }
   /// Without a folder: what `module.weight_file` says.
