@@ -24,8 +24,12 @@ CONTAINER_NAME = re.compile(r"bmodel|cvimodel", re.I)
 
 # Rooms that build, test and run without MLIR.
 MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/[^/]+/(Machine|Runtime)|runtime|"
-                       r"tools/(npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
+                       r"tools/(common|npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
+
+# What a source format's folder holds is its own; tests and benchmarks may look into it.
+FORMAT_INCLUDE = re.compile(r'#include "tpuc/Frontend/(?!Common/)(\w+)/')
+FORMAT_READER = re.compile(r"(unittests|test|bench)/")
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 SOURCE = re.compile(r"\.(h|cpp|c|td)$")
@@ -92,6 +96,10 @@ def offences(path, text):
                 yield number, "names a container; expected a question to the list of them"
             if MLIR_FREE.search(path) and MLIR_INCLUDE.search(line):
                 yield number, "includes MLIR or LLVM in a room that is free of them"
+            included = FORMAT_INCLUDE.match(line)
+            if (included and not FORMAT_READER.match(path) and
+                    not path.startswith(f"tpuc/Frontend/{included[1]}/")):
+                yield number, f"includes what {included[1]} has for itself; expected tpuc/Frontend/Frontend.h"
             if path.endswith(".h") and line.startswith("using namespace"):
                 yield number, "using namespace in a header"
     if SOURCE.search(path) and LICENCE not in text:

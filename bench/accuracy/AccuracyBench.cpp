@@ -17,16 +17,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Driver/ModuleFile.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/OutputFile.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -22,7 +22,7 @@ Expected<const ModelBackend *> chooseBackend(const std::string &path) {
   if (!file)
     return tl::unexpected(file.error());
   const std::span<const std::byte> bytes = (*file)->bytes();
-  const std::array backends = {&compiledBackend(), &moduleBackend(), &onnxBackend()};
+  const std::array backends = {&compiledBackend(), &moduleBackend(), &sourceBackend()};
   std::string known;
   for (const ModelBackend *backend : backends) {
     if (backend->accepts(bytes.first(std::min(bytes.size(), kBeginning))))

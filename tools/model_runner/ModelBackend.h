@@ -57,12 +57,12 @@ public:
 
 /// Compiled networks in the containers that there are, on the simulated device.
 const ModelBackend &compiledBackend();
-/// Modules and ONNX models, on the interpreter: the plugin `tpuc-module-runner`.
+/// Modules and source models, on the interpreter: the plugin `tpuc-module-runner`.
 const ModelBackend &moduleBackend();
-const ModelBackend &onnxBackend();
+const ModelBackend &sourceBackend();
 
 /// What the plugin runs.
-enum class NetworkKind : uint8_t { Module, Onnx };
+enum class NetworkKind : uint8_t { Module, Source };
 /// The entry of the plugin `tpuc-module-runner`.
 using RunModule = void(const Request &request, NetworkKind kind, Expected<void> &result);
 inline constexpr std::string_view kModulePlugin = "tpuc-module-runner";

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Frontend/Formats.h"
 #include "tpuc/Support/Plugin.h"
 
 #include <algorithm>
@@ -28,14 +29,6 @@ bool beginsLikeModule(std::string_view text) {
                                                            "!"};
   return std::ranges::any_of(kBeginnings,
                              [&](std::string_view each) { return text.starts_with(each); });
-}
-
-/// Whether the bytes begin with a field that an ONNX model has. There is no magic number: the first
-/// byte is a field's number and how it is written, and models begin with their version (field 1).
-bool beginsLikeOnnx(std::span<const std::byte> beginning) {
-  constexpr std::byte kVersion{0x08};
-  constexpr std::byte kMostVersions{0x40};
-  return beginning.size() >= 2 && beginning[0] == kVersion && beginning[1] < kMostVersions;
 }
 
 /// Runs networks of one kind in the plugin.
@@ -64,13 +57,17 @@ public:
   }
 };
 
-class OnnxBackend : public PluginBackend {
+/// Whatever the front ends read.
+class SourceBackend : public PluginBackend {
 public:
-  OnnxBackend() : PluginBackend(NetworkKind::Onnx) {}
-  std::string_view description() const override { return "an .onnx file"; }
+  SourceBackend() : PluginBackend(NetworkKind::Source), known(knownFormats()) {}
+  std::string_view description() const override { return known; }
   bool accepts(std::span<const std::byte> beginning) const override {
-    return beginsLikeOnnx(beginning);
+    return formatOfContents(beginning) != nullptr;
   }
+
+private:
+  std::string known;
 };
 
 } // namespace
@@ -80,8 +77,8 @@ const ModelBackend &moduleBackend() {
   return backend;
 }
 
-const ModelBackend &onnxBackend() {
-  static const OnnxBackend backend;
+const ModelBackend &sourceBackend() {
+  static const SourceBackend backend;
   return backend;
 }
 

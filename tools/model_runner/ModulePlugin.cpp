@@ -1,4 +1,4 @@
-//===- ModulePlugin.cpp - Runs modules and ONNX models on the interpreter -===//
+//===- ModulePlugin.cpp - Runs modules and models on the interpreter ------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,7 +9,7 @@
 #include "tools/model_runner/ModelBackend.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
-#include "tpuc/Frontend/Onnx/OnnxImport.h"
+#include "tpuc/Frontend/Frontend.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Transforms/Passes.h"
 
@@ -31,7 +31,7 @@ public:
 private:
   Expected<void> checkRequest() const;
   Expected<void> load();
-  Expected<void> loadOnnx();
+  Expected<void> loadSource();
   Expected<NamedTensors> readSampleAs(bool expressed) const;
   Expected<void> readInputs();
   Expected<void> makeInterpreter();
@@ -47,22 +47,28 @@ private:
 };
 
 Expected<void> ModuleRun::checkRequest() const {
-  const bool isOnnx = kind == NetworkKind::Onnx;
-  const std::pair<const char *, bool> ofModelFiles[] = {{"--net", !request.net.empty()},
-                                                        {"--out_fixed", request.outFixed && isOnnx},
-                                                        {"--profile", request.profile},
-                                                        {"--profile_host", request.profileHost},
-                                                        {"--trace", !request.trace.empty()}};
+  const bool isSource = kind == NetworkKind::Source;
+  const std::pair<const char *, bool> ofModelFiles[] = {
+      {"--net", !request.net.empty()},
+      {"--out_fixed", request.outFixed && isSource},
+      {"--profile", request.profile},
+      {"--profile_host", request.profileHost},
+      {"--trace", !request.trace.empty()}};
   for (auto [option, given] : ofModelFiles)
     if (given)
       return makeError(option, "is of no use for " + request.model, "a model file of a chip");
   return {};
 }
 
-Expected<void> ModuleRun::loadOnnx() {
-  onnx::OnnxImportOptions options;
-  options.path = request.model;
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported = onnx::importOnnx(*context, options);
+Expected<void> ModuleRun::loadSource() {
+  Expected<const Frontend *> frontend = frontendOfContents(request.model);
+  if (!frontend)
+    return propagate(frontend);
+  Expected<std::unique_ptr<SourceModel>> model = (*frontend)->open(request.model);
+  if (!model)
+    return propagate(model);
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported =
+      (*model)->import(*context, ImportOptions());
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
@@ -73,8 +79,8 @@ Expected<void> ModuleRun::loadOnnx() {
 }
 
 Expected<void> ModuleRun::load() {
-  if (kind == NetworkKind::Onnx)
-    return loadOnnx();
+  if (kind == NetworkKind::Source)
+    return loadSource();
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> read = readModule(*context, request.model);
   if (!read)
     return propagate(read);

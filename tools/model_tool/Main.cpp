@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tools/model_tool/Commands.h"
 #include "tpuc/Model/Container.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 #include <array>
 #include <fmt/format.h>

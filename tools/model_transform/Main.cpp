@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelTransform.h"
+#include "tpuc/Frontend/Formats.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include <cstdio>
@@ -99,7 +100,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
   std::string json;
   int numThreads = 0;
   CommandLine cli(std::string(kToolName), "Turns a trained network into a Top module.");
-  cli.option("--model_def", options.modelDef, "The network: an .onnx file.")
+  cli.option("--model_def", options.modelDef, "The network: " + knownFormats() + ".")
       .label("FILE")
       .required();
   cli.option("--mlir", options.mlir,

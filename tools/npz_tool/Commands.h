@@ -15,8 +15,8 @@
 #ifndef TOOLS_NPZ_TOOL_COMMANDS_H
 #define TOOLS_NPZ_TOOL_COMMANDS_H
 
+#include "tools/common/CommandLine.h"
 #include "tpuc/Support/Npz.h"
-#include "tpuc/Support/Tool/CommandLine.h"
 
 #include <string_view>
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/ToolMain.h"
 #include "tools/npz_tool/Commands.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 using namespace tpuc;
 

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tpuc/Driver/RunCalibration.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

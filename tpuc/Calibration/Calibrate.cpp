@@ -9,10 +9,10 @@
 #include "tpuc/Calibration/Calibrate.h"
 #include "tpuc/Calibration/ReaderErrors.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

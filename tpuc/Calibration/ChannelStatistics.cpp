@@ -10,8 +10,8 @@
 #include "tpuc/Calibration/SampleRunner.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/SideBySide.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

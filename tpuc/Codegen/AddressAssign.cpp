@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -313,7 +314,7 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
         {"module.neuron_size", static_cast<int64_t>(llvm::alignTo(*bytes, alignment))}};
     for (auto [name, value] : facts)
       module->setAttr(name, builder.getI64IntegerAttr(value));
-    module->setAttr("module.state", builder.getStringAttr("TPU_ADDRESSED"));
+    setPhase(module, Phase::Address);
     return success();
   }
 

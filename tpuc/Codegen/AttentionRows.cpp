@@ -10,13 +10,13 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/RewriteOps.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include "llvm/ADT/SetVector.h"
 

@@ -9,7 +9,7 @@
 #include "tpuc/Codegen/GroupFile.h"
 #include "tpuc/Codegen/GroupSearch.h"
 #include "tpuc/Codegen/Joins.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Dialect/Top/Names.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"

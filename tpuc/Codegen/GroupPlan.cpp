@@ -11,7 +11,7 @@
 #include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/SlicePlan.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Dialect/Top/Names.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/Support/MathExtras.h"

@@ -10,8 +10,8 @@
 #include "tpuc/Codegen/Followers.h"
 #include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 using namespace mlir;
 using namespace tpuc;

@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/NetworkGroups.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Phase.h"
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_LAYERGROUP
@@ -92,7 +93,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main->front())))
       if (isConstant(&op) && op.use_empty())
         op.erase();
-    module->setAttr("module.state", StringAttr::get(&getContext(), "TPU_GROUPED"));
+    setPhase(module, Phase::Group);
     return success();
   }
 

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 using namespace mlir;
 using namespace tpuc;

@@ -9,11 +9,11 @@
 #include "tpuc/Codegen/ModelContents.h"
 #include "tpuc/Codegen/CpuForm.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/MappedFile.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -12,7 +12,7 @@
 #include "tpuc/Codegen/GroupMemory.h"
 #include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Codegen/NetworkSearch.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Dialect/Top/Names.h"
 
 #include <chrono>
 #include <thread>

@@ -9,8 +9,8 @@
 #include "tpuc/Codegen/NetworkSchedule.h"
 #include "tpuc/Codegen/GroupSteps.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Allocator/Allocator.h"
 
 #include <numeric>

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/OpMaker.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
 using namespace mlir;

@@ -13,9 +13,9 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"

@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -238,7 +239,7 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
       (*main)->setAttr(kSubNetId, builder.getI64IntegerAttr(0));
       (*main)->setAttr(kSubNetMode, builder.getStringAttr("TPU"));
     }
-    module->setAttr("module.state", builder.getStringAttr("TPU_DIVIDED"));
+    setPhase(module, Phase::Divide);
   }
 };
 

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/LayerErrors.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/Validation.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Progress.h"

@@ -8,11 +8,11 @@
 
 #include "tpuc/Driver/ModelFileCheck.h"
 #include "runtime/Session.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/Validation.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Compare.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

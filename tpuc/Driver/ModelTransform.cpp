@@ -7,15 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelTransform.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
-#include "tpuc/Driver/OnnxRuntime.h"
-#include "tpuc/Driver/Phase.h"
-#include "tpuc/Frontend/Onnx/OnnxImport.h"
-#include "tpuc/Frontend/Onnx/OnnxWriter.h"
-#include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Frontend/Frontend.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,19 +27,6 @@ using namespace mlir;
 using namespace tpuc;
 
 namespace {
-
-/// Which formats there are, by the endings of their files.
-Expected<void> checkFormat(const std::string &path) {
-  std::string ending = llvm::StringRef(std::filesystem::path(path).extension().string()).lower();
-  if (ending == ".onnx")
-    return {};
-  static const std::set<std::string> kLater = {".tflite", ".prototxt", ".pt", ".pth",
-                                               ".caffemodel"};
-  if (kLater.contains(ending))
-    return makeError(path, "models of the format '" + ending + "' cannot be read yet",
-                     "an .onnx file");
-  return makeError(path, "the format '" + ending + "' is not known", "an .onnx file");
-}
 
 Expected<void> checkName(const std::string &name) {
   if (name.empty() || name.find('/') != std::string::npos || name == "." || name == "..")
@@ -66,18 +51,21 @@ private:
   Expected<void> keep(Expected<std::vector<OutputFile>> made);
   /// What to compare with, and its name in `summary`.
   Expected<NpzReader> reference(std::optional<OutputFile> &owner);
-  Expected<OutputFile> fromOnnxRuntime();
+  Expected<OutputFile> fromReference();
   void count();
-  /// The one of `files` that will be called `path`.
-  const OutputFile &finished(const std::string &path) const {
-    return *std::ranges::find(files, path, &OutputFile::path);
+  /// Where the one of `files` lies now that will be called `path`; `otherwise` without it.
+  std::string finished(const std::string &path, const std::string &otherwise = "") const {
+    auto found = std::ranges::find(files, path, &OutputFile::path);
+    return found == files.end() ? otherwise : found->temporaryPath();
   }
 
   const ModelTransformOptions &options;
+  ImportOptions importOptions;
   ModelTransformSummary summary;
   std::string name;
   std::optional<ModelFiles> paths;
-  std::optional<onnx::OnnxModel> model;
+  const Frontend *frontend = nullptr;
+  std::unique_ptr<SourceModel> model;
   std::unique_ptr<MLIRContext> context = makeContext();
   OwningOpRef<ModuleOp> module;
   /// The module before optimization, where it is needed for comparison.
@@ -87,8 +75,10 @@ private:
 };
 
 Expected<void> ModelTransform::checkOptions() {
-  if (auto checked = checkFormat(options.modelDef); !checked)
-    return checked;
+  Expected<const Frontend *> found = frontendOfName(options.modelDef);
+  if (!found)
+    return propagate(found);
+  frontend = *found;
   name = options.modelName.empty() ? std::filesystem::path(options.modelDef).stem().string()
                                    : options.modelName;
   if (auto checked = checkName(name); !checked)
@@ -110,18 +100,13 @@ Expected<void> ModelTransform::checkOptions() {
 }
 
 Expected<void> ModelTransform::importModel() {
-  Expected<onnx::OnnxModel> opened = onnx::OnnxModel::open(options.modelDef);
+  Expected<std::unique_ptr<SourceModel>> opened = frontend->open(options.modelDef);
   if (!opened)
     return propagate(opened);
   model = std::move(*opened);
-  onnx::OnnxImportOptions import;
-  import.path = options.modelDef;
-  import.moduleName = name;
-  import.weightFile = paths->originWeights();
-  import.inputShapes = options.inputShapes;
-  import.inputTypes = options.inputTypes;
-  import.outputNames = options.outputNames;
-  Expected<OwningOpRef<ModuleOp>> imported = onnx::importOnnx(*context, *model, import);
+  importOptions = {name, paths->originWeights(), options.inputShapes, options.inputTypes,
+                   options.outputNames};
+  Expected<OwningOpRef<ModuleOp>> imported = model->import(*context, importOptions);
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
@@ -182,9 +167,8 @@ Expected<void> ModelTransform::writeOrigin() {
     Expected<Tensor> value = (*store)->read(tensor);
     return value ? std::optional(std::move(*value)) : std::nullopt;
   };
-  if (auto kept = keep(onnx::writeOptimizedOnnx(*model, options.outputNames, paths->optimizedOnnx(),
-                                                lookup, options.inputShapes));
-      !kept)
+  const std::string optimized = paths->optimizedSource(frontend->format().endings.front());
+  if (auto kept = keep(model->writeOptimized(optimized, importOptions, lookup)); !kept)
     return kept;
   // From here on the weights are those of the new file, which is mapped.
   if (Expected<std::shared_ptr<top::WeightStore>> mapped =
@@ -243,20 +227,19 @@ std::set<std::string> comparableTensors(ModuleOp module) {
   return names;
 }
 
-Expected<OutputFile> ModelTransform::fromOnnxRuntime() {
-  OnnxRuntimeRequest request;
+Expected<OutputFile> ModelTransform::fromReference() {
+  ReferenceRequest request;
   request.model = options.modelDef;
-  // ONNX Runtime takes no shapes that contradict the model.
+  // Runtimes take no shapes that contradict the model.
   if (!options.inputShapes.empty())
-    request.model = finished(paths->optimizedOnnx()).temporaryPath();
-  request.inputs = finished(paths->testInput()).temporaryPath();
-  request.python = options.python;
+    request.model =
+        finished(paths->optimizedSource(frontend->format().endings.front()), options.modelDef);
+  request.inputs = finished(paths->testInput());
+  request.tensors = comparableTensors(*module);
   request.numThreads = std::max(1U, options.validation.numThreads);
-  std::set<std::string> made = comparableTensors(*module);
-  for (const std::string &tensor : model->innerTensors())
-    if (made.contains(tensor))
-      request.tensors.push_back(tensor);
-  return runOnnxRuntime(request, paths->topOutputs() + ".onnxruntime");
+  request.python = options.python;
+  request.scratch = paths->topOutputs();
+  return model->reference(request);
 }
 
 Expected<NpzReader> ModelTransform::reference(std::optional<OutputFile> &owner) {
@@ -264,8 +247,8 @@ Expected<NpzReader> ModelTransform::reference(std::optional<OutputFile> &owner) 
     summary.reference = options.testReference;
     return NpzReader::open(options.testReference);
   }
-  Expected<OutputFile> file = fromOnnxRuntime();
-  summary.reference = "ONNX Runtime";
+  Expected<OutputFile> file = fromReference();
+  summary.reference = model->referenceName();
   if (!file) {
     summary.note = file.error().message();
     summary.reference = "the network before optimization";

@@ -32,7 +32,7 @@ struct ModelTransformOptions {
   std::string testReference;
   std::vector<std::string> disabledPatterns;
   ValidationOptions validation;
-  /// The Python whose ONNX Runtime computes the reference; empty: see OnnxRuntimeRequest.
+  /// The Python that has the runtime of the reference; empty: see ReferenceRequest.
   std::string python;
 };
 
@@ -46,17 +46,17 @@ struct ModelTransformSummary {
   /// How often each pattern fired, those that did.
   std::map<std::string, int64_t> patterns;
   std::vector<std::string> files;
-  /// What the network was compared with: `ONNX Runtime`, a file, the network before optimization;
-  /// empty where there was no test input.
+  /// What the network was compared with: the runtime of its format, a file, the network before
+  /// optimization; empty where there was no test input.
   std::string reference;
-  /// Why it was not ONNX Runtime, where it was not and nobody asked for something else.
+  /// Why it was not that runtime, where it was not and nobody asked for something else.
   std::string note;
   std::optional<ComparisonReport> report;
 
   nlohmann::ordered_json toJson() const;
 };
 
-/// Imports an ONNX model, optimizes it, writes the files of the phases import and optimize, and
+/// Imports a source model, optimizes it, writes the files of the phases import and optimize, and
 /// compares the result with the source where there is test input. All files appear together once
 /// everything has run. A comparison below the tolerance is not an error here.
 /// Errors: options that do not fit together, and what the phases say.

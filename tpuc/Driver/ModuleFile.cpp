@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Dialect/Quant/QuantDialect.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Driver/Diagnostics.h"
@@ -56,13 +57,12 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
 }
 
 Expected<void> tpuc::checkIsTop(ModuleOp module, const std::string &path) {
-  auto state = module->getAttrOfType<StringAttr>("module.state");
-  bool isLowered = state && state.getValue().starts_with("TPU_");
+  bool lowered = isLowered(module);
   module.walk([&](Operation *op) {
-    isLowered |= op->getName().getDialectNamespace() == "tpu";
-    return isLowered ? WalkResult::interrupt() : WalkResult::advance();
+    lowered |= op->getName().getDialectNamespace() == "tpu";
+    return lowered ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (isLowered)
+  if (lowered)
     return makeError(path, "is lowered already", "a Top module as model_transform writes it");
   return {};
 }

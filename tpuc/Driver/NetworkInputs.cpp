@@ -8,10 +8,10 @@
 
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/Validation.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Driver/ModuleFile.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"

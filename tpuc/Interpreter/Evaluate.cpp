@@ -42,23 +42,3 @@ std::optional<ops::Attribute> EvalContext::attribute(std::string_view name) cons
 std::string EvalContext::place() const {
   return "layer '" + layerName(operation) + "' (" + operation->getName().getStringRef().str() + ")";
 }
-
-std::string tpuc::layerName(mlir::Operation *op) {
-  if (auto name = op->getLoc()->findInstanceOf<mlir::NameLoc>())
-    return name.getName().str();
-  return op->getName().getStringRef().str();
-}
-
-llvm::SmallVector<std::string> tpuc::tensorNames(mlir::Operation *op) {
-  llvm::SmallVector<std::string> names;
-  if (auto fused = mlir::dyn_cast<mlir::FusedLoc>(op->getLoc()))
-    for (mlir::Location part : fused.getLocations())
-      if (auto name = mlir::dyn_cast<mlir::NameLoc>(part))
-        names.push_back(name.getName().str());
-  if (names.empty())
-    names.push_back(layerName(op));
-  for (size_t index = names.size(); index < op->getNumResults(); ++index)
-    names.push_back(names[0] + "_" + std::to_string(index));
-  names.resize(op->getNumResults());
-  return names;
-}

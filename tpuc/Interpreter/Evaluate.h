@@ -9,6 +9,7 @@
 #ifndef TPUC_INTERPRETER_EVALUATE_H
 #define TPUC_INTERPRETER_EVALUATE_H
 
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Interpreter/Ops/OpContext.h"
 
 #include "mlir/IR/OpDefinition.h"
@@ -46,12 +47,6 @@ private:
   Allocate allocator;
   RunRegion regionRunner;
 };
-
-/// The name of the tensor that an op makes (its first result): the name in its location, else the
-/// op's own name.
-std::string layerName(mlir::Operation *op);
-/// The names of all tensors that an op makes: those in its location, one per result.
-llvm::SmallVector<std::string> tensorNames(mlir::Operation *op);
 
 } // namespace tpuc
 

@@ -9,11 +9,11 @@
 #include "tpuc/Transforms/Matching.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 
 #include <cmath>

@@ -10,9 +10,9 @@
 #define UNITTESTS_CODEGEN_NETWORK_H
 
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
-#include "tpuc/Interpreter/Evaluate.h"
 
 #include "mlir/Parser/Parser.h"
 

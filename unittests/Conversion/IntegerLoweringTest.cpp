@@ -14,12 +14,12 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Convert.h"
 

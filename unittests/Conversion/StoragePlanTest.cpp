@@ -8,10 +8,10 @@
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Quant/QuantDialect.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/Registry.h"
 
 #include "mlir/Parser/Parser.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/CommandLine.h"
+#include "tools/common/CommandLine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/ToolMain.h"
+#include "tools/common/ToolMain.h"
 
 #include <cstdio>
 #include <fcntl.h>

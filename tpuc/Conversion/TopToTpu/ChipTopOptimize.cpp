@@ -11,11 +11,12 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/QuantizeLinear.h"
 #include "tpuc/Support/Convert.h"
 
@@ -235,7 +236,7 @@ struct ChipTopOptimizePass : tpuc::impl::ChipTopOptimizeBase<ChipTopOptimizePass
     if (!main || main.isExternal() || keepQuantized)
       return;
     if (QuantizedSource(module).run(main))
-      module->setAttr("module.state", StringAttr::get(&getContext(), "TOP_QUANTIZED"));
+      setPhase(module, Phase::TakeQuantized);
   }
 };
 

@@ -12,8 +12,9 @@
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Npz.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -141,7 +142,7 @@ struct ImportCalibrationTablePass
     for (auto input : main.front().getOps<top::InputOp>())
       input.getInput().setType(input.getOutput().getType());
     top::updateFunctionType(main);
-    module->setAttr("module.state", StringAttr::get(&getContext(), "TOP_CALIBRATED"));
+    setPhase(module, Phase::Calibrate);
   }
 };
 

@@ -10,8 +10,8 @@
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 

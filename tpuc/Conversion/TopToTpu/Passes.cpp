@@ -13,8 +13,9 @@
 #include "tpuc/Conversion/TopToTpu/StoredSteps.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -135,8 +136,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (!network)
       return propagate(network);
     func::FuncOp main = *network;
-    if (auto state = module->getAttrOfType<StringAttr>("module.state");
-        state && state.getValue() == "TPU_LOWERED")
+    if (phaseOf(module) == Phase::Lower)
       return makeError("module", "is lowered already", "a module of top ops");
     Expected<PlanOptions> options = planOptions(main, **target);
     if (!options)
@@ -155,7 +155,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     if (Expected<void> lowered = Lowering(main, **target, plan).run(); !lowered)
       return lowered;
     Builder builder(&getContext());
-    module->setAttr("module.state", builder.getStringAttr("TPU_LOWERED"));
+    setPhase(module, Phase::Lower);
     module->setAttr("module.mode", builder.getStringAttr(schemeName(options->scheme)));
     module->setAttr("module.asymmetric", builder.getBoolAttr(asymmetric));
     return {};

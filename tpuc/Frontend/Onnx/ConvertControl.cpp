@@ -17,38 +17,6 @@ using namespace tpuc::onnx;
 
 namespace {
 
-/// The most exact type that covers both; null where the elements differ.
-Type covering(Type a, Type b) {
-  if (a == b)
-    return a;
-  auto first = cast<TensorType>(a);
-  auto second = cast<TensorType>(b);
-  if (first.getElementType() != second.getElementType())
-    return {};
-  if (!first.hasRank() || !second.hasRank() || first.getRank() != second.getRank())
-    return UnrankedTensorType::get(first.getElementType());
-  Ints dims;
-  for (auto [x, y] : llvm::zip_equal(first.getShape(), second.getShape()))
-    dims.push_back(x == y ? x : ShapedType::kDynamic);
-  return RankedTensorType::get(dims, first.getElementType());
-}
-
-/// Widens the types `carried` of values that a body takes and gives again, by what it gave.
-/// Whether that changed any.
-bool widen(NodeBuilder &node, MutableArrayRef<Type> carried, ArrayRef<Type> given) {
-  bool changed = false;
-  for (auto [index, type] : llvm::enumerate(carried)) {
-    Type wide = covering(type, given[index]);
-    if (!wide) {
-      node.fail(fmt::format("the body changes the element type of carried value {}", index));
-      return false;
-    }
-    changed |= wide != type;
-    type = wide;
-  }
-  return changed;
-}
-
 /// Branches without a choice leave no op.
 void ifNode(NodeBuilder &node) {
   const proto::Graph *thenGraph = node.needGraph("then_branch");
@@ -91,8 +59,8 @@ void loop(NodeBuilder &node) {
     region = node.region(*body, arguments, yielded);
     if (node.failed())
       return;
-  } while (widen(node, MutableArrayRef(arguments).drop_front(2),
-                 ArrayRef(yielded).slice(1, static_cast<size_t>(carried))));
+  } while (widenCarried(node, MutableArrayRef(arguments).drop_front(2),
+                        ArrayRef(yielded).slice(1, static_cast<size_t>(carried))));
   SmallVector<Value> operands = {node.in(0), node.in(1)};
   llvm::append_range(operands, initial);
   node.emitRegions<top::LoopOp>(operands, node.attrs(), region);
@@ -138,8 +106,8 @@ void scan(NodeBuilder &node) {
     region = node.region(*body, arguments, yielded);
     if (node.failed())
       return;
-  } while (widen(node, MutableArrayRef(arguments).take_front(states),
-                 ArrayRef(yielded).take_front(states)));
+  } while (widenCarried(node, MutableArrayRef(arguments).take_front(states),
+                        ArrayRef(yielded).take_front(states)));
   node.emitRegions<top::ScanOp>(
       operands,
       node.attrs()

@@ -289,24 +289,11 @@ void constantOfShape(NodeBuilder &node) {
 }
 
 void shape(NodeBuilder &node) {
-  Value input = node.in(0);
-  std::optional<Ints> dims = NodeBuilder::dims(input);
   int64_t start = node.getInt("start", 0);
-  bool hasEnd = node.hasAttribute("end");
-  int64_t end = node.getInt("end", 0);
-  if (dims) {
-    auto rank = static_cast<int64_t>(dims->size());
-    int64_t from = std::clamp(start < 0 ? start + rank : start, int64_t(0), rank);
-    int64_t to = std::clamp(!hasEnd ? rank : end < 0 ? end + rank : end, from, rank);
-    Ints wanted(dims->begin() + from, dims->begin() + to);
-    if (NodeBuilder::isStatic(wanted))
-      return node.emitConstant(
-          Tensor::of<int64_t>({to - from}, std::span(wanted.data(), wanted.size())));
-  }
-  node.emit<top::ShapeOp>(input,
-                          node.attrs()
-                              .setInt("start", start)
-                              .setInt("end", hasEnd ? std::optional<int64_t>(end) : std::nullopt));
+  std::optional<int64_t> end;
+  if (node.hasAttribute("end"))
+    end = node.getInt("end", 0);
+  emitShape(node, node.in(0), start, end);
 }
 
 void size(NodeBuilder &node) {

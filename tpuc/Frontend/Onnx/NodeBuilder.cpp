@@ -7,14 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/Onnx/NodeBuilder.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Frontend/Onnx/GraphImporter.h"
-#include "tpuc/Support/Convert.h"
-#include "tpuc/Support/Suggest.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 using namespace mlir;
 using namespace tpuc;
@@ -34,45 +30,22 @@ enum AttributeType : uint8_t {
   AttrSparse = 11
 };
 
-Attrs &Attrs::set(StringRef name, Attribute value) {
-  attributes.set(name, value);
-  return *this;
-}
-
-Attrs &Attrs::setInt(StringRef name, std::optional<int64_t> value) {
-  return value ? set(name, builder.getI64IntegerAttr(*value)) : *this;
-}
-
-Attrs &Attrs::setFloat(StringRef name, std::optional<double> value) {
-  return value ? set(name, builder.getF64FloatAttr(*value)) : *this;
-}
-
-Attrs &Attrs::setBool(StringRef name, bool value) { return set(name, builder.getBoolAttr(value)); }
-
-Attrs &Attrs::setString(StringRef name, StringRef value) {
-  return set(name, builder.getStringAttr(value));
-}
-
-Attrs &Attrs::setInts(StringRef name, const std::optional<Ints> &value) {
-  return value ? set(name, builder.getI64ArrayAttr(*value)) : *this;
-}
-
-Attrs &Attrs::setFloats(StringRef name, const std::optional<std::vector<double>> &value) {
-  return value ? set(name, builder.getF64ArrayAttr(*value)) : *this;
-}
-
-Attrs &Attrs::setType(StringRef name, Type value) {
-  return value ? set(name, TypeAttr::get(value)) : *this;
+/// What the tensors of `node` are called in the module; empty where nobody wants one.
+static std::vector<std::string> boundNames(const Scope &scope, const proto::Node &node) {
+  std::vector<std::string> names;
+  for (const std::string &output : node.output())
+    names.push_back(output.empty() ? "" : scope.locationName(output));
+  return names;
 }
 
 NodeBuilder::NodeBuilder(GraphImporter &importer, Scope &scope, const proto::Node &node)
-    : importer(importer), scope(scope), source(node) {}
+    : LayerBuilder(importer.module(), scope.block, boundNames(scope, node), node.name()),
+      importer(importer), scope(scope), source(node) {}
 
-MLIRContext *NodeBuilder::context() const { return importer.context(); }
 int64_t NodeBuilder::opset() const { return scope.opset; }
 
 //===----------------------------------------------------------------------===//
-// Operands
+// Inputs and outputs
 //===----------------------------------------------------------------------===//
 
 unsigned NodeBuilder::numInputs() const { return static_cast<unsigned>(source.input_size()); }
@@ -95,63 +68,13 @@ Value NodeBuilder::in(unsigned index) {
   return *value ? *value : none();
 }
 
-SmallVector<Value> NodeBuilder::firstInputs(unsigned count) {
-  SmallVector<Value> values;
-  for (unsigned index = 0; index < count; ++index)
-    values.push_back(in(index));
-  return values;
+void NodeBuilder::bind(unsigned index, Value value) {
+  if (wants(index))
+    scope.values[source.output(static_cast<int>(index))] = value;
 }
 
-SmallVector<Value> NodeBuilder::inputsFrom(unsigned index) {
-  SmallVector<Value> values;
-  for (; index < numInputs(); ++index)
-    values.push_back(in(index));
-  return values;
-}
-
-Value NodeBuilder::none() { return importer.none(); }
-
-std::optional<Tensor> NodeBuilder::constant(unsigned index) {
-  return top::constantTensor(in(index));
-}
-
-std::optional<Ints> NodeBuilder::constantInts(unsigned index) {
-  return top::constantInts(in(index));
-}
-
-std::optional<double> NodeBuilder::constantFloat(unsigned index) {
-  std::optional<Tensor> tensor = constant(index);
-  if (!tensor || tensor->numElements() != 1)
-    return std::nullopt;
-  return convert(*tensor, DataType::F64).data<double>()[0];
-}
-
-IntsOrTensor NodeBuilder::intsOrTensor(unsigned index) {
-  if (std::optional<Ints> ints = has(index) ? constantInts(index) : std::nullopt)
-    return {ints, none()};
-  return {std::nullopt, in(index)};
-}
-
-std::optional<Ints> NodeBuilder::dims(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? std::optional<Ints>(Ints(type.getShape())) : std::nullopt;
-}
-
-std::optional<int64_t> NodeBuilder::rank(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? std::optional<int64_t>(type.getRank()) : std::nullopt;
-}
-
-bool NodeBuilder::isStatic(const Ints &dims) { return !ShapedType::isDynamicShape(dims); }
-
-Type NodeBuilder::elementType(Value value) { return top::elementTypeOf(value); }
-
-int64_t NodeBuilder::needRank(unsigned index, StringRef what) {
-  std::optional<int64_t> known = rank(in(index));
-  if (!known)
-    fail(fmt::format("{} needs the rank of input {}, which is not known", what.str(), index),
-         "a shape of known rank; --input_shapes may help");
-  return known.value_or(1);
+std::string NodeBuilder::place() const {
+  return importer.model().where() + ": " + describe(source);
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,13 +170,6 @@ std::optional<std::vector<std::string>> NodeBuilder::getStrings(StringRef name) 
   return std::vector<std::string>(found->strings().begin(), found->strings().end());
 }
 
-std::optional<Tensor> NodeBuilder::orFail(Expected<Tensor> tensor) {
-  if (tensor)
-    return *tensor;
-  failWith(std::move(tensor.error()));
-  return std::nullopt;
-}
-
 std::optional<Tensor> NodeBuilder::getTensor(StringRef name) {
   const proto::Attribute *found = find(name, AttrTensor, "a tensor");
   if (!found)
@@ -309,125 +225,9 @@ void NodeBuilder::checkAttributes() {
                               source.op_type(), opset()));
 }
 
-void NodeBuilder::checkArity(int minInputs, int maxInputs) {
-  auto count = static_cast<int>(numInputs());
-  std::string wanted = maxInputs == minInputs ? std::to_string(minInputs)
-                       : maxInputs < 0        ? fmt::format("{} or more", minInputs)
-                                              : fmt::format("{} to {}", minInputs, maxInputs);
-  if (count < minInputs || (maxInputs >= 0 && count > maxInputs))
-    return fail(fmt::format("has {} inputs", count), wanted);
-  for (int index = 0; index < minInputs; ++index)
-    if (!has(static_cast<unsigned>(index)))
-      return fail(fmt::format("input {} is left out", index), "a tensor");
-  if (numOutputs() == 0)
-    fail("has no outputs", "one at least");
-}
-
 //===----------------------------------------------------------------------===//
-// Results
+// Graphs inside the node
 //===----------------------------------------------------------------------===//
-
-unsigned NodeBuilder::numOutputs() const { return static_cast<unsigned>(source.output_size()); }
-
-bool NodeBuilder::wants(unsigned index) const {
-  return index < numOutputs() && !source.output(static_cast<int>(index)).empty();
-}
-
-void NodeBuilder::bind(unsigned index, Value value) {
-  if (wants(index))
-    scope.values[source.output(static_cast<int>(index))] = value;
-}
-
-std::string NodeBuilder::baseName() const {
-  for (const std::string &output : source.output())
-    if (!output.empty())
-      return scope.locationName(output);
-  return source.name();
-}
-
-Value NodeBuilder::makeOutput(unsigned index, StringRef op, ValueRange operands,
-                              const Attrs &attributes) {
-  if (failed())
-    return none();
-  std::string name = wants(index) ? scope.locationName(source.output(static_cast<int>(index)))
-                                  : importer.freeName(fmt::format("{}_{}", baseName(), index));
-  OperationState state(importer.location({name}), op);
-  state.addOperands(operands);
-  state.addAttributes(attributes.list().getAttrs());
-  state.addTypes(UnrankedTensorType::get(Float32Type::get(context())));
-  SmallVector<Value> results;
-  Expected<Operation *> made = importer.makeOp(scope, state, results);
-  if (!made) {
-    failWith(std::move(made.error()));
-    return none();
-  }
-  bind(index, results[0]);
-  return results[0];
-}
-
-Operation *NodeBuilder::makeOutputs(unsigned count, unsigned firstOptional, StringRef op,
-                                    ValueRange operands, const Attrs &attributes,
-                                    MutableArrayRef<std::unique_ptr<Region>> regions) {
-  if (failed())
-    return nullptr;
-  std::vector<std::string> names;
-  SmallVector<Type> types;
-  for (unsigned index = 0; index < count; ++index) {
-    bool wanted = wants(index);
-    names.push_back(wanted ? scope.locationName(source.output(static_cast<int>(index)))
-                           : importer.freeName(fmt::format("{}_{}", baseName(), index)));
-    if (!wanted && index >= firstOptional)
-      types.push_back(NoneType::get(context()));
-    else
-      types.push_back(UnrankedTensorType::get(Float32Type::get(context())));
-  }
-  OperationState state(importer.location(names), op);
-  state.addOperands(operands);
-  state.addAttributes(attributes.list().getAttrs());
-  state.addTypes(types);
-  for (std::unique_ptr<Region> &region : regions)
-    state.addRegion(std::move(region));
-  SmallVector<Value> results;
-  Expected<Operation *> made = importer.makeOp(scope, state, results);
-  if (!made) {
-    failWith(std::move(made.error()));
-    return nullptr;
-  }
-  for (auto [index, value] : llvm::enumerate(results))
-    bind(static_cast<unsigned>(index), value);
-  return *made;
-}
-
-Value NodeBuilder::makeTemp(StringRef suffix, StringRef op, ValueRange operands,
-                            const Attrs &attributes) {
-  if (failed())
-    return none();
-  std::string name = importer.freeName(baseName() + "_" + suffix.str());
-  OperationState state(importer.location({name}), op);
-  state.addOperands(operands);
-  state.addAttributes(attributes.list().getAttrs());
-  state.addTypes(UnrankedTensorType::get(Float32Type::get(context())));
-  SmallVector<Value> results;
-  Expected<Operation *> made = importer.makeOp(scope, state, results);
-  if (!made) {
-    failWith(std::move(made.error()));
-    return none();
-  }
-  return results[0];
-}
-
-Value NodeBuilder::weight(StringRef suffix, Tensor tensor) {
-  return importer.makeWeight(importer.freeName(baseName() + "_" + suffix.str()), std::move(tensor));
-}
-
-void NodeBuilder::emitConstant(Tensor tensor) {
-  bind(0, importer.makeWeight(baseName(), std::move(tensor)));
-}
-
-Value NodeBuilder::intsWeight(StringRef suffix, ArrayRef<int64_t> values) {
-  return weight(suffix, Tensor::of<int64_t>({static_cast<int64_t>(values.size())},
-                                            std::span(values.data(), values.size())));
-}
 
 std::unique_ptr<Region> NodeBuilder::region(const proto::Graph &graph, ArrayRef<Type> arguments,
                                             SmallVectorImpl<Type> &yielded) {
@@ -446,22 +246,4 @@ void NodeBuilder::inlineGraph(const proto::Graph &graph) {
     return;
   if (Expected<void> done = importer.inlineGraph(scope, source, graph); !done)
     failWith(std::move(done.error()));
-}
-
-//===----------------------------------------------------------------------===//
-// Errors
-//===----------------------------------------------------------------------===//
-
-void NodeBuilder::fail(std::string found, std::string expected) {
-  failWith(Error{importer.model().where() + ": " + describe(source), std::move(found),
-                 std::move(expected)});
-}
-
-void NodeBuilder::failWith(Error inner) {
-  if (error)
-    return;
-  // What the dialect says about an op does not know the file and the node.
-  if (inner.where.empty())
-    inner.where = importer.model().where() + ": " + describe(source);
-  error = std::move(inner);
 }

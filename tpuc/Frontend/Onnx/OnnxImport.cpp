@@ -7,12 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/Onnx/OnnxImport.h"
-#include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Frontend/Onnx/GraphImporter.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 using namespace mlir;
 using namespace tpuc;
@@ -56,8 +53,7 @@ Expected<OwningOpRef<ModuleOp>> tpuc::onnx::importOnnx(MLIRContext &context,
 }
 
 Expected<OwningOpRef<ModuleOp>> tpuc::onnx::importOnnx(MLIRContext &context, const OnnxModel &model,
-                                                       const OnnxImportOptions &options) {
-  context.loadDialect<func::FuncDialect, top::TopDialect>();
+                                                       const ImportOptions &options) {
   try {
     Expected<GraphPlan> plan = GraphPlan::make(model, options.outputNames);
     if (!plan)

@@ -9,6 +9,7 @@
 #ifndef TPUC_FRONTEND_ONNX_ONNXIMPORT_H
 #define TPUC_FRONTEND_ONNX_ONNXIMPORT_H
 
+#include "tpuc/Frontend/ImportOptions.h"
 #include "tpuc/Frontend/Onnx/OnnxModel.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -16,21 +17,9 @@
 
 namespace tpuc::onnx {
 
-struct OnnxImportOptions {
+struct OnnxImportOptions : ImportOptions {
   /// The .onnx file.
   std::string path;
-  /// The module's name; the file's name without its ending if it is empty.
-  std::string moduleName;
-  /// What `module.weight_file` says: the file that the weights will be written to.
-  std::string weightFile;
-  /// One shape per input of the graph that is no initializer, in their order, or none at all. A
-  /// shape replaces the one in the file, whose symbolic dimensions it binds.
-  std::vector<std::vector<int64_t>> inputShapes;
-  /// One element type per input (`float32`, `f32`, `int64`, ...), or none. An input whose type in
-  /// the file is another is cast to that.
-  std::vector<std::string> inputTypes;
-  /// The tensors at which the network is cut; none: the outputs of the graph.
-  std::vector<std::string> outputNames;
 };
 
 /// Imports the model `options.path`:
@@ -48,7 +37,7 @@ Expected<mlir::OwningOpRef<mlir::ModuleOp>> importOnnx(mlir::MLIRContext &contex
                                                        const OnnxImportOptions &options);
 /// The same for a model that is open.
 Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const OnnxImportOptions &options);
+importOnnx(mlir::MLIRContext &context, const OnnxModel &model, const ImportOptions &options);
 
 /// The table of the ops that can be imported, as a page of documentation (Markdown).
 std::string supportMatrix();

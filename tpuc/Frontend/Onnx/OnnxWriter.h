@@ -9,16 +9,13 @@
 #ifndef TPUC_FRONTEND_ONNX_ONNXWRITER_H
 #define TPUC_FRONTEND_ONNX_ONNXWRITER_H
 
+#include "tpuc/Frontend/ImportOptions.h"
 #include "tpuc/Frontend/Onnx/OnnxModel.h"
 #include "tpuc/Support/OutputFile.h"
 
-#include <functional>
 #include <vector>
 
 namespace tpuc::onnx {
-
-/// The value of a tensor of the main graph that is known to be constant; none for others.
-using ConstantLookup = std::function<std::optional<Tensor>(const std::string &name)>;
 
 /// Writes the part of `model` that `outputs` need (none: the graph's own outputs) to `path`, and
 /// without the elements of its weights to `path`.prototxt, in protobuf's text form. Constant nodes

@@ -8,9 +8,9 @@
 
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"

@@ -13,9 +13,9 @@
 #include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Codegen/SlicePlan.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
-#include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_SUPPORT_TOOL_OPTIONVALUE_H
-#define TPUC_SUPPORT_TOOL_OPTIONVALUE_H
+#ifndef TOOLS_COMMON_OPTIONVALUE_H
+#define TOOLS_COMMON_OPTIONVALUE_H
 
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/Error.h"
@@ -89,4 +89,4 @@ concept ListValue =
 
 } // namespace tpuc
 
-#endif // TPUC_SUPPORT_TOOL_OPTIONVALUE_H
+#endif // TOOLS_COMMON_OPTIONVALUE_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_SUPPORT_TOOL_TOOLMAIN_H
-#define TPUC_SUPPORT_TOOL_TOOLMAIN_H
+#ifndef TOOLS_COMMON_TOOLMAIN_H
+#define TOOLS_COMMON_TOOLMAIN_H
 
 #include "tpuc/Support/Error.h"
 
@@ -30,4 +30,4 @@ int runTool(int argc, char **argv, std::string_view tool, const ToolBody &body);
 
 } // namespace tpuc
 
-#endif // TPUC_SUPPORT_TOOL_TOOLMAIN_H
+#endif // TOOLS_COMMON_TOOLMAIN_H

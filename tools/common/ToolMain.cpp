@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/ToolMain.h"
+#include "tools/common/ToolMain.h"
 
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/SimdLevel.h"

@@ -24,10 +24,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_SUPPORT_TOOL_COMMANDLINE_H
-#define TPUC_SUPPORT_TOOL_COMMANDLINE_H
+#ifndef TOOLS_COMMON_COMMANDLINE_H
+#define TOOLS_COMMON_COMMANDLINE_H
 
-#include "tpuc/Support/Tool/OptionValue.h"
+#include "tools/common/OptionValue.h"
 
 #include <functional>
 #include <memory>
@@ -205,4 +205,4 @@ private:
 
 } // namespace tpuc
 
-#endif // TPUC_SUPPORT_TOOL_COMMANDLINE_H
+#endif // TOOLS_COMMON_COMMANDLINE_H

@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_DRIVER_ONNXRUNTIME_H
-#define TPUC_DRIVER_ONNXRUNTIME_H
+#ifndef TPUC_FRONTEND_ONNX_ONNXRUNTIME_H
+#define TPUC_FRONTEND_ONNX_ONNXRUNTIME_H
 
 #include "tpuc/Support/OutputFile.h"
 
 #include <string>
 #include <vector>
 
-namespace tpuc {
+namespace tpuc::onnx {
 
 struct OnnxRuntimeRequest {
   std::string model;
@@ -33,6 +33,6 @@ struct OnnxRuntimeRequest {
 /// Errors: no Python, no ONNX Runtime, or what ONNX Runtime says of the model.
 Expected<OutputFile> runOnnxRuntime(const OnnxRuntimeRequest &request, const std::string &scratch);
 
-} // namespace tpuc
+} // namespace tpuc::onnx
 
-#endif // TPUC_DRIVER_ONNXRUNTIME_H
+#endif // TPUC_FRONTEND_ONNX_ONNXRUNTIME_H

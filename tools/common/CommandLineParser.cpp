@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/CommandLineParser.h"
+#include "tools/common/CommandLineParser.h"
 
 #include "tpuc/Support/Suggest.h"
 

@@ -1,4 +1,4 @@
-//===- Phase.h - What a network goes through, and the files it leaves -*- C++ -*-===//
+//===- ModelFiles.h - The files that a network leaves -------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,29 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_DRIVER_PHASE_H
-#define TPUC_DRIVER_PHASE_H
+#ifndef TPUC_DRIVER_MODELFILES_H
+#define TPUC_DRIVER_MODELFILES_H
 
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace tpuc {
-
-enum class Phase : uint8_t { Import, Optimize, Calibrate, Lower, Divide, Group, Address, Encode };
-
-struct PhaseInfo {
-  Phase phase;
-  /// As the documentation calls it.
-  std::string_view name;
-  /// `module.state` afterwards; empty where there is no module any more.
-  std::string_view state;
-};
-
-/// All phases, in their order.
-std::span<const PhaseInfo> allPhases();
-
-const PhaseInfo &phaseInfo(Phase phase);
 
 /// The files of the network `model` that stand beside its module file.
 struct ModelFiles {
@@ -36,7 +20,10 @@ struct ModelFiles {
   ModelFiles(std::string_view moduleFile, std::string_view model);
 
   std::string originModule() const { return stem + "_origin.mlir"; }
-  std::string optimizedOnnx() const { return stem + "_opt.onnx"; }
+  /// What is left of the source model, in its own format, whose files end in `ending`.
+  std::string optimizedSource(std::string_view ending) const {
+    return stem + "_opt" + std::string(ending);
+  }
   std::string testInput() const { return stem + "_in_f32.npz"; }
   std::string topOutputs() const { return stem + "_top_outputs.npz"; }
   /// Without a folder: what `module.weight_file` says.
@@ -74,4 +61,4 @@ private:
 
 } // namespace tpuc
 
-#endif // TPUC_DRIVER_PHASE_H
+#endif // TPUC_DRIVER_MODELFILES_H

@@ -13,10 +13,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/CommandLine.h"
+#include "tools/common/ToolMain.h"
 #include "tpuc/Frontend/Onnx/OnnxImport.h"
 #include "tpuc/Frontend/Onnx/OnnxWriter.h"
-#include "tpuc/Support/Tool/CommandLine.h"
-#include "tpuc/Support/Tool/ToolMain.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"

@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_SUPPORT_TOOL_COMMANDLINEPARSER_H
-#define TPUC_SUPPORT_TOOL_COMMANDLINEPARSER_H
+#ifndef TOOLS_COMMON_COMMANDLINEPARSER_H
+#define TOOLS_COMMON_COMMANDLINEPARSER_H
 
-#include "tpuc/Support/Tool/CommandLine.h"
+#include "tools/common/CommandLine.h"
 
 namespace tpuc {
 
@@ -69,4 +69,4 @@ private:
 
 } // namespace tpuc
 
-#endif // TPUC_SUPPORT_TOOL_COMMANDLINEPARSER_H
+#endif // TOOLS_COMMON_COMMANDLINEPARSER_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/CommandLine.h"
+#include "tools/common/CommandLine.h"
 
+#include "tools/common/CommandLineParser.h"
 #include "tpuc/Support/Suggest.h"
-#include "tpuc/Support/Tool/CommandLineParser.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/Tool/OptionValue.h"
+#include "tools/common/OptionValue.h"
 
 #include <charconv>
 #include <cmath>

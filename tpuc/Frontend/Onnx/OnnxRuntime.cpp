@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Driver/OnnxRuntime.h"
+#include "tpuc/Frontend/Onnx/OnnxRuntime.h"
 
 #include "llvm/Support/Program.h"
 
@@ -15,11 +15,12 @@
 #include <nlohmann/json.hpp>
 
 using namespace tpuc;
+using namespace tpuc::onnx;
 
 namespace {
 
 constexpr const char *kScript =
-#include "tpuc/Driver/OnnxRuntimeScript.inc"
+#include "tpuc/Frontend/Onnx/OnnxRuntimeScript.inc"
     ;
 
 /// What the script gives back where the package is not there.
@@ -65,8 +66,8 @@ Expected<OutputFile> scratchFile(const std::string &path, const std::string &tex
 
 } // namespace
 
-Expected<OutputFile> tpuc::runOnnxRuntime(const OnnxRuntimeRequest &request,
-                                          const std::string &scratch) {
+Expected<OutputFile> tpuc::onnx::runOnnxRuntime(const OnnxRuntimeRequest &request,
+                                                const std::string &scratch) {
   Expected<OutputFile> outputs = scratchFile(scratch + ".outputs");
   if (!outputs)
     return outputs;
