@@ -461,8 +461,7 @@ bool ModelDeploy::compiles() const {
   if (!target->hasCodeGenerator)
     return false;
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
-  const std::optional<Precision> precision = parsePrecision(schemeName(lowering.scheme));
-  return backend && precision && backend->precisions().contains(*precision);
+  return backend && backend->precisions().contains(lowering.scheme);
 }
 
 Expected<void> ModelDeploy::commit() {

@@ -33,17 +33,18 @@ std::string bytesText(uint64_t bytes) {
 
 std::string precisionsText(const TargetInfo &t) {
   std::vector<std::string_view> names;
-  for (Precision precision : kAllPrecisions)
-    if (t.has(precision))
-      names.push_back(precisionName(precision));
+  for (const NamedScheme &row : kNamedSchemes)
+    if (hasScheme(t, row.scheme) && (names.empty() || names.back() != row.name))
+      names.push_back(row.name);
   return fmt::format("{}", fmt::join(names, " "));
 }
 
 std::string quantizationsText(const TargetInfo &t) {
   std::vector<std::string_view> names;
-  for (Quantization quantization : kAllQuantizations)
-    if (t.has(quantization))
-      names.push_back(quantizationName(quantization));
+  if (hasScheme(t, schemes::kInt8))
+    names.emplace_back("symmetric");
+  if (hasScheme(t, schemes::kInt8Asymmetric))
+    names.emplace_back("asymmetric");
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -113,9 +114,9 @@ std::string streamText(const StreamInfo &s) {
 
 std::string macsText(const PeakMacs &macs) {
   std::vector<std::string> parts;
-  for (Precision precision : kAllPrecisions)
-    if (const auto value = macs.of(precision))
-      parts.push_back(fmt::format("{} {}", precisionName(precision), *value));
+  for (const NamedScheme &row : kNamedSchemes)
+    if (const auto value = macs.of(row.scheme); value && !row.scheme.zeroPoint)
+      parts.push_back(fmt::format("{} {}", row.name, *value));
   return parts.empty() ? std::string(kUnknown) : fmt::format("{}", fmt::join(parts, ", "));
 }
 

@@ -94,11 +94,9 @@ QuantScheme floatScheme(DataType type) {
 }
 
 bool hasScheme(const TargetInfo &target, const QuantScheme &scheme) {
-  const std::optional<Precision> precision = parsePrecision(schemeName(scheme));
-  if (!precision || !target.has(*precision))
-    return false;
-  return !scheme.isQuantized() ||
-         target.has(scheme.zeroPoint ? Quantization::Asymmetric : Quantization::Symmetric);
+  QuantScheme wanted = scheme;
+  wanted.zeroPoint = scheme.zeroPoint && scheme.isQuantized();
+  return target.schemes.contains(wanted);
 }
 
 Expected<void> checkScheme(const TargetInfo &target, const QuantScheme &scheme) {

@@ -18,6 +18,8 @@
 #include "tpuc/Support/Error.h"
 
 #include <array>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,7 +49,7 @@ struct QuantScheme {
   /// Whether activations are integers, so that ranges of tensors have to be known.
   bool isQuantized() const { return isInteger(activation); }
 
-  bool operator==(const QuantScheme &) const = default;
+  constexpr bool operator==(const QuantScheme &) const = default;
 };
 
 /// The schemes that have a name.
@@ -79,6 +81,37 @@ inline constexpr std::array kNamedSchemes = {
     NamedScheme{"INT8", "int8_asym", schemes::kInt8Asymmetric},
 };
 
+/// A set of named schemes. A literal type, so that a table of constants can hold it.
+class SchemeSet {
+public:
+  constexpr SchemeSet() = default;
+  constexpr SchemeSet(std::initializer_list<QuantScheme> all) {
+    for (const QuantScheme &scheme : all)
+      insert(scheme);
+  }
+
+  /// Schemes without a name are in no set.
+  constexpr bool contains(const QuantScheme &scheme) const { return (bits & mask(scheme)) != 0; }
+  constexpr bool empty() const { return bits == 0; }
+  constexpr void insert(const QuantScheme &scheme) { bits |= mask(scheme); }
+  constexpr void erase(const QuantScheme &scheme) { bits &= ~mask(scheme); }
+  constexpr bool operator==(const SchemeSet &) const = default;
+
+private:
+  static_assert(kNamedSchemes.size() <= 32);
+  static constexpr uint32_t mask(const QuantScheme &scheme) {
+    uint32_t bit = 1;
+    for (const NamedScheme &row : kNamedSchemes) {
+      if (row.scheme == scheme)
+        return bit;
+      bit <<= 1;
+    }
+    return 0;
+  }
+
+  uint32_t bits = 0;
+};
+
 /// The names of all schemes, each once: F32, F16, BF16, INT8.
 std::vector<std::string_view> schemeNames();
 /// The same for messages: `F32, F16, BF16 or INT8`.
@@ -95,7 +128,7 @@ std::optional<QuantScheme> parseScheme(std::string_view name, bool zeroPoint = f
 /// The scheme that stores everything in the floats `type`: F32, F16 or BF16.
 QuantScheme floatScheme(DataType type);
 
-/// Whether the chip computes in `scheme`.
+/// Whether the chip computes in `scheme`. A zero point that floats cannot have does not matter.
 bool hasScheme(const TargetInfo &target, const QuantScheme &scheme);
 /// Refuses a scheme that the chip has not, with the list of those that it has:
 /// `--chip X: F16 does not exist; expected BF16 or INT8`,

@@ -28,6 +28,7 @@
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Rounding.h"
 #include "tpuc/Target/EnumSet.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include <array>
 #include <cstdint>
@@ -38,28 +39,7 @@
 
 namespace tpuc {
 
-/// The type that a network computes in: the choices of `model_deploy --quantize`.
-enum class Precision : uint8_t { F32, F16, BF16, INT8 };
-inline constexpr std::array kAllPrecisions = {Precision::F32, Precision::F16, Precision::BF16,
-                                              Precision::INT8};
-using PrecisionSet = EnumSet<Precision>;
-
-/// Where INT8 puts the zero of an activation: at 0, or at a zero point of its own.
-enum class Quantization : uint8_t { Symmetric, Asymmetric };
-inline constexpr std::array kAllQuantizations = {Quantization::Symmetric, Quantization::Asymmetric};
-using QuantizationSet = EnumSet<Quantization>;
-
 using DataTypeSet = EnumSet<DataType>;
-
-/// F32, F16, BF16, INT8, as `--quantize` spells them.
-std::string_view precisionName(Precision precision);
-/// The inverse of `precisionName`, whatever the case of the letters.
-std::optional<Precision> parsePrecision(std::string_view name);
-/// "symmetric", "asymmetric".
-std::string_view quantizationName(Quantization quantization);
-/// The type in which an activation of that precision is stored: F32, F16, BF16 or I8 (or U8, if it
-/// is never negative).
-DataType storageType(Precision precision);
 
 /// Extents of a tensor, in the order of its dimensions.
 struct Extents {
@@ -152,7 +132,6 @@ enum class RequantStrategy : uint8_t {
 
 struct RequantInfo {
   RequantStrategy strategy = RequantStrategy::None;
-  QuantizationSet quantizations;
   /// Every output channel of a convolution has a multiplier and shift of its own.
   bool perChannel = false;
   /// Width of the integer multiplier; 0 where there is only a shift.
@@ -206,11 +185,11 @@ struct GlobalMemoryInfo {
   std::optional<uint32_t> transferAlignment;
 };
 
-/// Multiply-accumulate steps per cycle, all lanes together; no value where the chip has no such
-/// precision or the figure is not known.
+/// Multiply-accumulate steps per cycle, all lanes together, by what is multiplied; no value where
+/// the chip has no such scheme or the figure is not known.
 struct PeakMacs {
   std::optional<uint32_t> f32, f16, bf16, int8;
-  std::optional<uint32_t> of(Precision precision) const;
+  std::optional<uint32_t> of(const QuantScheme &scheme) const;
 };
 
 /// What a convolution does per cycle in each lane: that many output pixels of one channel, for that
@@ -261,7 +240,8 @@ struct TargetInfo {
   /// One sentence for the documentation.
   std::string_view summary;
 
-  PrecisionSet precisions;
+  /// The number formats that networks can be lowered to.
+  SchemeSet schemes;
   RequantInfo requant;
   /// How floating-point sums of products are rounded at each addition.
   std::optional<RoundingMode> floatSumRounding;
@@ -288,9 +268,6 @@ struct TargetInfo {
   /// the interpretation of the lowered network still work.
   bool hasCodeGenerator = false;
 
-  bool has(Precision precision) const { return precisions.contains(precision); }
-  bool has(Quantization quantization) const { return requant.quantizations.contains(quantization); }
-
   /// All lanes together.
   uint64_t localBytes() const { return uint64_t{memory.lanes} * memory.localBytesPerLane; }
   /// P of `ConvWeightOrder` for weights of `type`, or no value where there is no such convolution.
@@ -310,14 +287,6 @@ struct TargetInfo {
 /// Whether the fields agree with each other; the error names the target and the first rule that it
 /// breaks. The chips that tpuc comes with all pass; the function is for those who add one.
 Expected<void> validate(const TargetInfo &target);
-
-/// Refuses a precision that the chip has not, with the list of those that it has:
-/// `--chip X: F16 does not exist; expected BF16 or INT8`.
-Expected<void> checkPrecision(const TargetInfo &target, Precision precision);
-
-/// The same for the kinds of INT8: `--chip X: asymmetric INT8 does not exist; expected symmetric
-/// INT8`. Refuses every kind on a chip without INT8.
-Expected<void> checkQuantization(const TargetInfo &target, Quantization quantization);
 
 } // namespace tpuc
 

@@ -48,20 +48,20 @@ Result checkNames(const TargetInfo &t) {
 }
 
 Result checkPrecisions(const TargetInfo &t) {
-  if (t.precisions.empty())
+  if (t.schemes.empty())
     return fail(t, "no precision", "one at least");
   bool hasFloat = false;
-  for (Precision precision : kAllPrecisions) {
-    if (!t.has(precision))
+  for (const NamedScheme &row : kNamedSchemes) {
+    if (!hasScheme(t, row.scheme))
       continue;
-    const DataType type = storageType(precision);
-    hasFloat = hasFloat || isFloat(type);
-    if (!t.tiu.takes(type) || !t.dma.takes(type))
-      return fail(t, fmt::format("an engine that does not take {}", dataTypeName(type)),
-                  fmt::format("both to take it, as {} exists", precisionName(precision)));
-    if (!t.convChannelBlock(type))
-      return fail(t, fmt::format("no channel block for {}", dataTypeName(type)),
-                  fmt::format("one, as {} exists", precisionName(precision)));
+    hasFloat = hasFloat || !row.scheme.isQuantized();
+    for (DataType type : {row.scheme.activation, row.scheme.weight})
+      if (!t.tiu.takes(type) || !t.dma.takes(type))
+        return fail(t, fmt::format("an engine that does not take {}", dataTypeName(type)),
+                    fmt::format("both to take it, as {} exists", row.name));
+    if (!t.convChannelBlock(row.scheme.weight))
+      return fail(t, fmt::format("no channel block for {}", dataTypeName(row.scheme.weight)),
+                  fmt::format("one, as {} exists", row.name));
   }
   if (hasFloat != t.floatSumRounding.has_value())
     return fail(t, "floatSumRounding does not go with the precisions",
@@ -71,14 +71,20 @@ Result checkPrecisions(const TargetInfo &t) {
 
 Result checkRequant(const TargetInfo &t) {
   const RequantInfo &r = t.requant;
-  if (!t.has(Precision::INT8)) {
-    if (r.strategy != RequantStrategy::None || !r.quantizations.empty() || !r.roundings.empty() ||
-        r.rounding || r.shiftRounding || r.biasType || r.multiplierBits != 0 || r.perChannel)
+  bool hasIntegers = false, hasZeroPoints = false;
+  for (const NamedScheme &row : kNamedSchemes) {
+    const bool isInteger = row.scheme.isQuantized() && hasScheme(t, row.scheme);
+    hasIntegers = hasIntegers || isInteger;
+    hasZeroPoints = hasZeroPoints || (isInteger && row.scheme.zeroPoint);
+  }
+  if (!hasIntegers) {
+    if (r.strategy != RequantStrategy::None || !r.roundings.empty() || r.rounding ||
+        r.shiftRounding || r.biasType || r.multiplierBits != 0 || r.perChannel)
       return fail(t, "requantization without INT8", "none");
     return {};
   }
-  if (r.strategy == RequantStrategy::None || r.quantizations.empty())
-    return fail(t, "INT8 without a requantization strategy or kind of quantization", "both");
+  if (r.strategy == RequantStrategy::None)
+    return fail(t, "INT8 without a requantization strategy", "one");
   if (!r.rounding || !r.shiftRounding || !r.biasType)
     return fail(t, "INT8 without rounding, shiftRounding or biasType", "all three");
   if (!r.roundings.contains(*r.rounding))
@@ -93,7 +99,7 @@ Result checkRequant(const TargetInfo &t) {
     return fail(t, "requantization per channel with a shared shift", "per tensor");
   if (r.strategy != RequantStrategy::InConvolution && r.firstShiftBits != 0)
     return fail(t, "a shift in two steps outside the convolution", "firstShiftBits 0");
-  if (t.has(Quantization::Asymmetric) && r.strategy != RequantStrategy::OwnCommand)
+  if (hasZeroPoints && r.strategy != RequantStrategy::OwnCommand)
     return fail(t, "asymmetric INT8 without a requantization command", "symmetric only");
   return {};
 }
@@ -231,17 +237,17 @@ Result checkLayout(const TargetInfo &t) {
 Result checkTiming(const TargetInfo &t, const TimingInfo &timing) {
   if (!t.tiu.clockHz || !t.dma.clockHz)
     return fail(t, "timing without clocks", "the clocks of both engines");
-  for (Precision precision : kAllPrecisions) {
-    if (!t.has(precision))
+  for (const NamedScheme &row : kNamedSchemes) {
+    if (!hasScheme(t, row.scheme))
       continue;
-    const DataType type = storageType(precision);
+    const DataType type = row.scheme.weight;
     const ConvThroughput &conv = bitWidth(type) == 8    ? timing.conv8
                                  : bitWidth(type) == 16 ? timing.conv16
                                                         : timing.conv32;
-    if (t.peakMacs.of(precision) != uint64_t{t.memory.lanes} * conv.pixels * conv.channels)
+    if (t.peakMacs.of(row.scheme) != uint64_t{t.memory.lanes} * conv.pixels * conv.channels)
       return fail(t,
-                  fmt::format("{} convolutions of {} pixels by {} channels",
-                              precisionName(precision), conv.pixels, conv.channels),
+                  fmt::format("{} convolutions of {} pixels by {} channels", row.name, conv.pixels,
+                              conv.channels),
                   "the peak rate, over all lanes");
     if (conv.channels != t.convChannelBlock(type))
       return fail(t, fmt::format("{} input channels per cycle", conv.channels),
@@ -262,15 +268,18 @@ Result checkTiming(const TargetInfo &t, const TimingInfo &timing) {
 }
 
 Result checkRates(const TargetInfo &t) {
-  for (Precision precision : kAllPrecisions) {
-    const auto macs = t.peakMacs.of(precision);
+  for (const NamedScheme &row : kNamedSchemes) {
+    // The rate does not depend on where 0 is.
+    QuantScheme other = row.scheme;
+    other.zeroPoint = !other.zeroPoint;
+    const auto macs = t.peakMacs.of(row.scheme);
     if (!macs)
       continue;
-    if (!t.has(precision))
-      return fail(t, fmt::format("a peak rate for {}", precisionName(precision)),
+    if (!hasScheme(t, row.scheme) && !hasScheme(t, other))
+      return fail(t, fmt::format("a peak rate for {}", row.name),
                   "none for a precision that does not exist");
     if (*macs == 0 || *macs % t.memory.lanes != 0)
-      return fail(t, fmt::format("a peak of {} {} MACs", *macs, precisionName(precision)),
+      return fail(t, fmt::format("a peak of {} {} MACs", *macs, row.name),
                   "a multiple of the lanes");
   }
   if (t.conservativeTiming && !t.timing)

@@ -16,16 +16,14 @@ using namespace tpuc;
 
 namespace {
 
-constexpr PrecisionSet kAll = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
-constexpr QuantizationSet kSymmetric = {Quantization::Symmetric};
-constexpr QuantizationSet kBoth = {Quantization::Symmetric, Quantization::Asymmetric};
+constexpr SchemeSet kAll = {schemes::kF32, schemes::kF16, schemes::kBF16, schemes::kInt8,
+                            schemes::kInt8Asymmetric};
 
 } // namespace
 
 TEST(BM1684X, Facts) {
   const TargetInfo &t = target("bm1684x");
-  EXPECT_EQ(t.precisions, kAll);
-  EXPECT_EQ(t.requant.quantizations, kBoth);
+  EXPECT_EQ(t.schemes, kAll);
   EXPECT_EQ(t.requant.strategy, RequantStrategy::OwnCommand);
   EXPECT_EQ(t.requant.multiplierBits, 32u);
   EXPECT_TRUE(t.requant.perChannel);
@@ -63,10 +61,10 @@ TEST(BM1684X, Facts) {
   EXPECT_EQ(t.convChannelBlock(DataType::I8), 64u);
   EXPECT_EQ(t.convChannelBlock(DataType::F16), 32u);
   EXPECT_EQ(t.convChannelBlock(DataType::F32), 1u);
-  EXPECT_EQ(t.peakMacs.of(Precision::F32), 1024u);
-  EXPECT_EQ(t.peakMacs.of(Precision::F16), 8192u);
-  EXPECT_EQ(t.peakMacs.of(Precision::BF16), 8192u);
-  EXPECT_EQ(t.peakMacs.of(Precision::INT8), 16384u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kF32), 1024u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kF16), 8192u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kBF16), 8192u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kInt8), 16384u);
   ASSERT_TRUE(t.timing);
   EXPECT_NEAR(t.timing->globalToLocal / t.timing->transferDivisor, 54.017, 1e-3);
   EXPECT_NEAR(t.timing->localToGlobal / t.timing->transferDivisor, 40.978, 1e-3);
@@ -80,8 +78,7 @@ TEST(BM1684X, Facts) {
 
 TEST(BM1684, Facts) {
   const TargetInfo &t = target("bm1684");
-  EXPECT_EQ(t.precisions, (PrecisionSet{Precision::F32, Precision::INT8}));
-  EXPECT_EQ(t.requant.quantizations, kSymmetric);
+  EXPECT_EQ(t.schemes, (SchemeSet{schemes::kF32, schemes::kInt8}));
   EXPECT_EQ(t.requant.strategy, RequantStrategy::SharedShift);
   EXPECT_EQ(t.requant.multiplierBits, 0u);
   EXPECT_FALSE(t.requant.perChannel);
@@ -115,7 +112,7 @@ TEST(BM1684, Facts) {
   EXPECT_EQ(t.convChannelBlock(DataType::F32), 2u);
   EXPECT_EQ(t.convChannelBlock(DataType::F16), std::nullopt);
   EXPECT_FALSE(t.timing);
-  EXPECT_EQ(t.peakMacs.of(Precision::INT8), std::nullopt);
+  EXPECT_EQ(t.peakMacs.of(schemes::kInt8), std::nullopt);
   EXPECT_EQ(t.container, "bmodel");
   EXPECT_EQ(t.containerChip, "BM1684");
 }
@@ -146,8 +143,7 @@ TEST(CV18xx, CommonFacts) {
   for (std::string_view name : {"cv183x", "cv182x", "cv181x", "cv180x"}) {
     SCOPED_TRACE(name);
     const TargetInfo &t = target(name);
-    EXPECT_EQ(t.precisions, (PrecisionSet{Precision::BF16, Precision::INT8}));
-    EXPECT_EQ(t.requant.quantizations, kSymmetric);
+    EXPECT_EQ(t.schemes, (SchemeSet{schemes::kBF16, schemes::kInt8}));
     EXPECT_EQ(t.requant.strategy, RequantStrategy::InConvolution);
     EXPECT_EQ(t.requant.multiplierBits, 32u);
     EXPECT_TRUE(t.requant.perChannel);
@@ -180,8 +176,7 @@ TEST(CV18xx, CommonFacts) {
 
 TEST(Null, HasEverythingButAChip) {
   const TargetInfo &t = target("null");
-  EXPECT_EQ(t.precisions, kAll);
-  EXPECT_EQ(t.requant.quantizations, kBoth);
+  EXPECT_EQ(t.schemes, kAll);
   EXPECT_TRUE(t.timing);
   EXPECT_EQ(t.container, "");
 }

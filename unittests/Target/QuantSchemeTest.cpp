@@ -111,6 +111,27 @@ TEST(QuantScheme, RefusalsOfSchemesThatNobodyHas) {
             "--chip cv183x: W8A16 does not exist; expected BF16 or INT8");
 }
 
+TEST(QuantScheme, RefusalListsThree) {
+  TargetInfo chip = target("null");
+  chip.schemes.erase(schemes::kBF16);
+  EXPECT_EQ(schemeError(chip, schemes::kBF16),
+            "--chip null: BF16 does not exist; expected F32, F16 or INT8");
+  chip.schemes = {schemes::kF32};
+  EXPECT_EQ(schemeError(chip, schemes::kInt8), "--chip null: INT8 does not exist; expected F32");
+}
+
+TEST(QuantScheme, SetsHoldNamedSchemes) {
+  constexpr SchemeSet kSome = {schemes::kF16, schemes::kInt8Asymmetric};
+  static_assert(kSome.contains(schemes::kF16) && !kSome.contains(schemes::kInt8));
+  SchemeSet set = kSome;
+  set.erase(schemes::kF16);
+  EXPECT_FALSE(set.contains(schemes::kF16));
+  set.erase(schemes::kInt8Asymmetric);
+  EXPECT_TRUE(set.empty());
+  set.insert(kW4A8);
+  EXPECT_FALSE(set.contains(kW4A8));
+}
+
 TEST(QuantScheme, TypesSayWhatTheyHold) {
   EXPECT_EQ(numLevels(DataType::I4), 8);
   EXPECT_EQ(numLevels(DataType::I8), 128);

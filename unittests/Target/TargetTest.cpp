@@ -15,69 +15,6 @@
 
 using namespace tpuc;
 
-namespace {
-
-std::string precisionError(std::string_view chip, Precision precision) {
-  const auto result = checkPrecision(target(chip), precision);
-  return result ? "" : result.error().message();
-}
-
-std::string quantizationError(const TargetInfo &chip, Quantization quantization) {
-  const auto result = checkQuantization(chip, quantization);
-  return result ? "" : result.error().message();
-}
-
-} // namespace
-
-TEST(Precision, NamesRoundTrip) {
-  for (Precision precision : kAllPrecisions)
-    EXPECT_EQ(parsePrecision(precisionName(precision)), precision);
-  EXPECT_EQ(parsePrecision("bf16"), Precision::BF16);
-  EXPECT_EQ(parsePrecision("Int8"), Precision::INT8);
-  EXPECT_EQ(parsePrecision("INT"), std::nullopt);
-  EXPECT_EQ(parsePrecision(""), std::nullopt);
-  EXPECT_EQ(storageType(Precision::BF16), DataType::BF16);
-  EXPECT_EQ(storageType(Precision::INT8), DataType::I8);
-}
-
-// The table of chips and choices of --quantize.
-TEST(Precision, RefusalsNameWhatExists) {
-  EXPECT_EQ(precisionError("bm1684x", Precision::F16), "");
-  EXPECT_EQ(precisionError("bm1684", Precision::F32), "");
-  EXPECT_EQ(precisionError("bm1684", Precision::F16),
-            "--chip bm1684: F16 does not exist; expected F32 or INT8");
-  EXPECT_EQ(precisionError("bm1684", Precision::BF16),
-            "--chip bm1684: BF16 does not exist; expected F32 or INT8");
-  for (std::string name : {"cv183x", "cv182x", "cv181x", "cv180x"}) {
-    EXPECT_EQ(precisionError(name, Precision::F16),
-              "--chip " + name + ": F16 does not exist; expected BF16 or INT8");
-    EXPECT_EQ(precisionError(name, Precision::F32),
-              "--chip " + name + ": F32 does not exist; expected BF16 or INT8");
-    EXPECT_EQ(precisionError(name, Precision::BF16), "");
-    EXPECT_EQ(precisionError(name, Precision::INT8), "");
-  }
-  for (Precision precision : kAllPrecisions)
-    EXPECT_EQ(precisionError("null", precision), "");
-}
-
-TEST(Precision, RefusalListsThree) {
-  TargetInfo chip = target("null");
-  chip.precisions.erase(Precision::BF16);
-  EXPECT_EQ(checkPrecision(chip, Precision::BF16).error().message(),
-            "--chip null: BF16 does not exist; expected F32, F16 or INT8");
-}
-
-TEST(Quantization, RefusalsNameWhatExists) {
-  EXPECT_EQ(quantizationError(target("bm1684x"), Quantization::Asymmetric), "");
-  EXPECT_EQ(quantizationError(target("cv180x"), Quantization::Symmetric), "");
-  EXPECT_EQ(quantizationError(target("cv180x"), Quantization::Asymmetric),
-            "--chip cv180x: asymmetric INT8 does not exist; expected symmetric INT8");
-  TargetInfo chip = target("null");
-  chip.precisions = {Precision::F32};
-  EXPECT_EQ(quantizationError(chip, Quantization::Symmetric),
-            "--chip null: INT8 does not exist; expected F32");
-}
-
 TEST(Layout, WeightIndexFollowsTheFormulas) {
   // 70 channels in blocks of 64: channel 65 stands in the second block.
   const TargetInfo &blocks = target("bm1684x");

@@ -63,7 +63,7 @@ TEST(Validate, Names) {
 
 TEST(Validate, Precisions) {
   expectEach({
-      {"null", [](TargetInfo &t) { t.precisions = {}; }, "no precision"},
+      {"null", [](TargetInfo &t) { t.schemes = {}; }, "no precision"},
       {"null", [](TargetInfo &t) { t.tiu.types.erase(DataType::F16); },
        "engine that does not take f16"},
       {"null", [](TargetInfo &t) { t.dma.types.erase(DataType::I8); },
@@ -72,18 +72,15 @@ TEST(Validate, Precisions) {
        "no channel block for f32"},
       {"null", [](TargetInfo &t) { t.floatSumRounding.reset(); },
        "does not go with the precisions"},
-      {"bm1684", [](TargetInfo &t) { t.precisions = {Precision::INT8}; },
+      {"bm1684", [](TargetInfo &t) { t.schemes = {schemes::kInt8}; },
        "does not go with the precisions"},
   });
 }
 
 TEST(Validate, Requantization) {
   expectEach({
-      {"bm1684", [](TargetInfo &t) { t.precisions = {Precision::F32}; },
-       "requantization without INT8"},
+      {"bm1684", [](TargetInfo &t) { t.schemes = {schemes::kF32}; }, "requantization without INT8"},
       {"null", [](TargetInfo &t) { t.requant.strategy = RequantStrategy::None; },
-       "INT8 without a requantization strategy"},
-      {"null", [](TargetInfo &t) { t.requant.quantizations = {}; },
        "INT8 without a requantization strategy"},
       {"null", [](TargetInfo &t) { t.requant.rounding.reset(); }, "INT8 without rounding"},
       {"null", [](TargetInfo &t) { t.requant.shiftRounding.reset(); }, "INT8 without rounding"},
@@ -97,7 +94,7 @@ TEST(Validate, Requantization) {
       {"bm1684", [](TargetInfo &t) { t.requant.multiplierBits = 32; }, "multiplier of 32 bits"},
       {"bm1684", [](TargetInfo &t) { t.requant.perChannel = true; }, "per channel with a shared"},
       {"null", [](TargetInfo &t) { t.requant.firstShiftBits = 31; }, "shift in two steps"},
-      {"cv181x", [](TargetInfo &t) { t.requant.quantizations.insert(Quantization::Asymmetric); },
+      {"cv181x", [](TargetInfo &t) { t.schemes.insert(schemes::kInt8Asymmetric); },
        "asymmetric INT8 without"},
   });
 }

@@ -28,13 +28,12 @@ constexpr TargetInfo makeTarget() {
   t.vendor = "Sophgo";
   t.family = "BM168x";
   t.summary = "Server chip with 64 lanes, float32 and INT8 with one shift per convolution.";
-  t.precisions = {Precision::F32, Precision::INT8};
+  t.schemes = {schemes::kF32, schemes::kInt8};
 
   // [V] An int8 convolution adds an int16 bias and shifts once, half up, for all its channels.
   // There is neither a multiplier nor a zero point, so scales are powers of two times what was
   // folded into the weights, and only the symmetric kind exists.
   t.requant.strategy = RequantStrategy::SharedShift;
-  t.requant.quantizations = {Quantization::Symmetric};
   t.requant.perChannel = false;
   t.requant.multiplierBits = 0;
   t.requant.roundings = {RoundingMode::HalfUp};

@@ -32,13 +32,13 @@ constexpr TargetInfo makeTarget() {
   t.vendor = "Sophgo";
   t.family = "BM168x";
   t.summary = "Server chip with 64 lanes, all four precisions and a requantization command.";
-  t.precisions = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
+  t.schemes = {schemes::kF32, schemes::kF16, schemes::kBF16, schemes::kInt8,
+               schemes::kInt8Asymmetric};
 
   // [V] CONV leaves int32 sums, a saturating add brings the int32 bias in, RQ scales: 32-bit
   // multiplier, shift and zero point per channel, all seven rounding modes. The vendor takes
   // half-up in RQ and in the shifts of element-wise commands; so do we, for equal results.
   t.requant.strategy = RequantStrategy::OwnCommand;
-  t.requant.quantizations = {Quantization::Symmetric, Quantization::Asymmetric};
   t.requant.perChannel = true;
   t.requant.multiplierBits = 32;
   t.requant.roundings = {RoundingMode::HalfToEven, RoundingMode::HalfAwayFromZero,

@@ -29,10 +29,10 @@ constexpr TargetInfo makeTarget() {
   t.vendor = "tpuc";
   t.family = "null";
   t.summary = "No chip: compiles for a machine without files, for tests.";
-  t.precisions = {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
+  t.schemes = {schemes::kF32, schemes::kF16, schemes::kBF16, schemes::kInt8,
+               schemes::kInt8Asymmetric};
 
   t.requant.strategy = RequantStrategy::OwnCommand;
-  t.requant.quantizations = {Quantization::Symmetric, Quantization::Asymmetric};
   t.requant.perChannel = true;
   t.requant.multiplierBits = 32;
   t.requant.roundings = {RoundingMode::HalfUp, RoundingMode::HalfAwayFromZero};

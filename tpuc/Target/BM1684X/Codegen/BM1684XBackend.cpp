@@ -58,8 +58,8 @@ static bool isColumnSlice(Operation *op) {
   return type && type.getRank() == 3 && type.getShape()[1] > 1;
 }
 
-PrecisionSet BM1684XBackend::precisions() const {
-  return {Precision::F32, Precision::F16, Precision::BF16, Precision::INT8};
+SchemeSet BM1684XBackend::precisions() const {
+  return {schemes::kF32, schemes::kF16, schemes::kBF16, schemes::kInt8, schemes::kInt8Asymmetric};
 }
 
 ArrayRef<OptionalPass> BM1684XBackend::optionalPasses() const { return ownPasses(); }

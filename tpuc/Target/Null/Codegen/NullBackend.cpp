@@ -77,7 +77,7 @@ static bool isColumnSlice(Operation *op, const TargetInfo &target) {
   return type && type.getRank() == 3 && type.getShape()[1] > 1 && sliceModel(op, target);
 }
 
-PrecisionSet NullBackend::precisions() const { return info().precisions; }
+SchemeSet NullBackend::precisions() const { return info().schemes; }
 
 /// Whether both engines know all elements. Truth values are bytes.
 Expected<void> NullBackend::checkTypes(Operation *op) const {

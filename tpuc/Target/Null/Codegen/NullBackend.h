@@ -18,7 +18,7 @@ class NullBackend : public codegen::Backend {
 public:
   using Backend::Backend;
 
-  PrecisionSet precisions() const override;
+  SchemeSet precisions() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<codegen::PackedLayout>>
