@@ -197,7 +197,7 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.option("--without", options.codegen.without,
              "Heuristics of the code generator to leave out, to see what they bring: "
              "attention-rows, op-reorder, early-results, constant-pool, joins, early-constants, "
-             "overlap, and the chip's own passes, of bm1684x: merge-groups, row-products, "
+             "overlap, and the chip's own passes: merge-groups, row-products, "
              "table-steps, stack-rows, turn-stores.")
       .label("NAMES");
   const std::string validation = "Validation";
