@@ -1,4 +1,4 @@
-// The headers that nearly every file of the MLIR rooms includes.
+// The headers that nearly every file of the MLIR components includes.
 #include "cmake/StdPch.h"
 #include "tpuc/Support/Npz.h"
 

@@ -1,4 +1,4 @@
-# MLIR 19 from Debian: what the rooms that know it need.
+# MLIR 19 from Debian: what the components that know it need.
 
 find_package(MLIR 19.1 REQUIRED CONFIG PATHS /usr/lib/llvm-19/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
@@ -13,7 +13,7 @@ cmake_policy(POP)
 include(AddLLVM)
 include(AddMLIR)
 
-# The headers that nearly every file of the MLIR rooms includes, compiled once with optimization and
+# The headers that nearly every file of the MLIR components includes, compiled once with optimization and
 # once without: clang refuses a precompiled header across that border.
 foreach(pch tpuc_mlir_pch tpuc_mlir_pch_unoptimized)
   add_library(${pch} OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
@@ -25,7 +25,7 @@ target_compile_options(tpuc_mlir_pch_unoptimized PRIVATE -O0)
 
 # tpuc_add_mlir_library(Name SOURCES a.cpp ... [GENERATED b.cpp ...] [FAMILIES Ops ...] [LINK lib ...]
 #                       [DEPENDS t ...])
-#   A static library of an MLIR room. GENERATED files hold what TableGen wrote: large and run
+#   A static library of an MLIR component. GENERATED files hold what TableGen wrote: large and run
 #   once per process, so they are compiled lightly (-O0 would add a third to a small import). For each
 #   family FOps of tpuc_op_families it also compiles FOpsGen.cpp of the calling folder.
 function(tpuc_add_mlir_library name)

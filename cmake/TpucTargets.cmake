@@ -1,4 +1,4 @@
-# How the rooms declare what they build.
+# How the components declare what they build.
 
 # tpuc_add_library(Name SOURCES a.cpp ... [LINK lib ...])
 #   A static library that includes no MLIR header.
@@ -10,7 +10,7 @@ function(tpuc_add_library name)
 endfunction()
 
 # tpuc_compile_together(target n): up to n files of the target are compiled as one,
-#   which takes a third less in all, but longer after a change of one of them. For rooms in which
+#   which takes a third less in all, but longer after a change of one of them. For components in which
 #   files are not changed one at a time, as those with an op each are. Names in anonymous namespaces
 #   differ within the target.
 function(tpuc_compile_together target size)
@@ -161,12 +161,12 @@ function(tpuc_add_bench name)
   target_link_libraries(bench-${name} PRIVATE ${ARG_LINK})
 endfunction()
 
-# tpuc_add_rooms(): every folder beside the caller's CMakeLists.txt that has one of its own.
-function(tpuc_add_rooms)
-  file(GLOB rooms CONFIGURE_DEPENDS LIST_DIRECTORIES false
+# tpuc_add_components(): every folder beside the caller's CMakeLists.txt that has one of its own.
+function(tpuc_add_components)
+  file(GLOB components CONFIGURE_DEPENDS LIST_DIRECTORIES false
        ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
-  foreach(room ${rooms})
-    cmake_path(GET room PARENT_PATH folder)
+  foreach(component ${components})
+    cmake_path(GET component PARENT_PATH folder)
     add_subdirectory(${folder})
   endforeach()
 endfunction()

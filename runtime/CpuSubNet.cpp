@@ -149,7 +149,7 @@ Expected<void> CpuSubNet::Frame::runStep(const cpu::Op &op, const Step &step) {
   }
   StepContext context(part.program, op, operands, threads);
   context.setCache(step.cache.get());
-  if (Expected<void> done = ops::evaluate(*step.meaning, context); !done)
+  if (Expected<void> done = ops::evaluate(*step.evaluator, context); !done)
     return done;
   for (unsigned i = 0; i < op.results.size(); ++i)
     if (context.wants(i))
@@ -190,11 +190,11 @@ Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const model::Stage 
     std::vector<std::vector<size_t>> dead = lastReads(program);
     for (size_t i = 0; i < program.ops.size(); ++i) {
       const cpu::Op &op = program.ops[i];
-      const ops::Meaning *meaning = ops::findMeaning(op.name);
-      if (!meaning)
+      const ops::OpEvaluator *evaluator = ops::findEvaluator(op.name);
+      if (!evaluator)
         return makeError(fmt::format("{}: layer '{}'", where, op.layer),
                          fmt::format("an op '{}' for the CPU", op.name), "one that tpuc has");
-      part.steps.push_back({.meaning = meaning, .dead = std::move(dead[i])});
+      part.steps.push_back({.evaluator = evaluator, .dead = std::move(dead[i])});
     }
     std::ranges::copy(cpu::layersOf(program), std::back_inserter(made->layerNames));
     part.program = program;

@@ -10,7 +10,7 @@
 #define RUNTIME_CPUSUBNET_H
 
 #include "runtime/DeviceDriver.h"
-#include "tpuc/Interpreter/Ops/Meaning.h"
+#include "tpuc/Interpreter/Ops/OpEvaluator.h"
 #include "tpuc/Model/CpuProgram/CpuProgram.h"
 
 namespace tpuc::runtime {
@@ -35,7 +35,7 @@ public:
 
 private:
   struct Step {
-    const ops::Meaning *meaning = nullptr;
+    const ops::OpEvaluator *evaluator = nullptr;
     std::unique_ptr<kernels::KernelCache> cache = std::make_unique<kernels::KernelCache>();
     /// The values that nobody reads afterwards.
     std::vector<size_t> dead = {};

@@ -187,7 +187,7 @@ class Page:
                 rows.append([f"`{name}`", places, info["out_size"], info["step"]])
             if info["buffer_size"]:
                 rows.append([f"scratch for `{name}`", info["buffer_addr"], info["buffer_size"], info["step"]])
-        if "PackRows" in final or "StackRows" in final:
+        if "PackRows" in final or "PackRows" in final:
             raise Failed("model_deploy packs the rows of this network; expected it to stay as it is")
         lanes = [[lane, "0" if lane == 0 else "1" if lane == 1 else "none", lane] for lane in range(LANES)]
         self.add("## Places in local memory\n",

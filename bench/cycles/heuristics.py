@@ -26,9 +26,9 @@ from compare import Failed, Tools, add_arguments, chosen, geometric_mean, sample
 # The level, and what is left out.
 VARIANTS = {"groups": ("0", []), "search": ("1", [])} | {
     name: (None, ["--without", name])
-    for name in ("constant-pool", "early-constants", "overlap", "joins", "op-reorder",
-                 "merge-groups", "stack-rows", "table-steps", "turn-stores", "early-results",
-                 "attention-rows")}
+    for name in ("resident-constants", "early-constants", "overlap", "in-place-concat", "op-reorder",
+                 "merge-groups", "pack-rows", "lut-to-arith", "fold-transpose-into-store", "hoist-outputs",
+                 "fold-head-reshapes")}
 SAME = "="
 
 

@@ -8,7 +8,7 @@
 // RUN: FileCheck %s < %t.dir/final.mlir
 // CHECK: "tpu.Group"
 // CHECK-DAG: "tpu.Load"({{.*}}h_idx = [0, 18], h_slice = [22, 22]{{.*}}n_idx = [0, 1], n_slice = [1, 1]{{.*}}stage = 0{{.*}}tensor<2x32x40x60xf32
-// CHECK-DAG: "tpu.Load"({{.*}}pooled = 1{{.*}}loc("e_packed")
+// CHECK-DAG: "tpu.Load"({{.*}}resident = 1{{.*}}loc("e_packed")
 // CHECK: "tpu.Conv"({{.*}}h_idx = [0, 19], h_slice = [21, 21]{{.*}}stage = 1 : i64, step = 0{{.*}}loc("first")
 // CHECK-NEXT: "tpu.Conv"({{.*}}h_idx = [0, 20], h_slice = [20, 20]{{.*}}stage = 1 : i64, step = 1{{.*}}loc("second")
 // CHECK-NEXT: "tpu.Add"({{.*}}h_idx = [0, 20], h_slice = [20, 20]{{.*}}stage = 1 : i64, step = 2{{.*}}loc("sum")

@@ -42,8 +42,8 @@
 
 // Each heuristic can be left out alone.
 // RUN: tpuc-opt %s %{low} --layer-group | FileCheck %s --check-prefix=ALL
-// ALL: pooled = 1
-// RUN: tpuc-opt %s %{low} --layer-group=without=constant-pool | FileCheck %s --check-prefix=LEAN --implicit-check-not="pooled = 1"
+// ALL: resident = 1
+// RUN: tpuc-opt %s %{low} --layer-group=without=resident-constants | FileCheck %s --check-prefix=LEAN --implicit-check-not="resident = 1"
 // LEAN: "tpu.Group"
 
 // RUN: not tpuc-opt %s %{low} --layer-group=opt=4 2>&1 | FileCheck %s --check-prefix=OPT
@@ -52,7 +52,7 @@
 // RUN: not tpuc-opt %s %{low} "--layer-group=opt=2 seconds=5" 2>&1 | FileCheck %s --check-prefix=SECONDS
 // SECONDS: error: --layer-group: seconds={{-1|5}}; expected 0, or with opt=3 a time limit
 // RUN: not tpuc-opt %s %{low} --layer-group=without=magic 2>&1 | FileCheck %s --check-prefix=WITHOUT
-// WITHOUT: error: --layer-group: without: 'magic'; expected some of attention-rows, op-reorder, early-results, constant-pool, joins, early-constants, overlap, merge-groups, row-products, table-steps, stack-rows, turn-stores
+// WITHOUT: error: --layer-group: without: 'magic'; expected some of fold-head-reshapes, op-reorder, hoist-outputs, resident-constants, in-place-concat, early-constants, overlap, merge-groups, gemv-to-conv, lut-to-arith, pack-rows, fold-transpose-into-store
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x32x128x128xf32>) -> tensor<1x384x16x16xf32> {
     %none = "top.None"() : () -> none

@@ -13,7 +13,7 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
   func.func @main(%arg0: tensor<2x3x7x5xf16>) -> tensor<2x9x4x5xf16> {
     %n = "top.None"() : () -> none
     %x = "top.Input"(%arg0) : (tensor<2x3x7x5xf16>) -> tensor<2x3x7x5xf16> loc("x")
-    %a = "tpu.StackRows"(%x) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<2x3x7x5xf16>) -> tensor<2x9x4x5xf16> loc("rows")
+    %a = "tpu.PackRows"(%x) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<2x3x7x5xf16>) -> tensor<2x9x4x5xf16> loc("rows")
     %p = "tpu.Pad"(%x, %n, %n, %n) {paddings = [0, 0, 1, 0, 0, 0, 2, 0], val = 0.0 : f64} : (tensor<2x3x7x5xf16>, none, none, none) -> !p loc("padded")
     %0 = "tpu.Slice"(%p, %n, %n, %n, %n) {offset = [0, 0, 0, 0], ends = [2, 3, 8, 5], steps = [1, 1, 2, 1]} : (!p, none, none, none, none) -> !s loc("0")
     %1 = "tpu.Slice"(%p, %n, %n, %n, %n) {offset = [0, 0, 1, 0], ends = [2, 3, 9, 5], steps = [1, 1, 2, 1]} : (!p, none, none, none, none) -> !s loc("1")

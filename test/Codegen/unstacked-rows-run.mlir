@@ -12,8 +12,8 @@
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
   func.func @main(%arg0: !x) -> !x {
     %x = "top.Input"(%arg0) : (!x) -> !x loc("x")
-    %a = "tpu.StackRows"(%x) {kernel = 4 : i64, stride = 4 : i64, pad = 0 : i64} : (!x) -> !s loc("rows")
-    %b = "tpu.UnstackRows"(%a) {rows = 4 : i64} : (!s) -> !x loc("unstacked")
+    %a = "tpu.PackRows"(%x) {kernel = 4 : i64, stride = 4 : i64, pad = 0 : i64} : (!x) -> !s loc("rows")
+    %b = "tpu.UnpackRows"(%a) {rows = 4 : i64} : (!s) -> !x loc("unstacked")
     %n = "top.None"() : () -> none
     %c = "tpu.Reshape"(%x, %n) {shape = [2, 3, 8, 5]} : (!x, none) -> !x loc("same")
     return %b : !x

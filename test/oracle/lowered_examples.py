@@ -182,7 +182,7 @@ def twins(source):
     with open(os.path.join(source, "docs", "dialects", "tpu.md"), encoding="utf-8") as page:
         names = set(re.findall(r"^### `tpu\.(\w+)`", page.read(), re.MULTILINE))
     names -= {"Cast", "RoundTo", "RequantInt", "Lut"} | STRUCTURE
-    names -= {"Group", "Load", "Store", "Unpack", "StackRows", "UnstackRows"}  # what the code generator makes
+    names -= {"Group", "Load", "Store", "Unpack", "PackRows", "UnpackRows"}  # what the code generator makes
     return {"Cast" if name == "DtypeCast" else name for name in names}
 
 

@@ -50,7 +50,7 @@ void printComparison(const ModelDeployOptions &options, const ModelDeploySummary
 
 void printOrigin(const DeployDiagnosis &diagnosis) {
   const LayerError &origin = *diagnosis.origin;
-  fmt::print("the error is born at '{}' ({}, {}): {}\n", origin.name, origin.op,
+  fmt::print("first diverging layer: '{}' ({}, {}): {}\n", origin.name, origin.op,
              dataTypeName(origin.type), figures(origin.whole));
   if (diagnosis.originInput)
     fmt::print("  its worst input: {}\n", figures(*diagnosis.originInput));
@@ -70,8 +70,8 @@ void printDiagnosis(const ModelDeploySummary &summary) {
   for (const LayerError &layer : diagnosis.worstEffects)
     fmt::print("the error of '{}' ({}, {}) alone leaves the outputs at {}\n", layer.name, layer.op,
                dataTypeName(layer.type), figures(*layer.effect));
-  const auto count = std::ssize(diagnosis.mending);
-  const std::string mode = schemeName(diagnosis.mendingMode);
+  const auto count = std::ssize(diagnosis.repair);
+  const std::string mode = schemeName(diagnosis.repairMode);
   if (count == 0)
     fmt::print("no layers in another precision of {} mend it\n", summary.chip);
   else if (2 * count > diagnosis.numCandidates)
@@ -81,7 +81,7 @@ void printDiagnosis(const ModelDeploySummary &summary) {
         count, diagnosis.numCandidates, mode);
   else
     fmt::print("mended by these lines for --quantize_table ({} of {} layers):\n{}\n", count,
-               diagnosis.numCandidates, fmt::join(diagnosis.mendingLines(), "\n"));
+               diagnosis.numCandidates, fmt::join(diagnosis.repairLines(), "\n"));
 }
 
 void printModelFile(const ModelDeployOptions &options, const ModelFileReport &report) {
@@ -121,7 +121,7 @@ void print(const ModelDeployOptions &options, const ModelDeploySummary &summary)
 std::string failureMessage(const ModelDeploySummary &summary) {
   std::string text = summary.report->failureMessage();
   if (summary.diagnosis && summary.diagnosis->origin)
-    text += fmt::format("; born at '{}'", summary.diagnosis->origin->name);
+    text += fmt::format("; first diverging layer '{}'", summary.diagnosis->origin->name);
   return text;
 }
 
@@ -196,9 +196,10 @@ Expected<int> run(std::span<const std::string> arguments) {
       .label("N");
   cli.option("--without", options.codegen.without,
              "Heuristics of the code generator to leave out, to see what they bring: "
-             "attention-rows, op-reorder, early-results, constant-pool, joins, early-constants, "
-             "overlap, and the chip's own passes: merge-groups, row-products, "
-             "table-steps, stack-rows, turn-stores.")
+             "fold-head-reshapes, op-reorder, hoist-outputs, resident-constants, in-place-concat, "
+             "early-constants, "
+             "overlap, and the chip's own passes: merge-groups, gemv-to-conv, "
+             "lut-to-arith, pack-rows, fold-transpose-into-store.")
       .label("NAMES");
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Aliases.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantDialect.h"
@@ -37,7 +38,12 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <sched.h>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 using namespace tpuc;
 
@@ -74,6 +80,21 @@ void limitThreads(unsigned count) {
   sched_setaffinity(0, sizeof(allowed), &allowed);
 }
 
+/// The command line with today's names of passes in place of earlier ones. `words` holds them.
+std::vector<char *> withCurrentNames(int argc, char **argv, std::vector<std::string> &words) {
+  for (const std::string_view word : std::span(argv, static_cast<size_t>(argc))) {
+    const size_t begin = std::min(word.find_first_not_of('-'), word.size());
+    const std::string_view name = word.substr(begin, word.find('=') - begin);
+    words.emplace_back(word);
+    if (begin > 0 && codegen::currentName(name) != name)
+      words.back().replace(begin, name.size(), codegen::currentName(name));
+  }
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  return pointers;
+}
+
 int fail(const Error &error) {
   reportError(kName, error);
   return 1;
@@ -108,8 +129,10 @@ int main(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registerAll(registry);
+  std::vector<std::string> words;
+  std::vector<char *> arguments = withCurrentNames(argc, argv, words);
   auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv, "tpuc-opt: runs passes over a module\n", registry);
+      argc, arguments.data(), "tpuc-opt: runs passes over a module\n", registry);
   if (listTargets) {
     llvm::outs() << formatTargetTable();
     return 0;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Calibration/Calibrate.h"
-#include "tpuc/Calibration/ReaderErrors.h"
+#include "tpuc/Calibration/ConsumerErrors.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -115,7 +115,7 @@ std::vector<double> tuneCandidates(double threshold, double absMax) {
 }
 
 /// The best candidate of each reader, and of these the largest.
-size_t chooseTuned(const ReaderErrors &errors) {
+size_t chooseTuned(const ConsumerErrors &errors) {
   size_t chosen = 0;
   for (const std::vector<double> &relative : errors.relative) {
     const auto best = std::ranges::min_element(relative);
@@ -125,7 +125,7 @@ size_t chooseTuned(const ReaderErrors &errors) {
 }
 
 /// The candidate with the least sum of all readers' errors.
-size_t chooseLeast(const ReaderErrors &errors, size_t numCandidates) {
+size_t chooseLeast(const ConsumerErrors &errors, size_t numCandidates) {
   std::vector<double> sums(numCandidates);
   for (const std::vector<double> &relative : errors.relative)
     std::ranges::transform(sums, relative, sums.begin(), std::plus<>());
@@ -146,9 +146,9 @@ private:
     return findThreshold(histograms[tensor], method, options.scheme.activation);
   }
   bool isSpoiling(const Histogram &histogram, double threshold, double leastError) const;
-  Expected<std::vector<ReaderErrors>> measure(std::span<const ThresholdCandidates> candidates) {
-    return measureReaders(module, runner, std::min(options.tuneNum, runner.numSamples()),
-                          candidates, options.scheme);
+  Expected<std::vector<ConsumerErrors>> measure(std::span<const ThresholdCandidates> candidates) {
+    return measureConsumers(module, runner, std::min(options.tuneNum, runner.numSamples()),
+                            candidates, options.scheme);
   }
 
   mlir::ModuleOp module;
@@ -197,7 +197,7 @@ Expected<void> Calibration::tune() {
   candidates.reserve(tensors.size());
   for (const CalibratedTensor &tensor : tensors)
     candidates.push_back({tensor.name, tuneCandidates(tensor.threshold, tensor.range.absMax())});
-  Expected<std::vector<ReaderErrors>> errors = measure(candidates);
+  Expected<std::vector<ConsumerErrors>> errors = measure(candidates);
   if (!errors)
     return propagate(errors);
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -231,7 +231,7 @@ Expected<void> Calibration::choose() {
       methods[i].push_back(method);
     }
   }
-  Expected<std::vector<ReaderErrors>> errors = measure(candidates);
+  Expected<std::vector<ConsumerErrors>> errors = measure(candidates);
   if (!errors)
     return propagate(errors);
   for (size_t i = 0; i < tensors.size(); ++i) {

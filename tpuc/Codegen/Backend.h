@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 //
-// The generator of this room knows no chip. It divides, slices, places and orders; what a chip can
-// do, how large things are on it, and the commands come from the chip's Backend. A folder
+// The generator of this component knows no chip. It divides, tiles, places and orders; what a chip
+// can do, how large things are on it, and the commands come from the chip's Backend. A folder
 // tpuc/Target/<Chip>/ that has one defines `std::unique_ptr<Backend> tpuc::<Chip>::createBackend()`
 // and calls `tpuc_add_backend`; CMake writes the list.
 //
@@ -17,8 +17,8 @@
 #ifndef TPUC_CODEGEN_BACKEND_H
 #define TPUC_CODEGEN_BACKEND_H
 
-#include "tpuc/Codegen/PackedLayout.h"
-#include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Codegen/Tile/PackedLayout.h"
+#include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Model/CompiledModel.h"
 #include "tpuc/Target/Target.h"
 
@@ -31,28 +31,28 @@ namespace tpuc::codegen {
 
 /// Where an op is computed.
 enum class Place : uint8_t {
-  Local,  ///< On slices in local memory.
+  Local,  ///< On tiles in local memory.
   Global, ///< By moving data in global memory.
   Alias,  ///< Not at all: the result lies where the first operand does.
 };
 
 /// A part of a tensor and where it lies in the local memory of each lane.
-struct LocalSlice {
-  Slice slice = {};
+struct LocalTile {
+  Tile tile = {};
   int64_t address = 0;
-  /// What lies at `address`, where that is more than `slice`.
-  std::optional<Slice> held = std::nullopt;
+  /// What lies at `address`, where that is more than `tile`.
+  std::optional<Tile> held = std::nullopt;
   /// A part of a concatenation that has been brought to its lanes before.
-  bool isPlaced = false;
+  bool isInPlace = false;
 };
 
-/// One op on one slice of its result. Operands that are left out, and those that the chip does not
+/// One op on one tile of its result. Operands that are left out, and those that the chip does not
 /// load, have an entry that says nothing.
-struct SlicedOp {
+struct TiledOp {
   mlir::Operation *op = nullptr;
-  const SliceModel *model = nullptr;
-  llvm::SmallVector<LocalSlice> operands = {};
-  LocalSlice result = {};
+  const TileModel *model = nullptr;
+  llvm::SmallVector<LocalTile> operands = {};
+  LocalTile result = {};
   int64_t scratchAddress = 0;
   int64_t scratchBytes = 0;
 };
@@ -63,10 +63,10 @@ public:
   virtual ~Emitter();
   /// The commands that follow belong to the layer of `op`.
   virtual void beginLayer(mlir::Operation *op) = 0;
-  /// Brings the slice of operand `index` of `sliced` from the tensor at `global`.
-  virtual Expected<void> load(const SlicedOp &sliced, unsigned index, int64_t global) = 0;
-  virtual Expected<void> compute(const SlicedOp &sliced) = 0;
-  virtual Expected<void> store(const SlicedOp &sliced, int64_t global) = 0;
+  /// Brings the tile of operand `index` of `tiled` from the tensor at `global`.
+  virtual Expected<void> load(const TiledOp &tiled, unsigned index, int64_t global) = 0;
+  virtual Expected<void> compute(const TiledOp &tiled) = 0;
+  virtual Expected<void> store(const TiledOp &tiled, int64_t global) = 0;
   /// Brings `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
   virtual Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) = 0;
   /// An op of Place::Global whose tensors have addresses as encodings.
@@ -116,15 +116,15 @@ public:
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
   /// Whether an operand has to be in local memory; constants may be part of commands.
   virtual bool isLoaded(mlir::OpOperand &operand) const = 0;
-  /// Bytes of a slice of operand `index`, or of the result (`index` = number of operands), in each
+  /// Bytes of a tile of operand `index`, or of the result (`index` = number of operands), in each
   /// lane.
-  virtual int64_t localBytes(mlir::Operation *op, const SliceModel &model, unsigned index,
-                             const Slice &slice) const = 0;
+  virtual int64_t localBytes(mlir::Operation *op, const TileModel &model, unsigned index,
+                             const Tile &tile) const = 0;
   /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
-  virtual Expected<int64_t> scratchBytes(const SlicedOp &sliced) const = 0;
-  /// Whether the channels of a slice begin at whole lines of a lane. Index as in `localBytes`.
+  virtual Expected<int64_t> scratchBytes(const TiledOp &tiled) const = 0;
+  /// Whether the channels of a tile begin at whole lines of a lane. Index as in `localBytes`.
   virtual bool isAligned(mlir::Operation *op, unsigned index) const = 0;
-  /// Whether equal slices of two tensors lie alike in local memory. Indices as in `localBytes`.
+  /// Whether equal tiles of two tensors lie alike in local memory. Indices as in `localBytes`.
   virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                          unsigned secondIndex) const = 0;
   /// Of a constant of which each lane holds one short row that is the same in both memories, packed
@@ -138,7 +138,7 @@ public:
   virtual Expected<llvm::SmallVector<int64_t>>
   runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
   /// Parts of a result along `axis` begin at multiples of this.
-  virtual int64_t cutUnit(mlir::Operation *op, unsigned axis) const = 0;
+  virtual int64_t tileUnit(mlir::Operation *op, unsigned axis) const = 0;
 
   virtual std::unique_ptr<Emitter> createEmitter() const = 0;
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Heuristics.h"
+#include "tpuc/Codegen/Aliases.h"
 #include "tpuc/Codegen/Backend.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,11 +17,11 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 static constexpr std::pair<llvm::StringLiteral, bool Heuristics::*> kHeuristics[] = {
-    {"attention-rows", &Heuristics::attentionRows},
+    {"fold-head-reshapes", &Heuristics::foldHeadReshapes},
     {"op-reorder", &Heuristics::opReorder},
-    {"early-results", &Heuristics::earlyResults},
-    {"constant-pool", &Heuristics::constantPool},
-    {"joins", &Heuristics::joins},
+    {"hoist-outputs", &Heuristics::hoistOutputs},
+    {"resident-constants", &Heuristics::residentConstants},
+    {"in-place-concat", &Heuristics::inPlaceConcat},
     {"early-constants", &Heuristics::earlyConstants},
     {"overlap", &Heuristics::overlap}};
 
@@ -32,7 +33,8 @@ Expected<Heuristics> Heuristics::without(llvm::ArrayRef<std::string> names,
     known.emplace_back(name);
   for (const OptionalPass &pass : backend.optionalPasses())
     known.push_back(pass.create()->getArgument().str());
-  for (const std::string &name : names) {
+  for (const std::string &given : names) {
+    const std::string name(currentName(given));
     if (!llvm::is_contained(known, name))
       return makeError("without", "'" + name + "'", "some of " + llvm::join(known, ", "));
     for (const auto &[own, member] : kHeuristics)

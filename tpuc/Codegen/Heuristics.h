@@ -21,15 +21,15 @@ class Backend;
 
 /// What saves cycles, and can be left out to see how many.
 struct Heuristics {
-  /// Whole passes: --attention-rows, --op-reorder, --early-results.
-  bool attentionRows = true, opReorder = true, earlyResults = true;
-  /// Short constants stay in local memory (ConstantPool.h).
-  bool constantPool = true;
-  /// Concatenations in groups (Joins.h).
-  bool joins = true;
+  /// Whole passes: --fold-head-reshapes, --op-reorder, --hoist-outputs.
+  bool foldHeadReshapes = true, opReorder = true, hoistOutputs = true;
+  /// Short constants stay in local memory (ResidentConstants.h).
+  bool residentConstants = true;
+  /// Concatenations in groups (InPlaceConcat.h).
+  bool inPlaceConcat = true;
   /// Constants are loaded while groups in front run.
   bool earlyConstants = true;
-  /// Slices are loaded and stored while others are computed.
+  /// Tiles are loaded and stored while others are computed.
   bool overlap = true;
 
   /// All but those of these names, among which those of the target's own passes

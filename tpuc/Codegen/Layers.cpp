@@ -62,9 +62,9 @@ std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
 }
 
 bool codegen::staysOnHost(Value value) {
-  Operation *maker = value.getDefiningOp();
-  return maker && isOnCpu(maker) && llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return (isOnCpu(user) && subNetId(user) == subNetId(maker)) ||
+  Operation *producer = value.getDefiningOp();
+  return producer && isOnCpu(producer) && llvm::all_of(value.getUsers(), [&](Operation *user) {
+           return (isOnCpu(user) && subNetId(user) == subNetId(producer)) ||
                   (user->hasTrait<OpTrait::IsTerminator>() && !hasKnownShape(value));
          });
 }

@@ -37,7 +37,7 @@ inline constexpr llvm::StringLiteral kFromRow = "from_row";
 inline constexpr llvm::StringLiteral kInRow = "in_row";
 
 /// Of a layer whose channels are those of so many rows side by side: its result is stored as
-/// `tpu.UnstackRows` has it, which is all that reads it.
+/// `tpu.UnpackRows` has it, which is all that reads it.
 inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
 
 /// Of a convolution, what reshapes it and the `tpu.Permute` behind: the convolution's result is
@@ -45,8 +45,8 @@ inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
 /// in each image.
 inline constexpr llvm::StringLiteral kStoredTurned = "stored_turned";
 
-/// Of a `tpu.Lut` that the chip computes: `Backend::tableSteps`.
-inline constexpr llvm::StringLiteral kTableSteps = "steps";
+/// Of a `tpu.Lut` that the chip computes: `Backend::lutToArith`.
+inline constexpr llvm::StringLiteral kLutSteps = "steps";
 
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);

@@ -33,14 +33,14 @@ struct GenerationOptions {
   std::vector<std::string> without = {};
 };
 
-/// Adds the passes that turn layers into such that the chip has kernels for: --attention-rows,
+/// Adds the passes that turn layers into such that the chip has kernels for: --fold-head-reshapes,
 /// --decompose-attention, --decompose, and the target's own of `Stage::Divide`.
 void addDivision(mlir::OpPassManager &manager, const Backend &backend,
                  const GenerationOptions &options);
 
 /// Adds the passes that turn a lowered module into one with addresses: those of `addDivision`,
 /// the target's own of `Stage::Refine`, --subnet-divide, --weight-reorder, --op-reorder,
-/// --early-results, --layer-group, --address-assign.
+/// --hoist-outputs, --layer-group, --address-assign.
 void addCodegen(mlir::OpPassManager &manager, const Backend &backend,
                 const GenerationOptions &options);
 

@@ -11,7 +11,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def AttentionRows : Pass<"attention-rows", "::mlir::ModuleOp"> {
+def FoldHeadReshapes : Pass<"fold-head-reshapes", "::mlir::ModuleOp"> {
   let summary = "Compute attention on rows that hold all heads";
   let description = [{
     A `tpu.ScaleDotProductAttention` of operands [B, H, rows, D] that are nothing but reordered rows
@@ -83,7 +83,7 @@ def OpReorder : Pass<"op-reorder", "::mlir::ModuleOp"> {
   }];
 }
 
-def EarlyResults : Pass<"early-results", "::mlir::ModuleOp"> {
+def HoistOutputs : Pass<"hoist-outputs", "::mlir::ModuleOp"> {
   let summary = "Store results while others are computed";
   let description = [{
     Of a network with several results, the ops that lead to one of them alone come right behind what
@@ -125,7 +125,7 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     Option<"numThreads", "num-threads", "unsigned", /*default=*/"0",
            "How many threads choose groups; 0: as many as the process may run on">,
     ListOption<"without", "without", "std::string",
-               "Leave out: constant-pool, joins, early-constants, overlap; names of passes are "
+               "Leave out: resident-constants, in-place-concat, early-constants, overlap; names of passes are "
                "taken, too">,
     Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
            "Write the groups and how they are cut to this file, as JSON">,

@@ -8,7 +8,7 @@
 
 #include "tpuc/Driver/DeployDiagnosis.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
-#include "tpuc/Driver/Mending.h"
+#include "tpuc/Driver/Repair.h"
 #include "tpuc/Support/Progress.h"
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ using namespace tpuc;
 namespace {
 
 /// How often layers are lowered in another precision to see whether that mends the network.
-constexpr int kMaxTrials = 32;
+constexpr int kMaxCandidates = 32;
 /// Of how many layers, those that add most error, the effect on the outputs is measured.
 constexpr size_t kMaxEffects = 48;
 /// How many of them are named.
@@ -131,20 +131,20 @@ Expected<bool> isMendedBy(const DiagnosisRequest &request, std::span<const std::
   return report.passes();
 }
 
-Expected<void> findMendingLayers(const DiagnosisRequest &request,
-                                 std::span<const std::string> ranked, DeployDiagnosis &diagnosis) {
+Expected<void> findRepairLayers(const DiagnosisRequest &request,
+                                std::span<const std::string> ranked, DeployDiagnosis &diagnosis) {
   Progress progress("Looking for layers that mend it", 0);
   for (const QuantScheme &scheme : preciserSchemes(request.target, request.scheme)) {
-    const MendingTrial trial = [&](std::span<const std::string> layers) {
+    const RepairCandidate candidate = [&](std::span<const std::string> layers) {
       progress.advance();
       return isMendedBy(request, layers, scheme);
     };
-    Expected<std::vector<std::string>> found = findMending(ranked, trial, kMaxTrials);
+    Expected<std::vector<std::string>> found = findRepair(ranked, candidate, kMaxCandidates);
     if (!found)
       return propagate(found);
-    diagnosis.mending = std::move(*found);
-    diagnosis.mendingMode = scheme;
-    if (!diagnosis.mending.empty())
+    diagnosis.repair = std::move(*found);
+    diagnosis.repairMode = scheme;
+    if (!diagnosis.repair.empty())
       return {};
   }
   return {};
@@ -186,19 +186,19 @@ Expected<DeployDiagnosis> tpuc::diagnose(const DiagnosisRequest &request) {
     names.push_back(layer->name);
   }
   diagnosis.numCandidates = std::ssize(names);
-  if (Expected<void> found = findMendingLayers(request, names, diagnosis); !found)
+  if (Expected<void> found = findRepairLayers(request, names, diagnosis); !found)
     return propagate(found);
-  std::ranges::sort(diagnosis.mending, {}, [&](const std::string &name) {
+  std::ranges::sort(diagnosis.repair, {}, [&](const std::string &name) {
     return std::ranges::find(*layers, name, &LayerError::name) - layers->begin();
   });
   return diagnosis;
 }
 
-std::vector<std::string> DeployDiagnosis::mendingLines() const {
+std::vector<std::string> DeployDiagnosis::repairLines() const {
   std::vector<std::string> lines;
-  lines.reserve(mending.size());
-  for (const std::string &layer : mending)
-    lines.push_back(quantizeTableLine(layer, mendingMode));
+  lines.reserve(repair.size());
+  for (const std::string &layer : repair)
+    lines.push_back(quantizeTableLine(layer, repairMode));
   return lines;
 }
 
@@ -207,7 +207,7 @@ nlohmann::ordered_json DeployDiagnosis::toJson() const {
                                  {"origin", origin ? ::toJson(*origin) : nlohmann::ordered_json()},
                                  {"worst_effects", nlohmann::ordered_json::array()},
                                  {"candidates", numCandidates},
-                                 {"quantize_table", mendingLines()}};
+                                 {"quantize_table", repairLines()}};
   if (originInput)
     json["origin"]["input"] = ::toJson(*originInput);
   for (const LayerError &layer : worstEffects)

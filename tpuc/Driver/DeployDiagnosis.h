@@ -24,19 +24,19 @@ struct DeployDiagnosis {
   /// The network in float is not like the reference either: it belongs to something else. Nothing
   /// else is known then.
   bool isForeignReference = false;
-  /// Where the error is born (findOrigin), and its worst input.
+  /// The first diverging layer (findOrigin), and its worst input.
   std::optional<LayerError> origin;
   std::optional<TensorComparison> originInput;
   /// The layers whose own errors do most to the outputs, the worst first.
   std::vector<LayerError> worstEffects;
-  /// The layers, in their order, with which in `mendingMode` the comparison passes, as was tried;
+  /// The layers, in their order, with which in `repairMode` the comparison passes, as was tried;
   /// of the `numCandidates` that are not exact. None were found if empty.
-  std::vector<std::string> mending;
-  QuantScheme mendingMode = schemes::kF32;
+  std::vector<std::string> repair;
+  QuantScheme repairMode = schemes::kF32;
   int64_t numCandidates = 0;
 
-  /// `mending` as lines of a quantize table.
-  std::vector<std::string> mendingLines() const;
+  /// `repair` as lines of a quantize table.
+  std::vector<std::string> repairLines() const;
   nlohmann::ordered_json toJson() const;
 };
 

@@ -8,9 +8,9 @@
 
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Decompose/RefusedLayers.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
-#include "tpuc/Codegen/RefusedLayers.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"

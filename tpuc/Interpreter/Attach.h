@@ -1,4 +1,4 @@
-//===- Attach.h - The meanings of all ops -----------------------*- C++ -*-===//
+//===- Attach.h - The evaluators of all ops -----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -17,7 +17,7 @@ class MLIRContext;
 
 namespace tpuc {
 
-/// Attaches the meanings of Ops/ to the ops of `dialect`, which must be loaded.
+/// Attaches the evaluators of Ops/ to the ops of `dialect`, which must be loaded.
 void attachOps(mlir::MLIRContext *context, llvm::StringRef dialect);
 
 // Attaches what needs MLIR: ops with bodies.

@@ -189,7 +189,7 @@ public:
 private:
   /// What lies in the block of memory, as long as a handle to it is alive.
   struct Tenant {
-    Room room;
+    BufferRange range;
     std::weak_ptr<const void> handle;
   };
 
@@ -359,19 +359,19 @@ Expected<Tensor> Interpreter::Frame::allocate(const Step &step, unsigned slot, D
   if (!count)
     return propagate(count);
   int64_t bytes = byteSize(type, *count);
-  const Room &room = state.program.rooms[slot];
-  if (bytes > 0 && bytes <= room.bytes) {
+  const BufferRange &range = state.program.ranges[slot];
+  if (bytes > 0 && bytes <= range.bytes) {
     llvm::erase_if(tenants, [](const Tenant &tenant) { return tenant.handle.expired(); });
     // A view that outlives what the plan knows (of a kernel, or in the hands of a probe) keeps its
     // place.
     bool isFree = llvm::none_of(tenants, [&](const Tenant &tenant) {
-      return tenant.room.offset < room.offset + room.bytes &&
-             room.offset < tenant.room.offset + tenant.room.bytes;
+      return tenant.range.offset < range.offset + range.bytes &&
+             range.offset < tenant.range.offset + tenant.range.bytes;
     });
     if (isFree) {
       auto handle = std::make_shared<std::shared_ptr<Tensor>>(memory);
-      tenants.push_back({room, handle});
-      return Tensor::within(type, shape, memory->mutableBytes().data() + room.offset, handle);
+      tenants.push_back({range, handle});
+      return Tensor::within(type, shape, memory->mutableBytes().data() + range.offset, handle);
     }
   }
   return Tensor::create(type, shape.dims(), "layer '" + step.names[0] + "'");

@@ -11,8 +11,8 @@
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Ungroup.h"
 
@@ -54,7 +54,7 @@ public:
 private:
   void lift(Operation *op);
   void liftCast(tpu::CastOp op);
-  void liftTwin(Operation *op, OperationName name);
+  void liftMirrored(Operation *op, OperationName name);
   void liftDequantized(Operation *op);
   void liftTyped(Operation *op, OperationName name);
   void liftRegionArguments(Operation *op);
@@ -63,8 +63,9 @@ private:
   /// `value` as a tensor of `type`; on the way to a tensor of the module unless it `isNamed`.
   top::CastOp castTo(Value value, Type type, Location loc, bool isNamed = false);
   Value roundTo(Value value, Type type, Location loc);
-  /// `value`, stored integers that `twin` moved, within the ReLU that `twin` has; takes it from it.
-  Value limit(Operation *twin, Value value, Location loc);
+  /// `value`, stored integers that `mirrored` moved, within the ReLU that `mirrored` has; takes it
+  /// from it.
+  Value limit(Operation *mirrored, Value value, Location loc);
 
   ModuleOp module;
   OpBuilder builder;
@@ -124,11 +125,11 @@ Value Lifter::roundTo(Value value, Type type, Location loc) {
                                         TypeAttr::get(getElementTypeOrSelf(type)));
 }
 
-Value Lifter::limit(Operation *twin, Value value, Location loc) {
-  const auto limit = twin->getAttrOfType<FloatAttr>("relu_limit");
+Value Lifter::limit(Operation *mirrored, Value value, Location loc) {
+  const auto limit = mirrored->getAttrOfType<FloatAttr>("relu_limit");
   const tpu::StoredRange range = tpu::reluRange(tpu::quantizedType(value), /*doRelu=*/true,
                                                 limit ? limit.getValueAsDouble() : -1);
-  twin->setAttr("do_relu", builder.getBoolAttr(false));
+  mirrored->setAttr("do_relu", builder.getBoolAttr(false));
   return builder
       .create<top::ClipOp>(loc, value.getType(), value, builder.getF64FloatAttr(double(range.low)),
                            builder.getF64FloatAttr(double(range.high)))
@@ -148,9 +149,9 @@ void Lifter::lift(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto cast = dyn_cast<tpu::CastOp>(op))
     return liftCast(cast);
-  if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
+  if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp>(op))
     return op->getResult(0).setType(widened(op->getResult(0).getType()));
-  if (tpu::hasStoredSteps(op)) {
+  if (tpu::hasIntegerFusion(op)) {
     op->removeAttr("interpreter.operands");
     return;
   }
@@ -159,13 +160,13 @@ void Lifter::lift(Operation *op) {
     return liftDequantized(op);
   const bool isRequantized = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0)) &&
                              op->hasAttr("rshift") && isa<EvaluateInterface>(op);
-  std::optional<OperationName> name = tpu::twinOf(op->getName());
+  std::optional<OperationName> name = tpu::mirrorOf(op->getName());
   if (!name || isRequantized)
     return;
   if (op->hasTrait<traits::ReadsElementTypes>())
     liftTyped(op, *name);
   else
-    liftTwin(op, *name);
+    liftMirrored(op, *name);
 }
 
 void Lifter::liftRegionArguments(Operation *op) {
@@ -190,19 +191,19 @@ void Lifter::liftCast(tpu::CastOp op) {
   op.erase();
 }
 
-void Lifter::liftTwin(Operation *op, OperationName name) {
+void Lifter::liftMirrored(Operation *op, OperationName name) {
   SmallVector<Type> types = llvm::map_to_vector(op->getResultTypes(), widened);
   const bool isExact = op->hasTrait<traits::MovesElements>();
-  Operation *twin = tpu::createTwin(builder, op, name, op->getOperands(), types);
-  for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
+  Operation *mirrored = tpu::createMirrored(builder, op, name, op->getOperands(), types);
+  for (auto [old, made] : llvm::zip_equal(op->getResults(), mirrored->getResults())) {
     Value value = made;
     const auto loc = NameLoc::get(builder.getStringAttr(tensorNames(op)[old.getResultNumber()]));
     if (isNarrowFloat(old.getType()) && !isExact)
       value = roundTo(value, old.getType(), loc);
-    else if (tpu::isQuantized(made) && hasRelu(twin))
-      value = limit(twin, value, loc);
+    else if (tpu::isQuantized(made) && hasRelu(mirrored))
+      value = limit(mirrored, value, loc);
     if (value != made)
-      twin->setAttr(kIntermediate, builder.getUnitAttr());
+      mirrored->setAttr(kIntermediate, builder.getUnitAttr());
     old.replaceAllUsesWith(value);
   }
   op->erase();
@@ -231,9 +232,9 @@ void Lifter::liftTyped(Operation *op, OperationName name) {
     operands.push_back(operand.getType() == type ? operand
                                                  : castTo(operand, type, op->getLoc()).getOutput());
   }
-  Operation *twin = tpu::createTwin(builder, op, name, operands, op->getResultTypes());
-  twin->removeAttr("interpreter.operands");
-  for (auto [old, made] : llvm::zip_equal(op->getResults(), twin->getResults())) {
+  Operation *mirrored = tpu::createMirrored(builder, op, name, operands, op->getResultTypes());
+  mirrored->removeAttr("interpreter.operands");
+  for (auto [old, made] : llvm::zip_equal(op->getResults(), mirrored->getResults())) {
     Value value = made;
     if (isNarrowFloat(old.getType()))
       value = castTo(value, widened(old.getType()), op->getLoc()).getOutput();

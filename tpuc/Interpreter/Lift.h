@@ -18,7 +18,7 @@ namespace tpuc {
 /// A copy of a module with tpu ops that is made for evaluation; null if `module` has none.
 ///
 /// Ops on stored integers that are requantized, and those with steps of their own
-/// (`tpu::hasStoredSteps`) stay. All others become the ops of top that mean the same: on integers
+/// (`tpu::hasIntegerFusion`) stay. All others become the ops of top that mean the same: on integers
 /// as they lie, and in f32 for f16 and bf16, followed by a `tpu.RoundTo` unless they only move
 /// elements. Arguments and results of `main` keep their types.
 mlir::OwningOpRef<mlir::ModuleOp> liftDeviceOps(mlir::ModuleOp module);

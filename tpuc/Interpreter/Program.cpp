@@ -35,7 +35,7 @@ Expected<Program> Program::make(Region &body) {
 
 unsigned Program::addSlot() {
   constants.emplace_back();
-  rooms.emplace_back();
+  ranges.emplace_back();
   return static_cast<unsigned>(constants.size()) - 1;
 }
 
@@ -189,7 +189,7 @@ Expected<void> Program::place(const llvm::MapVector<unsigned, Life> &lives) {
     if (life.bytes == 0)
       continue;
     planned.push_back(slot);
-    rooms[slot].bytes = life.bytes;
+    ranges[slot].bytes = life.bytes;
     sum += life.bytes;
     problem.buffers.push_back({"", life.lower, life.upper, life.bytes, 64, std::nullopt, false});
   }
@@ -201,7 +201,7 @@ Expected<void> Program::place(const llvm::MapVector<unsigned, Life> &lives) {
   if (!allocation)
     return propagate(allocation);
   for (auto [slot, offset] : llvm::zip_equal(planned, allocation->offsets))
-    rooms[slot].offset = offset;
+    ranges[slot].offset = offset;
   plannedBytes = allocation->height;
   return {};
 }

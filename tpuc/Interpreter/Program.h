@@ -52,8 +52,8 @@ struct BlockProgram {
   llvm::SmallVector<unsigned> yielded;
 };
 
-/// Where in the shared block of memory a slot has its room.
-struct Room {
+/// Where in the shared block of memory a slot has its range.
+struct BufferRange {
   int64_t offset = 0;
   int64_t bytes = 0;
 };
@@ -65,7 +65,7 @@ struct Program {
   /// States after which step of its block nobody reads a slot. To be called once all steps are
   /// there.
   void planLives();
-  /// Gives room to what the steps of `body` make in static shapes and what is not yielded.
+  /// Gives range to what the steps of `body` make in static shapes and what is not yielded.
   /// Tensors whose steps do not overlap share it.
   Expected<void> planMemory(mlir::Region &body);
 
@@ -81,8 +81,8 @@ struct Program {
   llvm::DenseMap<mlir::Region *, BlockProgram> blocks;
   /// What slots hold before the first step: the weights. One entry per slot.
   std::vector<std::optional<Tensor>> constants;
-  /// One entry per slot; no bytes where there is no room, and nowhere before memory is planned.
-  std::vector<Room> rooms;
+  /// One entry per slot; no bytes where there is no range, and nowhere before memory is planned.
+  std::vector<BufferRange> ranges;
   int64_t plannedBytes = 0;
 
 private:

@@ -15,7 +15,7 @@
 
 using namespace tpuc;
 
-static Expected<void> evaluateStackRows(tpu::StackRowsOp op, EvalContext &context) {
+static Expected<void> evaluatePackRows(tpu::PackRowsOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
   const DataType type = input.type();
   const auto outputDims = mlir::cast<mlir::RankedTensorType>(op.getOutput().getType()).getShape();
@@ -42,7 +42,7 @@ static Expected<void> evaluateStackRows(tpu::StackRowsOp op, EvalContext &contex
   return {};
 }
 
-static Expected<void> evaluateUnstackRows(tpu::UnstackRowsOp op, EvalContext &context) {
+static Expected<void> evaluateUnpackRows(tpu::UnpackRowsOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
   const DataType type = input.type();
   const auto outputDims = mlir::cast<mlir::RankedTensorType>(op.getOutput().getType()).getShape();
@@ -65,6 +65,6 @@ static Expected<void> evaluateUnstackRows(tpu::UnstackRowsOp op, EvalContext &co
 }
 
 void tpuc::attachTpuGroup(mlir::MLIRContext *context) {
-  attachEvaluate<tpu::StackRowsOp, evaluateStackRows>(context);
-  attachEvaluate<tpu::UnstackRowsOp, evaluateUnstackRows>(context);
+  attachEvaluate<tpu::PackRowsOp, evaluatePackRows>(context);
+  attachEvaluate<tpu::UnpackRowsOp, evaluateUnpackRows>(context);
 }

@@ -11,7 +11,7 @@
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Kernels/IntegerNorm.h"
 #include "tpuc/Interpreter/StoredRequant.h"
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 
 #include <cmath>
 

@@ -21,9 +21,9 @@ using testing::HasSubstr;
 
 namespace {
 
-std::vector<std::pair<const Operation *, Form>> everyForm() {
-  std::vector<std::pair<const Operation *, Form>> forms;
-  for (const Operation &operation : allOperations()) {
+std::vector<std::pair<const CommandOp *, Form>> everyForm() {
+  std::vector<std::pair<const CommandOp *, Form>> forms;
+  for (const CommandOp &operation : allCommandOps()) {
     forms.emplace_back(&operation, operation.form);
     if (operation.otherForm)
       forms.emplace_back(&operation, *operation.otherForm);
@@ -40,17 +40,17 @@ void fillAtRandom(Command &command, std::mt19937_64 &random) {
 }
 
 TEST(CommandTable, HasEveryOperationOnce) {
-  for (const Operation &operation : allOperations()) {
-    EXPECT_EQ(findOperation(operation.engine, operation.opcode, operation.sub), &operation);
-    EXPECT_EQ(findOperation(operation.name), &operation) << operation.name;
+  for (const CommandOp &operation : allCommandOps()) {
+    EXPECT_EQ(findCommandOp(operation.engine, operation.opcode, operation.sub), &operation);
+    EXPECT_EQ(findCommandOp(operation.name), &operation) << operation.name;
   }
-  EXPECT_EQ(findOperation(Engine::Tiu, 8, 0), nullptr);
-  EXPECT_EQ(findOperation(Engine::Tiu, 3, 31), nullptr);
-  EXPECT_EQ(findOperation("conv.nothing"), nullptr);
+  EXPECT_EQ(findCommandOp(Engine::Tiu, 8, 0), nullptr);
+  EXPECT_EQ(findCommandOp(Engine::Tiu, 3, 31), nullptr);
+  EXPECT_EQ(findCommandOp("conv.nothing"), nullptr);
 }
 
 TEST(CommandTable, SizesFollowTheLoadersRule) {
-  auto bytes = [](const char *name) { return formInfo(findOperation(name)->form).bytes; };
+  auto bytes = [](const char *name) { return formInfo(findCommandOp(name)->form).bytes; };
   EXPECT_EQ(bytes("conv.normal"), 64);
   EXPECT_EQ(bytes("pool.max"), 64);
   EXPECT_EQ(bytes("mm.normal"), 48);
@@ -139,19 +139,19 @@ TEST(Command, AgreesWithTheReferenceEncoder) {
 }
 
 TEST(Command, ReadableText) {
-  Command conv = Command::make(*findOperation("conv.normal"));
+  Command conv = Command::make(*findCommandOp("conv.normal"));
   conv.set(Field::CmdId, 7).set(Field::CmdIdDep, 3).set(Field::Opd0Sign, 1);
   conv.set(Field::Res0Prec, Prec::I32).set(Field::Opd0UpPad, 1).set(Field::Opd0RtPad, 2);
   conv.set(Field::Res0N, 1).set(Field::Res0C, 64).set(Field::Res0H, 56).set(Field::Res0W, 57);
   conv.set(Field::Res0Addr, 0x40000).set(Field::ResOpXStr, 2).set(Field::ResOpYStr, 1);
   EXPECT_EQ(disassemble(conv), "conv.normal #7 <-3 opd0_sign=1 res0_prec=i32 pad=[u1 d0 l0 r2] "
                                "window_stride=[h1 w2] res0_addr=0x40000 res0=[n1 c64 h56 w57]");
-  Command copy = Command::make(*findOperation("dma.copy"));
+  Command copy = Command::make(*findCommandOp("dma.copy"));
   copy.set(Field::SrcPrec, Prec::BF16).set(Field::SrcAddrH8, 1).set(Field::SrcAddrL32, 0x1000);
   copy.set(Field::LanesH32, 0).set(Field::CmdIdEn, 0);
   EXPECT_EQ(disassemble(copy),
             "dma.copy #0 cmd_id_en=0 src_prec=bf16 src_addr=0x100001000 lanes=0xffffffff");
-  Command add = Command::make(*findOperation("ar.add"), Form::Long);
+  Command add = Command::make(*findCommandOp("ar.add"), Form::Long);
   EXPECT_EQ(disassemble(add), "ar.add.long #0");
 }
 
@@ -177,8 +177,8 @@ TEST(Command, AssemblerSaysWhatIsWrong) {
 std::vector<Command> shortStream(Engine engine) {
   bool isTiu = engine == Engine::Tiu;
   std::vector<Command> commands;
-  commands.push_back(Command::make(*findOperation(isTiu ? "ar.add" : "dma.copy")));
-  commands.push_back(Command::make(*findOperation(isTiu ? "sys.end" : "dma.end")));
+  commands.push_back(Command::make(*findCommandOp(isTiu ? "ar.add" : "dma.copy")));
+  commands.push_back(Command::make(*findCommandOp(isTiu ? "sys.end" : "dma.end")));
   return commands;
 }
 
@@ -209,7 +209,7 @@ TEST(Stream, RefusesWhatIsNoStream) {
   EXPECT_THAT(message(Engine::Tiu, bytes), HasSubstr("176 bytes after the end command"));
   bytes[5] = 0xff;
   EXPECT_THAT(message(Engine::Tiu, bytes), HasSubstr("command 0 at byte 0: TIU opcode"));
-  Command end = Command::make(*findOperation("dma.end"));
+  Command end = Command::make(*findCommandOp("dma.end"));
   end.set(Field::CmdShort, 0);
   EXPECT_THAT(message(Engine::Gdma, end.encoded()), HasSubstr("short flag 0"));
 }

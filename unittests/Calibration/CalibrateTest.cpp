@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Calibration/Calibrate.h"
-#include "tpuc/Calibration/ReaderErrors.h"
+#include "tpuc/Calibration/ConsumerErrors.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -246,11 +246,11 @@ TEST_F(CalibrateTest, TuningNeverLowersKl) {
 }
 
 /// |x - y|^2 / |y|^2 of the sum, whose operand `relu` alone is rounded.
-TEST_F(CalibrateTest, MeasuresWhatReadersCompute) {
+TEST_F(CalibrateTest, MeasuresWhatConsumersCompute) {
   samples.resize(1);
   auto runner = makeRunner(1);
   const std::vector<ThresholdCandidates> candidates = {{"relu", {0.5, 2.0}}, {"x", {1.0}}};
-  auto errors = measureReaders(*module, *runner, 1, candidates);
+  auto errors = measureConsumers(*module, *runner, 1, candidates);
   ASSERT_TRUE(errors) << errors.error().message();
   auto interpreter = Interpreter::create(*module, {.numThreads = 1, .keepAll = true});
   const TensorMap tensors = *(*interpreter)->run(TensorMap{{"x", samples[0]}});
@@ -283,7 +283,7 @@ TEST_F(CalibrateTest, AutoIsTheBestOfAllMethods) {
     std::vector<ThresholdCandidates> candidates;
     for (size_t i = 0; i < chosen->size(); ++i)
       candidates.push_back({(*chosen)[i].name, {(*chosen)[i].threshold, (*other)[i].threshold}});
-    auto errors = measureReaders(*module, *runner, 12, candidates);
+    auto errors = measureConsumers(*module, *runner, 12, candidates);
     ASSERT_TRUE(errors) << errors.error().message();
     for (size_t i = 0; i < chosen->size(); ++i) {
       double difference = 0;
@@ -310,7 +310,7 @@ TEST_F(CalibrateTest, FollowsTheIntegersOfTheScheme) {
   const std::vector<ThresholdCandidates> candidates = {{"x", {5.0, 4.0}}};
   std::vector<double> errors;
   for (const QuantScheme &scheme : {w4a4, schemes::kInt8, w8a16}) {
-    auto measured = measureReaders(*module, *runner, 12, candidates, scheme);
+    auto measured = measureConsumers(*module, *runner, 12, candidates, scheme);
     ASSERT_TRUE(measured) << measured.error().message();
     errors.push_back((*measured)[0].relative[0][0]);
   }

@@ -35,7 +35,7 @@ struct Layer {
 };
 
 /// Whether `layer` is large for a chip whose lanes hold few KiB: it would be cut into hundreds of
-/// slices, which takes minutes op by op.
+/// tiles, which takes minutes op by op.
 bool isTooLarge(const Layer &layer, const TargetInfo &target) {
   static const std::set<std::string_view> kLarge = {
       "ConvOfFewChannels",      "ConvOfLargeWindows",   "ConvOfLongSums",
@@ -258,7 +258,7 @@ const std::vector<Layer> kLayers = {
      }},
     {"ConvOfFewChannels",
      [](Sketch &s) {
-       // Pictures so large that the rows under a window become channels: slices of them begin above
+       // Pictures so large that the rows under a window become channels: tiles of them begin above
        // the picture, end below it, or neither.
        const int64_t kernel = s.among({3, 6, 7});
        const int64_t stride = s.between(1, 2);
@@ -327,7 +327,7 @@ const std::vector<Layer> kLayers = {
             {"x", s.weight("w", {inputs, outputs, height, width}), s.weight("b", {outputs})},
             fmt::format("kernel_shape = [{0}, {1}], strides = [{0}, {1}], do_relu = true", height,
                         width));
-       // Slices begin within windows.
+       // Tiles begin within windows.
        s.op("r", "MaxPool", {"d"}, "kernel_shape = [2, 2], strides = [1, 1], pads = [1, 1, 0, 0]");
      },
      false, 8},

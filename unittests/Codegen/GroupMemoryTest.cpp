@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/GroupMemory.h"
-#include "tpuc/Codegen/AddressAssign.h"
-#include "tpuc/Codegen/NetworkTrial.h"
+#include "tpuc/Codegen/Group/GroupMemory.h"
+#include "tpuc/Codegen/Group/NetworkCandidate.h"
+#include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -44,11 +44,13 @@ protected:
   static GroupChoice group(unsigned first, unsigned count, unsigned parts) {
     return {.first = first, .count = count, .counts = {1, 1, 1, parts, 1}};
   }
-  MemoryPeak peak(const Division &division) { return memoryPeak(ops, *table, division, *backend); }
+  MemoryPeak peak(const Partition &partition) {
+    return memoryPeak(ops, *table, partition, *backend);
+  }
 
   /// The same of plans, as addresses would be given to them.
-  int64_t planned(const Division &division) {
-    Expected<std::vector<GroupPlan>> plans = table->plans(division);
+  int64_t planned(const Partition &partition) {
+    Expected<std::vector<GroupPlan>> plans = table->plans(partition);
     EXPECT_TRUE(plans);
     llvm::SmallVector<const GroupPlan *> groups;
     for (const GroupPlan &plan : *plans)
@@ -68,7 +70,7 @@ protected:
 };
 
 TEST_F(GroupMemoryTest, ResultsTakeThePlaceOfWhatIsLoadedBefore) {
-  // The group stores a and c. Many slices are stored beside an input that is not yet loaded.
+  // The group stores a and c. Many tiles are stored beside an input that is not yet loaded.
   EXPECT_EQ(peak({group(0, 3, 8)}).bytes, 3 * kTensor);
   EXPECT_EQ(peak({group(0, 3, 8)}).group, 0U);
   EXPECT_EQ(peak({group(0, 3, 1)}).bytes, 2 * kTensor);
@@ -83,14 +85,14 @@ TEST_F(GroupMemoryTest, WhatIsReadLaterStays) {
 
 TEST_F(GroupMemoryTest, LessIsFoundWhereItCostsLittle) {
   const llvm::ArrayRef<GroupTable::Option> cuts = table->known(0, 3);
-  const auto *sliced = llvm::find_if(cuts, [&](const GroupTable::Option &option) {
+  const auto *tiled = llvm::find_if(cuts, [&](const GroupTable::Option &option) {
     return peak({option.choice}).bytes > 2 * kTensor;
   });
-  ASSERT_NE(sliced, cuts.end());
-  const Division division = withLessMemory(ops, *table, {sliced->choice}, *backend);
-  EXPECT_EQ(peak(division).bytes, 2 * kTensor);
+  ASSERT_NE(tiled, cuts.end());
+  const Partition partition = withLessMemory(ops, *table, {tiled->choice}, *backend);
+  EXPECT_EQ(peak(partition).bytes, 2 * kTensor);
   // What needs little already stays as it is.
-  EXPECT_EQ(withLessMemory(ops, *table, division, *backend), division);
+  EXPECT_EQ(withLessMemory(ops, *table, partition, *backend), partition);
 }
 
 TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
@@ -98,13 +100,13 @@ TEST_F(GroupMemoryTest, NeighboursBecomeOneGroup) {
   GroupPlanner small(*backend, 24 * 1024, {});
   table.emplace(layers, small, *backend);
   ASSERT_TRUE(table->fill(threads));
-  Division apart;
+  Partition apart;
   for (unsigned layer : {0U, 1U, 2U})
     apart.push_back(table->known(layer, 1).front().choice);
   EXPECT_EQ(peak(apart).bytes, 3 * kTensor);
-  const Division division = withLessMemory(ops, *table, apart, *backend);
-  EXPECT_LT(division.size(), apart.size());
-  EXPECT_EQ(peak(division).bytes, 2 * kTensor);
+  const Partition partition = withLessMemory(ops, *table, apart, *backend);
+  EXPECT_LT(partition.size(), apart.size());
+  EXPECT_EQ(peak(partition).bytes, 2 * kTensor);
 }
 
 TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
@@ -118,16 +120,16 @@ TEST_F(GroupMemoryTest, PlannedGroupsAreGivenAddressesByTheirTimes) {
 
 TEST_F(GroupMemoryTest, TrialsKeepToTheMemoryThatIsAllowed) {
   ASSERT_TRUE(assignTrialAddresses(network.main(), *backend));
-  const ConstantPool none;
+  const ResidentConstants none;
   const PoolPlace place = {.pool = none, .address = 256 * 1024};
-  const NetworkTrial trial(network.main(), ops, place, *backend, {});
+  const NetworkCandidate candidate(network.main(), ops, place, *backend, {});
   Expected<std::vector<GroupPlan>> plans = table->plans({group(0, 3, 8)});
   ASSERT_TRUE(plans);
-  Expected<NetworkTrial::Result> free = trial.run(*plans, {});
+  Expected<NetworkCandidate::Result> free = candidate.run(*plans, {});
   ASSERT_TRUE(free);
   EXPECT_EQ(free->bytes, 3 * kTensor);
-  EXPECT_TRUE(trial.run(*plans, {.bytes = free->bytes}));
-  Expected<NetworkTrial::Result> limited = trial.run(*plans, {.bytes = free->bytes - 1});
+  EXPECT_TRUE(candidate.run(*plans, {.bytes = free->bytes}));
+  Expected<NetworkCandidate::Result> limited = candidate.run(*plans, {.bytes = free->bytes - 1});
   ASSERT_FALSE(limited);
   EXPECT_EQ(limited.error().message(),
             "module: 6291456 bytes of global memory; expected at most 6291455");

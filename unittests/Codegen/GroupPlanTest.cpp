@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/GroupPlan.h"
-#include "tpuc/Codegen/Joins.h"
-#include "tpuc/Codegen/NetworkSchedule.h"
-#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Codegen/Group/GroupPlan.h"
+#include "tpuc/Codegen/Schedule/NetworkSchedule.h"
+#include "tpuc/Codegen/Tile/InPlaceConcat.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -42,7 +42,7 @@ protected:
     for (const char *name : names)
       layers.push_back(network.layer(name));
     GroupPlanner planner(*backend, capacity, {});
-    SectionCounts counts{1, 1, 1, 1, 1};
+    TileCounts counts{1, 1, 1, 1, 1};
     counts[kAxisH] = parts;
     return planner.together(layers, counts);
   }
@@ -56,7 +56,7 @@ TEST_F(GroupPlanTest, HalosGrowFromTheTail) {
   ASSERT_TRUE(group) << group.error().message();
   // What the group loads, and the results of a, b and the sum: b is read from outside as well.
   ASSERT_EQ(group->tensors.size(), 4U);
-  const auto rows = [&](size_t tensor) { return group->tensors[tensor].sections[kAxisH]; };
+  const auto rows = [&](size_t tensor) { return group->tensors[tensor].axisTiles[kAxisH]; };
   EXPECT_EQ(rows(3), (llvm::SmallVector<Range>{{0, 32}, {32, 32}}));
   EXPECT_EQ(rows(2), (llvm::SmallVector<Range>{{0, 32}, {32, 32}}));
   EXPECT_EQ(rows(1), (llvm::SmallVector<Range>{{0, 33}, {31, 33}}));
@@ -64,8 +64,8 @@ TEST_F(GroupPlanTest, HalosGrowFromTheTail) {
   EXPECT_FALSE(group->tensors[1].isStored);
   EXPECT_TRUE(group->tensors[2].isStored);
   // The sum reads 32 of the 33 rows of a.
-  const SlicedOp sum = group->slicedOp(2, {0, 0, 0, 1, 0});
-  EXPECT_EQ(sum.operands[0].slice[kAxisH], (Range{32, 32}));
+  const TiledOp sum = group->tiledOp(2, {0, 0, 0, 1, 0});
+  EXPECT_EQ(sum.operands[0].tile[kAxisH], (Range{32, 32}));
   ASSERT_TRUE(sum.operands[0].held);
   EXPECT_EQ((*sum.operands[0].held)[kAxisH], (Range{31, 33}));
   EXPECT_FALSE(sum.operands[1].held);
@@ -84,7 +84,7 @@ TEST_F(GroupPlanTest, MoreThanLocalMemoryIsRefused) {
 }
 
 TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
-  EXPECT_TRUE(isJoin(network.layer("join"), *backend));
+  EXPECT_TRUE(isInPlaceConcat(network.layer("join"), *backend));
   Expected<GroupPlan> group = plan({"a", "b", "sum", "join"}, 2);
   ASSERT_TRUE(group) << group.error().message();
   const unsigned joined = group->results[3];
@@ -95,8 +95,8 @@ TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
     EXPECT_EQ(part.firstStep, group->tensors[joined].firstStep);
   }
   EXPECT_EQ(group->tensors[joined].firstStep, 1);
-  EXPECT_EQ(joinOffset(network.layer("join"), *group->models[3], 1,
-                       sliceAt(group->tensors[joined].sections, {}), *backend),
+  EXPECT_EQ(concatOffset(network.layer("join"), *group->models[3], 1,
+                         tileAt(group->tensors[joined].axisTiles, {}), *backend),
             32 * 64 * 4);
   // What is made in its place is not moved.
   EXPECT_EQ(group->cycles[3], 0);
@@ -104,10 +104,10 @@ TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
 
 TEST_F(GroupPlanTest, WhatBeginsInTheMiddleOfARoundIsMovedByTheJoin) {
   mlir::Operation *join = network.layer("shifted");
-  ASSERT_TRUE(isJoin(join, *backend));
-  EXPECT_TRUE(liesInJoin(join, 0, *backend));
+  ASSERT_TRUE(isInPlaceConcat(join, *backend));
+  EXPECT_TRUE(liesInPlace(join, 0, *backend));
   // There are 16 channels in front.
-  EXPECT_FALSE(liesInJoin(join, 1, *backend));
+  EXPECT_FALSE(liesInPlace(join, 1, *backend));
   Expected<GroupPlan> group = plan({"a", "shifted"}, 2);
   ASSERT_TRUE(group) << group.error().message();
   const auto tensorOf = [&](unsigned operand) {
@@ -120,20 +120,20 @@ TEST_F(GroupPlanTest, WhatBeginsInTheMiddleOfARoundIsMovedByTheJoin) {
 
 TEST_F(GroupPlanTest, ALayerAloneFitsItsMemory) {
   for (int64_t capacity : {256 * 1024, 40 * 1024, 8 * 1024}) {
-    Expected<SlicePlan> slices = planSlices(network.layer("a"), *backend, capacity);
-    ASSERT_TRUE(slices) << capacity;
-    int64_t bytes = slices->result.outBytes * slices->result.buffers + slices->result.scratchBytes;
-    for (const auto &operand : slices->operands)
+    Expected<Tiling> tiles = planTiling(network.layer("a"), *backend, capacity);
+    ASSERT_TRUE(tiles) << capacity;
+    int64_t bytes = tiles->result.outBytes * tiles->result.buffers + tiles->result.scratchBytes;
+    for (const auto &operand : tiles->operands)
       bytes += operand ? operand->outBytes * operand->buffers : 0;
     EXPECT_LE(bytes, capacity);
     int64_t rows = 0;
-    for (Range range : slices->result.sections[kAxisH]) {
+    for (Range range : tiles->result.axisTiles[kAxisH]) {
       EXPECT_EQ(range.begin, rows);
       rows = range.end();
     }
     EXPECT_EQ(rows, 64);
   }
-  EXPECT_FALSE(planSlices(network.layer("a"), *backend, 64));
+  EXPECT_FALSE(planTiling(network.layer("a"), *backend, 64));
 }
 
 /// Layers that read one input: all of it, windows of it, and both results.
@@ -156,7 +156,7 @@ void expectEqual(const GroupPlan &plan, const GroupPlan &wanted) {
   EXPECT_EQ(plan.estimate, wanted.estimate);
   ASSERT_EQ(plan.tensors.size(), wanted.tensors.size());
   for (auto [tensor, other] : llvm::zip_equal(plan.tensors, wanted.tensors)) {
-    EXPECT_EQ(tensor.sections, other.sections);
+    EXPECT_EQ(tensor.axisTiles, other.axisTiles);
     EXPECT_EQ(tensor.bytes, other.bytes);
     EXPECT_EQ(tensor.cycles, other.cycles);
     EXPECT_EQ(tensor.numVersions, other.numVersions);
@@ -171,7 +171,7 @@ TEST_F(GroupPlanTest, WhatIsKnownOfTheEndChangesNothing) {
   bool isRefusedAtTheEnd = false;
   // Coarse cuts, and fine ones, of which most rows of what windows read are repeated.
   for (int64_t fewest : {1, 48}) {
-    KnownTails tails;
+    SuffixCache tails;
     GroupPlanner planner(*backend, 256 * 1024, {});
     for (size_t first = layers.size() - 1; first-- > 0;) {
       const llvm::ArrayRef<mlir::Operation *> members = llvm::ArrayRef(layers).drop_front(first);
@@ -202,7 +202,7 @@ TEST_F(GroupPlanTest, MemoryIsFilledAsFarAsAllowed) {
       ASSERT_TRUE(group);
       groups.push_back(std::move(*group));
     }
-    const ConstantPool none;
+    const ResidentConstants none;
     Expected<NetworkSchedule> schedule =
         scheduleNetwork(layers, groups, *backend, {.pool = none, .address = 256 * 1024}, {}, most);
     ASSERT_TRUE(schedule);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/GroupSteps.h"
+#include "tpuc/Codegen/Schedule/GroupSteps.h"
 
 #include <gtest/gtest.h>
 
@@ -123,20 +123,20 @@ TEST(ScheduleLoads, WhatIsNeededAtATimeHasToFit) {
 }
 
 /// A group of two layers: one tensor is loaded for the first, one flows, one is stored.
-GroupPlan pair(unsigned slices) {
+GroupPlan pair(unsigned tiles) {
   GroupPlan plan;
   plan.layers = {nullptr, nullptr};
-  plan.counts[kAxisH] = slices;
+  plan.counts[kAxisH] = tiles;
   plan.tensors.resize(3);
-  plan.tensors[0].readers.push_back({0, 0});
-  plan.tensors[1].maker = 0;
-  plan.tensors[1].readers.push_back({1, 0});
-  plan.tensors[2].maker = 1;
+  plan.tensors[0].users.push_back({0, 0});
+  plan.tensors[1].producer = 0;
+  plan.tensors[1].users.push_back({1, 0});
+  plan.tensors[2].producer = 1;
   plan.tensors[2].isStored = true;
   for (GroupTensor &tensor : plan.tensors) {
     tensor.bytes = 100;
     tensor.cycles = 40;
-    tensor.numVersions = slices;
+    tensor.numVersions = tiles;
   }
   plan.tensors[1].cycles = 0;
   plan.results = {1, 2};
@@ -150,7 +150,7 @@ TEST(PlanSteps, SlicesOverlapWhereThereIsRoom) {
   ASSERT_TRUE(planSteps(plan, 1000));
   EXPECT_EQ(plan.tensors[0].transferStep, -1);
   EXPECT_EQ(plan.tensors[2].transferStep, 2);
-  // The next slice is loaded while the second layer computes, so one place is enough.
+  // The next tile is loaded while the second layer computes, so one place is enough.
   EXPECT_EQ(plan.tensors[0].buffers, 1);
   EXPECT_EQ(plan.estimate, 4 * 200 + 40 + 40);
 }
@@ -177,7 +177,7 @@ TEST(PlanSteps, ConstantsStay) {
 TEST(LocalLoad, CountsSlicesOfNeighbouringPeriods) {
   GroupPlan plan = pair(4);
   ASSERT_TRUE(planSteps(plan, 1000));
-  // Step 0: the input, what flows, and the last slice on its way out. Step 1: the next input, what
+  // Step 0: the input, what flows, and the last tile on its way out. Step 1: the next input, what
   // flows, the result.
   const llvm::SmallVector<int64_t> load = localLoad(plan);
   EXPECT_EQ(load[0], 300);

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/NetworkGroups.h"
-#include "tpuc/Codegen/AddressAssign.h"
+#include "tpuc/Codegen/Group/NetworkGroups.h"
 #include "tpuc/Codegen/Followers.h"
-#include "tpuc/Codegen/GroupMemory.h"
-#include "tpuc/Codegen/NetworkTrial.h"
+#include "tpuc/Codegen/Group/GroupMemory.h"
+#include "tpuc/Codegen/Group/NetworkCandidate.h"
+#include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -125,9 +125,9 @@ TEST(NetworkGroupsTest, ThreadsSearchTheSameWay) {
     Expected<NetworkGroups> made =
         chooseGroups(network.main(), {.opt = opt, .numThreads = numThreads}, *backend);
     EXPECT_TRUE(made);
-    return made->parts.front().division;
+    return made->parts.front().partition;
   };
-  const Division sole = choose(2, 1);
+  const Partition sole = choose(2, 1);
   EXPECT_NE(sole, choose(1, 1));
   for (unsigned numThreads = 2; numThreads <= 4; ++numThreads)
     EXPECT_EQ(sole, choose(2, numThreads));
@@ -149,12 +149,12 @@ public:
   }
 
   const SubNetGroups &part() const { return chosen.parts.front(); }
-  NetworkTrial::Result run(const Division &division) const {
+  NetworkCandidate::Result run(const Partition &partition) const {
     const PoolPlace place = chosen.place();
-    const NetworkTrial trial(network.main(), part().subNet.layers, place, *backend, {});
-    Expected<std::vector<GroupPlan>> plans = part().table->plans(division);
+    const NetworkCandidate candidate(network.main(), part().subNet.layers, place, *backend, {});
+    Expected<std::vector<GroupPlan>> plans = part().table->plans(partition);
     EXPECT_TRUE(plans);
-    Expected<NetworkTrial::Result> result = trial.run(std::move(*plans), {});
+    Expected<NetworkCandidate::Result> result = candidate.run(std::move(*plans), {});
     EXPECT_TRUE(result);
     return *result;
   }
@@ -162,29 +162,29 @@ public:
   mutable Network network;
   std::unique_ptr<Backend> backend;
   NetworkGroups chosen;
-  Division fastest, smaller;
+  Partition fastest, smaller;
 };
 
 TEST(NetworkGroupsTest, LessMemoryIsTakenForAFewCycles) {
   const ChainGroups groups(128, 192, 100, 15);
-  const NetworkTrial::Result fast = groups.run(groups.fastest);
-  const NetworkTrial::Result small = groups.run(groups.smaller);
+  const NetworkCandidate::Result fast = groups.run(groups.fastest);
+  const NetworkCandidate::Result small = groups.run(groups.smaller);
   ASSERT_LT(small.bytes, fast.bytes);
   const double ratio = meanRatio(small.cycles, fast.cycles);
   ASSERT_GT(ratio, 1.001);
   ASSERT_LT(ratio, 1.01);
-  EXPECT_EQ(groups.part().division, groups.smaller);
+  EXPECT_EQ(groups.part().partition, groups.smaller);
 }
 
 TEST(NetworkGroupsTest, LessMemoryIsNotTakenForMany) {
   const ChainGroups groups(128, 160, 128, 15);
-  const NetworkTrial::Result fast = groups.run(groups.fastest);
-  const NetworkTrial::Result small = groups.run(groups.smaller);
+  const NetworkCandidate::Result fast = groups.run(groups.fastest);
+  const NetworkCandidate::Result small = groups.run(groups.smaller);
   ASSERT_LT(small.bytes, fast.bytes);
   const double ratio = meanRatio(small.cycles, fast.cycles);
   ASSERT_GT(ratio, 1.01);
   ASSERT_LT(ratio, 1.02);
-  EXPECT_EQ(groups.part().division, groups.fastest);
+  EXPECT_EQ(groups.part().partition, groups.fastest);
 }
 
 } // namespace

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/PackedLayout.h"
+#include "tpuc/Codegen/Tile/PackedLayout.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/GroupPlan.h"
+#include "tpuc/Codegen/Group/GroupPlan.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/IntegerNorm.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "tpuc/Support/Convert.h"
-#include "tpuc/Support/DeviceSteps.h"
 
 #include <gmock/gmock.h>
 #include <random>
@@ -48,7 +48,7 @@ std::vector<double> asDoubles(const Tensor &tensor) {
   return {wide.data<double>().begin(), wide.data<double>().end()};
 }
 
-TEST(DeviceSteps, RootsAndWeights) {
+TEST(BitExactMath, RootsAndWeights) {
   EXPECT_THAT(steps::reciprocalRoot(4), FloatNear(0.5, 1e-7));
   EXPECT_THAT(steps::reciprocal(3.7e5F) * 3.7e5F, FloatNear(1, 5e-7));
   EXPECT_EQ(steps::weightOf(0, 15), 32768);

@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/SliceModel.h"
+#include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
-#include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/ElementwiseForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
@@ -131,7 +131,7 @@ TEST_F(OpKnowledge, StoredIntegers) {
        {"control flow", {"If", "Loop", "Scan", "Yield"}}});
 }
 
-/// A trait of a top op is one of its twin.
+/// A trait of a top op is one of its mirrored.
 TEST_F(OpKnowledge, TwinsKnowTheSame) {
   const auto traitsOf = [](OperationName op) {
     return std::vector<bool>{
@@ -144,10 +144,10 @@ TEST_F(OpKnowledge, TwinsKnowTheSame) {
         op.hasTrait<traits::FusibleActivation>()};
   };
   for (mlir::RegisteredOperationName op : opsOf("top")) {
-    const std::optional<OperationName> twin = tpu::twinOf(op);
-    EXPECT_TRUE(twin || op.hasTrait<traits::Structural>()) << op.getStringRef().str();
-    if (twin)
-      EXPECT_EQ(traitsOf(op), traitsOf(*twin)) << op.getStringRef().str();
+    const std::optional<OperationName> mirrored = tpu::mirrorOf(op);
+    EXPECT_TRUE(mirrored || op.hasTrait<traits::Structural>()) << op.getStringRef().str();
+    if (mirrored)
+      EXPECT_EQ(traitsOf(op), traitsOf(*mirrored)) << op.getStringRef().str();
   }
 }
 
@@ -192,7 +192,7 @@ TEST_F(OpKnowledge, KernelsHaveSlices) {
   for (mlir::RegisteredOperationName op : opsOf("tpu"))
     if (bm1684x::backend::hasKernelFor(op))
       // What a concatenation in a group joins lies in its result.
-      EXPECT_NE(codegen::hasSliceModel(op), op.stripDialect() == "Concat")
+      EXPECT_NE(codegen::hasTileModel(op), op.stripDialect() == "Concat")
           << op.getStringRef().str();
 }
 
@@ -215,7 +215,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
               {"ClipTensor", "CumSum", "GroupNorm", "Mean", "Normalize", "Pow", "PowConst",
                "ScatterElements", "ScatterND", "Trilu"}},
              {"what is part of the form of a group, or seen as it lies",
-              {"Copy", "Group", "Load", "StackRows", "Store", "Unpack", "UnstackRows"}},
+              {"Copy", "Group", "Load", "PackRows", "Store", "Unpack", "UnpackRows"}},
              {"control flow", {"If", "Loop", "Scan", "Yield"}},
              {"the interpreter's", {"RoundTo"}},
              {"what else the host computes, or earlier passes replace",

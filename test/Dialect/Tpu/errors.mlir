@@ -267,7 +267,7 @@ func.func @scales_are_finite(%arg0: tensor<2x2x!quant.uniform<i8:f32, 0.1>>, %ar
 
 func.func @stacked_rows_are_as_many(%arg0: tensor<1x3x8x8xi8>) {
   // expected-error @+1 {{makes 'tensor<1x6x4x8xi8>' of 'tensor<1x3x8x8xi8>' with windows of 3 rows}}
-  %0 = "tpu.StackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x6x4x8xi8>
+  %0 = "tpu.PackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x6x4x8xi8>
   return
 }
 
@@ -275,7 +275,7 @@ func.func @stacked_rows_are_as_many(%arg0: tensor<1x3x8x8xi8>) {
 
 func.func @windows_move_on(%arg0: tensor<1x3x8x8xi8>) {
   // expected-error @+1 {{kernel, stride and pad are 3, 0 and 1; expected at least 1, 1 and 0}}
-  %0 = "tpu.StackRows"(%arg0) {kernel = 3 : i64, stride = 0 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
+  %0 = "tpu.PackRows"(%arg0) {kernel = 3 : i64, stride = 0 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
   return
 }
 
@@ -283,6 +283,6 @@ func.func @windows_move_on(%arg0: tensor<1x3x8x8xi8>) {
 
 func.func @unstacked_rows_are_as_many(%arg0: tensor<1x12x8x8xi8>) {
   // expected-error @+1 {{makes 'tensor<1x3x16x8xi8>' of 'tensor<1x12x8x8xi8>' with 4 rows side by side}}
-  %0 = "tpu.UnstackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>
+  %0 = "tpu.UnpackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>
   return
 }

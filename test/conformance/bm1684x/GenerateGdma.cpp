@@ -15,7 +15,7 @@ namespace tpuc::bm1684x::conformance::detail {
 namespace {
 
 Command make(unsigned opcode, unsigned sub, Prec prec) {
-  Command command = Command::make(*findOperation(Engine::Gdma, opcode, sub));
+  Command command = Command::make(*findCommandOp(Engine::Gdma, opcode, sub));
   command.set(Field::CmdId, 1).set(Field::SrcPrec, prec);
   return command;
 }
@@ -215,7 +215,7 @@ void addGdmaRecipes(std::vector<Recipe> &recipes) {
     for (Sides sides : kSides) {
       auto add = [&](unsigned opcode, unsigned sub) {
         recipes.push_back(
-            {fmt::format("{} {} {}", findOperation(Engine::Gdma, opcode, sub)->name, precName(prec),
+            {fmt::format("{} {} {}", findCommandOp(Engine::Gdma, opcode, sub)->name, precName(prec),
                          sidesName(sides)),
              [=](Random &random) { return tensorCase(random, opcode, sub, prec, sides); }});
       };

@@ -18,7 +18,7 @@ constexpr Prec kFloats[] = {Prec::F32, Prec::F16, Prec::BF16};
 constexpr Prec kInts[] = {Prec::I8, Prec::I16, Prec::I32};
 
 Command make(unsigned opcode, unsigned sub) {
-  Command command = Command::make(*findOperation(Engine::Tiu, opcode, sub));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, opcode, sub));
   command.set(Field::CmdId, 1);
   return command;
 }
@@ -102,7 +102,7 @@ Case arithCase(Random &random, unsigned sub, ArithTypes types, unsigned count, b
 
 void addArith(std::vector<Recipe> &recipes) {
   auto add = [&](unsigned sub, ArithTypes types, auto make) {
-    recipes.push_back({fmt::format("{} {} {} {}", findOperation(Engine::Tiu, 3, sub)->name,
+    recipes.push_back({fmt::format("{} {} {} {}", findCommandOp(Engine::Tiu, 3, sub)->name,
                                    precName(types.result), precName(types.a), precName(types.b)),
                        make});
   };
@@ -237,7 +237,7 @@ void addRequants(std::vector<Recipe> &recipes) {
         {3, Prec::F32, Prec::I16},     {4, Prec::I16, Prec::I8},  {4, Prec::I32, Prec::I8},
         {4, Prec::I32, Prec::I16},     {4, Prec::I16, Prec::I16}})
     recipes.push_back(
-        {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kRequant, types.sub)->name,
+        {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kRequant, types.sub)->name,
                      precName(types.result), precName(types.from)),
          [=](Random &random) {
            Case one{make(tiu::kRequant, types.sub), {}};
@@ -333,7 +333,7 @@ void addCompares(std::vector<Recipe> &recipes) {
     for (Prec compared : kAllPrecs)
       for (Prec chosen : kAllPrecs)
         recipes.push_back(
-            {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kCompare, sub)->name,
+            {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kCompare, sub)->name,
                          precName(compared), precName(chosen)),
              [=](Random &random) {
                Case one{make(tiu::kCompare, sub), {}};
@@ -369,7 +369,7 @@ void addCompares(std::vector<Recipe> &recipes) {
 void addVectors(std::vector<Recipe> &recipes) {
   auto add = [&](unsigned sub, Prec result, Prec a, Prec b) {
     recipes.push_back(
-        {fmt::format("{} {} {} {}", findOperation(Engine::Tiu, tiu::kVector, sub)->name,
+        {fmt::format("{} {} {} {}", findCommandOp(Engine::Tiu, tiu::kVector, sub)->name,
                      precName(result), precName(a), precName(b)),
          [=](Random &random) {
            Case one{make(tiu::kVector, sub), {}};
@@ -403,7 +403,7 @@ void addTransposes(std::vector<Recipe> &recipes) {
   for (unsigned sub = 0; sub <= 5; ++sub)
     for (Prec prec : kAllPrecs)
       recipes.push_back(
-          {fmt::format("{} {}", findOperation(Engine::Tiu, tiu::kTranspose, sub)->name,
+          {fmt::format("{} {}", findCommandOp(Engine::Tiu, tiu::kTranspose, sub)->name,
                        precName(prec)),
            [=](Random &random) {
              Case one{make(tiu::kTranspose, sub), {}};
@@ -479,7 +479,7 @@ void addRowCompactions(std::vector<Recipe> &recipes) {
   const auto add = [&](CompactionTypes types) {
     recipes.push_back(
         {fmt::format("{} {} {} {}",
-                     findOperation(Engine::Tiu, tiu::kScatterGather, types.sub)->name,
+                     findCommandOp(Engine::Tiu, tiu::kScatterGather, types.sub)->name,
                      precName(types.result), precName(types.data), precName(types.mask)),
          [=](Random &random) { return rowCompactionCase(random, types); }});
   };
@@ -500,7 +500,7 @@ void addGathers(std::vector<Recipe> &recipes) {
         if (sub == 1 && index == Prec::I8)
           continue;
         recipes.push_back(
-            {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kScatterGather, sub)->name,
+            {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kScatterGather, sub)->name,
                          precName(prec), precName(index)),
              [=](Random &random) {
                Case one{make(tiu::kScatterGather, sub), {}};

@@ -71,7 +71,7 @@ uint32_t someFloat(Random &random, Prec prec) {
 }
 
 Case convCase(Random &random, Prec prec, Prec result, unsigned sub) {
-  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kConv, sub)), {}};
+  Case one{Command::make(*findCommandOp(Engine::Tiu, tiu::kConv, sub)), {}};
   Command &command = one.command;
   bool isFloat = isFloatPrec(prec);
   setWindow(command, random);
@@ -138,7 +138,7 @@ void addConvs(std::vector<Recipe> &recipes) {
                       {Prec::BF16, Prec::F32, 0}})
     for (int repeat = 0; repeat < 12; ++repeat)
       recipes.push_back(
-          {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kConv, types.sub)->name,
+          {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kConv, types.sub)->name,
                        precName(types.prec), precName(types.result)),
            [=](Random &random) {
              return finish(convCase(random, types.prec, types.result, types.sub), random);
@@ -146,7 +146,7 @@ void addConvs(std::vector<Recipe> &recipes) {
 }
 
 Case poolCase(Random &random, unsigned sub, Prec prec, Prec result) {
-  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sub)), {}};
+  Case one{Command::make(*findCommandOp(Engine::Tiu, tiu::kPorD, sub)), {}};
   Command &command = one.command;
   bool isFloat = isFloatPrec(prec);
   setWindow(command, random);
@@ -187,7 +187,7 @@ void addPools(std::vector<Recipe> &recipes) {
   auto add = [&](unsigned sub, Prec prec, Prec result, int repeats) {
     for (int repeat = 0; repeat < repeats; ++repeat)
       recipes.push_back(
-          {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kPorD, sub)->name,
+          {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kPorD, sub)->name,
                        precName(prec), precName(result)),
            [=](Random &random) { return finish(poolCase(random, sub, prec, result), random); }});
   };
@@ -201,7 +201,7 @@ void addPools(std::vector<Recipe> &recipes) {
 }
 
 Case matMul2Case(Random &random, unsigned sub, Prec prec, Prec result) {
-  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, sub)), {}};
+  Case one{Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, sub)), {}};
   Command &command = one.command;
   bool isFloat = isFloatPrec(prec);
   int64_t m = random.range(1, 80);
@@ -229,7 +229,7 @@ Case matMul2Case(Random &random, unsigned sub, Prec prec, Prec result) {
 }
 
 Case matMulCase(Random &random, unsigned sub, Prec prec) {
-  Case one{Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, sub)), {}};
+  Case one{Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, sub)), {}};
   Command &command = one.command;
   bool isFloat = prec == Prec::F32;
   bool isRequant = sub != 1;
@@ -289,7 +289,7 @@ void addMatMuls(std::vector<Recipe> &recipes) {
     for (unsigned sub : {4u, 5u, 6u})
       for (int repeat = 0; repeat < 6; ++repeat)
         recipes.push_back(
-            {fmt::format("{} {} {}", findOperation(Engine::Tiu, tiu::kMatMul, sub)->name,
+            {fmt::format("{} {} {}", findCommandOp(Engine::Tiu, tiu::kMatMul, sub)->name,
                          precName(types.prec), precName(types.result)),
              [=](Random &random) {
                return finish(matMul2Case(random, sub, types.prec, types.result), random);
@@ -297,7 +297,7 @@ void addMatMuls(std::vector<Recipe> &recipes) {
   auto addMatMul = [&](unsigned sub, Prec prec) {
     for (int repeat = 0; repeat < 8; ++repeat)
       recipes.push_back(
-          {fmt::format("{} {}", findOperation(Engine::Tiu, tiu::kMatMul, sub)->name,
+          {fmt::format("{} {}", findCommandOp(Engine::Tiu, tiu::kMatMul, sub)->name,
                        precName(prec)),
            [=](Random &random) { return finish(matMulCase(random, sub, prec), random); }});
   };

@@ -109,7 +109,7 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits,
 
 } // namespace
 
-Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
+Expected<void> tpuc::lowerAddSub(Operation *op, Lowering &lowering) {
   Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
   if (!operands)
     return propagate(operands);
@@ -131,7 +131,7 @@ Expected<void> tpuc::lowerSum(Operation *op, Lowering &lowering) {
     multipliers.push_back(std::llround(std::ldexp(factor, shift)));
     offset -= multipliers.back() * operand.zeroPoint;
   }
-  Operation *made = lowering.twin(op, valuesOf(*operands));
+  Operation *made = lowering.mirrored(op, valuesOf(*operands));
   made->removeAttr("coeff");
   made->setAttr("multiplier", lowering.ints(multipliers));
   made->setAttr("offset", lowering.builder.getI64IntegerAttr(offset));
@@ -150,7 +150,7 @@ Expected<void> tpuc::lowerMul(top::MulOp op, Lowering &lowering) {
       lowering.factor(scale / lowering.plan.quantized(op.getOutput()).getScale(), op);
   if (!factor)
     return propagate(factor);
-  Operation *made = lowering.twin(op, valuesOf(*operands));
+  Operation *made = lowering.mirrored(op, valuesOf(*operands));
   made->setAttr("multiplier", lowering.builder.getI64IntegerAttr(factor->multiplier));
   made->setAttr("rshift", lowering.builder.getI64IntegerAttr(factor->rshift));
   made->setAttr("round_mode", lowering.roundMode());
@@ -158,7 +158,7 @@ Expected<void> tpuc::lowerMul(top::MulOp op, Lowering &lowering) {
   return {};
 }
 
-Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
+Expected<void> tpuc::lowerMinMax(Operation *op, Lowering &lowering) {
   quant::UniformQuantizedType type = lowering.plan.quantized(op->getResult(0));
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
@@ -179,7 +179,7 @@ Expected<void> tpuc::lowerExtreme(Operation *op, Lowering &lowering) {
       operands.push_back(lowering.as(operand, type));
     }
   }
-  lowering.replace(op, lowering.twin(op, operands));
+  lowering.replace(op, lowering.mirrored(op, operands));
   return {};
 }
 
@@ -190,7 +190,7 @@ Expected<void> tpuc::lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering) {
   Expected<MultiplierShift> negative = lowering.factor(scale * op.getAlpha().convertToDouble(), op);
   if (!positive || !negative)
     return positive ? propagate(negative) : propagate(positive);
-  Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  Operation *made = lowering.mirrored(op, lowering.asIntegers(op.getInput()));
   lowering.setFactors(made, {*positive, *negative});
   lowering.replace(op, made);
   return {};
@@ -212,7 +212,8 @@ Expected<void> tpuc::lowerPRelu(top::PReluOp op, Lowering &lowering) {
       return propagate(factor);
     factors.push_back(*factor);
   }
-  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
+  Operation *made =
+      lowering.mirrored(op, {lowering.asIntegers(op->getOperand(0)), op->getOperand(1)});
   lowering.setFactors(made, factors);
   lowering.replace(op, made);
   return {};
@@ -223,8 +224,8 @@ Expected<void> tpuc::lowerCompare(top::CompareOp op, Lowering &lowering) {
   quant::UniformQuantizedType right = lowering.plan.quantized(op->getOperand(1));
   // Both in the coarser scale, which holds what the other does.
   quant::UniformQuantizedType type = left.getScale() >= right.getScale() ? left : right;
-  lowering.replace(op, lowering.twin(op, {lowering.as(op->getOperand(0), type),
-                                          lowering.as(op->getOperand(1), type)}));
+  lowering.replace(op, lowering.mirrored(op, {lowering.as(op->getOperand(0), type),
+                                              lowering.as(op->getOperand(1), type)}));
   return {};
 }
 
@@ -242,7 +243,7 @@ static double storedBound(float bound, quant::UniformQuantizedType type) {
 }
 
 Expected<void> tpuc::lowerCompareConst(top::CompareConstOp op, Lowering &lowering) {
-  Operation *made = lowering.twin(op, lowering.asIntegers(op.getInput()));
+  Operation *made = lowering.mirrored(op, lowering.asIntegers(op.getInput()));
   const double stored = storedBound(static_cast<float>(op.getConstVal().convertToDouble()),
                                     lowering.plan.quantized(op.getInput()));
   made->setAttr("const_val", lowering.builder.getF64FloatAttr(stored));

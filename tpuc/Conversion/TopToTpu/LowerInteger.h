@@ -58,10 +58,10 @@ Expected<void> lowerDeconv(top::DeconvOp op, Lowering &lowering);
 Expected<void> lowerMatMul(top::MatMulOp op, Lowering &lowering);
 
 /// Add and Sub.
-Expected<void> lowerSum(mlir::Operation *op, Lowering &lowering);
+Expected<void> lowerAddSub(mlir::Operation *op, Lowering &lowering);
 Expected<void> lowerMul(top::MulOp op, Lowering &lowering);
 /// Max and Min.
-Expected<void> lowerExtreme(mlir::Operation *op, Lowering &lowering);
+Expected<void> lowerMinMax(mlir::Operation *op, Lowering &lowering);
 Expected<void> lowerLeakyRelu(top::LeakyReluOp op, Lowering &lowering);
 Expected<void> lowerPRelu(top::PReluOp op, Lowering &lowering);
 Expected<void> lowerCompare(top::CompareOp op, Lowering &lowering);

@@ -19,7 +19,7 @@ Expected<void> tpuc::lowerMover(Operation *op, Lowering &lowering) {
   SmallVector<Value> operands(op->getOperands());
   for (OpOperand *operand : integerOperands(op))
     operands[operand->getOperandNumber()] = lowering.as(operand->get(), type);
-  Operation *made = lowering.twin(op, operands);
+  Operation *made = lowering.mirrored(op, operands);
   // What is padded with is one of the stored integers, too (manual 6.3.6).
   if (auto pad = dyn_cast<top::PadOp>(op); pad && pad.getMode() == "constant") {
     const int64_t stored =
@@ -37,9 +37,9 @@ Expected<void> tpuc::lowerInteger(Operation *op, Lowering &lowering) {
       .Case([&](top::ConvOp conv) { return lowerConv(conv, lowering); })
       .Case([&](top::DeconvOp conv) { return lowerDeconv(conv, lowering); })
       .Case([&](top::MatMulOp product) { return lowerMatMul(product, lowering); })
-      .Case<top::AddOp, top::SubOp>([&](Operation *sum) { return lowerSum(sum, lowering); })
+      .Case<top::AddOp, top::SubOp>([&](Operation *sum) { return lowerAddSub(sum, lowering); })
       .Case([&](top::MulOp product) { return lowerMul(product, lowering); })
-      .Case<top::MaxOp, top::MinOp>([&](Operation *most) { return lowerExtreme(most, lowering); })
+      .Case<top::MaxOp, top::MinOp>([&](Operation *most) { return lowerMinMax(most, lowering); })
       .Case([&](top::LeakyReluOp relu) { return lowerLeakyRelu(relu, lowering); })
       .Case([&](top::PReluOp relu) { return lowerPRelu(relu, lowering); })
       .Case([&](top::CompareOp compare) { return lowerCompare(compare, lowering); })

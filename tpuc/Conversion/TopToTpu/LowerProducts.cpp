@@ -165,7 +165,7 @@ static Expected<void> lowerWithFilter(Operation *op, Lowering &lowering, const C
   Value sums = weights.bias
                    ? lowering.weight(op, typedSuffix("_bias", *weights.bias), *weights.bias)
                    : lowering.none();
-  Operation *made = lowering.twin(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
+  Operation *made = lowering.mirrored(op, {lowering.asIntegers(op->getOperand(0)), stored, sums});
   if (Expected<void> set = setProductFactors(op, made, lowering, weights.factors); !set)
     return set;
   lowering.replace(op, made);
@@ -242,7 +242,7 @@ static Expected<void> lowerTensorProduct(top::MatMulOp op, Lowering &lowering) {
     Tensor rounded = roundedBias(**bias, scale, lowering.plan.integers().accumulator);
     sums = lowering.weight(op, typedSuffix("_bias", rounded), rounded);
   }
-  Operation *made = lowering.twin(
+  Operation *made = lowering.mirrored(
       op, {lowering.as(op.getInput(), left), lowering.asIntegers(op.getRight()), sums});
   const double factor = scale / outputScale(op, lowering);
   if (Expected<void> set = setProductFactors(op, made, lowering, factor); !set)

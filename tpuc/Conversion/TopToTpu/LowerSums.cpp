@@ -31,7 +31,7 @@ static Expected<void> lowerWithFactors(Operation *op, Lowering &lowering, ArrayR
   }
   SmallVector<Value> operands(op->getOperands());
   operands[0] = lowering.asIntegers(operands[0]);
-  Operation *made = lowering.twin(op, operands);
+  Operation *made = lowering.mirrored(op, operands);
   lowering.setFactors(made, factors);
   lowering.replace(op, made);
   return {};

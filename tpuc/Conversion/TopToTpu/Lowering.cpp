@@ -18,7 +18,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
-#include "tpuc/Dialect/Tpu/Twin.h"
+#include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -141,7 +141,7 @@ static Type floatType(Builder &builder, DataType type) {
 Expected<void> Lowering::lowerFloat(Operation *op) {
   const Decision &decision = plan.of(op);
   const Type type = floatType(builder, decision.scheme.activation);
-  std::optional<OperationName> name = tpu::twinOf(op->getName());
+  std::optional<OperationName> name = tpu::mirrorOf(op->getName());
   if (!name)
     return makeError("layer '" + layerName(op) + "'",
                      op->getName().getStringRef().str() + " cannot be lowered");
@@ -154,7 +154,7 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
     const Type plain = expressed(result);
     results.push_back(getElementTypeOrSelf(plain).isF32() ? withElements(plain, type) : plain);
   }
-  Operation *made = tpu::createTwin(builder, op, *name, operands, results);
+  Operation *made = tpu::createMirrored(builder, op, *name, operands, results);
   if (!decision.reason.empty())
     made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
   // Only its products are computed in 16 bits: a softmax that rounds each of its steps loses a
@@ -176,12 +176,12 @@ void Lowering::lowerRegions(Operation *op) {
     for (OpOperand &operand : nested->getOpOperands())
       if (operand.get().getParentRegion() == &main.getBody() && top::isPresent(operand.get()))
         operand.set(as(operand.get(), getElementTypeOrSelf(expressed(operand.get().getType()))));
-    std::optional<OperationName> name = tpu::twinOf(nested->getName());
+    std::optional<OperationName> name = tpu::mirrorOf(nested->getName());
     if (!name)
       continue;
     OpBuilder here(nested);
     Operation *made =
-        tpu::createTwin(here, nested, *name, nested->getOperands(), nested->getResultTypes());
+        tpu::createMirrored(here, nested, *name, nested->getOperands(), nested->getResultTypes());
     nested->replaceAllUsesWith(made);
     nested->erase();
   }
@@ -308,7 +308,7 @@ Type Lowering::integerResult(Operation *op) {
   return type ? withElements(result.getType(), type) : result.getType();
 }
 
-Operation *Lowering::twin(Operation *op, ValueRange operands) {
+Operation *Lowering::mirrored(Operation *op, ValueRange operands) {
   SmallVector<Type> results;
   for (Value result : op->getResults()) {
     Type type = plan.quantized(result);
@@ -316,7 +316,8 @@ Operation *Lowering::twin(Operation *op, ValueRange operands) {
       type = floatType(builder, *plan.of(op).result);
     results.push_back(type ? withElements(result.getType(), type) : result.getType());
   }
-  Operation *made = tpu::createTwin(builder, op, *tpu::twinOf(op->getName()), operands, results);
+  Operation *made =
+      tpu::createMirrored(builder, op, *tpu::mirrorOf(op->getName()), operands, results);
   if (const Decision &decision = plan.of(op); !decision.reason.empty())
     made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
   return made;

@@ -56,7 +56,7 @@ public:
   /// The type of result 0 of `op` in integers.
   mlir::Type integerResult(mlir::Operation *op);
   /// The tpu op of the same name with these operands and the types of the plan as results.
-  mlir::Operation *twin(mlir::Operation *op, mlir::ValueRange operands);
+  mlir::Operation *mirrored(mlir::Operation *op, mlir::ValueRange operands);
   /// `lowered`'s results stand for those of `op`.
   void replace(mlir::Operation *op, mlir::Operation *lowered);
 

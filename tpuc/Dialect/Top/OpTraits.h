@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Facts about what ops mean, as traits: `op->hasTrait<traits::ViewLike>()`. OpTraits.td gives them
-// to ops of the top dialect, from which their twins in the tpu dialect have them.
+// to ops of the top dialect, from which their mirrored ops in the tpu dialect have them.
 //
 //===----------------------------------------------------------------------===//
 

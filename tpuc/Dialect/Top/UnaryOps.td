@@ -520,7 +520,7 @@ def Top_DetOp : Top_ComputeOp<"Det", [Top_ComputesInF32]> {
   let results = (outs AnyTensor:$output);
 }
 
-/// The ops of this file whose twins in the tpu dialect have nothing of their own.
+/// The ops of this file whose mirrored ops in the tpu dialect have nothing of their own.
 defvar Top_PlainUnaryOps = [
     Top_AbsOp, Top_ArccosOp, Top_ArccoshOp, Top_ArcsinOp, Top_ArcsinhOp, Top_ArctanOp,
     Top_ArctanhOp, Top_CeilOp, Top_CosOp, Top_CoshOp, Top_ErfOp, Top_ExpOp, Top_FloorOp,

@@ -13,9 +13,9 @@ include "tpuc/Dialect/Top/AttentionOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [Top_RopeOp, Top_LinearAttentionOp, Top_CausalConvOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
-def Tpu_ScaleDotProductAttentionOp : Tpu_TwinOp<Top_ScaleDotProductAttentionOp, (ins), [{
+def Tpu_ScaleDotProductAttentionOp : Tpu_MirroredOp<Top_ScaleDotProductAttentionOp, (ins), [{
 
     On integers (queries, keys, values and the result), over at most 4096 keys and with nothing
     hidden, capped or kept, sums are exact:

@@ -17,10 +17,10 @@ foreach top = [
     Top_SubConstOp, Top_MulConstOp, Top_DivConstOp, Top_MinConstOp, Top_MaxConstOp,
     Top_PowConstOp, Top_Pow2Op, Top_CompareOp, Top_CompareConstOp, Top_LogicalBinaryOp,
     Top_BitwiseBinaryOp, Top_BitShiftOp, Top_WhereOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 /// A sum of stored integers, each with its own multiplier.
-class Tpu_SumOp<Op top> : Tpu_TwinOp<top, (ins
+class Tpu_SumOp<Op top> : Tpu_MirroredOp<top, (ins
     OptionalAttr<I64ArrayAttr>:$multiplier, OptionalAttr<I64Attr>:$offset,
     OptionalAttr<I64Attr>:$rshift, Tpu_RoundMode:$round_mode), [{
     Integers (manual 6.3.3): `(sum of multiplier[i] * inputs[i] + offset) / 2^rshift`, rounded by
@@ -31,7 +31,7 @@ class Tpu_SumOp<Op top> : Tpu_TwinOp<top, (ins
 def Tpu_AddOp : Tpu_SumOp<Top_AddOp>;
 def Tpu_SubOp : Tpu_SumOp<Top_SubOp>;
 
-def Tpu_MulOp : Tpu_TwinOp<Top_MulOp, (ins Tpu_RoundMode:$round_mode), [{
+def Tpu_MulOp : Tpu_MirroredOp<Top_MulOp, (ins Tpu_RoundMode:$round_mode), [{
     Integers: `(inputs[0] - zero point) * (inputs[1] - zero point) * multiplier / 2^rshift`, rounded
     by `round_mode`, plus the output's zero point, saturated.
   }], "Mul", [Tpu_CombinationTrait]>;

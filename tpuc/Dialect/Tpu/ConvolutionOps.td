@@ -14,7 +14,7 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_DeformConv2DOp, Top_Col2ImOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_ConvOp : Tpu_ProductOp<Top_ConvOp, [{
     Integers: the sum over `input[...] * filter[...]` of stored integers, padding read as the zero

@@ -73,7 +73,7 @@ LogicalResult tpu::UnpackOp::verify() {
   return success();
 }
 
-LogicalResult tpu::StackRowsOp::verify() {
+LogicalResult tpu::PackRowsOp::verify() {
   const auto input = cast<RankedTensorType>(getInput().getType());
   const auto output = cast<RankedTensorType>(getOutput().getType());
   const auto kernel = static_cast<int64_t>(getKernel());
@@ -92,7 +92,7 @@ LogicalResult tpu::StackRowsOp::verify() {
   return success();
 }
 
-LogicalResult tpu::UnstackRowsOp::verify() {
+LogicalResult tpu::UnpackRowsOp::verify() {
   const auto input = cast<RankedTensorType>(getInput().getType());
   const auto output = cast<RankedTensorType>(getOutput().getType());
   const auto rows = static_cast<int64_t>(getRows());

@@ -29,7 +29,7 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     | `id`, `stage` | the op's place in the group; 0 is loaded, 1 computed, 2 stored |
     | `step` | the time step, counted from the first layer's of the same slice: loads come before it, below 0 beside what runs earlier; stores behind it |
     | `eu_align` | whether channels begin at whole lines of a lane, 0 or 1 |
-    | `pooled` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
+    | `resident` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
     | `part_steps` | of some concatenations, for each part: the step behind which it is brought to its lanes; -1: when all are joined, or where it is made |
 
     A slice that holds more than a reader needs is read in part: the rows of a halo, for one. What a
@@ -115,7 +115,7 @@ def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tpu_StackRowsOp : Tpu_Op<"StackRows", [Pure]> {
+def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure]> {
   let summary = "The rows under windows, as channels";
   let description = [{
     Of an input [N, C, H, W], for windows of `kernel` rows that begin at every `stride`-th row from
@@ -130,7 +130,7 @@ def Tpu_StackRowsOp : Tpu_Op<"StackRows", [Pure]> {
     Example:
 
     ```mlir
-    %1 = "tpu.StackRows"(%0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
+    %1 = "tpu.PackRows"(%0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input,
@@ -141,7 +141,7 @@ def Tpu_StackRowsOp : Tpu_Op<"StackRows", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tpu_UnstackRowsOp : Tpu_Op<"UnstackRows", [Pure]> {
+def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure]> {
   let summary = "Channels that are rows, below each other";
   let description = [{
     Of an input [N, rows * C, H, W]:
@@ -155,7 +155,7 @@ def Tpu_UnstackRowsOp : Tpu_Op<"UnstackRows", [Pure]> {
     Example:
 
     ```mlir
-    %1 = "tpu.UnstackRows"(%0) {rows = 2 : i64} : (tensor<1x48x8x16xf16>) -> tensor<1x24x16x16xf16>
+    %1 = "tpu.UnpackRows"(%0) {rows = 2 : i64} : (tensor<1x48x8x16xf16>) -> tensor<1x24x16x16xf16>
     ```
   }];
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$rows);

@@ -15,6 +15,6 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 foreach top = [
     Top_GatherOp, Top_GatherElementsOp, Top_GatherNDOp, Top_ScatterElementsOp, Top_ScatterNDOp,
     Top_TensorScatterOp, Top_OneHotOp, Top_CompressOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_INDEXOPS

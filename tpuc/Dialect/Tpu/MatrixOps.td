@@ -14,7 +14,7 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_EinsumOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_MatMulOp : Tpu_ProductOp<Top_MatMulOp, [{
     Integers: the sum over `(input - its zero point) * (right - its zero point)` plus `bias` (i32)

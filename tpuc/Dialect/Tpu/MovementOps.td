@@ -17,9 +17,9 @@ foreach top = [
     Top_FlattenTo2DOp, Top_SqueezeOp, Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp,
     Top_Depth2SpaceOp, Top_ShuffleChannelOp, Top_ReverseSequenceOp, Top_TriluOp,
     Top_CenterCropPadOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
-def Tpu_PadOp : Tpu_TwinOp<Top_PadOp, (ins), [{
+def Tpu_PadOp : Tpu_MirroredOp<Top_PadOp, (ins), [{
     Integers: `val` is one of the stored integers, not what it stands for.
   }]>;
 

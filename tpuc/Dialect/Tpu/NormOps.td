@@ -16,9 +16,9 @@ foreach top = [
     Top_BatchNormOp, Top_BatchNormTrainOp, Top_ScaleOp, Top_InstanceNormOp, Top_GroupNormOp,
     Top_RMSNormOp, Top_PixelNormOp, Top_NormalizeOp, Top_MeanVarianceNormOp, Top_LRNOp,
     Top_HardmaxOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
-def Tpu_LayerNormOp : Tpu_TwinOp<Top_LayerNormOp, (ins), [{
+def Tpu_LayerNormOp : Tpu_MirroredOp<Top_LayerNormOp, (ins), [{
 
     On integers q of a row of N <= 1024, of scale S, with f32 weights, biases and results, each step
     is rounded to f32; the sums are exact, and c = f32(1 / N):
@@ -33,7 +33,7 @@ def Tpu_LayerNormOp : Tpu_TwinOp<Top_LayerNormOp, (ins), [{
     whose bits are 0x5f3759df less half of those of x.
   }]>;
 
-def Tpu_SoftmaxOp : Tpu_TwinOp<Top_SoftmaxOp, (ins), [{
+def Tpu_SoftmaxOp : Tpu_MirroredOp<Top_SoftmaxOp, (ins), [{
 
     With integers as results and f32 operands, along the last axis of K <= 4096 elements, without
     `log`, each step is rounded to f32, and b = min(15, 23 - ceil(log2(K))):

@@ -14,7 +14,7 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_MaxPoolOp, Top_MaxPoolWithMaskOp, Top_MaxUnpoolOp, Top_LpPoolOp, Top_RoiAlignOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_AvgPoolOp : Tpu_RequantizingOp<Top_AvgPoolOp, [{
     Integers (manual 6.3.4): the sum of the elements less their zero point is requantized with entry

@@ -15,6 +15,6 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 foreach top = [
     Top_QuantizeLinearOp, Top_DequantizeLinearOp, Top_DynamicQuantizeLinearOp, Top_QLinearConvOp,
     Top_QLinearMatMulOp, Top_ConvIntegerOp, Top_MatMulIntegerOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_QUANTIZEOPS

@@ -14,7 +14,7 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_ArgOp, Top_TopKOp, Top_CumSumOp, Top_CumProdOp, Top_NonZeroOp, Top_UniqueOp, Top_NmsOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_ReduceOp : Tpu_RequantizingOp<Top_ReduceOp, [{
     Integers: the sum of the elements less their zero point, requantized; for a mean the factor

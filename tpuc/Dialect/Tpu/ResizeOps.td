@@ -14,7 +14,7 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_UpsampleOp, Top_GridSamplerOp, Top_AffineGridOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_InterpOp : Tpu_RequantizingOp<Top_InterpOp, [{
     Integers, linear mode: the two weights of each axis are round(2048 * w), halves away from zero,

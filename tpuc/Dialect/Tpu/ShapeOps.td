@@ -14,6 +14,6 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_ShapeOp, Top_SizeOp, Top_ConstantFillOp, Top_RangeOp, Top_EyeLikeOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_SHAPEOPS

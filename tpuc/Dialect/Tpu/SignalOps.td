@@ -14,6 +14,6 @@ include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
     Top_DFTOp, Top_STFTOp, Top_CosineWindowOp, Top_MelWeightMatrixOp] in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 #endif // TPUC_DIALECT_TPU_SIGNALOPS

@@ -31,7 +31,7 @@ IntegerRange tpu::rangeOf(quant::UniformQuantizedType type) {
   return {type.getStorage().min, static_cast<uint64_t>(type.getStorage().max)};
 }
 
-bool tpu::hasStoredSteps(mlir::Operation *op) {
+bool tpu::hasIntegerFusion(mlir::Operation *op) {
   if (mlir::isa<SoftmaxOp>(op))
     return isQuantized(op->getResult(0));
   return mlir::isa<LayerNormOp, ScaleDotProductAttentionOp>(op) && isQuantized(op->getOperand(0));

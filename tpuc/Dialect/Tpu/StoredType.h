@@ -27,8 +27,8 @@ QuantParams paramsOf(quant::UniformQuantizedType type);
 IntegerRange rangeOf(quant::UniformQuantizedType type);
 
 /// Whether `op` is a norm, a softmax or attention on stored integers, which state the steps in
-/// which they are computed: their twins have no such form.
-bool hasStoredSteps(mlir::Operation *op);
+/// which they are computed: their mirrored ops have no such form.
+bool hasIntegerFusion(mlir::Operation *op);
 
 /// The least and the greatest stored integer of a tensor.
 struct StoredRange {

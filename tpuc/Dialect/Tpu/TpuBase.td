@@ -65,7 +65,7 @@ class Tpu_Op<string mnemonic, list<Trait> traits = []> : Op<Tpu_Dialect, mnemoni
 def Tpu_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType]>;
 
 /// The op is one of the top dialect on stored values: it is as valid as that one.
-def Tpu_TwinTrait : NativeOpTrait<"TwinOfTop"> { let cppNamespace = "::tpuc::tpu"; }
+def Tpu_MirroredTrait : NativeOpTrait<"MirrorsTop"> { let cppNamespace = "::tpuc::tpu"; }
 /// See TpuTraits.h.
 def Tpu_CombinationTrait : NativeOpTrait<"Combining"> { let cppNamespace = "::tpuc::tpu"; }
 def Tpu_RequantTrait : NativeOpTrait<"Requantizing"> { let cppNamespace = "::tpuc::tpu"; }
@@ -78,15 +78,15 @@ defvar Tpu_Requantization = (ins OptionalAttr<I64ArrayAttr>:$multiplier,
                                  OptionalAttr<StrAttr>:$quant_mode,
                                  Tpu_RoundMode:$round_mode);
 
-/// What is known of an op of the top dialect, and so of its twin.
+/// What is known of an op of the top dialect, and so of its mirrored.
 class Tpu_KnowledgeOf<Op top> {
   list<Trait> traits = !filter(known, top.traits, !isa<Top_OpTrait>(known));
 }
 
 /// An op with the operands, attributes, results, traits and text of one of the top dialect.
-class Tpu_TwinOp<Op top, dag extra = (ins), string integers = "", string mnemonic = top.opName,
+class Tpu_MirroredOp<Op top, dag extra = (ins), string integers = "", string mnemonic = top.opName,
                  list<Trait> traits = []>
-    : Tpu_Op<mnemonic, !listconcat(traits, Tpu_KnowledgeOf<top>.traits, [Pure, Tpu_TwinTrait])> {
+    : Tpu_Op<mnemonic, !listconcat(traits, Tpu_KnowledgeOf<top>.traits, [Pure, Tpu_MirroredTrait])> {
   let summary = top.summary;
   let description =
       !subst("\"top." # top.opName # "\"", "\"tpu." # mnemonic # "\"", top.description) # integers;
@@ -96,11 +96,11 @@ class Tpu_TwinOp<Op top, dag extra = (ins), string integers = "", string mnemoni
 
 /// One with a form on integers that ends in a requantization.
 class Tpu_RequantizingOp<Op top, string integers>
-    : Tpu_TwinOp<top, Tpu_Requantization, integers, top.opName, [Tpu_RequantTrait]>;
+    : Tpu_MirroredOp<top, Tpu_Requantization, integers, top.opName, [Tpu_RequantTrait]>;
 
 /// A product, whose sums become stored integers or floats.
 class Tpu_ProductOp<Op top, string integers>
-    : Tpu_TwinOp<top, !con(Tpu_Requantization, (ins OptionalAttr<F64ArrayAttr>:$dequant_scale)),
+    : Tpu_MirroredOp<top, !con(Tpu_Requantization, (ins OptionalAttr<F64ArrayAttr>:$dequant_scale)),
                  integers # [{ With `dequant_scale` in their place the result is of floats:
     `f32(sum) * f32(dequant_scale[c])`, both roundings to the nearest, ties to even, then limited by
     `do_relu`, then rounded to the stored type.

@@ -8,8 +8,8 @@
 
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Dialect/Tpu/Twin.h"
 #include "tpuc/Support/Requant.h"
 #include "tpuc/Support/Rounding.h"
 
@@ -38,17 +38,17 @@ LogicalResult tpu::verifyStoredTypes(Operation *op) {
   return success();
 }
 
-LogicalResult tpu::verifyTwin(Operation *op) {
+LogicalResult tpu::verifyMirrored(Operation *op) {
   if (failed(verifyStoredTypes(op)))
     return failure();
   // The other op lives for the check only, outside of any block.
-  std::optional<OperationName> name = twinOf(op->getName());
-  assert(name && "a twin has one of the same name");
+  std::optional<OperationName> name = mirrorOf(op->getName());
+  assert(name && "a mirrored has one of the same name");
   OperationState state(op->getLoc(), *name, op->getOperands(), op->getResultTypes(),
                        op->getAttrs());
-  Operation *twin = Operation::create(state);
-  const LogicalResult verified = name->verifyInvariants(twin);
-  twin->destroy();
+  Operation *mirrored = Operation::create(state);
+  const LogicalResult verified = name->verifyInvariants(mirrored);
+  mirrored->destroy();
   return verified;
 }
 

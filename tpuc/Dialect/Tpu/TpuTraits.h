@@ -18,7 +18,7 @@ namespace tpuc::tpu {
 llvm::LogicalResult verifyStoredTypes(mlir::Operation *op);
 /// An error of `op` unless its values have such types, and
 /// the op of the top dialect with the same operands and attributes is valid.
-llvm::LogicalResult verifyTwin(mlir::Operation *op);
+llvm::LogicalResult verifyMirrored(mlir::Operation *op);
 /// An error of `op` unless `multiplier` and `rshift` are given together and only for results of a
 /// quantized type, have equally many entries, within 32 bits and [-31, 63], and the modes are ones
 /// that there are. `dequant_scale` excludes these; it makes finite floats of quantized operands.
@@ -27,8 +27,8 @@ llvm::LogicalResult verifyRequantization(mlir::Operation *op);
 /// for each operand.
 llvm::LogicalResult verifyCombination(mlir::Operation *op);
 
-template <typename Op> struct TwinOfTop : mlir::OpTrait::TraitBase<Op, TwinOfTop> {
-  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyTwin(op); }
+template <typename Op> struct MirrorsTop : mlir::OpTrait::TraitBase<Op, MirrorsTop> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyMirrored(op); }
 };
 
 template <typename Op> struct Requantizing : mlir::OpTrait::TraitBase<Op, Requantizing> {

@@ -13,13 +13,13 @@ include "tpuc/Dialect/Top/UnaryOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = Top_PlainUnaryOps in
-  def Tpu_#top.opName#Op : Tpu_TwinOp<top>;
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 
 def Tpu_LeakyReluOp : Tpu_RequantizingOp<Top_LeakyReluOp, [{
     Integers (manual 6.3.5): q, the input less its zero point, is requantized with entry 0 of
     `multiplier` and `rshift` where it is not negative, else with entry 1.
   }]>;
 
-def Tpu_DtypeCastOp : Tpu_TwinOp<Top_CastOp, (ins), "", "DtypeCast">;
+def Tpu_DtypeCastOp : Tpu_MirroredOp<Top_CastOp, (ins), "", "DtypeCast">;
 
 #endif // TPUC_DIALECT_TPU_UNARYOPS

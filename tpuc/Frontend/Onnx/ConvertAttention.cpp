@@ -79,7 +79,7 @@ void swiGlu(NodeBuilder &node) {
   node.emit<top::MulOp>({swish, node.in(1)});
 }
 
-constexpr OpRow kAttentionRows[] = {
+constexpr OpRow kFoldHeadReshapes[] = {
     {"Attention", 23, 3, 7, attention, "ScaleDotProductAttention"},
     {"CausalConvWithState", 27, 2, 4, causalConv, "CausalConv"},
     {"LinearAttention", 27, 3, 6, linearAttention, "LinearAttention"},
@@ -89,4 +89,4 @@ constexpr OpRow kAttentionRows[] = {
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::onnx::attentionRows() { return kAttentionRows; }
+ArrayRef<OpRow> tpuc::onnx::foldHeadReshapes() { return kFoldHeadReshapes; }

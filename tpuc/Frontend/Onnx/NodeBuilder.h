@@ -110,7 +110,7 @@ llvm::ArrayRef<OpRow> normRows();
 llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> quantizeRows();
 llvm::ArrayRef<OpRow> controlRows();
-llvm::ArrayRef<OpRow> attentionRows();
+llvm::ArrayRef<OpRow> foldHeadReshapes();
 llvm::ArrayRef<OpRow> signalRows();
 llvm::ArrayRef<OpRow> lossRows();
 

@@ -20,7 +20,7 @@ static std::vector<OpRow> sortedRows() {
   std::vector<OpRow> rows;
   for (ArrayRef<OpRow> family :
        {elementwiseRows(), movementRows(), indexRows(), networkRows(), normRows(), reduceRows(),
-        quantizeRows(), controlRows(), attentionRows(), signalRows(), lossRows()})
+        quantizeRows(), controlRows(), foldHeadReshapes(), signalRows(), lossRows()})
     rows.insert(rows.end(), family.begin(), family.end());
   std::ranges::sort(rows, [](const OpRow &a, const OpRow &b) {
     return std::tie(a.name, a.since) < std::tie(b.name, b.since);

@@ -78,7 +78,7 @@ struct IntegerConvolver::Strip {
 };
 
 /// The working memory of a thread.
-struct IntegerConvolver::Room {
+struct IntegerConvolver::Workspace {
   Scratch<uint32_t> words;
   Scratch<int32_t> sums;
   Scratch<std::byte> results;
@@ -199,12 +199,12 @@ void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Ten
   threads.parallelFor(g.batch * groups * perGroup, grainFor(cost), [&](int64_t begin, int64_t end) {
     const int64_t lineBytes =
         (layout.stripColumns + kWordLanes) * g.strides[2] + (g.kernel[2] + terms) * g.dilations[2];
-    Room room{
+    Workspace space{
         Scratch<uint32_t>(units * rowPhases * columnPlanes * layout.planeWords + 2 * kTileLanes),
         Scratch<int32_t>(tiles.front().rows * std::min(layout.span, lanes)),
         Scratch<std::byte>(layout.pitch == layout.stripColumns ? 1 : rows * lanes * bytes),
         Scratch<uint8_t>(lineBytes), Scratch<uint8_t>(g.large[2])};
-    std::fill_n(room.outside.data(), g.large[2], outsideByte);
+    std::fill_n(space.outside.data(), g.large[2], outsideByte);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t inGroup = i % perGroup;
       const int64_t part = inGroup % layout.parts;
@@ -220,7 +220,7 @@ void IntegerConvolver::run(const Tensor &input, const RowFinisher &finisher, Ten
                   isPointwise ? std::min(size, g.small[2] - first) : g.small[2],
                   part * layout.tilesPerPart,
                   std::min((part + 1) * layout.tilesPerPart, static_cast<int64_t>(tiles.size()))};
-      runStrip(bytesOf(input), layout, piece, finisher, output, room);
+      runStrip(bytesOf(input), layout, piece, finisher, output, space);
     }
   });
 }
@@ -245,9 +245,9 @@ void IntegerConvolver::packChannels(const uint8_t *const *planes, const Layout &
       // The words [begin, end) of a row lie in the input.
       const int64_t begin =
           std::clamp<int64_t>(left >= 0 ? 0 : divideUp(-left, stride), 0, layout.pitch);
-      const int64_t room = g.large[2] - left;
+      const int64_t space = g.large[2] - left;
       const int64_t end =
-          std::clamp<int64_t>(room <= 0 ? 0 : divideUp(room, stride), begin, layout.pitch);
+          std::clamp<int64_t>(space <= 0 ? 0 : divideUp(space, stride), begin, layout.pitch);
       uint32_t *row = to;
       for (int64_t r = 0; r < strip.rows + layout.extraRows; ++r, row += layout.pitch) {
         const int64_t y = (strip.row + r) * g.strides[1] + phase - g.pads[1];
@@ -265,7 +265,7 @@ void IntegerConvolver::packChannels(const uint8_t *const *planes, const Layout &
     }
 }
 
-/// `line` has room for a row of the input with its padding.
+/// `line` has space for a row of the input with its padding.
 void IntegerConvolver::packTaps(const uint8_t *plane, const Layout &layout, const Strip &strip,
                                 uint8_t *line, uint32_t *to) const {
   const int64_t left = strip.column * g.strides[2] - g.pads[2];
@@ -298,8 +298,8 @@ void IntegerConvolver::packTaps(const uint8_t *plane, const Layout &layout, cons
 }
 
 void IntegerConvolver::pack(const uint8_t *input, const Layout &layout, const Strip &strip,
-                            Room &room) const {
-  uint32_t *to = room.words.data();
+                            Workspace &space) const {
+  uint32_t *to = space.words.data();
   for (int64_t unit = 0; unit < units; ++unit) {
     std::array<const uint8_t *, 4> planes{};
     bool isInside = false;
@@ -317,16 +317,17 @@ void IntegerConvolver::pack(const uint8_t *input, const Layout &layout, const St
     if (!isInside)
       std::fill_n(to, rowPhases * columnPlanes * layout.planeWords, outsideWord);
     else if (byTaps)
-      packTaps(planes[0], layout, strip, room.line.data(), to);
+      packTaps(planes[0], layout, strip, space.line.data(), to);
     else
-      packChannels(planes.data(), layout, strip, room.outside.data(), to);
+      packChannels(planes.data(), layout, strip, space.outside.data(), to);
     to += rowPhases * columnPlanes * layout.planeWords;
   }
 }
 
 void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, const Strip &strip,
-                                const RowFinisher &finisher, Tensor &output, Room &room) const {
-  pack(input, layout, strip, room);
+                                const RowFinisher &finisher, Tensor &output,
+                                Workspace &space) const {
+  pack(input, layout, strip, space);
   const int64_t bytes = finisher.elementBytes();
   const int64_t positions = (strip.rows - 1) * layout.pitch + strip.columns;
   const bool isDirect = layout.pitch == layout.stripColumns;
@@ -335,7 +336,7 @@ void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, cons
   std::byte *target = output.mutableBytes().data() +
                       (strip.sample * g.smallChannels + firstChannel) * planeBytes +
                       ((strip.depth * g.small[1] + strip.row) * g.small[2] + strip.column) * bytes;
-  std::byte *to = isDirect ? target : room.results.data();
+  std::byte *to = isDirect ? target : space.results.data();
   const int64_t toStep = isDirect ? planeBytes : roundUp(positions, kTileLanes) * bytes;
   const int64_t span = std::min(layout.span, roundUp(positions, kTileLanes));
   const auto tileSpan = std::span(tiles).subspan(
@@ -345,7 +346,7 @@ void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, cons
     for (const TileRows &tile : tileSpan) {
       const int64_t channel = firstChannel + tile.first;
       runTiles(simd, kind, tile.rows, divideUp(count, kWordLanes),
-               {.lanes = room.words.data() + first,
+               {.lanes = space.words.data() + first,
                 .offsets = layout.offsets.data(),
                 .steps = steps,
                 .factors = factors.data() + channel * steps,
@@ -353,10 +354,10 @@ void IntegerConvolver::runStrip(const uint8_t *input, const Layout &layout, cons
                 .rowStep = 1,
                 .rowBias = offsets.data() + channel,
                 .laneBias = nullptr,
-                .sums = room.sums.data(),
+                .sums = space.sums.data(),
                 .sumStep = span});
       std::byte *rowsTo = to + tile.first * toStep + first * bytes;
-      finisher.rows(room.sums.data(), span, tile.rows, count, channel, rowsTo, toStep);
+      finisher.rows(space.sums.data(), span, tile.rows, count, channel, rowsTo, toStep);
     }
   }
   if (isDirect)

@@ -64,13 +64,13 @@ public:
 private:
   struct Layout;
   struct Strip;
-  struct Room;
+  struct Workspace;
 
   void packFilter(const FilterView &filter);
   Layout layoutFor(unsigned numThreads) const;
   void runStrip(const uint8_t *input, const Layout &layout, const Strip &strip,
-                const RowFinisher &finisher, Tensor &output, Room &room) const;
-  void pack(const uint8_t *input, const Layout &layout, const Strip &strip, Room &room) const;
+                const RowFinisher &finisher, Tensor &output, Workspace &space) const;
+  void pack(const uint8_t *input, const Layout &layout, const Strip &strip, Workspace &space) const;
   void packChannels(const uint8_t *const *planes, const Layout &layout, const Strip &strip,
                     const uint8_t *outside, uint32_t *to) const;
   void packTaps(const uint8_t *plane, const Layout &layout, const Strip &strip, uint8_t *line,

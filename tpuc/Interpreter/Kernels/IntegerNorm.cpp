@@ -10,7 +10,7 @@
 #include "tpuc/Interpreter/Kernels/AttentionParts.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 
 #include <algorithm>
 #include <numbers>

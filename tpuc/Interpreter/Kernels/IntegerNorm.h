@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sums are exact, and what follows is a short sequence of f32 operations (Support/DeviceSteps.h),
+// Sums are exact, and what follows is a short sequence of f32 operations (Support/BitExactMath.h),
 // so that devices have the same bits. Stored integers are i8 or u8.
 //
 //===----------------------------------------------------------------------===//

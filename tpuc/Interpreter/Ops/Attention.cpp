@@ -55,15 +55,15 @@ static Expected<void> evaluateAttention(OpContext &context) {
     return context.error(shapes.error().found, shapes.error().expected);
   DataType type = context.operand(0).type();
   kernels::AttentionResults results{nullptr, nullptr, nullptr, nullptr};
-  struct Room {
+  struct Buffer {
     Tensor *&tensor;
     const Dims &dims;
   };
   unsigned index = 0;
-  for (const Room &each : {Room{results.output, *shapes->output},
-                           {results.presentKey, shapes->presentKey},
-                           {results.presentValue, shapes->presentValue},
-                           {results.scores, shapes->scores}}) {
+  for (const Buffer &each : {Buffer{results.output, *shapes->output},
+                             {results.presentKey, shapes->presentKey},
+                             {results.presentValue, shapes->presentValue},
+                             {results.scores, shapes->scores}}) {
     Expected<Tensor *> room = allocateIfWanted(context, index++, type, each.dims);
     if (!room)
       return propagate(room);
@@ -147,8 +147,8 @@ static Expected<void> evaluateCausalConv(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::attentionOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::attentionOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"ScaleDotProductAttention", evaluateAttention},
       {"Rope", evaluateRope},
       {"LinearAttention", evaluateLinearAttention},

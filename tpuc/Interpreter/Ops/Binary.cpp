@@ -246,8 +246,8 @@ static Expected<void> evaluateWhere(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::binaryOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::binaryOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Add", evaluateSum<BinaryOp::Add>},
       {"Sub", evaluateSum<BinaryOp::Sub>},
       {"Mul", evaluateScaled<BinaryOp::Mul>},

@@ -90,8 +90,8 @@ static Expected<void> evaluateCol2Im(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::convolutionOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::convolutionOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Conv", evaluateConvolution<shapes::convolutionWindow, kernels::convolve>},
       {"Deconv", evaluateConvolution<shapes::transposedWindow, kernels::deconvolve>},
       {"DeformConv2D", evaluateDeform},

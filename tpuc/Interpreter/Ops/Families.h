@@ -1,4 +1,4 @@
-//===- Families.h - The ops of this room, family by family ------*- C++ -*-===//
+//===- Families.h - The ops of this component, family by family ------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -9,26 +9,26 @@
 #ifndef TPUC_INTERPRETER_OPS_FAMILIES_H
 #define TPUC_INTERPRETER_OPS_FAMILIES_H
 
-#include "tpuc/Interpreter/Ops/Meaning.h"
+#include "tpuc/Interpreter/Ops/OpEvaluator.h"
 
 namespace tpuc::ops {
 
 // Each gives the ops of the file of that name.
-std::span<const Meaning> attentionOps();
-std::span<const Meaning> binaryOps();
-std::span<const Meaning> convolutionOps();
-std::span<const Meaning> indexOps();
-std::span<const Meaning> matrixOps();
-std::span<const Meaning> movementOps();
-std::span<const Meaning> normOps();
-std::span<const Meaning> poolOps();
-std::span<const Meaning> quantizeOps();
-std::span<const Meaning> recurrentOps();
-std::span<const Meaning> reduceOps();
-std::span<const Meaning> resizeOps();
-std::span<const Meaning> shapeOps();
-std::span<const Meaning> signalOps();
-std::span<const Meaning> unaryOps();
+std::span<const OpEvaluator> attentionOps();
+std::span<const OpEvaluator> binaryOps();
+std::span<const OpEvaluator> convolutionOps();
+std::span<const OpEvaluator> indexOps();
+std::span<const OpEvaluator> matrixOps();
+std::span<const OpEvaluator> movementOps();
+std::span<const OpEvaluator> normOps();
+std::span<const OpEvaluator> poolOps();
+std::span<const OpEvaluator> quantizeOps();
+std::span<const OpEvaluator> recurrentOps();
+std::span<const OpEvaluator> reduceOps();
+std::span<const OpEvaluator> resizeOps();
+std::span<const OpEvaluator> shapeOps();
+std::span<const OpEvaluator> signalOps();
+std::span<const OpEvaluator> unaryOps();
 
 } // namespace tpuc::ops
 

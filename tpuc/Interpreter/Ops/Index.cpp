@@ -209,8 +209,8 @@ static Expected<void> evaluateCompress(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::indexOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::indexOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Gather", evaluateGather},       {"GatherElements", evaluateGatherElements},
       {"GatherND", evaluateGatherND},   {"ScatterElements", evaluateScatterElements},
       {"ScatterND", evaluateScatterND}, {"TensorScatter", evaluateTensorScatter},

@@ -61,8 +61,8 @@ static Expected<void> evaluateEinsum(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::matrixOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::matrixOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"MatMul", evaluateMatMul},
       {"Einsum", evaluateEinsum},
   };

@@ -502,8 +502,8 @@ static Expected<void> evaluateTrilu(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::movementOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::movementOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Concat", evaluateConcat},
       {"Split", evaluateSplit},
       {"Slice", evaluateSlice},

@@ -226,8 +226,8 @@ static Expected<void> evaluateHardmax(OpContext &context) {
   });
 }
 
-std::span<const Meaning> ops::normOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::normOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Scale", evaluateScale},
       {"BatchNorm", evaluateBatchNorm},
       {"BatchNormTrain", evaluateBatchNormTrain},

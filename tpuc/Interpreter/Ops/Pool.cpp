@@ -121,8 +121,8 @@ static Expected<void> evaluateRoiAlign(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::poolOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::poolOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"AvgPool", evaluateAvgPool},
       {"MaxPool", evaluateMaxPool},
       {"MaxPoolWithMask", evaluateMaxPoolWithMask},

@@ -273,8 +273,8 @@ static Expected<void> evaluateQLinearMatMul(OpContext &context) {
   return requantize(context, sums, {1, rowAxis(rank), 4, rank == 0 ? 0 : rank - 1, 6});
 }
 
-std::span<const Meaning> ops::quantizeOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::quantizeOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"QuantizeLinear", evaluateQuantize},
       {"DequantizeLinear", evaluateDequantize},
       {"DynamicQuantizeLinear", evaluateDynamicQuantize},

@@ -96,8 +96,8 @@ static Expected<void> evaluateRNN(OpContext &context) {
   return evaluateCell(context, 1, recurrentParams(context, kernels::CellKind::Rnn, {"Tanh"}));
 }
 
-std::span<const Meaning> ops::recurrentOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::recurrentOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"LSTM", evaluateLSTM},
       {"GRU", evaluateGRU},
       {"RNN", evaluateRNN},

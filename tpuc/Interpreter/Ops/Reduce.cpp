@@ -211,8 +211,8 @@ static Expected<void> evaluateNms(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::reduceOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::reduceOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Reduce", evaluateReduce}, {"Arg", evaluateArg},         {"TopK", evaluateTopK},
       {"CumSum", evaluateCumSum}, {"CumProd", evaluateCumProd}, {"NonZero", evaluateNonZero},
       {"Unique", evaluateUnique}, {"Nms", evaluateNms},

@@ -185,8 +185,8 @@ static Expected<void> evaluateAffineGrid(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::resizeOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::resizeOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Interp", evaluateInterp},
       {"Upsample", evaluateUpsample},
       {"GridSampler", evaluateGridSampler},

@@ -71,8 +71,8 @@ static Expected<void> evaluateEyeLike(OpContext &context) {
   return {};
 }
 
-std::span<const Meaning> ops::shapeOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::shapeOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Shape", evaluateShape},
       {"Size", evaluateSize},
       {"ConstantFill", evaluateConstantFill},

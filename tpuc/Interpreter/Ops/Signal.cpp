@@ -110,8 +110,8 @@ static Expected<void> evaluateMel(OpContext &context) {
   return aboutLayer(context, kernels::melWeightMatrix(params, **output));
 }
 
-std::span<const Meaning> ops::signalOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::signalOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"DFT", evaluateDft},
       {"STFT", evaluateStft},
       {"CosineWindow", evaluateWindow},

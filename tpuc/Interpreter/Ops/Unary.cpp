@@ -163,8 +163,8 @@ static Expected<void> evaluateRoundTo(OpContext &context) {
                     {}, context);
 }
 
-std::span<const Meaning> ops::unaryOps() {
-  static constexpr Meaning kOps[] = {
+std::span<const OpEvaluator> ops::unaryOps() {
+  static constexpr OpEvaluator kOps[] = {
       {"Abs", evaluatePlainUnary<UnaryOp::Abs>},
       {"Arccos", evaluatePlainUnary<UnaryOp::Arccos>},
       {"Arccosh", evaluatePlainUnary<UnaryOp::Arccosh>},

@@ -43,7 +43,7 @@ struct Value {
 };
 
 struct Op {
-  /// As `ops::findMeaning` knows it.
+  /// As `ops::findEvaluator` knows it.
   std::string name;
   /// The layer that it computes, or a part of.
   std::string layer;

@@ -8,7 +8,7 @@
 
 //
 // A target for tests: every precision, every kind of quantization, round numbers. It is small, so
-// that small networks already need slicing, and its figures are chosen, not measured. Its machine
+// that small networks already need tiling, and its figures are chosen, not measured. Its machine
 // runs op by op (Codegen/NullMachine.h); there is no file for it.
 //
 //===----------------------------------------------------------------------===//

@@ -34,7 +34,7 @@ std::span<const uint8_t> bytesOf(const Tensor &tensor) {
   return {reinterpret_cast<const uint8_t *>(tensor.rawBytes().data()), tensor.rawBytes().size()};
 }
 
-GlobalTensor Bench::room(DataType type, const Extents &shape) {
+GlobalTensor Bench::space(DataType type, const Extents &shape) {
   GlobalTensor tensor = globalTensor(type, shape, kGlobalBase + globalUsed);
   int64_t elements = shape[0] * shape[1] * shape[2] * shape[3];
   globalUsed += static_cast<uint64_t>(alignUp(byteSize(type, elements), 4096));
@@ -43,7 +43,7 @@ GlobalTensor Bench::room(DataType type, const Extents &shape) {
 }
 
 GlobalTensor Bench::put(const Tensor &tensor) {
-  GlobalTensor place = room(tensor.type(), extents(tensor));
+  GlobalTensor place = space(tensor.type(), extents(tensor));
   std::memcpy(global.data() + (place.address - kGlobalBase), tensor.rawBytes().data(),
               tensor.rawBytes().size());
   return place;
@@ -83,7 +83,7 @@ LocalTensor Bench::load(const Tensor &tensor, Layout layout, uint32_t startLane)
 }
 
 GlobalTensor Bench::store(const LocalTensor &tensor) {
-  GlobalTensor place = room(tensor.type, tensor.shape);
+  GlobalTensor place = space(tensor.type, tensor.shape);
   expectOk(emitStore(builder, tensor, place));
   return place;
 }

@@ -47,15 +47,15 @@ public:
 
   /// Copies a tensor of rank 4 to global memory.
   GlobalTensor put(const Tensor &tensor);
-  GlobalTensor room(DataType type, const Extents &shape);
+  GlobalTensor space(DataType type, const Extents &shape);
   /// The elements of a dense tensor in global memory after `run`.
   Tensor get(const GlobalTensor &tensor) const;
 
-  /// Room in all lanes.
+  /// ScratchAllocator in all lanes.
   LocalTensor local(DataType type, const Extents &shape, Layout layout = Layout::Aligned,
                     uint32_t startLane = 0);
   uint32_t bytes(uint32_t count);
-  /// The room that a kernel's `...Scratch` function asks for.
+  /// The space that a kernel's `...Scratch` function asks for.
   Scratch scratch(const Expected<uint32_t> &needed);
   /// A tensor in global memory, loaded.
   LocalTensor load(const Tensor &tensor, Layout layout = Layout::Aligned, uint32_t startLane = 0);

@@ -129,9 +129,9 @@ TEST(DataMovement, TransposesOnTheWay) {
     LocalTensor turned = bench.local(type, {2, 70, 1, 33});
     expectOk(emitLoadTransposedCW(bench.builder, source, turned));
     GlobalTensor stored = bench.store(turned);
-    GlobalTensor back = bench.room(type, extents(tensor));
+    GlobalTensor back = bench.space(type, extents(tensor));
     expectOk(emitStoreTransposedCW(bench.builder, turned, back));
-    GlobalTensor direct = bench.room(type, turned.shape);
+    GlobalTensor direct = bench.space(type, turned.shape);
     expectOk(emitGlobalTransposeCW(bench.builder, source, direct));
     bench.run();
     Tensor wanted = picked(tensor, turned.shape, [](int64_t n, int64_t c, int64_t h, int64_t w) {
@@ -149,7 +149,7 @@ TEST(DataMovement, PermutationsInGlobalMemory) {
   do {
     Bench bench;
     GlobalTensor source = bench.put(tensor);
-    GlobalTensor target = bench.room(DataType::F16, source.permuted(axes).shape);
+    GlobalTensor target = bench.space(DataType::F16, source.permuted(axes).shape);
     expectOk(emitGlobalPermute(bench.builder, source, axes, target));
     bench.run();
     Tensor wanted = picked(tensor, target.shape, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
@@ -166,7 +166,7 @@ TEST(DataMovement, PermutationsInGlobalMemory) {
 TEST(DataMovement, LongAxesAreSplit) {
   Bench bench;
   Tensor tensor = randomNumbers(DataType::I8, {1, 1, 1, 150000}, 6, -100, 100);
-  GlobalTensor target = bench.room(DataType::I8, extents(tensor));
+  GlobalTensor target = bench.space(DataType::I8, extents(tensor));
   expectOk(emitGlobalCopy(bench.builder, bench.put(tensor), target));
   Tensor channels = randomNumbers(DataType::I8, {1, 70000, 1, 1}, 7, -100, 100);
   LocalTensor local = bench.load(channels, Layout::Compact, 3);
@@ -201,7 +201,7 @@ TEST(DataMovement, Fills) {
     uint32_t bits = immediateBits(type, -3);
     expectOk(emitLocalFill(bench.builder, local, bits));
     GlobalTensor stored = bench.store(local);
-    GlobalTensor filled = bench.room(type, local.shape);
+    GlobalTensor filled = bench.space(type, local.shape);
     expectOk(emitGlobalFill(bench.builder, filled, bits));
     bench.run();
     Tensor wanted = randomNumbers(type, {2, 70, 3, 5}, 1, -3, -3);
@@ -215,7 +215,7 @@ TEST(DataMovement, Gather) {
   Tensor table = randomNumbers(DataType::F16, {1, 2, 9, 5}, 9);
   Tensor indices = Tensor::of<uint32_t>({1, 1, 4, 1}, {3, 0, 8, 40});
   indices = Tensor::borrow(DataType::U32, {1, 1, 4, 1}, indices.rawBytes().data(), nullptr).clone();
-  GlobalTensor result = bench.room(DataType::F16, {1, 2, 4, 5});
+  GlobalTensor result = bench.space(DataType::F16, {1, 2, 4, 5});
   expectOk(emitGlobalGather(bench.builder, bench.put(table), bench.put(indices), result,
                             immediateBits(DataType::F16, 7)));
   bench.run();

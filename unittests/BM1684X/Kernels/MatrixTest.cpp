@@ -134,7 +134,7 @@ void expectRowProduct(const MatrixCase &c, int64_t leftWidth) {
   if (c.hasBias)
     product.biasAddress = load(bias, width).address;
   expectOk(emitRowProduct(bench.builder, product));
-  GlobalTensor stored = bench.room(DataType::F32, {1, 1, c.rows, c.columns});
+  GlobalTensor stored = bench.space(DataType::F32, {1, 1, c.rows, c.columns});
   expectOk(emitStoreMatrix(bench.builder, product.output, c.columns, stored.address, c.columns));
   bench.run();
   expectClose(bench.get(stored), reference(c, left, right, bias.reshaped({c.columns})));

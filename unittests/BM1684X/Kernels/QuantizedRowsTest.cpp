@@ -12,7 +12,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Interpreter/Kernels/IntegerNorm.h"
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
 #include <gmock/gmock.h>

@@ -202,7 +202,7 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   } else {
     // The biases of the other phases stand behind the words of their channel.
     for (size_t channel = 0; channel < factors.size(); ++channel) {
-      std::copy_n(first.begin() + static_cast<int64_t>(channel) * kChannelWords, kChannelWords,
+      std::copy_n(first.begin() + static_cast<int64_t>(channel) * kRequantWords, kRequantWords,
                   std::back_inserter(words));
       for (size_t phase = 1; phase < biases.size(); ++phase)
         words.push_back(biases[phase].data<int32_t>()[channel]);
@@ -497,7 +497,7 @@ TEST(QuantizedLeakyRelu, FactorsOfEachChannel) {
         relu.negative = negative[0];
         if (isByChannel)
           relu.parameterAddress = bench
-                                      .load(tensorOf(DataType::I32, {1, 70, 1, kChannelWords},
+                                      .load(tensorOf(DataType::I32, {1, 70, 1, kRequantWords},
                                                      packChannels(negative, {})))
                                       .address;
         relu.scratch = bench.scratch(quantizedLeakyReluScratch(relu));

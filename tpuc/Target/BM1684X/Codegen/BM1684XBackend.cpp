@@ -30,22 +30,22 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-/// An op on the least slice: what is wrong with it whatever the slice.
+/// An op on the least tile: what is wrong with it whatever the tile.
 static Expected<void> checkKernel(const Backend &backend, Operation *op) {
-  Expected<SliceModel> model = sliceModel(op, backend.info());
+  Expected<TileModel> model = tileModel(op, backend.info());
   if (!model)
     return propagate(model);
-  SlicedOp sliced;
-  sliced.op = op;
-  sliced.model = &*model;
+  TiledOp tiled;
+  tiled.op = op;
+  tiled.model = &*model;
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
-    const int64_t unit = std::max(model->unit[axis], backend.cutUnit(op, axis));
+    const int64_t unit = std::max(model->unit[axis], backend.tileUnit(op, axis));
     const int64_t least = std::min(unit, model->result[axis]);
-    sliced.result.slice[axis] = {0, model->isCuttable[axis] ? least : model->result[axis]};
+    tiled.result.tile[axis] = {0, model->isTileable[axis] ? least : model->result[axis]};
   }
   for (const OperandModel &operand : model->operands)
-    sliced.operands.push_back({operand.isPresent ? operand.slice(sliced.result.slice) : Slice()});
-  Expected<int64_t> scratch = backend.scratchBytes(sliced);
+    tiled.operands.push_back({operand.isPresent ? operand.slice(tiled.result.tile) : Tile()});
+  Expected<int64_t> scratch = backend.scratchBytes(tiled);
   if (!scratch)
     return propagate(scratch);
   return {};
@@ -53,8 +53,8 @@ static Expected<void> checkKernel(const Backend &backend, Operation *op) {
 
 /// A part of the last dimension of several rows, which lie over lanes.
 static bool isColumnSlice(Operation *op) {
-  auto slice = dyn_cast<tpu::SliceOp>(op);
-  auto type = slice ? dyn_cast<RankedTensorType>(slice.getInput().getType()) : RankedTensorType();
+  auto tile = dyn_cast<tpu::SliceOp>(op);
+  auto type = tile ? dyn_cast<RankedTensorType>(tile.getInput().getType()) : RankedTensorType();
   return type && type.getRank() == 3 && type.getShape()[1] > 1;
 }
 
@@ -66,7 +66,7 @@ ArrayRef<OptionalPass> BM1684XBackend::optionalPasses() const { return ownPasses
 
 Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   // Stacked rows are read from where their input lies, and stored there one below the other.
-  if (isa<tpu::StackRowsOp, tpu::UnstackRowsOp>(op))
+  if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp>(op))
     return Place::Alias;
   // What its operand is made of stores it turned.
   if (isa<tpu::PermuteOp>(op) && op->hasAttr(codegen::kStoredTurned))
@@ -77,7 +77,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
                        "one that is computed");
     return Place::Alias;
   }
-  if (isColumnSlice(op) && sliceModel(op, info()) && checkKernel(*this, op))
+  if (isColumnSlice(op) && tileModel(op, info()) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)
@@ -112,13 +112,13 @@ bool BM1684XBackend::isLoaded(OpOperand &operand) const {
   return operandForm(operand.getOwner(), operand.getOperandNumber()) != OperandForm::Absent;
 }
 
-int64_t BM1684XBackend::localBytes(Operation *op, const SliceModel &model, unsigned index,
-                                   const Slice &slice) const {
-  return localOperandBytes(op, model, index, slice);
+int64_t BM1684XBackend::localBytes(Operation *op, const TileModel &model, unsigned index,
+                                   const Tile &tile) const {
+  return localOperandBytes(op, model, index, tile);
 }
 
-Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
-  Kernels kernels = kernelsOf(sliced);
+Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
+  Kernels kernels = kernelsOf(tiled);
   if (!kernels)
     return propagate(kernels);
   int64_t bytes = 0;
@@ -128,8 +128,8 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const SlicedOp &sliced) const {
       return propagate(wanted);
     bytes = std::max<int64_t>(bytes, *wanted);
   }
-  if (isa<tpu::PReluOp>(sliced.op) && !isQuantized(sliced.op))
-    bytes += localBytes(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result.slice);
+  if (isa<tpu::PReluOp>(tiled.op) && !isQuantized(tiled.op))
+    bytes += localBytes(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result.tile);
   return bytes;
 }
 
@@ -165,7 +165,7 @@ BM1684XBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) co
   return emitter.runCycles();
 }
 
-int64_t BM1684XBackend::cutUnit(Operation *op, unsigned axis) const {
+int64_t BM1684XBackend::tileUnit(Operation *op, unsigned axis) const {
   // Short rows of columns take as long as longer ones.
   const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);
   return axis == kAxisC || isOfColumns ? info().memory.lanes : 1;

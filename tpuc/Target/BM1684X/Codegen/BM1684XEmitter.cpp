@@ -36,33 +36,32 @@ static Expected<void> named(Operation *op, Expected<void> done) {
 
 void BM1684XEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
 
-Expected<void> BM1684XEmitter::load(const SlicedOp &sliced, unsigned index, int64_t global) {
-  return named(sliced.op, loadOperand(builder, sliced.op, *sliced.model, index,
-                                      sliced.operands[index], global));
+Expected<void> BM1684XEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
+  return named(tiled.op,
+               loadOperand(builder, tiled.op, *tiled.model, index, tiled.operands[index], global));
 }
 
-Expected<void> BM1684XEmitter::compute(const SlicedOp &sliced) {
-  Kernels kernels = kernelsOf(sliced);
+Expected<void> BM1684XEmitter::compute(const TiledOp &tiled) {
+  Kernels kernels = kernelsOf(tiled);
   if (!kernels)
-    return named(sliced.op, propagate(kernels));
+    return named(tiled.op, propagate(kernels));
   for (const Kernel &kernel : *kernels)
-    if (Expected<void> emitted = named(sliced.op, kernel.emit(builder)); !emitted)
+    if (Expected<void> emitted = named(tiled.op, kernel.emit(builder)); !emitted)
       return emitted;
   return {};
 }
 
-Expected<void> BM1684XEmitter::store(const SlicedOp &sliced, int64_t global) {
-  const unsigned index = sliced.op->getNumOperands();
-  if (auto rows = sliced.op->getAttrOfType<IntegerAttr>(kStoredRows))
-    return named(sliced.op, storeRows(builder, sliced, rows.getInt(), global));
-  if (auto groups = sliced.op->getAttrOfType<IntegerAttr>(kStoredTurned))
-    return named(sliced.op, storeTurned(builder, sliced, groups.getInt(), global));
-  const LocalTensor from = localOperand(sliced.op, *sliced.model, index, sliced.result);
-  const GlobalTensor to =
-      globalOperand(sliced.op, *sliced.model, index, sliced.result.slice, global);
-  const bool isTurned = operandForm(sliced.op, index) == OperandForm::RowsTurned;
-  return named(sliced.op, isTurned ? emitStoreTransposedCW(builder, from, to)
-                                   : storeTensor(builder, from, to));
+Expected<void> BM1684XEmitter::store(const TiledOp &tiled, int64_t global) {
+  const unsigned index = tiled.op->getNumOperands();
+  if (auto rows = tiled.op->getAttrOfType<IntegerAttr>(kStoredRows))
+    return named(tiled.op, storeRows(builder, tiled, rows.getInt(), global));
+  if (auto groups = tiled.op->getAttrOfType<IntegerAttr>(kStoredTurned))
+    return named(tiled.op, storeTurned(builder, tiled, groups.getInt(), global));
+  const LocalTensor from = localOperand(tiled.op, *tiled.model, index, tiled.result);
+  const GlobalTensor to = globalOperand(tiled.op, *tiled.model, index, tiled.result.tile, global);
+  const bool isTurned = operandForm(tiled.op, index) == OperandForm::Transposed;
+  return named(tiled.op, isTurned ? emitStoreTransposedCW(builder, from, to)
+                                  : storeTensor(builder, from, to));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
@@ -105,7 +104,7 @@ Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(b
 
 void BM1684XEmitter::endLayer(Operation *op) {
   // Neither stacked rows nor what is stored turned are anywhere in global memory.
-  if (isa<tpu::StackRowsOp>(op) || op->hasAttr(kStoredRows) ||
+  if (isa<tpu::PackRowsOp>(op) || op->hasAttr(kStoredRows) ||
       (op->hasAttr(kStoredTurned) && !isa<tpu::PermuteOp>(op)))
     return;
   const auto names = tensorNames(op);

@@ -17,9 +17,9 @@ namespace tpuc::bm1684x::backend {
 class BM1684XEmitter : public codegen::Emitter {
 public:
   void beginLayer(mlir::Operation *op) override;
-  Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
-  Expected<void> compute(const codegen::SlicedOp &sliced) override;
-  Expected<void> store(const codegen::SlicedOp &sliced, int64_t global) override;
+  Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
+  Expected<void> compute(const codegen::TiledOp &tiled) override;
+  Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
   Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;

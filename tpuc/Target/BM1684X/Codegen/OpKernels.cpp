@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
-#include "tpuc/Codegen/ResizeTaps.h"
+#include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -51,64 +51,64 @@ using mlir::Operation;
 
 namespace {
 
-Convolution convolutionOf(const SlicedOp &sliced) {
+Convolution convolutionOf(const TiledOp &tiled) {
   Convolution conv;
-  conv.input = operandOf(sliced, 0);
-  conv.output = resultOf(sliced);
-  conv.filterAddress = addressOf(sliced, 1);
-  conv.group = groupOf(sliced);
-  conv.activation = activationOf(sliced.op);
-  conv.scratch = scratchRoom(sliced);
-  if (isPresent(sliced.op, 2))
-    conv.biasAddress = addressOf(sliced, 2);
+  conv.input = operandOf(tiled, 0);
+  conv.output = resultOf(tiled);
+  conv.filterAddress = addressOf(tiled, 1);
+  conv.group = groupOf(tiled);
+  conv.activation = activationOf(tiled.op);
+  conv.scratch = scratchRoom(tiled);
+  if (isPresent(tiled.op, 2))
+    conv.biasAddress = addressOf(tiled, 2);
   return conv;
 }
 
-Kernels convKernels(const SlicedOp &sliced) {
-  Expected<Window2d> window = windowOf(sliced);
+Kernels convKernels(const TiledOp &tiled) {
+  Expected<Window2d> window = windowOf(tiled);
   if (!window)
     return propagate(window);
-  Convolution conv = convolutionOf(sliced);
+  Convolution conv = convolutionOf(tiled);
   conv.window = *window;
-  return convolutionKernels<convolutionScratch, emitConvolution>(sliced.op, conv);
+  return convolutionKernels<convolutionScratch, emitConvolution>(tiled.op, conv);
 }
 
-Kernels deconvKernels(const SlicedOp &sliced) {
-  Expected<Window2d> window = transposedWindowOf(sliced);
+Kernels deconvKernels(const TiledOp &tiled) {
+  Expected<Window2d> window = transposedWindowOf(tiled);
   if (!window)
     return propagate(window);
-  Convolution conv = convolutionOf(sliced);
+  Convolution conv = convolutionOf(tiled);
   conv.window = *window;
-  return isInPhases(sliced.op) ? one<phaseDeconvolutionScratch, emitPhaseDeconvolution>(conv)
-                               : one<deconvolutionScratch, emitDeconvolution>(conv);
+  return isInPhases(tiled.op) ? one<phaseDeconvolutionScratch, emitPhaseDeconvolution>(conv)
+                              : one<deconvolutionScratch, emitDeconvolution>(conv);
 }
 
-template <typename Op> Kernels poolKernels(Op op, const SlicedOp &sliced) {
-  Expected<Window2d> window = windowOf(sliced);
+template <typename Op> Kernels poolKernels(Op op, const TiledOp &tiled) {
+  Expected<Window2d> window = windowOf(tiled);
   if (!window)
     return propagate(window);
-  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(sliced, 0),
-                                                  .output = resultOf(sliced),
+  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(tiled, 0),
+                                                  .output = resultOf(tiled),
                                                   .window = *window,
                                                   .isAverage = isa<tpu::AvgPoolOp>(op),
                                                   .countsPadding = op.getCountIncludePad(),
                                                   .activation = activationOf(op),
-                                                  .scratch = scratchRoom(sliced)});
+                                                  .scratch = scratchRoom(tiled)});
 }
 
 /// One product for each matrix of the batch.
-Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
+Kernels matMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
   MatrixProduct product;
   product.rightIsTransposed = liesTurned(op);
   product.activation = activationOf(op);
-  product.scratch = scratchRoom(sliced);
+  product.scratch = scratchRoom(tiled);
   if (isPresent(op, 2)) {
-    if (sliced.model->operands[2].extents[kAxisW] != sliced.model->result[kAxisW])
+    if (tiled.model->operands[2].extents[kAxisW] != tiled.model->result[kAxisW])
       return makeError("", "one bias for all columns", "one for each");
-    product.biasAddress = addressOf(sliced, 2);
+    product.biasAddress = addressOf(tiled, 2);
   }
   std::vector<Kernel> products;
-  for (const MatrixOperands &matrices : matricesOf(sliced)) {
+  for (const MatrixOperands &matrices : matricesOf(tiled)) {
     product.left = matrices.left;
     product.right = matrices.right;
     product.output = matrices.output;
@@ -117,23 +117,23 @@ Kernels matMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
   return products;
 }
 
-Kernels binaryKernels(Operation *op, BinaryKind kind, const SlicedOp &sliced) {
+Kernels binaryKernels(Operation *op, BinaryKind kind, const TiledOp &tiled) {
   if (auto factors = op->getAttrOfType<ArrayAttr>("coeff"))
     for (double factor : toDoubles(factors))
       if (factor != 1)
         return makeError("", "a weighted sum", "factors of 1");
   Binary binary;
   binary.kind = kind;
-  binary.output = resultOf(sliced);
+  binary.output = resultOf(tiled);
   binary.activation = activationOf(op);
-  binary.scratch = scratchRoom(sliced);
+  binary.scratch = scratchRoom(tiled);
   std::vector<BinaryOperand> operands;
   for (unsigned index = 0; index < op->getNumOperands(); ++index) {
     if (std::optional<double> number = scalarOperand(op, index);
         number && operandForm(op, index) == OperandForm::Absent)
       operands.emplace_back(*number);
     else
-      operands.emplace_back(operandOf(sliced, index));
+      operands.emplace_back(operandOf(tiled, index));
   }
   if (auto constant = op->getAttrOfType<FloatAttr>("const_val")) {
     operands.emplace_back(constant.getValueAsDouble());
@@ -147,28 +147,28 @@ Kernels binaryKernels(Operation *op, BinaryKind kind, const SlicedOp &sliced) {
   return one<binaryScratch, emitBinary>(binary);
 }
 
-Kernels unaryKernels(const SlicedOp &sliced, UnaryKind kind, double a = 0, double b = 0) {
-  if (auto log = sliced.op->getAttrOfType<BoolAttr>("log"); log && log.getValue())
+Kernels unaryKernels(const TiledOp &tiled, UnaryKind kind, double a = 0, double b = 0) {
+  if (auto log = tiled.op->getAttrOfType<BoolAttr>("log"); log && log.getValue())
     return makeError("", "a logarithm of the result");
   Unary unary;
   unary.kind = kind;
   unary.a = a;
   unary.b = b;
-  unary.input = operandOf(sliced, 0);
-  unary.output = resultOf(sliced);
-  unary.scratch = scratchRoom(sliced);
+  unary.input = operandOf(tiled, 0);
+  unary.output = resultOf(tiled);
+  unary.scratch = scratchRoom(tiled);
   return one<unaryScratch, emitUnary>(unary);
 }
 
 double number(const llvm::APFloat &value) { return value.convertToDouble(); }
 
 /// max(x, 0) + slope * min(x, 0), the second part in the scratch.
-Kernels preluKernels(const SlicedOp &sliced) {
-  const LocalTensor input = operandOf(sliced, 0);
-  const LocalTensor output = resultOf(sliced);
-  const LocalTensor negative = output.at(static_cast<uint32_t>(sliced.scratchAddress));
-  BinaryOperand slope = operandOf(sliced, 1);
-  if (std::optional<double> number = scalarOperand(sliced.op, 1))
+Kernels preluKernels(const TiledOp &tiled) {
+  const LocalTensor input = operandOf(tiled, 0);
+  const LocalTensor output = resultOf(tiled);
+  const LocalTensor negative = output.at(static_cast<uint32_t>(tiled.scratchAddress));
+  BinaryOperand slope = operandOf(tiled, 1);
+  if (std::optional<double> number = scalarOperand(tiled.op, 1))
     slope = *number;
   const auto binary = [](BinaryKind kind, BinaryOperand left, BinaryOperand right,
                          const LocalTensor &to) {
@@ -185,7 +185,7 @@ Kernels preluKernels(const SlicedOp &sliced) {
                              binary(BinaryKind::Add, output, negative, output)};
 }
 
-Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
+Kernels reduceKernels(tpu::ReduceOp op, const TiledOp &tiled) {
   const auto kind = llvm::StringSwitch<std::optional<ReduceKind>>(op.getMode())
                         .Case("ReduceSum", ReduceKind::Sum)
                         .Case("ReduceMean", ReduceKind::Mean)
@@ -195,77 +195,77 @@ Kernels reduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
   if (!kind)
     return makeError("", "mode " + op.getMode().str(), "a sum, mean, maximum or minimum");
   return one<reductionScratch, emitReduction>(Reduction{.kind = *kind,
-                                                        .input = operandOf(sliced, 0),
-                                                        .output = resultOf(sliced),
-                                                        .scratch = scratchRoom(sliced)});
+                                                        .input = operandOf(tiled, 0),
+                                                        .output = resultOf(tiled),
+                                                        .scratch = scratchRoom(tiled)});
 }
 
 /// The norm of a root mean square, which has no addend.
-Kernels rmsNormKernels(tpu::RMSNormOp op, const SlicedOp &sliced) {
+Kernels rmsNormKernels(tpu::RMSNormOp op, const TiledOp &tiled) {
   Normalization norm;
-  norm.input = operandOf(sliced, 0);
-  norm.output = resultOf(sliced);
+  norm.input = operandOf(tiled, 0);
+  norm.output = resultOf(tiled);
   norm.epsilon = op.getEps().convertToDouble();
   norm.centers = false;
-  norm.scratch = scratchRoom(sliced);
+  norm.scratch = scratchRoom(tiled);
   if (isPresent(op, 1))
-    norm.gamma = operandOf(sliced, 1);
+    norm.gamma = operandOf(tiled, 1);
   return one<normalizationScratch, emitNormalization>(norm);
 }
 
 /// A layer norm, a norm over channels, or an instance norm.
-template <typename Op> Kernels normKernels(Op op, const SlicedOp &sliced) {
+template <typename Op> Kernels normKernels(Op op, const TiledOp &tiled) {
   Normalization norm;
-  norm.input = operandOf(sliced, 0);
-  norm.output = resultOf(sliced);
+  norm.input = operandOf(tiled, 0);
+  norm.output = resultOf(tiled);
   norm.epsilon = op.getEps().convertToDouble();
-  norm.scratch = scratchRoom(sliced);
+  norm.scratch = scratchRoom(tiled);
   if (isPresent(op, 1))
-    norm.gamma = operandOf(sliced, 1);
+    norm.gamma = operandOf(tiled, 1);
   if (isPresent(op, 2))
-    norm.beta = operandOf(sliced, 2);
+    norm.beta = operandOf(tiled, 2);
   return one<normalizationScratch, emitNormalization>(norm);
 }
 
-Kernels softmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
-  return one<softmaxScratch, emitSoftmax>(Softmax{.input = operandOf(sliced, 0),
-                                                  .output = resultOf(sliced),
+Kernels softmaxKernels(tpu::SoftmaxOp op, const TiledOp &tiled) {
+  return one<softmaxScratch, emitSoftmax>(Softmax{.input = operandOf(tiled, 0),
+                                                  .output = resultOf(tiled),
                                                   .beta = op.getBeta().convertToDouble(),
                                                   .isLog = op.getLog(),
-                                                  .scratch = scratchRoom(sliced)});
+                                                  .scratch = scratchRoom(tiled)});
 }
 
-Kernels interpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
+Kernels interpKernels(tpu::InterpOp op, const TiledOp &tiled) {
   if (repeatsPixels(op))
-    return upsampleKernels(sliced);
-  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+    return upsampleKernels(tiled);
+  Expected<ResizeTaps> taps = resizeTapsOf(op, tiled);
   if (!taps)
     return propagate(taps);
-  return one<resizeScratch, emitResize>(Resize{.input = operandOf(sliced, 0),
-                                               .output = resultOf(sliced),
+  return one<resizeScratch, emitResize>(Resize{.input = operandOf(tiled, 0),
+                                               .output = resultOf(tiled),
                                                .rows = std::move(taps->rows),
                                                .columns = std::move(taps->columns),
-                                               .scratch = scratchRoom(sliced)});
+                                               .scratch = scratchRoom(tiled)});
 }
 
 bool isComputed(DataType type) {
   return type == DataType::F32 || type == DataType::F16 || type == DataType::BF16;
 }
 
-Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
+Kernels attentionKernels(tpu::ScaleDotProductAttentionOp op, const TiledOp &tiled) {
   Attention attention;
-  Expected<double> scale = setHeads(attention, op, sliced);
+  Expected<double> scale = setHeads(attention, op, tiled);
   if (!scale)
     return propagate(scale);
   attention.scale = *scale;
-  attention.scratch = scratchRoom(sliced);
+  attention.scratch = scratchRoom(tiled);
   return one<attentionScratch, emitAttention>(attention);
 }
 
 /// Some columns of rows, of any type.
-Kernels columnSliceKernels(const SlicedOp &sliced) {
-  const LocalTensor from = operandOf(sliced, 0);
-  const LocalTensor to = resultOf(sliced);
+Kernels columnSliceKernels(const TiledOp &tiled) {
+  const LocalTensor from = operandOf(tiled, 0);
+  const LocalTensor to = resultOf(tiled);
   if (from.shape != to.shape)
     return makeError("", "every few columns", "columns that follow each other");
   return std::vector<Kernel>{{[]() -> Expected<uint32_t> { return 0; },
@@ -273,11 +273,11 @@ Kernels columnSliceKernels(const SlicedOp &sliced) {
 }
 
 /// Types and forms that no kernel takes.
-Expected<void> checkOperands(const SlicedOp &sliced) {
-  for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
-    if (operandForm(sliced.op, index) == OperandForm::Absent)
+Expected<void> checkOperands(const TiledOp &tiled) {
+  for (unsigned index = 0; index <= tiled.op->getNumOperands(); ++index) {
+    if (operandForm(tiled.op, index) == OperandForm::Absent)
       continue;
-    const DataType type = elementTypeOf(sliced.op, index);
+    const DataType type = elementTypeOf(tiled.op, index);
     if (!isComputed(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)), "F32, F16 or BF16");
   }
@@ -285,21 +285,21 @@ Expected<void> checkOperands(const SlicedOp &sliced) {
 }
 
 /// Whether a kernel can take a part of the tensor in which operand or result `index` lies.
-bool takesPart(const SlicedOp &sliced, unsigned index, const LocalSlice &local) {
-  if (!local.held || *local.held == local.slice)
+bool takesPart(const TiledOp &tiled, unsigned index, const LocalTile &local) {
+  if (!local.held || *local.held == local.tile)
     return true;
-  return operandForm(sliced.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
-         (*local.held)[kAxisC] == local.slice[kAxisC];
+  return operandForm(tiled.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
+         (*local.held)[kAxisC] == local.tile[kAxisC];
 }
 
 /// Tensors that no local tensor stands for.
-Expected<void> checkDimensions(const SlicedOp &sliced) {
-  const auto numOperands = static_cast<unsigned>(sliced.operands.size());
+Expected<void> checkDimensions(const TiledOp &tiled) {
+  const auto numOperands = static_cast<unsigned>(tiled.operands.size());
   for (unsigned index = 0; index <= numOperands; ++index) {
-    const LocalSlice &local = index == numOperands ? sliced.result : sliced.operands[index];
-    if (!takesPart(sliced, index, local))
+    const LocalTile &local = index == numOperands ? tiled.result : tiled.operands[index];
+    if (!takesPart(tiled, index, local))
       return makeError("", "a part of a larger operand");
-    if (local.slice[kAxisD].size > 1)
+    if (local.tile[kAxisD].size > 1)
       return makeError("", "a tensor of 5 dimensions", "at most 4");
   }
   return {};
@@ -307,16 +307,16 @@ Expected<void> checkDimensions(const SlicedOp &sliced) {
 
 } // namespace
 
-Kernels upsampleKernels(const SlicedOp &sliced) {
+Kernels upsampleKernels(const TiledOp &tiled) {
   return oneChecked<checkUpsampleNearest, emitUpsampleNearest>(
-      UpsampleNearest{.input = operandOf(sliced, 0), .output = resultOf(sliced)});
+      UpsampleNearest{.input = operandOf(tiled, 0), .output = resultOf(tiled)});
 }
 
-Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const SlicedOp &sliced) {
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const TiledOp &tiled) {
   ResizeTaps all;
   for (unsigned i = 0; i < 2; ++i) {
     Expected<std::vector<InputTaps>> taps =
-        resizeTaps(op, i, sliced.result.slice[kAxisH + i], sliced.operands[0].slice[kAxisH + i]);
+        resizeTaps(op, i, tiled.result.tile[kAxisH + i], tiled.operands[0].tile[kAxisH + i]);
     if (!taps)
       return propagate(taps);
     for (const InputTaps &tap : *taps)
@@ -326,27 +326,27 @@ Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const SlicedOp &sliced) {
 }
 
 Expected<double> setHeads(AttentionOperands &attention, tpu::ScaleDotProductAttentionOp op,
-                          const SlicedOp &sliced) {
+                          const TiledOp &tiled) {
   const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
                        static_cast<int64_t>(op.getRightWindow()) < 0 &&
                        op.getSoftcap().convertToDouble() == 0 &&
                        (!op.getSoftmaxType() || op.getSoftmaxType()->isF32());
   if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
     return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
-  attention.query = operandOf(sliced, 0);
-  attention.key = operandOf(sliced, 1);
-  attention.value = operandOf(sliced, 2);
-  attention.output = resultOf(sliced);
+  attention.query = operandOf(tiled, 0);
+  attention.key = operandOf(tiled, 1);
+  attention.value = operandOf(tiled, 2);
+  attention.output = resultOf(tiled);
   attention.heads = static_cast<int64_t>(*op.getQNumHeads());
   attention.keyHeads = static_cast<int64_t>(*op.getKvNumHeads());
   const auto width = static_cast<double>(attention.query.shape[3] / attention.heads);
   return op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(width);
 }
 
-std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
-  const LocalTensor left = operandOf(sliced, 0);
-  const LocalTensor right = operandOf(sliced, 1);
-  const LocalTensor output = resultOf(sliced);
+std::vector<MatrixOperands> matricesOf(const TiledOp &tiled) {
+  const LocalTensor left = operandOf(tiled, 0);
+  const LocalTensor right = operandOf(tiled, 1);
+  const LocalTensor output = resultOf(tiled);
   std::vector<MatrixOperands> matrices;
   for (int64_t batch = 0; batch < output.shape[0]; ++batch)
     matrices.push_back({left.slice(0, batch, 1), right.slice(0, right.shape[0] == 1 ? 0 : batch, 1),
@@ -356,15 +356,15 @@ std::vector<MatrixOperands> matricesOf(const SlicedOp &sliced) {
 
 /// Of a concatenation of channels: those parts that lie in their places begin at whole rounds of
 /// lanes; the others are brought to their lanes, unless they were before.
-static Kernels concatKernels(const SlicedOp &sliced) {
+static Kernels concatKernels(const TiledOp &tiled) {
   constexpr unsigned kChannels = 1;
   std::vector<Kernel> kernels;
-  const LocalTensor result = resultOf(sliced);
+  const LocalTensor result = resultOf(tiled);
   int64_t channel = 0;
-  for (unsigned index = 0; index < sliced.op->getNumOperands(); ++index) {
-    const LocalTensor from = operandOf(sliced, index);
+  for (unsigned index = 0; index < tiled.op->getNumOperands(); ++index) {
+    const LocalTensor from = operandOf(tiled, index);
     const LocalTensor to = result.slice(kChannels, channel, from.shape[kChannels]);
-    if (channel % kLanes != 0 && !sliced.operands[index].isPlaced)
+    if (channel % kLanes != 0 && !tiled.operands[index].isInPlace)
       kernels.push_back(
           {[]() -> Expected<uint32_t> { return 0; },
            [from, to](Builder &builder) { return emitLocalMove(builder, from, to); }});
@@ -375,14 +375,14 @@ static Kernels concatKernels(const SlicedOp &sliced) {
 
 namespace {
 
-using Sliced = const SlicedOp &;
+using Sliced = const TiledOp &;
 
 /// A function without numbers, and one of two operands.
 template <UnaryKind kind> struct Plain {
-  Kernels operator()(Operation *, Sliced sliced) const { return unaryKernels(sliced, kind); }
+  Kernels operator()(Operation *, Sliced tiled) const { return unaryKernels(tiled, kind); }
 };
 template <BinaryKind kind> struct OfTwo {
-  Kernels operator()(Operation *op, Sliced sliced) const { return binaryKernels(op, kind, sliced); }
+  Kernels operator()(Operation *op, Sliced tiled) const { return binaryKernels(op, kind, tiled); }
 };
 
 /// Element-wise functions without numbers of their own.
@@ -420,85 +420,84 @@ KernelTable plainTable() {
 /// Element-wise functions with numbers among their attributes.
 KernelTable numberedTable() {
   return KernelTable(takesAll, checkOperands)
-      .add<tpu::ReluOp>([](tpu::ReluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Relu, number(op.getReluLimit()));
+      .add<tpu::ReluOp>([](tpu::ReluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Relu, number(op.getReluLimit()));
       })
-      .add<tpu::ClipOp>([](tpu::ClipOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Clip, number(op.getMin()), number(op.getMax()));
+      .add<tpu::ClipOp>([](tpu::ClipOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Clip, number(op.getMin()), number(op.getMax()));
       })
-      .add<tpu::LeakyReluOp>([](tpu::LeakyReluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::LeakyRelu, number(op.getAlpha()));
+      .add<tpu::LeakyReluOp>([](tpu::LeakyReluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::LeakyRelu, number(op.getAlpha()));
       })
-      .add<tpu::SigmoidOp>([](tpu::SigmoidOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Sigmoid, number(op.getScale()),
-                            number(op.getBias()));
+      .add<tpu::SigmoidOp>([](tpu::SigmoidOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Sigmoid, number(op.getScale()), number(op.getBias()));
       })
       .add<tpu::SiLUOp>(
-          [](Operation *, Sliced sliced) { return unaryKernels(sliced, UnaryKind::Swish, 1); })
-      .add<tpu::SwishOp>([](tpu::SwishOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Swish, number(op.getBeta()));
+          [](Operation *, Sliced tiled) { return unaryKernels(tiled, UnaryKind::Swish, 1); })
+      .add<tpu::SwishOp>([](tpu::SwishOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Swish, number(op.getBeta()));
       })
-      .add<tpu::GELUOp>([](tpu::GELUOp op, Sliced sliced) {
+      .add<tpu::GELUOp>([](tpu::GELUOp op, Sliced tiled) {
         const bool isTanh = op.getApproxMode() == "tanh";
-        return unaryKernels(sliced, isTanh ? UnaryKind::GeluTanh : UnaryKind::GeluErf);
+        return unaryKernels(tiled, isTanh ? UnaryKind::GeluTanh : UnaryKind::GeluErf);
       })
-      .add<tpu::HardSigmoidOp>([](tpu::HardSigmoidOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::HardSigmoid, number(op.getAlpha()),
+      .add<tpu::HardSigmoidOp>([](tpu::HardSigmoidOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::HardSigmoid, number(op.getAlpha()),
                             number(op.getBeta()));
       })
-      .add<tpu::EluOp>([](tpu::EluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Elu, number(op.getAlpha()));
+      .add<tpu::EluOp>([](tpu::EluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Elu, number(op.getAlpha()));
       })
-      .add<tpu::ThresholdedReluOp>([](tpu::ThresholdedReluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Threshold, number(op.getAlpha()));
+      .add<tpu::ThresholdedReluOp>([](tpu::ThresholdedReluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Threshold, number(op.getAlpha()));
       })
-      .add<tpu::ShrinkOp>([](tpu::ShrinkOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Shrink, number(op.getLambd()), number(op.getBias()));
+      .add<tpu::ShrinkOp>([](tpu::ShrinkOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Shrink, number(op.getLambd()), number(op.getBias()));
       })
-      .add<tpu::SeluOp>([](tpu::SeluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Selu, number(op.getAlpha()), number(op.getGamma()));
+      .add<tpu::SeluOp>([](tpu::SeluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Selu, number(op.getAlpha()), number(op.getGamma()));
       })
-      .add<tpu::CeluOp>([](tpu::CeluOp op, Sliced sliced) {
-        return unaryKernels(sliced, UnaryKind::Celu, number(op.getAlpha()));
+      .add<tpu::CeluOp>([](tpu::CeluOp op, Sliced tiled) {
+        return unaryKernels(tiled, UnaryKind::Celu, number(op.getAlpha()));
       });
 }
 
 /// What is not element by element, or changes the type.
 KernelTable layerTable() {
   return KernelTable(takesAll, checkOperands)
-      .add<tpu::ConvOp>([](Operation *, Sliced sliced) { return convKernels(sliced); })
-      .add<tpu::DeconvOp>([](Operation *, Sliced sliced) { return deconvKernels(sliced); })
+      .add<tpu::ConvOp>([](Operation *, Sliced tiled) { return convKernels(tiled); })
+      .add<tpu::DeconvOp>([](Operation *, Sliced tiled) { return deconvKernels(tiled); })
       .add<tpu::MaxPoolOp, tpu::AvgPoolOp>(
-          [](auto pool, Sliced sliced) { return poolKernels(pool, sliced); })
+          [](auto pool, Sliced tiled) { return poolKernels(pool, tiled); })
       .add<tpu::MatMulOp>(
-          [](tpu::MatMulOp product, Sliced sliced) { return matMulKernels(product, sliced); })
-      .add<tpu::CastOp>([](Operation *, Sliced sliced) {
-        return one<castScratch, emitCast>(CastOp{.input = operandOf(sliced, 0),
-                                                 .output = resultOf(sliced),
-                                                 .scratch = scratchRoom(sliced)});
+          [](tpu::MatMulOp product, Sliced tiled) { return matMulKernels(product, tiled); })
+      .add<tpu::CastOp>([](Operation *, Sliced tiled) {
+        return one<castScratch, emitCast>(CastOp{.input = operandOf(tiled, 0),
+                                                 .output = resultOf(tiled),
+                                                 .scratch = scratchRoom(tiled)});
       })
-      .add<tpu::PReluOp>([](Operation *, Sliced sliced) { return preluKernels(sliced); })
+      .add<tpu::PReluOp>([](Operation *, Sliced tiled) { return preluKernels(tiled); })
       .add<tpu::ReduceOp>(
-          [](tpu::ReduceOp reduce, Sliced sliced) { return reduceKernels(reduce, sliced); })
+          [](tpu::ReduceOp reduce, Sliced tiled) { return reduceKernels(reduce, tiled); })
       .add<tpu::LayerNormOp, tpu::PixelNormOp, tpu::InstanceNormOp>(
-          [](auto norm, Sliced sliced) { return normKernels(norm, sliced); })
+          [](auto norm, Sliced tiled) { return normKernels(norm, tiled); })
       .add<tpu::RMSNormOp>(
-          [](tpu::RMSNormOp norm, Sliced sliced) { return rmsNormKernels(norm, sliced); })
+          [](tpu::RMSNormOp norm, Sliced tiled) { return rmsNormKernels(norm, tiled); })
       .add<tpu::SoftmaxOp>(
-          [](tpu::SoftmaxOp softmax, Sliced sliced) { return softmaxKernels(softmax, sliced); })
+          [](tpu::SoftmaxOp softmax, Sliced tiled) { return softmaxKernels(softmax, tiled); })
       .add<tpu::ScaleDotProductAttentionOp>(
-          [](tpu::ScaleDotProductAttentionOp attention, Sliced sliced) {
-            return attentionKernels(attention, sliced);
+          [](tpu::ScaleDotProductAttentionOp attention, Sliced tiled) {
+            return attentionKernels(attention, tiled);
           })
-      .add<tpu::UpsampleOp>([](Operation *, Sliced sliced) { return upsampleKernels(sliced); })
+      .add<tpu::UpsampleOp>([](Operation *, Sliced tiled) { return upsampleKernels(tiled); })
       .add<tpu::InterpOp>(
-          [](tpu::InterpOp interp, Sliced sliced) { return interpKernels(interp, sliced); })
+          [](tpu::InterpOp interp, Sliced tiled) { return interpKernels(interp, tiled); })
       .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(
-          [](Operation *, Sliced sliced) { return recurrentKernels(sliced); })
+          [](Operation *, Sliced tiled) { return recurrentKernels(tiled); })
       // These move elements of any type.
       .with(checkNothing)
-      .add<tpu::SliceOp>([](Operation *, Sliced sliced) { return columnSliceKernels(sliced); })
-      .add<tpu::ConcatOp>([](Operation *, Sliced sliced) { return concatKernels(sliced); });
+      .add<tpu::SliceOp>([](Operation *, Sliced tiled) { return columnSliceKernels(tiled); })
+      .add<tpu::ConcatOp>([](Operation *, Sliced tiled) { return concatKernels(tiled); });
 }
 
 std::array<const KernelTable *, 5> kernelTables() {
@@ -523,15 +522,15 @@ bool hasKernelFor(OperationName op) {
   return llvm::any_of(kernelTables(), [&](const KernelTable *table) { return table->names(op); });
 }
 
-Kernels kernelsOf(const SlicedOp &sliced) {
-  if (Expected<void> checked = checkDimensions(sliced); !checked)
+Kernels kernelsOf(const TiledOp &tiled) {
+  if (Expected<void> checked = checkDimensions(tiled); !checked)
     return propagate(checked);
-  const KernelRule *rule = ruleOf(sliced.op);
+  const KernelRule *rule = ruleOf(tiled.op);
   if (!rule)
     return makeError("", "there is no kernel");
-  if (Expected<void> checked = rule->check(sliced); !checked)
+  if (Expected<void> checked = rule->check(tiled); !checked)
     return propagate(checked);
-  return rule->make(sliced.op, sliced);
+  return rule->make(tiled.op, tiled);
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -53,24 +53,23 @@ template <auto check, auto emit, typename Params> Kernels oneChecked(Params para
 
 /// How ops of one class are computed. `hasKernel` and `kernelsOf` read the same row.
 struct KernelRule {
-  Kernels (*make)(mlir::Operation *op, const codegen::SlicedOp &sliced);
-  /// Whether `make` is meant for `op`, whatever its slices.
+  Kernels (*make)(mlir::Operation *op, const codegen::TiledOp &tiled);
+  /// Whether `make` is meant for `op`, whatever its tiles.
   bool (*takes)(mlir::Operation *op);
   /// Errors (without `where`) say which tensors `make` cannot take.
-  Expected<void> (*check)(const codegen::SlicedOp &sliced);
+  Expected<void> (*check)(const codegen::TiledOp &tiled);
 };
 
 /// Rules that share what they take and check; `add` makes one of a function of the op and its
-/// slice, without state.
+/// tile, without state.
 class KernelTable {
 public:
   explicit KernelTable(bool (*takes)(mlir::Operation *),
-                       Expected<void> (*check)(const codegen::SlicedOp &))
+                       Expected<void> (*check)(const codegen::TiledOp &))
       : takes(takes), check(check) {}
 
   template <typename... Ops, typename Make> KernelTable &add(Make /*make*/) {
-    (rules.template add<Ops>(
-         {&callOn<Ops, Make, Kernels, const codegen::SlicedOp &>, takes, check}),
+    (rules.template add<Ops>({&callOn<Ops, Make, Kernels, const codegen::TiledOp &>, takes, check}),
      ...);
     return *this;
   }
@@ -80,7 +79,7 @@ public:
     return *this;
   }
   /// The rows behind it are for tensors that `checked` takes.
-  KernelTable &with(Expected<void> (*checked)(const codegen::SlicedOp &)) {
+  KernelTable &with(Expected<void> (*checked)(const codegen::TiledOp &)) {
     check = checked;
     return *this;
   }
@@ -95,17 +94,17 @@ public:
 
 private:
   bool (*takes)(mlir::Operation *);
-  Expected<void> (*check)(const codegen::SlicedOp &);
+  Expected<void> (*check)(const codegen::TiledOp &);
   OpTable<KernelRule> rules;
 };
 
 /// `KernelTable` for all ops of its classes, and all tensors.
 inline bool takesAll(mlir::Operation *) { return true; }
-inline Expected<void> checkNothing(const codegen::SlicedOp &) { return {}; }
+inline Expected<void> checkNothing(const codegen::TiledOp &) { return {}; }
 
-/// The kernels that compute `sliced`, to be run one after the other; all share its scratch. Errors
+/// The kernels that compute `tiled`, to be run one after the other; all share its scratch. Errors
 /// (without `where`) say what none of them can do.
-Kernels kernelsOf(const codegen::SlicedOp &sliced);
+Kernels kernelsOf(const codegen::TiledOp &tiled);
 
 /// Whether `kernelsOf` has a rule for the op.
 bool hasKernel(mlir::Operation *op);
@@ -116,24 +115,24 @@ bool hasKernelFor(mlir::OperationName op);
 //===--- For the kernels of integers --------------------------------------===//
 
 /// Pixels that are repeated, of any type.
-Kernels upsampleKernels(const codegen::SlicedOp &sliced);
+Kernels upsampleKernels(const codegen::TiledOp &tiled);
 
-/// The taps of the rows and columns of a slice, counted in the slice of the input.
+/// The taps of the rows and columns of a tile, counted in the tile of the input.
 struct ResizeTaps {
   std::vector<ResizeTap> rows, columns;
 };
-Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const codegen::SlicedOp &sliced);
+Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const codegen::TiledOp &tiled);
 
 /// The matrices of one product of a batch.
 struct MatrixOperands {
   LocalTensor left, right, output;
 };
-std::vector<MatrixOperands> matricesOf(const codegen::SlicedOp &sliced);
+std::vector<MatrixOperands> matricesOf(const codegen::TiledOp &tiled);
 
 /// Tells `attention` its operands and heads; gives the factor of the scores. Errors: what is more
 /// than attention alone.
 Expected<double> setHeads(AttentionOperands &attention, tpu::ScaleDotProductAttentionOp op,
-                          const codegen::SlicedOp &sliced);
+                          const codegen::TiledOp &tiled);
 
 } // namespace tpuc::bm1684x::backend
 

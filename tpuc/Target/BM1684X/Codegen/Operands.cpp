@@ -101,7 +101,7 @@ static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
   if (index == 2)
     return OperandForm::EveryLane;
   if (index == 0)
-    return op.getLeftTranspose() ? OperandForm::RowsTurned : OperandForm::Tensor;
+    return op.getLeftTranspose() ? OperandForm::Transposed : OperandForm::Tensor;
   // No command takes F32 columns: a constant is turned when it is packed.
   if (index > 2 || !op.getRightTranspose() || !isConstantMatrix(op) ||
       elementTypeOf(op, 1) == DataType::F32)
@@ -122,11 +122,11 @@ static bool isRecurrent(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu
 
 static OperandForm recurrentForm(Operation *op, unsigned index) {
   if (index == op->getNumOperands())
-    return OperandForm::RowsTurned;
+    return OperandForm::Transposed;
   if (index == kRecurrentLengths || index == kRecurrentPeephole)
     return OperandForm::Absent;
   return index >= kFirstRecurrentRow && index <= kRecurrentBias ? OperandForm::PerChannel
-                                                                : OperandForm::RowsTurned;
+                                                                : OperandForm::Transposed;
 }
 
 /// Whether an operand or result of a convolution or cast is one pixel that lies as a row.
@@ -154,11 +154,11 @@ OperandForm operandForm(Operation *op, unsigned index) {
   if (index == 1 && isa<tpu::ReduceOp>(op))
     return OperandForm::Absent;
   // Steps take its place.
-  if (index == 1 && op->hasAttr(kTableSteps))
+  if (index == 1 && op->hasAttr(kLutSteps))
     return OperandForm::Absent;
   const bool isResult = index == op->getNumOperands();
   if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
-    return OperandForm::RowsTurned;
+    return OperandForm::Transposed;
   if ((isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && (index == 1 || index == 2) &&
        index < op->getNumOperands()) ||
       (isa<tpu::LutOp>(op) && index == 1))
@@ -202,14 +202,14 @@ struct ChannelRows {
   }
   int64_t rowBytes() const { return byteSize(type, row); }
   bool isInParts() const { return parts[0] > 0; }
-  /// The rows of a slice of the result's channels.
-  Range rowsOf(Range slice) const { return areTaps ? Range{0, channels} : slice; }
+  /// The rows of a tile of the result's channels.
+  Range rowsOf(Range tile) const { return areTaps ? Range{0, channels} : tile; }
 
   //===--- In local memory ------------------------------------------------===//
 
   /// Bytes of the words of one channel in each lane.
   static constexpr int64_t kSlotBytes = kEuBytes;
-  /// Where the words of a slice of `count` channels begin in a lane, behind its rows.
+  /// Where the words of a tile of `count` channels begin in a lane, behind its rows.
   int64_t wordsAt(int64_t count) const {
     return alignUp(phases() * slotsOf(count) * rowBytes(), kEuBytes);
   }
@@ -239,7 +239,7 @@ private:
 };
 
 /// Whether a convolution has one input channel for each output channel and no others.
-static bool isDepthwise(Operation *op, const SliceModel &model) {
+static bool isDepthwise(Operation *op, const TileModel &model) {
   const auto group = op->getAttrOfType<IntegerAttr>("group");
   return group && group.getInt() > 1 && group.getInt() == model.result[kAxisC] &&
          group.getInt() == model.operands[0].extents[kAxisC];
@@ -254,7 +254,7 @@ static int64_t factorOf(const ChannelRows &rows, size_t axis, size_t count) {
 }
 
 /// The filter's own row and phases.
-static void setFilter(ChannelRows &rows, Operation *op, const SliceModel &model) {
+static void setFilter(ChannelRows &rows, Operation *op, const TileModel &model) {
   const bool isByOne = isDepthwise(op, model);
   const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
   if (isa<tpu::ConvOp>(op) && !isByOne)
@@ -303,7 +303,7 @@ static bool mayBeInParts(Operation *op, const ChannelRows &rows) {
          padding * kMostPadding <= rows.channels;
 }
 
-static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned index) {
+static ChannelRows channelRows(Operation *op, const TileModel &model, unsigned index) {
   const DataType type = elementTypeOf(op, index);
   ChannelRows rows{
       .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
@@ -332,11 +332,11 @@ static ChannelRows channelRows(Operation *op, const SliceModel &model, unsigned 
 
 static Extents extentsOf(int64_t n, int64_t c, int64_t h, int64_t w) { return {n, c, h, w}; }
 
-/// The part `local.slice` of a tensor [n, c, d * h, w] that holds `local.held`.
-static LocalTensor partOf(LocalTensor tensor, const LocalSlice &local) {
+/// The part `local.tile` of a tensor [n, c, d * h, w] that holds `local.held`.
+static LocalTensor partOf(LocalTensor tensor, const LocalTile &local) {
   constexpr unsigned kAxes[] = {kAxisN, kAxisC, kAxisH, kAxisW};
   for (auto [dim, axis] : llvm::enumerate(kAxes)) {
-    const Range part = local.slice[axis];
+    const Range part = local.tile[axis];
     const Range held = (*local.held)[axis];
     if (part != held)
       tensor = tensor.slice(static_cast<unsigned>(dim), part.begin - held.begin, part.size);
@@ -344,20 +344,20 @@ static LocalTensor partOf(LocalTensor tensor, const LocalSlice &local) {
   return tensor;
 }
 
-LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
-                         const LocalSlice &local) {
-  if (local.held && *local.held != local.slice && operandForm(op, index) == OperandForm::Tensor)
+LocalTensor localOperand(Operation *op, const TileModel &model, unsigned index,
+                         const LocalTile &local) {
+  if (local.held && *local.held != local.tile && operandForm(op, index) == OperandForm::Tensor)
     return partOf(localOperand(op, model, index, {*local.held, local.address}), local);
   const DataType type = elementTypeOf(op, index);
   const auto address = static_cast<uint32_t>(local.address);
-  const auto size = [&](unsigned axis) { return local.slice[axis].size; };
+  const auto size = [&](unsigned axis) { return local.tile[axis].size; };
   switch (operandForm(op, index)) {
   case OperandForm::Absent:
     break;
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
     return localTensor(type,
-                       extentsOf(rows.phases(), rows.rowsOf(local.slice[kAxisC]).size, 1, rows.row),
+                       extentsOf(rows.phases(), rows.rowsOf(local.tile[kAxisC]).size, 1, rows.row),
                        address, Layout::Compact);
   }
   case OperandForm::Columns:
@@ -366,7 +366,7 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
     return localTensor(type, extentsOf(1, kLanes, 1, size(kAxisW)), address);
   case OperandForm::PixelRow:
     return localTensor(type, extentsOf(1, 1, 1, size(kAxisC) * size(kAxisW)), address);
-  case OperandForm::RowsTurned:
+  case OperandForm::Transposed:
   case OperandForm::Tensor:
     return localTensor(
         type, extentsOf(size(kAxisN), size(kAxisC), size(kAxisD) * size(kAxisH), size(kAxisW)),
@@ -375,43 +375,42 @@ LocalTensor localOperand(Operation *op, const SliceModel &model, unsigned index,
   return localTensor(type, extentsOf(1, 1, 1, 1), address);
 }
 
-uint32_t parameterAddress(Operation *op, const SliceModel &model, unsigned index,
-                          const LocalSlice &local) {
+uint32_t parameterAddress(Operation *op, const TileModel &model, unsigned index,
+                          const LocalTile &local) {
   const auto address = static_cast<uint32_t>(local.address);
   if (operandForm(op, index) == OperandForm::PerChannel)
     return address +
-           static_cast<uint32_t>(channelRows(op, model, index).wordsAt(local.slice[kAxisC].size));
+           static_cast<uint32_t>(channelRows(op, model, index).wordsAt(local.tile[kAxisC].size));
   const LocalTensor matrix = localOperand(op, model, index, local);
   return address + static_cast<uint32_t>(alignUp(matrix.bytesPerLane(), kEuBytes));
 }
 
-/// The rows of words of the columns of a slice.
-static LocalTensor localColumnWords(Operation *op, const SliceModel &model, unsigned index,
-                                    const LocalSlice &local) {
-  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.slice[kAxisW].size),
+/// The rows of words of the columns of a tile.
+static LocalTensor localColumnWords(Operation *op, const TileModel &model, unsigned index,
+                                    const LocalTile &local) {
+  return localTensor(DataType::I32, extentsOf(kColumnRows, kLanes, 1, local.tile[kAxisW].size),
                      parameterAddress(op, model, index, local));
 }
 
-int64_t localOperandBytes(Operation *op, const SliceModel &model, unsigned index,
-                          const Slice &slice) {
-  const LocalSlice local{slice, 0};
+int64_t localOperandBytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
+  const LocalTile local{tile, 0};
   if (index == op->getNumOperands() || !carriesParameters(op, index))
     return localOperand(op, model, index, local).bytesPerLane();
   const int64_t words = parameterAddress(op, model, index, local);
   if (operandForm(op, index) == OperandForm::PerChannel)
-    return words + ChannelRows::slotsOf(slice[kAxisC].size) * ChannelRows::kSlotBytes;
+    return words + ChannelRows::slotsOf(tile[kAxisC].size) * ChannelRows::kSlotBytes;
   return words + localColumnWords(op, model, index, local).bytesPerLane();
 }
 
 /// A matrix that lies transposed: n, w, c.
-static GlobalTensor turnedSlice(DataType type, const OperandModel &model, const Slice &slice,
+static GlobalTensor turnedSlice(DataType type, const OperandModel &model, const Tile &tile,
                                 int64_t address) {
   const int64_t columns = model.extents[kAxisC];
   const int64_t matrix = model.extents[kAxisW] * columns;
   const int64_t offset =
-      slice[kAxisN].begin * matrix + slice[kAxisW].begin * columns + slice[kAxisC].begin;
+      tile[kAxisN].begin * matrix + tile[kAxisW].begin * columns + tile[kAxisC].begin;
   GlobalTensor tensor =
-      globalTensor(type, extentsOf(slice[kAxisN].size, slice[kAxisW].size, 1, slice[kAxisC].size),
+      globalTensor(type, extentsOf(tile[kAxisN].size, tile[kAxisW].size, 1, tile[kAxisC].size),
                    static_cast<uint64_t>(address + byteSize(type, offset)));
   tensor.stride = extentsOf(matrix, columns, columns, 1);
   return tensor;
@@ -436,7 +435,7 @@ static GlobalTensor channelSlice(const ChannelRows &rows, Range channels, int64_
   return tensor;
 }
 
-/// The words of channels, as bytes.
+/// The requantization parameters of channels, as bytes.
 static GlobalTensor channelWords(const ChannelRows &rows, Range channels, int64_t address) {
   const int64_t slot = channels.begin / int64_t{kLanes};
   const int64_t lane =
@@ -463,8 +462,8 @@ static GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64
   return tensor;
 }
 
-GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned index,
-                           const Slice &slice, int64_t address) {
+GlobalTensor globalOperand(Operation *op, const TileModel &model, unsigned index, const Tile &tile,
+                           int64_t address) {
   const DataType type = elementTypeOf(op, index);
   const bool isResult = index == op->getNumOperands();
   OperandModel tensor;
@@ -475,19 +474,19 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   switch (operandForm(op, index)) {
   case OperandForm::PerChannel: {
     const ChannelRows rows = channelRows(op, model, index);
-    return channelSlice(rows, rows.rowsOf(slice[kAxisC]), address);
+    return channelSlice(rows, rows.rowsOf(tile[kAxisC]), address);
   }
   case OperandForm::Columns:
-  case OperandForm::RowsTurned:
-    return turnedSlice(type, tensor, slice, address);
+  case OperandForm::Transposed:
+    return turnedSlice(type, tensor, tile, address);
   case OperandForm::EveryLane:
-    return globalTensor(type, extentsOf(1, 1, 1, slice[kAxisW].size),
-                        static_cast<uint64_t>(address + byteSize(type, slice[kAxisW].begin)));
+    return globalTensor(type, extentsOf(1, 1, 1, tile[kAxisW].size),
+                        static_cast<uint64_t>(address + byteSize(type, tile[kAxisW].begin)));
   case OperandForm::PixelRow:
     // Alone, a cast sees a row of columns.
     return globalTensor(
-        type, extentsOf(1, 1, 1, slice[kAxisC].size * slice[kAxisW].size),
-        static_cast<uint64_t>(address + byteSize(type, slice[kAxisC].begin + slice[kAxisW].begin)));
+        type, extentsOf(1, 1, 1, tile[kAxisC].size * tile[kAxisW].size),
+        static_cast<uint64_t>(address + byteSize(type, tile[kAxisC].begin + tile[kAxisW].begin)));
   case OperandForm::Absent:
   case OperandForm::Tensor:
     break;
@@ -497,13 +496,13 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
   const Extents stride =
       extentsOf(extents[kAxisC] * extents[kAxisD] * extents[kAxisH] * extents[kAxisW],
                 extents[kAxisD] * extents[kAxisH] * extents[kAxisW], extents[kAxisW], 1);
-  const int64_t offset = slice[kAxisN].begin * stride[0] + slice[kAxisC].begin * stride[1] +
-                         (slice[kAxisD].begin * extents[kAxisH] + slice[kAxisH].begin) * stride[2] +
-                         slice[kAxisW].begin;
+  const int64_t offset = tile[kAxisN].begin * stride[0] + tile[kAxisC].begin * stride[1] +
+                         (tile[kAxisD].begin * extents[kAxisH] + tile[kAxisH].begin) * stride[2] +
+                         tile[kAxisW].begin;
   GlobalTensor result =
       globalTensor(type,
-                   extentsOf(slice[kAxisN].size, slice[kAxisC].size,
-                             slice[kAxisD].size * slice[kAxisH].size, slice[kAxisW].size),
+                   extentsOf(tile[kAxisN].size, tile[kAxisC].size,
+                             tile[kAxisD].size * tile[kAxisH].size, tile[kAxisW].size),
                    static_cast<uint64_t>(address + byteSize(type, offset)));
   result.stride = stride;
   return result;
@@ -511,7 +510,7 @@ GlobalTensor globalOperand(Operation *op, const SliceModel &model, unsigned inde
 
 //===--- Loads ------------------------------------------------------------===//
 
-/// A slice of a filter that stands in parts.
+/// A tile of a filter that stands in parts.
 static Expected<void> loadParts(Builder &builder, const ChannelRows &rows, Range channels,
                                 int64_t address, uint32_t to) {
   const int64_t cut = rows.parts[0] * rows.parts[1];
@@ -525,10 +524,10 @@ static Expected<void> loadParts(Builder &builder, const ChannelRows &rows, Range
 }
 
 /// The rows of channels and their words: by one transfer where they stand together.
-static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceModel &model,
-                                   unsigned index, const LocalSlice &local, int64_t address) {
+static Expected<void> loadChannels(Builder &builder, Operation *op, const TileModel &model,
+                                   unsigned index, const LocalTile &local, int64_t address) {
   const ChannelRows rows = channelRows(op, model, index);
-  const Range channels = rows.rowsOf(local.slice[kAxisC]);
+  const Range channels = rows.rowsOf(local.tile[kAxisC]);
   GlobalTensor from = channelSlice(rows, channels, address);
   // A packed row of channels is laid out the same in both memories.
   const LocalTensor to = localOperand(op, model, index, local);
@@ -550,21 +549,21 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const SliceM
 }
 
 /// The rows that operand `index` stacks; null for others.
-static tpu::StackRowsOp stackedRows(Operation *op, unsigned index) {
+static tpu::PackRowsOp packedRows(Operation *op, unsigned index) {
   Value value = op->getOperand(index);
   if (auto load = value.getDefiningOp<tpu::LoadOp>())
     value = load.getInput();
-  return value.getDefiningOp<tpu::StackRowsOp>();
+  return value.getDefiningOp<tpu::PackRowsOp>();
 }
 
 /// The rows of one place in their windows, which are the channels `to`, and zero points where there
 /// are none.
-static Expected<void> loadRow(Builder &builder, tpu::StackRowsOp rows, int64_t place,
-                              const Slice &slice, const LocalTensor &to, int64_t address) {
+static Expected<void> loadRow(Builder &builder, tpu::PackRowsOp rows, int64_t place,
+                              const Tile &tile, const LocalTensor &to, int64_t address) {
   const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
   const auto stride = static_cast<int64_t>(rows.getStride());
   const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
-  const Range all = slice[kAxisH];
+  const Range all = tile[kAxisH];
   const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
   const int64_t reach = dims[2] - 1 + before;
   const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
@@ -578,57 +577,57 @@ static Expected<void> loadRow(Builder &builder, tpu::StackRowsOp rows, int64_t p
   if (first == end)
     return {};
   const int64_t plane = dims[2] * dims[3];
-  const int64_t offset = slice[kAxisN].begin * dims[1] * plane +
-                         (first * stride - before) * dims[3] + slice[kAxisW].begin;
+  const int64_t offset = tile[kAxisN].begin * dims[1] * plane +
+                         (first * stride - before) * dims[3] + tile[kAxisW].begin;
   GlobalTensor from =
-      globalTensor(to.type, extentsOf(slice[kAxisN].size, dims[1], end - first, slice[kAxisW].size),
+      globalTensor(to.type, extentsOf(tile[kAxisN].size, dims[1], end - first, tile[kAxisW].size),
                    static_cast<uint64_t>(address + byteSize(to.type, offset)));
   from.stride = extentsOf(dims[1] * plane, plane, stride * dims[3], 1);
   return emitLoad(builder, from, to.slice(2, first - all.begin, end - first));
 }
 
-static Expected<void> loadStackedRows(Builder &builder, tpu::StackRowsOp rows, const Slice &slice,
-                                      const LocalTensor &to, int64_t address) {
+static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
+                                     const LocalTensor &to, int64_t address) {
   const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
   for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
     if (Expected<void> loaded =
-            loadRow(builder, rows, place, slice, to.slice(1, place * channels, channels), address);
+            loadRow(builder, rows, place, tile, to.slice(1, place * channels, channels), address);
         !loaded)
       return loaded;
   return {};
 }
 
-Expected<void> loadOperand(Builder &builder, Operation *op, const SliceModel &model, unsigned index,
-                           const LocalSlice &local, int64_t address) {
+Expected<void> loadOperand(Builder &builder, Operation *op, const TileModel &model, unsigned index,
+                           const LocalTile &local, int64_t address) {
   const OperandForm form = operandForm(op, index);
   if (form == OperandForm::Absent)
     return {};
   if (form == OperandForm::PerChannel)
     return loadChannels(builder, op, model, index, local, address);
   const LocalTensor to = localOperand(op, model, index, local);
-  if (tpu::StackRowsOp rows = stackedRows(op, index))
-    return loadStackedRows(builder, rows, local.slice, to, address);
-  const GlobalTensor from = globalOperand(op, model, index, local.slice, address);
+  if (tpu::PackRowsOp rows = packedRows(op, index))
+    return loadPackedRows(builder, rows, local.tile, to, address);
+  const GlobalTensor from = globalOperand(op, model, index, local.tile, address);
   if (form == OperandForm::EveryLane)
     return emitLoadToLanes(builder, from, to);
-  if (form == OperandForm::RowsTurned)
+  if (form == OperandForm::Transposed)
     return emitLoadTransposedCW(builder, from, to);
   if (Expected<void> loaded = loadTensor(builder, from, to);
       !loaded || !carriesParameters(op, index))
     return loaded;
-  return emitLoadToLanes(builder, columnWords(model.operands[index], local.slice[kAxisW], address),
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.tile[kAxisW], address),
                          localColumnWords(op, model, index, local));
 }
 
 /// Calls `store(part, group, begin, end)` for each of `groups` equal parts of the channels of a
-/// slice of a result: what is in the slice are channels [begin, end) of the group.
+/// tile of a result: what is in the tile are channels [begin, end) of the group.
 static Expected<void> storeGroups(
-    const SlicedOp &sliced, int64_t groups,
+    const TiledOp &tiled, int64_t groups,
     llvm::function_ref<Expected<void>(const LocalTensor &, int64_t, int64_t, int64_t)> store) {
   const LocalTensor from =
-      localOperand(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result);
-  const int64_t channels = sliced.model->result[kAxisC] / groups;
-  const Range all = sliced.result.slice[kAxisC];
+      localOperand(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result);
+  const int64_t channels = tiled.model->result[kAxisC] / groups;
+  const Range all = tiled.result.tile[kAxisC];
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t begin = std::max(all.begin, group * channels);
     const int64_t end = std::min(all.end(), (group + 1) * channels);
@@ -642,41 +641,40 @@ static Expected<void> storeGroups(
   return {};
 }
 
-Expected<void> storeRows(Builder &builder, const SlicedOp &sliced, int64_t rows, int64_t address) {
-  const AxisExtents &extents = sliced.model->result;
-  const Slice &slice = sliced.result.slice;
+Expected<void> storeRows(Builder &builder, const TiledOp &tiled, int64_t rows, int64_t address) {
+  const AxisExtents &extents = tiled.model->result;
+  const Tile &tile = tiled.result.tile;
   const int64_t channels = extents[kAxisC] / rows;
   const int64_t width = extents[kAxisW];
   const int64_t plane = extents[kAxisH] * rows * width;
   return storeGroups(
-      sliced, rows, [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) {
-        const int64_t offset = slice[kAxisN].begin * channels * plane + begin * plane +
-                               (slice[kAxisH].begin * rows + row) * width + slice[kAxisW].begin;
+      tiled, rows, [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) {
+        const int64_t offset = tile[kAxisN].begin * channels * plane + begin * plane +
+                               (tile[kAxisH].begin * rows + row) * width + tile[kAxisW].begin;
         GlobalTensor to = globalTensor(
             from.type,
-            extentsOf(slice[kAxisN].size, end - begin, slice[kAxisH].size, slice[kAxisW].size),
+            extentsOf(tile[kAxisN].size, end - begin, tile[kAxisH].size, tile[kAxisW].size),
             static_cast<uint64_t>(address + byteSize(from.type, offset)));
         to.stride = extentsOf(channels * plane, plane, rows * width, 1);
         return emitStore(builder, from, to);
       });
 }
 
-Expected<void> storeTurned(Builder &builder, const SlicedOp &sliced, int64_t groups,
+Expected<void> storeTurned(Builder &builder, const TiledOp &tiled, int64_t groups,
                            int64_t address) {
-  const AxisExtents &extents = sliced.model->result;
-  const Slice &slice = sliced.result.slice;
+  const AxisExtents &extents = tiled.model->result;
+  const Tile &tile = tiled.result.tile;
   const int64_t channels = extents[kAxisC] / groups;
   const int64_t width = extents[kAxisW];
   const int64_t elements = extents[kAxisH] * width * channels;
   return storeGroups(
-      sliced, groups, [&](const LocalTensor &from, int64_t group, int64_t begin, int64_t end) {
-        const int64_t offset = (slice[kAxisN].begin * groups + group) * elements +
-                               (slice[kAxisH].begin * width + slice[kAxisW].begin) * channels +
-                               begin;
+      tiled, groups, [&](const LocalTensor &from, int64_t group, int64_t begin, int64_t end) {
+        const int64_t offset = (tile[kAxisN].begin * groups + group) * elements +
+                               (tile[kAxisH].begin * width + tile[kAxisW].begin) * channels + begin;
         // Turned, the columns stand where the channels did.
         GlobalTensor to = globalTensor(
             from.type,
-            extentsOf(slice[kAxisN].size, slice[kAxisW].size, slice[kAxisH].size, end - begin),
+            extentsOf(tile[kAxisN].size, tile[kAxisW].size, tile[kAxisH].size, end - begin),
             static_cast<uint64_t>(address + byteSize(from.type, offset)));
         to.stride = extentsOf(groups * elements, channels, width * channels, 1);
         return emitStoreTransposedCW(builder, from, to);
@@ -771,12 +769,12 @@ static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims)
   return layout;
 }
 
-/// Puts the words of channels behind the rows of each lane, or behind all rows.
+/// Puts the requantization parameters of channels behind the rows of each lane, or behind all rows.
 static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
                             ArrayRef<int32_t> words) {
   const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
   const int64_t numWords = std::ssize(words);
-  const int64_t each = rows.areTaps ? kChannelWords : numWords / rows.channels;
+  const int64_t each = rows.areTaps ? kRequantWords : numWords / rows.channels;
   for (int64_t channel = 0; channel < rows.channels; ++channel) {
     // Taps may share the words of their channel.
     const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * each % numWords]);
@@ -800,7 +798,7 @@ static Expected<PackedLayout> tapBiasLayout(Operation *op, const ChannelRows &ro
 }
 
 /// Of an operand that is a row for each channel.
-static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const SliceModel &model) {
+static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const TileModel &model) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
   const ChannelRows rows = channelRows(op, model, index);
@@ -845,7 +843,7 @@ std::optional<int64_t> residentAlignment(OpOperand &operand) {
   // With words behind them filters are long, and would only hold up the first layer.
   if (carriesParameters(op, index))
     return std::nullopt;
-  Expected<SliceModel> model = sliceModel(op, chipInfo());
+  Expected<TileModel> model = tileModel(op, chipInfo());
   if (!model)
     return std::nullopt;
   // The phases of one channel are apart, so a part of the channels is in several places.
@@ -883,10 +881,10 @@ static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64
 Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  Expected<SliceModel> model =
+  Expected<TileModel> model =
       isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op)
-          ? sliceModel(op, chipInfo())
-          : Expected<SliceModel>(SliceModel());
+          ? tileModel(op, chipInfo())
+          : Expected<TileModel>(TileModel());
   // What cannot be computed needs no layout.
   if (!constantOf(operand.get()) || !model)
     return std::optional<PackedLayout>();

@@ -22,7 +22,7 @@ enum class OperandForm : uint8_t {
   Absent,     ///< Not loaded: left out, or a number in a command.
   Tensor,     ///< [n, c, h, w], channels (or rows of a matrix) over lanes.
   PerChannel, ///< A row for each channel, packed: filters, biases and slopes.
-  RowsTurned, ///< The same as Tensor of a matrix that lies transposed in global memory.
+  Transposed, ///< The same as Tensor of a matrix that lies transposed in global memory.
   Columns,    ///< A constant right operand, transposed: [n, columns, 1, rows].
   EveryLane,  ///< [1, 64, 1, w], the same in all lanes.
   PixelRow,   ///< The channels of one pixel as [1, 1, 1, c], in the first lane.
@@ -37,37 +37,37 @@ bool liesTurned(tpu::MatMulOp op);
 /// The type in which operand `index` or the result is stored.
 DataType elementTypeOf(mlir::Operation *op, unsigned index);
 
-/// A slice of it in local memory.
-LocalTensor localOperand(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
-                         const codegen::LocalSlice &slice);
+/// A tile of it in local memory.
+LocalTensor localOperand(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                         const codegen::LocalTile &tile);
 
-/// Bytes that the slice takes in each lane, with the parameters that it carries.
-int64_t localOperandBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
-                          const codegen::Slice &slice);
+/// Bytes that the tile takes in each lane, with the parameters that it carries.
+int64_t localOperandBytes(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                          const codegen::Tile &tile);
 
-/// The same slice in the tensor that begins at `address` of global memory, of the same shape as
-/// `localOperand` gives it (of EveryLane one lane, of RowsTurned rows and columns exchanged).
-GlobalTensor globalOperand(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
-                           const codegen::Slice &slice, int64_t address);
+/// The same tile in the tensor that begins at `address` of global memory, of the same shape as
+/// `localOperand` gives it (of EveryLane one lane, of Transposed rows and columns exchanged).
+GlobalTensor globalOperand(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                           const codegen::Tile &tile, int64_t address);
 
-/// Brings the slice from the tensor that begins at `address` to `local`.
-Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen::SliceModel &model,
-                           unsigned index, const codegen::LocalSlice &local, int64_t address);
+/// Brings the tile from the tensor that begins at `address` to `local`.
+Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen::TileModel &model,
+                           unsigned index, const codegen::LocalTile &local, int64_t address);
 
-/// Stores a slice of a result of which `rows` rows lie side by side as channels, one below the
+/// Stores a tile of a result of which `rows` rows lie side by side as channels, one below the
 /// other, in the tensor that begins at `address`.
-Expected<void> storeRows(Builder &builder, const codegen::SlicedOp &sliced, int64_t rows,
+Expected<void> storeRows(Builder &builder, const codegen::TiledOp &tiled, int64_t rows,
                          int64_t address);
 
-/// Stores a slice of a result [n, c, h, w] as [n, groups, h, w, c / groups] in the tensor that
+/// Stores a tile of a result [n, c, h, w] as [n, groups, h, w, c / groups] in the tensor that
 /// begins at `address`.
-Expected<void> storeTurned(Builder &builder, const codegen::SlicedOp &sliced, int64_t groups,
+Expected<void> storeTurned(Builder &builder, const codegen::TiledOp &tiled, int64_t groups,
                            int64_t address);
 
-/// Where the parameters lie that a slice of operand `index` carries (`carriesParameters`): the
+/// Where the parameters lie that a tile of operand `index` carries (`carriesParameters`): the
 /// words of each channel [1, channels, 1, 4] Aligned, or the rows of words of each column.
-uint32_t parameterAddress(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
-                          const codegen::LocalSlice &local);
+uint32_t parameterAddress(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                          const codegen::LocalTile &local);
 
 /// How a constant operand is kept; none: as it is. Errors: constants that cannot be read.
 Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);

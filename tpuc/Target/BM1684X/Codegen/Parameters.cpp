@@ -220,9 +220,9 @@ static Expected<std::vector<int32_t>> slopeWords(Operation *op) {
   return packChannels(*slopes, {});
 }
 
-/// The words of all channels, where `pack` makes those with some biases. Of several phases those of
-/// the first one with the biases of the others behind them, or, where taps take the place of
-/// channels, those of each.
+/// The requantization parameters of all channels, where `pack` makes those with some biases. Of
+/// several phases those of the first one with the biases of the others behind them, or, where taps
+/// take the place of channels, those of each.
 static std::vector<int32_t>
 phaseWords(Operation *op, std::span<const int32_t> biases, int64_t count,
            llvm::function_ref<std::vector<int32_t>(std::span<const int32_t>)> pack) {

@@ -19,7 +19,8 @@ namespace tpuc::bm1684x::backend {
 bool isQuantized(mlir::Operation *op);
 
 /// Whether constant operand `index` carries parameters behind its elements: filters of integer
-/// convolutions and slopes the words of each channel, matrices the rows of words of each column.
+/// convolutions and slopes the requantization parameters of each channel, matrices the rows of
+/// words of each column.
 bool carriesParameters(mlir::Operation *op, unsigned index);
 
 /// How the integers that `op` computes become its result: one entry, or one for each channel (of
@@ -36,7 +37,7 @@ Expected<Requantize> shiftOf(mlir::Operation *op);
 /// Whether the sums of a convolution begin with a bias.
 bool hasBias(mlir::Operation *op);
 
-/// The words of an op that `carriesParameters`: of convolutions and slopes kChannelWords for each
+/// The words of an op that `carriesParameters`: of convolutions and slopes kRequantWords for each
 /// channel, of matrix products kColumnRows rows. Errors: constants that cannot be read, and what
 /// `requantizationsOf` says.
 Expected<std::vector<int32_t>> parameterWords(mlir::Operation *op);

@@ -12,13 +12,13 @@
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
 namespace tpuc::bm1684x::backend {
 
-/// The channels over lanes, in `room`, of a pixel that lies as a row.
-inline LocalTensor channelsOf(const LocalTensor &row, Room &room) {
-  return room.take(row.type, {1, row.shape[3], 1, 1});
+/// The channels over lanes, in `space`, of a pixel that lies as a row.
+inline LocalTensor channelsOf(const LocalTensor &row, ScratchAllocator &space) {
+  return space.take(row.type, {1, row.shape[3], 1, 1});
 }
 
 /// The kernel of a convolution `params`, whose input and output lie as `op` has them: rows are
@@ -30,13 +30,13 @@ Kernels convolutionKernels(mlir::Operation *op, Params params) {
   const LocalTensor output = params.output;
   const bool turnsInput = operandForm(op, 0) == OperandForm::PixelRow;
   const bool turnsOutput = operandForm(op, op->getNumOperands()) == OperandForm::PixelRow;
-  Room room{begin};
+  ScratchAllocator space{begin};
   if (turnsInput)
-    params.input = channelsOf(input, room);
+    params.input = channelsOf(input, space);
   if (turnsOutput)
-    params.output = channelsOf(output, room);
-  const uint32_t own = room.next - begin;
-  params.scratch.address = room.next;
+    params.output = channelsOf(output, space);
+  const uint32_t own = space.next - begin;
+  params.scratch.address = space.next;
   params.scratch.bytes -= std::min(own, params.scratch.bytes);
   return std::vector<Kernel>{{[=]() -> Expected<uint32_t> {
                                 Expected<uint32_t> needed = scratch(params);

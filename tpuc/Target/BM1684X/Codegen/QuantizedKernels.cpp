@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/QuantizedKernels.h"
+#include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/ResizeTaps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -24,10 +24,10 @@
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Codegen/PixelRows.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Kernels/LutToArith.h"
 #include "tpuc/Target/BM1684X/Kernels/Pooling.h"
 #include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
-#include "tpuc/Target/BM1684X/Kernels/TableSteps.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -54,17 +54,17 @@ Expected<Requantize> requantizationOf(Operation *op) {
 bool givesFloats(Operation *op) { return op->hasAttr("dequant_scale"); }
 
 /// What a convolution and a transposed one have in common.
-Expected<QuantizedConvolution> quantizedConvolutionOf(const SlicedOp &sliced) {
-  Operation *op = sliced.op;
+Expected<QuantizedConvolution> quantizedConvolutionOf(const TiledOp &tiled) {
+  Operation *op = tiled.op;
   QuantizedConvolution conv;
-  conv.input = operandOf(sliced, 0);
-  conv.output = resultOf(sliced);
-  conv.filterAddress = addressOf(sliced, 1);
-  conv.parameterAddress = parametersOf(sliced);
+  conv.input = operandOf(tiled, 0);
+  conv.output = resultOf(tiled);
+  conv.filterAddress = addressOf(tiled, 1);
+  conv.parameterAddress = parametersOf(tiled);
   conv.hasBias = hasBias(op);
   conv.inputZero = zeroPoint(op->getOperand(0));
-  conv.group = groupOf(sliced);
-  conv.scratch = scratchRoom(sliced);
+  conv.group = groupOf(tiled);
+  conv.scratch = scratchRoom(tiled);
   if (givesFloats(op)) {
     conv.activation = activationOf(op);
     return conv;
@@ -77,39 +77,38 @@ Expected<QuantizedConvolution> quantizedConvolutionOf(const SlicedOp &sliced) {
   return conv;
 }
 
-Kernels quantizedConvKernels(const SlicedOp &sliced) {
-  Expected<Window2d> window = windowOf(sliced);
+Kernels quantizedConvKernels(const TiledOp &tiled) {
+  Expected<Window2d> window = windowOf(tiled);
   if (!window)
     return propagate(window);
-  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(sliced);
+  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(tiled);
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  return convolutionKernels<quantizedConvolutionScratch, emitQuantizedConvolution>(sliced.op,
-                                                                                   *conv);
+  return convolutionKernels<quantizedConvolutionScratch, emitQuantizedConvolution>(tiled.op, *conv);
 }
 
-Kernels quantizedDeconvKernels(const SlicedOp &sliced) {
-  Expected<Window2d> window = transposedWindowOf(sliced);
+Kernels quantizedDeconvKernels(const TiledOp &tiled) {
+  Expected<Window2d> window = transposedWindowOf(tiled);
   if (!window)
     return propagate(window);
-  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(sliced);
+  Expected<QuantizedConvolution> conv = quantizedConvolutionOf(tiled);
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  if (isInPhases(sliced.op))
+  if (isInPhases(tiled.op))
     return one<quantizedPhaseDeconvolutionScratch, emitQuantizedPhaseDeconvolution>(*conv);
   return one<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(*conv);
 }
 
 /// How sums of a product become its result, where the columns have parameters of their own.
-Expected<void> setColumns(QuantizedMatrixProduct &product, const SlicedOp &sliced) {
-  if (cast<RankedTensorType>(sliced.op->getOperand(1).getType()).getRank() != 2)
+Expected<void> setColumns(QuantizedMatrixProduct &product, const TiledOp &tiled) {
+  if (cast<RankedTensorType>(tiled.op->getOperand(1).getType()).getRank() != 2)
     return makeError("", "a constant that is no matrix", "two dimensions");
-  product.columnAddress = parametersOf(sliced);
-  if (givesFloats(sliced.op))
+  product.columnAddress = parametersOf(tiled);
+  if (givesFloats(tiled.op))
     return {};
-  Expected<std::vector<Requantize>> factors = requantizationsOf(sliced.op);
+  Expected<std::vector<Requantize>> factors = requantizationsOf(tiled.op);
   if (!factors)
     return propagate(factors);
   product.requantize = factors->front();
@@ -118,13 +117,13 @@ Expected<void> setColumns(QuantizedMatrixProduct &product, const SlicedOp &slice
 }
 
 /// The same where both operands are computed.
-Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const SlicedOp &sliced) {
+Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const TiledOp &tiled) {
   product.leftZero = zeroPoint(op.getInput());
   product.rightZero = zeroPoint(op.getRight());
   if (isPresent(op, 2)) {
-    if (sliced.model->operands[2].extents[kAxisW] != sliced.model->result[kAxisW])
+    if (tiled.model->operands[2].extents[kAxisW] != tiled.model->result[kAxisW])
       return makeError("", "one bias for all columns", "one for each");
-    product.biasAddress = addressOf(sliced, 2);
+    product.biasAddress = addressOf(tiled, 2);
   }
   if (std::optional<ArrayAttr> scales = op.getDequantScale()) {
     product.scale = toDoubles(scales).front();
@@ -139,17 +138,17 @@ Expected<void> setWhole(QuantizedMatrixProduct &product, tpu::MatMulOp op, const
   return {};
 }
 
-Kernels quantizedMatMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
+Kernels quantizedMatMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
   QuantizedMatrixProduct product;
   product.rightIsTransposed = op.getRightTranspose();
   product.activation = activationOf(op);
-  product.scratch = scratchRoom(sliced);
+  product.scratch = scratchRoom(tiled);
   if (Expected<void> set =
-          carriesParameters(op, 1) ? setColumns(product, sliced) : setWhole(product, op, sliced);
+          carriesParameters(op, 1) ? setColumns(product, tiled) : setWhole(product, op, tiled);
       !set)
     return propagate(set);
   std::vector<Kernel> products;
-  for (const MatrixOperands &matrices : matricesOf(sliced)) {
+  for (const MatrixOperands &matrices : matricesOf(tiled)) {
     product.left = matrices.left;
     product.right = matrices.right;
     product.output = matrices.output;
@@ -159,10 +158,10 @@ Kernels quantizedMatMulKernels(tpu::MatMulOp op, const SlicedOp &sliced) {
   return products;
 }
 
-Kernels sumKernels(Operation *op, const SlicedOp &sliced) {
+Kernels sumKernels(Operation *op, const TiledOp &tiled) {
   QuantizedSum sum;
   for (unsigned index = 0; index < op->getNumOperands(); ++index)
-    sum.inputs.push_back(operandOf(sliced, index));
+    sum.inputs.push_back(operandOf(tiled, index));
   for (int64_t multiplier : top::toInts(op->getAttrOfType<ArrayAttr>("multiplier")))
     sum.multipliers.push_back(static_cast<int32_t>(multiplier));
   if (auto offset = op->getAttrOfType<IntegerAttr>("offset"))
@@ -172,67 +171,67 @@ Kernels sumKernels(Operation *op, const SlicedOp &sliced) {
   if (!requantize)
     return propagate(requantize);
   sum.requantize = *requantize;
-  sum.output = resultOf(sliced);
-  sum.scratch = scratchRoom(sliced);
+  sum.output = resultOf(tiled);
+  sum.scratch = scratchRoom(tiled);
   return one<quantizedSumScratch, emitQuantizedSum>(sum);
 }
 
-Kernels mulKernels(Operation *op, const SlicedOp &sliced) {
+Kernels mulKernels(Operation *op, const TiledOp &tiled) {
   if (op->getNumOperands() != 2)
     return makeError("", std::to_string(op->getNumOperands()) + " operands", "two");
   Expected<Requantize> requantize = requantizationOf(op);
   if (!requantize)
     return propagate(requantize);
   return one<quantizedProductScratch, emitQuantizedProduct>(
-      QuantizedProduct{.left = operandOf(sliced, 0),
-                       .right = operandOf(sliced, 1),
+      QuantizedProduct{.left = operandOf(tiled, 0),
+                       .right = operandOf(tiled, 1),
                        .leftZero = zeroPoint(op->getOperand(0)),
                        .rightZero = zeroPoint(op->getOperand(1)),
                        .requantize = *requantize,
-                       .output = resultOf(sliced),
-                       .scratch = scratchRoom(sliced)});
+                       .output = resultOf(tiled),
+                       .scratch = scratchRoom(tiled)});
 }
 
 /// The greater or the less of two: integers of one scale compare as the numbers do.
-Kernels extremeKernels(Operation *op, const SlicedOp &sliced) {
+Kernels extremeKernels(Operation *op, const TiledOp &tiled) {
   if (op->getNumOperands() != 2 || activationOf(op).relu)
     return makeError("", "more than two operands, or a ReLU", "two operands alone");
   return one<selectScratch, emitSelect>(
       Select{.kind = isa<tpu::MaxOp>(op) ? CompareKind::Greater : CompareKind::Less,
-             .left = operandOf(sliced, 0),
-             .right = operandOf(sliced, 1),
-             .ifTrue = operandOf(sliced, 0),
-             .ifFalse = operandOf(sliced, 1),
-             .output = resultOf(sliced),
-             .scratch = scratchRoom(sliced)});
+             .left = operandOf(tiled, 0),
+             .right = operandOf(tiled, 1),
+             .ifTrue = operandOf(tiled, 0),
+             .ifFalse = operandOf(tiled, 1),
+             .output = resultOf(tiled),
+             .scratch = scratchRoom(tiled)});
 }
 
-Kernels tableKernels(const SlicedOp &sliced) {
-  if (const auto numbers = sliced.op->getAttrOfType<ArrayAttr>(kTableSteps)) {
+Kernels tableKernels(const TiledOp &tiled) {
+  if (const auto numbers = tiled.op->getAttrOfType<ArrayAttr>(kLutSteps)) {
     const SmallVector<int64_t> plain = top::toInts(numbers);
-    Expected<std::vector<TableStep>> steps = stepsOf(plain);
+    Expected<std::vector<LutStep>> steps = stepsOf(plain);
     if (!steps)
       return propagate(steps);
     return one<tableArithmeticScratch, emitTableArithmetic>(
-        TableArithmetic{operandOf(sliced, 0), resultOf(sliced), *steps, scratchRoom(sliced)});
+        TableArithmetic{operandOf(tiled, 0), resultOf(tiled), *steps, scratchRoom(tiled)});
   }
   return oneChecked<checkTableLookup, emitTableLookup>(
-      TableLookup{operandOf(sliced, 0), resultOf(sliced), addressOf(sliced, 1)});
+      TableLookup{operandOf(tiled, 0), resultOf(tiled), addressOf(tiled, 1)});
 }
 
-Kernels maxPoolKernels(const SlicedOp &sliced) {
-  Expected<Window2d> window = windowOf(sliced);
+Kernels maxPoolKernels(const TiledOp &tiled) {
+  Expected<Window2d> window = windowOf(tiled);
   if (!window)
     return propagate(window);
-  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(sliced, 0),
-                                                  .output = resultOf(sliced),
+  return one<poolingScratch, emitPooling>(Pooling{.input = operandOf(tiled, 0),
+                                                  .output = resultOf(tiled),
                                                   .window = *window,
-                                                  .activation = activationOf(sliced.op),
-                                                  .scratch = scratchRoom(sliced)});
+                                                  .activation = activationOf(tiled.op),
+                                                  .scratch = scratchRoom(tiled)});
 }
 
-Kernels averageKernels(tpu::AvgPoolOp op, const SlicedOp &sliced) {
-  Expected<Window2d> window = windowOf(sliced);
+Kernels averageKernels(tpu::AvgPoolOp op, const TiledOp &tiled) {
+  Expected<Window2d> window = windowOf(tiled);
   if (!window)
     return propagate(window);
   Expected<std::vector<Requantize>> factors = requantizationsOf(op);
@@ -242,26 +241,26 @@ Kernels averageKernels(tpu::AvgPoolOp op, const SlicedOp &sliced) {
   if (factors->size() > 1)
     factors->insert(factors->begin(), factors->front());
   return one<quantizedAveragePoolScratch, emitQuantizedAveragePool>(
-      QuantizedAveragePool{.input = operandOf(sliced, 0),
-                           .output = resultOf(sliced),
+      QuantizedAveragePool{.input = operandOf(tiled, 0),
+                           .output = resultOf(tiled),
                            .window = *window,
                            .countsPadding = op.getCountIncludePad(),
                            .inputZero = zeroPoint(op.getInput()),
                            .factors = std::move(*factors),
-                           .scratch = scratchRoom(sliced)});
+                           .scratch = scratchRoom(tiled)});
 }
 
 /// A sum over the last axes is a window over all of them.
-Kernels quantizedReduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
-  const LocalTensor input = operandOf(sliced, 0);
+Kernels quantizedReduceKernels(tpu::ReduceOp op, const TiledOp &tiled) {
+  const LocalTensor input = operandOf(tiled, 0);
   Window2d window;
   window.kernel = {input.shape[2], input.shape[3]};
   if (op.getMode() == "ReduceMax")
     return one<poolingScratch, emitPooling>(Pooling{.input = input,
-                                                    .output = resultOf(sliced),
+                                                    .output = resultOf(tiled),
                                                     .window = window,
                                                     .activation = {},
-                                                    .scratch = scratchRoom(sliced)});
+                                                    .scratch = scratchRoom(tiled)});
   if (op.getMode() != "ReduceMean" && op.getMode() != "ReduceSum")
     return makeError("", "mode " + op.getMode().str(), "a sum, mean or maximum");
   Expected<Requantize> factor = requantizationOf(op);
@@ -269,49 +268,49 @@ Kernels quantizedReduceKernels(tpu::ReduceOp op, const SlicedOp &sliced) {
     return propagate(factor);
   return one<quantizedAveragePoolScratch, emitQuantizedAveragePool>(
       QuantizedAveragePool{.input = input,
-                           .output = resultOf(sliced),
+                           .output = resultOf(tiled),
                            .window = window,
                            .inputZero = zeroPoint(op.getInput()),
                            .factors = {*factor},
-                           .scratch = scratchRoom(sliced)});
+                           .scratch = scratchRoom(tiled)});
 }
 
 /// Leaky and parametric ReLUs.
-Kernels leakyKernels(Operation *op, const SlicedOp &sliced) {
+Kernels leakyKernels(Operation *op, const TiledOp &tiled) {
   Expected<std::vector<Requantize>> factors = requantizationsOf(op);
   if (!factors)
     return propagate(factors);
   if (factors->size() < 2)
     return makeError("", "one factor", "one for each sign");
-  QuantizedLeakyRelu relu{.input = operandOf(sliced, 0),
-                          .output = resultOf(sliced),
+  QuantizedLeakyRelu relu{.input = operandOf(tiled, 0),
+                          .output = resultOf(tiled),
                           .inputZero = zeroPoint(op->getOperand(0)),
                           .positive = (*factors)[0],
                           .negative = (*factors)[1],
                           .parameterAddress = std::nullopt,
-                          .scratch = scratchRoom(sliced)};
+                          .scratch = scratchRoom(tiled)};
   if (carriesParameters(op, 1))
-    relu.parameterAddress = parametersOf(sliced);
+    relu.parameterAddress = parametersOf(tiled);
   return one<quantizedLeakyReluScratch, emitQuantizedLeakyRelu>(relu);
 }
 
-Kernels requantizeKernels(Operation *op, const SlicedOp &sliced) {
+Kernels requantizeKernels(Operation *op, const TiledOp &tiled) {
   Expected<Requantize> requantize = requantizationOf(op);
   if (!requantize)
     return propagate(requantize);
   return one<requantizeScratch, emitRequantize>(
-      RequantizeOp{.input = operandOf(sliced, 0),
-                   .output = resultOf(sliced),
+      RequantizeOp{.input = operandOf(tiled, 0),
+                   .output = resultOf(tiled),
                    .inputZero = zeroPoint(op->getOperand(0)),
                    .requantize = *requantize,
-                   .scratch = scratchRoom(sliced)});
+                   .scratch = scratchRoom(tiled)});
 }
 
 /// From numbers to integers, or back.
-Kernels castKernels(tpu::CastOp op, const SlicedOp &sliced) {
-  const LocalTensor input = operandOf(sliced, 0);
-  const LocalTensor output = resultOf(sliced);
-  const Scratch scratch = scratchRoom(sliced);
+Kernels castKernels(tpu::CastOp op, const TiledOp &tiled) {
+  const LocalTensor input = operandOf(tiled, 0);
+  const LocalTensor output = resultOf(tiled);
+  const Scratch scratch = scratchRoom(tiled);
   quant::UniformQuantizedType from = tpu::quantizedType(op.getInput());
   quant::UniformQuantizedType to = tpu::quantizedType(op.getOutput());
   if (from && to)
@@ -323,10 +322,10 @@ Kernels castKernels(tpu::CastOp op, const SlicedOp &sliced) {
       QuantizeOp{input, output, to.getScale(), zeroPoint(op.getOutput()), scratch});
 }
 
-Kernels quantizedInterpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
+Kernels quantizedInterpKernels(tpu::InterpOp op, const TiledOp &tiled) {
   if (repeatsPixels(op))
-    return upsampleKernels(sliced);
-  Expected<ResizeTaps> taps = resizeTapsOf(op, sliced);
+    return upsampleKernels(tiled);
+  Expected<ResizeTaps> taps = resizeTapsOf(op, tiled);
   if (!taps)
     return propagate(taps);
   Expected<Requantize> factor = op.getMode() == "nearest" ? Requantize() : requantizationOf(op);
@@ -338,49 +337,49 @@ Kernels quantizedInterpKernels(tpu::InterpOp op, const SlicedOp &sliced) {
     factor->zeroPoint = zeroPoint(op.getInput());
   }
   return one<quantizedResizeScratch, emitQuantizedResize>(
-      QuantizedResize{.input = operandOf(sliced, 0),
-                      .output = resultOf(sliced),
+      QuantizedResize{.input = operandOf(tiled, 0),
+                      .output = resultOf(tiled),
                       .rows = std::move(taps->rows),
                       .columns = std::move(taps->columns),
                       .inputZero = zeroPoint(op.getInput()),
                       .requantize = *factor,
-                      .scratch = scratchRoom(sliced)});
+                      .scratch = scratchRoom(tiled)});
 }
 
-Kernels normKernels(tpu::LayerNormOp op, const SlicedOp &sliced) {
+Kernels normKernels(tpu::LayerNormOp op, const TiledOp &tiled) {
   QuantizedNormalization norm;
-  norm.input = operandOf(sliced, 0);
-  norm.output = resultOf(sliced);
+  norm.input = operandOf(tiled, 0);
+  norm.output = resultOf(tiled);
   norm.scale = tpu::quantizedType(op.getInput()).getScale();
   norm.epsilon = op.getEps().convertToDouble();
-  norm.scratch = scratchRoom(sliced);
+  norm.scratch = scratchRoom(tiled);
   if (isPresent(op, 1))
-    norm.gamma = operandOf(sliced, 1);
+    norm.gamma = operandOf(tiled, 1);
   if (isPresent(op, 2))
-    norm.beta = operandOf(sliced, 2);
+    norm.beta = operandOf(tiled, 2);
   return one<quantizedNormalizationScratch, emitQuantizedNormalization>(norm);
 }
 
 StoredAs storedAs(Value value) { return {tpu::quantizedType(value).getScale(), zeroPoint(value)}; }
 
-Kernels quantizedSoftmaxKernels(tpu::SoftmaxOp op, const SlicedOp &sliced) {
+Kernels quantizedSoftmaxKernels(tpu::SoftmaxOp op, const TiledOp &tiled) {
   if (op.getLog() || worksInTheMiddle(op))
     return makeError("", "a logarithm, or an axis that is not the last", "the last axis");
   QuantizedSoftmax softmax;
-  softmax.input = operandOf(sliced, 0);
-  softmax.output = resultOf(sliced);
+  softmax.input = operandOf(tiled, 0);
+  softmax.output = resultOf(tiled);
   softmax.beta = op.getBeta().convertToDouble();
   softmax.outputAs = storedAs(op.getOutput());
-  softmax.scratch = scratchRoom(sliced);
+  softmax.scratch = scratchRoom(tiled);
   return one<quantizedSoftmaxScratch, emitQuantizedSoftmax>(softmax);
 }
 
-Kernels quantizedAttentionKernels(tpu::ScaleDotProductAttentionOp op, const SlicedOp &sliced) {
+Kernels quantizedAttentionKernels(tpu::ScaleDotProductAttentionOp op, const TiledOp &tiled) {
   for (Value value : {op.getKey(), op.getValue(), op.getOutput()})
     if (!tpu::isQuantized(value))
       return makeError("", "a tensor of floats", "stored integers alone");
   QuantizedAttention attention;
-  Expected<double> scale = setHeads(attention, op, sliced);
+  Expected<double> scale = setHeads(attention, op, tiled);
   if (!scale)
     return propagate(scale);
   attention.scale = *scale;
@@ -388,7 +387,7 @@ Kernels quantizedAttentionKernels(tpu::ScaleDotProductAttentionOp op, const Slic
   attention.keyAs = storedAs(op.getKey());
   attention.valueAs = storedAs(op.getValue());
   attention.outputAs = storedAs(op.getOutput());
-  attention.scratch = scratchRoom(sliced);
+  attention.scratch = scratchRoom(tiled);
   return one<quantizedAttentionScratch, emitQuantizedAttention>(attention);
 }
 
@@ -399,48 +398,47 @@ bool isCastOfIntegers(Operation *cast) {
 } // namespace
 
 const KernelTable &quantizedKernels() {
-  using Sliced = const SlicedOp &;
+  using Sliced = const TiledOp &;
   static const KernelTable kTable =
       KernelTable(isQuantized, checkNothing)
-          .add<tpu::ConvOp>([](Operation *, Sliced sliced) { return quantizedConvKernels(sliced); })
+          .add<tpu::ConvOp>([](Operation *, Sliced tiled) { return quantizedConvKernels(tiled); })
           .add<tpu::DeconvOp>(
-              [](Operation *, Sliced sliced) { return quantizedDeconvKernels(sliced); })
-          .add<tpu::MatMulOp>([](tpu::MatMulOp product, Sliced sliced) {
-            return quantizedMatMulKernels(product, sliced);
+              [](Operation *, Sliced tiled) { return quantizedDeconvKernels(tiled); })
+          .add<tpu::MatMulOp>([](tpu::MatMulOp product, Sliced tiled) {
+            return quantizedMatMulKernels(product, tiled);
           })
           .add<tpu::AddOp, tpu::SubOp>(
-              [](auto sum, Sliced sliced) { return sumKernels(sum, sliced); })
+              [](auto sum, Sliced tiled) { return sumKernels(sum, tiled); })
           .add<tpu::MulOp>(
-              [](tpu::MulOp product, Sliced sliced) { return mulKernels(product, sliced); })
+              [](tpu::MulOp product, Sliced tiled) { return mulKernels(product, tiled); })
           .add<tpu::MaxOp, tpu::MinOp>(
-              [](auto most, Sliced sliced) { return extremeKernels(most, sliced); })
-          .add<tpu::LutOp>([](Operation *, Sliced sliced) { return tableKernels(sliced); })
-          .add<tpu::MaxPoolOp>([](Operation *, Sliced sliced) { return maxPoolKernels(sliced); })
+              [](auto most, Sliced tiled) { return extremeKernels(most, tiled); })
+          .add<tpu::LutOp>([](Operation *, Sliced tiled) { return tableKernels(tiled); })
+          .add<tpu::MaxPoolOp>([](Operation *, Sliced tiled) { return maxPoolKernels(tiled); })
           .add<tpu::AvgPoolOp>(
-              [](tpu::AvgPoolOp pool, Sliced sliced) { return averageKernels(pool, sliced); })
-          .add<tpu::ReduceOp>([](tpu::ReduceOp reduce, Sliced sliced) {
-            return quantizedReduceKernels(reduce, sliced);
+              [](tpu::AvgPoolOp pool, Sliced tiled) { return averageKernels(pool, tiled); })
+          .add<tpu::ReduceOp>([](tpu::ReduceOp reduce, Sliced tiled) {
+            return quantizedReduceKernels(reduce, tiled);
           })
           .add<tpu::LeakyReluOp, tpu::PReluOp>(
-              [](auto relu, Sliced sliced) { return leakyKernels(relu, sliced); })
+              [](auto relu, Sliced tiled) { return leakyKernels(relu, tiled); })
           .add<tpu::RequantIntOp>(
-              [](tpu::RequantIntOp op, Sliced sliced) { return requantizeKernels(op, sliced); })
-          .add<tpu::UpsampleOp>([](Operation *, Sliced sliced) { return upsampleKernels(sliced); })
-          .add<tpu::InterpOp>([](tpu::InterpOp interp, Sliced sliced) {
-            return quantizedInterpKernels(interp, sliced);
+              [](tpu::RequantIntOp op, Sliced tiled) { return requantizeKernels(op, tiled); })
+          .add<tpu::UpsampleOp>([](Operation *, Sliced tiled) { return upsampleKernels(tiled); })
+          .add<tpu::InterpOp>([](tpu::InterpOp interp, Sliced tiled) {
+            return quantizedInterpKernels(interp, tiled);
           })
           .where(isCastOfIntegers)
-          .add<tpu::CastOp>(
-              [](tpu::CastOp cast, Sliced sliced) { return castKernels(cast, sliced); })
-          .where(tpu::hasStoredSteps)
+          .add<tpu::CastOp>([](tpu::CastOp cast, Sliced tiled) { return castKernels(cast, tiled); })
+          .where(tpu::hasIntegerFusion)
           .add<tpu::LayerNormOp>(
-              [](tpu::LayerNormOp norm, Sliced sliced) { return normKernels(norm, sliced); })
-          .add<tpu::SoftmaxOp>([](tpu::SoftmaxOp softmax, Sliced sliced) {
-            return quantizedSoftmaxKernels(softmax, sliced);
+              [](tpu::LayerNormOp norm, Sliced tiled) { return normKernels(norm, tiled); })
+          .add<tpu::SoftmaxOp>([](tpu::SoftmaxOp softmax, Sliced tiled) {
+            return quantizedSoftmaxKernels(softmax, tiled);
           })
           .add<tpu::ScaleDotProductAttentionOp>(
-              [](tpu::ScaleDotProductAttentionOp attention, Sliced sliced) {
-                return quantizedAttentionKernels(attention, sliced);
+              [](tpu::ScaleDotProductAttentionOp attention, Sliced tiled) {
+                return quantizedAttentionKernels(attention, tiled);
               });
   return kTable;
 }

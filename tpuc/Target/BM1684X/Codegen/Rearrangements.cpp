@@ -154,7 +154,7 @@ const OpFunctions<Sources()> &sourceFunctions() {
           .add<tpu::TileOp>([](tpu::TileOp tile) { return tileSources(tile); })
           .add<tpu::PadOp>([](tpu::PadOp pad) { return padSources(pad); })
           .add<tpu::CenterCropPadOp>([](tpu::CenterCropPadOp crop) { return centreSources(crop); })
-          .add<tpu::SliceOp>([](tpu::SliceOp slice) { return sliceSources(slice); });
+          .add<tpu::SliceOp>([](tpu::SliceOp tile) { return sliceSources(tile); });
   return kFunctions;
 }
 

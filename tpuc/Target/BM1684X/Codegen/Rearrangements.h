@@ -30,7 +30,7 @@ struct Rearrangement {
   bool isFilled = false;
 };
 
-/// Whether `op` is of this kind: a tile, a pad, a crop or a slice with any steps.
+/// Whether `op` is of this kind: a tile, a pad, a crop or a tile with any steps.
 bool isRearrangement(mlir::Operation *op);
 
 /// What it does. Errors (without `where`): parameters that are computed.

@@ -25,30 +25,30 @@ namespace {
 enum : unsigned { kFilter = 1, kRecurrence, kBias, kLengths, kInitialHidden, kInitialCell };
 
 /// A tensor of rows over lanes, [1, lanes, 1, columns]: what the cell calls channels and steps.
-std::optional<LocalTensor> given(const SlicedOp &sliced, unsigned index) {
-  if (!isPresent(sliced.op, index))
+std::optional<LocalTensor> given(const TiledOp &tiled, unsigned index) {
+  if (!isPresent(tiled.op, index))
     return std::nullopt;
-  return operandOf(sliced, index);
+  return operandOf(tiled, index);
 }
 
 } // namespace
 
-Kernels recurrentKernels(const SlicedOp &sliced) {
-  Operation *op = sliced.op;
+Kernels recurrentKernels(const TiledOp &tiled) {
+  Operation *op = tiled.op;
   Recurrence recurrence;
-  recurrence.input = operandOf(sliced, 0);
-  recurrence.output = resultOf(sliced);
-  recurrence.filterAddress = addressOf(sliced, kFilter);
-  recurrence.recurrenceAddress = addressOf(sliced, kRecurrence);
+  recurrence.input = operandOf(tiled, 0);
+  recurrence.output = resultOf(tiled);
+  recurrence.filterAddress = addressOf(tiled, kFilter);
+  recurrence.recurrenceAddress = addressOf(tiled, kRecurrence);
   if (isPresent(op, kBias))
-    recurrence.biasAddress = addressOf(sliced, kBias);
-  recurrence.initialHidden = given(sliced, kInitialHidden);
-  recurrence.initialCell = given(sliced, kInitialCell);
+    recurrence.biasAddress = addressOf(tiled, kBias);
+  recurrence.initialHidden = given(tiled, kInitialHidden);
+  recurrence.initialCell = given(tiled, kInitialCell);
   recurrence.batch = cast<RankedTensorType>(op->getOperand(0).getType()).getShape()[1];
   const auto direction = op->getAttrOfType<StringAttr>("direction");
   recurrence.isReversed = direction && direction.getValue() == "reverse";
   recurrence.givesCell = isa<NoneType>(op->getResult(0).getType());
-  recurrence.scratch = scratchRoom(sliced);
+  recurrence.scratch = scratchRoom(tiled);
   if (auto gru = dyn_cast<tpu::GRUOp>(op)) {
     recurrence.kind = CellKind::Gru;
     recurrence.resetsProduct = gru.getLinearBeforeReset();

@@ -14,7 +14,7 @@
 namespace tpuc::bm1684x::backend {
 
 /// The kernel of an LSTM, a GRU or an RNN; as `kernelsOf`.
-Kernels recurrentKernels(const codegen::SlicedOp &sliced);
+Kernels recurrentKernels(const codegen::TiledOp &tiled);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -28,11 +28,11 @@ using mlir::Operation;
 namespace {
 
 /// Tensors of types that no command takes.
-Expected<void> checkElements(const SlicedOp &sliced) {
-  for (unsigned index = 0; index <= sliced.op->getNumOperands(); ++index) {
-    if (operandForm(sliced.op, index) == OperandForm::Absent)
+Expected<void> checkElements(const TiledOp &tiled) {
+  for (unsigned index = 0; index <= tiled.op->getNumOperands(); ++index) {
+    if (operandForm(tiled.op, index) == OperandForm::Absent)
       continue;
-    const DataType type = elementTypeOf(sliced.op, index);
+    const DataType type = elementTypeOf(tiled.op, index);
     if (!precOf(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)),
                        "elements of at most 32 bits");
@@ -51,25 +51,24 @@ CompareKind compareKind(StringRef mode) {
 }
 
 /// Operand `index`, or the number that it is.
-BinaryOperand operandOrNumber(const SlicedOp &sliced, unsigned index) {
-  if (operandForm(sliced.op, index) == OperandForm::Absent)
-    return *scalarOperand(sliced.op, index);
-  return operandOf(sliced, index);
+BinaryOperand operandOrNumber(const TiledOp &tiled, unsigned index) {
+  if (operandForm(tiled.op, index) == OperandForm::Absent)
+    return *scalarOperand(tiled.op, index);
+  return operandOf(tiled, index);
 }
 
-Kernels selected(const SlicedOp &sliced, Select select) {
-  select.output = resultOf(sliced);
-  select.scratch = scratchRoom(sliced);
+Kernels selected(const TiledOp &tiled, Select select) {
+  select.output = resultOf(tiled);
+  select.scratch = scratchRoom(tiled);
   return one<selectScratch, emitSelect>(select);
 }
 
-Kernels compared(const SlicedOp &sliced, CompareKind kind, BinaryOperand left,
-                 BinaryOperand right) {
+Kernels compared(const TiledOp &tiled, CompareKind kind, BinaryOperand left, BinaryOperand right) {
   Select select;
   select.kind = kind;
   select.left = std::move(left);
   select.right = std::move(right);
-  return selected(sliced, std::move(select));
+  return selected(tiled, std::move(select));
 }
 
 /// The comparison with the operands exchanged.
@@ -106,28 +105,28 @@ Neighbours neighboursOf(DataType type, double number) {
 }
 
 /// Compared with a number between two of the type: with one of the two. None is equal.
-Kernels comparedBetween(const SlicedOp &sliced, CompareKind kind, const LocalTensor &input,
+Kernels comparedBetween(const TiledOp &tiled, CompareKind kind, const LocalTensor &input,
                         const Neighbours &neighbours) {
   switch (kind) {
   case CompareKind::Greater:
   case CompareKind::GreaterOrEqual:
-    return compared(sliced, CompareKind::GreaterOrEqual, input, neighbours.above);
+    return compared(tiled, CompareKind::GreaterOrEqual, input, neighbours.above);
   case CompareKind::Less:
   case CompareKind::LessOrEqual:
-    return compared(sliced, CompareKind::LessOrEqual, input, neighbours.below);
+    return compared(tiled, CompareKind::LessOrEqual, input, neighbours.below);
   default: {
     Select select;
     select.left = input;
     select.right = 0.0;
     select.ifTrue = select.ifFalse = kind == CompareKind::NotEqual ? 1.0 : 0.0;
-    return selected(sliced, std::move(select));
+    return selected(tiled, std::move(select));
   }
   }
 }
 
-Kernels compareConstKernels(tpu::CompareConstOp op, const SlicedOp &sliced) {
+Kernels compareConstKernels(tpu::CompareConstOp op, const TiledOp &tiled) {
   const double number = op.getConstVal().convertToDouble();
-  const LocalTensor input = operandOf(sliced, 0);
+  const LocalTensor input = operandOf(tiled, 0);
   const CompareKind mode = compareKind(op.getMode());
   const CompareKind kind = op.getInversed() ? mirrored(mode) : mode;
   constexpr double kMost = 127;
@@ -136,28 +135,28 @@ Kernels compareConstKernels(tpu::CompareConstOp op, const SlicedOp &sliced) {
     return makeError("", "bytes compared with " + std::to_string(number), "at most 127");
   const Neighbours neighbours = neighboursOf(input.type, number);
   if (neighbours.below != neighbours.above)
-    return comparedBetween(sliced, kind, input, neighbours);
-  return compared(sliced, kind, input, number);
+    return comparedBetween(tiled, kind, input, neighbours);
+  return compared(tiled, kind, input, number);
 }
 
 /// A choice by a condition: 0 stands for false.
-Kernels chosen(const SlicedOp &sliced, BinaryOperand ifTrue, BinaryOperand ifFalse) {
+Kernels chosen(const TiledOp &tiled, BinaryOperand ifTrue, BinaryOperand ifFalse) {
   Select select;
   select.kind = CompareKind::NotEqual;
-  select.left = operandOf(sliced, 0);
+  select.left = operandOf(tiled, 0);
   select.right = 0.0;
   select.ifTrue = std::move(ifTrue);
   select.ifFalse = std::move(ifFalse);
-  return selected(sliced, std::move(select));
+  return selected(tiled, std::move(select));
 }
 
-Kernels logicalKernels(tpu::LogicalBinaryOp op, const SlicedOp &sliced) {
-  const LocalTensor right = operandOf(sliced, 1);
+Kernels logicalKernels(tpu::LogicalBinaryOp op, const TiledOp &tiled) {
+  const LocalTensor right = operandOf(tiled, 1);
   if (op.getMode() == "And")
-    return chosen(sliced, right, 0.0);
+    return chosen(tiled, right, 0.0);
   if (op.getMode() == "Or")
-    return chosen(sliced, 1.0, right);
-  return compared(sliced, CompareKind::NotEqual, operandOf(sliced, 0), right);
+    return chosen(tiled, 1.0, right);
+  return compared(tiled, CompareKind::NotEqual, operandOf(tiled, 0), right);
 }
 
 /// Whether every integer of type `from` is one of `to`.
@@ -170,40 +169,40 @@ bool holdsAll(DataType to, DataType from) {
   return byteSize(to, 1) >= byteSize(from, 1) + spare;
 }
 
-Kernels castKernels(const SlicedOp &sliced) {
-  const LocalTensor input = operandOf(sliced, 0);
-  const LocalTensor output = resultOf(sliced);
+Kernels castKernels(const TiledOp &tiled) {
+  const LocalTensor input = operandOf(tiled, 0);
+  const LocalTensor output = resultOf(tiled);
   if (output.type == DataType::Bool)
-    return compared(sliced, CompareKind::NotEqual, input, 0.0);
+    return compared(tiled, CompareKind::NotEqual, input, 0.0);
   if (!isFloat(input.type) && !isFloat(output.type) && !holdsAll(output.type, input.type))
     return makeError("", "integers that may not fit", "a type that holds all of them");
   return one<castScratch, emitCast>(
-      CastOp{.input = input, .output = output, .truncates = true, .scratch = scratchRoom(sliced)});
+      CastOp{.input = input, .output = output, .truncates = true, .scratch = scratchRoom(tiled)});
 }
 
 } // namespace
 
 const KernelTable &selectKernels() {
-  using Sliced = const SlicedOp &;
+  using Sliced = const TiledOp &;
   static const KernelTable kTable =
       KernelTable(takesAll, checkElements)
-          .add<tpu::CompareOp>([](tpu::CompareOp compare, Sliced sliced) {
-            return compared(sliced, compareKind(compare.getMode()), operandOrNumber(sliced, 0),
-                            operandOrNumber(sliced, 1));
+          .add<tpu::CompareOp>([](tpu::CompareOp compare, Sliced tiled) {
+            return compared(tiled, compareKind(compare.getMode()), operandOrNumber(tiled, 0),
+                            operandOrNumber(tiled, 1));
           })
-          .add<tpu::CompareConstOp>([](tpu::CompareConstOp compare, Sliced sliced) {
-            return compareConstKernels(compare, sliced);
+          .add<tpu::CompareConstOp>([](tpu::CompareConstOp compare, Sliced tiled) {
+            return compareConstKernels(compare, tiled);
           })
-          .add<tpu::WhereOp>([](Operation *, Sliced sliced) {
-            return chosen(sliced, operandOrNumber(sliced, 1), operandOrNumber(sliced, 2));
+          .add<tpu::WhereOp>([](Operation *, Sliced tiled) {
+            return chosen(tiled, operandOrNumber(tiled, 1), operandOrNumber(tiled, 2));
           })
-          .add<tpu::LogicalNotOp>([](Operation *, Sliced sliced) {
-            return compared(sliced, CompareKind::Equal, operandOf(sliced, 0), 0.0);
+          .add<tpu::LogicalNotOp>([](Operation *, Sliced tiled) {
+            return compared(tiled, CompareKind::Equal, operandOf(tiled, 0), 0.0);
           })
-          .add<tpu::LogicalBinaryOp>([](tpu::LogicalBinaryOp logical, Sliced sliced) {
-            return logicalKernels(logical, sliced);
+          .add<tpu::LogicalBinaryOp>([](tpu::LogicalBinaryOp logical, Sliced tiled) {
+            return logicalKernels(logical, tiled);
           })
-          .add<tpu::DtypeCastOp>([](Operation *, Sliced sliced) { return castKernels(sliced); });
+          .add<tpu::DtypeCastOp>([](Operation *, Sliced tiled) { return castKernels(tiled); });
   return kTable;
 }
 

@@ -1,4 +1,4 @@
-//===- SlicedOperands.cpp - What kernels are told of a sliced op ---------------- ===//
+//===- SlicedOperands.cpp - What kernels are told of a tiled op ---------------- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -22,24 +22,22 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-LocalTensor operandOf(const SlicedOp &sliced, unsigned index) {
-  return localOperand(sliced.op, *sliced.model, index, sliced.operands[index]);
+LocalTensor operandOf(const TiledOp &tiled, unsigned index) {
+  return localOperand(tiled.op, *tiled.model, index, tiled.operands[index]);
 }
 
-LocalTensor resultOf(const SlicedOp &sliced) {
-  return localOperand(sliced.op, *sliced.model, sliced.op->getNumOperands(), sliced.result);
+LocalTensor resultOf(const TiledOp &tiled) {
+  return localOperand(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result);
 }
 
-uint32_t addressOf(const SlicedOp &sliced, unsigned index) {
-  return operandOf(sliced, index).address;
+uint32_t addressOf(const TiledOp &tiled, unsigned index) { return operandOf(tiled, index).address; }
+
+uint32_t parametersOf(const TiledOp &tiled) {
+  return parameterAddress(tiled.op, *tiled.model, 1, tiled.operands[1]);
 }
 
-uint32_t parametersOf(const SlicedOp &sliced) {
-  return parameterAddress(sliced.op, *sliced.model, 1, sliced.operands[1]);
-}
-
-Scratch scratchRoom(const SlicedOp &sliced) {
-  return {static_cast<uint32_t>(sliced.scratchAddress), static_cast<uint32_t>(sliced.scratchBytes)};
+Scratch scratchRoom(const TiledOp &tiled) {
+  return {static_cast<uint32_t>(tiled.scratchAddress), static_cast<uint32_t>(tiled.scratchBytes)};
 }
 
 bool isPresent(Operation *op, unsigned index) {
@@ -76,32 +74,32 @@ static Expected<Window2d> unpaddedWindow(Operation *op) {
                   .dilation = planar(op, "dilations")};
 }
 
-Expected<Window2d> windowOf(const SlicedOp &sliced) {
-  Expected<Window2d> window = unpaddedWindow(sliced.op);
+Expected<Window2d> windowOf(const TiledOp &tiled) {
+  Expected<Window2d> window = unpaddedWindow(tiled.op);
   if (!window)
     return window;
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned axis = kAxisH + i;
-    const PaddedRange range = sliced.model->operands[0].padded(axis, sliced.result.slice[axis]);
+    const PaddedRange range = tiled.model->operands[0].padded(axis, tiled.result.tile[axis]);
     window->padBegin[i] = range.padBegin;
     window->padEnd[i] = range.padEnd;
   }
   return window;
 }
 
-Expected<Window2d> transposedWindowOf(const SlicedOp &sliced) {
-  Expected<Window2d> window = unpaddedWindow(sliced.op);
+Expected<Window2d> transposedWindowOf(const TiledOp &tiled) {
+  Expected<Window2d> window = unpaddedWindow(tiled.op);
   if (!window)
     return window;
-  if (sliced.op->getAttrOfType<IntegerAttr>("group").getInt() != 1)
+  if (tiled.op->getAttrOfType<IntegerAttr>("group").getInt() != 1)
     return makeError("", "a transposed convolution in groups", "one group");
-  // Zeros around the spread input: a whole window less one, without what lies before the slice of
+  // Zeros around the spread input: a whole window less one, without what lies before the tile of
   // the result and behind it.
   for (unsigned i = 0; i < 2; ++i) {
     const unsigned axis = kAxisH + i;
-    const AxisMap &map = sliced.model->operands[0].maps[axis];
-    const Range input = sliced.operands[0].slice[axis];
-    const Range output = sliced.result.slice[axis];
+    const AxisMap &map = tiled.model->operands[0].maps[axis];
+    const Range input = tiled.operands[0].tile[axis];
+    const Range output = tiled.result.tile[axis];
     const int64_t before = output.begin - (input.begin * map.stride - map.pad);
     const int64_t behind = (input.end() - 1) * map.stride - map.pad + map.window - output.end();
     window->padBegin[i] = map.window - 1 - before;
@@ -119,7 +117,7 @@ bool isInPhases(Operation *op) {
   const Expected<Window2d> window = unpaddedWindow(op);
   if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
     return false;
-  const Expected<SliceModel> model = sliceModel(op, chipInfo());
+  const Expected<TileModel> model = tileModel(op, chipInfo());
   return model && llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
            // No element of the result lies in front of what inputs add to, or behind that.
            const OperandModel &input = model->operands[0];
@@ -135,10 +133,10 @@ bool hasTapsAsChannels(Operation *op) {
                          cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
 }
 
-int64_t groupOf(const SlicedOp &sliced) {
-  const int64_t group = sliced.op->getAttrOfType<IntegerAttr>("group").getInt();
-  if (group > 1 && sliced.model->operands[0].maps[kAxisC].kind == AxisMap::Same)
-    return resultOf(sliced).shape[1];
+int64_t groupOf(const TiledOp &tiled) {
+  const int64_t group = tiled.op->getAttrOfType<IntegerAttr>("group").getInt();
+  if (group > 1 && tiled.model->operands[0].maps[kAxisC].kind == AxisMap::Same)
+    return resultOf(tiled).shape[1];
   return group;
 }
 

@@ -1,4 +1,4 @@
-//===- SlicedOperands.h - What kernels are told of a sliced op -------- -*- C++ -*- ===//
+//===- SlicedOperands.h - What kernels are told of a tiled op -------- -*- C++ -*- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -15,12 +15,12 @@
 namespace tpuc::bm1684x::backend {
 
 /// Operand `index` and the result of an op, in local memory.
-LocalTensor operandOf(const codegen::SlicedOp &sliced, unsigned index);
-LocalTensor resultOf(const codegen::SlicedOp &sliced);
-uint32_t addressOf(const codegen::SlicedOp &sliced, unsigned index);
+LocalTensor operandOf(const codegen::TiledOp &tiled, unsigned index);
+LocalTensor resultOf(const codegen::TiledOp &tiled);
+uint32_t addressOf(const codegen::TiledOp &tiled, unsigned index);
 /// Where the parameters lie that operand 1 carries.
-uint32_t parametersOf(const codegen::SlicedOp &sliced);
-Scratch scratchRoom(const codegen::SlicedOp &sliced);
+uint32_t parametersOf(const codegen::TiledOp &tiled);
+Scratch scratchRoom(const codegen::TiledOp &tiled);
 
 /// Whether operand `index` is given.
 bool isPresent(mlir::Operation *op, unsigned index);
@@ -30,11 +30,11 @@ Activation activationOf(mlir::Operation *op);
 /// The strides of a convolution or pool along h and w. Of three dimensions those of the first two.
 std::array<int64_t, 2> strideOf(mlir::Operation *op);
 
-/// The window of a convolution or pool over the slice that `sliced` is: pads are those at the
-/// slice's edges. Errors: more than two dimensions.
-Expected<Window2d> windowOf(const codegen::SlicedOp &sliced);
+/// The window of a convolution or pool over the tile that `tiled` is: pads are those at the
+/// tile's edges. Errors: more than two dimensions.
+Expected<Window2d> windowOf(const codegen::TiledOp &tiled);
 /// That of a transposed convolution, as `emitDeconvolution` has it. Errors: also groups.
-Expected<Window2d> transposedWindowOf(const codegen::SlicedOp &sliced);
+Expected<Window2d> transposedWindowOf(const codegen::TiledOp &tiled);
 
 /// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers whose
 /// zero point is not 0: of few phases, as each needs a bias of its own.
@@ -42,8 +42,8 @@ bool isInPhases(mlir::Operation *op);
 /// Whether its taps take the place of channels then.
 bool hasTapsAsChannels(mlir::Operation *op);
 
-/// The groups of a convolution: of a slice of a depthwise one as many as it has channels.
-int64_t groupOf(const codegen::SlicedOp &sliced);
+/// The groups of a convolution: of a tile of a depthwise one as many as it has channels.
+int64_t groupOf(const codegen::TiledOp &tiled);
 
 } // namespace tpuc::bm1684x::backend
 

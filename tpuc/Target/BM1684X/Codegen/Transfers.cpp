@@ -1,4 +1,4 @@
-//===- Transfers.cpp - Slices between global and local memory ----------------- ===//
+//===- Transfers.cpp - Tiles between global and local memory ----------------- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- Transfers.h - Slices between global and local memory ---------*- C++ -*-===//
+//===- Transfers.h - Tiles between global and local memory ---------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -289,12 +289,12 @@ LocalTensor typed(LocalTensor tensor, DataType type, uint32_t address) {
 }
 
 void addSeriesParts(Builder &builder, const Unary &unary, int64_t most) {
-  Room room{unary.scratch.address};
+  ScratchAllocator space{unary.scratch.address};
   unsigned tables = traitsOf(unary).tables;
-  Series series(builder, tables, room.bytes(Series::tableBytes(tables)), unary.output.type);
+  Series series(builder, tables, space.bytes(Series::tableBytes(tables)), unary.output.type);
   std::array<uint32_t, Series::kNumRegisters + 1> places;
   for (uint32_t &place : places)
-    place = room.bytes(static_cast<uint32_t>(most * 4));
+    place = space.bytes(static_cast<uint32_t>(most * 4));
   std::vector<LocalTensor> inputs = flatParts(unary.input, most);
   std::vector<LocalTensor> outputs = flatParts(unary.output, most);
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -325,8 +325,8 @@ Expected<void> emitUnary(Builder &builder, const Unary &unary) {
   Traits traits = traitsOf(unary);
   int64_t most = kMostFlatPart;
   if (int64_t each = bytesPerElement(unary); each > 0) {
-    int64_t room = unary.scratch.bytes - Series::tableBytes(traits.tables);
-    most = std::min(most, room / each / kPartStep * kPartStep);
+    int64_t space = unary.scratch.bytes - Series::tableBytes(traits.tables);
+    most = std::min(most, space / each / kPartStep * kPartStep);
   }
   if (traits.isSeries) {
     addSeriesParts(builder, unary, most);

@@ -11,7 +11,7 @@
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <cmath>
@@ -22,47 +22,47 @@ namespace tpuc::bm1684x {
 namespace {
 
 /// Tensors of `heads` heads, n the head.
-struct HeadRoom {
+struct HeadScratch {
   LocalTensor query, key, value, scores, output;
   Scratch rest;
 };
 
-HeadRoom roomOf(const Attention &attention, int64_t heads, Room &room) {
+HeadScratch scratchOf(const Attention &attention, int64_t heads, ScratchAllocator &space) {
   const HeadSizes sizes = headSizes(attention);
   const DataType type = attention.query.type;
-  HeadRoom made;
-  made.query = room.take(type, {heads, sizes.rows, 1, sizes.width});
-  made.key = room.take(type, {heads, sizes.keys, 1, sizes.width});
-  made.value = room.take(type, {heads, sizes.keys, 1, sizes.valueWidth});
-  made.scores = room.take(type, {heads, sizes.rows, 1, sizes.keys});
-  made.output = room.take(type, {heads, sizes.rows, 1, sizes.valueWidth});
-  made.rest.address = room.next;
+  HeadScratch made;
+  made.query = space.take(type, {heads, sizes.rows, 1, sizes.width});
+  made.key = space.take(type, {heads, sizes.keys, 1, sizes.width});
+  made.value = space.take(type, {heads, sizes.keys, 1, sizes.valueWidth});
+  made.scores = space.take(type, {heads, sizes.rows, 1, sizes.keys});
+  made.output = space.take(type, {heads, sizes.rows, 1, sizes.valueWidth});
+  made.rest.address = space.next;
   return made;
 }
 
-MatrixProduct scoresOf(const HeadRoom &room, int64_t head) {
+MatrixProduct scoresOf(const HeadScratch &space, int64_t head) {
   MatrixProduct product;
-  product.left = room.query.slice(0, head, 1);
-  product.right = room.key.slice(0, head, 1);
-  product.output = room.scores.slice(0, head, 1);
+  product.left = space.query.slice(0, head, 1);
+  product.right = space.key.slice(0, head, 1);
+  product.output = space.scores.slice(0, head, 1);
   product.rightIsTransposed = true;
-  product.scratch = room.rest;
+  product.scratch = space.rest;
   return product;
 }
 
-MatrixProduct meansOf(const HeadRoom &room, int64_t head) {
+MatrixProduct meansOf(const HeadScratch &space, int64_t head) {
   MatrixProduct product;
-  product.left = room.scores.slice(0, head, 1);
-  product.right = room.value.slice(0, head, 1);
-  product.output = room.output.slice(0, head, 1);
-  product.scratch = room.rest;
+  product.left = space.scores.slice(0, head, 1);
+  product.right = space.value.slice(0, head, 1);
+  product.output = space.output.slice(0, head, 1);
+  product.scratch = space.rest;
   return product;
 }
 
-Softmax softmaxOf(const HeadRoom &room) {
+Softmax softmaxOf(const HeadScratch &space) {
   Softmax softmax;
-  softmax.input = softmax.output = room.scores;
-  softmax.scratch = room.rest;
+  softmax.input = softmax.output = space.scores;
+  softmax.scratch = space.rest;
   return softmax;
 }
 
@@ -78,12 +78,12 @@ Expected<void> check(const std::string &where, const Attention &attention) {
   return checkHeads(where, attention);
 }
 
-/// What the kernels of `room` want beside it.
-Expected<uint32_t> restBytes(const HeadRoom &room) {
+/// What the kernels of `space` want beside it.
+Expected<uint32_t> restBytes(const HeadScratch &space) {
   uint32_t bytes = 0;
   for (const Expected<uint32_t> &wanted :
-       {matrixProductScratch(scoresOf(room, 0)), softmaxScratch(softmaxOf(room)),
-        matrixProductScratch(meansOf(room, 0))}) {
+       {matrixProductScratch(scoresOf(space, 0)), softmaxScratch(softmaxOf(space)),
+        matrixProductScratch(meansOf(space, 0))}) {
     if (!wanted)
       return wanted;
     bytes = std::max(bytes, *wanted);
@@ -92,30 +92,30 @@ Expected<uint32_t> restBytes(const HeadRoom &room) {
 }
 
 /// Heads [first, first + count) of one sample, or samples of one head.
-Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadRoom room, int64_t first,
-                         int64_t count) {
+Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadScratch space,
+                         int64_t first, int64_t count) {
   const DataType type = attention.query.type;
-  for (LocalTensor *tensor : {&room.query, &room.key, &room.value, &room.scores, &room.output})
+  for (LocalTensor *tensor : {&space.query, &space.key, &space.value, &space.scores, &space.output})
     *tensor = tensor->slice(0, 0, count);
   const Immediate factor = immediate(type, std::sqrt(attention.scale));
-  addArith(builder, ArithOp::Mul, room.query,
+  addArith(builder, ArithOp::Mul, space.query,
            headsOfRows(attention.query, attention.heads, first, count), factor);
   forSharedHeads(attention, first, count, [&](int64_t from, int64_t to, int64_t heads) {
-    addArith(builder, ArithOp::Mul, room.key.slice(0, to, heads),
+    addArith(builder, ArithOp::Mul, space.key.slice(0, to, heads),
              headsOfRows(attention.key, attention.keyHeads, from, heads), factor);
-    addUnaryArith(builder, ArithOp::Copy, room.value.slice(0, to, heads),
+    addUnaryArith(builder, ArithOp::Copy, space.value.slice(0, to, heads),
                   headsOfRows(attention.value, attention.keyHeads, from, heads));
   });
   for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitMatrixProduct(builder, scoresOf(room, head)); !done)
+    if (Expected<void> done = emitMatrixProduct(builder, scoresOf(space, head)); !done)
       return done;
-  if (Expected<void> done = emitSoftmax(builder, softmaxOf(room)); !done)
+  if (Expected<void> done = emitSoftmax(builder, softmaxOf(space)); !done)
     return done;
   for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitMatrixProduct(builder, meansOf(room, head)); !done)
+    if (Expected<void> done = emitMatrixProduct(builder, meansOf(space, head)); !done)
       return done;
   addUnaryArith(builder, ArithOp::Copy,
-                headsOfRows(attention.output, attention.heads, first, count), room.output);
+                headsOfRows(attention.output, attention.heads, first, count), space.output);
   return {};
 }
 
@@ -124,12 +124,12 @@ Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadRoom 
 Expected<uint32_t> attentionScratch(const Attention &attention) {
   if (Expected<void> checked = check("attention", attention); !checked)
     return propagate(checked);
-  Room room;
-  const HeadRoom heads = roomOf(attention, headsAtOnce(attention), room);
+  ScratchAllocator space;
+  const HeadScratch heads = scratchOf(attention, headsAtOnce(attention), space);
   Expected<uint32_t> rest = restBytes(heads);
   if (!rest)
     return rest;
-  return room.next + *rest;
+  return space.next + *rest;
 }
 
 Expected<void> emitAttention(Builder &builder, const Attention &attention) {
@@ -137,8 +137,8 @@ Expected<void> emitAttention(Builder &builder, const Attention &attention) {
   if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, needed); !fits)
     return fits;
   const int64_t step = headsAtOnce(attention);
-  Room room{attention.scratch.address};
-  HeadRoom heads = roomOf(attention, step, room);
+  ScratchAllocator space{attention.scratch.address};
+  HeadScratch heads = scratchOf(attention, step, space);
   heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
   return forHeads(attention, [&](const AttentionOperands &operands, int64_t first, int64_t count) {
     Attention part = attention;

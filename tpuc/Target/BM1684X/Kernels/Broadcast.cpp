@@ -52,10 +52,10 @@ uint32_t broadcastBytes(const LocalTensor &operand, const LocalTensor &output) {
 }
 
 LocalTensor broadcastTo(Builder &builder, const LocalTensor &operand, const LocalTensor &output,
-                        Room &room) {
+                        ScratchAllocator &space) {
   if (!repeatsOverLanes(operand, output))
     return repeated(operand, output.shape);
-  LocalTensor copies = room.take(operand.type, inAllLanes(operand));
+  LocalTensor copies = space.take(operand.type, inAllLanes(operand));
   addLaneBroadcast(builder, copies, operand);
   copies = repeatedOverLanes(copies, output.shape[1]);
   copies.startLane = output.startLane;

@@ -10,7 +10,7 @@
 #define TPUC_TARGET_BM1684X_KERNELS_BROADCAST_H
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
 namespace tpuc::bm1684x {
 
@@ -24,7 +24,7 @@ uint32_t broadcastBytes(const LocalTensor &operand, const LocalTensor &output);
 
 /// The operand as a tensor of the output's shape, in the output's lanes.
 LocalTensor broadcastTo(Builder &builder, const LocalTensor &operand, const LocalTensor &output,
-                        Room &room);
+                        ScratchAllocator &space);
 
 } // namespace tpuc::bm1684x
 

@@ -130,7 +130,7 @@ void Builder::add(Command command) {
   own.layers.push_back(currentLayer);
 }
 
-void Builder::addEnd(Engine engine, const Operation &operation) {
+void Builder::addEnd(Engine engine, const CommandOp &operation) {
   Queue &own = queue(engine);
   Command end = Command::make(operation);
   end.set(Field::CmdId, own.commands.size() + 1);
@@ -142,8 +142,8 @@ void Builder::addEnd(Engine engine, const Operation &operation) {
 }
 
 Expected<CommandStreams> Builder::finish() {
-  addEnd(Engine::Tiu, *findOperation(Engine::Tiu, tiu::kSys, tiu::kSysEnd));
-  addEnd(Engine::Gdma, *findOperation(Engine::Gdma, gdma::kSys, 0));
+  addEnd(Engine::Tiu, *findCommandOp(Engine::Tiu, tiu::kSys, tiu::kSysEnd));
+  addEnd(Engine::Gdma, *findCommandOp(Engine::Gdma, gdma::kSys, 0));
   std::optional<Error> error = std::move(firstError);
   CommandStreams streams{std::move(queue(Engine::Tiu).commands),
                          std::move(queue(Engine::Gdma).commands),

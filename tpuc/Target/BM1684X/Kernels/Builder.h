@@ -87,7 +87,7 @@ private:
   Queue &queue(Engine engine) { return queues[static_cast<size_t>(engine)]; }
   const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
   uint32_t neededWait(const OperandList &operands, Engine engine) const;
-  void addEnd(Engine engine, const Operation &operation);
+  void addEnd(Engine engine, const CommandOp &operation);
 
   std::array<Queue, 2> queues;
   std::vector<std::string> layerNames{""};

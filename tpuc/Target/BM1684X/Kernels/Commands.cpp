@@ -38,7 +38,7 @@ void setResult(Builder &builder, Command &command, const LocalTensor &output) {
 namespace {
 
 Command make(unsigned opcode, unsigned sub) {
-  return Command::make(*findOperation(Engine::Tiu, opcode, sub));
+  return Command::make(*findCommandOp(Engine::Tiu, opcode, sub));
 }
 
 struct ShapeFields {

@@ -16,7 +16,7 @@ namespace {
 
 /// What CONV and PorD have in common.
 Command windowCommand(Builder &builder, unsigned opcode, const ConvCommand &conv) {
-  Command command = Command::make(*findOperation(Engine::Tiu, opcode, 0));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, opcode, 0));
   setResult(builder, command, conv.output);
   setWindow(builder, command, conv.window, conv.input.shape, conv.insert);
   command.set(Field::Opd0Addr, conv.input.tiuAddress()).set(Field::Opd0Prec, conv.input.prec());

@@ -9,7 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -44,15 +44,15 @@ bool isWidened(const Convolution &conv) {
          conv.window.kernel[0] * conv.window.kernel[1] > 1;
 }
 
-/// The same in F32, its operands in `room`.
-Convolution widened(const Convolution &conv, Room &room) {
+/// The same in F32, its operands in `space`.
+Convolution widened(const Convolution &conv, ScratchAllocator &space) {
   const int64_t channels = conv.input.shape[1];
   const auto compact = [&](const Extents &shape) {
-    return room.bytes(laneBytes(DataType::F32, shape, Layout::Compact, conv.output.startLane));
+    return space.bytes(laneBytes(DataType::F32, shape, Layout::Compact, conv.output.startLane));
   };
   Convolution wide = conv;
-  wide.input = room.take(DataType::F32, conv.input.shape, conv.input.startLane);
-  wide.output = room.take(DataType::F32, conv.output.shape, conv.output.startLane);
+  wide.input = space.take(DataType::F32, conv.input.shape, conv.input.startLane);
+  wide.output = space.take(DataType::F32, conv.output.shape, conv.output.startLane);
   wide.filterAddress = compact({1, channels, conv.window.kernel[0], conv.window.kernel[1]});
   if (conv.biasAddress)
     wide.biasAddress = compact({1, channels, 1, 1});
@@ -62,9 +62,9 @@ Convolution widened(const Convolution &conv, Room &room) {
 /// Shared convolutions add up in F32.
 uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
   if (isWidened(conv)) {
-    Room room;
-    widened(conv, room);
-    return room.next;
+    ScratchAllocator space;
+    widened(conv, space);
+    return space.next;
   }
   if (!plan.isShared() || conv.output.type == DataType::F32)
     return 0;
@@ -123,8 +123,8 @@ ConvCommand depthwiseCommand(const Convolution &conv, const ConvolutionPlan &pla
 }
 
 void addWidened(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
-  Room room{conv.scratch.address};
-  const Convolution wide = widened(conv, room);
+  ScratchAllocator space{conv.scratch.address};
+  const Convolution wide = widened(conv, space);
   const ConvCommand from = depthwiseCommand(conv, plan);
   const ConvCommand to = depthwiseCommand(wide, plan);
   addCast(builder, to.input, from.input);

@@ -82,7 +82,7 @@ void setSide(Builder &builder, Command &command, const SideFields &fields, const
 }
 
 Command dmaCommand(unsigned opcode, unsigned sub, DataType type) {
-  Command command = Command::make(*findOperation(Engine::Gdma, opcode, sub));
+  Command command = Command::make(*findCommandOp(Engine::Gdma, opcode, sub));
   command.set(Field::SrcPrec, *precOf(type)).set(Field::StrideEnable, 1);
   return command;
 }

@@ -9,7 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -69,29 +69,30 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary
   return needed;
 }
 
-Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &output, Room &room) {
+Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &output,
+            ScratchAllocator &space) {
   const auto *tensor = std::get_if<LocalTensor>(&operand);
   if (!tensor)
     return immediate(output.type, std::get<double>(operand));
-  return broadcastTo(builder, *tensor, output, room);
+  return broadcastTo(builder, *tensor, output, space);
 }
 
-void addBinary(Builder &builder, const Binary &binary, Room room) {
-  Term left = termOf(builder, binary.left, binary.output, room);
+void addBinary(Builder &builder, const Binary &binary, ScratchAllocator space) {
+  Term left = termOf(builder, binary.left, binary.output, space);
   // A division by a number is a product.
   const auto *divisor = std::get_if<double>(&binary.right);
   if (binary.kind == BinaryKind::Div && divisor)
     return addArith(builder, ArithOp::Mul, binary.output, left,
                     immediate(binary.output.type, 1 / *divisor));
-  Term right = termOf(builder, binary.right, binary.output, room);
+  Term right = termOf(builder, binary.right, binary.output, space);
   addArith(builder, arithOf(binary.kind), binary.output, left, right);
 }
 
 void addWidened(Builder &builder, const Binary &binary) {
-  Room room{binary.scratch.address};
+  ScratchAllocator space{binary.scratch.address};
   Binary wide = binary;
   auto widen = [&](const LocalTensor &tensor) {
-    return room.take(DataType::F32, tensor.shape, tensor.startLane);
+    return space.take(DataType::F32, tensor.shape, tensor.startLane);
   };
   wide.output = widen(binary.output);
   for (BinaryOperand *operand : {&wide.left, &wide.right})
@@ -100,7 +101,7 @@ void addWidened(Builder &builder, const Binary &binary) {
       addCast(builder, copy, *tensor);
       *tensor = copy;
     }
-  addBinary(builder, wide, room);
+  addBinary(builder, wide, space);
   addCast(builder, binary.output, wide.output);
 }
 

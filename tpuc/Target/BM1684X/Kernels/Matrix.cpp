@@ -103,7 +103,7 @@ void addConvolutions(Builder &builder, const MatrixProduct &product) {
 
 void addShortProduct(Builder &builder, const MatrixProduct &product, const LocalTensor &output) {
   unsigned sub = product.rightIsTransposed ? kTransposedRight : kRows;
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, sub));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, sub));
   command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
   command.set(Field::Opd0Addr, product.left.tiuAddress());
   command.set(Field::Opd0Prec, product.left.prec());
@@ -185,7 +185,7 @@ Expected<void> checkRowProduct(const RowProduct &product) {
 Expected<void> emitRowProduct(Builder &builder, const RowProduct &product) {
   if (Expected<void> fits = checkRowProduct(product); !fits)
     return makeError(builder.layer(), fits.error().found, fits.error().expected);
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, kChunks));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, kChunks));
   const Extents &left = product.left.shape;
   const LocalTensor &output = product.output;
   command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
@@ -220,7 +220,7 @@ Expected<void> addMatrixTransfer(Builder &builder, const LocalTensor &local, uin
                      fmt::format("{} columns in [{}] of {}", columns, fmt::join(shape, ","),
                                  dataTypeName(local.type)),
                      "[rows, columns / width, 1, width] of 1, 2 or 4 bytes");
-  Command command = Command::make(*findOperation(Engine::Gdma, gdma::kMatrix, 0));
+  Command command = Command::make(*findCommandOp(Engine::Gdma, gdma::kMatrix, 0));
   command.set(Field::SrcPrec, local.prec()).set(Field::StrideEnable, 1);
   uint64_t from = toLocal ? address : local.gdmaAddress();
   uint64_t to = toLocal ? local.gdmaAddress() : address;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
@@ -29,22 +29,22 @@ struct NormPlan {
   std::array<LocalTensor, 2> parameters; ///< gamma and beta in F32, where they are not.
 };
 
-NormPlan planOf(const Normalization &norm, Room &room) {
+NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   NormPlan plan;
   const Extents &shape = norm.input.shape;
   const uint32_t lane = norm.input.startLane;
   const bool isWide = norm.input.type != DataType::F32;
-  plan.input = isWide ? room.take(DataType::F32, shape, lane) : norm.input;
+  plan.input = isWide ? space.take(DataType::F32, shape, lane) : norm.input;
   plan.input.layout = Layout::Aligned;
   for (LocalTensor &tensor : plan.full)
-    tensor = room.take(DataType::F32, shape, lane);
+    tensor = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.means)
-    tensor = room.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
-  plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, room);
+    tensor = space.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+  plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, space);
   const std::optional<LocalTensor> *given[] = {&norm.gamma, &norm.beta};
   for (size_t i = 0; i < 2; ++i)
     if (*given[i] && isWide)
-      plan.parameters[i] = room.take(DataType::F32, (*given[i])->shape, (*given[i])->startLane);
+      plan.parameters[i] = space.take(DataType::F32, (*given[i])->shape, (*given[i])->startLane);
   return plan;
 }
 
@@ -87,9 +87,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Normalization 
   for (const std::optional<LocalTensor> *parameter : {&norm.gamma, &norm.beta})
     if (Expected<void> fits = checkParameter(where, *parameter, in); !fits)
       return propagate(fits);
-  Room room;
-  planOf(norm, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(norm, space);
+  return space.next;
 }
 
 /// The parameter in F32, repeated to the shape of `like`.
@@ -117,8 +117,8 @@ Expected<void> emitNormalization(Builder &builder, const Normalization &norm) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
   if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, needed); !fits)
     return fits;
-  Room room{norm.scratch.address};
-  NormPlan plan = planOf(norm, room);
+  ScratchAllocator space{norm.scratch.address};
+  NormPlan plan = planOf(norm, space);
   const Extents &shape = plan.input.shape;
   const double mean = 1.0 / static_cast<double>(shape[2] * shape[3]);
   auto &[f0, f1] = plan.full;
@@ -163,15 +163,15 @@ struct IntegerNormPlan {
   LocalTensor folded;
 };
 
-IntegerNormPlan planOf(const QuantizedNormalization &norm, Room &room) {
+IntegerNormPlan planOf(const QuantizedNormalization &norm, ScratchAllocator &space) {
   IntegerNormPlan plan;
   const Extents &shape = norm.input.shape;
   const uint32_t lane = norm.input.startLane;
   for (LocalTensor &tensor : plan.full)
-    tensor = room.take(DataType::F32, shape, lane);
+    tensor = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.rows)
-    tensor = room.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
-  plan.folded = takeWindowScratch({plan.full[0], plan.rows[0], false, false, 1}, room);
+    tensor = space.take(DataType::F32, {shape[0], shape[1], 1, 1}, lane);
+  plan.folded = takeWindowScratch({plan.full[0], plan.rows[0], false, false, 1}, space);
   return plan;
 }
 
@@ -192,9 +192,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedNorma
   for (const std::optional<LocalTensor> *parameter : {&norm.gamma, &norm.beta})
     if (Expected<void> fits = checkParameter(where, *parameter, out); !fits)
       return propagate(fits);
-  Room room;
-  planOf(norm, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(norm, space);
+  return space.next;
 }
 
 /// (x - mean) / deviation to full[1]: the steps that the op states, in their order.
@@ -237,8 +237,8 @@ Expected<void> emitQuantizedNormalization(Builder &builder, const QuantizedNorma
   Expected<uint32_t> needed = checkedScratch(builder.layer(), norm);
   if (Expected<void> fits = checkScratch(builder.layer(), norm.scratch, needed); !fits)
     return fits;
-  Room room{norm.scratch.address};
-  const IntegerNormPlan plan = planOf(norm, room);
+  ScratchAllocator space{norm.scratch.address};
+  const IntegerNormPlan plan = planOf(norm, space);
   addStandardized(builder, norm, plan);
   const auto &[f0, f1] = plan.full;
   const auto parameter = [&](const LocalTensor &given) {

@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -113,22 +113,23 @@ template <typename Deconvolution> bool isTogether(const Deconvolution &deconv) {
   return tapsAreChannels(deconv.window, deconv.output.shape[1]);
 }
 
-/// The deconvolution of stride 1 that stands for a phase, or for all, with room for its result.
+/// The deconvolution of stride 1 that stands for a phase, or for all, with space for its result.
 template <typename Deconvolution>
 Deconvolution withoutStride(const Deconvolution &deconv, int64_t channels, int64_t rows,
-                            int64_t columns, Room &room) {
+                            int64_t columns, ScratchAllocator &space) {
   const LocalTensor &out = deconv.output;
   Deconvolution made = deconv;
   made.window = Window2d();
-  made.output = room.take(out.type, {out.shape[0], channels, rows, columns}, out.startLane);
+  made.output = space.take(out.type, {out.shape[0], channels, rows, columns}, out.startLane);
   return made;
 }
 
 /// All taps over all inputs, each in a lane of its own.
-template <typename Deconvolution> Deconvolution allTaps(const Deconvolution &deconv, Room &room) {
+template <typename Deconvolution>
+Deconvolution allTaps(const Deconvolution &deconv, ScratchAllocator &space) {
   const Extents &in = deconv.input.shape;
   return withoutStride(deconv, deconv.window.kernel[0] * deconv.window.kernel[1], in[2], in[3],
-                       room);
+                       space);
 }
 
 void setBias(Convolution & /*deconv*/, int64_t /*phase*/) {}
@@ -141,9 +142,10 @@ void setBias(QuantizedConvolution &deconv, int64_t phase) {
 
 /// The taps of one phase over the inputs that they meet.
 template <typename Deconvolution>
-Deconvolution onePhase(const Deconvolution &deconv, const PhasePart &part, Room &room) {
+Deconvolution onePhase(const Deconvolution &deconv, const PhasePart &part,
+                       ScratchAllocator &space) {
   Deconvolution made =
-      withoutStride(deconv, deconv.output.shape[1], part.rows.count, part.columns.count, room);
+      withoutStride(deconv, deconv.output.shape[1], part.rows.count, part.columns.count, space);
   made.input = part.of(deconv.input);
   made.window.kernel = {part.rows.taps, part.columns.taps};
   made.window.padBegin = {part.rows.padBegin, part.columns.padBegin};
@@ -154,14 +156,14 @@ Deconvolution onePhase(const Deconvolution &deconv, const PhasePart &part, Room 
 
 template <auto scratch, typename Deconvolution>
 Expected<uint32_t> togetherScratch(const Deconvolution &deconv) {
-  Room room;
-  const Deconvolution conv = allTaps(deconv, room);
+  ScratchAllocator space;
+  const Deconvolution conv = allTaps(deconv, space);
   const Extents &shape = conv.output.shape;
-  room.take(conv.output.type, {shape[0], 1, shape[2], shape[3]});
+  space.take(conv.output.type, {shape[0], 1, shape[2], shape[3]});
   Expected<uint32_t> own = scratch(conv);
   if (!own)
     return own;
-  return room.next + *own;
+  return space.next + *own;
 }
 
 template <auto scratch, typename Deconvolution>
@@ -172,11 +174,11 @@ Expected<uint32_t> phaseScratch(const std::string &where, const Deconvolution &d
     return togetherScratch<scratch>(deconv);
   uint32_t most = 0;
   for (const PhasePart &part : phaseParts(deconv)) {
-    Room room;
-    Expected<uint32_t> own = scratch(onePhase(deconv, part, room));
+    ScratchAllocator space;
+    Expected<uint32_t> own = scratch(onePhase(deconv, part, space));
     if (!own)
       return own;
-    most = std::max(most, room.next + *own);
+    most = std::max(most, space.next + *own);
   }
   return most;
 }
@@ -184,12 +186,12 @@ Expected<uint32_t> phaseScratch(const std::string &where, const Deconvolution &d
 /// The rows and columns of each tap, from its own lane where it is in one.
 template <auto emit, typename Deconvolution>
 Expected<void> addTogether(Builder &builder, const Deconvolution &deconv) {
-  Room room{deconv.scratch.address};
-  Deconvolution conv = allTaps(deconv, room);
+  ScratchAllocator space{deconv.scratch.address};
+  Deconvolution conv = allTaps(deconv, space);
   const Extents &shape = conv.output.shape;
   const LocalTensor moved =
-      room.take(conv.output.type, {shape[0], 1, shape[2], shape[3]}, conv.output.startLane);
-  conv.scratch = {room.next, deconv.scratch.bytes - (room.next - deconv.scratch.address)};
+      space.take(conv.output.type, {shape[0], 1, shape[2], shape[3]}, conv.output.startLane);
+  conv.scratch = {space.next, deconv.scratch.bytes - (space.next - deconv.scratch.address)};
   if (Expected<void> done = emit(builder, conv); !done)
     return done;
   for (const PhasePart &part : phaseParts(deconv)) {
@@ -212,10 +214,10 @@ Expected<void> addOneByOne(Builder &builder, const Deconvolution &deconv, DataTy
       localTensor(filterType, phaseFilterShape(filterType, filterShape, deconv.window.stride),
                   deconv.filterAddress, Layout::Compact, out.startLane);
   for (const PhasePart &part : phaseParts(deconv)) {
-    Room room{deconv.scratch.address};
-    Deconvolution conv = onePhase(deconv, part, room);
+    ScratchAllocator space{deconv.scratch.address};
+    Deconvolution conv = onePhase(deconv, part, space);
     conv.filterAddress = filters.slice(0, part.phase, 1).address;
-    conv.scratch = {room.next, deconv.scratch.bytes - (room.next - deconv.scratch.address)};
+    conv.scratch = {space.next, deconv.scratch.bytes - (space.next - deconv.scratch.address)};
     if (Expected<void> done = emit(builder, conv); !done)
       return done;
     addUnaryArith(builder, ArithOp::Copy, part.places, conv.output);

@@ -76,7 +76,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Pooling &pool)
 
 void addPool(Builder &builder, const Pooling &pool) {
   unsigned sub = pool.isAverage ? kAverage : kMaximum;
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sub));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kPorD, sub));
   setResult(builder, command, pool.output);
   setWindow(builder, command, pool.window, pool.input.shape);
   DataType type = pool.input.type;

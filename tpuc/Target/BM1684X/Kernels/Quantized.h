@@ -31,7 +31,7 @@ struct Requantize {
 };
 
 /// Words of each channel, of which the last one is the bias.
-inline constexpr int64_t kChannelWords = 4, kBiasWord = 3;
+inline constexpr int64_t kRequantWords = 4, kBiasWord = 3;
 
 /// output[n,m,y,x] = requantized bias[m] + sum of filter * input, where around the image lies
 /// `inputZero`. The zero point is not subtracted: -inputZero * the sum of a channel's filter
@@ -166,8 +166,8 @@ std::vector<int32_t> packColumnScales(std::span<const float> columns,
                                       std::span<const int32_t> biases);
 
 /// output = requantized input - inputZero, by one factor where that is not negative and by another
-/// where it is: `negative`, or the words of each channel at `parameterAddress` (`packChannels`).
-/// Input and output I8 or U8, Aligned.
+/// where it is: `negative`, or the requantization parameters of each channel at `parameterAddress`
+/// (`packChannels`). Input and output I8 or U8, Aligned.
 struct QuantizedLeakyRelu {
   LocalTensor input;
   LocalTensor output;

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "tpuc/Target/BM1684X/Kernels/AttentionHeads.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
@@ -37,47 +37,48 @@ struct IntegerHeads {
   Scratch rest;
 };
 
-IntegerHeads takeHeads(const QuantizedAttention &attention, int64_t heads, Room &room) {
+IntegerHeads takeHeads(const QuantizedAttention &attention, int64_t heads,
+                       ScratchAllocator &space) {
   const auto [rows, keys, width, valueWidth] = headSizes(attention);
   const Extents scores = {heads, rows, 1, keys};
   IntegerHeads made;
-  made.query = room.take(attention.query.type, {heads, rows, 1, width});
-  made.key = room.take(attention.key.type, {heads, keys, 1, width});
-  made.values = room.take(attention.value.type, {heads, keys, 1, valueWidth + 1});
-  made.registers = takeSoftmaxRegisters(scores, 0, room);
-  made.weights = room.take(DataType::U16, scores);
+  made.query = space.take(attention.query.type, {heads, rows, 1, width});
+  made.key = space.take(attention.key.type, {heads, keys, 1, width});
+  made.values = space.take(attention.value.type, {heads, keys, 1, valueWidth + 1});
+  made.registers = takeSoftmaxRegisters(scores, 0, space);
+  made.weights = space.take(DataType::U16, scores);
   for (LocalTensor &tensor : made.bytes)
-    tensor = room.take(DataType::U8, scores);
+    tensor = space.take(DataType::U8, scores);
   for (LocalTensor &tensor : made.sums)
-    tensor = room.take(DataType::I32, {heads, rows, 1, valueWidth + 1});
-  made.share = room.take(DataType::F32, {heads, rows, 1, 1});
+    tensor = space.take(DataType::I32, {heads, rows, 1, valueWidth + 1});
+  made.share = space.take(DataType::F32, {heads, rows, 1, 1});
   for (LocalTensor &tensor : made.means)
-    tensor = room.take(DataType::F32, {heads, rows, 1, valueWidth});
-  made.rest.address = room.next;
+    tensor = space.take(DataType::F32, {heads, rows, 1, valueWidth});
+  made.rest.address = space.next;
   return made;
 }
 
-QuantizedMatrixProduct scoresOf(const QuantizedAttention &attention, const IntegerHeads &room,
+QuantizedMatrixProduct scoresOf(const QuantizedAttention &attention, const IntegerHeads &space,
                                 int64_t head) {
   QuantizedMatrixProduct product;
-  product.left = room.query.slice(0, head, 1);
-  product.right = room.key.slice(0, head, 1);
-  product.output = room.registers.full[0].as(DataType::I32).slice(0, head, 1);
+  product.left = space.query.slice(0, head, 1);
+  product.right = space.key.slice(0, head, 1);
+  product.output = space.registers.full[0].as(DataType::I32).slice(0, head, 1);
   product.rightIsTransposed = true;
   product.leftZero = attention.queryAs.zeroPoint;
   product.rightZero = attention.keyAs.zeroPoint;
-  product.scratch = room.rest;
+  product.scratch = space.rest;
   return product;
 }
 
 /// The sums of the values by the upper bytes of the weights, or by both.
-QuantizedMatrixProduct sumsOf(const IntegerHeads &room, int64_t head, bool isUpper) {
+QuantizedMatrixProduct sumsOf(const IntegerHeads &space, int64_t head, bool isUpper) {
   QuantizedMatrixProduct product;
-  product.left = room.bytes[isUpper ? 1 : 0].slice(0, head, 1);
-  product.right = room.values.slice(0, head, 1);
-  product.output = room.sums[isUpper ? 0 : 1].slice(0, head, 1);
+  product.left = space.bytes[isUpper ? 1 : 0].slice(0, head, 1);
+  product.right = space.values.slice(0, head, 1);
+  product.output = space.sums[isUpper ? 0 : 1].slice(0, head, 1);
   product.accumulates = !isUpper;
-  product.scratch = room.rest;
+  product.scratch = space.rest;
   return product;
 }
 
@@ -94,11 +95,11 @@ Expected<void> checkStored(const std::string &where, const QuantizedAttention &a
   return {};
 }
 
-/// What the products want beside `room`.
-Expected<uint32_t> restBytes(const QuantizedAttention &attention, const IntegerHeads &room) {
+/// What the products want beside `space`.
+Expected<uint32_t> restBytes(const QuantizedAttention &attention, const IntegerHeads &space) {
   uint32_t bytes = 0;
   for (const QuantizedMatrixProduct &product :
-       {scoresOf(attention, room, 0), sumsOf(room, 0, true), sumsOf(room, 0, false)}) {
+       {scoresOf(attention, space, 0), sumsOf(space, 0, true), sumsOf(space, 0, false)}) {
     Expected<uint32_t> wanted = quantizedMatrixProductScratch(product);
     if (!wanted)
       return wanted;
@@ -107,80 +108,81 @@ Expected<uint32_t> restBytes(const QuantizedAttention &attention, const IntegerH
   return bytes;
 }
 
-/// The operands of heads to `room`; `first` is the first of these heads.
-void addOperands(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &room,
+/// The operands of heads to `space`; `first` is the first of these heads.
+void addOperands(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &space,
                  int64_t first) {
-  const int64_t count = room.query.shape[0];
-  const int64_t width = room.values.shape[3] - 1;
-  addUnaryArith(builder, ArithOp::Copy, room.query,
+  const int64_t count = space.query.shape[0];
+  const int64_t width = space.values.shape[3] - 1;
+  addUnaryArith(builder, ArithOp::Copy, space.query,
                 headsOfRows(attention.query, attention.heads, first, count));
   forSharedHeads(attention, first, count, [&](int64_t from, int64_t to, int64_t heads) {
-    addUnaryArith(builder, ArithOp::Copy, room.key.slice(0, to, heads),
+    addUnaryArith(builder, ArithOp::Copy, space.key.slice(0, to, heads),
                   headsOfRows(attention.key, attention.keyHeads, from, heads));
-    addUnaryArith(builder, ArithOp::Copy, room.values.slice(0, to, heads).slice(3, 0, width),
+    addUnaryArith(builder, ArithOp::Copy, space.values.slice(0, to, heads).slice(3, 0, width),
                   headsOfRows(attention.value, attention.keyHeads, from, heads));
   });
-  addUnaryArith(builder, ArithOp::Copy, room.values.slice(3, width, 1),
-                immediate(room.values.type, 1));
+  addUnaryArith(builder, ArithOp::Copy, space.values.slice(3, width, 1),
+                immediate(space.values.type, 1));
 }
 
 /// The bytes of the weights: every second one, from the first or the second on.
-void addBytes(Builder &builder, const IntegerHeads &room) {
-  addCast(builder, room.weights, room.registers.full[3], Rounding::HalfToEven);
+void addBytes(Builder &builder, const IntegerHeads &space) {
+  addCast(builder, space.weights, space.registers.full[3], Rounding::HalfToEven);
   for (uint32_t byte = 0; byte < 2; ++byte) {
-    LocalTensor bytes = room.weights;
-    bytes.explicitStride = room.weights.strides();
+    LocalTensor bytes = space.weights;
+    bytes.explicitStride = space.weights.strides();
     for (int64_t &stride : bytes.explicitStride)
       stride *= 2;
     bytes.layout = Layout::Explicit;
     bytes.type = DataType::U8;
     bytes.address += byte;
-    addUnaryArith(builder, ArithOp::Copy, room.bytes[byte], bytes);
+    addUnaryArith(builder, ArithOp::Copy, space.bytes[byte], bytes);
   }
 }
 
 /// What the sums of weighed values stand for, stored.
-void addMeans(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &room,
+void addMeans(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &space,
               const LocalTensor &output) {
-  const auto &[upper, both] = room.sums;
+  const auto &[upper, both] = space.sums;
   const int64_t width = both.shape[3] - 1;
   // The sums lie where they were shifted from, in F32.
   const LocalTensor wide = upper.as(DataType::F32);
   addCast(builder, wide, both);
-  addArith(builder, ArithOp::Div, room.share, immediate(DataType::F32, 1), wide.slice(3, width, 1),
+  addArith(builder, ArithOp::Div, space.share, immediate(DataType::F32, 1), wide.slice(3, width, 1),
            steps::kRootSteps);
-  const auto &[means, scaled] = room.means;
+  const auto &[means, scaled] = space.means;
   addArith(builder, ArithOp::Mul, means, wide.slice(3, 0, width),
-           repeated(room.share, means.shape));
+           repeated(space.share, means.shape));
   const StoredAs &to = attention.outputAs;
   const double ratio = attention.valueAs.scale / to.scale;
   addLinear(builder, scaled, means, ratio, to.zeroPoint - attention.valueAs.zeroPoint * ratio);
   addCast(builder, output, scaled, Rounding::HalfAway);
 }
 
-/// The heads of one sample from `first` on, as many as `room` is for.
+/// The heads of one sample from `first` on, as many as `space` is for.
 Expected<void> emitHeads(Builder &builder, const QuantizedAttention &attention,
-                         const IntegerHeads &room, int64_t first) {
-  const int64_t count = room.query.shape[0];
-  addOperands(builder, attention, room, first);
+                         const IntegerHeads &space, int64_t first) {
+  const int64_t count = space.query.shape[0];
+  addOperands(builder, attention, space, first);
   for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitQuantizedMatrixProduct(builder, scoresOf(attention, room, head));
+    if (Expected<void> done = emitQuantizedMatrixProduct(builder, scoresOf(attention, space, head));
         !done)
       return done;
-  const LocalTensor &scores = room.registers.full[1];
-  addCast(builder, scores, room.registers.full[0].as(DataType::I32));
+  const LocalTensor &scores = space.registers.full[1];
+  addCast(builder, scores, space.registers.full[0].as(DataType::I32));
   addSoftmaxWeights(builder, scores,
                     attention.scale * attention.queryAs.scale * attention.keyAs.scale,
-                    room.registers);
-  addBytes(builder, room);
+                    space.registers);
+  addBytes(builder, space);
   for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitQuantizedMatrixProduct(builder, sumsOf(room, head, true)); !done)
+    if (Expected<void> done = emitQuantizedMatrixProduct(builder, sumsOf(space, head, true)); !done)
       return done;
-  addShift(builder, ArithOp::ArithShift, room.sums[1], room.sums[0], kByteBits);
+  addShift(builder, ArithOp::ArithShift, space.sums[1], space.sums[0], kByteBits);
   for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitQuantizedMatrixProduct(builder, sumsOf(room, head, false)); !done)
+    if (Expected<void> done = emitQuantizedMatrixProduct(builder, sumsOf(space, head, false));
+        !done)
       return done;
-  addMeans(builder, attention, room, headsOfRows(attention.output, attention.heads, first, count));
+  addMeans(builder, attention, space, headsOfRows(attention.output, attention.heads, first, count));
   return {};
 }
 
@@ -189,12 +191,12 @@ Expected<void> emitHeads(Builder &builder, const QuantizedAttention &attention,
 Expected<uint32_t> quantizedAttentionScratch(const QuantizedAttention &attention) {
   if (Expected<void> checked = checkStored("attention", attention); !checked)
     return propagate(checked);
-  Room room;
-  const IntegerHeads heads = takeHeads(attention, headsAtOnce(attention), room);
+  ScratchAllocator space;
+  const IntegerHeads heads = takeHeads(attention, headsAtOnce(attention), space);
   Expected<uint32_t> rest = restBytes(attention, heads);
   if (!rest)
     return rest;
-  return room.next + *rest;
+  return space.next + *rest;
 }
 
 Expected<void> emitQuantizedAttention(Builder &builder, const QuantizedAttention &attention) {
@@ -204,8 +206,8 @@ Expected<void> emitQuantizedAttention(Builder &builder, const QuantizedAttention
   return forHeads(attention, [&](const AttentionOperands &operands, int64_t first, int64_t count) {
     QuantizedAttention part = attention;
     static_cast<AttentionOperands &>(part) = operands;
-    Room room{attention.scratch.address};
-    IntegerHeads heads = takeHeads(attention, count, room);
+    ScratchAllocator space{attention.scratch.address};
+    IntegerHeads heads = takeHeads(attention, count, space);
     heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
     return emitHeads(builder, part, heads, first);
   });

@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ constexpr unsigned kDequantFloat = 3;
 /// output F32 = (input - zeroPoint) * scale
 void addDequantize(Builder &builder, const LocalTensor &output, const LocalTensor &input,
                    double scale, int32_t zeroPoint) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kRequant, kDequantFloat));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kRequant, kDequantFloat));
   setResult(builder, command, output);
   setField(builder, command, Field::Opd0Addr, input.tiuAddress());
   command.set(Field::Opd2Sign, 1);
@@ -97,9 +97,9 @@ Expected<void> emitQuantize(Builder &builder, const QuantizeOp &quantize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), quantize);
   if (Expected<void> fits = checkScratch(builder.layer(), quantize.scratch, needed); !fits)
     return fits;
-  Room room{quantize.scratch.address};
+  ScratchAllocator space{quantize.scratch.address};
   auto take = [&] {
-    return room.take(DataType::F32, quantize.input.shape, quantize.input.startLane);
+    return space.take(DataType::F32, quantize.input.shape, quantize.input.startLane);
   };
   LocalTensor scaled = take();
   LocalTensor wide = quantize.input;
@@ -132,8 +132,8 @@ Expected<void> emitDequantize(Builder &builder, const DequantizeOp &dequantize) 
     addDequantize(builder, output, dequantize.input, dequantize.scale, dequantize.zeroPoint);
     return {};
   }
-  Room room{dequantize.scratch.address};
-  LocalTensor wide = room.take(DataType::F32, output.shape, output.startLane);
+  ScratchAllocator space{dequantize.scratch.address};
+  LocalTensor wide = space.take(DataType::F32, output.shape, output.startLane);
   addDequantize(builder, wide, dequantize.input, dequantize.scale, dequantize.zeroPoint);
   addCast(builder, output, wide);
   return {};
@@ -147,11 +147,11 @@ Expected<void> emitRequantize(Builder &builder, const RequantizeOp &requantize) 
   Expected<uint32_t> needed = checkedScratch(builder.layer(), requantize);
   if (Expected<void> fits = checkScratch(builder.layer(), requantize.scratch, needed); !fits)
     return fits;
-  Room room{requantize.scratch.address};
+  ScratchAllocator space{requantize.scratch.address};
   LocalTensor sums = requantize.input;
   // The command takes 16 bits or more, signed.
   if (requantize.input.type != DataType::I32 || requantize.inputZero != 0) {
-    sums = room.take(DataType::I32, requantize.input.shape, requantize.input.startLane);
+    sums = space.take(DataType::I32, requantize.input.shape, requantize.input.startLane);
     addArith(builder, ArithOp::Sub, sums, requantize.input,
              immediate(DataType::I32, requantize.inputZero));
   }

@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -92,7 +92,7 @@ void addDense(Builder &builder, const QuantizedConvolution &conv, const Convolut
 }
 
 void addSingle(Builder &builder, const QuantizedConvolution &conv, const ConvolutionPlan &plan,
-               const LocalTensor &sums, Room &room) {
+               const LocalTensor &sums, ScratchAllocator &space) {
   const int64_t channels = conv.output.shape[1];
   ConvCommand command;
   command.output = sums;
@@ -100,7 +100,7 @@ void addSingle(Builder &builder, const QuantizedConvolution &conv, const Convolu
   setPhase(command, plan, conv.input, 0);
   command.filter = filterOf(conv, {1, channels, conv.window.kernel[0], conv.window.kernel[1]});
   if (conv.hasBias) {
-    command.bias = localTensor(DataType::I32, {1, channels, 1, 1}, room.bytes(biasBytes(conv)),
+    command.bias = localTensor(DataType::I32, {1, channels, 1, 1}, space.bytes(biasBytes(conv)),
                                Layout::Compact, conv.output.startLane);
     addUnaryArith(builder, ArithOp::Copy, *command.bias, biasOf(conv));
   }
@@ -124,12 +124,12 @@ Expected<void> emit(Builder &builder, const QuantizedConvolution &conv,
   Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
   if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, needed); !fits)
     return fits;
-  Room room{conv.scratch.address};
+  ScratchAllocator space{conv.scratch.address};
   LocalTensor sums = conv.output;
   if (!holdsSums(conv))
-    sums = room.take(DataType::I32, conv.output.shape, conv.output.startLane);
+    sums = space.take(DataType::I32, conv.output.shape, conv.output.startLane);
   if (conv.isDepthwise())
-    addSingle(builder, conv, plan, sums, room);
+    addSingle(builder, conv, plan, sums, space);
   else
     addDense(builder, conv, plan, sums);
   if (!holdsSums(conv))

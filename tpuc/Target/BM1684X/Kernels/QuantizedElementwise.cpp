@@ -81,11 +81,11 @@ Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), sum);
   if (Expected<void> fits = checkScratch(builder.layer(), sum.scratch, needed); !fits)
     return fits;
-  Room room{sum.scratch.address};
-  auto take = [&] { return room.take(DataType::I32, sum.output.shape, sum.output.startLane); };
+  ScratchAllocator space{sum.scratch.address};
+  auto take = [&] { return space.take(DataType::I32, sum.output.shape, sum.output.startLane); };
   LocalTensor sums = take();
   for (size_t i = 0; i < sum.inputs.size(); ++i) {
-    LocalTensor input = broadcastTo(builder, sum.inputs[i], sum.output, room);
+    LocalTensor input = broadcastTo(builder, sum.inputs[i], sum.output, space);
     const Immediate multiplier = immediate(DataType::I16, sum.multipliers[i]);
     if (i == 0)
       addArith(builder, ArithOp::Mul, sums, input, multiplier);
@@ -150,19 +150,19 @@ Expected<void> emitQuantizedProduct(Builder &builder, const QuantizedProduct &pr
   Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
   if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, needed); !fits)
     return fits;
-  Room room{product.scratch.address};
+  ScratchAllocator space{product.scratch.address};
   const LocalTensor &output = product.output;
   // Before it is repeated.
   auto centred = [&](const LocalTensor &operand, int32_t zero) {
     LocalTensor wide = centredAs(operand, zero);
     if (zero != 0) {
-      wide = room.take(wide.type, wide.shape, wide.startLane);
+      wide = space.take(wide.type, wide.shape, wide.startLane);
       addArith(builder, ArithOp::Sub, wide, operand, immediate(DataType::I16, zero));
     }
-    return broadcastTo(builder, wide, output, room);
+    return broadcastTo(builder, wide, output, space);
   };
   LocalTensor sums =
-      room.take(isNarrow(product) ? DataType::I16 : DataType::I32, output.shape, output.startLane);
+      space.take(isNarrow(product) ? DataType::I16 : DataType::I32, output.shape, output.startLane);
   LocalTensor left = centred(product.left, product.leftZero);
   LocalTensor right = centred(product.right, product.rightZero);
   addArith(builder, ArithOp::Mul, sums, left, right);
@@ -198,9 +198,9 @@ Expected<void> emitQuantizedLeakyRelu(Builder &builder, const QuantizedLeakyRelu
   Expected<uint32_t> needed = checkedScratch(builder.layer(), relu);
   if (Expected<void> fits = checkScratch(builder.layer(), relu.scratch, needed); !fits)
     return fits;
-  Room room{relu.scratch.address};
+  ScratchAllocator space{relu.scratch.address};
   const LocalTensor &output = relu.output;
-  auto take = [&](DataType type) { return room.take(type, output.shape, output.startLane); };
+  auto take = [&](DataType type) { return space.take(type, output.shape, output.startLane); };
   LocalTensor centred = take(DataType::I16);
   LocalTensor part = take(DataType::I16);
   LocalTensor positive = take(output.type);
@@ -246,7 +246,7 @@ Expected<void> checkLookup(const std::string &where, const TableLookup &lookup) 
 void addLookup(Builder &builder, const LocalTensor &output, const LocalTensor &input,
                uint32_t table) {
   Command command =
-      Command::make(*findOperation(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
+      Command::make(*findCommandOp(Engine::Tiu, tiu::kScatterGather, kGatherByElement));
   const Extents &shape = output.shape;
   constexpr int64_t kTableLength = 256;
   setFields(builder, command,

@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ void addProduct(Builder &builder, const QuantizedMatrixProduct &product, const L
                 const LocalTensor &sums, bool accumulates) {
   const Extents &shape = product.output.shape;
   Command command = Command::make(
-      *findOperation(Engine::Tiu, tiu::kMatMul, product.rightIsTransposed ? kTurned : kAsIs));
+      *findCommandOp(Engine::Tiu, tiu::kMatMul, product.rightIsTransposed ? kTurned : kAsIs));
   setFields(builder, command,
             {{Field::Res0C, shape[1]},
              {Field::Res0W, shape[3]},
@@ -150,16 +150,16 @@ Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatri
   Expected<uint32_t> needed = checkedScratch(builder.layer(), product);
   if (Expected<void> fits = checkScratch(builder.layer(), product.scratch, needed); !fits)
     return fits;
-  Room room{product.scratch.address};
+  ScratchAllocator space{product.scratch.address};
   const Extents &shape = product.output.shape;
-  LocalTensor sums = holdsSums(product) ? product.output : room.take(DataType::I32, shape);
+  LocalTensor sums = holdsSums(product) ? product.output : space.take(DataType::I32, shape);
   std::optional<LocalTensor> bias = biasOf(product);
   if (bias)
     addInitialSums(builder, sums, *bias);
   if (product.leftZero != 0) {
     // -leftZero times the sums of the columns; 128 has no sign.
     DataType type = product.leftZero < 0 ? DataType::U8 : DataType::I8;
-    LocalTensor zeros = room.take(type, product.left.shape);
+    LocalTensor zeros = space.take(type, product.left.shape);
     addUnaryArith(builder, ArithOp::Copy, zeros, immediate(type, -product.leftZero));
     addProduct(builder, product, zeros, sums, bias.has_value());
   }
@@ -173,7 +173,7 @@ Expected<void> emitQuantizedMatrixProduct(Builder &builder, const QuantizedMatri
       factor = columnRow(product, 1).as(DataType::F32);
     addDequantizeSums(builder, product.output, sums, factor, product.activation);
   } else if (product.columnAddress) {
-    addColumnRequantize(builder, product, sums, room.take(DataType::I32, shape));
+    addColumnRequantize(builder, product, sums, space.take(DataType::I32, shape));
   } else {
     addRequantize(builder, product.output, sums, product.requantize);
   }

@@ -9,7 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/ConvCommand.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -110,7 +110,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedAvera
 
 /// sums = the sums of input - inputZero over the windows, as a depthwise convolution with ones.
 void addSums(Builder &builder, const QuantizedAveragePool &pool, const LocalTensor &sums) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kPorD, 0));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kPorD, 0));
   setResult(builder, command, sums);
   setField(builder, command, Field::Opd0Addr, pool.input.tiuAddress());
   setWindow(builder, command, pool.window, pool.input.shape);
@@ -172,15 +172,15 @@ Expected<void> emitQuantizedAveragePool(Builder &builder, const QuantizedAverage
   Expected<uint32_t> needed = checkedScratch(builder.layer(), pool);
   if (Expected<void> fits = checkScratch(builder.layer(), pool.scratch, needed); !fits)
     return fits;
-  Room room{pool.scratch.address};
+  ScratchAllocator space{pool.scratch.address};
   auto take = [&](DataType type, const Extents &shape) {
-    return room.take(type, shape, pool.output.startLane);
+    return space.take(type, shape, pool.output.startLane);
   };
   LocalTensor sums = take(DataType::I32, pool.output.shape);
   if (!isProduct(pool)) {
     addSums(builder, pool, sums);
   } else {
-    const LocalTensor ones = room.take(DataType::I8, {1, 1, 1, numOnes(pool)});
+    const LocalTensor ones = space.take(DataType::I8, {1, 1, 1, numOnes(pool)});
     if (Expected<void> added = addImageSums(builder, pool, sums, ones); !added)
       return added;
   }

@@ -16,7 +16,7 @@
 
 namespace tpuc::bm1684x {
 
-// Sums are exact and every other step rounds as Support/DeviceSteps.h states, so bits are those of
+// Sums are exact and every other step rounds as Support/BitExactMath.h states, so bits are those of
 // the interpreter's integer kernels.
 
 /// How a tensor is stored.

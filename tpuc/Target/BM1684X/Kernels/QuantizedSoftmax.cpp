@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 #include "tpuc/Target/BM1684X/Kernels/QuantizedRows.h"
@@ -40,12 +40,12 @@ QuantizeOp storeOf(const QuantizedSoftmax &softmax, const IntegerSoftmaxPlan &pl
           softmax.outputAs.zeroPoint, plan.rest};
 }
 
-IntegerSoftmaxPlan planOf(const QuantizedSoftmax &softmax, Room &room) {
+IntegerSoftmaxPlan planOf(const QuantizedSoftmax &softmax, ScratchAllocator &space) {
   IntegerSoftmaxPlan plan;
-  plan.registers = takeSoftmaxRegisters(softmax.input.shape, softmax.input.startLane, room);
-  plan.share = room.take(DataType::F32, plan.registers.row.shape, softmax.input.startLane);
-  plan.folded = takeWindowScratch(totalOf(plan.registers), room);
-  plan.rest.address = room.next;
+  plan.registers = takeSoftmaxRegisters(softmax.input.shape, softmax.input.startLane, space);
+  plan.share = space.take(DataType::F32, plan.registers.row.shape, softmax.input.startLane);
+  plan.folded = takeWindowScratch(totalOf(plan.registers), space);
+  plan.rest.address = space.next;
   return plan;
 }
 
@@ -56,12 +56,12 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedSoftm
   if (in.type != DataType::F32 || in.shape[3] > steps::kLongestSoftmax)
     return makeError(where, fmt::format("[{}] {}", fmt::join(in.shape, ","), dataTypeName(in.type)),
                      fmt::format("f32, rows of at most {}", steps::kLongestSoftmax));
-  Room room;
-  const IntegerSoftmaxPlan plan = planOf(softmax, room);
+  ScratchAllocator space;
+  const IntegerSoftmaxPlan plan = planOf(softmax, space);
   Expected<uint32_t> store = quantizeScratch(storeOf(softmax, plan));
   if (!store)
     return store;
-  return room.next + *store;
+  return space.next + *store;
 }
 
 } // namespace
@@ -74,8 +74,8 @@ Expected<void> emitQuantizedSoftmax(Builder &builder, const QuantizedSoftmax &so
   Expected<uint32_t> needed = checkedScratch(builder.layer(), softmax);
   if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, needed); !fits)
     return fits;
-  Room room{softmax.scratch.address};
-  IntegerSoftmaxPlan plan = planOf(softmax, room);
+  ScratchAllocator space{softmax.scratch.address};
+  IntegerSoftmaxPlan plan = planOf(softmax, space);
   plan.rest.bytes = softmax.scratch.address + *needed - plan.rest.address;
   const SoftmaxRegisters &registers = plan.registers;
   const LocalTensor weights = addSoftmaxWeights(builder, softmax.input, softmax.beta, registers);

@@ -9,7 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Recurrence.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/ConvCommand.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Series.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
@@ -38,14 +38,14 @@ struct RecurrencePlan {
   LocalTensor operand; ///< The hidden state in the tensors' type
 };
 
-RecurrencePlan planOf(const Recurrence &recurrence, Room &room) {
+RecurrencePlan planOf(const Recurrence &recurrence, ScratchAllocator &space) {
   RecurrencePlan plan;
   const int64_t units = recurrence.output.shape[1];
   const int64_t channels = gatesOf(recurrence.kind) * units;
   const auto take = [&](int64_t count, int64_t width) {
-    return room.take(DataType::F32, {1, count, 1, width});
+    return space.take(DataType::F32, {1, count, 1, width});
   };
-  plan.table = room.bytes(Series::tableBytes(kCellTables));
+  plan.table = space.bytes(Series::tableBytes(kCellTables));
   plan.products = take(channels, recurrence.input.shape[3]);
   plan.gates = take(channels, recurrence.batch);
   for (LocalTensor &tensor : plan.wide)
@@ -54,7 +54,7 @@ RecurrencePlan planOf(const Recurrence &recurrence, Room &room) {
   plan.cell = take(units, recurrence.batch);
   plan.operand = plan.hidden;
   if (recurrence.output.type != DataType::F32)
-    plan.operand = room.take(recurrence.output.type, plan.hidden.shape);
+    plan.operand = space.take(recurrence.output.type, plan.hidden.shape);
   return plan;
 }
 
@@ -95,17 +95,17 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Recurrence &re
       if (Expected<void> fits = checkTensor(where, "initial state", **initial, state, out.type);
           !fits)
         return propagate(fits);
-  Room room;
-  planOf(recurrence, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(recurrence, space);
+  return space.next;
 }
 
 /// The commands of one cell.
 class Cell {
 public:
   Cell(Builder &builder, const Recurrence &recurrence)
-      : builder(builder), recurrence(recurrence), room{recurrence.scratch.address},
-        plan(planOf(recurrence, room)), units(recurrence.output.shape[1]),
+      : builder(builder), recurrence(recurrence), space{recurrence.scratch.address},
+        plan(planOf(recurrence, space)), units(recurrence.output.shape[1]),
         series(builder, kCellTables, plan.table, recurrence.output.type) {}
 
   void run();
@@ -130,7 +130,7 @@ private:
 
   Builder &builder;
   const Recurrence &recurrence;
-  Room room;
+  ScratchAllocator space;
   RecurrencePlan plan;
   int64_t units;
   Series series;

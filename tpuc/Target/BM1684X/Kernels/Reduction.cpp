@@ -8,7 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Reduction.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
@@ -53,21 +53,21 @@ WindowSum windowSum(const Reduction &reduction, const ReductionPlan &plan) {
   return sum;
 }
 
-ReductionPlan planOf(const Reduction &reduction, Room &room) {
+ReductionPlan planOf(const Reduction &reduction, ScratchAllocator &space) {
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;
   ReductionPlan plan;
   if (reduction.kind == ReduceKind::Mean)
     plan.scale = 1.0 / static_cast<double>((reduction.overWidth ? 1 : in.shape[2]) * in.shape[3]);
   if (isProduct(reduction) || isWidened(reduction))
-    plan.wideOutput = room.take(DataType::F32, out.shape, out.startLane);
+    plan.wideOutput = space.take(DataType::F32, out.shape, out.startLane);
   if (isProduct(reduction))
     return plan;
   if (isWidened(reduction))
-    plan.wideInput = room.take(DataType::F32, in.shape, in.startLane);
+    plan.wideInput = space.take(DataType::F32, in.shape, in.startLane);
   if (reduction.kind == ReduceKind::Min)
-    plan.negative = room.take(in.type, in.shape, in.startLane);
-  plan.folded = takeWindowScratch(windowSum(reduction, plan), room);
+    plan.negative = space.take(in.type, in.shape, in.startLane);
+  plan.folded = takeWindowScratch(windowSum(reduction, plan), space);
   return plan;
 }
 
@@ -87,9 +87,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Reduction &red
                                  dataTypeName(in.type), fmt::join(out.shape, ","),
                                  dataTypeName(out.type)),
                      fmt::format("[{}] of the same type and lane", fmt::join(wanted, ",")));
-  Room room;
-  planOf(reduction, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(reduction, space);
+  return space.next;
 }
 
 /// The command for maxima begins with the least finite number: where nothing was larger, all were
@@ -104,7 +104,7 @@ void restoreInfinities(Builder &builder, const LocalTensor &maxima) {
 
 /// output [1,c,1,1] F32 = the sums over h and w of input [1,c,h,w] of 16 bits.
 void addOnesProduct(Builder &builder, const LocalTensor &output, const LocalTensor &input) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kMatMul, kNormalProduct));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kMatMul, kNormalProduct));
   command.set(Field::Res0Addr, output.tiuAddress()).set(Field::Res0Prec, output.prec());
   command.set(Field::Opd0Addr, input.tiuAddress()).set(Field::Opd0Prec, input.prec());
   command.set(Field::Opd1Const, 1).set(Field::Opd1Addr, immediateBits(input.type, 1));
@@ -129,8 +129,8 @@ Expected<void> emitReduction(Builder &builder, const Reduction &reduction) {
     return fits;
   const LocalTensor &in = reduction.input;
   const LocalTensor &out = reduction.output;
-  Room room{reduction.scratch.address};
-  ReductionPlan plan = planOf(reduction, room);
+  ScratchAllocator space{reduction.scratch.address};
+  ReductionPlan plan = planOf(reduction, space);
   if (isProduct(reduction)) {
     for (int64_t n = 0; n < in.shape[0]; ++n)
       addOnesProduct(builder, plan.wideOutput.slice(0, n, 1), in.slice(0, n, 1));

@@ -60,7 +60,7 @@ namespace {
 constexpr unsigned kIntegerRequant = 1;
 
 Command requantCommand(Builder &builder, const LocalTensor &output, const LocalTensor &sums) {
-  Command command = Command::make(*findOperation(Engine::Tiu, tiu::kRequant, kIntegerRequant));
+  Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kRequant, kIntegerRequant));
   setResult(builder, command, output);
   setField(builder, command, Field::Opd0Addr, sums.tiuAddress());
   command.set(Field::Opd2Sign, isSigned(output.type));

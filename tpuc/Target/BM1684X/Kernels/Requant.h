@@ -26,14 +26,14 @@ Expected<void> checkRequantize(const std::string &where, const Requantize &requa
 /// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned.
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
                    const Requantize &requantize);
-/// The same with the words of each channel at `parameters` (see packChannels).
+/// The same with the requantization parameters of each channel at `parameters` (see packChannels).
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
                    uint32_t parameters);
 /// Cuts off in place.
 void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_t> lowest,
                std::optional<int32_t> highest);
 
-/// One of the words of each channel at `parameters`, as [1,channels,1,1].
+/// One of the requantization parameters of each channel at `parameters`, as [1,channels,1,1].
 LocalTensor channelWord(DataType type, int64_t channels, uint32_t parameters, int64_t word,
                         uint32_t startLane);
 inline constexpr int64_t kScaleWord = 0;

@@ -9,7 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Resize.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/Requant.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <algorithm>
@@ -148,7 +148,7 @@ Weights weightsOf(const Run &run, DataType sums) {
           run.weight != 0};
 }
 
-/// output = the taps of `axis`. `products` has room for as many elements as the output.
+/// output = the taps of `axis`. `products` has space for as many elements as the output.
 void addAxis(Builder &builder, const LocalTensor &output, const LocalTensor &input, unsigned axis,
              const std::vector<ResizeTap> &taps, uint32_t products) {
   for (const Run &run : runsOf(taps)) {
@@ -174,13 +174,14 @@ struct ResizePlan {
 };
 
 /// The places of a resize with sums of a type.
-ResizePlan planOf(const LocalTensor &input, const LocalTensor &output, DataType sums, Room &room) {
+ResizePlan planOf(const LocalTensor &input, const LocalTensor &output, DataType sums,
+                  ScratchAllocator &space) {
   const Extents &in = input.shape;
   const Extents &out = output.shape;
   ResizePlan plan;
-  plan.columns = room.take(sums, {in[0], in[1], in[2], out[3]}, input.startLane);
+  plan.columns = space.take(sums, {in[0], in[1], in[2], out[3]}, input.startLane);
   plan.products =
-      room.take(sums, {in[0], in[1], std::max(in[2], out[2]), out[3]}, input.startLane).address;
+      space.take(sums, {in[0], in[1], std::max(in[2], out[2]), out[3]}, input.startLane).address;
   return plan;
 }
 
@@ -217,9 +218,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
     return makeError(where, describe(resize.input, resize.output), "equal types, n, c and lanes");
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
-  Room room;
-  planOf(resize.input, resize.output, resize.input.type, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(resize.input, resize.output, resize.input.type, space);
+  return space.next;
 }
 
 } // namespace
@@ -230,8 +231,8 @@ Expected<void> emitResize(Builder &builder, const Resize &resize) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
   if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
     return fits;
-  Room room{resize.scratch.address};
-  ResizePlan plan = planOf(resize.input, resize.output, resize.input.type, room);
+  ScratchAllocator space{resize.scratch.address};
+  ResizePlan plan = planOf(resize.input, resize.output, resize.input.type, space);
   LocalTensor columns = resize.input;
   if (!isIdentity(resize.columns, resize.input.shape[3])) {
     columns = plan.columns;
@@ -262,9 +263,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResiz
     return propagate(fits);
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
-  Room room;
-  planOf(resize.input, resize.output, DataType::I32, room);
-  return room.next +
+  ScratchAllocator space;
+  planOf(resize.input, resize.output, DataType::I32, space);
+  return space.next +
          laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
 }
 
@@ -278,9 +279,9 @@ Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resi
   Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
   if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
     return fits;
-  Room room{resize.scratch.address};
-  ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, room);
-  LocalTensor sums = room.take(DataType::I32, resize.output.shape, resize.output.startLane);
+  ScratchAllocator space{resize.scratch.address};
+  ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, space);
+  LocalTensor sums = space.take(DataType::I32, resize.output.shape, resize.output.startLane);
   addAxis(builder, plan.columns, resize.input, 3, resize.columns, plan.products);
   addAxis(builder, sums, plan.columns, 2, resize.rows, plan.products);
   // The weights of an element add up to 2^22.

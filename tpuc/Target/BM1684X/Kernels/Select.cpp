@@ -75,14 +75,15 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Select &select
   return needed;
 }
 
-Term termFor(Builder &builder, const NamedOperand &named, const LocalTensor &output, Room &room) {
+Term termFor(Builder &builder, const NamedOperand &named, const LocalTensor &output,
+             ScratchAllocator &space) {
   const auto *tensor = std::get_if<LocalTensor>(&named.operand);
   if (!tensor)
     return immediate(named.type, std::get<double>(named.operand));
   if (!needsCopy(*tensor, output, named.isCompared))
     return *tensor;
-  LocalTensor whole = broadcastTo(builder, *tensor, output, room);
-  LocalTensor copy = room.take(tensor->type, output.shape, output.startLane);
+  LocalTensor whole = broadcastTo(builder, *tensor, output, space);
+  LocalTensor copy = space.take(tensor->type, output.shape, output.startLane);
   // A sum with 0 makes +0 of -0.
   if (named.isCompared && isKernelFloat(tensor->type))
     addArith(builder, ArithOp::Add, copy, whole, immediate(tensor->type, 0));
@@ -99,11 +100,11 @@ Expected<void> emitSelect(Builder &builder, const Select &select) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), select);
   if (Expected<void> fits = checkScratch(builder.layer(), select.scratch, needed); !fits)
     return fits;
-  Room room{select.scratch.address};
+  ScratchAllocator space{select.scratch.address};
   const bool isEqual = isEquality(select.kind);
   const DataType compared = *comparedType(select);
   auto term = [&](const BinaryOperand &operand, DataType type, bool isCompared) {
-    return termFor(builder, {operand, type, isCompared}, select.output, room);
+    return termFor(builder, {operand, type, isCompared}, select.output, space);
   };
   Term left = term(select.left, compared, isEqual);
   Term right = term(select.right, compared, isEqual);

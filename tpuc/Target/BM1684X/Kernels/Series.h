@@ -10,7 +10,7 @@
 #define TPUC_TARGET_BM1684X_KERNELS_SERIES_H
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
 #include <vector>
 

@@ -29,23 +29,23 @@ struct SoftmaxPlan {
   LocalTensor folded;
 };
 
-SoftmaxPlan planOf(const Softmax &softmax, Room &room) {
+SoftmaxPlan planOf(const Softmax &softmax, ScratchAllocator &space) {
   SoftmaxPlan plan;
   plan.tables = Series::kExp | (softmax.isLog ? Series::kLog : 0u);
-  plan.table = room.bytes(Series::tableBytes(plan.tables));
+  plan.table = space.bytes(Series::tableBytes(plan.tables));
   const Extents &shape = softmax.input.shape;
   const uint32_t lane = softmax.input.startLane;
   plan.input = softmax.input;
   if (softmax.input.type != DataType::F32)
-    plan.input = room.take(DataType::F32, shape, lane);
+    plan.input = space.take(DataType::F32, shape, lane);
   plan.input.layout = Layout::Aligned;
   const Extents row = {shape[0], shape[1], shape[2], 1};
   for (LocalTensor &tensor : plan.full)
-    tensor = room.take(DataType::F32, shape, lane);
+    tensor = space.take(DataType::F32, shape, lane);
   for (LocalTensor &tensor : plan.rows)
-    tensor = room.take(DataType::F32, row, lane);
-  plan.maximum = room.take(DataType::F32, row, lane);
-  plan.folded = takeWindowScratch({plan.input, plan.maximum, true, true, 1}, room);
+    tensor = space.take(DataType::F32, row, lane);
+  plan.maximum = space.take(DataType::F32, row, lane);
+  plan.folded = takeWindowScratch({plan.input, plan.maximum, true, true, 1}, space);
   return plan;
 }
 
@@ -65,9 +65,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Softmax &softm
                                  dataTypeName(in.type), fmt::join(out.shape, ","),
                                  dataTypeName(out.type)),
                      "equal shapes, types and lanes");
-  Room room;
-  planOf(softmax, room);
-  return room.next;
+  ScratchAllocator space;
+  planOf(softmax, space);
+  return space.next;
 }
 
 } // namespace
@@ -80,8 +80,8 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   Expected<uint32_t> needed = checkedScratch(builder.layer(), softmax);
   if (Expected<void> fits = checkScratch(builder.layer(), softmax.scratch, needed); !fits)
     return fits;
-  Room room{softmax.scratch.address};
-  SoftmaxPlan plan = planOf(softmax, room);
+  ScratchAllocator space{softmax.scratch.address};
+  SoftmaxPlan plan = planOf(softmax, space);
   Series series(builder, plan.tables, plan.table, DataType::F32);
   const auto &[f0, f1, f2] = plan.full;
   const Extents &shape = plan.input.shape;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/SoftmaxWeights.h"
-#include "tpuc/Support/DeviceSteps.h"
+#include "tpuc/Support/BitExactMath.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/WindowSums.h"
 
@@ -26,13 +26,14 @@ WindowSum maximaOf(const LocalTensor &scores, const LocalTensor &row) {
 
 } // namespace
 
-SoftmaxRegisters takeSoftmaxRegisters(const Extents &shape, uint32_t startLane, Room &room) {
+SoftmaxRegisters takeSoftmaxRegisters(const Extents &shape, uint32_t startLane,
+                                      ScratchAllocator &space) {
   SoftmaxRegisters registers;
-  registers.table = room.bytes(kNumTerms * sizeof(float));
+  registers.table = space.bytes(kNumTerms * sizeof(float));
   for (LocalTensor &tensor : registers.full)
-    tensor = room.take(DataType::F32, shape, startLane);
-  registers.row = room.take(DataType::F32, {shape[0], shape[1], shape[2], 1}, startLane);
-  registers.folded = takeWindowScratch(maximaOf(registers.full[0], registers.row), room);
+    tensor = space.take(DataType::F32, shape, startLane);
+  registers.row = space.take(DataType::F32, {shape[0], shape[1], shape[2], 1}, startLane);
+  registers.folded = takeWindowScratch(maximaOf(registers.full[0], registers.row), space);
   return registers;
 }
 

@@ -10,7 +10,7 @@
 #define TPUC_TARGET_BM1684X_KERNELS_SOFTMAXWEIGHTS_H
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
 namespace tpuc::bm1684x {
 
@@ -21,10 +21,11 @@ struct SoftmaxRegisters {
   LocalTensor row;                 ///< F32 [n,c,h,1]
   LocalTensor folded;
 };
-SoftmaxRegisters takeSoftmaxRegisters(const Extents &shape, uint32_t startLane, Room &room);
+SoftmaxRegisters takeSoftmaxRegisters(const Extents &shape, uint32_t startLane,
+                                      ScratchAllocator &space);
 
-/// The weights of a softmax of `scale * scores` over w, as the steps of Support/DeviceSteps.h state
-/// them, but for the last: to round them to whole numbers. The result is full[3]; the other
+/// The weights of a softmax of `scale * scores` over w, as the steps of Support/BitExactMath.h
+/// state them, but for the last: to round them to whole numbers. The result is full[3]; the other
 /// registers are free. `scores` may be full[1].
 LocalTensor addSoftmaxWeights(Builder &builder, const LocalTensor &scores, double scale,
                               const SoftmaxRegisters &registers);

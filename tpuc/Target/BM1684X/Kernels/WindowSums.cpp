@@ -66,7 +66,7 @@ Immediate neutral(const WindowSum &sum) {
 void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output,
                const LocalTensor &input, const std::array<int64_t, 2> &kernel, double scale) {
   Command command =
-      Command::make(*findOperation(Engine::Tiu, tiu::kPorD, sum.isMaximum ? kMaxima : kSums));
+      Command::make(*findCommandOp(Engine::Tiu, tiu::kPorD, sum.isMaximum ? kMaxima : kSums));
   Window2d window;
   window.kernel = kernel;
   setResult(builder, command, output);
@@ -80,12 +80,12 @@ void addWindow(Builder &builder, const WindowSum &sum, const LocalTensor &output
 
 } // namespace
 
-LocalTensor takeWindowScratch(const WindowSum &sum, Room &room) {
+LocalTensor takeWindowScratch(const WindowSum &sum, ScratchAllocator &space) {
   const std::optional<Fold> fold = foldOf(sum);
   const LocalTensor &input = sum.input;
   if (!fold)
     return {};
-  return room.take(input.type, {input.shape[0], input.shape[1], 1, fold->width}, input.startLane);
+  return space.take(input.type, {input.shape[0], input.shape[1], 1, fold->width}, input.startLane);
 }
 
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch) {

@@ -10,7 +10,7 @@
 #define TPUC_TARGET_BM1684X_KERNELS_WINDOWSUMS_H
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-#include "tpuc/Target/BM1684X/Kernels/Room.h"
+#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
 namespace tpuc::bm1684x {
 
@@ -23,11 +23,11 @@ struct WindowSum {
   double scale = 1; ///< Of sums.
 };
 
-/// Takes the scratch of `addWindowSum` from `room`. A long image is folded to a rectangle whose
+/// Takes the scratch of `addWindowSum` from `space`. A long image is folded to a rectangle whose
 /// columns are reduced first, all at once, and then their results: a window alone would keep one
 /// of the arithmetic units busy. What lies behind a row up to the end of its line may be
 /// overwritten.
-LocalTensor takeWindowScratch(const WindowSum &sum, Room &room);
+LocalTensor takeWindowScratch(const WindowSum &sum, ScratchAllocator &space);
 void addWindowSum(Builder &builder, const WindowSum &sum, const LocalTensor &scratch);
 
 } // namespace tpuc::bm1684x

@@ -82,7 +82,7 @@ void appendGroup(std::string &out, const Command &command, const FieldGroup &gro
     out += fmt::format(" {}=[{}]", group.name, inner);
 }
 
-std::string_view formSuffix(const Operation &operation, Form form) {
+std::string_view formSuffix(const CommandOp &operation, Form form) {
   if (form == operation.form)
     return "";
   return operation.engine == Engine::Tiu ? ".long" : ".short";
@@ -162,11 +162,11 @@ std::string_view nextItem(std::string_view &line) {
 
 /// `name` with an optional `.long` or `.short`.
 Expected<Command> parseHead(std::string_view name, const std::string &where) {
-  if (const Operation *operation = findOperation(name))
+  if (const CommandOp *operation = findCommandOp(name))
     return Command::make(*operation);
   size_t dot = name.rfind('.');
   if (dot != std::string_view::npos) {
-    const Operation *operation = findOperation(name.substr(0, dot));
+    const CommandOp *operation = findCommandOp(name.substr(0, dot));
     if (operation && operation->otherForm &&
         name.substr(dot) == formSuffix(*operation, *operation->otherForm))
       return Command::make(*operation, *operation->otherForm);

@@ -32,7 +32,7 @@ void Command::setBitsAt(unsigned lsb, unsigned width, uint64_t value) {
   }
 }
 
-Command::Command(const Operation &operation, Form form) : op(&operation), formValue(form) {
+Command::Command(const CommandOp &operation, Form form) : op(&operation), formValue(form) {
   assert(form == operation.form || (operation.otherForm && form == *operation.otherForm));
   for (const FieldSpec &spec : info().fields)
     setBitsAt(spec.lsb, spec.width, defaultValue(spec.field, spec.width));
@@ -52,7 +52,7 @@ namespace {
 constexpr size_t kStreamAlign = 128;
 
 /// The form that the short flag asks for, or none.
-std::optional<Form> decodedForm(const Operation &operation, bool shortFlag) {
+std::optional<Form> decodedForm(const CommandOp &operation, bool shortFlag) {
   if (operation.engine == Engine::Tiu) {
     bool alwaysShort = !operation.otherForm;
     return alwaysShort || shortFlag ? operation.form : Form::Long;
@@ -73,7 +73,7 @@ Expected<Command> decode(Engine engine, std::span<const uint8_t> bytes, const st
   bool isTiu = engine == Engine::Tiu;
   unsigned opcode = isTiu ? head >> 41 & 15 : head >> 32 & 15;
   unsigned sub = isTiu ? head >> 45 & 31 : head >> 36 & 7;
-  const Operation *operation = findOperation(engine, opcode, sub);
+  const CommandOp *operation = findCommandOp(engine, opcode, sub);
   if (!operation)
     return makeError(
         where, fmt::format("{} opcode {} with sub-opcode {}", isTiu ? "TIU" : "GDMA", opcode, sub),

@@ -28,11 +28,11 @@ public:
 
   /// A command of `operation` in its usual form (short on the TIU, 96 bytes on the GDMA), every
   /// field at its `defaultValue`.
-  static Command make(const Operation &operation) { return Command(operation, operation.form); }
+  static Command make(const CommandOp &operation) { return Command(operation, operation.form); }
   /// The same in a given form, which must be one of the operation's two.
-  static Command make(const Operation &operation, Form form) { return Command(operation, form); }
+  static Command make(const CommandOp &operation, Form form) { return Command(operation, form); }
 
-  const Operation &operation() const { return *op; }
+  const CommandOp &operation() const { return *op; }
   Engine engine() const { return op->engine; }
   Form form() const { return formValue; }
   const FormInfo &info() const { return formInfo(formValue); }
@@ -80,11 +80,11 @@ public:
   }
 
 private:
-  Command(const Operation &operation, Form form);
+  Command(const CommandOp &operation, Form form);
   friend Expected<Command> decode(Engine engine, std::span<const uint8_t> bytes,
                                   const std::string &where);
 
-  const Operation *op;
+  const CommandOp *op;
   Form formValue;
   // Eight bytes more than the longest form, so that a whole word can be read at its last bits.
   std::array<uint8_t, kMaxBytes + 8> raw{};

@@ -219,21 +219,21 @@ constexpr auto kFieldIndex = [] {
   return table;
 }();
 
-constexpr Operation op(unsigned opcode, unsigned sub, std::string_view name, Form form) {
+constexpr CommandOp op(unsigned opcode, unsigned sub, std::string_view name, Form form) {
   return {Engine::Tiu, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
           Form::Long};
 }
-constexpr Operation opOnly(unsigned opcode, unsigned sub, std::string_view name, Form form) {
+constexpr CommandOp opOnly(unsigned opcode, unsigned sub, std::string_view name, Form form) {
   return {Engine::Tiu, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
           std::nullopt};
 }
-constexpr Operation dma(unsigned opcode, unsigned sub, std::string_view name, Form form,
+constexpr CommandOp dma(unsigned opcode, unsigned sub, std::string_view name, Form form,
                         std::optional<Form> shortForm = std::nullopt) {
   return {Engine::Gdma, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
           shortForm};
 }
 
-constexpr Operation kOperations[] = {
+constexpr CommandOp kCommandOps[] = {
     op(tiu::kConv, 0, "conv.normal", Form::Conv),
     op(tiu::kConv, 1, "conv.requant", Form::Conv),
     op(tiu::kConv, 2, "conv.requant_relu", Form::Conv),
@@ -427,14 +427,14 @@ constexpr Operation kOperations[] = {
     dma(gdma::kScatter, 0, "dma.scatter", Form::DmaGather),
 };
 
-/// [engine][opcode * 32 + sub]: index in kOperations, 255 where there is none.
+/// [engine][opcode * 32 + sub]: index in kCommandOps, 255 where there is none.
 constexpr auto kOperationIndex = [] {
-  static_assert(std::size(kOperations) < 255);
+  static_assert(std::size(kCommandOps) < 255);
   std::array<std::array<uint8_t, 16 * 32>, 2> table{};
   table[0].fill(255);
   table[1].fill(255);
-  for (size_t i = 0; i < std::size(kOperations); ++i) {
-    const Operation &operation = kOperations[i];
+  for (size_t i = 0; i < std::size(kCommandOps); ++i) {
+    const CommandOp &operation = kCommandOps[i];
     table[static_cast<size_t>(operation.engine)][operation.opcode * 32 + operation.sub] =
         static_cast<uint8_t>(i);
   }
@@ -579,18 +579,18 @@ uint64_t defaultValue(Field field, unsigned width) {
 
 std::span<const FieldGroup> fieldGroups() { return kGroups; }
 
-std::span<const Operation> allOperations() { return kOperations; }
+std::span<const CommandOp> allCommandOps() { return kCommandOps; }
 
-const Operation *findOperation(Engine engine, unsigned opcode, unsigned sub) {
+const CommandOp *findCommandOp(Engine engine, unsigned opcode, unsigned sub) {
   if (opcode >= 16 || sub >= 32)
     return nullptr;
   uint8_t index = kOperationIndex[static_cast<size_t>(engine)][opcode * 32 + sub];
-  return index == 255 ? nullptr : &kOperations[index];
+  return index == 255 ? nullptr : &kCommandOps[index];
 }
 
-const Operation *findOperation(std::string_view name) {
-  const auto *found = std::ranges::find(kOperations, name, &Operation::name);
-  return found == std::end(kOperations) ? nullptr : found;
+const CommandOp *findCommandOp(std::string_view name) {
+  const auto *found = std::ranges::find(kCommandOps, name, &CommandOp::name);
+  return found == std::end(kCommandOps) ? nullptr : found;
 }
 
 } // namespace tpuc::bm1684x

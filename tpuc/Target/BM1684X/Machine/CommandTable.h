@@ -263,7 +263,7 @@ std::span<const FieldGroup> fieldGroups();
 /// One operation of an engine, identified by opcode and sub-opcode.
 // In the order in which the tables are written.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
-struct Operation {
+struct CommandOp {
   Engine engine;
   uint8_t opcode;
   uint8_t sub;
@@ -273,10 +273,10 @@ struct Operation {
   /// The other form, if there is one: Long on the TIU, DmaShort... on the GDMA.
   std::optional<Form> otherForm;
 };
-std::span<const Operation> allOperations();
+std::span<const CommandOp> allCommandOps();
 /// Null when the engine has no such operation.
-const Operation *findOperation(Engine engine, unsigned opcode, unsigned sub);
-const Operation *findOperation(std::string_view name);
+const CommandOp *findCommandOp(Engine engine, unsigned opcode, unsigned sub);
+const CommandOp *findCommandOp(std::string_view name);
 
 /// Opcodes, bits 41..44 of a TIU command.
 namespace tiu {

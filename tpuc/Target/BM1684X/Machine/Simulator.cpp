@@ -15,7 +15,7 @@ namespace tpuc::bm1684x {
 namespace {
 
 Expected<Step> prepareStep(const Decoded &decoded) {
-  const Operation &operation = decoded.command.operation();
+  const CommandOp &operation = decoded.command.operation();
   if (operation.engine == Engine::Gdma)
     return prepareGdma(decoded);
   switch (operation.opcode) {

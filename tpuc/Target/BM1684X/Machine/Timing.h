@@ -68,7 +68,7 @@ Expected<CommandCost> commandCost(const Command &command, const TimingInfo &timi
 
 /// A command on the time line. It occupies its engine in [start, start + cost.cycles).
 struct TimedCommand {
-  const Operation *operation = nullptr;
+  const CommandOp *operation = nullptr;
   uint32_t id = 0;
   /// The id of the other engine's command that it waits for; 0 for none.
   uint32_t awaited = 0;

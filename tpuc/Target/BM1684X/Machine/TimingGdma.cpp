@@ -236,7 +236,7 @@ CommandCost GdmaCost::linear(std::string_view kind, int64_t elements) const {
 }
 
 CommandCost costOf(const GdmaCost &cost) {
-  const Operation &operation = cost.command.operation();
+  const CommandOp &operation = cost.command.operation();
   bool isFill = cost.command.get(Field::FillConstantEn) != 0;
   if (isFill && operation.opcode != gdma::kGeneral)
     return cost.fill();

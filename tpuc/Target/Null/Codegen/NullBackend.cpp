@@ -72,9 +72,9 @@ static bool isAlias(Operation *op) {
 
 /// A part of the last dimension of several rows, which lie over lanes.
 static bool isColumnSlice(Operation *op, const TargetInfo &target) {
-  auto slice = dyn_cast<tpu::SliceOp>(op);
-  const RankedTensorType type = slice ? staticType(slice.getInput()) : RankedTensorType();
-  return type && type.getRank() == 3 && type.getShape()[1] > 1 && sliceModel(op, target);
+  auto tile = dyn_cast<tpu::SliceOp>(op);
+  const RankedTensorType type = tile ? staticType(tile.getInput()) : RankedTensorType();
+  return type && type.getRank() == 3 && type.getShape()[1] > 1 && tileModel(op, target);
 }
 
 SchemeSet NullBackend::precisions() const { return info().schemes; }
@@ -95,7 +95,7 @@ Expected<void> NullBackend::checkTypes(Operation *op) const {
 
 /// Whether windows are as a command has them.
 Expected<void> NullBackend::checkWindows(Operation *op) const {
-  Expected<SliceModel> model = sliceModel(op, info());
+  Expected<TileModel> model = tileModel(op, info());
   if (!model)
     return propagate(model);
   const WindowLimits &limits = info().window;
@@ -160,24 +160,24 @@ bool NullBackend::isLoaded(OpOperand &operand) const {
     return false;
   if (isa<tpu::ConcatOp>(op))
     return true;
-  Expected<SliceModel> model = sliceModel(op, info());
+  Expected<TileModel> model = tileModel(op, info());
   return model && model->operands[operand.getOperandNumber()].isPresent;
 }
 
-int64_t NullBackend::localBytes(Operation *op, const SliceModel &, unsigned index,
-                                const Slice &slice) const {
+int64_t NullBackend::localBytes(Operation *op, const TileModel &, unsigned index,
+                                const Tile &tile) const {
   const std::optional<DataType> type = typeOf(op, index);
-  return type ? LaneLayout(info(), formOf(op, index), *type, slice).bytes() : 0;
+  return type ? LaneLayout(info(), formOf(op, index), *type, tile).bytes() : 0;
 }
 
 /// Sums of integers of one channel, or a row of floats of what is normalized.
-Expected<int64_t> NullBackend::scratchBytes(const SlicedOp &sliced) const {
+Expected<int64_t> NullBackend::scratchBytes(const TiledOp &tiled) const {
   constexpr int64_t kWord = 4;
-  const Slice &result = sliced.result.slice;
-  if (isa<tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp, tpu::PixelNormOp>(sliced.op))
-    return sliced.operands.front().slice[kAxisW].size * kWord;
-  if (isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(sliced.op) &&
-      bitWidth(*typeOf(sliced.op, 0)) == 8)
+  const Tile &result = tiled.result.tile;
+  if (isa<tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp, tpu::PixelNormOp>(tiled.op))
+    return tiled.operands.front().tile[kAxisW].size * kWord;
+  if (isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(tiled.op) &&
+      bitWidth(*typeOf(tiled.op, 0)) == 8)
     return result[kAxisD].size * result[kAxisH].size * result[kAxisW].size * kWord;
   return 0;
 }
@@ -216,7 +216,7 @@ NullBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const
   return SmallVector<int64_t>{std::max(emitter.computeCycles(), emitter.transferCycles())};
 }
 
-int64_t NullBackend::cutUnit(Operation *, unsigned axis) const {
+int64_t NullBackend::tileUnit(Operation *, unsigned axis) const {
   return axis == kAxisC ? info().memory.lanes : 1;
 }
 

@@ -24,9 +24,9 @@ public:
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
-  int64_t localBytes(mlir::Operation *op, const codegen::SliceModel &model, unsigned index,
-                     const codegen::Slice &slice) const override;
-  Expected<int64_t> scratchBytes(const codegen::SlicedOp &sliced) const override;
+  int64_t localBytes(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                     const codegen::Tile &tile) const override;
+  Expected<int64_t> scratchBytes(const codegen::TiledOp &tiled) const override;
   bool isAligned(mlir::Operation *op, unsigned index) const override;
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
@@ -35,7 +35,7 @@ public:
   cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
   Expected<llvm::SmallVector<int64_t>>
   runCycles(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
-  int64_t cutUnit(mlir::Operation *op, unsigned axis) const override;
+  int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 
 private:

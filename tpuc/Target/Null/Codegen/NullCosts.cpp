@@ -34,16 +34,16 @@ int64_t transferCost(const TargetInfo &target, int64_t bytes, int64_t rows) {
   return start + atRate(std::max(bytes, rows * timing.minBurstBytes), timing.globalToLocal);
 }
 
-int64_t transferCost(const TargetInfo &target, const SlicedOp &sliced, unsigned index) {
-  const bool isResult = index == sliced.op->getNumOperands();
-  const Slice &slice = isResult ? sliced.result.slice : sliced.operands[index].slice;
-  const AxisExtents &extents = extentsOf(*sliced.model, index);
+int64_t transferCost(const TargetInfo &target, const TiledOp &tiled, unsigned index) {
+  const bool isResult = index == tiled.op->getNumOperands();
+  const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
+  const AxisExtents &extents = extentsOf(*tiled.model, index);
   // Rows end at the last axis that is cut.
-  int64_t length = slice[kAxisW].size;
-  for (unsigned axis = kAxisW; axis-- > 0 && slice[axis + 1].size == extents[axis + 1];)
-    length *= slice[axis].size;
-  const int64_t elements = numElements(slice);
-  return transferCost(target, byteSize(*typeOf(sliced.op, index), elements), elements / length);
+  int64_t length = tile[kAxisW].size;
+  for (unsigned axis = kAxisW; axis-- > 0 && tile[axis + 1].size == extents[axis + 1];)
+    length *= tile[axis].size;
+  const int64_t elements = numElements(tile);
+  return transferCost(target, byteSize(*typeOf(tiled.op, index), elements), elements / length);
 }
 
 int64_t moveCost(const TargetInfo &target, Operation *op) {
@@ -59,25 +59,25 @@ static const ConvThroughput &throughputOf(const TimingInfo &timing, DataType typ
   return bitWidth(type) == 8 ? timing.conv8 : bitWidth(type) == 16 ? timing.conv16 : timing.conv32;
 }
 
-int64_t computeCost(const TargetInfo &target, const SlicedOp &sliced) {
+int64_t computeCost(const TargetInfo &target, const TiledOp &tiled) {
   const TimingInfo &timing = *target.timing;
-  const Slice &result = sliced.result.slice;
+  const Tile &result = tiled.result.tile;
   const int64_t rounds = result[kAxisN].size * ceilDiv(result[kAxisC].size, target.memory.lanes);
   const int64_t pixels = result[kAxisD].size * result[kAxisH].size * result[kAxisW].size;
-  const ConvThroughput &rate = throughputOf(timing, *typeOf(sliced.op, 0));
+  const ConvThroughput &rate = throughputOf(timing, *typeOf(tiled.op, 0));
   int64_t cycles = 0;
-  if (isa<tpu::ConvOp, tpu::DeconvOp>(sliced.op))
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(tiled.op))
     cycles = rounds * ceilDiv(pixels, rate.pixels) *
-             ceilDiv(sliced.model->operands[1].extents[kAxisW], rate.channels);
-  else if (isa<tpu::MatMulOp>(sliced.op))
+             ceilDiv(tiled.model->operands[1].extents[kAxisW], rate.channels);
+  else if (isa<tpu::MatMulOp>(tiled.op))
     cycles = rounds * ceilDiv(pixels, rate.pixels) *
-             ceilDiv(sliced.operands[0].slice[kAxisW].size, rate.channels);
-  else if (isa<tpu::RequantIntOp>(sliced.op))
+             ceilDiv(tiled.operands[0].tile[kAxisW].size, rate.channels);
+  else if (isa<tpu::RequantIntOp>(tiled.op))
     cycles = rounds * ceilDiv(pixels, timing.requantElementsPerCycle);
   else
     // All operands pass by, or all that is reduced.
-    for (const LocalSlice &operand : sliced.operands)
-      cycles += ceilDiv(numElements(operand.slice), target.memory.lanes) / 2 + 1;
+    for (const LocalTile &operand : tiled.operands)
+      cycles += ceilDiv(numElements(operand.tile), target.memory.lanes) / 2 + 1;
   return timing.computeStartCycles + cycles;
 }
 

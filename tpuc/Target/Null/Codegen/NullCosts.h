@@ -17,12 +17,12 @@ namespace tpuc::Null {
 
 /// A transfer between both memories of `bytes` that lie in so many rows.
 int64_t transferCost(const TargetInfo &target, int64_t bytes, int64_t rows);
-/// That of a slice of operand `index`, or of the result.
-int64_t transferCost(const TargetInfo &target, const codegen::SlicedOp &sliced, unsigned index);
+/// That of a tile of operand `index`, or of the result.
+int64_t transferCost(const TargetInfo &target, const codegen::TiledOp &tiled, unsigned index);
 /// An op that moves data in global memory.
 int64_t moveCost(const TargetInfo &target, mlir::Operation *op);
-/// An op on a slice: each lane works on its channels.
-int64_t computeCost(const TargetInfo &target, const codegen::SlicedOp &sliced);
+/// An op on a tile: each lane works on its channels.
+int64_t computeCost(const TargetInfo &target, const codegen::TiledOp &tiled);
 
 } // namespace tpuc::Null
 

@@ -14,32 +14,32 @@ using namespace tpuc::codegen;
 
 namespace tpuc::Null {
 
-void NullEmitter::add(Command command, const SlicedOp *sliced) {
+void NullEmitter::add(Command command, const TiledOp *tiled) {
   if (!keeps)
     return;
-  if (sliced) {
-    command.sliced = *sliced;
-    command.model = std::make_shared<const SliceModel>(*sliced->model);
-    command.sliced.model = command.model.get();
+  if (tiled) {
+    command.tiled = *tiled;
+    command.model = std::make_shared<const TileModel>(*tiled->model);
+    command.tiled.model = command.model.get();
   }
   stream.push_back(std::move(command));
 }
 
-Expected<void> NullEmitter::load(const SlicedOp &sliced, unsigned index, int64_t global) {
-  moving += transferCost(target, sliced, index);
-  add({.kind = Command::Kind::Load, .operand = index, .global = global}, &sliced);
+Expected<void> NullEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
+  moving += transferCost(target, tiled, index);
+  add({.kind = Command::Kind::Load, .operand = index, .global = global}, &tiled);
   return {};
 }
 
-Expected<void> NullEmitter::compute(const SlicedOp &sliced) {
-  computing += computeCost(target, sliced);
-  add({.kind = Command::Kind::Compute}, &sliced);
+Expected<void> NullEmitter::compute(const TiledOp &tiled) {
+  computing += computeCost(target, tiled);
+  add({.kind = Command::Kind::Compute}, &tiled);
   return {};
 }
 
-Expected<void> NullEmitter::store(const SlicedOp &sliced, int64_t global) {
-  moving += transferCost(target, sliced, sliced.op->getNumOperands());
-  add({.kind = Command::Kind::Store, .global = global}, &sliced);
+Expected<void> NullEmitter::store(const TiledOp &tiled, int64_t global) {
+  moving += transferCost(target, tiled, tiled.op->getNumOperands());
+  add({.kind = Command::Kind::Store, .global = global}, &tiled);
   return {};
 }
 

@@ -16,16 +16,16 @@ namespace tpuc::Null {
 /// What the machine does next. Ops belong to the module that was compiled.
 struct Command {
   enum class Kind : uint8_t {
-    Load,     ///< Operand `operand` of `sliced`, whose tensor is at `global`.
-    Compute,  ///< `sliced`.
-    Store,    ///< The result of `sliced`, to the tensor at `global`.
+    Load,     ///< Operand `operand` of `tiled`, whose tensor is at `global`.
+    Compute,  ///< `tiled`.
+    Store,    ///< The result of `tiled`, to the tensor at `global`.
     LoadPool, ///< `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
     Move,     ///< `op`, whose tensors have addresses as encodings.
   };
   Kind kind = Kind::Compute;
-  codegen::SlicedOp sliced = {};
-  /// What `sliced.model` points to.
-  std::shared_ptr<const codegen::SliceModel> model = nullptr;
+  codegen::TiledOp tiled = {};
+  /// What `tiled.model` points to.
+  std::shared_ptr<const codegen::TileModel> model = nullptr;
   unsigned operand = 0;
   int64_t global = 0, local = 0, bytes = 0;
   mlir::Operation *op = nullptr;
@@ -42,9 +42,9 @@ public:
       : target(target), keeps(keeps) {}
 
   void beginLayer(mlir::Operation *) override {}
-  Expected<void> load(const codegen::SlicedOp &sliced, unsigned index, int64_t global) override;
-  Expected<void> compute(const codegen::SlicedOp &sliced) override;
-  Expected<void> store(const codegen::SlicedOp &sliced, int64_t global) override;
+  Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
+  Expected<void> compute(const codegen::TiledOp &tiled) override;
+  Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
   Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *) override {}
@@ -58,7 +58,7 @@ public:
   int64_t transferCycles() const { return moving; }
 
 private:
-  void add(Command command, const codegen::SlicedOp *sliced = nullptr);
+  void add(Command command, const codegen::TiledOp *tiled = nullptr);
 
   const TargetInfo &target;
   bool keeps;

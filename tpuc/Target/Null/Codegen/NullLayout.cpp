@@ -59,7 +59,7 @@ std::optional<DataType> typeOf(Operation *op, unsigned index) {
   return storageDataType(valueOf(op, index).getType());
 }
 
-const AxisExtents &extentsOf(const SliceModel &model, unsigned index) {
+const AxisExtents &extentsOf(const TileModel &model, unsigned index) {
   return index < model.operands.size() ? model.operands[index].extents : model.result;
 }
 
@@ -69,7 +69,7 @@ static bool isSwapped(Operation *op, unsigned index) {
   return deconv && index == 1 && deconv.getGroup() == 1;
 }
 
-ElementOrder orderOf(Operation *op, const SliceModel &model, unsigned index) {
+ElementOrder orderOf(Operation *op, const TileModel &model, unsigned index) {
   const AxisExtents &extents = extentsOf(model, index);
   ElementOrder order;
   order.strides[kAxisW] = 1;
@@ -87,22 +87,22 @@ ElementOrder orderOf(Operation *op, const SliceModel &model, unsigned index) {
   return order;
 }
 
-LaneLayout::LaneLayout(const TargetInfo &target, Form form, DataType type, const Slice &slice)
-    : slice(slice), lanes(target.memory.lanes),
-      slots(static_cast<int64_t>(llvm::divideCeil(slice[kAxisC].size, lanes))),
+LaneLayout::LaneLayout(const TargetInfo &target, Form form, DataType type, const Tile &tile)
+    : tile(tile), lanes(target.memory.lanes),
+      slots(static_cast<int64_t>(llvm::divideCeil(tile[kAxisC].size, lanes))),
       elementBytes(byteSize(type, 1)) {
-  channelBytes = slice[kAxisD].size * slice[kAxisH].size * slice[kAxisW].size * elementBytes;
+  channelBytes = tile[kAxisD].size * tile[kAxisH].size * tile[kAxisW].size * elementBytes;
   if (form != Form::PerChannel)
     channelBytes = static_cast<int64_t>(
         llvm::alignTo(static_cast<uint64_t>(channelBytes), target.memory.euBytes));
 }
 
-int64_t LaneLayout::bytes() const { return slice[kAxisN].size * slots * channelBytes; }
+int64_t LaneLayout::bytes() const { return tile[kAxisN].size * slots * channelBytes; }
 
 int64_t LaneLayout::offset(int64_t n, int64_t c, int64_t d, int64_t h, int64_t w) const {
-  const int64_t slot = (n - slice[kAxisN].begin) * slots + (c - slice[kAxisC].begin) / lanes;
-  const int64_t row = (d - slice[kAxisD].begin) * slice[kAxisH].size + h - slice[kAxisH].begin;
-  return slot * channelBytes + (row * slice[kAxisW].size + w - slice[kAxisW].begin) * elementBytes;
+  const int64_t slot = (n - tile[kAxisN].begin) * slots + (c - tile[kAxisC].begin) / lanes;
+  const int64_t row = (d - tile[kAxisD].begin) * tile[kAxisH].size + h - tile[kAxisH].begin;
+  return slot * channelBytes + (row * tile[kAxisW].size + w - tile[kAxisW].begin) * elementBytes;
 }
 
 std::optional<PackedLayout> packedLayout(OpOperand &operand, int64_t lanes) {

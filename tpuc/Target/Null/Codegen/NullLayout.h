@@ -28,7 +28,7 @@ Form formOf(mlir::Operation *op, unsigned index);
 std::optional<DataType> typeOf(mlir::Operation *op, unsigned index);
 
 /// The extents of operand `index`, or of the result, as `model` sees it.
-const codegen::AxisExtents &extentsOf(const codegen::SliceModel &model, unsigned index);
+const codegen::AxisExtents &extentsOf(const codegen::TileModel &model, unsigned index);
 
 /// Where elements of a tensor are in its row-major order. The element at [n, c, d, h, w] is the sum
 /// of the coordinates times `strides`; w counts `inner` elements that follow each other, behind
@@ -44,29 +44,29 @@ struct ElementOrder {
 };
 
 /// That of operand `index` of `op`, or of its result.
-ElementOrder orderOf(mlir::Operation *op, const codegen::SliceModel &model, unsigned index);
+ElementOrder orderOf(mlir::Operation *op, const codegen::TileModel &model, unsigned index);
 
-/// A slice in the lanes: channel number i of it is in lane i % lanes, the i / lanes-th there.
+/// A tile in the lanes: channel number i of it is in lane i % lanes, the i / lanes-th there.
 struct LaneLayout {
-  LaneLayout(const TargetInfo &target, Form form, DataType type, const codegen::Slice &slice);
+  LaneLayout(const TargetInfo &target, Form form, DataType type, const codegen::Tile &tile);
 
   /// Bytes in each lane.
   int64_t bytes() const;
-  int64_t lane(int64_t c) const { return (c - slice[codegen::kAxisC].begin) % lanes; }
-  /// The byte in its lane, from the slice's first on, of an element that is in the slice.
+  int64_t lane(int64_t c) const { return (c - tile[codegen::kAxisC].begin) % lanes; }
+  /// The byte in its lane, from the tile's first on, of an element that is in the tile.
   int64_t offset(int64_t n, int64_t c, int64_t d, int64_t h, int64_t w) const;
 
-  codegen::Slice slice;
+  codegen::Tile tile;
   int64_t lanes, slots, elementBytes, channelBytes;
 };
 
-/// Calls `visit(n, c, d, h)` for each row along w of `slice`.
-template <typename Visit> void forEachRow(const codegen::Slice &slice, Visit visit) {
+/// Calls `visit(n, c, d, h)` for each row along w of `tile`.
+template <typename Visit> void forEachRow(const codegen::Tile &tile, Visit visit) {
   using namespace codegen;
-  for (int64_t n = slice[kAxisN].begin; n < slice[kAxisN].end(); ++n)
-    for (int64_t c = slice[kAxisC].begin; c < slice[kAxisC].end(); ++c)
-      for (int64_t d = slice[kAxisD].begin; d < slice[kAxisD].end(); ++d)
-        for (int64_t h = slice[kAxisH].begin; h < slice[kAxisH].end(); ++h)
+  for (int64_t n = tile[kAxisN].begin; n < tile[kAxisN].end(); ++n)
+    for (int64_t c = tile[kAxisC].begin; c < tile[kAxisC].end(); ++c)
+      for (int64_t d = tile[kAxisD].begin; d < tile[kAxisD].end(); ++d)
+        for (int64_t h = tile[kAxisH].begin; h < tile[kAxisH].end(); ++h)
           visit(n, c, d, h);
 }
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/Null/Codegen/NullMachine.h"
-#include "tpuc/Codegen/Joins.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/InPlaceConcat.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -79,19 +79,19 @@ Expected<void> NullMachine::write(int64_t address, std::span<const std::byte> by
   return {};
 }
 
-/// Copies elements between a slice in the lanes and a tensor in row-major order.
-Expected<void> NullMachine::transfer(const SlicedOp &sliced, unsigned index,
-                                     const LocalSlice &slice, std::byte *global, bool isLoad) {
-  const DataType type = *typeOf(sliced.op, index);
-  const Form form = formOf(sliced.op, index);
-  const LaneLayout layout(target, form, type, slice.held ? *slice.held : slice.slice);
-  if (Expected<void> checked = checkLocal(slice.address, layout.bytes()); !checked)
+/// Copies elements between a tile in the lanes and a tensor in row-major order.
+Expected<void> NullMachine::transfer(const TiledOp &tiled, unsigned index, const LocalTile &tile,
+                                     std::byte *global, bool isLoad) {
+  const DataType type = *typeOf(tiled.op, index);
+  const Form form = formOf(tiled.op, index);
+  const LaneLayout layout(target, form, type, tile.held ? *tile.held : tile.tile);
+  if (Expected<void> checked = checkLocal(tile.address, layout.bytes()); !checked)
     return checked;
-  const ElementOrder order = orderOf(sliced.op, *sliced.model, index);
+  const ElementOrder order = orderOf(tiled.op, *tiled.model, index);
   const int64_t bytes = layout.elementBytes;
-  const Range row = slice.slice[kAxisW];
-  forEachRow(slice.slice, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
-    std::byte *at = local(layout.lane(c), slice.address + layout.offset(n, c, d, h, row.begin));
+  const Range row = tile.tile[kAxisW];
+  forEachRow(tile.tile, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
+    std::byte *at = local(layout.lane(c), tile.address + layout.offset(n, c, d, h, row.begin));
     for (int64_t w = row.begin; w < row.end(); ++w, at += bytes) {
       std::byte *element = global + order.at(n, c, d, h, w) * bytes;
       std::memcpy(isLoad ? at : element, isLoad ? element : at, static_cast<size_t>(bytes));
@@ -102,40 +102,39 @@ Expected<void> NullMachine::transfer(const SlicedOp &sliced, unsigned index,
 
 /// Rows of each lane that stand lane after lane.
 Expected<void> NullMachine::loadPacked(const Command &command, int64_t rowBytes) {
-  const SlicedOp &sliced = command.sliced;
-  const LocalSlice &slice = sliced.operands[command.operand];
-  const LaneLayout layout(target, Form::PerChannel, *typeOf(sliced.op, command.operand),
-                          slice.slice);
-  if (Expected<void> checked = checkLocal(slice.address, layout.bytes()); !checked)
+  const TiledOp &tiled = command.tiled;
+  const LocalTile &tile = tiled.operands[command.operand];
+  const LaneLayout layout(target, Form::PerChannel, *typeOf(tiled.op, command.operand), tile.tile);
+  if (Expected<void> checked = checkLocal(tile.address, layout.bytes()); !checked)
     return checked;
-  const int64_t first = slice.slice[kAxisC].begin / layout.lanes * layout.channelBytes;
+  const int64_t first = tile.tile[kAxisC].begin / layout.lanes * layout.channelBytes;
   Expected<std::byte *> from = global(command.global, rowBytes * layout.lanes);
   if (!from)
     return propagate(from);
   for (int64_t lane = 0; lane < layout.lanes; ++lane)
-    std::memcpy(local(lane, slice.address), *from + lane * rowBytes + first,
+    std::memcpy(local(lane, tile.address), *from + lane * rowBytes + first,
                 static_cast<size_t>(layout.bytes()));
   return {};
 }
 
 Expected<void> NullMachine::load(const Command &command) {
-  const SlicedOp &sliced = command.sliced;
-  const Value operand = sliced.op->getOperand(command.operand);
+  const TiledOp &tiled = command.tiled;
+  const Value operand = tiled.op->getOperand(command.operand);
   if (auto unpack = operand.getDefiningOp<tpu::UnpackOp>())
     return loadPacked(command, globalBytes(unpack.getInput().getType()) / target.memory.lanes);
   Expected<std::byte *> from = global(command.global, globalBytes(operand.getType()));
   if (!from)
     return propagate(from);
-  return transfer(sliced, command.operand, sliced.operands[command.operand], *from,
+  return transfer(tiled, command.operand, tiled.operands[command.operand], *from,
                   /*isLoad=*/true);
 }
 
 Expected<void> NullMachine::store(const Command &command) {
-  const SlicedOp &sliced = command.sliced;
-  Expected<std::byte *> to = global(command.global, globalBytes(givenResult(sliced.op).getType()));
+  const TiledOp &tiled = command.tiled;
+  Expected<std::byte *> to = global(command.global, globalBytes(givenResult(tiled.op).getType()));
   if (!to)
     return propagate(to);
-  return transfer(sliced, sliced.op->getNumOperands(), sliced.result, *to, /*isLoad=*/false);
+  return transfer(tiled, tiled.op->getNumOperands(), tiled.result, *to, /*isLoad=*/false);
 }
 
 Expected<void> NullMachine::loadPool(const Command &command) {
@@ -151,12 +150,12 @@ Expected<void> NullMachine::loadPool(const Command &command) {
   return {};
 }
 
-/// The whole operand, of which only the slice is known.
-Expected<std::optional<Tensor>> NullMachine::operandOf(const SlicedOp &sliced, unsigned index) {
-  const Value value = sliced.op->getOperand(index);
+/// The whole operand, of which only the tile is known.
+Expected<std::optional<Tensor>> NullMachine::operandOf(const TiledOp &tiled, unsigned index) {
+  const Value value = tiled.op->getOperand(index);
   if (isa<NoneType>(value.getType()))
     return std::optional<Tensor>();
-  if (!sliced.model->operands[index].isPresent) {
+  if (!tiled.model->operands[index].isPresent) {
     // Part of the command.
     top::WeightOp weight = weightOf(value);
     if (!weight)
@@ -167,7 +166,7 @@ Expected<std::optional<Tensor>> NullMachine::operandOf(const SlicedOp &sliced, u
     return std::optional(*read);
   }
   Tensor whole = poisoned(value.getType(), poison);
-  if (Expected<void> copied = transfer(sliced, index, sliced.operands[index],
+  if (Expected<void> copied = transfer(tiled, index, tiled.operands[index],
                                        whole.mutableBytes().data(), /*isLoad=*/false);
       !copied)
     return propagate(copied);
@@ -175,22 +174,22 @@ Expected<std::optional<Tensor>> NullMachine::operandOf(const SlicedOp &sliced, u
 }
 
 /// Brings the parts of a concatenation to their lanes that do not lie there.
-Expected<void> NullMachine::join(const SlicedOp &sliced) {
-  const DataType type = *typeOf(sliced.op, sliced.op->getNumOperands());
-  const LaneLayout to(target, Form::Plain, type, sliced.result.slice);
-  for (auto [index, part] : llvm::enumerate(sliced.operands)) {
-    const int64_t before = channelsBefore(sliced.op, static_cast<unsigned>(index));
-    if (before % target.memory.lanes == 0 || part.isPlaced)
+Expected<void> NullMachine::join(const TiledOp &tiled) {
+  const DataType type = *typeOf(tiled.op, tiled.op->getNumOperands());
+  const LaneLayout to(target, Form::Plain, type, tiled.result.tile);
+  for (auto [index, part] : llvm::enumerate(tiled.operands)) {
+    const int64_t before = channelsBefore(tiled.op, static_cast<unsigned>(index));
+    if (before % target.memory.lanes == 0 || part.isInPlace)
       continue;
-    const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.slice);
+    const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.tile);
     for (auto [address, bytes] :
-         {std::pair(part.address, from.bytes()), {sliced.result.address, to.bytes()}})
+         {std::pair(part.address, from.bytes()), {tiled.result.address, to.bytes()}})
       if (Expected<void> checked = checkLocal(address, bytes); !checked)
         return checked;
-    const Range row = part.slice[kAxisW];
-    forEachRow(part.slice, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
+    const Range row = part.tile[kAxisW];
+    forEachRow(part.tile, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
       std::memcpy(local(to.lane(before + c),
-                        sliced.result.address + to.offset(n, before + c, d, h, row.begin)),
+                        tiled.result.address + to.offset(n, before + c, d, h, row.begin)),
                   local(from.lane(c), part.address + from.offset(n, c, d, h, row.begin)),
                   static_cast<size_t>(row.size * to.elementBytes));
     });
@@ -199,29 +198,29 @@ Expected<void> NullMachine::join(const SlicedOp &sliced) {
 }
 
 Expected<void> NullMachine::compute(const Command &command) {
-  const SlicedOp &sliced = command.sliced;
-  Operation *op = sliced.op;
+  const TiledOp &tiled = command.tiled;
+  Operation *op = tiled.op;
   if (isa<tpu::ConcatOp>(op))
-    return join(sliced);
+    return join(tiled);
   std::vector<std::optional<Tensor>> operands;
   for (unsigned index = 0; index < op->getNumOperands(); ++index) {
-    Expected<std::optional<Tensor>> operand = operandOf(sliced, index);
+    Expected<std::optional<Tensor>> operand = operandOf(tiled, index);
     if (!operand)
       return propagate(operand);
     operands.push_back(std::move(*operand));
   }
   // Whatever else lies there is lost.
-  if (Expected<void> checked = checkLocal(sliced.scratchAddress, sliced.scratchBytes); !checked)
+  if (Expected<void> checked = checkLocal(tiled.scratchAddress, tiled.scratchBytes); !checked)
     return checked;
   for (int64_t lane = 0; lane < int64_t{target.memory.lanes}; ++lane)
-    std::memset(local(lane, sliced.scratchAddress), static_cast<int>(poison),
-                static_cast<size_t>(sliced.scratchBytes));
+    std::memset(local(lane, tiled.scratchAddress), static_cast<int>(poison),
+                static_cast<size_t>(tiled.scratchBytes));
   Expected<std::vector<std::optional<Tensor>>> results = runner.run(op, operands);
   if (!results)
     return propagate(results);
   std::optional<Tensor> &result = (*results)[cast<OpResult>(givenResult(op)).getResultNumber()];
   Tensor whole = result->isWritable() ? *result : result->clone();
-  return transfer(sliced, op->getNumOperands(), sliced.result, whole.mutableBytes().data(),
+  return transfer(tiled, op->getNumOperands(), tiled.result, whole.mutableBytes().data(),
                   /*isLoad=*/true);
 }
 
@@ -267,7 +266,7 @@ Expected<void> NullMachine::execute(const Command &command) {
 
 Expected<void> NullMachine::run(const Stream &stream) {
   for (const Command &command : stream) {
-    Operation *op = command.op ? command.op : command.sliced.op;
+    Operation *op = command.op ? command.op : command.tiled.op;
     Expected<void> done = execute(command);
     if (!done && done.error().where.empty())
       done.error().where = op ? "layer '" + layerName(op) + "'" : "the pool of constants";

@@ -45,10 +45,10 @@ private:
   Expected<void> store(const Command &command);
   Expected<void> loadPool(const Command &command);
   Expected<void> move(mlir::Operation *op);
-  Expected<void> join(const codegen::SlicedOp &sliced);
-  Expected<void> transfer(const codegen::SlicedOp &sliced, unsigned index,
-                          const codegen::LocalSlice &slice, std::byte *global, bool isLoad);
-  Expected<std::optional<Tensor>> operandOf(const codegen::SlicedOp &sliced, unsigned index);
+  Expected<void> join(const codegen::TiledOp &tiled);
+  Expected<void> transfer(const codegen::TiledOp &tiled, unsigned index,
+                          const codegen::LocalTile &tile, std::byte *global, bool isLoad);
+  Expected<std::optional<Tensor>> operandOf(const codegen::TiledOp &tiled, unsigned index);
 
   const TargetInfo &target;
   int64_t base, laneBytes;

@@ -8,9 +8,9 @@
 
 #include "tpuc/Target/Null/Codegen/NullRun.h"
 #include "tpuc/Codegen/Backends.h"
+#include "tpuc/Codegen/Emit/ModelContents.h"
+#include "tpuc/Codegen/Emit/NetworkEmitter.h"
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/ModelContents.h"
-#include "tpuc/Codegen/NetworkEmitter.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -58,8 +58,9 @@ Shape shapeOf(const model::TensorInfo &tensor) {
 }
 
 Expected<void> NetworkRun::writeConstants(const model::Stage &stage) {
-  for (const model::Section &section : stage.constants)
-    if (Expected<void> written = machine.write(static_cast<int64_t>(section.address), section.data);
+  for (const model::Section &axisTile : stage.constants)
+    if (Expected<void> written =
+            machine.write(static_cast<int64_t>(axisTile.address), axisTile.data);
         !written)
       return written;
   return {};

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/RewriteOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
@@ -71,7 +71,7 @@ Expected<void> mergeGroups(tpu::ConvOp op, int64_t merged) {
 /// channels do not meet: 1 if that gains nothing.
 ///
 /// Each group takes rounds of lanes and blocks of input channels of its own. As long as merged
-/// groups have one block, the filter takes no more room. One channel each is another command.
+/// groups have one block, the filter takes no more space. One channel each is another command.
 int64_t groupsAtOnce(Operation *op) {
   auto conv = dyn_cast<tpu::ConvOp>(op);
   const DataType type = elementTypeOf(op, 0);

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
-#include "tpuc/Codegen/GroupCosts.h"
+#include "tpuc/Codegen/Decompose/OpMaker.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Group/GroupCosts.h"
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Codegen/OpMaker.h"
-#include "tpuc/Codegen/RewriteOps.h"
-#include "tpuc/Codegen/SlicePlan.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -78,9 +78,9 @@ static bool isPointwise(Operation *op, const TargetInfo &target) {
       return false;
   for (NamedAttribute attribute : op->getAttrs())
     if (auto array = dyn_cast<ArrayAttr>(attribute.getValue());
-        array && array.size() > 1 && attribute.getName() != kTableSteps)
+        array && array.size() > 1 && attribute.getName() != kLutSteps)
       return false;
-  Expected<SliceModel> model = sliceModel(op, target, Company::InGroup);
+  Expected<TileModel> model = tileModel(op, target, TileLayout::NCHW);
   return model && llvm::all_of(model->operands.front().maps,
                                [](const AxisMap &map) { return map.kind == AxisMap::Same; });
 }
@@ -122,7 +122,7 @@ tpu::CastOp PackedRows::castOfInput() {
 
 std::vector<RowChoice> PackedRows::choices() {
   const int64_t channels = OpMaker::dimsOf(op.getOutput())[1];
-  tpu::UnstackRowsOp rows = unstacked();
+  tpu::UnpackRowsOp rows = unpacked();
   SmallVector<RowChoice> starts = {{}};
   if (window->kernel > 1)
     starts.push_back({.packing = {.isStacked = true}});
@@ -162,17 +162,17 @@ int64_t PackedRows::chainCycles(const RowChoice &choice) {
   if (tpu::CastOp cast = castOfInput())
     ops.push_back(cast);
   for (Operation *each : ops) {
-    Expected<SliceModel> model = sliceModel(each, backend.info(), Company::InGroup);
+    Expected<TileModel> model = tileModel(each, backend.info(), TileLayout::NCHW);
     if (!model)
       continue;
-    SlicedOp sliced{.op = each, .model = &*model};
+    TiledOp tiled{.op = each, .model = &*model};
     for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      sliced.result.slice[axis] = {0, model->result[axis]};
-    Range &rows = sliced.result.slice[kAxisH];
+      tiled.result.tile[axis] = {0, model->result[axis]};
+    Range &rows = tiled.result.tile[kAxisH];
     rows.size = std::min(rows.size, kSample);
     for (const OperandModel &operand : model->operands)
-      sliced.operands.push_back({operand.isPresent ? operand.slice(sliced.result.slice) : Slice()});
-    const std::optional<GroupCosts::Work> work = costs.compute(sliced);
+      tiled.operands.push_back({operand.isPresent ? operand.slice(tiled.result.tile) : Tile()});
+    const std::optional<GroupCosts::Work> work = costs.compute(tiled);
     const int64_t all = (work ? work->cycles : 0) * model->result[kAxisH] / rows.size;
     const bool isBefore = each->getResult(0) == op.getInput();
     if (!isBefore)
@@ -212,8 +212,8 @@ std::vector<RowChoice> PackedRows::faster() {
   return result;
 }
 
-tpu::ConvOp PackedRows::reader() {
-  auto conv = after && after.hasOneUse() && after.getDefiningOp<tpu::UnstackRowsOp>()
+tpu::ConvOp PackedRows::user() {
+  auto conv = after && after.hasOneUse() && after.getDefiningOp<tpu::UnpackRowsOp>()
                   ? dyn_cast<tpu::ConvOp>(*after.user_begin())
                   : tpu::ConvOp();
   return conv && conv.getInput() == after ? conv : tpu::ConvOp();
@@ -240,7 +240,7 @@ Operation *PackedRows::packedClone(Operation *from, Value input, OpBuilder &buil
 
 Value PackedRows::packedInput(OpBuilder &builder) {
   if (packing.inputs > 1)
-    return unstacked().getInput();
+    return unpacked().getInput();
   if (!packing.isStacked)
     return op.getInput();
   tpu::CastOp cast = movedCast();
@@ -249,7 +249,7 @@ Value PackedRows::packedInput(OpBuilder &builder) {
   const int64_t kernel = window->reach(packing.results);
   const SmallVector<int64_t> stacked = {dims[0], kernel * dims[1],
                                         window->resultRows / packing.results, dims[3]};
-  auto rows = builder.create<tpu::StackRowsOp>(
+  auto rows = builder.create<tpu::PackRowsOp>(
       nameOf(op, "_windows"), OpMaker::typeOf(source).clone(stacked), source, kernel,
       window->stride * packing.results, window->padBegin);
   made.push_back(rows);
@@ -315,14 +315,14 @@ bool PackedRows::apply(const RowChoice &choice) {
     after.getDefiningOp()->setAttr(kStoredRows, builder.getI64IntegerAttr(rows));
     before = last()->getResult(0);
     auto unstack =
-        builder.create<tpu::UnstackRowsOp>(last()->getLoc(), before.getType(), after, rows);
+        builder.create<tpu::UnpackRowsOp>(last()->getLoc(), before.getType(), after, rows);
     made.push_back(unstack);
     after = unstack.getOutput();
   }
   if (tpu::CastOp cast = movedCast())
     old.insert(old.begin(), cast);
   if (packing.inputs > 1) {
-    old.insert(old.begin(), unstacked());
+    old.insert(old.begin(), unpacked());
     input.getDefiningOp()->removeAttr(kStoredRows);
   }
   before.replaceAllUsesWith(after);
@@ -343,7 +343,7 @@ void PackedRows::undo() {
   for (auto [each, operand] : replaced)
     each->setOperand(0, operand);
   if (packing.inputs > 1)
-    unstacked().getInput().getDefiningOp()->setAttr(
+    unpacked().getInput().getDefiningOp()->setAttr(
         kStoredRows, IntegerAttr::get(IntegerType::get(op->getContext(), 64), packing.inputs));
   after.replaceAllUsesWith(before);
   for (Operation *each : llvm::reverse(made))

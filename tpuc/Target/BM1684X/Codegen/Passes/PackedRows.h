@@ -47,7 +47,7 @@ public:
   /// Fills the constants and erases what is no longer read.
   Expected<void> commit();
   /// The convolution that alone reads the result, as its rows lie now; null for others.
-  tpu::ConvOp reader();
+  tpu::ConvOp user();
 
   tpu::ConvOp convolution() { return op; }
   /// The last of the ops that it was at the start.
@@ -57,7 +57,7 @@ private:
   std::optional<int64_t> computeCycles(const RowPacking &packing);
   int64_t chainCycles(const RowChoice &choice);
   std::vector<RowChoice> choices();
-  tpu::UnstackRowsOp unstacked() { return op.getInput().getDefiningOp<tpu::UnstackRowsOp>(); }
+  tpu::UnpackRowsOp unpacked() { return op.getInput().getDefiningOp<tpu::UnpackRowsOp>(); }
   tpu::CastOp castOfInput();
   /// The conversion that is of stacked rows; null for none.
   tpu::CastOp movedCast() { return isBeforeCast ? castOfInput() : tpu::CastOp(); }

@@ -17,11 +17,11 @@ namespace tpuc::bm1684x::backend {
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
       {Stage::Divide, [] { return createMergeGroups(); }},
-      {Stage::Divide, [] { return createRowProducts(); }},
+      {Stage::Divide, [] { return createGemvToConv(); }},
       // What a table takes counts where rows become channels.
-      {Stage::Refine, [] { return createTableSteps(); }},
-      {Stage::Refine, [] { return createStackRows(); }},
-      {Stage::Refine, [] { return createTurnStores(); }},
+      {Stage::Refine, [] { return createLutToArith(); }},
+      {Stage::Refine, [] { return createPackRows(); }},
+      {Stage::Refine, [] { return createFoldTransposeIntoStore(); }},
   };
   return kPasses;
 }

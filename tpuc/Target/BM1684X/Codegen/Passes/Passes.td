@@ -21,7 +21,7 @@ def MergeGroups : Pass<"merge-groups", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
-def RowProducts : Pass<"row-products", "::mlir::ModuleOp"> {
+def GemvToConv : Pass<"gemv-to-conv", "::mlir::ModuleOp"> {
   let summary = "Compute products of one row as convolutions";
   let description = [{
     A product of one row with a constant matrix becomes a convolution whose result has one pixel, if
@@ -33,7 +33,7 @@ def RowProducts : Pass<"row-products", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
-def TableSteps : Pass<"table-steps", "::mlir::ModuleOp"> {
+def LutToArith : Pass<"lut-to-arith", "::mlir::ModuleOp"> {
   let summary = "Compute tables by arithmetic";
   let description = [{
     A `tpu.Lut` that the module's chip computes gets `steps`, where its kernels have a sequence of
@@ -42,12 +42,12 @@ def TableSteps : Pass<"table-steps", "::mlir::ModuleOp"> {
   }];
 }
 
-def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
+def PackRows : Pass<"pack-rows", "::mlir::ModuleOp"> {
   let summary = "Give convolutions of few channels more of them";
   let description = [{
     Where the module's chip would leave most of its multipliers or lanes idle, rows become channels
-    of a convolution: those under a window by `tpu.StackRows`, so that the window has one row, and
-    several of the result, which `tpu.UnstackRows` puts below each other again behind what is
+    of a convolution: those under a window by `tpu.PackRows`, so that the window has one row, and
+    several of the result, which `tpu.UnpackRows` puts below each other again behind what is
     computed of each element. The convolution that alone reads the result may read the rows as they
     lie. What takes less by estimate, with the layers around, is done. Filters and biases are new
     constants.
@@ -55,7 +55,7 @@ def StackRows : Pass<"stack-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }
 
-def TurnStores : Pass<"turn-stores", "::mlir::ModuleOp"> {
+def FoldTransposeIntoStore : Pass<"fold-transpose-into-store", "::mlir::ModuleOp"> {
   let summary = "Let the transfer that stores a convolution's result permute it";
   let description = [{
     A permute that puts the channels of the result of a convolution behind its pixels, of several

@@ -20,7 +20,7 @@ namespace tpuc::bm1684x::backend {
 struct RowPacking {
   int64_t inputs = 1;
   int64_t results = 1;
-  /// The rows under the windows of one row of results are channels (`tpu.StackRows`), `inputs`
+  /// The rows under the windows of one row of results are channels (`tpu.PackRows`), `inputs`
   /// is 1.
   bool isStacked = false;
 

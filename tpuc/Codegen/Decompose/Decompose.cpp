@@ -1,0 +1,82 @@
+//===- Decompose.cpp - Ops without a kernel as several that have one -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+
+namespace tpuc::codegen {
+#define GEN_PASS_DEF_DECOMPOSE
+#include "tpuc/Codegen/Passes.h.inc"
+} // namespace tpuc::codegen
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+constexpr bool (*kDecompositions[])(OpMaker &) = {
+    decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
+    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
+    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeScatter,
+    decomposeMatMul,    decomposePool3d,    decomposeConv3d,       decomposeComputedFilter};
+
+/// Of ops of which no slice fits.
+constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
+
+/// Whether all tensors have static shapes and hold what they stand for.
+bool isPlain(Operation *op) {
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                         SmallVector<Value>(op->getResults()))) {
+    if (isa<NoneType>(value.getType()))
+      continue;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() == 0 || tpu::isQuantized(value))
+      return false;
+  }
+  return true;
+}
+
+struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal())
+      return;
+    // What is made stands in front of the op, and may be decomposed in turn.
+    for (Operation *op = &main.front().front(); op;) {
+      Operation *before = op->getPrevNode();
+      if (!isLayer(op) || !isPlain(op) || !decompose(op, *backend)) {
+        op = op->getNextNode();
+        continue;
+      }
+      op->erase();
+      op = before ? before->getNextNode() : &main.front().front();
+    }
+    for (Operation &op : llvm::make_early_inc_range(main.front()))
+      if (isConstant(&op) && op.use_empty())
+        op.erase();
+  }
+
+  static bool decompose(Operation *op, const Backend &backend) {
+    const auto apply = [&](auto decomposition) {
+      OpMaker maker(op, backend);
+      return decomposition(maker);
+    };
+    return (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
+           llvm::any_of(kDivisions, apply);
+  }
+};
+
+} // namespace

@@ -1,0 +1,88 @@
+//===- DecomposeGather.cpp - Indices that count from the end ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// Constants, counted from the front; none where one is out of range.
+std::optional<Tensor> countedFromFront(ArrayRef<int64_t> indices, ArrayRef<int64_t> dims,
+                                       int64_t extent) {
+  Tensor counted(DataType::U32, Shape(std::span(dims.data(), dims.size())));
+  for (auto [index, made] : llvm::zip_equal(indices, counted.mutableData<uint32_t>())) {
+    if (index < -extent || index >= extent)
+      return std::nullopt;
+    made = static_cast<uint32_t>(index < 0 ? index + extent : index);
+  }
+  return counted;
+}
+
+/// In f32, which holds all indices of extents up to `kMostExact`. What is out of range at either
+/// end stays so: it is a large number as ui32.
+Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
+  OpBuilder &builder = maker.builder;
+  const Value narrow = maker.converted(indices, builder.getI32Type(), "low");
+  const Value number = maker.converted(narrow, builder.getF32Type(), "number");
+  NamedAttrList offset;
+  offset.set("const_val", builder.getF64FloatAttr(static_cast<double>(extent)));
+  const Value fromEnd = maker.makeLike<tpu::AddConstOp>("from_end", number, offset);
+  NamedAttrList below;
+  below.set("const_val", builder.getF64FloatAttr(0));
+  below.set("mode", builder.getStringAttr("Less"));
+  const Value isNegative =
+      maker.make(tpu::CompareConstOp::getOperationName(), "is_negative",
+                 Type(OpMaker::typeOf(number).clone(builder.getI1Type())), number, below);
+  const Value chosen = maker.make(tpu::WhereOp::getOperationName(), "from_front",
+                                  Type(OpMaker::typeOf(number)), {isNegative, fromEnd, number}, {});
+  const Value whole = maker.converted(chosen, builder.getI32Type(), "whole");
+  return maker.converted(whole, builder.getIntegerType(32, /*isSigned=*/false), "unsigned");
+}
+
+} // namespace
+
+bool codegen::decomposeGather(OpMaker &maker) {
+  constexpr int64_t kMostExact = int64_t{1} << 24;
+  auto op = dyn_cast<tpu::GatherOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()))
+    return false;
+  const std::optional<DataType> type = storageDataType(op.getIndices().getType());
+  if (type != DataType::I32 && type != DataType::I64)
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const int64_t axis = op.getAxis();
+  const int64_t extent = dims[static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis)];
+  if (extent > kMostExact)
+    return false;
+  Value indices;
+  if (top::constantTensor(op.getIndices())) {
+    const auto constants = top::constantInts(op.getIndices());
+    if (!constants)
+      return false;
+    const std::optional<Tensor> counted =
+        countedFromFront(*constants, OpMaker::dimsOf(op.getIndices()), extent);
+    if (!counted)
+      return false;
+    indices = maker.weight(*counted, "from_front");
+  } else {
+    indices = computedFromFront(maker, op.getIndices(), extent);
+  }
+  NamedAttrList attributes(op->getAttrs());
+  maker.replace(0, maker.make(tpu::GatherOp::getOperationName(), "rows",
+                              Type(OpMaker::typeOf(op.getOutput())), {op.getInput(), indices},
+                              attributes));
+  return true;
+}

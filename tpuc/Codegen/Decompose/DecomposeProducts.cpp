@@ -1,0 +1,266 @@
+//===- DecomposeProducts.cpp - Products and windows of other ranks --------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Support/Convert.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// The matrices of `value`, repeated for every batch of `batch`.
+Value repeatedMatrices(OpMaker &maker, Value value, ArrayRef<int64_t> batch, StringRef what) {
+  SmallVector<int64_t> dims(batch);
+  llvm::append_range(dims, OpMaker::dimsOf(value).take_back(2));
+  if (OpMaker::dimsOf(value) == ArrayRef(dims))
+    return value;
+  NamedAttrList attributes;
+  attributes.set("shape", maker.builder.getI64ArrayAttr(dims));
+  return maker.make<tpu::ExpandOp>(what, dims, {value, maker.none()}, attributes);
+}
+
+/// The attributes of `op` that have nothing to do with its window.
+NamedAttrList withoutWindow(Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  for (StringRef name : {"kernel_shape", "strides", "pads", "dilations", "auto_pad", "ceil_mode"})
+    attributes.erase(name);
+  return attributes;
+}
+
+/// Sets the window of two of the three dimensions, or of one with nothing beside it.
+void setWindow(OpMaker &maker, NamedAttrList &attributes, const top::Window &window,
+               ArrayRef<size_t> dims) {
+  SmallVector<int64_t> kernel;
+  SmallVector<int64_t> strides;
+  SmallVector<int64_t> dilations;
+  SmallVector<int64_t> pads;
+  for (size_t dim : dims) {
+    kernel.push_back(window.kernel[dim]);
+    strides.push_back(window.strides[dim]);
+    dilations.push_back(window.dilations[dim]);
+    pads.push_back(window.padsBegin[dim]);
+  }
+  for (size_t dim : dims)
+    pads.push_back(window.padsEnd[dim]);
+  if (dims.size() == 1) {
+    for (auto *list : {&kernel, &strides, &dilations})
+      list->push_back(1);
+    pads = {pads[0], 0, pads[1], 0};
+  }
+  attributes.set("kernel_shape", maker.builder.getI64ArrayAttr(kernel));
+  attributes.set("strides", maker.builder.getI64ArrayAttr(strides));
+  attributes.set("dilations", maker.builder.getI64ArrayAttr(dilations));
+  attributes.set("pads", maker.builder.getI64ArrayAttr(pads));
+}
+
+/// Whether windows end inside of the padding.
+bool isInside(const top::Window &window, ArrayRef<int64_t> input) {
+  for (size_t dim = 0; dim < window.kernel.size(); ++dim) {
+    const int64_t covered = (window.output[dim + 2] - 1) * window.strides[dim] +
+                            (window.kernel[dim] - 1) * window.dilations[dim] + 1;
+    const int64_t padded = input[dim + 2] + window.padsBegin[dim] + window.padsEnd[dim];
+    if (covered > padded || covered + window.strides[dim] <= padded)
+      return false;
+  }
+  return true;
+}
+
+/// Rows and columns first, then what is left of the planes.
+template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  if (dims.size() != 5)
+    return false;
+  const Expected<top::Window> window = top::poolWindow(top::windowSpec(op), dims);
+  if (!window || !isInside(*window, dims))
+    return false;
+  const auto &out = window->output;
+  NamedAttrList attributes = OpMaker::withoutActivation(withoutWindow(op));
+  setWindow(maker, attributes, *window, {1, 2});
+  Value value =
+      maker.reshaped(op.getInput(), {dims[0], dims[1] * dims[2], dims[3], dims[4]}, "planes");
+  value =
+      maker.make<Op>("of_planes", {dims[0], dims[1] * dims[2], out[3], out[4]}, value, attributes);
+  value = maker.reshaped(value, {dims[0], dims[1], dims[2], out[3] * out[4]}, "depths");
+  attributes = withoutWindow(op);
+  setWindow(maker, attributes, *window, {0});
+  value =
+      maker.make<Op>("of_depths", {dims[0], dims[1], out[2], out[3] * out[4]}, value, attributes);
+  maker.replace(0, maker.finished(value, 0));
+  return true;
+}
+
+/// A filter [O, C, D, H, W] as [O, D * C, H, W].
+Tensor flatFilter(const Tensor &filter) {
+  const auto dims = filter.shape().dims();
+  const std::array<int64_t, 4> flatDims = {dims[0], dims[2] * dims[1], dims[3], dims[4]};
+  Tensor flat(filter.type(), Shape(std::span(flatDims)));
+  const auto plane = static_cast<size_t>(byteSize(filter.type(), dims[3] * dims[4]));
+  const auto from = filter.rawBytes();
+  const auto to = flat.mutableBytes();
+  for (int64_t output = 0; output < dims[0]; ++output)
+    for (int64_t input = 0; input < dims[1]; ++input)
+      for (int64_t tap = 0; tap < dims[2]; ++tap) {
+        const auto source = static_cast<size_t>((output * dims[1] + input) * dims[2] + tap);
+        const auto target = static_cast<size_t>((output * dims[2] + tap) * dims[1] + input);
+        std::ranges::copy(from.subspan(source * plane, plane),
+                          to.subspan(target * plane, plane).begin());
+      }
+  return flat;
+}
+
+/// The planes [N, D, C, H, W] with those of zeros around them.
+Value paddedPlanes(OpMaker &maker, Value planes, const top::Window &window) {
+  const auto zeros = [&](int64_t count) {
+    SmallVector<int64_t> padDims(OpMaker::dimsOf(planes));
+    padDims[1] = count;
+    Tensor tensor(DataType::F32, Shape(std::span(padDims.data(), padDims.size())));
+    std::ranges::fill(tensor.mutableData<float>(), 0.0F);
+    return maker.weight(tensor, "padding", planes);
+  };
+  SmallVector<Value> parts = {planes};
+  if (window.padsBegin[0] > 0)
+    parts.insert(parts.begin(), zeros(window.padsBegin[0]));
+  if (window.padsEnd[0] > 0)
+    parts.push_back(zeros(window.padsEnd[0]));
+  return maker.joined(parts, 1, "padded");
+}
+
+/// Of padded planes those that each tap along the depth sees, [N, D', C, H, W].
+SmallVector<Value> planesOfTaps(OpMaker &maker, Value padded, const top::Window &window) {
+  SmallVector<Value> taps;
+  const int64_t span = (window.output[2] - 1) * window.strides[0] + 1;
+  for (int64_t tap = 0; tap < window.kernel[0]; ++tap)
+    taps.push_back(
+        maker.sliced(padded, 1, tap * window.dilations[0], span, "tap", window.strides[0]));
+  return taps;
+}
+
+/// Taps along the depth become input channels of a convolution over planes, those of each group
+/// together.
+Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
+                        const NamedAttrList &attributes, ArrayRef<int64_t> outDims) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(taps.front()));
+  const auto group = static_cast<int64_t>(op.getGroup());
+  const auto count = std::ssize(taps);
+  Value planes = maker.joined(taps, 2, "taps");
+  if (group > 1) {
+    planes = maker.reshaped(
+        planes, {dims[0] * dims[1], count, group, dims[2] / group * dims[3] * dims[4]}, "of_taps");
+    planes = maker.permuted(planes, {0, 2, 1, 3}, "of_groups");
+  }
+  planes =
+      maker.reshaped(planes, {dims[0] * dims[1], count * dims[2], dims[3], dims[4]}, "flat_planes");
+  return maker.make<tpu::ConvOp>(
+      "of_planes", outDims, {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()},
+      attributes);
+}
+
+/// The sum of a depthwise convolution for each tap along the depth, in F32.
+Value summedTaps(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
+                 const NamedAttrList &attributes, ArrayRef<int64_t> outDims) {
+  const NamedAttrList plain = OpMaker::withoutActivation(attributes);
+  const NamedAttrList activation = OpMaker::activationOf(attributes);
+  const Tensor wide = convert(flatFilter(filter), DataType::F32);
+  Value total;
+  for (auto [index, tap] : llvm::enumerate(taps)) {
+    const SmallVector<int64_t> dims(OpMaker::dimsOf(tap));
+    const auto at = static_cast<int64_t>(index);
+    const Value planes =
+        maker.reshaped(tap, {dims[0] * dims[1], dims[2], dims[3], dims[4]}, "flat_planes");
+    const Value part =
+        maker.make<tpu::ConvOp>("of_planes", outDims,
+                                {planes, maker.weight(slicedConstant(wide, 1, at, 1), "tap_filter"),
+                                 total ? maker.none() : op.getBias()},
+                                plain);
+    total = !total ? part
+                   : maker.makeLike<tpu::AddOp>("sum", {total, part},
+                                                at + 1 == std::ssize(taps) ? activation
+                                                                           : NamedAttrList());
+  }
+  return total;
+}
+
+} // namespace
+
+bool codegen::decomposeMatMul(OpMaker &maker) {
+  auto op = dyn_cast<tpu::MatMulOp>(maker.op);
+  if (!op)
+    return false;
+  Value left = op.getInput();
+  Value right = op.getRight();
+  const bool hasVector = OpMaker::dimsOf(left).size() == 1 || OpMaker::dimsOf(right).size() == 1;
+  SmallVector<int64_t> output(OpMaker::dimsOf(op.getOutput()));
+  if (hasVector && !isa<NoneType>(op.getBias().getType()))
+    return false;
+  if (OpMaker::dimsOf(right).size() == 1) {
+    right = maker.reshaped(right, {OpMaker::dimsOf(right)[0], 1}, "column");
+    output.push_back(1);
+  }
+  if (OpMaker::dimsOf(left).size() == 1) {
+    left = maker.reshaped(left, {1, OpMaker::dimsOf(left)[0]}, "row");
+    output.insert(output.end() - 1, 1);
+  }
+  if (!hasVector) {
+    const ArrayRef<int64_t> batch = ArrayRef(output).drop_back(2);
+    left = repeatedMatrices(maker, left, batch, "left");
+    if (OpMaker::dimsOf(right).size() > 2)
+      right = repeatedMatrices(maker, right, batch, "right");
+    if (left == op.getInput() && right == op.getRight())
+      return false;
+  }
+  NamedAttrList attributes(op->getAttrDictionary());
+  // Sums of floats of 16 bits may be F32.
+  Value product = maker.make(tpu::MatMulOp::getOperationName(), "product",
+                             Type(OpMaker::typeOf(op.getOutput()).clone(output)),
+                             {left, right, op.getBias()}, attributes);
+  maker.replace(0, maker.finished(product, 0));
+  return true;
+}
+
+bool codegen::decomposePool3d(OpMaker &maker) {
+  if (auto pool = dyn_cast<tpu::MaxPoolOp>(maker.op))
+    return decomposePool(maker, pool);
+  if (auto pool = dyn_cast<tpu::AvgPoolOp>(maker.op))
+    return decomposePool(maker, pool);
+  return false;
+}
+
+bool codegen::decomposeConv3d(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ConvOp>(maker.op);
+  const std::optional<Tensor> filter =
+      op ? OpMaker::constantOf(op.getFilter()) : std::optional<Tensor>();
+  if (!filter || filter->shape().rank() != 5 || op.getInserts())
+    return false;
+  const Expected<top::Window> window = top::convolutionWindow(
+      top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
+  if (!window)
+    return false;
+  const auto &out = window->output;
+  const auto group = static_cast<int64_t>(op.getGroup());
+  const bool sumsTaps =
+      window->kernel[0] > 1 && group > 1 && group == out[1] && filter->shape()[1] == 1;
+  NamedAttrList attributes = withoutWindow(op);
+  setWindow(maker, attributes, *window, {1, 2});
+  const Value input = sumsTaps ? maker.widened(op.getInput()) : op.getInput();
+  const Value planes =
+      paddedPlanes(maker, maker.permuted(input, {0, 2, 1, 3, 4}, "planes"), *window);
+  const SmallVector<int64_t> flat = {out[0] * out[2], out[1], out[3], out[4]};
+  Value value = (sumsTaps ? summedTaps : convolvedChannels)(
+      maker, op, planesOfTaps(maker, planes, *window), *filter, attributes, flat);
+  value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
+  maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
+  return true;
+}

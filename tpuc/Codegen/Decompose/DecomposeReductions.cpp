@@ -1,0 +1,177 @@
+//===- DecomposeReductions.cpp - Reductions and running sums --------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+int64_t frontAxisOf(int64_t axis, Value value) {
+  return axis < 0 ? axis + static_cast<int64_t>(OpMaker::dimsOf(value).size()) : axis;
+}
+
+/// The dimensions that a reduction reduces; none where they are computed.
+std::optional<llvm::SmallBitVector> dimsReducedBy(tpu::ReduceOp op) {
+  const auto rank = static_cast<unsigned>(OpMaker::dimsOf(op.getInput()).size());
+  const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!axes && !isa<NoneType>(op.getAxesTensor().getType()))
+    return std::nullopt;
+  if (!axes || axes->empty())
+    return llvm::SmallBitVector(rank, !op.getNoopWithEmptyAxes());
+  llvm::SmallBitVector reduced(rank);
+  for (int64_t axis : *axes)
+    reduced.set(static_cast<unsigned>(frontAxisOf(axis, op.getInput())));
+  return reduced;
+}
+
+/// A tensor seen as rows of what is reduced: dimensions that stay in front of the others.
+class RowReduction {
+public:
+  RowReduction(OpMaker &maker, Value input, const llvm::SmallBitVector &reduced) : maker(maker) {
+    SmallVector<int64_t> order;
+    int64_t rows = 1;
+    int64_t width = 1;
+    for (const bool isReduced : {false, true})
+      for (auto [dim, extent] : llvm::enumerate(OpMaker::dimsOf(input)))
+        if (reduced[static_cast<unsigned>(dim)] == isReduced) {
+          order.push_back(static_cast<int64_t>(dim));
+          (isReduced ? width : rows) *= extent;
+        }
+    if (!llvm::is_sorted(order))
+      input = maker.permuted(input, order, "turned");
+    matrix = maker.reshaped(input, {rows, width}, "rows");
+  }
+
+  /// [rows, 1]
+  Value reduce(Value of, StringRef mode) {
+    NamedAttrList attributes;
+    attributes.set("axes", maker.builder.getI64ArrayAttr(1));
+    attributes.set("mode", maker.builder.getStringAttr(mode));
+    return maker.make<tpu::ReduceOp>(mode, {OpMaker::dimsOf(of)[0], 1}, {of, maker.none()},
+                                     attributes);
+  }
+
+  Value matrix;
+
+private:
+  OpMaker &maker;
+};
+
+Value reducedBy(OpMaker &maker, StringRef mode, RowReduction &rows) {
+  Value matrix = rows.matrix;
+  if (mode == "ReduceL1")
+    return rows.reduce(maker.makeLike<tpu::AbsOp>("magnitudes", matrix), "ReduceSum");
+  if (mode == "ReduceL2" || mode == "ReduceSumSquare") {
+    Value sum = rows.reduce(maker.makeLike<tpu::MulOp>("squares", {matrix, matrix}), "ReduceSum");
+    return mode == "ReduceL2" ? maker.makeLike<tpu::SqrtOp>("root", sum) : sum;
+  }
+  if (mode == "ReduceLogSum")
+    return maker.makeLike<tpu::LogOp>("logarithm", rows.reduce(matrix, "ReduceSum"));
+  if (mode == "ReduceLogSumExp") {
+    Value most = rows.reduce(matrix, "ReduceMax");
+    Value less = maker.makeLike<tpu::SubOp>("less", {matrix, most});
+    Value sum = rows.reduce(maker.makeLike<tpu::ExpOp>("exponentials", less), "ReduceSum");
+    return maker.makeLike<tpu::AddOp>("total",
+                                      {maker.makeLike<tpu::LogOp>("logarithm", sum), most});
+  }
+  return rows.reduce(matrix, mode);
+}
+
+} // namespace
+
+bool codegen::decomposeReduce(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ReduceOp>(maker.op);
+  if (!op || op.getMode() == "ReduceProd" || !OpMaker::isFloat(op.getInput()))
+    return false;
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
+  if (!reduced)
+    return false;
+  // Norms and logarithms of 16 bits would round in between.
+  RowReduction rows(maker, maker.widened(op.getInput()), *reduced);
+  Value result = reducedBy(maker, op.getMode(), rows);
+  maker.replace(0, maker.finished(result, 0));
+  return true;
+}
+
+bool codegen::decomposeNormalize(OpMaker &maker) {
+  auto op = dyn_cast<tpu::NormalizeOp>(maker.op);
+  if (!op)
+    return false;
+  const auto axis = static_cast<unsigned>(frontAxisOf(op.getAxis(), op.getInput()));
+  Value input = maker.widened(op.getInput());
+  SmallVector<int64_t> dims(OpMaker::dimsOf(input));
+  llvm::SmallBitVector reduced(static_cast<unsigned>(dims.size()));
+  reduced.set(axis);
+  RowReduction rows(maker, input, reduced);
+  Value norm = reducedBy(maker, op.getP() == 1 ? "ReduceL1" : "ReduceL2", rows);
+  // Where the norm is 0 so are the elements.
+  NamedAttrList least;
+  least.set("const_val", maker.builder.getF64FloatAttr(1e-30));
+  norm = maker.makeLike<tpu::MaxConstOp>("positive", norm, least);
+  dims[axis] = 1;
+  norm = maker.reshaped(norm, dims, "norms");
+  maker.replace(0, maker.finished(maker.makeLike<tpu::DivOp>("quotients", {input, norm}), 0));
+  return true;
+}
+
+/// A running sum is a product with a triangle of ones.
+bool codegen::decomposeCumSum(OpMaker &maker) {
+  auto op = dyn_cast<tpu::CumSumOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()))
+    return false;
+  std::optional<int64_t> axis = op.getAxis();
+  if (!axis)
+    if (const auto axes = top::constantInts(op.getAxisTensor()); axes && axes->size() == 1)
+      axis = axes->front();
+  if (!axis)
+    return false;
+  const auto dim = static_cast<size_t>(frontAxisOf(*axis, op.getInput()));
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const int64_t extent = dims[dim];
+  // Longer ones would be more multiplications than a chip should do.
+  constexpr int64_t kMostTerms = 4096;
+  if (extent > kMostTerms)
+    return false;
+  SmallVector<int64_t> order;
+  for (size_t i = 0; i < dims.size(); ++i)
+    if (i != dim)
+      order.push_back(static_cast<int64_t>(i));
+  order.push_back(static_cast<int64_t>(dim));
+  SmallVector<int64_t> inverse(order.size());
+  for (auto [index, source] : llvm::enumerate(order))
+    inverse[static_cast<size_t>(source)] = static_cast<int64_t>(index);
+  const bool isLast = llvm::is_sorted(order);
+  Value turned = isLast ? op.getInput() : maker.permuted(op.getInput(), order, "turned");
+  const SmallVector<int64_t> turnedDims(OpMaker::dimsOf(turned));
+  const std::array<int64_t, 2> square = {extent, extent};
+  Tensor ones(DataType::F32, Shape(std::span(square)));
+  for (int64_t from = 0; from < extent; ++from)
+    for (int64_t to = 0; to < extent; ++to) {
+      const int64_t distance = op.getReverse() ? from - to : to - from;
+      ones.mutableData<float>()[static_cast<size_t>(from * extent + to)] =
+          distance >= (op.getExclusive() ? 1 : 0) ? 1 : 0;
+    }
+  Value matrix =
+      maker.reshaped(turned, {OpMaker::typeOf(turned).getNumElements() / extent, extent}, "rows");
+  Value sums = maker.makeLike<tpu::MatMulOp>(
+      "sums", {matrix, maker.weight(ones, "triangle", op.getInput()), maker.none()});
+  sums = maker.reshaped(sums, turnedDims, "sums_turned");
+  maker.replace(0, isLast ? maker.finished(sums, 0) : maker.permuted(sums, inverse, "sums_back"));
+  return true;
+}

@@ -1,0 +1,67 @@
+//===- Decompositions.h - Ops in terms of others ----------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_DECOMPOSE_DECOMPOSITIONS_H
+#define TPUC_CODEGEN_DECOMPOSE_DECOMPOSITIONS_H
+
+#include "tpuc/Codegen/Decompose/OpMaker.h"
+
+namespace tpuc::codegen {
+
+// Each makes the ops that `maker.op`, an op of static shapes without quantized tensors, stands for,
+// and gives its users their results; the op itself stays, without users. Says no, and makes
+// nothing, where it does not know the op or its form.
+
+/// LSTM, GRU and RNN: one cell for each direction, with as many units as whole lines of lanes, the
+/// steps in front of the samples, and nothing but the steps' results.
+bool decomposeRecurrent(OpMaker &maker);
+
+/// Reductions over dimensions with others between them; norms, and logarithms of sums.
+bool decomposeReduce(OpMaker &maker);
+/// A division by the norm along a dimension.
+bool decomposeNormalize(OpMaker &maker);
+/// Running sums of floats.
+bool decomposeCumSum(OpMaker &maker);
+
+/// A layer norm of which the mean or the factor is wanted too.
+bool decomposeLayerNorm(OpMaker &maker);
+bool decomposeGroupNorm(OpMaker &maker);
+
+/// Sums, extremes and means of other than two tensors.
+bool decomposeManyOperands(OpMaker &maker);
+/// Limits that are tensors.
+bool decomposeClip(OpMaker &maker);
+/// Powers with one number as exponent.
+bool decomposePower(OpMaker &maker);
+bool decomposeTrilu(OpMaker &maker);
+
+/// Gathers of floats by signed indices: by ui32, counted from the front.
+bool decomposeGather(OpMaker &maker);
+
+/// Scatters of floats by constant indices.
+bool decomposeScatter(OpMaker &maker);
+
+/// Attention on floats, also with masks, windows, a past, or heads that are shared: products, sums
+/// with masks and a softmax.
+bool decomposeAttention(OpMaker &maker);
+/// Products with vectors, and of matrices whose batches are repeated.
+bool decomposeMatMul(OpMaker &maker);
+/// Pools and convolutions over three dimensions.
+bool decomposePool3d(OpMaker &maker);
+bool decomposeConv3d(OpMaker &maker);
+/// Convolutions with a filter or a bias that is computed.
+bool decomposeComputedFilter(OpMaker &maker);
+
+/// Products with sums so long that no tile fits local memory: parts of the sums, which are F32
+/// until they are added. Says no where a tile fits.
+bool decomposeLongMatMul(OpMaker &maker);
+bool decomposeLongConv(OpMaker &maker);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_DECOMPOSE_DECOMPOSITIONS_H

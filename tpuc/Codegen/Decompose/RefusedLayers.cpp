@@ -1,0 +1,65 @@
+//===- RefusedLayers.cpp - Layers that cannot be computed on integers ---------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/RefusedLayers.h"
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Emit/CpuForm.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+static bool isOnIntegers(Operation *op) {
+  return !isa<tpu::CastOp>(op) && (llvm::any_of(op->getOperands(), tpu::isQuantized) ||
+                                   llvm::any_of(op->getResults(), tpu::isQuantized));
+}
+
+/// The layer among `names` that `part` is, or was made for: what lowering and partition add begins
+/// with its name.
+static std::optional<std::string> wholeOf(const std::string &part,
+                                          const std::set<std::string> &names) {
+  if (names.contains(part))
+    return part;
+  for (size_t end = part.rfind('_'); end != std::string::npos && end > 0;
+       end = part.rfind('_', end - 1))
+    if (names.contains(part.substr(0, end)))
+      return part.substr(0, end);
+  return std::nullopt;
+}
+
+Expected<std::set<std::string>>
+codegen::layersRefusedOnIntegers(ModuleOp lowered, const std::set<std::string> &layers,
+                                 const GenerationOptions &options) {
+  Expected<std::unique_ptr<Backend>> backend = backendOf(lowered);
+  if (!backend)
+    return propagate(backend);
+  OwningOpRef<ModuleOp> divided(lowered.clone());
+  PassManager manager(lowered.getContext());
+  addDivision(manager, **backend, options);
+  if (failed(manager.run(*divided)))
+    return makeError("module", "its layers cannot be divided");
+  Expected<func::FuncOp> main = top::mainFunction(*divided);
+  if (!main)
+    return propagate(main);
+  std::set<std::string> refused;
+  for (Operation &op : main->front().without_terminator())
+    if (isLayer(&op) && isOnIntegers(&op) && !fittingPlaceOf(&op, **backend) && !checkCpuForm(&op))
+      if (std::optional<std::string> name = wholeOf(layerName(&op), layers))
+        refused.insert(*name);
+  return refused;
+}

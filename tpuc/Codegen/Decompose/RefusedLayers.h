@@ -1,0 +1,32 @@
+//===- RefusedLayers.h - Layers that cannot be computed on integers ------- -*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_DECOMPOSE_REFUSEDLAYERS_H
+#define TPUC_CODEGEN_DECOMPOSE_REFUSEDLAYERS_H
+
+#include "tpuc/Support/Error.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <set>
+#include <string>
+
+namespace tpuc::codegen {
+
+struct GenerationOptions;
+
+/// Those of `layers`, the names of a network before it was lowered, that are on stored integers and
+/// that neither the chip has a kernel for, in any number of tiles, nor the host. In floats they
+/// may well be computed. Errors: a chip without a code generator.
+Expected<std::set<std::string>> layersRefusedOnIntegers(mlir::ModuleOp lowered,
+                                                        const std::set<std::string> &layers,
+                                                        const GenerationOptions &options);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_DECOMPOSE_REFUSEDLAYERS_H

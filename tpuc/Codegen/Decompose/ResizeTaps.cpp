@@ -1,0 +1,110 @@
+//===- ResizeTaps.cpp - Which elements a resized tensor is made of ------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/ResizeTaps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// The extents and the scale of one dimension.
+struct Resampling {
+  double input, output, scale;
+};
+
+Resampling resamplingOf(tpu::InterpOp op, unsigned index) {
+  const size_t dim = 2 + index;
+  const auto in = cast<RankedTensorType>(op.getInput().getType()).getShape()[dim];
+  const auto out = cast<RankedTensorType>(op.getOutput().getType()).getShape()[dim];
+  Resampling resampling{double(in), double(out), double(out) / double(in)};
+  const std::vector<double> scales = toDoubles(op.getScales());
+  SmallVector<int64_t> axes = {0, 1, 2, 3};
+  if (op.getAxes())
+    axes = top::toInts(*op.getAxes());
+  for (auto [axis, scale] : llvm::zip(axes, scales))
+    if (axis == int64_t(dim) || axis + 4 == int64_t(dim))
+      resampling.scale = scale;
+  return resampling;
+}
+
+/// The input point that output position `x` stands for; none for modes that are not known.
+std::optional<double> pointOf(StringRef mode, double x, const Resampling &r) {
+  // ONNX takes the extent before it is rounded.
+  const double output = r.scale * r.input;
+  if (mode == "pytorch_half_pixel" && output == 1)
+    return -0.5;
+  if (mode == "half_pixel" || mode == "pytorch_half_pixel")
+    return (x + 0.5) / r.scale - 0.5;
+  if (mode == "asymmetric")
+    return x / r.scale;
+  if (mode == "align_corners")
+    return output == 1 ? 0 : x * (r.input - 1) / (output - 1);
+  return std::nullopt;
+}
+
+double nearest(StringRef mode, double point) {
+  if (mode == "floor")
+    return std::floor(point);
+  if (mode == "ceil")
+    return std::ceil(point);
+  if (mode == "round_prefer_ceil")
+    return std::floor(point + 0.5);
+  return std::ceil(point - 0.5);
+}
+
+} // namespace
+
+bool codegen::repeatsPixels(tpu::InterpOp op) {
+  if (op.getMode() != "nearest")
+    return false;
+  for (unsigned index = 0; index < 2; ++index) {
+    const Resampling r = resamplingOf(op, index);
+    const double times = r.output / r.input;
+    if (times != std::floor(times) || times < 1)
+      return false;
+    for (double x = 0; x < r.output; ++x) {
+      std::optional<double> point = pointOf(op.getCoordMode(), x, r);
+      if (!point || std::clamp(nearest(op.getNearestMode(), *point), 0.0, r.input - 1) !=
+                        std::floor(x / times))
+        return false;
+    }
+  }
+  return true;
+}
+
+Expected<std::vector<InputTaps>> codegen::resizeTaps(tpu::InterpOp op, unsigned index, Range output,
+                                                     Range input) {
+  const bool isLinear = op.getMode() == "linear";
+  if ((!isLinear && op.getMode() != "nearest") || op.getAntialias() || op.getExcludeOutside())
+    return makeError("", "mode " + op.getMode().str(), "nearest or linear");
+  const Resampling r = resamplingOf(op, index);
+  const auto inside = [&](double position) {
+    return std::clamp<int64_t>(int64_t(std::clamp(position, 0.0, r.input - 1)) - input.begin, 0,
+                               input.size - 1);
+  };
+  std::vector<InputTaps> taps;
+  for (int64_t x = output.begin; x < output.end(); ++x) {
+    std::optional<double> point = pointOf(op.getCoordMode(), double(x), r);
+    if (!point)
+      return makeError("", "coord_mode " + op.getCoordMode().str());
+    if (!isLinear) {
+      const int64_t position = inside(nearest(op.getNearestMode(), *point));
+      taps.push_back({position, position, 0});
+      continue;
+    }
+    const double first = std::floor(*point);
+    taps.push_back({inside(first), inside(first + 1), *point - first});
+  }
+  return taps;
+}

@@ -1,0 +1,43 @@
+//===- RewriteOps.h - Passes over the ops of one kind -----------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_DECOMPOSE_REWRITEOPS_H
+#define TPUC_CODEGEN_DECOMPOSE_REWRITEOPS_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Support/Tensor.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tpuc::codegen {
+
+/// Rewrites the ops of one kind. `bool wants(op, backend)` names them; all are known before
+/// `Expected<void> rewrite(op, backend)` makes and erases ops. What fails is said at the module.
+template <typename Op, typename Wants, typename Rewrite>
+mlir::LogicalResult rewriteOps(mlir::ModuleOp module, Wants wants, Rewrite rewrite) {
+  const std::unique_ptr<Backend> backend = backendOrEmit(module);
+  if (!backend)
+    return mlir::failure();
+  llvm::SmallVector<Op> ops;
+  module.walk([&](Op op) {
+    if (wants(op, *backend))
+      ops.push_back(op);
+  });
+  for (Op op : ops)
+    if (Expected<void> done = rewrite(op, *backend); !done)
+      return module.emitError(done.error().message());
+  return mlir::success();
+}
+
+/// Reads `tensor` in the place of the weight that `use` reads, which is erased where nothing else
+/// reads it. The new one has the old one's element type, and its name with `suffix` behind it.
+void replaceWeight(mlir::OpOperand &use, const Tensor &tensor, llvm::StringRef suffix);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_DECOMPOSE_REWRITEOPS_H

@@ -1,0 +1,135 @@
+//===- GroupCosts.cpp - What layers and transfers take ------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Group/GroupCosts.h"
+#include "tpuc/Codegen/Group/GroupInfo.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// The size, and whether a range is at an edge, where windows reach over it.
+int64_t numberOf(Range range, int64_t extent) {
+  return range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0);
+}
+
+int64_t numberOf(Operation *op) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(op)); }
+
+StringRef bytesOf(const CostKey &key) {
+  return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
+}
+
+/// Where an operand is whole whatever the tile, the kernel may depend on where the tile is.
+bool dependsOnPlace(const TileModel &model, unsigned axis) {
+  return axis != kAxisN && axis != kAxisC &&
+         llvm::any_of(model.operands, [&](const OperandModel &operand) {
+           return operand.isPresent && operand.maps[axis].kind == AxisMap::Whole &&
+                  operand.extents[axis] > 1;
+         });
+}
+
+CostKey keyOf(const TiledOp &tiled) {
+  CostKey key = {numberOf(tiled.op)};
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    AxisTile along{.result = tiled.result.tile[axis]};
+    for (auto [local, operand] : llvm::zip_equal(tiled.operands, tiled.model->operands))
+      if (operand.isPresent)
+        along.operands.emplace_back(local.tile[axis],
+                                    (local.held ? *local.held : local.tile)[axis]);
+    along.appendTo(key, *tiled.model, axis);
+  }
+  for (auto [index, local] : llvm::enumerate(tiled.operands))
+    if (local.isInPlace)
+      key.push_back(static_cast<int64_t>(index));
+  return key;
+}
+
+} // namespace
+
+void AxisTile::appendTo(CostKey &key, const TileModel &model, unsigned axis) const {
+  key.push_back(numberOf(result, model.result[axis]));
+  key.push_back(dependsOnPlace(model, axis) ? result.begin : 0);
+  const auto *operand = operands.begin();
+  for (const OperandModel &each : model.operands) {
+    if (!each.isPresent)
+      continue;
+    key.push_back(numberOf(operand->first, each.extents[axis]));
+    key.push_back(numberOf(operand->second, each.extents[axis]));
+    ++operand;
+  }
+}
+
+/// Gives every tensor a place of its own.
+void GroupCosts::place(TiledOp &tiled) const {
+  int64_t next = 0;
+  const auto put = [&](LocalTile &local, unsigned index) {
+    local.address = next;
+    const int64_t bytes =
+        backend.localBytes(tiled.op, *tiled.model, index, local.held ? *local.held : local.tile);
+    next += alignedLocally(bytes, backend.info());
+  };
+  for (auto [index, operand] : llvm::enumerate(tiled.operands))
+    if (tiled.model->operands[index].isPresent &&
+        backend.isLoaded(tiled.op->getOpOperand(static_cast<unsigned>(index))))
+      put(operand, static_cast<unsigned>(index));
+  put(tiled.result, tiled.op->getNumOperands());
+  tiled.scratchAddress = next;
+}
+
+std::optional<GroupCosts::Work> GroupCosts::measure(TiledOp tiled) const {
+  place(tiled);
+  Expected<int64_t> scratch = backend.scratchBytes(tiled);
+  if (!scratch)
+    return std::nullopt;
+  tiled.scratchBytes = *scratch;
+  if (tiled.scratchAddress + *scratch > backend.info().memory.localBytesPerLane)
+    return std::nullopt;
+  Expected<int64_t> cycles =
+      backend.cyclesOf([&](Emitter &emitter) { return emitter.compute(tiled); });
+  return cycles ? std::optional<Work>({*cycles, *scratch}) : std::nullopt;
+}
+
+std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
+  const CostKey key = keyOf(tiled);
+  if (const auto known = works.find(bytesOf(key)))
+    return *known;
+  return works.add(bytesOf(key), measure(tiled));
+}
+
+std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index) {
+  CostKey key = {numberOf(tiled.op), index};
+  const bool isResult = index == tiled.op->getNumOperands();
+  const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
+  const AxisExtents &extents =
+      isResult ? tiled.model->result : tiled.model->operands[index].extents;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    key.push_back(numberOf(tile[axis], extents[axis]));
+  // Models of the same op may see another shape.
+  key.push_back(tiled.model->result[kAxisC]);
+  if (const auto known = transfers.find(bytesOf(key)))
+    return *known;
+  const auto base = static_cast<int64_t>(backend.info().global.modelBase);
+  Expected<int64_t> cycles = backend.cyclesOf([&](Emitter &emitter) {
+    return isResult ? emitter.store(tiled, base) : emitter.load(tiled, index, base);
+  });
+  return transfers.add(bytesOf(key), cycles ? std::optional<int64_t>(*cycles) : std::nullopt);
+}
+
+int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
+  CostKey key = {numberOf(op), index};
+  for (const Range &range : tile)
+    key.append({range.begin, range.size});
+  // Models of the same op may see another shape.
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    key.push_back(model.result[axis]);
+  if (const std::optional<int64_t> known = sizes.find(bytesOf(key)))
+    return *known;
+  return sizes.add(bytesOf(key), backend.localBytes(op, model, index, tile));
+}

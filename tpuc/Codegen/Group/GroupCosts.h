@@ -1,0 +1,62 @@
+//===- GroupCosts.h - What layers and transfers take ----------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_GROUP_GROUPCOSTS_H
+#define TPUC_CODEGEN_GROUP_GROUPCOSTS_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/SharedMap.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace tpuc::codegen {
+
+/// Numbers that are equal where costs are.
+using CostKey = llvm::SmallVector<int64_t, 24>;
+
+/// What the cost of a tile depends on along one axis: ranges of the result and of each operand
+/// that is there, needed and held. Equal ones cost the same.
+struct AxisTile {
+  Range result;
+  llvm::SmallVector<std::pair<Range, Range>, 4> operands = {};
+
+  /// Numbers that are equal where the cost is.
+  void appendTo(CostKey &key, const TileModel &model, unsigned axis) const;
+};
+
+/// Asks the chip what tiles cost, each question once. Tiles of equal sizes at the same edges of
+/// their tensors cost the same, to the cycle, so several threads may ask at once.
+class GroupCosts {
+public:
+  explicit GroupCosts(const Backend &backend) : backend(backend) {}
+
+  /// What the kernel of a tile takes. None: the chip refuses it.
+  struct Work {
+    int64_t cycles = 0;
+    int64_t scratchBytes = 0;
+  };
+  std::optional<Work> compute(const TiledOp &tiled);
+  /// The cycles of loading operand `index`, or of storing the result (`index` = number of
+  /// operands). None: the chip refuses it.
+  std::optional<int64_t> transfer(const TiledOp &tiled, unsigned index);
+  /// The bytes of a tile in each lane (`Backend::localBytes`).
+  int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
+
+private:
+  void place(TiledOp &tiled) const;
+  std::optional<Work> measure(TiledOp tiled) const;
+
+  const Backend &backend;
+  SharedMap<llvm::StringMap<std::optional<Work>>> works;
+  SharedMap<llvm::StringMap<std::optional<int64_t>>> transfers;
+  SharedMap<llvm::StringMap<int64_t>> sizes;
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_GROUP_GROUPCOSTS_H

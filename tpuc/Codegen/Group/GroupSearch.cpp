@@ -1,0 +1,254 @@
+//===- GroupSearch.cpp - Which layers run together ----------------------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Group/GroupSearch.h"
+#include "tpuc/Codegen/Followers.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/InPlaceConcat.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+Expected<std::vector<Operation *>> codegen::localLayers(ArrayRef<Operation *> candidates,
+                                                        const Backend &backend, bool withConcats) {
+  std::vector<Operation *> layers;
+  for (Operation *op : candidates) {
+    if (isa<tpu::GroupOp>(op))
+      continue;
+    Expected<Place> place = backend.placeOf(op);
+    if (!place)
+      return makeError("layer '" + layerName(op) + "'", place.error().message());
+    if (*place == Place::Local || (withConcats && isInPlaceConcat(op, backend)))
+      layers.push_back(op);
+  }
+  return layers;
+}
+
+bool codegen::standsTogether(ArrayRef<Operation *> layers) {
+  const llvm::DenseSet<Operation *> members(layers.begin(), layers.end());
+  for (Operation *layer : layers.drop_back())
+    for (Operation *user : layer->getUsers())
+      if (!members.contains(user) && user->isBeforeInBlock(layers.back()))
+        return false;
+  return true;
+}
+
+static tl::unexpected<Error> named(Operation *layer, Error error) {
+  if (error.where.empty())
+    error.where = "layer '" + layerName(layer) + "'";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> layers,
+                                                         GroupPlanner &planner) {
+  std::vector<GroupPlan> groups;
+  for (Operation *layer : layers) {
+    Expected<GroupPlan> group = planner.alone(layer);
+    if (!group)
+      return named(layer, group.error());
+    groups.push_back(std::move(*group));
+  }
+  return groups;
+}
+
+/// How many groups in a row may be impossible before longer ones are given up.
+static constexpr unsigned kMaxFailures = 3;
+
+/// Long groups differ little from each other, and take long to plan: beyond the fine length, only
+/// those of some lengths are looked at.
+static constexpr size_t kFineLength = 24, kCoarseStep = 4, kCoarseStepOfRows = 12;
+
+static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
+  if (members.size() <= kFineLength || isTail)
+    return false;
+  const bool areRows = tileLayoutOf(members) == TileLayout::Matrix;
+  return members.size() % (areRows ? kCoarseStepOfRows : kCoarseStep) != 0;
+}
+
+static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool isAlone) {
+  return {.choice = {.first = first,
+                     .count = static_cast<unsigned>(plan.layers.size()),
+                     .isAlone = isAlone,
+                     .counts = plan.counts},
+          .estimate = plan.estimate,
+          .compute = plan.computeCycles(),
+          .transfers = plan.transferCycles()};
+}
+
+bool GroupTable::isFree(unsigned layer) const { return isInPlaceConcat(layers[layer], backend); }
+
+/// All ways to cut several layers, into about `fewest` parts at least.
+GroupTable::Options GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
+                                    SuffixCache *tails) {
+  Options made;
+  if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
+    for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
+      made.push_back(optionOf(*plan, first, /*isAlone=*/false));
+  llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
+  return made;
+}
+
+Expected<void> GroupTable::fillSingle(unsigned first) {
+  const auto add = [&](const Option &option) {
+    table.add(Interval(first, 1), std::make_shared<const Options>(Options{option}));
+  };
+  if (isFree(first)) {
+    // By itself, a concatenation moves data or nothing at all.
+    add({.choice = {.first = first, .isAlone = true}});
+    return {};
+  }
+  Expected<GroupPlan> alone = planner.alone(layers[first]);
+  if (!alone)
+    return named(layers[first], alone.error());
+  add(optionOf(*alone, first, /*isAlone=*/true));
+  return {};
+}
+
+/// For each layer the number of the first behind an op that reads it and is none of the layers: as
+/// long as a group ends in front of that, it stands together as far as this layer goes.
+std::vector<unsigned> GroupTable::reaches() const {
+  const llvm::DenseSet<Operation *> all(layers.begin(), layers.end());
+  std::vector<unsigned> reaches(layers.size(), std::numeric_limits<unsigned>::max());
+  for (auto [layer, reach] : llvm::zip_equal(layers, reaches))
+    for (Operation *user : layer->getUsers()) {
+      if (all.contains(user))
+        continue;
+      const auto behind = llvm::partition_point(
+          layers, [&](Operation *other) { return other->isBeforeInBlock(user); });
+      reach = std::min(reach, static_cast<unsigned>(behind - layers.begin()));
+    }
+  return reaches;
+}
+
+/// Looks at the layers [first, end), if it is worth it after those shorter ones that begin alike.
+void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails) {
+  const ArrayRef<Operation *> members = ArrayRef(layers).slice(first, end - first);
+  front.isOver |= front.failures == kMaxFailures || front.reach < end;
+  if (front.isOver || isPassedOver(members, end == numLayers()))
+    return;
+  Options made = cut(first, end - first, front.fewest, &tails);
+  front.failures = made.empty() ? front.failures + 1 : 0;
+  if (made.empty())
+    return;
+  front.fewest = std::numeric_limits<int64_t>::max();
+  for (const Option &option : made)
+    front.fewest = std::min(front.fewest, option.choice.numParts());
+  table.add(Interval(first, end - first), std::make_shared<const Options>(std::move(made)));
+}
+
+/// What is known of a group comes from the one that begins alike and is a layer shorter, and from
+/// those that end alike. So threads look at groups with ends that follow each other.
+Expected<void> GroupTable::fill(ThreadPool &threads) {
+  for (unsigned first = numLayers(); first-- > 0;)
+    if (Expected<void> filled = fillSingle(first); !filled)
+      return filled;
+  std::vector<Front> fronts(numLayers());
+  const std::vector<unsigned> reaches = this->reaches();
+  Followers ends(numLayers() + 1, numLayers());
+  const auto fillEnd = [&](unsigned end) {
+    SuffixCache tails;
+    for (unsigned first = end - 1; first-- > 0;) {
+      if (first + 2 < end)
+        ends.await(end - 1, first);
+      fronts[first].reach = std::min(fronts[first].reach, reaches[end - 2]);
+      if (!fronts[first].isOver)
+        fillGroup(first, end, fronts[first], tails);
+      ends.leave(end, first);
+    }
+  };
+  // Pieces are taken in order, so whoever waits, waits for one that is under way.
+  constexpr unsigned kFirstEnd = 2;
+  threads.parallelFor(int64_t{numLayers()} - 1, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t number = begin; number < end; ++number)
+      fillEnd(static_cast<unsigned>(number) + kFirstEnd);
+  });
+  return {};
+}
+
+ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
+  const Interval interval(first, count);
+  if (const auto known = table.find(interval))
+    return **known;
+  Options made;
+  if (standsTogether(ArrayRef(layers).slice(first, count)))
+    made = cut(first, count);
+  return *table.add(interval, std::make_shared<const Options>(std::move(made)));
+}
+
+ArrayRef<GroupTable::Option> GroupTable::known(unsigned first, unsigned count) const {
+  const auto found = table.find(Interval(first, count));
+  return found ? ArrayRef<Option>(**found) : ArrayRef<Option>();
+}
+
+int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
+  for (const Option &option : known(choice.first, choice.count))
+    if (option.choice == choice)
+      return option.estimate;
+  return 0;
+}
+
+ArrayRef<GroupChoice> GroupTable::retilings(const GroupChoice &group) {
+  if (group.count != 1 || isFree(group.first))
+    return {};
+  if (const auto known = singleTilings.find(group.first))
+    return **known;
+  std::vector<GroupChoice> made;
+  const TileCounts &own = options(group.first, 1).front().choice.counts;
+  for (const Option &option : cut(group.first, 1))
+    if (option.choice.counts != own)
+      made.push_back(option.choice);
+  return *singleTilings.add(group.first,
+                            std::make_shared<const std::vector<GroupChoice>>(std::move(made)));
+}
+
+Partition GroupTable::best(const GroupWeights &weights) const {
+  const auto weightOf = [&](const Option &option) {
+    return weights.estimate * static_cast<double>(option.estimate) +
+           weights.compute * static_cast<double>(option.compute) +
+           weights.transfers * static_cast<double>(option.transfers);
+  };
+  const unsigned numLayers = this->numLayers();
+  std::vector<double> behind(numLayers + 1, 0);
+  std::vector<const Option *> chosen(numLayers, nullptr);
+  for (unsigned first = numLayers; first-- > 0;)
+    for (unsigned end = first + 1; end <= numLayers; ++end) {
+      for (const Option &option : known(first, end - first)) {
+        const double weight = weightOf(option) + behind[end];
+        if (chosen[first] && weight >= behind[first])
+          continue;
+        behind[first] = weight;
+        chosen[first] = &option;
+      }
+    }
+  Partition partition;
+  for (unsigned first = 0; first < numLayers; first = chosen[first]->choice.end())
+    partition.push_back(chosen[first]->choice);
+  return partition;
+}
+
+Expected<GroupPlan> GroupTable::plan(const GroupChoice &choice) {
+  return choice.isAlone
+             ? planner.alone(layers[choice.first])
+             : planner.together(ArrayRef(layers).slice(choice.first, choice.count), choice.counts);
+}
+
+Expected<std::vector<GroupPlan>> GroupTable::plans(const Partition &partition) {
+  std::vector<GroupPlan> groups;
+  for (const GroupChoice &choice : partition) {
+    if (choice.isAlone && isFree(choice.first))
+      continue;
+    Expected<GroupPlan> group = plan(choice);
+    if (!group)
+      return propagate(group);
+    groups.push_back(std::move(*group));
+  }
+  return groups;
+}

@@ -1,0 +1,124 @@
+//===- GroupSearch.h - Which layers run together --------------------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_GROUP_GROUPSEARCH_H
+#define TPUC_CODEGEN_GROUP_GROUPSEARCH_H
+
+#include "tpuc/Codegen/Group/GroupPlan.h"
+#include "tpuc/Support/ThreadPool.h"
+
+#include <limits>
+
+namespace tpuc::codegen {
+
+/// Those of `layers` that compute in local memory, in order, and with `withConcats` the
+/// concatenations that groups may contain. Errors name the op.
+Expected<std::vector<mlir::Operation *>> localLayers(llvm::ArrayRef<mlir::Operation *> layers,
+                                                     const Backend &backend, bool withConcats);
+
+/// Whether layers that follow each other in `block` may be put in the place of the last one:
+/// nothing between them reads what they make.
+bool standsTogether(llvm::ArrayRef<mlir::Operation *> layers);
+
+/// A group for each layer.
+Expected<std::vector<GroupPlan>> separateGroups(llvm::ArrayRef<mlir::Operation *> layers,
+                                                GroupPlanner &planner);
+
+/// One group: layers that follow each other, and how they are cut.
+struct GroupChoice {
+  unsigned first = 0, count = 1;
+  /// One layer, cut as it would be alone.
+  bool isAlone = false;
+  TileCounts counts{1, 1, 1, 1, 1};
+
+  unsigned end() const { return first + count; }
+  int64_t numParts() const {
+    int64_t parts = 1;
+    for (unsigned axisTiles : counts)
+      parts *= axisTiles;
+    return parts;
+  }
+  auto operator<=>(const GroupChoice &) const = default;
+};
+
+/// The groups of a network in their order, each layer in one. A concatenation by itself makes none.
+using Partition = std::vector<GroupChoice>;
+
+/// What may be said against a group, in proportion.
+struct GroupWeights {
+  double estimate = 1, compute = 0, transfers = 0;
+};
+
+/// The groups that the layers of a sub-network can make, and what each takes by itself. Once it is
+/// filled several threads may ask at once, as long as nobody changes the ops.
+class GroupTable {
+public:
+  GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
+             const Backend &backend)
+      : layers(layers.vec()), planner(planner), backend(backend) {}
+
+  /// A way to cut a group.
+  struct Option {
+    GroupChoice choice;
+    int64_t estimate = 0, compute = 0, transfers = 0;
+  };
+
+  /// Looks at all groups: from each layer on longer and longer ones, until several in a row are
+  /// impossible. Errors name the layer that is not even possible by itself.
+  Expected<void> fill(ThreadPool &threads);
+  /// From the tail to the head: behind each layer the groups are known that weigh least, so its
+  /// group is the one that weighs least together with them.
+  Partition best(const GroupWeights &weights) const;
+  /// The ways to cut a group of `count` layers, the one with the least estimate first; none if it
+  /// is not possible. For a concatenation by itself one that says nothing.
+  llvm::ArrayRef<Option> options(unsigned first, unsigned count);
+  /// Those of them that have been looked at.
+  llvm::ArrayRef<Option> known(unsigned first, unsigned count) const;
+  /// What a group that has been looked at takes by itself.
+  int64_t estimateOf(const GroupChoice &choice) const;
+  llvm::ArrayRef<mlir::Operation *> layersOf(const GroupChoice &choice) const {
+    return llvm::ArrayRef(layers).slice(choice.first, choice.count);
+  }
+  /// Other ways to cut the only layer of a group than alone.
+  llvm::ArrayRef<GroupChoice> retilings(const GroupChoice &group);
+  /// Errors: a choice that is not possible.
+  Expected<GroupPlan> plan(const GroupChoice &choice);
+  Expected<std::vector<GroupPlan>> plans(const Partition &partition);
+  /// Whether a layer needs no group.
+  bool isFree(unsigned layer) const;
+  unsigned numLayers() const { return static_cast<unsigned>(layers.size()); }
+
+private:
+  using Interval = std::pair<unsigned, unsigned>;
+  /// The groups that begin with one layer, as far as they have been looked at.
+  struct Front {
+    /// A group of more layers hardly fits in fewer parts.
+    int64_t fewest = 1;
+    /// How many in a row were impossible.
+    unsigned failures = 0;
+    /// The least of `reaches` of all layers but the last.
+    unsigned reach = std::numeric_limits<unsigned>::max();
+    bool isOver = false;
+  };
+  using Options = std::vector<Option>;
+  std::vector<unsigned> reaches() const;
+  Expected<void> fillSingle(unsigned first);
+  void fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails);
+  Options cut(unsigned first, unsigned count, int64_t fewest = 1, SuffixCache *tails = nullptr);
+
+  std::vector<mlir::Operation *> layers;
+  GroupPlanner &planner;
+  const Backend &backend;
+  SharedMap<llvm::DenseMap<Interval, std::shared_ptr<const Options>>> table;
+  SharedMap<llvm::DenseMap<unsigned, std::shared_ptr<const std::vector<GroupChoice>>>>
+      singleTilings;
+};
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_GROUP_GROUPSEARCH_H

@@ -1,0 +1,351 @@
+//===- NetworkSearch.cpp - Groups chosen by the timing simulator ---------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Group/NetworkSearch.h"
+#include "tpuc/Codegen/Schedule/NetworkSchedule.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// How many networks a short search tries after those that are best by some weights, and a thorough
+/// one at the most.
+constexpr int64_t kShortTrials = 60, kMostTrials = 20'000;
+/// So many changes in a row that bring nothing end a round.
+constexpr int64_t kShortPatience = 16, kPatience = 200;
+/// Places are looked for less long than for groups that are taken: those that cost much seldom pay.
+constexpr uint64_t kTrialWork = 1'000'000;
+/// From so many partitions a thorough search sets out.
+constexpr size_t kStarts = 3;
+
+/// What partitions are chosen by besides the estimates of single groups. Engines work side by side
+/// across groups, so the busier one may count for more than a group by itself shows.
+constexpr GroupWeights kWeights[] = {
+    {0.5, 0.25, 0.25}, {0.5, 0.4, 0.1}, {0.5, 0.1, 0.4}, {0.5, 0.5, 0}, {0.5, 0, 0.5},
+    {0, 0.5, 0.5},     {0, 0.65, 0.35}, {0, 0.35, 0.65}, {0, 0.9, 0.1}, {0, 0.1, 0.9}};
+
+/// Groups in the place of those that hold the layers [first, end).
+struct GroupChange {
+  unsigned first = 0, end = 0;
+  Partition groups = {};
+};
+
+class NetworkSearcher {
+public:
+  NetworkSearcher(GroupTable &table, const NetworkCandidate &candidate, const SearchEffort &effort,
+                  ThreadPool &threads)
+      : table(table), candidate(candidate), effort(effort), threads(threads) {}
+
+  Expected<FoundGroups> run(const Partition &known);
+
+private:
+  struct Found {
+    Partition partition;
+    SmallVector<int64_t> cycles = {};
+    int64_t fill = kMostFill;
+  };
+
+  bool isOver() const;
+  double relative(const Found &found) const;
+  bool isAllowed(const Found &found) const;
+  bool isBetter(const Found &found, const Found &than) const;
+  std::shared_ptr<const GroupPlan> planOf(const GroupChoice &choice);
+  bool isPossible(const Partition &partition);
+  std::vector<GroupPlan> plansOf(const Partition &partition);
+  void runAhead(ArrayRef<Partition> partitions);
+  std::vector<Partition> nextOf(const Partition &partition, ArrayRef<GroupChange> changes,
+                                int64_t most);
+  std::optional<Found> attempt(const Partition &partition);
+  void improve(Found &best);
+  std::vector<GroupChange> changesOf(const Partition &partition);
+  std::vector<GroupChange> rankedChanges(const Partition &partition);
+  void addChanges(const Partition &partition, size_t number, std::vector<GroupChange> &changes);
+  void addPairs(unsigned first, unsigned middle, unsigned end, std::vector<GroupChange> &changes);
+
+  GroupTable &table;
+  const NetworkCandidate &candidate;
+  SearchEffort effort;
+  ThreadPool &threads;
+  const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  int64_t trialsLeft = kShortTrials;
+  /// The cycles of the groups that the search begins with, the global memory that they need, and
+  /// how full local memory is made. Others would seldom find places in a fuller one, and the
+  /// allocator would look for them for long.
+  SmallVector<int64_t> reference;
+  NetworkCandidate::Limits limits = {};
+  std::set<Partition> tried;
+  /// What came of partitions that were not tried yet: none where there is no room.
+  std::map<Partition, std::optional<Found>> ahead;
+  /// Null: not possible.
+  SharedMap<std::map<GroupChoice, std::shared_ptr<const GroupPlan>>> planned;
+};
+
+bool NetworkSearcher::isOver() const {
+  return trialsLeft <= 0 ||
+         (effort.time.count() > 0 && std::chrono::steady_clock::now() - begin > effort.time);
+}
+
+/// The mean over all sets of parameters; 1 is what the search began with.
+double NetworkSearcher::relative(const Found &found) const {
+  return meanRatio(found.cycles, reference);
+}
+
+/// Whether no set of parameters says that it takes longer than what the search began with.
+bool NetworkSearcher::isAllowed(const Found &found) const {
+  return isNowhereSlower(found.cycles, reference);
+}
+
+bool NetworkSearcher::isBetter(const Found &found, const Found &than) const {
+  return isAllowed(found) && found.cycles.front() <= than.cycles.front() &&
+         relative(found) < relative(than);
+}
+
+std::shared_ptr<const GroupPlan> NetworkSearcher::planOf(const GroupChoice &choice) {
+  if (const auto known = planned.find(choice))
+    return *known;
+  std::shared_ptr<const GroupPlan> made;
+  if (Expected<GroupPlan> plan = table.plan(choice))
+    made = std::make_shared<const GroupPlan>(std::move(*plan));
+  return planned.add(choice, std::move(made));
+}
+
+bool NetworkSearcher::isPossible(const Partition &partition) {
+  return llvm::all_of(partition, [&](const GroupChoice &choice) {
+    return (choice.isAlone && table.isFree(choice.first)) || planOf(choice);
+  });
+}
+
+std::vector<GroupPlan> NetworkSearcher::plansOf(const Partition &partition) {
+  std::vector<GroupPlan> plans;
+  for (const GroupChoice &choice : partition)
+    if (!choice.isAlone || !table.isFree(choice.first))
+      plans.push_back(*planOf(choice));
+  return plans;
+}
+
+/// Runs partitions side by side, those that are possible and were not yet. `attempt` says what came
+/// of them.
+void NetworkSearcher::runAhead(ArrayRef<Partition> partitions) {
+  struct Run {
+    const Partition &partition;
+    std::optional<Found> &found;
+  };
+  std::vector<Run> runs;
+  for (const Partition &partition : partitions)
+    if (!tried.contains(partition) && !ahead.contains(partition) && isPossible(partition))
+      runs.push_back({partition, ahead[partition]});
+  threads.parallelFor(static_cast<int64_t>(runs.size()), 1, [&](int64_t begin, int64_t end) {
+    for (Run &run : llvm::MutableArrayRef(runs).slice(begin, end - begin)) {
+      if (Expected<NetworkCandidate::Result> result = candidate.run(plansOf(run.partition), limits))
+        run.found = Found{run.partition, std::move(result->cycles), result->fill};
+      if (effort.progress)
+        effort.progress->advance();
+    }
+  });
+}
+
+/// What came of a partition that was run ahead. None if it has been tried before, is not possible,
+/// or there is no room: in global memory what the search began with.
+std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Partition &partition) {
+  if (!tried.insert(partition).second)
+    return std::nullopt;
+  auto run = ahead.extract(partition);
+  if (run.empty())
+    return std::nullopt;
+  --trialsLeft;
+  return std::move(run.mapped());
+}
+
+/// The partition with a change; none if the layers are in other groups by now.
+std::optional<Partition> changed(const Partition &partition, const GroupChange &change) {
+  Partition made;
+  bool begins = false;
+  bool ends = false;
+  for (const GroupChoice &group : partition) {
+    if (group.first == change.first) {
+      begins = true;
+      llvm::append_range(made, change.groups);
+    }
+    ends |= group.end() == change.end;
+    if (group.end() <= change.first || group.first >= change.end)
+      made.push_back(group);
+  }
+  if (!begins || !ends || made == partition)
+    return std::nullopt;
+  return made;
+}
+
+/// Both groups, each cut in the ways with the least estimates.
+void NetworkSearcher::addPairs(unsigned first, unsigned middle, unsigned end,
+                               std::vector<GroupChange> &changes) {
+  constexpr size_t kWays = 2;
+  // Looking at further groups may move those of the table.
+  const std::vector<GroupTable::Option> front = table.options(first, middle - first).vec();
+  const std::vector<GroupTable::Option> back = table.options(middle, end - middle).vec();
+  for (const GroupTable::Option &one : ArrayRef(front).take_front(kWays))
+    for (const GroupTable::Option &other : ArrayRef(back).take_front(kWays))
+      changes.push_back({.first = first, .end = end, .groups = {one.choice, other.choice}});
+}
+
+/// What may become of a group and those behind it: other cuts, two groups, one with its neighbours,
+/// another border.
+void NetworkSearcher::addChanges(const Partition &partition, size_t number,
+                                 std::vector<GroupChange> &changes) {
+  constexpr size_t kCuts = 6, kJoined = 3;
+  constexpr unsigned kReach = 4;
+  const GroupChoice &group = partition[number];
+  const auto addWhole = [&](unsigned end, size_t most) {
+    for (const GroupTable::Option &option :
+         table.options(group.first, end - group.first).take_front(most))
+      changes.push_back({.first = group.first, .end = end, .groups = {option.choice}});
+  };
+  addWhole(group.end(), kCuts);
+  for (const GroupChoice &cut : table.retilings(group))
+    changes.push_back({.first = group.first, .end = group.end(), .groups = {cut}});
+  for (unsigned middle = group.first + 1; middle < group.end(); ++middle)
+    addPairs(group.first, middle, group.end(), changes);
+  if (number + 2 < partition.size())
+    addWhole(partition[number + 2].end(), kJoined);
+  if (number + 1 == partition.size())
+    return;
+  const GroupChoice &next = partition[number + 1];
+  addWhole(next.end(), kJoined);
+  for (unsigned reach = 1; reach <= kReach; ++reach) {
+    if (reach < group.count)
+      addPairs(group.first, next.first - reach, next.end(), changes);
+    if (reach < next.count)
+      addPairs(group.first, next.first + reach, next.end(), changes);
+  }
+}
+
+std::vector<GroupChange> NetworkSearcher::changesOf(const Partition &partition) {
+  std::vector<std::vector<GroupChange>> changes(partition.size());
+  threads.parallelFor(static_cast<int64_t>(changes.size()), 1, [&](int64_t begin, int64_t end) {
+    for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
+      addChanges(partition, number, changes[number]);
+  });
+  std::vector<GroupChange> all;
+  for (std::vector<GroupChange> &each : changes)
+    std::ranges::move(each, std::back_inserter(all));
+  return all;
+}
+
+/// All changes, those first with which the network takes least by estimate.
+std::vector<GroupChange> NetworkSearcher::rankedChanges(const Partition &partition) {
+  std::vector<GroupChange> changes = changesOf(partition);
+  std::vector<std::optional<int64_t>> estimates(changes.size());
+  const auto estimate = [&](const GroupChange &change) -> std::optional<int64_t> {
+    const std::optional<Partition> made = changed(partition, change);
+    if (!made || tried.contains(*made) || !isPossible(*made))
+      return std::nullopt;
+    Expected<int64_t> cycles = candidate.estimate(plansOf(*made));
+    return cycles ? std::optional(*cycles) : std::nullopt;
+  };
+  constexpr int64_t kGrain = 4;
+  threads.parallelFor(
+      static_cast<int64_t>(changes.size()), kGrain, [&](int64_t begin, int64_t end) {
+        for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
+          estimates[number] = estimate(changes[number]);
+      });
+  // Few of the changes are tried; the plans of all would fill the memory.
+  planned.clear();
+  std::vector<std::pair<int64_t, GroupChange>> ranked;
+  for (auto [estimate, change] : llvm::zip_equal(estimates, changes))
+    if (estimate)
+      ranked.emplace_back(*estimate, std::move(change));
+  std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, GroupChange>::first);
+  std::vector<GroupChange> order;
+  for (auto &[estimate, change] : ranked)
+    order.push_back(std::move(change));
+  return order;
+}
+
+/// The partition with one of `changes` each: the first ones that are possible and were not tried.
+std::vector<Partition> NetworkSearcher::nextOf(const Partition &partition,
+                                               ArrayRef<GroupChange> changes, int64_t most) {
+  std::vector<Partition> next;
+  for (const GroupChange &change : changes) {
+    if (std::ssize(next) >= most)
+      break;
+    std::optional<Partition> made = changed(partition, change);
+    if (made && !tried.contains(*made) && isPossible(*made))
+      next.push_back(std::move(*made));
+  }
+  return next;
+}
+
+/// Rounds of changes, each of which goes on with what the one before has left, until a round brings
+/// nothing. Threads that are free run changes that would come next if none of those before were
+/// taken: the more have failed, the more they run, so that little is run in vain.
+void NetworkSearcher::improve(Found &best) {
+  const int64_t patience = effort.isThorough ? kPatience : kShortPatience;
+  for (bool isOn = true; isOn && !isOver();) {
+    isOn = false;
+    int64_t failures = 0;
+    const std::vector<GroupChange> changes = rankedChanges(best.partition);
+    for (ArrayRef<GroupChange> left = changes; !left.empty() && !isOver() && failures < patience;
+         left = left.drop_front()) {
+      const std::optional<Partition> made = changed(best.partition, left.front());
+      if (made && !ahead.contains(*made))
+        runAhead(nextOf(best.partition, left,
+                        std::min({int64_t{threads.numThreads()}, failures + 1, trialsLeft,
+                                  patience - failures})));
+      std::optional<Found> found = made ? attempt(*made) : std::nullopt;
+      if (!found || !isBetter(*found, best)) {
+        ++failures;
+        continue;
+      }
+      best = std::move(*found);
+      failures = 0;
+      isOn = true;
+    }
+  }
+}
+
+Expected<FoundGroups> NetworkSearcher::run(const Partition &known) {
+  Found first{known};
+  Expected<NetworkCandidate::Result> result = candidate.run(plansOf(known), limits);
+  if (!result)
+    return propagate(result);
+  reference = first.cycles = std::move(result->cycles);
+  first.fill = result->fill;
+  limits = {.fill = result->fill, .work = kTrialWork, .bytes = result->bytes};
+  tried.insert(known);
+  std::vector<Found> starts = {std::move(first)};
+  std::vector<Partition> others = {table.best({})};
+  for (const GroupWeights &weights : kWeights)
+    others.push_back(table.best(weights));
+  runAhead(others);
+  for (const Partition &other : others) {
+    std::optional<Found> found = attempt(other);
+    if (found && isAllowed(*found))
+      starts.push_back(std::move(*found));
+  }
+  std::ranges::stable_sort(starts, {}, [&](const Found &found) { return relative(found); });
+  trialsLeft = effort.isThorough ? kMostTrials : kShortTrials;
+  Found best = starts.front();
+  for (Found &start : llvm::MutableArrayRef(starts).take_front(effort.isThorough ? kStarts : 1)) {
+    improve(start);
+    if (isBetter(start, best))
+      best = std::move(start);
+  }
+  return FoundGroups{.partition = std::move(best.partition), .fill = best.fill};
+}
+
+} // namespace
+
+Expected<FoundGroups> codegen::searchGroups(GroupTable &table, const Partition &known,
+                                            const NetworkCandidate &candidate,
+                                            const SearchEffort &effort, ThreadPool &threads) {
+  return NetworkSearcher(table, candidate, effort, threads).run(known);
+}

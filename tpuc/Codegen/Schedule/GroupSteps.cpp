@@ -1,0 +1,491 @@
+//===- GroupSteps.cpp - When a group loads, computes and stores ---------------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Schedule/GroupSteps.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+std::pair<int64_t, int64_t> codegen::readSteps(const GroupTensor &tensor) {
+  std::pair<int64_t, int64_t> steps = {std::numeric_limits<int64_t>::max(), -1};
+  for (const GroupTensor::User &user : tensor.users) {
+    steps.first = std::min<int64_t>(steps.first, user.layer);
+    steps.second = std::max<int64_t>(steps.second, user.layer);
+  }
+  return steps;
+}
+
+static tl::unexpected<Error> tooLarge(int64_t bytes, int64_t capacity) {
+  return makeError("", std::to_string(bytes) + " bytes of local memory at a time",
+                   "at most " + std::to_string(capacity));
+}
+
+Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
+                                         MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                         int64_t room) {
+  const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
+  for (MovableLoad &load : loads)
+    for (int64_t unit = load.need; unit <= load.last; ++unit)
+      at(unit).bytes += load.bytes;
+  for (const ScheduleUnit &unit : units)
+    if (unit.bytes > capacity)
+      return tooLarge(unit.bytes, capacity);
+
+  const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
+    for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
+      if (at(unit).bytes + load.bytes > room)
+        return false;
+    return true;
+  };
+  int64_t compute = 0;
+  int64_t transfer = 0;
+  // Each load's end once it is issued; the first that is not.
+  std::vector<std::optional<int64_t>> ends(loads.size());
+  size_t next = 0;
+  const auto issue = [&](size_t index, int64_t unit) {
+    MovableLoad &load = loads[index];
+    for (int64_t taken = unit; taken < load.uncountedEnd(); ++taken)
+      at(taken).bytes += load.bytes;
+    load.unit = unit;
+    ends[index] = transfer = std::max(transfer, compute) + load.cycles;
+    while (next < loads.size() && ends[next])
+      ++next;
+  };
+  // The first that can be issued, past those whose tensors are not there yet.
+  const auto following = [&](int64_t unit) {
+    size_t index = next;
+    while (index < loads.size() && (ends[index] || loads[index].earliest > unit))
+      ++index;
+    return index;
+  };
+  // When the loads of the unit before are there.
+  int64_t fixedEnd = 0;
+  size_t needed = 0;
+  int64_t neededEnd = 0;
+  for (int64_t number = 0; number < static_cast<int64_t>(units.size()); ++number) {
+    const ScheduleUnit &unit = at(number);
+    if (unit.earlierCycles > 0)
+      compute = transfer = std::max(compute, transfer) + unit.earlierCycles;
+    while (next < loads.size() && loads[next].need <= number)
+      issue(next, number);
+    for (; needed < loads.size() && loads[needed].need <= number; ++needed)
+      neededEnd = std::max(neededEnd, *ends[needed]);
+    const int64_t begin = std::max({compute, fixedEnd, neededEnd});
+    const int64_t end = begin + unit.cycles;
+    for (size_t index = following(number);
+         index < loads.size() && (loads[index].need <= number + 1 || transfer < end) &&
+         hasRoom(loads[index], number);
+         index = following(number))
+      issue(index, number);
+    fixedEnd = 0;
+    if (unit.loadCycles > 0)
+      fixedEnd = transfer = std::max(transfer, compute) + unit.loadCycles;
+    if (unit.storeCycles > 0)
+      transfer = std::max(transfer, compute) + unit.storeCycles;
+    // A unit in which nothing is computed does not wait for anything.
+    if (unit.cycles > 0)
+      compute = end;
+  }
+  return std::max(compute, transfer);
+}
+
+namespace {
+
+/// How far loads and stores run beside computation.
+enum class Overlap : uint8_t {
+  Doubled, ///< As long as they take, in two places.
+  Timed,   ///< As long as they take, in one place where layers follow that need none.
+  OneStep, ///< One step.
+  None,    ///< They take turns.
+};
+
+bool takesTime(Overlap overlap) { return overlap <= Overlap::Timed; }
+
+/// Runs tiles of a group on two engines that work in order: what is in step t of tile s happens
+/// at the time s * period + t, of one time loads come first and stores last.
+class TileRun {
+public:
+  explicit TileRun(const GroupPlan &plan);
+  /// The cycles of the first `count` tiles.
+  int64_t run(int64_t count);
+
+private:
+  /// When a place of a tensor has what it holds, and when the last one is done with that.
+  struct Place {
+    int64_t ready = 0, free = 0;
+  };
+  bool isNewIn(const GroupTensor &tensor, int64_t tile) const {
+    return tile == 0 ||
+           tile * tensor.numVersions / numTiles != (tile - 1) * tensor.numVersions / numTiles;
+  }
+  Place &placeOf(size_t tensor, int64_t tile) {
+    const int64_t version =
+        plan.tensors[tensor].producer ? tile : tile * plan.tensors[tensor].numVersions / numTiles;
+    return places[firstPlaces[tensor] +
+                  static_cast<size_t>(version % plan.tensors[tensor].buffers)];
+  }
+  void transfer(Place &place, int64_t cycles, bool isLoad) {
+    transferEnd = std::max(transferEnd, isLoad ? place.free : place.ready) + cycles;
+    (isLoad ? place.ready : place.free) = transferEnd;
+  }
+  void compute(size_t step, int64_t tile);
+  size_t stepOf(int64_t time) const {
+    return static_cast<size_t>(time - llvm::divideFloorSigned(time, period) * period);
+  }
+
+  const GroupPlan &plan;
+  const int64_t period, numTiles;
+  std::vector<Place> places;
+  /// The first place of each tensor.
+  std::vector<size_t> firstPlaces;
+  /// The tensors that each layer reads; those that are loaded and stored in each step.
+  std::vector<SmallVector<size_t, 4>> operands, loads, stores;
+  int64_t computeEnd = 0, transferEnd = 0;
+};
+
+TileRun::TileRun(const GroupPlan &plan)
+    : plan(plan), period(plan.period()), numTiles(plan.numTiles()), operands(plan.layers.size()),
+      loads(plan.layers.size()), stores(plan.layers.size()) {
+  size_t numPlaces = 0;
+  for (auto [index, tensor] : llvm::enumerate(plan.tensors)) {
+    firstPlaces.push_back(numPlaces);
+    numPlaces += static_cast<size_t>(tensor.buffers);
+    for (const GroupTensor::User &user : tensor.users)
+      operands[user.layer].push_back(index);
+    if (tensor.isLoaded())
+      loads[stepOf(tensor.transferStep)].push_back(index);
+    if (tensor.isStored)
+      stores[stepOf(tensor.transferStep)].push_back(index);
+  }
+  places.resize(numPlaces);
+}
+
+void TileRun::compute(size_t step, int64_t tile) {
+  Place &result = placeOf(plan.results[step], tile);
+  int64_t begin = std::max(computeEnd, result.free);
+  for (size_t operand : operands[step])
+    begin = std::max(begin, placeOf(operand, tile).ready);
+  computeEnd = begin + plan.cycles[step];
+  result.ready = computeEnd;
+  for (size_t operand : operands[step]) {
+    Place &place = placeOf(operand, tile);
+    place.free = std::max(place.free, computeEnd);
+  }
+}
+
+int64_t TileRun::run(int64_t count) {
+  places.assign(places.size(), {});
+  computeEnd = transferEnd = 0;
+  int64_t first = 0;
+  int64_t last = period - 1;
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.isLoaded() || tensor.isStored) {
+      first = std::min(first, tensor.transferStep);
+      last = std::max(last, tensor.transferStep);
+    }
+  for (int64_t time = first; time <= last + (count - 1) * period; ++time) {
+    const size_t step = stepOf(time);
+    // The tile that is at a step now, if there is one.
+    const auto tileAt = [&](int64_t begin) -> std::optional<int64_t> {
+      const int64_t tile = (time - begin) / period;
+      return time >= begin && tile < count ? std::optional(tile) : std::nullopt;
+    };
+    for (size_t index : loads[step]) {
+      const GroupTensor &tensor = plan.tensors[index];
+      if (auto tile = tileAt(tensor.transferStep); tile && isNewIn(tensor, *tile))
+        transfer(placeOf(index, *tile), tensor.cycles, /*isLoad=*/true);
+    }
+    if (auto tile = tileAt(static_cast<int64_t>(step)))
+      compute(step, *tile);
+    for (size_t index : stores[step])
+      if (auto tile = tileAt(plan.tensors[index].transferStep))
+        transfer(placeOf(index, *tile), plan.tensors[index].cycles, /*isLoad=*/false);
+  }
+  return std::max(computeEnd, transferEnd);
+}
+
+/// The cycles of all tiles of a group whose steps are known. Many run as the last of a few.
+int64_t tileCycles(const GroupPlan &plan) {
+  constexpr int64_t kFew = 6;
+  const int64_t tiles = plan.numTiles();
+  TileRun run(plan);
+  const int64_t few = run.run(std::min(tiles, kFew));
+  if (tiles <= kFew)
+    return few;
+  return few + (tiles - kFew) * (few - run.run(kFew - 2)) / 2;
+}
+
+class StepPlanner {
+public:
+  StepPlanner(GroupPlan &plan, int64_t capacity) : plan(plan), capacity(capacity), starts({0}) {
+    for (int64_t cycles : plan.cycles)
+      starts.push_back(starts.back() + cycles);
+  }
+
+  Expected<void> plain();
+  Expected<void> sliced(Overlap overlap);
+
+private:
+  Expected<void> plainWith(int64_t storeDelay, bool movesEarly);
+  void setMoves(bool areEarly);
+  void setMade(Overlap overlap);
+  void setLoaded(Overlap overlap);
+  void setBuffers();
+  int64_t stepAt(int64_t time) const;
+  bool staysFor(const GroupTensor &tensor) const {
+    return tensor.isLoaded() && tensor.numVersions < plan.numTiles();
+  }
+  int64_t computeCycles() const { return starts.back(); }
+  int64_t startOf(int64_t step) const { return starts[static_cast<size_t>(step)]; }
+  /// How long a tile may be alive.
+  int64_t longestLife(Overlap overlap) const {
+    const bool hasTwo = overlap == Overlap::Doubled || plan.period() <= 2;
+    return hasTwo ? 2 * plan.period() : plan.period();
+  }
+
+  GroupPlan &plan;
+  int64_t capacity;
+  /// When each layer begins, and when the last one ends, if none waits for transfers.
+  SmallVector<int64_t> starts;
+};
+
+/// When parts of concatenations are brought to their lanes: each as late as it is done before the
+/// next one has to be, or as the concatenation needs it.
+void StepPlanner::setMoves(bool areEarly) {
+  int64_t busyFrom = computeCycles();
+  for (GroupPlan::PartMove &move : llvm::reverse(plan.moves)) {
+    const auto concat = static_cast<int64_t>(move.layer);
+    move.step = concat;
+    busyFrom = std::min(busyFrom, startOf(concat)) - move.cycles;
+    const int tensor = plan.operands[move.layer][move.operand];
+    const auto producer = static_cast<int64_t>(*plan.tensors[static_cast<size_t>(tensor)].producer);
+    const int64_t step = std::max(stepAt(busyFrom) - 1, producer);
+    if (!areEarly || step >= concat - 1)
+      continue;
+    move.step = step;
+    GroupTensor &whole = plan.tensors[plan.results[move.layer]];
+    whole.firstStep = std::min(whole.firstStep, step);
+  }
+}
+
+/// One tile: units are the steps from -1 on, and one behind the last layer.
+Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
+  const int64_t period = plan.period();
+  std::vector<ScheduleUnit> units(static_cast<size_t>(period) + 3);
+  const auto at = [&](int64_t step) -> ScheduleUnit & {
+    return units[static_cast<size_t>(step + 1)];
+  };
+  for (int64_t step = 0; step < period; ++step) {
+    at(step).cycles = plan.cycles[static_cast<size_t>(step)];
+    at(step).bytes = plan.scratchBytes[static_cast<size_t>(step)];
+  }
+  std::vector<MovableLoad> loads;
+  std::vector<GroupTensor *> loaded;
+  for (GroupTensor &tensor : plan.tensors) {
+    const auto [need, last] = readSteps(tensor);
+    tensor.buffers = 1;
+    tensor.lastStep = last;
+    if (tensor.isLoaded() && !tensor.container) {
+      loaded.push_back(&tensor);
+      continue;
+    }
+    if (tensor.isLoaded()) {
+      tensor.firstStep = tensor.transferStep = need - 1;
+      at(need - 1).loadCycles += tensor.cycles;
+    }
+    if (!tensor.producer)
+      continue;
+    tensor.firstStep = *tensor.producer;
+    tensor.lastStep = std::max(last, tensor.firstStep);
+    if (tensor.isStored) {
+      tensor.transferStep = tensor.firstStep + storeDelay;
+      tensor.lastStep = std::max(last, tensor.transferStep);
+      at(tensor.transferStep).storeCycles += tensor.cycles;
+    }
+  }
+  setMoves(movesEarly);
+  for (const GroupPlan::PartMove &move : plan.moves)
+    (move.isEarly() ? at(move.step).storeCycles : at(move.step).cycles) += move.cycles;
+  plan.mergeLifetimes();
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.producer)
+      for (int64_t step = tensor.firstStep; step <= tensor.lastStep; ++step)
+        at(step).bytes += plan.ownBytes(tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return readSteps(*a).first < readSteps(*b).first;
+  });
+  for (const GroupTensor *tensor : loaded) {
+    const auto [need, last] = readSteps(*tensor);
+    loads.push_back(
+        {.bytes = tensor->bytes, .cycles = tensor->cycles, .need = need + 1, .last = last + 1});
+  }
+  Expected<int64_t> cycles = scheduleLoads(units, loads, capacity, /*room=*/capacity);
+  if (!cycles)
+    return propagate(cycles);
+  for (auto [load, tensor] : llvm::zip_equal(loads, loaded))
+    tensor->transferStep = tensor->firstStep = load.unit - 1;
+  plan.estimate = *cycles;
+  return {};
+}
+
+Expected<void> StepPlanner::plain() {
+  if (plainWith(/*storeDelay=*/1, /*movesEarly=*/true))
+    return {};
+  if (!plan.moves.empty() && plainWith(/*storeDelay=*/1, /*movesEarly=*/false))
+    return {};
+  return plainWith(/*storeDelay=*/0, /*movesEarly=*/false);
+}
+
+/// The step that runs at a time; times below 0 are those of the tile before.
+int64_t StepPlanner::stepAt(int64_t time) const {
+  const int64_t all = std::max<int64_t>(computeCycles(), 1);
+  const int64_t tile = llvm::divideFloorSigned(time, all);
+  const int64_t within = time - tile * all;
+  const auto *behind = std::upper_bound(starts.begin(), std::prev(starts.end()), within);
+  return tile * plan.period() + (behind - starts.begin()) - 1;
+}
+
+void StepPlanner::setMade(Overlap overlap) {
+  int64_t busyUntil = 0;
+  for (unsigned result : plan.results) {
+    GroupTensor &tensor = plan.tensors[result];
+    tensor.firstStep = *tensor.producer;
+    tensor.lastStep = std::max(readSteps(tensor).second, tensor.firstStep);
+    if (!tensor.isStored)
+      continue;
+    tensor.transferStep = tensor.firstStep + (overlap == Overlap::None ? 0 : 1);
+    int64_t until = tensor.transferStep;
+    if (takesTime(overlap)) {
+      busyUntil = std::max(busyUntil, startOf(tensor.firstStep + 1)) + tensor.cycles;
+      until = std::clamp(stepAt(busyUntil), until,
+                         std::max(until, tensor.firstStep + longestLife(overlap) - 1));
+    }
+    tensor.lastStep = std::max(tensor.lastStep, until);
+  }
+}
+
+/// Loads of tiles in the reverse order of their needs, each ending where the next one begins.
+void StepPlanner::setLoaded(Overlap overlap) {
+  SmallVector<GroupTensor *> loaded;
+  for (GroupTensor &tensor : plan.tensors)
+    if (tensor.isLoaded())
+      loaded.push_back(&tensor);
+  llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
+    return readSteps(*a).first > readSteps(*b).first;
+  });
+  int64_t busyFrom = computeCycles();
+  for (GroupTensor *tensor : loaded) {
+    const auto [need, last] = readSteps(*tensor);
+    tensor->transferStep = need - (overlap == Overlap::None ? 0 : 1);
+    tensor->lastStep = last;
+    if (staysFor(*tensor)) {
+      tensor->firstStep = std::min<int64_t>(tensor->transferStep, 0);
+      tensor->lastStep = plan.period() - 1;
+      continue;
+    }
+    if (takesTime(overlap)) {
+      busyFrom = std::min(busyFrom, startOf(need)) - tensor->cycles;
+      tensor->transferStep =
+          std::clamp(stepAt(busyFrom), last - longestLife(overlap) + 1, tensor->transferStep);
+    }
+    tensor->firstStep = tensor->transferStep;
+  }
+}
+
+void StepPlanner::setBuffers() {
+  for (GroupTensor &tensor : plan.tensors) {
+    const int64_t life = tensor.lastStep - tensor.firstStep + 1;
+    tensor.buffers = static_cast<int64_t>(llvm::divideCeil(life, plan.period()));
+    if (staysFor(tensor))
+      tensor.buffers = tensor.numVersions > 1 ? tensor.buffers : 1;
+  }
+}
+
+Expected<void> StepPlanner::sliced(Overlap overlap) {
+  setMade(overlap);
+  setLoaded(overlap);
+  for (const GroupTensor &tensor : plan.tensors)
+    if (tensor.container && staysFor(tensor))
+      return makeError("", "a part of a concatenation that is the same in several slices");
+  plan.mergeLifetimes();
+  setBuffers();
+  const SmallVector<int64_t> load = localLoad(plan);
+  const int64_t peak = *llvm::max_element(load);
+  if (peak > capacity)
+    return tooLarge(peak, capacity);
+  plan.estimate = tileCycles(plan);
+  return {};
+}
+
+} // namespace
+
+SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
+  const int64_t period = plan.period();
+  SmallVector<int64_t> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
+  for (const GroupTensor &tensor : plan.tensors) {
+    const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
+    const int64_t bytes = plan.ownBytes(tensor);
+    int64_t within = tensor.firstStep - llvm::divideFloorSigned(tensor.firstStep, period) * period;
+    for (int64_t step = 0; step < life; ++step) {
+      load[static_cast<size_t>(within)] += bytes;
+      within = within + 1 == period ? 0 : within + 1;
+    }
+  }
+  return load;
+}
+
+namespace {
+
+/// What is planned of a tensor.
+struct StepsOfTensor {
+  explicit StepsOfTensor(const GroupTensor &tensor)
+      : transfer(tensor.transferStep), first(tensor.firstStep), last(tensor.lastStep),
+        buffers(tensor.buffers) {}
+  void putInto(GroupTensor &tensor) const {
+    tensor.transferStep = transfer;
+    tensor.firstStep = first;
+    tensor.lastStep = last;
+    tensor.buffers = buffers;
+  }
+
+  int64_t transfer, first, last, buffers;
+};
+
+} // namespace
+
+Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
+  if (plan.numTiles() == 1)
+    return StepPlanner(plan, capacity).plain();
+  StepPlanner planner(plan, capacity);
+  std::optional<std::vector<StepsOfTensor>> best;
+  int64_t least = 0;
+  Expected<void> planned;
+  for (Overlap overlap : {Overlap::Doubled, Overlap::Timed, Overlap::OneStep, Overlap::None}) {
+    // Less overlap is no faster.
+    if (best && overlap > Overlap::Timed)
+      break;
+    if (!overlaps && overlap != Overlap::None)
+      continue;
+    planned = planner.sliced(overlap);
+    if (planned && (!best || plan.estimate < least)) {
+      best.emplace(plan.tensors.begin(), plan.tensors.end());
+      least = plan.estimate;
+    }
+  }
+  if (!best)
+    return planned;
+  for (auto [steps, tensor] : llvm::zip_equal(*best, plan.tensors))
+    steps.putInto(tensor);
+  plan.estimate = least;
+  return {};
+}

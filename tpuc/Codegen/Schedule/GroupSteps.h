@@ -1,0 +1,66 @@
+//===- GroupSteps.h - When a group loads, computes and stores -------*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_SCHEDULE_GROUPSTEPS_H
+#define TPUC_CODEGEN_SCHEDULE_GROUPSTEPS_H
+
+#include "tpuc/Codegen/Group/GroupPlan.h"
+
+namespace tpuc::codegen {
+
+/// One unit of time: a layer computes, while loads and stores of this unit run beside it.
+struct ScheduleUnit {
+  /// Of the layer.
+  int64_t cycles = 0;
+  /// Of transfers whose time is fixed: loads, and stores of what the unit before made.
+  int64_t loadCycles = 0, storeCycles = 0;
+  /// Earlier tiles of the same group, which are over when the unit begins.
+  int64_t earlierCycles = 0;
+  /// Bytes of local memory in use.
+  int64_t bytes = 0;
+};
+
+/// A load that may be brought forward.
+struct MovableLoad {
+  int64_t bytes = 0, cycles = 0;
+  /// The first and the last unit that need it; in front of the first one where its room is counted
+  /// otherwise.
+  int64_t need = 0, last = 0;
+  /// From which unit on its room is counted already, where that is before it is needed.
+  std::optional<int64_t> counted = std::nullopt;
+  /// The first unit in which it may be loaded.
+  int64_t earliest = 0;
+  /// The unit in which it is loaded: the result.
+  int64_t unit = 0;
+
+  /// Up to which unit it takes room that is not counted yet, if it comes before.
+  int64_t uncountedEnd() const { return counted.value_or(need); }
+};
+
+/// Chooses the unit of each load, in the order in which they are given (that of their needs), past
+/// those that cannot be loaded yet: one unit before it is needed, or as much earlier as the
+/// transfer engine would be idle, if the tensor fits the part `room` of `capacity` from then on; in
+/// the unit that needs it where there is no room before. `units` holds the bytes of everything
+/// else. Returns the cycles until both engines are done. Errors: what is needed in a unit does not
+/// fit.
+Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
+                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity,
+                                int64_t room);
+
+/// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
+/// cycles of the group. With several tiles, constants stay, the next tile is loaded while one
+/// computes and the last one stored, as far as there is room. Without `overlaps`, transfers of
+/// tiles and computation take turns. Errors: no room at all.
+Expected<void> planSteps(GroupPlan &plan, int64_t capacity, bool overlaps = true);
+
+/// The first and the last layer that read a tensor.
+std::pair<int64_t, int64_t> readSteps(const GroupTensor &tensor);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_SCHEDULE_GROUPSTEPS_H

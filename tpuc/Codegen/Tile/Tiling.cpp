@@ -1,0 +1,261 @@
+//===- Tiling.cpp - The tiles of one layer that fit local memory ----------- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Support/Allocator/Allocator.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+using Counts = TileCounts;
+
+/// Steps cost the start of their commands: about as much as moving so many bytes.
+constexpr int64_t kStepBytes = 8192;
+/// `extent` elements in parts of equal size, a multiple of `unit`; at most `count` of them.
+SmallVector<Range> cut(int64_t extent, int64_t count, int64_t unit) {
+  const int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
+  SmallVector<Range> ranges;
+  for (int64_t begin = 0; begin < extent; begin += size)
+    ranges.push_back({begin, std::min(size, extent - begin)});
+  return ranges;
+}
+
+/// The count of parts to try after `count`; the finest cut is never left out.
+int64_t nextCount(int64_t count, int64_t most) {
+  const int64_t next = count + std::max<int64_t>(1, count / 4);
+  return count < most ? std::min(next, most) : next;
+}
+
+/// What one way to cut an op needs and costs.
+struct Layout {
+  Sections axisTiles;
+  /// Bytes of the largest tile of each operand (0: not loaded) and of the result.
+  SmallVector<int64_t> bytes;
+  /// How many different tiles follow each other over all steps.
+  SmallVector<int64_t> versions;
+  int64_t scratch = 0;
+  unsigned maxBuffers = 1;
+  int64_t cost = 0;
+};
+
+class Planner {
+public:
+  Planner(Operation *op, const Backend &backend, TileModel model, int64_t capacity)
+      : op(op), backend(backend), model(std::move(model)), capacity(capacity) {}
+
+  Expected<Tiling> plan();
+
+private:
+  Expected<Layout> layoutFor(const Counts &counts) const;
+  Expected<void> measure(Layout &layout) const;
+  bool fits(const Layout &layout, unsigned buffers) const;
+  unsigned buffersOf(const Layout &layout, size_t index) const {
+    return layout.versions[index] > 1 ? layout.maxBuffers : 1;
+  }
+  int64_t maxTiles(unsigned axis) const;
+  Expected<void> tryCounts(Counts counts, std::optional<Layout> &best) const;
+  Expected<Tiling> place(const Layout &layout) const;
+
+  Operation *op;
+  const Backend &backend;
+  TileModel model;
+  int64_t capacity;
+};
+
+int64_t Planner::maxTiles(unsigned axis) const {
+  if (!model.isTileable[axis])
+    return 1;
+  const int64_t unit = std::max(model.unit[axis], backend.tileUnit(op, axis));
+  return static_cast<int64_t>(llvm::divideCeil(model.result[axis], unit));
+}
+
+/// Walks over all steps: how large tiles get, and how often they change.
+Expected<void> Planner::measure(Layout &layout) const {
+  const size_t numOperands = model.operands.size();
+  layout.bytes.assign(numOperands + 1, 0);
+  layout.versions.assign(numOperands + 1, 0);
+  layout.cost = 0;
+  Counts counts;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    counts[axis] = static_cast<unsigned>(layout.axisTiles[axis].size());
+  SmallVector<std::optional<Tile>> last(numOperands + 1);
+  for (const auto &step : tileNumbers(counts)) {
+    const Tile output = tileAt(layout.axisTiles, step);
+    TiledOp tiled{.op = op, .model = &model, .operands = {}, .result = {output}};
+    tiled.operands.resize(numOperands);
+    layout.cost += kStepBytes;
+    for (size_t index = 0; index <= numOperands; ++index) {
+      const bool isResult = index == numOperands;
+      if (!isResult && (!model.operands[index].isPresent ||
+                        !backend.isLoaded(op->getOpOperand(static_cast<unsigned>(index)))))
+        continue;
+      const Tile tile = isResult ? output : model.operands[index].slice(output);
+      if (!isResult)
+        tiled.operands[index].tile = tile;
+      if (last[index] == tile)
+        continue;
+      last[index] = tile;
+      ++layout.versions[index];
+      const int64_t bytes = backend.localBytes(op, model, static_cast<unsigned>(index), tile);
+      layout.bytes[index] = std::max(layout.bytes[index], alignedLocally(bytes, backend.info()));
+      layout.cost += bytes;
+    }
+    Expected<int64_t> scratch = backend.scratchBytes(tiled);
+    if (!scratch)
+      return propagate(scratch);
+    layout.scratch = std::max(layout.scratch, alignedLocally(*scratch, backend.info()));
+  }
+  return {};
+}
+
+bool Planner::fits(const Layout &layout, unsigned buffers) const {
+  int64_t total = layout.scratch;
+  for (auto [bytes, versions] : llvm::zip_equal(layout.bytes, layout.versions))
+    total += bytes * (versions > 1 ? buffers : 1);
+  return total <= capacity;
+}
+
+Expected<Layout> Planner::layoutFor(const Counts &counts) const {
+  Layout layout;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    layout.axisTiles[axis] = cut(model.result[axis], counts[axis],
+                                 std::max(model.unit[axis], backend.tileUnit(op, axis)));
+  if (Expected<void> measured = measure(layout); !measured)
+    return propagate(measured);
+  layout.maxBuffers = fits(layout, 2) ? 2 : fits(layout, 1) ? 1 : 0;
+  // What is not overlapped takes the time of both engines.
+  if (layout.maxBuffers == 1)
+    layout.cost += layout.cost / 2;
+  return layout;
+}
+
+/// Cuts h, then w, as little as `counts` of the other axes allow.
+Expected<void> Planner::tryCounts(Counts counts, std::optional<Layout> &best) const {
+  for (unsigned axis : {kAxisD, kAxisH, kAxisW}) {
+    const int64_t most = maxTiles(axis);
+    int64_t before = 0;
+    for (int64_t count = 1; count <= most; count = nextCount(count, most)) {
+      counts[axis] = static_cast<unsigned>(count);
+      // Counts that give parts of the same size are the same.
+      const auto parts = static_cast<int64_t>(
+          cut(model.result[axis], count, std::max(model.unit[axis], backend.tileUnit(op, axis)))
+              .size());
+      if (parts == before)
+        continue;
+      before = parts;
+      Expected<Layout> layout = layoutFor(counts);
+      if (!layout)
+        return propagate(layout);
+      if (layout->maxBuffers == 0)
+        continue;
+      // Finer parts than the coarsest that overlap are no better.
+      const bool overlaps = layout->maxBuffers == 2;
+      if (!best || layout->cost < best->cost)
+        best = std::move(*layout);
+      if (overlaps)
+        return {};
+    }
+    counts[axis] = static_cast<unsigned>(std::max<int64_t>(before, 1));
+  }
+  return {};
+}
+
+Expected<Tiling> Planner::plan() {
+  std::optional<Layout> best;
+  const int64_t mostN = maxTiles(kAxisN);
+  const int64_t mostC = maxTiles(kAxisC);
+  // n first, to its smallest parts; c trades transfers of weights for those of activations.
+  for (int64_t c = 1; c <= mostC; c = nextCount(c, mostC))
+    for (int64_t n : {int64_t{1}, mostN}) {
+      Counts counts{};
+      counts.fill(1);
+      counts[kAxisN] = static_cast<unsigned>(n);
+      counts[kAxisC] = static_cast<unsigned>(c);
+      if (Expected<void> tried = tryCounts(counts, best); !tried)
+        return propagate(tried);
+      if (n == mostN)
+        break;
+    }
+  if (!best)
+    return makeError("",
+                     "no slice fits the " + std::to_string(capacity) + " bytes of local memory");
+  return place(*best);
+}
+
+/// Everything is alive while the steps run: loads of the next and stores of the last one overlap.
+Expected<Tiling> Planner::place(const Layout &layout) const {
+  alloc::AllocationProblem problem;
+  const auto add = [&](const std::string &name, int64_t bytes) {
+    alloc::Buffer buffer;
+    buffer.name = name;
+    buffer.upper = 1;
+    buffer.size = bytes;
+    buffer.alignment = localAlignment(backend.info());
+    problem.buffers.push_back(std::move(buffer));
+  };
+  for (auto [index, bytes] : llvm::enumerate(layout.bytes))
+    add("tensor " + std::to_string(index), bytes * buffersOf(layout, index));
+  add("scratch", layout.scratch);
+  alloc::AllocatorOptions options;
+  options.capacity = capacity;
+  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
+  if (!allocation)
+    return propagate(allocation);
+  if (!allocation->fits(options.capacity))
+    return makeError("", "its slices do not fit local memory");
+
+  Tiling plan;
+  for (size_t index = 0; index < layout.bytes.size(); ++index) {
+    GroupInfo info;
+    info.outAddress = allocation->offsets[index];
+    info.outBytes = layout.bytes[index];
+    info.buffers = buffersOf(layout, index);
+    const bool isResult = index == model.operands.size();
+    for (unsigned axis = 0; axis < kNumAxes; ++axis)
+      for (Range range : layout.axisTiles[axis])
+        info.axisTiles[axis].push_back(isResult ? range
+                                                : model.operands[index].padded(axis, range).range);
+    info.stage = isResult ? 1 : 0;
+    if (isResult) {
+      info.scratchAddress = allocation->offsets.back();
+      info.scratchBytes = layout.scratch;
+      plan.result = std::move(info);
+    } else if (layout.versions[index] > 0) {
+      plan.operands.push_back(std::move(info));
+    } else {
+      plan.operands.push_back(std::nullopt);
+    }
+  }
+  plan.model = model;
+  return plan;
+}
+
+} // namespace
+
+Expected<Tiling> codegen::planTiling(Operation *op, const Backend &backend, int64_t capacity) {
+  Expected<TileModel> model = tileModel(op, backend.info());
+  if (!model)
+    return propagate(model);
+  return Planner(op, backend, std::move(*model), capacity).plan();
+}
+
+Expected<Place> codegen::fittingPlaceOf(Operation *op, const Backend &backend) {
+  Expected<Place> place = backend.placeOf(op);
+  if (!place || *place != Place::Local)
+    return place;
+  Expected<Tiling> plan = planTiling(op, backend, backend.info().memory.localBytesPerLane);
+  if (!plan)
+    return propagate(plan);
+  return place;
+}

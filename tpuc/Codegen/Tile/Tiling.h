@@ -1,0 +1,37 @@
+//===- Tiling.h - The tiles of one layer that fit local memory ---*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_CODEGEN_TILE_TILING_H
+#define TPUC_CODEGEN_TILE_TILING_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Group/GroupInfo.h"
+
+namespace tpuc::codegen {
+
+/// How a layer that runs alone is cut, and where everything lies.
+struct Tiling {
+  TileModel model;
+  /// One for each operand (those that are not loaded have none), and one for the result, which
+  /// also holds the room of the kernel.
+  std::vector<std::optional<GroupInfo>> operands;
+  GroupInfo result;
+};
+
+/// Cuts the result of `op` along the axes that its model allows into the parts with the least
+/// transfers that fit `capacity` bytes of local memory, with two buffers for each tensor that
+/// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
+Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, int64_t capacity);
+
+/// Where `op` is computed, as `Backend::placeOf` says. Errors (without `where`): also that no tile
+/// fits local memory.
+Expected<Place> fittingPlaceOf(mlir::Operation *op, const Backend &backend);
+
+} // namespace tpuc::codegen
+
+#endif // TPUC_CODEGEN_TILE_TILING_H

@@ -1,0 +1,136 @@
+//===- FoldTransposeIntoStore.cpp - Permutes that the storing transfer does -----------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Detectors store the channels of each anchor behind its pixel: a reshape and a permute behind the
+// last convolution. The transfer that stores the convolution's result can turn it on its way.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+
+#include <numeric>
+
+namespace tpuc::bm1684x::backend {
+#define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// Dimensions [outer, rows, columns] that a permute turns to [outer, columns, rows].
+struct TransposePlan {
+  int64_t outer = 1, rows = 1, columns = 1;
+};
+
+int64_t product(ArrayRef<int64_t> dims) {
+  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// None for permutes that do not exchange two neighbouring parts of the dimensions, the last one
+/// among them.
+std::optional<TransposePlan> turnOf(tpu::PermuteOp op) {
+  const RankedTensorType type = staticType(op.getInput());
+  if (!type || !staticType(op.getOutput()))
+    return std::nullopt;
+  SmallVector<int64_t> order;
+  for (Attribute each : op.getOrder())
+    order.push_back(cast<IntegerAttr>(each).getInt());
+  const auto rank = static_cast<int64_t>(order.size());
+  int64_t first = 0;
+  while (first < rank && order[static_cast<size_t>(first)] == first)
+    ++first;
+  if (first == rank)
+    return std::nullopt;
+  SmallVector<int64_t> turned(order);
+  const int64_t middle = order[static_cast<size_t>(first)];
+  std::iota(turned.begin() + first, turned.begin() + first + rank - middle, middle);
+  std::iota(turned.begin() + first + rank - middle, turned.end(), first);
+  if (turned != order)
+    return std::nullopt;
+  const ArrayRef<int64_t> dims = type.getShape();
+  const auto count = [&](int64_t begin, int64_t end) {
+    return product(dims.slice(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  };
+  return TransposePlan{count(0, first), count(first, middle), count(middle, rank)};
+}
+
+/// The convolution whose result a permute alone reads, through reshapes, which are added to `path`.
+Operation *convolutionOf(tpu::PermuteOp op, SmallVectorImpl<Operation *> &path) {
+  Value value = op.getInput();
+  while (value.hasOneUse())
+    if (auto reshape = value.getDefiningOp<tpu::ReshapeOp>()) {
+      path.push_back(reshape);
+      value = reshape->getOperand(0);
+    } else {
+      Operation *producer = value.getDefiningOp();
+      return isa_and_nonnull<tpu::ConvOp, tpu::DeconvOp>(producer) ? producer : nullptr;
+    }
+  return nullptr;
+}
+
+/// Whether the transfers that store the result [n, c, h, w] of `op` can put its channels, of groups
+/// of them each by itself, behind its pixels.
+bool foldsTransposes(Operation *op) {
+  return operandForm(op, op->getNumOperands()) == OperandForm::Tensor &&
+         precOf(elementTypeOf(op, op->getNumOperands())).has_value();
+}
+
+Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
+  SmallVector<Operation *> path = {op};
+  Operation *producer = convolutionOf(op, path);
+  const std::optional<TransposePlan> turn = turnOf(op);
+  if (!producer || producer->hasAttr(kStoredRows) || producer->hasAttr(kInRow))
+    return {};
+  const RankedTensorType type = staticType(producer->getResult(0));
+  if (!type || type.getRank() != 4)
+    return {};
+  const ArrayRef<int64_t> dims = type.getShape();
+  // Each image has so many groups of channels.
+  if (turn->columns != dims[2] * dims[3] || turn->outer % dims[0] != 0 ||
+      turn->rows * turn->outer != dims[0] * dims[1])
+    return {};
+  const int64_t groups = turn->outer / dims[0];
+  // What the host computes stays as it is.
+  const Expected<Place> place = fittingPlaceOf(producer, backend);
+  if (!place || *place != Place::Local || !foldsTransposes(producer))
+    return {};
+  path.push_back(producer);
+  for (Operation *each : path)
+    each->setAttr(kStoredTurned, IntegerAttr::get(IntegerType::get(op->getContext(), 64), groups));
+  return {};
+}
+
+struct FoldTransposeIntoStorePass : impl::FoldTransposeIntoStoreBase<FoldTransposeIntoStorePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
+    const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
+    if (failed(rewriteOps<tpu::PermuteOp>(getOperation(), wants, foldTranspose)))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace tpuc::bm1684x::backend

@@ -1,0 +1,216 @@
+//===- PackRows.cpp - Convolutions of few channels ------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/OpMaker.h"
+#include "tpuc/Codegen/Group/GroupSearch.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Support/ThreadPool.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+
+namespace tpuc::bm1684x::backend {
+#define GEN_PASS_DEF_PACKROWS
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// Less than this is gained by chance.
+constexpr double kWorthwhile = 0.995;
+/// So many layers in front and behind are looked at with it.
+constexpr int64_t kBefore = 4, kBehind = 10;
+
+/// Packs the rows of convolutions where the network becomes faster by it.
+class RowPacker {
+public:
+  RowPacker(Block &block, const Backend &backend);
+
+  Expected<void> run();
+
+private:
+  /// Also the convolution behind, which then is another op.
+  Expected<void> pack(tpu::ConvOp op);
+  std::optional<double> estimate(Operation *begin, Operation *end);
+
+  Block &block;
+  const Backend &backend;
+  /// How much transfers count that are hidden behind computation: nothing, where the weights are
+  /// loaded faster than the convolutions are computed.
+  double transferShare = 0;
+  llvm::DenseSet<Operation *> gone;
+};
+
+/// Weights have to be loaded, and convolutions computed; where the former takes longer, transfers
+/// that are hidden behind the computation of their group delay others.
+RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backend(backend) {
+  int64_t moved = 0;
+  int64_t computed = 0;
+  for (Operation &op : block) {
+    if (isa<top::WeightOp>(op))
+      moved += backend.transferCycles(globalBytes(op.getResult(0).getType()), 1);
+    auto conv = dyn_cast<tpu::ConvOp>(op);
+    if (!conv || !hasPlainWindows(conv))
+      continue;
+    const ArrayRef<int64_t> filter = OpMaker::dimsOf(conv.getFilter());
+    const ArrayRef<int64_t> result = OpMaker::dimsOf(conv.getOutput());
+    computed += convolutionCycles(conv, {filter[0], filter[1], filter[2], filter[3]},
+                                  {result[0], result[1], result[2], result[3]})
+                    .value_or(0);
+  }
+  if (moved > computed)
+    transferShare = static_cast<double>(moved) / static_cast<double>(moved + computed);
+}
+
+/// The cycles that a transfer more costs where the chip is slower than the vendor's model has it:
+/// it starts, waits for the memory, and what computes starts behind it.
+int64_t extraTransferCycles(const TargetInfo &target) {
+  if (!target.conservativeTiming)
+    return 0;
+  const TimingInfo &timing = *target.conservativeTiming;
+  return int64_t{timing.transferStartCycles} + timing.memoryLatencyCycles +
+         timing.computeStartCycles;
+}
+
+/// How many transfers more than others a tile of a layer takes.
+int64_t moreTransfers(Operation *layer) {
+  int64_t count = 0;
+  if (auto windows = layer->getOperand(0).getDefiningOp<tpu::PackRowsOp>())
+    count += static_cast<int64_t>(windows.getKernel()) - 1;
+  if (auto rows = layer->getAttrOfType<IntegerAttr>(kStoredRows))
+    count += rows.getInt() - 1;
+  return count;
+}
+
+/// The estimated cycles of the layers between two ops; none if they are not possible.
+std::optional<double> RowPacker::estimate(Operation *begin, Operation *end) {
+  SmallVector<Operation *> ops;
+  for (Operation *each = begin ? begin->getNextNode() : &block.front(); each && each != end;
+       each = each->getNextNode())
+    if (isLayer(each) && !each->use_empty())
+      ops.push_back(each);
+  // What the host computes is where it was.
+  llvm::erase_if(ops, [&](Operation *each) { return !backend.placeOf(each); });
+  Expected<std::vector<Operation *>> layers = localLayers(ops, backend, /*withConcats=*/true);
+  if (!layers)
+    return std::nullopt;
+  GroupPlanner planner(backend, backend.info().memory.localBytesPerLane, {});
+  GroupTable table(*layers, planner, backend);
+  ThreadPool alone(1);
+  if (!table.fill(alone))
+    return std::nullopt;
+  double sum = 0;
+  for (const GroupChoice &choice : table.best({})) {
+    for (const GroupTable::Option &option : table.known(choice.first, choice.count))
+      if (option.choice == choice)
+        sum += (1 - transferShare) * static_cast<double>(option.estimate) +
+               transferShare * static_cast<double>(option.transfers);
+    for (Operation *layer : table.layersOf(choice))
+      sum += static_cast<double>(choice.numParts() * moreTransfers(layer) *
+                                 extraTransferCycles(backend.info()));
+  }
+  return sum;
+}
+
+/// The op so many layers in front of `op`, or behind it; null at the end of the network.
+Operation *layerBeside(Operation *op, int64_t layers, bool isBehind) {
+  while (op && layers > 0) {
+    op = isBehind ? op->getNextNode() : op->getPrevNode();
+    layers -= op && isLayer(op) ? 1 : 0;
+  }
+  return op && op->hasTrait<OpTrait::IsTerminator>() ? nullptr : op;
+}
+
+Expected<void> RowPacker::pack(tpu::ConvOp op) {
+  PackedRows rows(op, backend);
+  const std::vector<RowChoice> choices = rows.faster();
+  // What the host computes needs the rows where they are.
+  if (choices.empty() || !fittingPlaceOf(op, backend))
+    return {};
+  Operation *begin = layerBeside(op, kBefore, /*isBehind=*/false);
+  Operation *end = layerBeside(rows.last(), kBehind, /*isBehind=*/true);
+  std::optional<double> least = estimate(begin, end);
+  if (!least)
+    return {};
+  *least *= kWorthwhile;
+  std::optional<RowChoice> best;
+  std::optional<RowChoice> bestBehind;
+  for (const RowChoice &choice : choices) {
+    if (!rows.apply(choice))
+      continue;
+    const auto weigh = [&](const std::optional<RowChoice> &behind) {
+      const std::optional<double> found = estimate(begin, end);
+      if (!found || *found >= *least)
+        return;
+      least = found;
+      best = choice;
+      bestBehind = behind;
+    };
+    weigh(std::nullopt);
+    if (tpu::ConvOp next = rows.user()) {
+      PackedRows behind(next, backend);
+      for (const RowChoice &each : behind.faster())
+        if (each.packing.inputs > 1 && behind.apply(each)) {
+          weigh(each);
+          behind.undo();
+        }
+    }
+    rows.undo();
+  }
+  if (!best || !rows.apply(*best))
+    return {};
+  if (bestBehind) {
+    PackedRows behind(rows.user(), backend);
+    gone.insert(rows.user());
+    if (behind.apply(*bestBehind))
+      if (Expected<void> done = behind.commit(); !done)
+        return done;
+  }
+  return rows.commit();
+}
+
+Expected<void> RowPacker::run() {
+  const SmallVector<tpu::ConvOp> convs(block.getOps<tpu::ConvOp>());
+  for (tpu::ConvOp op : convs)
+    if (!gone.contains(op))
+      if (Expected<void> done = pack(op); !done)
+        return done;
+  return {};
+}
+
+struct PackRowsPass : impl::PackRowsBase<PackRowsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(checkChip(getOperation(), getArgument())))
+      return signalPassFailure();
+    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
+    Expected<func::FuncOp> main = top::mainFunction(getOperation());
+    if (!backend)
+      return signalPassFailure();
+    Expected<void> done = main ? RowPacker(main->front(), *backend).run() : propagate(main);
+    if (!done) {
+      getOperation().emitError(done.error().message());
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+
+} // namespace tpuc::bm1684x::backend
