@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/Operands.h"
