@@ -52,7 +52,7 @@ class RandomCommands {
 public:
   explicit RandomCommands(uint64_t seed) : random(seed) {}
 
-  Command make(const Operation &operation, Form form) {
+  Command make(const CommandOp &operation, Form form) {
     Command command = Command::make(operation, form);
     for (const FieldSpec &spec : command.info().fields)
       set(command, spec.field, value(spec.field));
@@ -162,7 +162,7 @@ private:
 
 void printRandom(unsigned count, uint64_t seed) {
   RandomCommands commands(seed);
-  for (const Operation &operation : allOperations())
+  for (const CommandOp &operation : allCommandOps())
     for (std::optional<Form> form : {std::optional(operation.form), operation.otherForm})
       for (unsigned i = 0; form && i < count; ++i) {
         Command command = commands.make(operation, *form);
