@@ -27,6 +27,14 @@ MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Op
                        r"tools/(common|npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 
+# Components behind the front ends: what a network came from is no matter to them.
+FORMAT_FREE = re.compile(r"tpuc/(Calibration|Codegen|Conversion|Driver|Model|Target)/|runtime/")
+FORMAT_NAME = re.compile(r"onnx|tflite|caffe|\bpytorch\b", re.I)
+
+# What is known of an op stands on its class: a name as text is compared with nothing.
+OP_TEXT_FREE = re.compile(r"(tpuc|runtime|tools)/.*\.(h|cpp)$")
+OP_TEXT = re.compile(r'"(top|tpu)\.[A-Z]\w*"')
+
 # What a source format's folder holds is its own; tests and benchmarks may look into it.
 FORMAT_INCLUDE = re.compile(r'#include "tpuc/Frontend/(?!Common/)(\w+)/')
 FORMAT_READER = re.compile(r"(unittests|test|bench)/")
@@ -104,6 +112,10 @@ def offences(path, text):
                 yield number, "names a container; expected a question to the list of them"
             if MLIR_FREE.search(path) and MLIR_INCLUDE.search(line):
                 yield number, "includes MLIR or LLVM in a component that is free of them"
+            if FORMAT_FREE.match(path) and FORMAT_NAME.search(line.split("//")[0]):
+                yield number, "names a source format; expected a question to the list of them"
+            if OP_TEXT_FREE.match(path) and OP_TEXT.search(line):
+                yield number, "names an op as text; expected its class, a trait or a table"
             included = FORMAT_INCLUDE.match(line)
             if (included and not FORMAT_READER.match(path) and
                     not path.startswith(f"tpuc/Frontend/{included[1]}/")):

@@ -3,7 +3,7 @@
 
 import unittest
 
-from check_layering import own_names, shared_names
+from check_layering import LICENCE, offences, own_names, shared_names
 
 TABLES = """namespace tpuc {
 
@@ -55,6 +55,40 @@ class OwnNames(unittest.TestCase):
     def test_declarations_are_no_definitions(self):
         declared = "namespace tpuc {\nstatic double half(double number);\n}\n"
         self.assertEqual(self.places(("a/A.cpp", TABLES), ("a/B.cpp", declared)), [])
+
+
+class Offences(unittest.TestCase):
+    """Each rule fails on one line, and on no line of the folders that it leaves out."""
+
+    def found(self, path, line):
+        return [what for _, what in offences(path, f"// {LICENCE}\n{line}\n")]
+
+    def check(self, line, refused, allowed):
+        for path in refused:
+            self.assertEqual(len(self.found(path, line)), 1, path)
+        for path in allowed:
+            self.assertEqual(self.found(path, line), [], path)
+
+    def test_chips(self):
+        self.check('bool isSo = name == "bm1684x";', ["tpuc/Codegen/A.cpp", "tpuc/Target/A.cpp", "runtime/A.cpp", "tools/a/A.cpp"],
+                   ["tpuc/Target/BM1684X/A.cpp", "unittests/A.cpp"])
+
+    def test_containers(self):
+        self.check("using bmodel::Model;", ["tpuc/Driver/A.cpp", "runtime/A.cpp", "tools/a/A.cpp"],
+                   ["tpuc/Model/Bmodel/A.cpp", "test/A.cpp"])
+
+    def test_formats(self):
+        self.check("bool isOnnx = true;", ["tpuc/Driver/A.cpp", "tpuc/Codegen/A/A.cpp", "runtime/A.cpp"],
+                   ["tpuc/Frontend/Onnx/A.cpp", "unittests/A.cpp"])
+        self.check("int kernel = 3; // As ONNX has it.", [], ["tpuc/Codegen/A.cpp"])
+        self.check('#include "tpuc/Frontend/Onnx/Reader.h"', ["tools/a/A.cpp"],
+                   ["tpuc/Frontend/Onnx/A.cpp", "unittests/A.cpp"])
+
+    def test_ops_as_text(self):
+        self.check('bool isConv = name == "tpu.Conv";', ["tpuc/Codegen/A.cpp", "tools/a/A.cpp"], ["unittests/A.cpp"])
+
+    def test_mlir(self):
+        self.check("#include <mlir/IR/Types.h>", ["tpuc/Support/A.cpp", "runtime/A.cpp"], ["tpuc/Dialect/A.cpp"])
 
 
 if __name__ == "__main__":
