@@ -146,7 +146,7 @@ ModuleBuilder::finish(const std::function<std::string(const std::string &)> &lay
 /// Constants that became attributes, or that only ops used which were computed at once.
 void ModuleBuilder::eraseUnusedWeights() {
   for (Operation &op : llvm::make_early_inc_range(*block))
-    if (isa<top::WeightOp, top::NoneOp>(op) && op.use_empty())
+    if (op.hasTrait<traits::Parameter>() && op.use_empty())
       op.erase();
 }
 
