@@ -16,10 +16,12 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
+#include "tpuc/Target/BM1684X/Codegen/Constants.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
-#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/PackedConstants.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
 using namespace mlir;

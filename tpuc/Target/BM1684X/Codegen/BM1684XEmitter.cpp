@@ -12,10 +12,10 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/BM1684X/Codegen/Loads.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
-#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684X/Codegen/Stores.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Streams.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
@@ -53,16 +53,7 @@ Expected<void> BM1684XEmitter::compute(const TiledOp &tiled) {
 }
 
 Expected<void> BM1684XEmitter::store(const TiledOp &tiled, int64_t global) {
-  const unsigned index = tiled.op->getNumOperands();
-  if (auto rows = tiled.op->getAttrOfType<IntegerAttr>(kStoredRows))
-    return named(tiled.op, storeRows(builder, tiled, rows.getInt(), global));
-  if (auto groups = tiled.op->getAttrOfType<IntegerAttr>(kStoredTurned))
-    return named(tiled.op, storeTurned(builder, tiled, groups.getInt(), global));
-  const LocalTensor from = localOperand(tiled.op, *tiled.model, index, tiled.result);
-  const GlobalTensor to = globalOperand(tiled.op, *tiled.model, index, tiled.result.tile, global);
-  const bool isTurned = operandForm(tiled.op, index) == OperandForm::Transposed;
-  return named(tiled.op, isTurned ? emitStoreTransposedCW(builder, from, to)
-                                  : storeTensor(builder, from, to));
+  return named(tiled.op, storeResult(builder, tiled, global));
 }
 
 Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {

@@ -8,14 +8,13 @@
 
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
-#include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
+#include "tpuc/Target/BM1684X/Codegen/Constants.h"
+#include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 
 using namespace mlir;
 
@@ -24,22 +23,8 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-bool isQuantized(Operation *op) {
-  return op->getNumOperands() > 0 && tpu::isQuantized(op->getOperand(0));
-}
-
 static int64_t numElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
-}
-
-bool carriesParameters(Operation *op, unsigned index) {
-  if (index != 1 || !isQuantized(op))
-    return false;
-  if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
-    return true;
-  if (isa<tpu::MatMulOp>(op))
-    return isConstantOperand(op, 1);
-  return isa<tpu::PReluOp>(op) && numElements(op->getOperand(1)) > 1;
 }
 
 /// The integers of an attribute: one, or an array.

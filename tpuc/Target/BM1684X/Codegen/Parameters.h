@@ -15,14 +15,6 @@
 
 namespace tpuc::bm1684x::backend {
 
-/// Whether an op computes with stored integers: its first operand is quantized.
-bool isQuantized(mlir::Operation *op);
-
-/// Whether constant operand `index` carries parameters behind its elements: filters of integer
-/// convolutions and slopes the requantization parameters of each channel, matrices the rows of
-/// words of each column.
-bool carriesParameters(mlir::Operation *op, unsigned index);
-
 /// How the integers that `op` computes become its result: one entry, or one for each channel (of
 /// averages: each count). Errors: a requantization that the chip does otherwise.
 Expected<std::vector<Requantize>> requantizationsOf(mlir::Operation *op);

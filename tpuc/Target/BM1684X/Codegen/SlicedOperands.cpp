@@ -7,12 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
-#include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Dialect/Top/TypeUtils.h"
-#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
-#include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Target/BM1684X/Kernels/Quantized.h"
-#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -48,89 +42,6 @@ Activation activationOf(Operation *op) {
   const auto relu = op->getAttrOfType<BoolAttr>("do_relu");
   const auto limit = op->getAttrOfType<FloatAttr>("relu_limit");
   return {.relu = relu && relu.getValue(), .limit = limit ? limit.getValueAsDouble() : -1};
-}
-
-/// The entries of an attribute for h and w; of one spatial dimension that is w.
-static std::array<int64_t, 2> planar(Operation *op, StringRef name) {
-  std::array<int64_t, 2> values{1, 1};
-  const auto attribute = op->getAttrOfType<ArrayAttr>(name);
-  if (!attribute)
-    return values;
-  const SmallVector<int64_t> given = top::toInts(attribute);
-  if (given.size() == 1)
-    return {1, given[0]};
-  return {given[0], given[1]};
-}
-
-std::array<int64_t, 2> strideOf(Operation *op) { return planar(op, "strides"); }
-
-/// All but the pads.
-static Expected<Window2d> unpaddedWindow(Operation *op) {
-  const size_t spatial = op->getAttrOfType<ArrayAttr>("kernel_shape").size();
-  if (spatial > 2)
-    return makeError("", "a window over " + std::to_string(spatial) + " dimensions", "1 or 2");
-  return Window2d{.kernel = planar(op, "kernel_shape"),
-                  .stride = planar(op, "strides"),
-                  .dilation = planar(op, "dilations")};
-}
-
-Expected<Window2d> windowOf(const TiledOp &tiled) {
-  Expected<Window2d> window = unpaddedWindow(tiled.op);
-  if (!window)
-    return window;
-  for (unsigned i = 0; i < 2; ++i) {
-    const unsigned axis = kAxisH + i;
-    const PaddedRange range = tiled.model->operands[0].padded(axis, tiled.result.tile[axis]);
-    window->padBegin[i] = range.padBegin;
-    window->padEnd[i] = range.padEnd;
-  }
-  return window;
-}
-
-Expected<Window2d> transposedWindowOf(const TiledOp &tiled) {
-  Expected<Window2d> window = unpaddedWindow(tiled.op);
-  if (!window)
-    return window;
-  if (tiled.op->getAttrOfType<IntegerAttr>("group").getInt() != 1)
-    return makeError("", "a transposed convolution in groups", "one group");
-  // Zeros around the spread input: a whole window less one, without what lies before the tile of
-  // the result and behind it.
-  for (unsigned i = 0; i < 2; ++i) {
-    const unsigned axis = kAxisH + i;
-    const AxisMap &map = tiled.model->operands[0].maps[axis];
-    const Range input = tiled.operands[0].tile[axis];
-    const Range output = tiled.result.tile[axis];
-    const int64_t before = output.begin - (input.begin * map.stride - map.pad);
-    const int64_t behind = (input.end() - 1) * map.stride - map.pad + map.window - output.end();
-    window->padBegin[i] = map.window - 1 - before;
-    window->padEnd[i] = map.window - 1 - behind;
-  }
-  return window;
-}
-
-bool isInPhases(Operation *op) {
-  if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2)
-    return false;
-  const std::array<int64_t, 2> stride = strideOf(op);
-  if (tpu::zeroPointOf(op->getOperand(0)) != 0 && stride[0] * stride[1] > kMostPhaseBiases)
-    return false;
-  const Expected<Window2d> window = unpaddedWindow(op);
-  if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
-    return false;
-  const Expected<TileModel> model = tileModel(op, chipInfo());
-  return model && llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
-           // No element of the result lies in front of what inputs add to, or behind that.
-           const OperandModel &input = model->operands[0];
-           const AxisMap &map = input.maps[axis];
-           const int64_t reached = (input.extents[axis] - 1) * map.stride + map.window;
-           return map.pad >= 0 && model->result[axis] + map.pad <= reached;
-         });
-}
-
-bool hasTapsAsChannels(Operation *op) {
-  return isInPhases(op) &&
-         tapsAreChannels(*unpaddedWindow(op),
-                         cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
 }
 
 int64_t groupOf(const TiledOp &tiled) {

@@ -9,7 +9,7 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
 
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 namespace tpuc::bm1684x::backend {
@@ -26,21 +26,6 @@ Scratch scratchRoom(const codegen::TiledOp &tiled);
 bool isPresent(mlir::Operation *op, unsigned index);
 /// The fused ReLU.
 Activation activationOf(mlir::Operation *op);
-
-/// The strides of a convolution or pool along h and w. Of three dimensions those of the first two.
-std::array<int64_t, 2> strideOf(mlir::Operation *op);
-
-/// The window of a convolution or pool over the tile that `tiled` is: pads are those at the
-/// tile's edges. Errors: more than two dimensions.
-Expected<Window2d> windowOf(const codegen::TiledOp &tiled);
-/// That of a transposed convolution, as `emitDeconvolution` has it. Errors: also groups.
-Expected<Window2d> transposedWindowOf(const codegen::TiledOp &tiled);
-
-/// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers whose
-/// zero point is not 0: of few phases, as each needs a bias of its own.
-bool isInPhases(mlir::Operation *op);
-/// Whether its taps take the place of channels then.
-bool hasTapsAsChannels(mlir::Operation *op);
 
 /// The groups of a convolution: of a tile of a depthwise one as many as it has channels.
 int64_t groupOf(const codegen::TiledOp &tiled);

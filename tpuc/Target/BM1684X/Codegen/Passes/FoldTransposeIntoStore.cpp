@@ -16,8 +16,9 @@
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 #include <numeric>
 

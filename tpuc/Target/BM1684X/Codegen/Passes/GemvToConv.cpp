@@ -16,7 +16,7 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/MappedFile.h"
-#include "tpuc/Target/BM1684X/Codegen/Operands.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 

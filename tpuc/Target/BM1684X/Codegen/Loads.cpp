@@ -1,0 +1,138 @@
+//===- Loads.cpp - From tensors to tiles of operands ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/Loads.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Codegen/ChannelRows.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684X/Kernels/Matrix.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// A tile of a filter that stands in parts.
+static Expected<void> loadParts(Builder &builder, const ChannelRows &rows, Range channels,
+                                int64_t address, uint32_t to) {
+  const int64_t cut = rows.parts[0] * rows.parts[1];
+  const int64_t columns = rows.row / cut * rows.lanes();
+  const int64_t first = channels.begin / int64_t{kLanes} * rows.lanes() * rows.rowBytes();
+  const LocalTensor local = localTensor(
+      rows.type,
+      Extents{ChannelRows::slotsOf(channels.size) * cut, rows.lanes(), 1, rows.row / cut}, to,
+      Layout::Compact);
+  return emitLoadMatrix(builder, static_cast<uint64_t>(address + first), columns, columns, local);
+}
+
+/// The rows of channels and their words: by one transfer where they stand together.
+static Expected<void> loadChannels(Builder &builder, Operation *op, const TileModel &model,
+                                   unsigned index, const LocalTile &local, int64_t address) {
+  const ChannelRows rows = channelRows(op, model, index);
+  const Range channels = rows.rowsOf(local.tile[kAxisC]);
+  GlobalTensor from = channelSlice(rows, channels, address);
+  // A packed row of channels is laid out the same in both memories.
+  const LocalTensor to = localOperand(op, model, index, local);
+  const auto asLoaded = [&](const GlobalTensor &source, uint32_t at) {
+    return localTensor(source.type, source.shape, at, Layout::Compact);
+  };
+  const bool isOne =
+      rows.hasWords && rows.isByLane && rows.phases() == 1 && channels.size == rows.channels;
+  if (isOne)
+    from.shape[3] = (rows.wordsAt(channels.size) + rows.slots() * ChannelRows::kSlotBytes) /
+                    byteSize(rows.type, 1);
+  const Expected<void> loaded = rows.isInParts()
+                                    ? loadParts(builder, rows, channels, address, to.address)
+                                    : emitLoad(builder, from, asLoaded(from, to.address));
+  if (!loaded || isOne || !rows.hasWords)
+    return loaded;
+  const GlobalTensor words = channelWords(rows, channels, address);
+  return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
+}
+
+/// The rows that operand `index` stacks; null for others.
+static tpu::PackRowsOp packedRows(Operation *op, unsigned index) {
+  Value value = op->getOperand(index);
+  if (auto load = value.getDefiningOp<tpu::LoadOp>())
+    value = load.getInput();
+  return value.getDefiningOp<tpu::PackRowsOp>();
+}
+
+/// The rows of one place in their windows, which are the channels `to`, and zero points where there
+/// are none.
+static Expected<void> loadRow(Builder &builder, tpu::PackRowsOp rows, int64_t place,
+                              const Tile &tile, const LocalTensor &to, int64_t address) {
+  const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
+  const auto stride = static_cast<int64_t>(rows.getStride());
+  const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
+  const Range all = tile[kAxisH];
+  const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
+  const int64_t reach = dims[2] - 1 + before;
+  const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
+  const auto zero = static_cast<uint32_t>(tpu::zeroPointOf(rows.getInput()));
+  for (const Range &outside : {Range{all.begin, first - all.begin}, Range{end, all.end() - end}})
+    if (outside.size > 0)
+      if (Expected<void> filled =
+              emitLocalFill(builder, to.slice(2, outside.begin - all.begin, outside.size), zero);
+          !filled)
+        return filled;
+  if (first == end)
+    return {};
+  const int64_t plane = dims[2] * dims[3];
+  const int64_t offset = tile[kAxisN].begin * dims[1] * plane +
+                         (first * stride - before) * dims[3] + tile[kAxisW].begin;
+  GlobalTensor from =
+      globalTensor(to.type, Extents{tile[kAxisN].size, dims[1], end - first, tile[kAxisW].size},
+                   static_cast<uint64_t>(address + byteSize(to.type, offset)));
+  from.stride = Extents{dims[1] * plane, plane, stride * dims[3], 1};
+  return emitLoad(builder, from, to.slice(2, first - all.begin, end - first));
+}
+
+static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
+                                     const LocalTensor &to, int64_t address) {
+  const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
+  for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
+    if (Expected<void> loaded =
+            loadRow(builder, rows, place, tile, to.slice(1, place * channels, channels), address);
+        !loaded)
+      return loaded;
+  return {};
+}
+
+Expected<void> loadOperand(Builder &builder, Operation *op, const TileModel &model, unsigned index,
+                           const LocalTile &local, int64_t address) {
+  const OperandForm form = operandForm(op, index);
+  if (form == OperandForm::Absent)
+    return {};
+  if (form == OperandForm::PerChannel)
+    return loadChannels(builder, op, model, index, local, address);
+  const LocalTensor to = localOperand(op, model, index, local);
+  if (tpu::PackRowsOp rows = packedRows(op, index))
+    return loadPackedRows(builder, rows, local.tile, to, address);
+  const GlobalTensor from = globalOperand(op, model, index, local.tile, address);
+  if (form == OperandForm::EveryLane)
+    return emitLoadToLanes(builder, from, to);
+  if (form == OperandForm::Transposed)
+    return emitLoadTransposedCW(builder, from, to);
+  if (Expected<void> loaded = loadTensor(builder, from, to);
+      !loaded || !carriesParameters(op, index))
+    return loaded;
+  return emitLoadToLanes(builder, columnWords(model.operands[index], local.tile[kAxisW], address),
+                         localColumnWords(op, model, index, local));
+}
+
+} // namespace tpuc::bm1684x::backend

@@ -1,0 +1,24 @@
+//===- Loads.h - From tensors to tiles of operands --------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684X_CODEGEN_LOADS_H
+#define TPUC_TARGET_BM1684X_CODEGEN_LOADS_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Target/BM1684X/Kernels/Builder.h"
+
+namespace tpuc::bm1684x::backend {
+
+/// Brings a tile of operand `index` of `op`, with the parameters that it carries, from the tensor
+/// that begins at `address` to `local`.
+Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen::TileModel &model,
+                           unsigned index, const codegen::LocalTile &local, int64_t address);
+
+} // namespace tpuc::bm1684x::backend
+
+#endif // TPUC_TARGET_BM1684X_CODEGEN_LOADS_H

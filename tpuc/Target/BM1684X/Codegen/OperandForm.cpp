@@ -1,0 +1,145 @@
+//===- OperandForm.cpp - In which form operands lie -----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Tile/TileModel.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Codegen/Constants.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+static Value valueAt(Operation *op, unsigned index) {
+  return index < op->getNumOperands() ? op->getOperand(index) : givenResult(op);
+}
+
+bool isQuantized(Operation *op) {
+  return op->getNumOperands() > 0 && tpu::isQuantized(op->getOperand(0));
+}
+
+bool carriesParameters(Operation *op, unsigned index) {
+  if (index != 1 || !isQuantized(op))
+    return false;
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    return true;
+  if (isa<tpu::MatMulOp>(op))
+    return isConstantOperand(op, 1);
+  return isa<tpu::PReluOp>(op) &&
+         cast<RankedTensorType>(op->getOperand(1).getType()).getNumElements() > 1;
+}
+
+DataType elementTypeOf(Operation *op, unsigned index) {
+  return storageDataType(valueAt(op, index).getType()).value_or(DataType::F32);
+}
+
+/// Whether the right operand of a product is a constant for all of its batch.
+static bool isConstantMatrix(tpu::MatMulOp op) {
+  return isConstantOperand(op, 1) && cast<RankedTensorType>(op.getRight().getType()).getRank() == 2;
+}
+
+/// Whether an op takes a constant operand of one element as a number: one that is exact.
+static bool takesNumber(Operation *op, unsigned index) {
+  if (isQuantized(op))
+    return isa<tpu::PReluOp>(op);
+  if (isa<tpu::CompareOp>(op) || (isa<tpu::WhereOp>(op) && index > 0)) {
+    constexpr double kMostExact = 1 << 24;
+    return isFloat(elementTypeOf(op, index)) ||
+           std::abs(scalarOperand(op, index).value_or(0)) <= kMostExact;
+  }
+  return isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::DivOp, tpu::MaxOp, tpu::MinOp, tpu::PReluOp>(
+      op);
+}
+
+static OperandForm matrixForm(tpu::MatMulOp op, unsigned index) {
+  if (index == 2)
+    return OperandForm::EveryLane;
+  if (index == 0)
+    return op.getLeftTranspose() ? OperandForm::Transposed : OperandForm::Tensor;
+  // No command takes F32 columns: a constant is turned when it is packed.
+  if (index > 2 || !op.getRightTranspose() || !isConstantMatrix(op) ||
+      elementTypeOf(op, 1) == DataType::F32)
+    return OperandForm::Tensor;
+  return OperandForm::Columns;
+}
+
+bool liesTurned(tpu::MatMulOp op) {
+  return op.getRightTranspose() &&
+         (matrixForm(op, 1) == OperandForm::Columns || !isConstantMatrix(op));
+}
+
+/// Operands of a recurrent cell: from the first row of channels to the bias.
+constexpr unsigned kFirstRecurrentRow = 1, kRecurrentLengths = 4, kRecurrentPeephole = 7;
+
+bool isRecurrent(Operation *op) { return isa<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(op); }
+
+static OperandForm recurrentForm(Operation *op, unsigned index) {
+  if (index == op->getNumOperands())
+    return OperandForm::Transposed;
+  if (index == kRecurrentLengths || index == kRecurrentPeephole)
+    return OperandForm::Absent;
+  return index >= kFirstRecurrentRow && index <= kRecurrentBias ? OperandForm::PerChannel
+                                                                : OperandForm::Transposed;
+}
+
+/// Whether an operand or result of a convolution or cast is one pixel that lies as a row.
+static bool isPixelRow(Operation *op, unsigned index) {
+  return op->hasAttr(index == 0 ? kFromRow : kInRow);
+}
+
+OperandForm operandForm(Operation *op, unsigned index) {
+  if (isa<NoneType>(valueAt(op, index).getType()))
+    return OperandForm::Absent;
+  // Filters and matrices carry the biases of integer sums.
+  if (index == 2 && index < op->getNumOperands() && carriesParameters(op, 1))
+    return OperandForm::Absent;
+  if (carriesParameters(op, index) && !isa<tpu::MatMulOp>(op))
+    return OperandForm::PerChannel;
+  if (isa<tpu::ConvOp, tpu::DeconvOp>(op)) {
+    if (index == 1 || index == 2)
+      return OperandForm::PerChannel;
+    return isPixelRow(op, index) ? OperandForm::PixelRow : OperandForm::Tensor;
+  }
+  if (auto product = dyn_cast<tpu::MatMulOp>(op))
+    return matrixForm(product, index);
+  if (isRecurrent(op))
+    return recurrentForm(op, index);
+  if (index == 1 && isa<tpu::ReduceOp>(op))
+    return OperandForm::Absent;
+  // Steps take its place.
+  if (index == 1 && op->hasAttr(kLutSteps))
+    return OperandForm::Absent;
+  const bool isResult = index == op->getNumOperands();
+  if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))
+    return OperandForm::Transposed;
+  if ((isa<tpu::LayerNormOp, tpu::PixelNormOp, tpu::RMSNormOp>(op) && (index == 1 || index == 2) &&
+       index < op->getNumOperands()) ||
+      (isa<tpu::LutOp>(op) && index == 1))
+    return OperandForm::EveryLane;
+  if (isa<tpu::CastOp>(op) && isPixelRow(op, index))
+    return OperandForm::PixelRow;
+  const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
+  if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
+    return OperandForm::Absent;
+  return OperandForm::Tensor;
+}
+
+} // namespace tpuc::bm1684x::backend

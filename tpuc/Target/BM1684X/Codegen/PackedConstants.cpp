@@ -1,0 +1,263 @@
+//===- PackedConstants.cpp - Constants as kernels read them ---------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/PackedConstants.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Target/BM1684X/Codegen/ChannelRows.h"
+#include "tpuc/Target/BM1684X/Codegen/Constants.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// The layout of a filter [output channels, input channels, h, w] that stands in parts: round of
+/// lanes, part of the blocks, part of the taps, lane, and what a part holds.
+static PackedLayout partsLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, int64_t block) {
+  const auto [blockParts, tapParts] = rows.parts;
+  const int64_t blocks = ceilDiv(dims[1], block);
+  const int64_t rounds = rows.phaseRows() / rows.lanes();
+  return {.shape = {rows.phaseRows(), rows.row},
+          .blocks = {rounds, blockParts, tapParts, rows.lanes(), blocks / blockParts,
+                     dims[2] / tapParts, dims[3], block},
+          .order = {0, 3, 1, 4, 7, 2, 5, 6},
+          .padded = {rows.phaseRows(), blocks * block, dims[2], dims[3]}};
+}
+
+/// The layout of a filter [input channels, 1, h, w] whose taps take the place of channels.
+static PackedLayout tapsLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, int64_t block) {
+  const int64_t blocks = ceilDiv(dims[0], block);
+  return {.shape = {rows.lanes(), rows.laneRows() * rows.row},
+          .blocks = {dims[2], dims[3], rows.laneRows(), blocks, block},
+          .order = {3, 4, 2, 0, 1},
+          .padded = {blocks * block, rows.laneRows(), dims[2], dims[3]}};
+}
+
+/// The layout of a filter: `dims` in the order [output channels, input channels, taps...], or with
+/// the first two exchanged (`isSwapped`).
+static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
+                                 bool isWhole, int64_t block) {
+  const int64_t inputs = isWhole ? 1 : dims[isSwapped ? 0 : 1];
+  const int64_t width = isWhole ? 1 : block;
+  const int64_t blocks = static_cast<int64_t>(llvm::divideCeil(inputs, width));
+  const ArrayRef<int64_t> taps = dims.drop_front(2);
+  // The packed order: lane, phases, slot (or phases, channel), block, taps, input channel within
+  // the block. Words of channels take the place of more channels.
+  PackedLayout layout;
+  const auto add = [&](int64_t extent) {
+    layout.blocks.push_back(extent);
+    return static_cast<int64_t>(layout.blocks.size()) - 1;
+  };
+  SmallVector<int64_t> channelOrder;
+  if (rows.isByLane)
+    channelOrder.push_back(add(rows.lanes()));
+  SmallVector<SmallVector<int64_t>> tapOrder(taps.size());
+  for (size_t axis = 0; axis < taps.size(); ++axis)
+    if (int64_t factor = factorOf(rows, axis, taps.size()); factor > 1)
+      tapOrder[axis].push_back(add(factor));
+  channelOrder.insert(channelOrder.begin(), add(rows.phaseRows()));
+  SmallVector<int64_t> inputOrder = {add(blocks)};
+  SmallVector<int64_t> paddedTaps;
+  for (auto [axis, extent] : llvm::enumerate(taps)) {
+    const int64_t factor = factorOf(rows, axis, taps.size());
+    const auto own = static_cast<int64_t>(llvm::divideCeil(extent, factor));
+    tapOrder[axis].insert(tapOrder[axis].begin(), add(own));
+    paddedTaps.push_back(own * factor);
+  }
+  inputOrder.push_back(add(width));
+  layout.order = isSwapped ? inputOrder : channelOrder;
+  llvm::append_range(layout.order, isSwapped ? channelOrder : inputOrder);
+  for (const SmallVector<int64_t> &order : tapOrder)
+    llvm::append_range(layout.order, order);
+  const int64_t channels = (rows.isByLane ? rows.lanes() : 1) * rows.phaseRows();
+  layout.padded = {channels, blocks * width};
+  if (isSwapped)
+    std::swap(layout.padded[0], layout.padded[1]);
+  llvm::append_range(layout.padded, paddedTaps);
+  layout.shape = {rows.isByLane ? rows.lanes() : rows.laneRows(),
+                  rows.isByLane ? rows.laneRows() * rows.row : rows.row};
+  return layout;
+}
+
+/// One number for each channel.
+static PackedLayout biasLayout(const ChannelRows &rows) {
+  return {.shape = {rows.lanes(), rows.slots()},
+          .blocks = {rows.lanes(), rows.slots()},
+          .order = {1, 0},
+          .padded = {rows.lanes() * rows.slots()}};
+}
+
+/// Slopes [..., channels, ...], of which one dimension counts.
+static PackedLayout slopeLayout(const ChannelRows &rows, ArrayRef<int64_t> dims) {
+  PackedLayout layout{.shape = {rows.lanes(), rows.laneRows()},
+                      .blocks = {rows.lanes(), rows.laneRows()},
+                      .order = {1, 0},
+                      .padded = SmallVector<int64_t>(dims)};
+  *llvm::find(layout.padded, rows.channels) = rows.lanes() * rows.laneRows();
+  return layout;
+}
+
+/// Puts the requantization parameters of channels behind the rows of each lane, or behind all rows.
+static void addChannelWords(PackedLayout &layout, const ChannelRows &rows,
+                            ArrayRef<int32_t> words) {
+  const GlobalTensor place = channelWords(rows, {0, rows.channels}, 0);
+  const int64_t numWords = std::ssize(words);
+  const int64_t each = rows.areTaps ? kRequantWords : numWords / rows.channels;
+  for (int64_t channel = 0; channel < rows.channels; ++channel) {
+    // Taps may share the words of their channel.
+    const auto *own = reinterpret_cast<const uint8_t *>(&words[channel * each % numWords]);
+    layout.parameters.push_back({static_cast<int64_t>(place.address) +
+                                     channel % int64_t{kLanes} * place.stride[1] +
+                                     channel / int64_t{kLanes} * ChannelRows::kSlotBytes,
+                                 {own, own + each * sizeof(int32_t)}});
+  }
+}
+
+/// The bias of the only channel for each of its taps.
+static Expected<PackedLayout> tapBiasLayout(Operation *op, const ChannelRows &rows) {
+  Expected<Tensor> bias = readConstant(op, 2);
+  if (!bias)
+    return propagate(bias);
+  PackedLayout layout = biasLayout(rows);
+  const auto *bytes = reinterpret_cast<const uint8_t *>(bias->rawBytes().data());
+  for (int64_t tap = 1; tap < rows.channels; ++tap)
+    layout.parameters.push_back({tap * bias->byteSize(), {bytes, bytes + bias->byteSize()}});
+  return layout;
+}
+
+/// Of an operand that is a row for each channel.
+static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const TileModel &model) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  const ChannelRows rows = channelRows(op, model, index);
+  const bool isByOne = isDepthwise(op, model);
+  PackedLayout layout;
+  if (index == 2 && rows.areTaps)
+    return tapBiasLayout(op, rows);
+  if (index == 2) {
+    layout = biasLayout(rows);
+    // The command takes the bias in the type of the input.
+    if (isByOne)
+      layout.type = elementTypeOf(op, 0);
+    return layout;
+  }
+  const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
+  const int64_t block = channelBlock(elementTypeOf(op, 1));
+  if (rows.isInParts())
+    return partsLayout(rows, dims, block);
+  if (rows.areTaps)
+    return tapsLayout(rows, dims, block);
+  return filterLayout(rows, dims, isa<tpu::DeconvOp>(op) && !isByOne, isByOne, block);
+}
+
+/// Filters and biases of one direction.
+static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> dims,
+                                    unsigned index) {
+  PackedLayout layout = index == kRecurrentBias
+                            ? biasLayout(rows)
+                            : filterLayout(rows, dims.drop_front(), /*isSwapped=*/false,
+                                           /*isWhole=*/false, channelBlock(rows.type));
+  layout.padded.insert(layout.padded.begin(), 1);
+  if (index == kRecurrentBias)
+    layout.type = DataType::F32;
+  return layout;
+}
+
+std::optional<int64_t> residentAlignment(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
+    return std::nullopt;
+  // With words behind them filters are long, and would only hold up the first layer.
+  if (carriesParameters(op, index))
+    return std::nullopt;
+  Expected<TileModel> model = tileModel(op, chipInfo());
+  if (!model)
+    return std::nullopt;
+  // The phases of one channel are apart, so a part of the channels is in several places.
+  const ChannelRows rows = channelRows(op, *model, index);
+  if (!rows.isByLane || rows.phases() > 1)
+    return std::nullopt;
+  // Filters in blocks of input channels begin at whole lines of a lane.
+  if (isRecurrent(op))
+    return index == kRecurrentBias ? int64_t{4} : int64_t{kEuBytes};
+  return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
+}
+
+/// A constant matrix: F32 ones are turned, those of integers carry rows of words.
+static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64_t> dims) {
+  if (dims.size() != 2)
+    return std::nullopt;
+  if (carriesParameters(op, 1)) {
+    const int64_t columns = dims[op.getRightTranspose() ? 0 : 1];
+    const int64_t bytes = columnWordsAt(dims[0] * dims[1]) +
+                          kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
+    const auto rows = static_cast<int64_t>(llvm::divideCeil(bytes, dims[1]));
+    return PackedLayout{.shape = {rows, dims[1]},
+                        .blocks = {rows, dims[1]},
+                        .order = {0, 1},
+                        .padded = {rows, dims[1]}};
+  }
+  if (!op.getRightTranspose() || elementTypeOf(op, 1) != DataType::F32)
+    return std::nullopt;
+  return PackedLayout{.shape = {dims[1], dims[0]},
+                      .blocks = {dims[1], dims[0]},
+                      .order = {1, 0},
+                      .padded = {dims[0], dims[1]}};
+}
+
+Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  Expected<TileModel> model =
+      isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op)
+          ? tileModel(op, chipInfo())
+          : Expected<TileModel>(TileModel());
+  // What cannot be computed needs no layout.
+  if (!constantOf(operand.get()) || !model)
+    return std::optional<PackedLayout>();
+  const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
+  std::optional<PackedLayout> layout;
+  if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
+    layout = matrixLayout(product, dims);
+  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op) &&
+           operandForm(op, index) == OperandForm::PerChannel) {
+    Expected<PackedLayout> made = convolutionLayout(operand, *model);
+    if (!made)
+      return propagate(made);
+    layout = std::move(*made);
+  } else if (isRecurrent(op) && operandForm(op, index) == OperandForm::PerChannel)
+    layout = recurrentLayout(channelRows(op, *model, index), dims, index);
+  else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
+    layout = slopeLayout(channelRows(op, *model, index), dims);
+  if (!layout || !carriesParameters(op, index))
+    return layout;
+  Expected<std::vector<int32_t>> words = parameterWords(op);
+  if (!words)
+    return propagate(words);
+  if (isa<tpu::MatMulOp>(op)) {
+    const auto *bytes = reinterpret_cast<const uint8_t *>(words->data());
+    layout->parameters.push_back(
+        {columnWordsAt(dims[0] * dims[1]), {bytes, bytes + words->size() * sizeof(int32_t)}});
+  } else {
+    addChannelWords(*layout, channelRows(op, *model, index), *words);
+  }
+  return layout;
+}
+
+} // namespace tpuc::bm1684x::backend

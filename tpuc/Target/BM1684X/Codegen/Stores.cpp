@@ -1,0 +1,104 @@
+//===- Stores.cpp - From tiles of results to tensors ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684X/Codegen/Stores.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684x::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// Calls `store(part, group, begin, end)` for each of `groups` equal parts of the channels of a
+/// tile of a result: what is in the tile are channels [begin, end) of the group.
+static Expected<void> storeGroups(
+    const TiledOp &tiled, int64_t groups,
+    llvm::function_ref<Expected<void>(const LocalTensor &, int64_t, int64_t, int64_t)> store) {
+  const LocalTensor from =
+      localOperand(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result);
+  const int64_t channels = tiled.model->result[kAxisC] / groups;
+  const Range all = tiled.result.tile[kAxisC];
+  for (int64_t group = 0; group < groups; ++group) {
+    const int64_t begin = std::max(all.begin, group * channels);
+    const int64_t end = std::min(all.end(), (group + 1) * channels);
+    if (begin >= end)
+      continue;
+    if (Expected<void> stored = store(from.slice(1, begin - all.begin, end - begin), group,
+                                      begin - group * channels, end - group * channels);
+        !stored)
+      return stored;
+  }
+  return {};
+}
+
+/// Stores a tile of a result of which `rows` rows lie side by side as channels, one below the
+/// other, in the tensor that begins at `address`.
+static Expected<void> storeRows(Builder &builder, const TiledOp &tiled, int64_t rows,
+                                int64_t address) {
+  const AxisExtents &extents = tiled.model->result;
+  const Tile &tile = tiled.result.tile;
+  const int64_t channels = extents[kAxisC] / rows;
+  const int64_t width = extents[kAxisW];
+  const int64_t plane = extents[kAxisH] * rows * width;
+  return storeGroups(
+      tiled, rows, [&](const LocalTensor &from, int64_t row, int64_t begin, int64_t end) {
+        const int64_t offset = tile[kAxisN].begin * channels * plane + begin * plane +
+                               (tile[kAxisH].begin * rows + row) * width + tile[kAxisW].begin;
+        GlobalTensor to = globalTensor(
+            from.type,
+            Extents{tile[kAxisN].size, end - begin, tile[kAxisH].size, tile[kAxisW].size},
+            static_cast<uint64_t>(address + byteSize(from.type, offset)));
+        to.stride = Extents{channels * plane, plane, rows * width, 1};
+        return emitStore(builder, from, to);
+      });
+}
+
+/// Stores a tile of a result [n, c, h, w] as [n, groups, h, w, c / groups] in the tensor that
+/// begins at `address`.
+static Expected<void> storeTurned(Builder &builder, const TiledOp &tiled, int64_t groups,
+                                  int64_t address) {
+  const AxisExtents &extents = tiled.model->result;
+  const Tile &tile = tiled.result.tile;
+  const int64_t channels = extents[kAxisC] / groups;
+  const int64_t width = extents[kAxisW];
+  const int64_t elements = extents[kAxisH] * width * channels;
+  return storeGroups(
+      tiled, groups, [&](const LocalTensor &from, int64_t group, int64_t begin, int64_t end) {
+        const int64_t offset = (tile[kAxisN].begin * groups + group) * elements +
+                               (tile[kAxisH].begin * width + tile[kAxisW].begin) * channels + begin;
+        // Turned, the columns stand where the channels did.
+        GlobalTensor to = globalTensor(
+            from.type,
+            Extents{tile[kAxisN].size, tile[kAxisW].size, tile[kAxisH].size, end - begin},
+            static_cast<uint64_t>(address + byteSize(from.type, offset)));
+        to.stride = Extents{groups * elements, channels, width * channels, 1};
+        return emitStoreTransposedCW(builder, from, to);
+      });
+}
+
+Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
+  const unsigned index = tiled.op->getNumOperands();
+  if (auto rows = tiled.op->getAttrOfType<IntegerAttr>(kStoredRows))
+    return storeRows(builder, tiled, rows.getInt(), address);
+  if (auto groups = tiled.op->getAttrOfType<IntegerAttr>(kStoredTurned))
+    return storeTurned(builder, tiled, groups.getInt(), address);
+  const LocalTensor from = localOperand(tiled.op, *tiled.model, index, tiled.result);
+  const GlobalTensor to = globalOperand(tiled.op, *tiled.model, index, tiled.result.tile, address);
+  return operandForm(tiled.op, index) == OperandForm::Transposed
+             ? emitStoreTransposedCW(builder, from, to)
+             : storeTensor(builder, from, to);
+}
+
+} // namespace tpuc::bm1684x::backend
