@@ -153,10 +153,10 @@ endfunction()
 
 # tpuc_add_bench(name SOURCES a.cpp ... [LINK lib ...])
 #   The program build/bin/bench-name, part of the target benches. bench/name/run is what ./dev bench
-#   calls.
+#   calls, and with --smoke the test bench.name, which finds in its output what bench/name/smoke.txt says.
 function(tpuc_add_bench name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  add_executable(bench-${name} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  add_executable(bench-${name} ${ARG_SOURCES})
   add_dependencies(benches bench-${name})
   target_link_libraries(bench-${name} PRIVATE ${ARG_LINK})
 endfunction()

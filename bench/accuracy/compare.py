@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How close networks stay to float after lowering, beside what is demanded of them.
 
-usage: compare.py BUILD [MODEL ...] [METHOD ...] [--limit N]
+usage: compare.py BUILD [--smoke | [MODEL ...] [METHOD ...] [--limit N]]
 Every model of MODELS whose .onnx file is in the folder TPUC_MODELS is transformed, calibrated on 100
 samples with every method, lowered in F32, F16, BF16, INT8 and INT8_ASYM, and run on other samples
 (N of them at most). MODELs and METHODs that are named are the only ones.
 The samples are in the folder TPUC_ACCURACY_DATA, by default BUILD/accuracy; prepare.py makes those
 that are missing. A model that has a table MODEL.quantize_table here is also measured with it.
-Needs what prepare.py needs, and onnx and onnxruntime for the silu_detector.
+--smoke is the network of test/models on 20 of the digits there; nothing is demanded of it.
+Needs what prepare.py needs (--smoke: numpy), and onnx and onnxruntime for the silu_detector.
 """
 
 import json
@@ -133,16 +134,16 @@ def demands(model, rows):
     return found
 
 
-def bench(build, model, onnx, methods, data, limit):
-    """Prints the table of a model; the number of demands that are not met."""
-    with tempfile.TemporaryDirectory() as folder:
-        call([f"{build}/bin/model_transform", "--model_name", model, "--model_def", onnx, "--input_shapes",
-              MODELS[model], "--mlir", "m.mlir"], folder)
-        for method in methods:
-            call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration",
-                  "--input_num", SAMPLES, "--cali_method", method, "-o", method], folder)
-        rows = measure(build, folder, model, data, FLOAT + INTEGER, methods, limit)
-        mixed = mixed_rows(folder, build, model, data, limit) if DEFAULT in methods else []
+def transform_and_calibrate(build, folder, model, onnx, methods, data):
+    """m.mlir in `folder`, and beside it a table per method, named like it."""
+    call([f"{build}/bin/model_transform", "--model_name", model, "--model_def", onnx, "--input_shapes",
+          MODELS[model], "--mlir", "m.mlir"], folder)
+    for method in methods:
+        call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration",
+              "--input_num", SAMPLES, "--cali_method", method, "-o", method], folder)
+
+
+def print_rows(model, rows):
     print(f"\n{model}\n{'mode':10} {'method':13} {'output':24} {'mean cos':>9} {'min cos':>9} {'euclid':>8} "
           f"{'rows %':>8} {'samples %':>9} {'lines %':>8} {'right %':>8}"
           + (f" {'sure of':>8} {'min cos':>9}" if model in DECISIVE else ""))
@@ -151,12 +152,43 @@ def bench(build, model, onnx, methods, data, limit):
               f"{row['min_cos']:9.5f} {row['mean_euclid']:8.4f} {row['rows_percent']:8.2f} "
               f"{row['samples_percent']:9.2f} {row['lines_percent']:8.2f} {row['right_percent']:8.2f}"
               + (f" {row['decided_percent']:8.2f} {row['decided_min_cos']:9.5f}" if model in DECISIVE else ""))
+
+
+def bench(build, model, onnx, methods, data, limit):
+    """Prints the table of a model; the number of demands that are not met."""
+    with tempfile.TemporaryDirectory() as folder:
+        transform_and_calibrate(build, folder, model, onnx, methods, data)
+        rows = measure(build, folder, model, data, FLOAT + INTEGER, methods, limit)
+        mixed = mixed_rows(folder, build, model, data, limit) if DEFAULT in methods else []
+    print_rows(model, rows)
     missed = 0
     for what, value, least in demands(model, rows) + mixed:
         missed += value < least
         print(f"  {what:44} {value:9.5f}  at least {least:8}  {'met' if value >= least else 'NOT MET'}")
     sys.stdout.flush()
     return missed
+
+
+def smoke(build):
+    """Prints the table of few digits in seconds."""
+    import numpy as np
+
+    sys.path.insert(0, f"{HERE}/../../examples/digits")
+    import digits
+
+    pictures = digits.read_digits()
+    # Two of each digit to measure on, one of each to calibrate with.
+    numbers = list(range(0, len(pictures), len(pictures) // 20))
+    tensors = {number: np.frombuffer(digits.padded(pictures[number]), np.uint8).reshape(1, 1, digits.SIDE, digits.SIDE)
+               for each in numbers for number in (each, each + 1)}
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(f"{folder}/calibration")
+        for number in numbers[::2]:
+            np.savez(f"{folder}/calibration/{number}.npz", **{digits.INPUT: tensors[number + 1].astype(np.float32)})
+        np.savez(f"{folder}/samples.npz", **{digits.INPUT: np.concatenate([tensors[n] for n in numbers]).astype(np.float32)})
+        np.savez(f"{folder}/labels.npz", labels=np.array([digits.label(n) for n in numbers], np.int64))
+        transform_and_calibrate(build, folder, "mnist-conv", str(digits.MODELS / "mnist-conv.onnx"), [DEFAULT], folder)
+        print_rows("mnist-conv", measure(build, folder, "mnist-conv", folder, FLOAT + INTEGER, [DEFAULT], 0))
 
 
 def model_file(model, data):
@@ -184,6 +216,9 @@ def chosen(arguments):
 
 
 def main():
+    if sys.argv[2:] == ["--smoke"]:
+        smoke(os.path.abspath(sys.argv[1]))
+        return
     if not os.environ.get("TPUC_MODELS"):
         print("skipped: TPUC_MODELS names no folder of .onnx files")
         return

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// bm1684x_machine [LIBRARY] [--threads N] [--repeat N]
+// bm1684x_machine [LIBRARY] [--threads N] [--repeat N] [--alone]
 //
 // Times single commands on our simulator and, where the vendor's functional model is at hand
 // (test/conformance/bm1684x/run fetches it), on that, in the same run, and prints the ratio.
@@ -112,18 +112,22 @@ int main(int argc, char **argv) {
       std::string(folder ? folder : "build/oracle") + "/tpu_mlir/lib/libcmodel_bm1684x.so";
   unsigned threads = 2;
   int repeat = 5;
+  bool alone = false;
   CLI::App app("Times the command loop, against the vendor's functional model where it is there");
   app.add_option("library", library);
   app.add_option("--threads", threads);
   app.add_option("--repeat", repeat);
+  app.add_flag("--alone", alone, "without the vendor's model");
   CLI11_PARSE(app, argc, argv);
 
   constexpr int64_t kGlobalSize = 4 << 20;
   std::optional<Vendor> vendor;
-  if (std::filesystem::exists(library))
+  if (!alone && std::filesystem::exists(library))
     if (Expected<Vendor> loaded = Vendor::load(library, kGlobalSize))
       vendor = *loaded;
-  if (!vendor)
+  if (alone)
+    fmt::print("without the vendor's functional model: no ratios\n");
+  else if (!vendor)
     fmt::print("vendor's functional model not at {}: no ratios\n", library);
   Memory memory;
   std::vector<uint8_t> global(kGlobalSize);

@@ -16,27 +16,27 @@ import sys
 import tempfile
 
 import numpy as np
-import onnx
 import onnxruntime
 
 # Height and width of networks that leave them open, by their file's name.
 SIZES = {"det": (640, 640), "rec": (48, 320), "cls": (48, 192), "pnet": (40, 40)}
 
 
-def input_infos(model, stem):
+# ONNX Runtime's names of element types that numpy calls otherwise.
+NUMPY_TYPES = {"float": "float32", "double": "float64"}
+
+
+def input_infos(path, stem):
     """(name, shape, numpy type) of each input that is no initializer."""
-    weights = {each.name for each in model.graph.initializer}
     infos = []
-    for each in model.graph.input:
-        if each.name in weights:
-            continue
-        tensor = each.type.tensor_type
-        dims = [d.dim_value if d.HasField("dim_value") and d.dim_value > 0 else 0 for d in tensor.shape.dim]
+    for each in onnxruntime.InferenceSession(path).get_inputs():
+        dims = [extent if isinstance(extent, int) and extent > 0 else 0 for extent in each.shape]
         if dims and dims[0] == 0:
             dims[0] = 1
         sizes = iter(SIZES.get(stem, ()))
         dims = [d or next(sizes, 1) for d in dims]
-        infos.append((each.name, dims, onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type)))
+        kind = each.type.removeprefix("tensor(").removesuffix(")")
+        infos.append((each.name, dims, np.dtype(NUMPY_TYPES.get(kind, kind))))
     return infos
 
 
@@ -91,7 +91,7 @@ def main():
     print(f"{'model':20} {'cpu s':>7} {'MB':>6} {'cosine':>9} {'peer s':>7} {'MB':>6} {'cpu':>6} {'memory':>6}")
     for path in map(os.path.abspath, models):
         stem = os.path.splitext(os.path.basename(path))[0]
-        infos = input_infos(onnx.load(path, load_external_data=False), stem)
+        infos = input_infos(path, stem)
         given = os.path.splitext(path)[0] + "_in.npz"
         inputs = dict(np.load(given)) if os.path.exists(given) else sample(infos)
         shapes = "[%s]" % ",".join("[%s]" % ",".join(map(str, dims)) for _, dims, _ in infos)

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Modules of 1,000, 10,000 and 100,000 ops: functions of quantized arguments and results that call
-// each other, each with a chain of casts and float additions over per-layer and per-axis types.
+// Modules of 1,000, 10,000 and 100,000 ops (with --smoke: 100, 200 and 400): functions of quantized
+// arguments and results that call each other, each with a chain of casts and float additions over
+// per-layer and per-axis types.
 // Prints µs of processor time per op for each step (the best of several runs), and how much more an
 // op costs in the larger modules: linear time is a ratio near 1.
 
@@ -130,32 +131,44 @@ Times measure(const std::string &text, size_t numRuns) {
   return best;
 }
 
-bool report(const char *title, llvm::function_ref<std::string(size_t)> textOf) {
+/// How many ops the small, the medium and the large module have.
+struct Sizes {
+  size_t small, medium, large;
+};
+
+/// Prints the table of modules of these sizes.
+bool report(const char *title, const Sizes &sizes, llvm::function_ref<std::string(size_t)> textOf) {
   std::map<size_t, Times> results;
-  for (size_t numOps : {1000, 10000, 100000}) {
+  for (size_t numOps : {sizes.small, sizes.medium, sizes.large}) {
     results[numOps] = measure(textOf(numOps), /*numRuns=*/numOps > 10000 ? 3 : 10);
     if (results[numOps].empty())
       return false;
   }
   llvm::outs() << title << "\n"
-               << llvm::formatv("{0,-24}{1,10}{2,10}{3,10}{4,12}{5,12}\n", "us per op", "1k", "10k",
-                                "100k", "10k / 1k", "100k / 10k");
-  for (size_t step = 0; step < results[1000].size(); ++step) {
-    const double small = results[1000][step].second;
-    const double medium = results[10000][step].second;
-    const double large = results[100000][step].second;
-    llvm::outs() << llvm::formatv("{0,-24}{1,10:f2}{2,10:f2}{3,10:f2}{4,12:f2}{5,12:f2}\n",
-                                  results[1000][step].first, small, medium, large, medium / small,
-                                  large / medium);
+               << llvm::formatv("{0,-24}{1,10}{2,10}{3,10}{4,16}{5,16}\n", "us per op", sizes.small,
+                                sizes.medium, sizes.large, "medium / small", "large / medium");
+  for (size_t step = 0; step < results[sizes.small].size(); ++step) {
+    const double small = results[sizes.small][step].second;
+    const double medium = results[sizes.medium][step].second;
+    const double large = results[sizes.large][step].second;
+    llvm::outs() << llvm::formatv("{0,-24}{1,10:f2}{2,10:f2}{3,10:f2}{4,16:f2}{5,16:f2}\n",
+                                  results[sizes.small][step].first, small, medium, large,
+                                  medium / small, large / medium);
   }
   return true;
 }
 
 } // namespace
 
-int main() {
-  const bool ok = report("Functions of 100 ops that call each other", moduleText) &&
-                  report("One function, one block", blockText);
+int main(int argc, char **argv) {
+  const bool isSmoke = argc == 2 && llvm::StringRef(argv[1]) == "--smoke";
+  if (argc > 1 && !isSmoke) {
+    llvm::errs() << "usage: quant [--smoke]\n";
+    return 2;
+  }
+  const Sizes sizes = isSmoke ? Sizes{100, 200, 400} : Sizes{1000, 10000, 100000};
+  const bool ok = report("Functions of 100 ops that call each other", sizes, moduleText) &&
+                  report("One function, one block", sizes, blockText);
   if (!ok)
     llvm::errs() << "bench/quant: a module does not parse or a pass fails\n";
   return ok ? 0 : 1;

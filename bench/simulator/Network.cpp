@@ -106,8 +106,9 @@ Expected<uint64_t> peakMemory(const std::string &path, unsigned threads) {
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
 }
 
+/// Without the vendor's machine "-" stands for its time and the ratios.
 void printTimes(const std::string &name, const std::map<std::string_view, Times> &times,
-                unsigned numRows) {
+                bool hasVendor, unsigned numRows) {
   std::vector<std::pair<std::string_view, Times>> rows(times.begin(), times.end());
   std::ranges::sort(rows, std::greater<>(), [](const auto &row) { return row.second.ours.work; });
   Times total;
@@ -116,10 +117,13 @@ void printTimes(const std::string &name, const std::map<std::string_view, Times>
     total.ours += row.ours;
     total.vendor += row.vendor;
   }
-  const auto print = [](std::string_view what, const Times &row) {
-    fmt::print("{:<32} {:>7} {:>11.1f} {:>11.1f} {:>7.1f} {:>7.1f}\n", what, row.commands,
-               row.ours.wall * 1e3, row.vendor.wall * 1e3, row.vendor.wall / row.ours.wall,
-               row.vendor.work / row.ours.work);
+  const auto print = [&](std::string_view what, const Times &row) {
+    fmt::print("{:<32} {:>7} {:>11.1f}", what, row.commands, row.ours.wall * 1e3);
+    if (hasVendor)
+      fmt::print(" {:>11.1f} {:>7.1f} {:>7.1f}\n", row.vendor.wall * 1e3,
+                 row.vendor.wall / row.ours.wall, row.vendor.work / row.ours.work);
+    else
+      fmt::print(" {:>11} {:>7} {:>7}\n", "-", "-", "-");
   };
   print(name, total);
   rows.resize(std::min<size_t>(rows.size(), numRows));
@@ -151,7 +155,7 @@ Expected<void> measure(const std::string &path, const Options &options) {
   const auto times = runModel(**ours, vendor ? &*vendor : nullptr, options.threads);
   if (!times)
     return tl::unexpected(times.error());
-  printTimes(std::filesystem::path(path).stem(), *times, options.numRows);
+  printTimes(std::filesystem::path(path).stem(), *times, vendor.has_value(), options.numRows);
   if (vendor)
     fmt::print("  memory after the run: {}\n", haveSameMemory(**ours, *vendor)
                                                    ? "the same bytes"
@@ -177,6 +181,8 @@ int main(int argc, char **argv) {
   CLI11_PARSE(app, argc, argv);
   // The vendor's library asks for it when it is loaded.
   setenv("OMP_NUM_THREADS", std::to_string(options.threads).c_str(), 1);
+  if (options.library.empty())
+    fmt::print("without the vendor's functional model: no ratios\n");
   fmt::print("{} threads, {}\n{:<32} {:>7} {:>11} {:>11} {:>7} {:>7}\n", options.threads,
              kernelsFor(bestSimdLevel()).name, "network", "count", "ours ms", "vendor ms", "ratio",
              "cpu");
