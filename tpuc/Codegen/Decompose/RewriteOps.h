@@ -17,20 +17,29 @@
 namespace tpuc::codegen {
 
 /// Rewrites the ops of one kind. `bool wants(op, backend)` names them; all are known before
-/// `Expected<void> rewrite(op, backend)` makes and erases ops. What fails is said at the module.
+/// `Expected<void> rewrite(op, backend)` makes and erases ops. Errors: the first of `rewrite`.
+template <typename Op, typename Wants, typename Rewrite>
+Expected<void> rewriteOps(mlir::ModuleOp module, const Backend &backend, Wants wants,
+                          Rewrite rewrite) {
+  llvm::SmallVector<Op> ops;
+  module.walk([&](Op op) {
+    if (wants(op, backend))
+      ops.push_back(op);
+  });
+  for (Op op : ops)
+    if (Expected<void> done = rewrite(op, backend); !done)
+      return done;
+  return {};
+}
+
+/// The same with the backend of the module's chip. What fails is said at the module.
 template <typename Op, typename Wants, typename Rewrite>
 mlir::LogicalResult rewriteOps(mlir::ModuleOp module, Wants wants, Rewrite rewrite) {
   const std::unique_ptr<Backend> backend = backendOrEmit(module);
   if (!backend)
     return mlir::failure();
-  llvm::SmallVector<Op> ops;
-  module.walk([&](Op op) {
-    if (wants(op, *backend))
-      ops.push_back(op);
-  });
-  for (Op op : ops)
-    if (Expected<void> done = rewrite(op, *backend); !done)
-      return module.emitError(done.error().message());
+  if (Expected<void> done = rewriteOps<Op>(module, *backend, wants, rewrite); !done)
+    return module.emitError(done.error().message());
   return mlir::success();
 }
 

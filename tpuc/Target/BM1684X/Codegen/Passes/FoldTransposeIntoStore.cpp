@@ -22,11 +22,6 @@
 
 #include <numeric>
 
-namespace tpuc::bm1684x::backend {
-#define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
-#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
-} // namespace tpuc::bm1684x::backend
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -120,18 +115,11 @@ Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
   return {};
 }
 
-struct FoldTransposeIntoStorePass : impl::FoldTransposeIntoStoreBase<FoldTransposeIntoStorePass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    if (failed(checkChip(getOperation(), getArgument())))
-      return signalPassFailure();
-    const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
-    if (failed(rewriteOps<tpu::PermuteOp>(getOperation(), wants, foldTranspose)))
-      signalPassFailure();
-  }
-};
-
 } // namespace
+
+Expected<void> foldTransposeIntoStore(ModuleOp module, const Backend &backend) {
+  const auto wants = [](tpu::PermuteOp op, const Backend &) { return turnOf(op).has_value(); };
+  return rewriteOps<tpu::PermuteOp>(module, backend, wants, foldTranspose);
+}
 
 } // namespace tpuc::bm1684x::backend

@@ -23,11 +23,6 @@
 #include <cstring>
 #include <numeric>
 
-namespace tpuc::bm1684x::backend {
-#define GEN_PASS_DEF_GEMVTOCONV
-#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
-} // namespace tpuc::bm1684x::backend
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -236,28 +231,23 @@ void RowRewriter::replaceCast(tpu::CastOp cast, Value row) {
   cast.erase();
 }
 
-struct GemvToConvPass : impl::GemvToConvBase<GemvToConvPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    if (failed(checkChip(getOperation(), getArgument())))
-      return signalPassFailure();
-    const auto wants = [](tpu::MatMulOp op, const Backend &) { return hasOneRow(op); };
-    const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
-      Expected<void> done = RowRewriter(op, backend).run();
-      if (op.use_empty())
-        eraseFlattening(op);
-      return done;
-    };
-    if (failed(rewriteOps<tpu::MatMulOp>(getOperation(), wants, filter)))
-      return signalPassFailure();
-    getOperation().walk([](Operation *op) {
-      if (isConstant(op) && op->use_empty())
-        op->erase();
-    });
-  }
-};
-
 } // namespace
+
+Expected<void> gemvToConv(ModuleOp module, const Backend &backend) {
+  const auto wants = [](tpu::MatMulOp op, const Backend &) { return hasOneRow(op); };
+  const auto filter = [](tpu::MatMulOp op, const Backend &backend) {
+    Expected<void> done = RowRewriter(op, backend).run();
+    if (op.use_empty())
+      eraseFlattening(op);
+    return done;
+  };
+  if (Expected<void> done = rewriteOps<tpu::MatMulOp>(module, backend, wants, filter); !done)
+    return done;
+  module.walk([](Operation *op) {
+    if (isConstant(op) && op->use_empty())
+      op->erase();
+  });
+  return {};
+}
 
 } // namespace tpuc::bm1684x::backend

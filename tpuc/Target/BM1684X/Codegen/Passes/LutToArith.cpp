@@ -19,11 +19,6 @@
 
 #include <cstring>
 
-namespace tpuc::bm1684x::backend {
-#define GEN_PASS_DEF_LUTTOARITH
-#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
-} // namespace tpuc::bm1684x::backend
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -39,7 +34,7 @@ namespace {
 ///
 /// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
 /// start.
-Expected<std::optional<SmallVector<int64_t>>> lutToArith(Operation *op) {
+Expected<std::optional<SmallVector<int64_t>>> arithOf(Operation *op) {
   constexpr int64_t kLookup = 64, kStart = 40, kFewest = 3 * kStart;
   const std::optional<SmallVector<int64_t>> none;
   const int64_t elements =
@@ -63,28 +58,21 @@ Expected<std::optional<SmallVector<int64_t>>> lutToArith(Operation *op) {
   return std::optional(SmallVector<int64_t>(numbers.begin(), numbers.end()));
 }
 
-struct LutToArithPass : impl::LutToArithBase<LutToArithPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    if (failed(checkChip(getOperation(), getArgument())))
-      return signalPassFailure();
-    const auto wants = [](tpu::LutOp op, const Backend &backend) {
-      return op.getTable().getDefiningOp<top::WeightOp>() && fittingPlaceOf(op, backend);
-    };
-    const auto set = [](tpu::LutOp op, const Backend &) -> Expected<void> {
-      Expected<std::optional<SmallVector<int64_t>>> steps = lutToArith(op);
-      if (!steps)
-        return propagate(steps);
-      if (*steps)
-        op->setAttr(kLutSteps, mlir::Builder(op->getContext()).getI64ArrayAttr(**steps));
-      return {};
-    };
-    if (failed(rewriteOps<tpu::LutOp>(getOperation(), wants, set)))
-      signalPassFailure();
-  }
-};
-
 } // namespace
+
+Expected<void> lutToArith(ModuleOp module, const Backend &backend) {
+  const auto wants = [](tpu::LutOp op, const Backend &backend) {
+    return op.getTable().getDefiningOp<top::WeightOp>() && fittingPlaceOf(op, backend);
+  };
+  const auto set = [](tpu::LutOp op, const Backend &) -> Expected<void> {
+    Expected<std::optional<SmallVector<int64_t>>> steps = arithOf(op);
+    if (!steps)
+      return propagate(steps);
+    if (*steps)
+      op->setAttr(kLutSteps, mlir::Builder(op->getContext()).getI64ArrayAttr(**steps));
+    return {};
+  };
+  return rewriteOps<tpu::LutOp>(module, backend, wants, set);
+}
 
 } // namespace tpuc::bm1684x::backend

@@ -17,11 +17,6 @@
 
 #include <cstring>
 
-namespace tpuc::bm1684x::backend {
-#define GEN_PASS_DEF_MERGEGROUPS
-#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
-} // namespace tpuc::bm1684x::backend
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -57,7 +52,7 @@ Tensor mergedFilter(const Tensor &filter, int64_t groups, int64_t merged) {
   return made;
 }
 
-Expected<void> mergeGroups(tpu::ConvOp op, int64_t merged) {
+Expected<void> mergeGroupsOf(tpu::ConvOp op, int64_t merged) {
   Expected<Tensor> filter = op.getFilter().getDefiningOp<top::WeightOp>().read();
   if (!filter)
     return propagate(filter);
@@ -99,23 +94,16 @@ int64_t groupsAtOnce(Operation *op) {
   return best;
 }
 
-struct MergeGroupsPass : impl::MergeGroupsBase<MergeGroupsPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    if (failed(checkChip(getOperation(), getArgument())))
-      return signalPassFailure();
-    const auto wants = [](tpu::ConvOp op, const Backend &) {
-      return hasGroups(op) && groupsAtOnce(op) > 1;
-    };
-    const auto merge = [](tpu::ConvOp op, const Backend &) {
-      return mergeGroups(op, groupsAtOnce(op));
-    };
-    if (failed(rewriteOps<tpu::ConvOp>(getOperation(), wants, merge)))
-      signalPassFailure();
-  }
-};
-
 } // namespace
+
+Expected<void> mergeGroups(ModuleOp module, const Backend &backend) {
+  const auto wants = [](tpu::ConvOp op, const Backend &) {
+    return hasGroups(op) && groupsAtOnce(op) > 1;
+  };
+  const auto merge = [](tpu::ConvOp op, const Backend &) {
+    return mergeGroupsOf(op, groupsAtOnce(op));
+  };
+  return rewriteOps<tpu::ConvOp>(module, backend, wants, merge);
+}
 
 } // namespace tpuc::bm1684x::backend

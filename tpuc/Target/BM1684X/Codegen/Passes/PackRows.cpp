@@ -16,11 +16,6 @@
 #include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
-namespace tpuc::bm1684x::backend {
-#define GEN_PASS_DEF_PACKROWS
-#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
-} // namespace tpuc::bm1684x::backend
-
 using namespace mlir;
 using namespace tpuc::codegen;
 
@@ -193,24 +188,11 @@ Expected<void> RowPacker::run() {
   return {};
 }
 
-struct PackRowsPass : impl::PackRowsBase<PackRowsPass> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    if (failed(checkChip(getOperation(), getArgument())))
-      return signalPassFailure();
-    const std::unique_ptr<Backend> backend = backendOrEmit(getOperation());
-    Expected<func::FuncOp> main = top::mainFunction(getOperation());
-    if (!backend)
-      return signalPassFailure();
-    Expected<void> done = main ? RowPacker(main->front(), *backend).run() : propagate(main);
-    if (!done) {
-      getOperation().emitError(done.error().message());
-      signalPassFailure();
-    }
-  }
-};
-
 } // namespace
+
+Expected<void> packRows(ModuleOp module, const Backend &backend) {
+  Expected<func::FuncOp> main = top::mainFunction(module);
+  return main ? RowPacker(main->front(), backend).run() : propagate(main);
+}
 
 } // namespace tpuc::bm1684x::backend

@@ -9,10 +9,51 @@
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XBackend.h"
 
+namespace tpuc::bm1684x::backend {
+#define GEN_PASS_DEF_MERGEGROUPS
+#define GEN_PASS_DEF_GEMVTOCONV
+#define GEN_PASS_DEF_LUTTOARITH
+#define GEN_PASS_DEF_PACKROWS
+#define GEN_PASS_DEF_FOLDTRANSPOSEINTOSTORE
+#include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h.inc"
+} // namespace tpuc::bm1684x::backend
+
 using namespace mlir;
 using namespace tpuc::codegen;
 
 namespace tpuc::bm1684x::backend {
+
+namespace {
+
+/// A pass of this folder. Base is what TableGen writes for it. Modules for other chips are refused,
+/// and what `rewrite` finds wrong is said at the module.
+template <template <typename> typename Base, Expected<void> (*rewrite)(ModuleOp, const Backend &)>
+struct OwnPass : Base<OwnPass<Base, rewrite>> {
+  void runOnOperation() override {
+    if (failed(run(this->getOperation())))
+      this->signalPassFailure();
+  }
+
+  LogicalResult run(ModuleOp module) {
+    const std::unique_ptr<Backend> backend = backendOrEmit(module);
+    if (!backend)
+      return failure();
+    if (const StringRef chip = backend->info().name; chip != StringRef(kChipName))
+      return module.emitError() << "--" << this->getArgument() << ": module.chip " << chip
+                                << "; expected " << StringRef(kChipName);
+    if (Expected<void> done = rewrite(module, *backend); !done)
+      return module.emitError(done.error().message());
+    return success();
+  }
+};
+
+template struct OwnPass<impl::MergeGroupsBase, mergeGroups>;
+template struct OwnPass<impl::GemvToConvBase, gemvToConv>;
+template struct OwnPass<impl::LutToArithBase, lutToArith>;
+template struct OwnPass<impl::PackRowsBase, packRows>;
+template struct OwnPass<impl::FoldTransposeIntoStoreBase, foldTransposeIntoStore>;
+
+} // namespace
 
 ArrayRef<OptionalPass> ownPasses() {
   static constexpr OptionalPass kPasses[] = {
@@ -24,17 +65,6 @@ ArrayRef<OptionalPass> ownPasses() {
       {Stage::Refine, [] { return createFoldTransposeIntoStore(); }},
   };
   return kPasses;
-}
-
-LogicalResult checkChip(ModuleOp module, StringRef pass) {
-  const std::unique_ptr<Backend> backend = backendOrEmit(module);
-  if (!backend)
-    return failure();
-  const std::string_view chip = backend->info().name;
-  if (chip != kChipName)
-    return module.emitError() << "--" << pass << ": module.chip " << StringRef(chip)
-                              << "; expected " << StringRef(kChipName);
-  return success();
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -22,8 +22,13 @@ namespace tpuc::bm1684x::backend {
 /// All passes of this folder, in the order in which they run.
 llvm::ArrayRef<codegen::OptionalPass> ownPasses();
 
-/// Refuses a module for another chip, with an error that names the pass.
-mlir::LogicalResult checkChip(mlir::ModuleOp module, llvm::StringRef pass);
+// What the passes do to a module for this chip (see Passes.td). Errors: constants that cannot be
+// read.
+Expected<void> mergeGroups(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> gemvToConv(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> lutToArith(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> packRows(mlir::ModuleOp module, const codegen::Backend &backend);
+Expected<void> foldTransposeIntoStore(mlir::ModuleOp module, const codegen::Backend &backend);
 
 } // namespace tpuc::bm1684x::backend
 
