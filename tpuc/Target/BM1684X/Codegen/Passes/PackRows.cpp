@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Group/GroupSearch.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Codegen/WindowClone.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/ThreadPool.h"
@@ -31,6 +32,19 @@ constexpr double kWorthwhile = 0.995;
 /// So many layers in front and behind are looked at with it.
 constexpr int64_t kBefore = 4, kBehind = 10;
 
+/// What is priced of the network for a convolution: the layers between two ops, null for the ends.
+/// `ops` also has those that candidates change elsewhere.
+struct RowWindow {
+  Operation *begin = nullptr, *end = nullptr;
+  SmallVector<Operation *> ops = {};
+};
+
+/// A packing of a convolution, and one of the convolution behind that reads its rows as they lie.
+struct RowCandidate {
+  RowChoice own = {};
+  std::optional<RowChoice> behind = std::nullopt;
+};
+
 /// Packs the rows of convolutions where the network becomes faster by it.
 class RowPacker {
 public:
@@ -41,7 +55,10 @@ public:
 private:
   /// Also the convolution behind, which then is another op.
   Expected<void> pack(tpu::ConvOp op);
-  std::optional<double> estimate(Operation *begin, Operation *end);
+  RowWindow windowAround(tpu::ConvOp op, PackedRows &rows);
+  std::optional<RowCandidate> leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
+                                      const RowWindow &window);
+  std::optional<double> estimate(const RowWindow &window, WindowClone &clone);
 
   Block &block;
   const Backend &backend;
@@ -92,10 +109,12 @@ int64_t moreTransfers(Operation *layer) {
   return count;
 }
 
-/// The estimated cycles of the layers between two ops; none if they are not possible.
-std::optional<double> RowPacker::estimate(Operation *begin, Operation *end) {
+/// The estimated cycles of a window's layers as `clone` has them; none if they are not possible.
+std::optional<double> RowPacker::estimate(const RowWindow &window, WindowClone &clone) {
   SmallVector<Operation *> ops;
-  for (Operation *each = begin ? begin->getNextNode() : &block.front(); each && each != end;
+  Operation *begin = clone.of(window.begin);
+  Operation *end = clone.of(window.end);
+  for (Operation *each = begin ? begin->getNextNode() : &clone.block().front(); each && each != end;
        each = each->getNextNode())
     if (isLayer(each) && !each->use_empty())
       ops.push_back(each);
@@ -131,48 +150,76 @@ Operation *layerBeside(Operation *op, int64_t layers, bool isBehind) {
   return op && op->hasTrait<OpTrait::IsTerminator>() ? nullptr : op;
 }
 
+/// The layers around `op`, whose rows are `rows`, and the ops that candidates change.
+RowWindow RowPacker::windowAround(tpu::ConvOp op, PackedRows &rows) {
+  RowWindow window;
+  window.begin = layerBeside(op, kBefore, /*isBehind=*/false);
+  window.end = layerBeside(rows.last(), kBehind, /*isBehind=*/true);
+  Operation *each = window.begin ? window.begin : &block.front();
+  for (; each && each != window.end && !each->hasTrait<OpTrait::IsTerminator>();
+       each = each->getNextNode())
+    window.ops.push_back(each);
+  if (window.end)
+    window.ops.push_back(window.end);
+  llvm::append_range(window.ops, rows.ops());
+  if (tpu::ConvOp next = rows.user())
+    llvm::append_range(window.ops, PackedRows(next, backend).ops());
+  return window;
+}
+
+/// The candidate with which the layers around take the fewest cycles; none if that is what is
+/// there.
+std::optional<RowCandidate> RowPacker::leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
+                                               const RowWindow &window) {
+  WindowClone unchanged(window.ops);
+  std::optional<double> least = estimate(window, unchanged);
+  if (!least)
+    return std::nullopt;
+  *least *= kWorthwhile;
+  std::optional<RowCandidate> best;
+  const auto weigh = [&](const RowCandidate &candidate, WindowClone &clone) {
+    const std::optional<double> found = estimate(window, clone);
+    if (!found || *found >= *least)
+      return;
+    least = found;
+    best = candidate;
+  };
+  for (const RowChoice &own : choices) {
+    WindowClone clone(window.ops);
+    PackedRows rows(cast<tpu::ConvOp>(clone.of(op)), backend);
+    if (!rows.apply(own) || !rows.fits())
+      continue;
+    weigh({.own = own}, clone);
+    tpu::ConvOp next = rows.user();
+    if (!next)
+      continue;
+    for (const RowChoice &behind : PackedRows(next, backend).faster()) {
+      if (behind.packing.inputs == 1)
+        continue;
+      WindowClone both(window.ops);
+      PackedRows first(cast<tpu::ConvOp>(both.of(op)), backend);
+      first.apply(own);
+      PackedRows second(first.user(), backend);
+      if (second.apply(behind) && second.fits())
+        weigh({.own = own, .behind = behind}, both);
+    }
+  }
+  return best;
+}
+
 Expected<void> RowPacker::pack(tpu::ConvOp op) {
   PackedRows rows(op, backend);
   const std::vector<RowChoice> choices = rows.faster();
   // What the host computes needs the rows where they are.
   if (choices.empty() || !fittingPlaceOf(op, backend))
     return {};
-  Operation *begin = layerBeside(op, kBefore, /*isBehind=*/false);
-  Operation *end = layerBeside(rows.last(), kBehind, /*isBehind=*/true);
-  std::optional<double> least = estimate(begin, end);
-  if (!least)
+  const std::optional<RowCandidate> best = leastOf(op, choices, windowAround(op, rows));
+  if (!best || !rows.apply(best->own))
     return {};
-  *least *= kWorthwhile;
-  std::optional<RowChoice> best;
-  std::optional<RowChoice> bestBehind;
-  for (const RowChoice &choice : choices) {
-    if (!rows.apply(choice))
-      continue;
-    const auto weigh = [&](const std::optional<RowChoice> &behind) {
-      const std::optional<double> found = estimate(begin, end);
-      if (!found || *found >= *least)
-        return;
-      least = found;
-      best = choice;
-      bestBehind = behind;
-    };
-    weigh(std::nullopt);
-    if (tpu::ConvOp next = rows.user()) {
-      PackedRows behind(next, backend);
-      for (const RowChoice &each : behind.faster())
-        if (each.packing.inputs > 1 && behind.apply(each)) {
-          weigh(each);
-          behind.undo();
-        }
-    }
-    rows.undo();
-  }
-  if (!best || !rows.apply(*best))
-    return {};
-  if (bestBehind) {
+  if (best->behind) {
     PackedRows behind(rows.user(), backend);
     gone.insert(rows.user());
-    if (behind.apply(*bestBehind))
+    if (behind.apply(*best->behind))
       if (Expected<void> done = behind.commit(); !done)
         return done;
   }

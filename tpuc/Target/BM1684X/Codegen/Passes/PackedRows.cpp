@@ -213,10 +213,21 @@ std::vector<RowChoice> PackedRows::faster() {
 }
 
 tpu::ConvOp PackedRows::user() {
-  auto conv = after && after.hasOneUse() && after.getDefiningOp<tpu::UnpackRowsOp>()
-                  ? dyn_cast<tpu::ConvOp>(*after.user_begin())
-                  : tpu::ConvOp();
-  return conv && conv.getInput() == after ? conv : tpu::ConvOp();
+  const Value result = (made.empty() ? last() : made.back())->getResult(0);
+  if (!made.empty() && !isa<tpu::UnpackRowsOp>(made.back()))
+    return {};
+  auto conv = result.hasOneUse() ? dyn_cast<tpu::ConvOp>(*result.user_begin()) : tpu::ConvOp();
+  return conv && conv.getInput() == result ? conv : tpu::ConvOp();
+}
+
+SmallVector<Operation *> PackedRows::ops() {
+  SmallVector<Operation *> found(chain);
+  found.push_back(op);
+  if (tpu::CastOp cast = castOfInput())
+    found.push_back(cast);
+  if (tpu::UnpackRowsOp rows = unpacked())
+    found.append({rows, rows.getInput().getDefiningOp()});
+  return found;
 }
 
 static Location nameOf(Operation *op, const char *suffix) {
@@ -303,14 +314,14 @@ bool PackedRows::apply(const RowChoice &choice) {
         llvm::append_range(all, each);
       packed->setAttr(name, builder.getArrayAttr(all));
     }
-  after = packed.getOutput();
-  before = op.getOutput();
-  SmallVector<Operation *> old = {op};
+  Value after = packed.getOutput();
+  Value before = op.getOutput();
+  replaced = {op};
   if (rows > 1) {
     for (Operation *each : chain) {
       builder.setInsertionPoint(each);
       after = packedClone(each, after, builder)->getResult(0);
-      old.push_back(each);
+      replaced.push_back(each);
     }
     after.getDefiningOp()->setAttr(kStoredRows, builder.getI64IntegerAttr(rows));
     before = last()->getResult(0);
@@ -320,39 +331,22 @@ bool PackedRows::apply(const RowChoice &choice) {
     after = unstack.getOutput();
   }
   if (tpu::CastOp cast = movedCast())
-    old.insert(old.begin(), cast);
+    replaced.insert(replaced.begin(), cast);
   if (packing.inputs > 1) {
-    old.insert(old.begin(), unpacked());
+    replaced.insert(replaced.begin(), unpacked());
     input.getDefiningOp()->removeAttr(kStoredRows);
   }
   before.replaceAllUsesWith(after);
   // Nothing reads what they read any more.
-  for (Operation *each : old) {
-    replaced.emplace_back(each, each->getOperand(0));
+  for (Operation *each : replaced)
     each->setOperand(0, weight);
-  }
-  const bool fits = llvm::all_of(made, [&](Operation *each) {
-    return !isLayer(each) || fittingPlaceOf(each, backend).has_value();
-  });
-  if (!fits)
-    undo();
-  return fits;
+  return true;
 }
 
-void PackedRows::undo() {
-  for (auto [each, operand] : replaced)
-    each->setOperand(0, operand);
-  if (packing.inputs > 1)
-    unpacked().getInput().getDefiningOp()->setAttr(
-        kStoredRows, IntegerAttr::get(IntegerType::get(op->getContext(), 64), packing.inputs));
-  after.replaceAllUsesWith(before);
-  for (Operation *each : llvm::reverse(made))
-    each->dropAllReferences();
-  for (Operation *each : llvm::reverse(made))
-    each->erase();
-  replaced.clear();
-  made.clear();
-  after = Value();
+bool PackedRows::fits() const {
+  return llvm::all_of(made, [&](Operation *each) {
+    return !isLayer(each) || fittingPlaceOf(each, backend).has_value();
+  });
 }
 
 /// As often as rows lie side by side.
@@ -378,7 +372,7 @@ Expected<void> PackedRows::commit() {
     packed->setOperand(2, op.getBias());
     replaceWeight(packed.getBiasMutable(), repeated(*bias, packing.results), "_rows");
   }
-  for (auto [each, operand] : llvm::reverse(replaced)) {
+  for (Operation *each : llvm::reverse(replaced)) {
     const SmallVector<Value> operands(each->getOperands());
     each->erase();
     for (Value value : operands)

@@ -40,16 +40,19 @@ public:
 
   /// The packings with which the engine that computes has less to do, the least first.
   std::vector<RowChoice> faster();
-  /// Puts other ops in the place of these, whose constants are to be filled. False: the chip cannot
-  /// do it, and nothing has changed.
+  /// Puts other ops in the place of these, whose constants are still empty. False: the rows cannot
+  /// be packed so, and nothing has changed.
   bool apply(const RowChoice &choice);
-  void undo();
+  /// Whether the chip can compute the ops that `apply` made.
+  bool fits() const;
   /// Fills the constants and erases what is no longer read.
   Expected<void> commit();
-  /// The convolution that alone reads the result, as its rows lie now; null for others.
+  /// The convolution that alone reads the result; null for others. Behind `apply` that counts only
+  /// where the result's rows are packed.
   tpu::ConvOp user();
 
-  tpu::ConvOp convolution() { return op; }
+  /// The ops that `apply` looks at or changes.
+  llvm::SmallVector<mlir::Operation *> ops();
   /// The last of the ops that it was at the start.
   mlir::Operation *last() { return chain.empty() ? op.getOperation() : chain.back(); }
 
@@ -76,9 +79,8 @@ private:
   bool isBeforeCast = false;
   tpu::ConvOp packed;
   llvm::SmallVector<mlir::Operation *> made;
-  /// The ops that are no longer read, and what their first operands were.
-  llvm::SmallVector<std::pair<mlir::Operation *, mlir::Value>> replaced;
-  mlir::Value before, after;
+  /// The ops that are no longer read.
+  llvm::SmallVector<mlir::Operation *> replaced;
 };
 
 } // namespace tpuc::bm1684x::backend
