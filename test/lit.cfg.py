@@ -26,10 +26,13 @@ config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Mo
                              f"--proto_path={config.tpuc_source_dir}/tpuc/Frontend/Onnx Onnx.proto"))
 
 # The chip that code is generated for, of those that have a back end: one run of the suite for each.
-# Tests that hold for all of them take %chip, others require theirs.
+# Tests that hold for all of them take %chip; those of one chip stand in its folder of test/Target.
 chip = lit_config.params.get("chip", "bm1684x")
 config.substitutions.append(("%chip", chip))
 config.available_features.add("chip-" + chip)
+# Networks become model files on chips that have a container.
+if chip != "null":
+    config.available_features.add("model-file")
 if "chip" in lit_config.params:
     config.test_exec_root += "-" + chip
 

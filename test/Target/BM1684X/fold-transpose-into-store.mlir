@@ -1,6 +1,5 @@
 // What a detector does behind its last convolution: the channels of each anchor go behind the
 // pixels. The transfer that stores the convolution's result does that.
-// REQUIRES: chip-bm1684x
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{lower} --fold-transpose-into-store | FileCheck %s
 // RUN: %{lower} --fold-transpose-into-store --subnet-divide --weight-reorder --layer-group=opt=1 --address-assign | FileCheck %s --check-prefix=PLACED

@@ -1,6 +1,5 @@
 // A product of one row with a constant is a convolution over the picture that the row was before it
 // was flattened, or over one pixel. A cast behind it stays with the row.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cp %s %t.dir/net.mlir
 // RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/net.npz w=576,128 b=128 v=70,128 s=33,5 t=33,2048
 // RUN: cd %t.dir && tpuc-opt net.mlir --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --gemv-to-conv --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s

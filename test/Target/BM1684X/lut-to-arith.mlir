@@ -1,6 +1,5 @@
 // A table that arithmetic gives in fewer cycles gets its steps where the tensor is large enough;
 // what has no such steps is looked up. The results are those of the table.
-// REQUIRES: chip-bm1684x
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=INT8 --canonicalize --chip-tpu-optimize --subnet-divide --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{lower} --lut-to-arith | FileCheck %s
 // RUN: %{lower} | FileCheck %s --check-prefix=WITHOUT

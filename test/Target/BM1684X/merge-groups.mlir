@@ -1,6 +1,5 @@
 // Groups of few channels are computed together as far as their channels make one block, with zeros
 // where they do not meet. Depthwise convolutions, full blocks and F32 stay as they are.
-// REQUIRES: chip-bm1684x
 // DEFINE: %{mode} = F16
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=%{mode}
 // RUN: %{lower} --merge-groups --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s

@@ -1,7 +1,6 @@
 // Convolutions of few channels. The rows under windows become channels of the input, and rows of
 // results channels of the result, through what is computed element by element; the convolution
 // behind reads them as they lie, and its result is stored one row below the other.
-// REQUIRES: chip-bm1684x
 // DEFINE: %{mode} = F16
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=%{mode} --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{lower} --pack-rows | FileCheck %s

@@ -1,6 +1,5 @@
 // A filter that does not fit local memory comes in slices. The first one is loaded while the layers in
 // front compute, long before the others of the group; without early constants it is not.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // DEFINE: %{without} =
 // DEFINE: %{name} =
@@ -12,7 +11,7 @@
 // REDEFINE: %{without} = opt=1
 // RUN: %{opt}
 // RUN: FileCheck %s < %t.dir/early.mlir
-// RUN: %python %S/Inputs/fewer_cycles.py %t.dir/late.txt %t.dir/early.txt
+// RUN: %python %tpuc_src/test/Codegen/Inputs/fewer_cycles.py %t.dir/late.txt %t.dir/early.txt
 // CHECK: "tpu.Load"{{.*}}c_idx = [0, {{.*}}first_step = -{{[2-9]}} : i64{{.*}}step = -1 : i64
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x64x32x32xf32>) -> tensor<1x2048x1x1xf32> {

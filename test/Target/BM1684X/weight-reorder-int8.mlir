@@ -1,6 +1,5 @@
 // Filters of integers carry the parameters of their channels, constant matrices those of their
 // columns; what tpu.Unpack gives is the constant alone.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=INT8 --weight-reorder --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // A depthwise filter of 80 channels: two rows of 9 bytes and two of words from byte 64 on, for each

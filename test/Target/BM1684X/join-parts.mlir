@@ -1,8 +1,7 @@
 // A part of a concatenation that does not begin at a whole round of lanes is brought to its lanes
 // while layers behind its own are computed; one that is made last, behind it.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,48,24,24
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,48,24,24
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz
 // RUN: echo '{"groups": [{"layers": ["skip", "0", "1", "2", "3", "4", "joined", "r"]}]}' > %t.dir/groups.json
 // RUN: tpuc-opt %s --subnet-divide --layer-group=load-groups=%t.dir/groups.json --address-assign --codegen=model=%t.dir/net.bmodel --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/final.mlir

@@ -1,11 +1,10 @@
 // Of several results, those that are there early are stored early; one that has to be converted
 // becomes parts between the layers behind, in the form of its own.
-// REQUIRES: chip-bm1684x
 // DEFINE: %{early} = tpuc-opt %s --hoist-outputs --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{early} | FileCheck %s
 // RUN: %{early} -o %t.mlir
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,16,256,256
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,16,256,256
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/one.npz
 // RUN: model_runner --model %t.mlir --input %t.dir/in.npz --output %t.dir/parts.npz
 // RUN: npz_tool compare %t.dir/one.npz %t.dir/parts.npz --tolerance 1,1

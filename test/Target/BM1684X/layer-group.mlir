@@ -1,8 +1,5 @@
 // Each layer is cut into slices that fit the 256 KiB of a lane, inputs with exact halos.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --layer-group=opt=0 | FileCheck %s
-// RUN: not tpuc-opt %s --layer-group=opt=4 2>&1 | FileCheck %s --check-prefix=OPT
-// OPT: --layer-group: opt=4; expected 0 to 3
 
 // CHECK: module.state = "TPU_GROUPED"
 // CHECK-LABEL: func.func @main

@@ -1,6 +1,5 @@
 // Indices that may count from the end are counted from the front, as ui32, and integers lose their
 // high bits by a transfer, or keep all bits where they are: the chip does all of it.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --decompose -o %t.dir/decomposed.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t.dir/decomposed.mlir

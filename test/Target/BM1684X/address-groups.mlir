@@ -1,9 +1,8 @@
 // What a group stores may lie where its operand was, also where both are cut, if the operand is loaded
 // before: two slices of three layers, of which the second is loaded while the first one computes. Of
 // eight slices, the last ones are loaded while others are stored.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,64,32,32
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,64,32,32
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/lowered.npz
 // DEFINE: %{parts} =
 // DEFINE: %{run} = echo '{"groups": [{"layers": ["a", "b", "c"], "h": %{parts}}]}' > %t.dir/groups.json && tpuc-opt %s --subnet-divide "--layer-group=load-groups=%t.dir/groups.json" --address-assign --codegen=model=%t.dir/net.bmodel --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/final.mlir && model_runner --model %t.dir/net.bmodel --input %t.dir/in.npz --output %t.dir/out.npz && npz_tool compare %t.dir/out.npz %t.dir/lowered.npz --tolerance 1,1

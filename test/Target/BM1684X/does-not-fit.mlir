@@ -1,5 +1,4 @@
 // What fits local memory in no slice, the host computes, and says why.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer=max-folded=10000000 --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose --subnet-divide | FileCheck %s
 // CHECK: "tpu.LSTM"{{.*}}subnet_mode = "CPU", subnet_reason = "no slice fits the 262144 bytes of local memory"
 // CHECK: "tpu.PRelu"{{.*}}subnet_mode = "CPU", subnet_reason = "a tensor of 5 dimensions; expected at most 4"

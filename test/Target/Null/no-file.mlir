@@ -1,5 +1,4 @@
 // Null compiles like any chip, in slices of 16 KiB lanes, but there is no file for it.
-// REQUIRES: chip-null
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --subnet-divide --weight-reorder --op-reorder --layer-group --address-assign -o %t.dir/final.mlir
 // RUN: FileCheck %s --input-file %t.dir/final.mlir

@@ -1,10 +1,9 @@
 // Attention on heads that are nothing but reordered rows takes and gives rows; what only reordered
 // them is gone. Forms that the chip has no kernel for stay.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --fold-head-reshapes --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --shape-infer --fold-head-reshapes --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/rows.mlir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,5,96 k=1,7,32
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,5,96 k=1,7,32
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/heads.npz
 // RUN: model_runner --model %t.dir/rows.mlir --input %t.dir/in.npz --output %t.dir/rows.npz
 // RUN: npz_tool compare %t.dir/rows.npz %t.dir/heads.npz --tolerance 0.999999,0.9999

@@ -1,5 +1,4 @@
 // Recurrent cells become one for each direction, with whole lines of units.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<1x192x3xf32> loc("y_forward_filter")

@@ -1,8 +1,7 @@
 // Short constants are loaded in pieces: the first layers' behind the input that they read, the others
 // while layers in front of theirs are computed.
-// REQUIRES: chip-bm1684x
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
-// RUN: %python %S/Inputs/ramp.py %t.dir/in.npz x=1,448,16,16
+// RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/in.npz x=1,448,16,16
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --subnet-divide --weight-reorder --layer-group --address-assign --codegen=model=%t.dir/net.bmodel -o %t.dir/final.mlir
 // RUN: FileCheck %s < %t.dir/final.mlir
 // RUN: model_runner --model %s --input %t.dir/in.npz --output %t.dir/top.npz

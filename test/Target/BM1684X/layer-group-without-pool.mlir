@@ -1,6 +1,5 @@
 // The cell leaves too little local memory for the short constants of the other layers to stay: they
 // are loaded for each layer, and nothing goes to the host.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer=max-folded=10000000 --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --decompose --subnet-divide --weight-reorder --layer-group | FileCheck %s --implicit-check-not=subnet_reason --implicit-check-not=module.pool_pieces --implicit-check-not="resident = 1"
 // CHECK: "tpu.LSTM"
 module attributes {module.name = "net"} {

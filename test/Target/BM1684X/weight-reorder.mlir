@@ -1,5 +1,4 @@
 // Filters lie as the chip reads them, each once; tpu.Unpack says what they mean.
-// REQUIRES: chip-bm1684x
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --weight-reorder --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --weight-reorder --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=F32
 
