@@ -17,6 +17,7 @@
 #ifndef TPUC_CODEGEN_BACKEND_H
 #define TPUC_CODEGEN_BACKEND_H
 
+#include "tpuc/Codegen/Footprint.h"
 #include "tpuc/Codegen/Tile/PackedLayout.h"
 #include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Model/CompiledModel.h"
@@ -24,7 +25,10 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 namespace tpuc::codegen {
@@ -36,7 +40,7 @@ enum class Place : uint8_t {
   Alias,  ///< Not at all: the result lies where the first operand does.
 };
 
-/// A part of a tensor and where it lies in the local memory of each lane.
+/// A part of a tensor and where it lies in each lane of its memory space.
 struct LocalTile {
   Tile tile = {};
   int64_t address = 0;
@@ -53,6 +57,7 @@ struct TiledOp {
   const TileModel *model = nullptr;
   llvm::SmallVector<LocalTile> operands = {};
   LocalTile result = {};
+  /// In the space of tiles.
   int64_t scratchAddress = 0;
   int64_t scratchBytes = 0;
 };
@@ -67,8 +72,9 @@ public:
   virtual Expected<void> load(const TiledOp &tiled, unsigned index, int64_t global) = 0;
   virtual Expected<void> compute(const TiledOp &tiled) = 0;
   virtual Expected<void> store(const TiledOp &tiled, int64_t global) = 0;
-  /// Brings `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
-  virtual Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) = 0;
+  /// Brings `bytes` for each lane, which stand lane after lane from `global` on, to `local` in a
+  /// memory space.
+  virtual Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) = 0;
   /// An op of Place::Global whose tensors have addresses as encodings.
   virtual Expected<void> move(mlir::Operation *op) = 0;
   /// The results of `op` are complete in global memory, at the addresses of their types.
@@ -80,6 +86,20 @@ public:
   /// one network of one stage and keeps alive what it needs. Errors: chips without model files.
   virtual Expected<void> finish(model::CompiledModel &model) = 0;
 };
+
+/// How many cycles each engine works on some commands, whatever it waits for: in the order of
+/// `TargetInfo::engines`.
+struct Cost {
+  std::array<int64_t, kMostEngines> cycles = {};
+
+  constexpr int64_t sum() const {
+    return std::accumulate(cycles.begin(), cycles.end(), int64_t{0});
+  }
+  constexpr int64_t most() const { return *std::max_element(cycles.begin(), cycles.end()); }
+};
+
+/// Emits commands whose cost is asked for.
+using Commands = llvm::function_ref<Expected<void>(Emitter &)>;
 
 /// Where the passes run that a target adds to those of every target.
 enum class Stage : uint8_t {
@@ -108,19 +128,20 @@ public:
 
   /// Where `op` is computed. Errors (without `where`) say what the chip cannot do.
   virtual Expected<Place> placeOf(mlir::Operation *op) const = 0;
-  /// About how long the engine that moves data takes for `bytes` that lie in so many rows. Of no
-  /// bytes: what a transfer takes to start.
-  virtual int64_t transferCycles(int64_t bytes, int64_t rows) const = 0;
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
   /// Whether an operand has to be in local memory; constants may be part of commands.
   virtual bool isLoaded(mlir::OpOperand &operand) const = 0;
-  /// Bytes of a tile of operand `index`, or of the result (`index` = number of operands), in each
-  /// lane.
+  /// The number of the memory space that operand `index`, or the result (`index` = number of
+  /// operands), lies in. Results lie in the space of tiles, as does what has no other space.
+  virtual unsigned memorySpaceOf(mlir::Operation *op, unsigned index) const;
+  /// Bytes of a tile of an operand or of the result in each lane of its memory space. Index as in
+  /// `memorySpaceOf`.
   virtual int64_t localBytes(mlir::Operation *op, const TileModel &model, unsigned index,
                              const Tile &tile) const = 0;
-  /// Bytes that the kernel needs for itself in each lane. Errors: what it cannot do.
+  /// Bytes that the kernel needs for itself in each lane of the space of tiles. Errors: what it
+  /// cannot do.
   virtual Expected<int64_t> scratchBytes(const TiledOp &tiled) const = 0;
   /// Whether the channels of a tile begin at whole lines of a lane. Index as in `localBytes`.
   virtual bool isAligned(mlir::Operation *op, unsigned index) const = 0;
@@ -128,15 +149,19 @@ public:
   virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                          unsigned secondIndex) const = 0;
   /// Of a constant of which each lane holds one short row that is the same in both memories, packed
-  /// as [lanes, elements], so that it may stay in local memory for the whole network: what the rows
+  /// as [lanes, elements], so that it may stay in its space for the whole network: what the rows
   /// have to be aligned to. None for others.
   virtual std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const;
-  /// How long the engines work on what `emit` emits.
-  virtual Expected<int64_t> cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
-  /// How long a run takes of all that `emit` emits, both engines side by side: by each set of
-  /// parameters that the chip's timing simulator has, the one that counts most first.
-  virtual Expected<llvm::SmallVector<int64_t>>
-  runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const = 0;
+  /// How long the engines work on what `emit` emits, by the set of timing parameters that counts
+  /// most. It is asked of each kind of tile.
+  virtual Expected<Cost> cost(Commands emit) const = 0;
+  /// How long a run takes of all that `emit` emits, the engines side by side: by each set of timing
+  /// parameters, the one that counts most first. By default as if no engine waited for another one.
+  virtual Expected<llvm::SmallVector<int64_t>> runCycles(Commands emit) const;
+  /// About how long the engine that moves data takes for `bytes` that lie in so many rows. Of no
+  /// bytes: what a transfer takes to start. By default by `TargetInfo::timing`, which must be
+  /// known.
+  virtual int64_t transferCycles(int64_t bytes, int64_t rows) const;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t tileUnit(mlir::Operation *op, unsigned axis) const = 0;
 

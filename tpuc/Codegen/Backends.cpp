@@ -21,6 +21,20 @@ std::optional<int64_t> Backend::residentAlignment(OpOperand & /*operand*/) const
   return std::nullopt;
 }
 
+unsigned Backend::memorySpaceOf(Operation * /*op*/, unsigned /*index*/) const { return kTileSpace; }
+
+Expected<SmallVector<int64_t>> Backend::runCycles(Commands emit) const {
+  Expected<Cost> work = cost(emit);
+  return work ? Expected<SmallVector<int64_t>>({work->most()}) : propagate(work);
+}
+
+int64_t Backend::transferCycles(int64_t bytes, int64_t rows) const {
+  const TimingInfo &timing = *target.timing;
+  const int64_t moved = std::max(bytes, rows * timing.minBurstBytes);
+  return int64_t{timing.transferStartCycles} + timing.memoryLatencyCycles +
+         static_cast<int64_t>(static_cast<double>(moved) / timing.globalToLocal) + 1;
+}
+
 std::unique_ptr<Backend> codegen::backendOf(const TargetInfo &target) {
   for (CreateBackend create : backends())
     if (std::unique_ptr<Backend> backend = create(target))

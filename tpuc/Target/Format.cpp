@@ -103,7 +103,7 @@ std::string containerText(const TargetInfo &target) {
 }
 
 std::string streamText(const StreamInfo &s) {
-  std::string text = s.streams == 1 ? "one, both engines in issue order" : "two, one per engine";
+  std::string text = s.isShared ? "one, all engines in issue order" : "one per engine";
   if (s.headerBytes != 0)
     text += fmt::format(", headers of {} B", s.headerBytes);
   text += s.hasEndCommand ? ", END command" : ", no END command";
@@ -175,10 +175,22 @@ std::string requantRoundingText(const RequantInfo &r) {
 
 using Row = std::pair<std::string, std::string>;
 
+std::string engineText(const EngineInfo &engine) {
+  return fmt::format("{}, {}", engine.role == EngineRole::Compute ? "computes" : "moves data",
+                     engine.inOrder ? "in order" : "in any order");
+}
+
+/// A row for each engine, whose name stands in `fact`.
+void addEngines(std::vector<Row> &rows, const TargetInfo &t, std::string_view fact,
+                std::string (*text)(const EngineInfo &)) {
+  for (const EngineInfo &engine : t.engines)
+    rows.emplace_back(fmt::format(fmt::runtime(fact), engine.name), text(engine));
+}
+
 std::vector<Row> computeRows(const TargetInfo &t) {
   const RequantInfo &r = t.requant;
   const WindowLimits &w = t.window;
-  return {
+  std::vector<Row> rows = {
       {"Precisions", precisionsText(t)},
       {"INT8 quantization", quantizationsText(t)},
       {"INT8 requantization", std::string(strategyText(r.strategy))},
@@ -187,29 +199,38 @@ std::vector<Row> computeRows(const TargetInfo &t) {
       {"Element-wise shifts round", std::string(roundingText(r.shiftRounding))},
       {"INT8 bias", orUnknown(r.biasType, dataTypeName)},
       {"Floating-point sums round", std::string(roundingText(t.floatSumRounding))},
-      {"TIU types", typesText(t.tiu)},
-      {"DMA types", typesText(t.dma)},
-      {"Peak MACs per cycle", macsText(t.peakMacs)},
-      {"TIU clock", clockText(t.tiu)},
-      {"DMA clock", clockText(t.dma)},
-      {"Timing model", t.timing ? "yes" : "no"},
-      {"Largest window stride (h, w)", fmt::format("{}, {}", w.maxStrideH, w.maxStrideW)},
-      {"Largest pad, dilation, insertion",
-       fmt::format("{}, {}, {}", w.maxPad, w.maxDilation, w.maxInsert)},
   };
+  addEngines(rows, t, "Engine {}", engineText);
+  addEngines(rows, t, "{} types", typesText);
+  rows.emplace_back("Peak MACs per cycle", macsText(t.peakMacs));
+  addEngines(rows, t, "{} clock", clockText);
+  rows.emplace_back("Timing model", t.timing ? "yes" : "no");
+  rows.emplace_back("Largest window stride (h, w)",
+                    fmt::format("{}, {}", w.maxStrideH, w.maxStrideW));
+  rows.emplace_back("Largest pad, dilation, insertion",
+                    fmt::format("{}, {}, {}", w.maxPad, w.maxDilation, w.maxInsert));
+  return rows;
 }
 
 std::vector<Row> memoryRows(const TargetInfo &t) {
   const MemoryInfo &m = t.memory;
   const GlobalMemoryInfo &g = t.global;
-  return {
-      {"Lanes", fmt::format("{}", m.lanes)},
-      {"EU bytes per lane", fmt::format("{}", m.euBytes)},
-      {"Local memory per lane", fmt::format("{}, {} banks of {}", bytesText(m.localBytesPerLane),
-                                            m.banks, bytesText(m.bankBytes))},
+  const MemorySpace &tiles = t.tiles();
+  std::vector<Row> rows = {
+      {"Lanes", fmt::format("{}", tiles.lanes)},
+      {"EU bytes per lane", fmt::format("{}", tiles.align)},
+      {"Local memory per lane",
+       fmt::format("{}, {} banks of {}", bytesText(tiles.bytes), m.banks, bytesText(m.bankBytes))},
       {"Local memory in all", bytesText(t.localBytes())},
-      {"Local memory as the DMA engine sees it",
+      {"Local memory as the transfer engine sees it",
        m.localBase ? fmt::format("from {:#x}", *m.localBase) : "by offset"},
+  };
+  for (const MemorySpace &space : m.spaces)
+    if (&space != &tiles)
+      rows.emplace_back(fmt::format("Memory space {}", space.name),
+                        fmt::format("{} lanes of {}, tensors at multiples of {}", space.lanes,
+                                    bytesText(space.bytes), bytesText(space.align)));
+  const std::vector<Row> others = {
       {"Static memory", memoryText(m.staticBase, m.staticBytes)},
       {"Shared memory on the chip", memoryText(m.sharedBase, m.sharedBytes)},
       {"Global memory", fmt::format("from {:#x}, models from {:#x}", g.base, g.modelBase)},
@@ -221,14 +242,14 @@ std::vector<Row> memoryRows(const TargetInfo &t) {
       {"Wide integers",
        t.layout.wideIntegers == WideIntegers::Types ? "16- and 32-bit types" : "byte planes"},
       {"Convolution weights per output channel", blocksText(t.layout)},
-      {"TIU commands", commandText(t.tiu)},
-      {"DMA commands", commandText(t.dma)},
-      {"Largest TIU extents (n c h w)", extentText(t.tiu)},
-      {"Largest DMA extents (n c h w)", extentText(t.dma)},
-      {"Command streams", streamText(t.stream)},
-      {"Container", containerText(t)},
-      {"Code generator", t.hasCodeGenerator ? "yes" : "no"},
   };
+  rows.insert(rows.end(), others.begin(), others.end());
+  addEngines(rows, t, "{} commands", commandText);
+  addEngines(rows, t, "Largest {} extents (n c h w)", extentText);
+  rows.emplace_back("Command streams", streamText(t.stream));
+  rows.emplace_back("Container", containerText(t));
+  rows.emplace_back("Code generator", t.hasCodeGenerator ? "yes" : "no");
+  return rows;
 }
 
 std::string cell(std::string_view text) {
@@ -265,8 +286,8 @@ std::string formatTargetTable() {
                                                  "LOCAL MEMORY", "CONTAINER", "CODE GENERATOR"}};
   for (const TargetInfo *t : knownTargets())
     rows.push_back({std::string(t->name), std::string(t->family), precisionsText(*t),
-                    quantizationsText(*t), fmt::format("{}", t->memory.lanes),
-                    fmt::format("{} x {}", t->memory.lanes, bytesText(t->memory.localBytesPerLane)),
+                    quantizationsText(*t), fmt::format("{}", t->tiles().lanes),
+                    fmt::format("{} x {}", t->tiles().lanes, bytesText(t->tiles().bytes)),
                     containerText(*t), t->hasCodeGenerator ? "yes" : "no"});
   return alignColumns(rows);
 }

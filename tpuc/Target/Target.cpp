@@ -29,6 +29,13 @@ std::optional<uint32_t> PeakMacs::of(const QuantScheme &scheme) const {
   }
 }
 
+std::optional<size_t> TargetInfo::engineOf(EngineRole role) const {
+  for (size_t number = 0; number < engines.size(); ++number)
+    if (engines[number].role == role)
+      return number;
+  return std::nullopt;
+}
+
 std::optional<uint32_t> TargetInfo::convChannelBlock(DataType type) const {
   uint32_t block = 0;
   switch (bitWidth(type)) {

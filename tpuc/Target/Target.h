@@ -29,6 +29,7 @@
 #include "tpuc/Support/Rounding.h"
 #include "tpuc/Target/EnumSet.h"
 #include "tpuc/Target/QuantScheme.h"
+#include "tpuc/Target/ShortList.h"
 
 #include <array>
 #include <cstdint>
@@ -47,8 +48,19 @@ struct Extents {
   constexpr bool operator==(const Extents &) const = default;
 };
 
-/// One of the two engines: the one that computes (TIU) or the one that moves data (DMA).
+/// What an engine does with tensors.
+enum class EngineRole : uint8_t {
+  Compute,  ///< Works on what lies in memory spaces.
+  Transfer, ///< Moves data between memory spaces and global memory, and inside of it.
+};
+
+/// One of the engines, which work side by side.
 struct EngineInfo {
+  /// As reports and messages have it.
+  std::string_view name;
+  EngineRole role = EngineRole::Compute;
+  /// Commands begin and end in the order in which they stand in their stream.
+  bool inOrder = true;
   /// The types that its commands name.
   DataTypeSet types;
   /// In the vendor's own performance model; silicon may be clocked otherwise.
@@ -64,10 +76,14 @@ struct EngineInfo {
   constexpr bool takes(DataType type) const { return types.contains(type); }
 };
 
-/// How the commands of both engines are laid out for the runtime.
+/// At most so many engines.
+inline constexpr size_t kMostEngines = 6;
+using Engines = ShortList<EngineInfo, kMostEngines>;
+
+/// How the commands of all engines are laid out for the runtime.
 struct StreamInfo {
-  /// 2: one per engine; 1: both engines' commands in issue order.
-  uint32_t streams = 0;
+  /// One stream holds the commands of all engines in issue order; else each has its own.
+  bool isShared = false;
   /// Bytes in front of each command that name its engine and size.
   uint32_t headerBytes = 0;
   bool hasEndCommand = false;
@@ -149,14 +165,32 @@ struct RequantInfo {
   std::optional<DataType> biasType;
 };
 
-struct MemoryInfo {
+/// A memory of the chip in which operands of commands lie. An address in it is the same in all
+/// lanes.
+struct MemorySpace {
+  std::string_view name;
   uint32_t lanes = 0;
-  /// Bytes that a lane works on per cycle, which is also the alignment of its tensors.
-  uint32_t euBytes = 0;
-  uint32_t localBytesPerLane = 0;
+  /// Tensors begin at multiples of so many bytes. In the space of tiles also the bytes that a lane
+  /// works on per cycle.
+  uint32_t align = 1;
+  /// In each lane.
+  uint32_t bytes = 0;
+};
+
+/// At most so many memory spaces.
+inline constexpr size_t kMostSpaces = 4;
+using MemorySpaces = ShortList<MemorySpace, kMostSpaces>;
+
+/// The number of the memory space in which layers leave their results.
+inline constexpr unsigned kTileSpace = 0;
+
+struct MemoryInfo {
+  /// That of tiles first. Other operands may have spaces of their own.
+  MemorySpaces spaces;
+  /// Of a lane of the space of tiles.
   uint32_t banks = 0, bankBytes = 0;
-  /// Where the DMA engine sees lane 0; lane l follows at l * localBytesPerLane. No value where the
-  /// engine addresses local memory by its offset.
+  /// Where the transfer engine sees lane 0 of the space of tiles; lane l follows at l times its
+  /// bytes. No value where the engine addresses it by its offset.
   std::optional<uint64_t> localBase;
   /// A small memory for tables that every lane reads.
   std::optional<uint64_t> staticBase;
@@ -246,7 +280,7 @@ struct TargetInfo {
   /// How floating-point sums of products are rounded at each addition.
   std::optional<RoundingMode> floatSumRounding;
 
-  EngineInfo tiu, dma;
+  Engines engines;
   StreamInfo stream;
   WindowLimits window;
   MemoryInfo memory;
@@ -268,8 +302,15 @@ struct TargetInfo {
   /// the interpretation of the lowered network still work.
   bool hasCodeGenerator = false;
 
-  /// All lanes together.
-  uint64_t localBytes() const { return uint64_t{memory.lanes} * memory.localBytesPerLane; }
+  /// The memory space in which layers leave their results.
+  constexpr const MemorySpace &tiles() const { return memory.spaces[kTileSpace]; }
+  /// All lanes of it together.
+  uint64_t localBytes() const { return uint64_t{tiles().lanes} * tiles().bytes; }
+  /// The first engine that computes, and the first one that moves data (`validate`: both exist).
+  const EngineInfo &compute() const { return engines[*engineOf(EngineRole::Compute)]; }
+  const EngineInfo &transfer() const { return engines[*engineOf(EngineRole::Transfer)]; }
+  /// The number of the first engine with a role; none where there is none.
+  std::optional<size_t> engineOf(EngineRole role) const;
   /// P of `ConvWeightOrder` for weights of `type`, or no value where there is no such convolution.
   std::optional<uint32_t> convChannelBlock(DataType type) const;
   /// Elements that one output channel of a convolution with weights of `type` takes: its input

@@ -56,9 +56,10 @@ Result checkPrecisions(const TargetInfo &t) {
       continue;
     hasFloat = hasFloat || !row.scheme.isQuantized();
     for (DataType type : {row.scheme.activation, row.scheme.weight})
-      if (!t.tiu.takes(type) || !t.dma.takes(type))
-        return fail(t, fmt::format("an engine that does not take {}", dataTypeName(type)),
-                    fmt::format("both to take it, as {} exists", row.name));
+      for (const EngineInfo &engine : t.engines)
+        if (!engine.takes(type))
+          return fail(t, fmt::format("an engine that does not take {}", dataTypeName(type)),
+                      fmt::format("all to take it, as {} exists", row.name));
     if (!t.convChannelBlock(row.scheme.weight))
       return fail(t, fmt::format("no channel block for {}", dataTypeName(row.scheme.weight)),
                   fmt::format("one, as {} exists", row.name));
@@ -104,8 +105,20 @@ Result checkRequant(const TargetInfo &t) {
   return {};
 }
 
-Result checkEngine(const TargetInfo &t, std::string_view name, const EngineInfo &engine) {
-  const auto at = [&](std::string_view what) { return fmt::format("{}: {}", name, what); };
+/// The names of engines or memory spaces.
+template <typename List>
+Result checkListNames(const TargetInfo &t, std::string_view what, const List &list) {
+  for (size_t i = 0; i < list.size(); ++i)
+    if (list[i].name.empty() || std::any_of(list.begin(), list.begin() + i, [&](const auto &other) {
+          return other.name == list[i].name;
+        }))
+      return fail(t, fmt::format("{} '{}' twice, or without a name", what, list[i].name),
+                  "a name of its own for each");
+  return {};
+}
+
+Result checkEngine(const TargetInfo &t, const EngineInfo &engine) {
+  const auto at = [&](std::string_view what) { return fmt::format("{}: {}", engine.name, what); };
   if (engine.minCommandBytes == 0 || engine.minCommandBytes > engine.maxCommandBytes ||
       engine.minCommandBytes % 4 != 0 || engine.maxCommandBytes % 4 != 0)
     return fail(t,
@@ -123,14 +136,15 @@ Result checkEngine(const TargetInfo &t, std::string_view name, const EngineInfo 
 }
 
 Result checkCommands(const TargetInfo &t) {
-  if (auto tiu = checkEngine(t, "tiu", t.tiu); !tiu)
-    return tiu;
-  if (auto dma = checkEngine(t, "dma", t.dma); !dma)
-    return dma;
-  if (t.stream.streams != 1 && t.stream.streams != 2)
-    return fail(t, fmt::format("{} command streams", t.stream.streams), "1 or 2");
-  if (t.stream.streams == 1 && t.stream.headerBytes == 0)
-    return fail(t, "one stream for both engines without headers",
+  if (!t.engineOf(EngineRole::Compute) || !t.engineOf(EngineRole::Transfer))
+    return fail(t, "no engine that computes, or none that moves data", "one of each at least");
+  if (Result names = checkListNames(t, "engine", t.engines); !names)
+    return names;
+  for (const EngineInfo &engine : t.engines)
+    if (Result checked = checkEngine(t, engine); !checked)
+      return checked;
+  if (t.stream.isShared && t.stream.headerBytes == 0)
+    return fail(t, "one stream for all engines without headers",
                 "headers that tell the engines apart");
   if (!std::has_single_bit(t.stream.paddingBytes))
     return fail(t, fmt::format("streams padded to {} bytes", t.stream.paddingBytes),
@@ -141,7 +155,7 @@ Result checkCommands(const TargetInfo &t) {
   return {};
 }
 
-/// A part of the address space of the DMA engine.
+/// A part of the address space of the transfer engine.
 struct Region {
   std::string_view name;
   uint64_t begin = 0, size = 0;
@@ -170,21 +184,35 @@ Result checkRegions(const TargetInfo &t) {
   return {};
 }
 
+Result checkSpace(const TargetInfo &t, const MemorySpace &space) {
+  const auto at = [&](std::string_view what) { return fmt::format("{}: {}", space.name, what); };
+  if (!std::has_single_bit(space.lanes))
+    return fail(t, at(fmt::format("{} lanes", space.lanes)), "a power of two");
+  if (!std::has_single_bit(space.align) || space.align < 4)
+    return fail(t, at(fmt::format("an alignment of {} bytes", space.align)),
+                "a power of two, 4 at least");
+  if (!std::has_single_bit(space.bytes) || space.bytes < space.align)
+    return fail(t, at(fmt::format("{} bytes per lane", space.bytes)),
+                "a power of two, not less than the alignment");
+  return {};
+}
+
 Result checkMemory(const TargetInfo &t) {
   const MemoryInfo &m = t.memory;
-  if (!std::has_single_bit(m.lanes))
-    return fail(t, fmt::format("{} lanes", m.lanes), "a power of two");
-  if (!std::has_single_bit(m.euBytes) || m.euBytes < 4)
-    return fail(t, fmt::format("{} EU bytes", m.euBytes), "a power of two, 4 at least");
-  if (!std::has_single_bit(m.localBytesPerLane) || m.localBytesPerLane < m.euBytes)
-    return fail(t, fmt::format("{} bytes of local memory per lane", m.localBytesPerLane),
-                "a power of two, not less than the EU bytes");
-  if (uint64_t{m.banks} * m.bankBytes != m.localBytesPerLane)
+  if (m.spaces.empty())
+    return fail(t, "no memory space", "one for tiles at least");
+  if (Result names = checkListNames(t, "memory space", m.spaces); !names)
+    return names;
+  for (const MemorySpace &space : m.spaces)
+    if (Result checked = checkSpace(t, space); !checked)
+      return checked;
+  const MemorySpace &tiles = t.tiles();
+  if (uint64_t{m.banks} * m.bankBytes != tiles.bytes)
     return fail(t, fmt::format("{} banks of {} bytes", m.banks, m.bankBytes),
-                fmt::format("the {} bytes of a lane together", m.localBytesPerLane));
+                fmt::format("the {} bytes of a lane together", tiles.bytes));
   if (t.layout.operandAddressing == OperandAddressing::Absolute && !m.localBase)
     return fail(t, "absolute operand addresses without a base of local memory", "localBase");
-  if (m.localBase && *m.localBase % m.localBytesPerLane != 0)
+  if (m.localBase && *m.localBase % tiles.bytes != 0)
     return fail(t, fmt::format("local memory at {:#x}", *m.localBase),
                 "a multiple of the size of a lane");
   return checkRegions(t);
@@ -208,7 +236,7 @@ Result checkGlobal(const TargetInfo &t) {
 Result checkLayout(const TargetInfo &t) {
   const LayoutInfo &l = t.layout;
   if (l.secondOperandAddressBits > 32 ||
-      (uint64_t{1} << l.secondOperandAddressBits) < t.memory.localBytesPerLane)
+      (uint64_t{1} << l.secondOperandAddressBits) < t.tiles().bytes)
     return fail(t, fmt::format("second operands with {} address bits", l.secondOperandAddressBits),
                 "enough for a lane, at most 32");
   const bool words = l.strideUnit == StrideUnit::Word32;
@@ -224,19 +252,20 @@ Result checkLayout(const TargetInfo &t) {
   for (uint32_t block : {l.convChannelBlock8, l.convChannelBlock16, l.convChannelBlock32})
     if (block != 0 && !std::has_single_bit(block))
       return fail(t, fmt::format("blocks of {} input channels", block), "a power of two");
-  const bool wide = t.tiu.takes(DataType::I16) || t.tiu.takes(DataType::I32);
+  const bool wide = t.compute().takes(DataType::I16) || t.compute().takes(DataType::I32);
   const bool planes = l.wideIntegers == WideIntegers::BytePlanes;
   if (planes && wide)
     return fail(t, "byte planes beside 16- or 32-bit integer types", "one of the two");
-  if (!planes && t.requant.biasType && !t.tiu.takes(*t.requant.biasType))
+  if (!planes && t.requant.biasType && !t.compute().takes(*t.requant.biasType))
     return fail(t, fmt::format("an INT8 bias of type {}", dataTypeName(*t.requant.biasType)),
-                "a type that the TIU takes");
+                "a type that the engine takes");
   return {};
 }
 
 Result checkTiming(const TargetInfo &t, const TimingInfo &timing) {
-  if (!t.tiu.clockHz || !t.dma.clockHz)
-    return fail(t, "timing without clocks", "the clocks of both engines");
+  if (!t.compute().clockHz || !t.transfer().clockHz)
+    return fail(t, "timing without clocks",
+                "the clocks of the engine that computes and of the one that moves data");
   for (const NamedScheme &row : kNamedSchemes) {
     if (!hasScheme(t, row.scheme))
       continue;
@@ -244,7 +273,7 @@ Result checkTiming(const TargetInfo &t, const TimingInfo &timing) {
     const ConvThroughput &conv = bitWidth(type) == 8    ? timing.conv8
                                  : bitWidth(type) == 16 ? timing.conv16
                                                         : timing.conv32;
-    if (t.peakMacs.of(row.scheme) != uint64_t{t.memory.lanes} * conv.pixels * conv.channels)
+    if (t.peakMacs.of(row.scheme) != uint64_t{t.tiles().lanes} * conv.pixels * conv.channels)
       return fail(t,
                   fmt::format("{} convolutions of {} pixels by {} channels", row.name, conv.pixels,
                               conv.channels),
@@ -278,7 +307,7 @@ Result checkRates(const TargetInfo &t) {
     if (!hasScheme(t, row.scheme) && !hasScheme(t, other))
       return fail(t, fmt::format("a peak rate for {}", row.name),
                   "none for a precision that does not exist");
-    if (*macs == 0 || *macs % t.memory.lanes != 0)
+    if (*macs == 0 || *macs % t.tiles().lanes != 0)
       return fail(t, fmt::format("a peak of {} {} MACs", *macs, row.name),
                   "a multiple of the lanes");
   }

@@ -41,7 +41,7 @@ bool isTooLarge(const Layer &layer, const TargetInfo &target) {
       "ConvOfFewChannels",      "ConvOfLargeWindows",   "ConvOfLongSums",
       "ConvOfLongSumsInGroups", "ConvOfRowsSideBySide", "ConvOfRowsSideBySideToFloats",
       "MatMulOfLongSums"};
-  return target.memory.localBytesPerLane < (64 << 10) && kLarge.contains(layer.name);
+  return target.tiles().bytes < (64 << 10) && kLarge.contains(layer.name);
 }
 
 /// Whether `layer` has ops that the chip without kernels for them leaves to the host.

@@ -122,6 +122,32 @@ TEST(ScheduleLoads, WhatIsNeededAtATimeHasToFit) {
   EXPECT_EQ(cycles.error().message(), "110 bytes of local memory at a time; expected at most 100");
 }
 
+/// Of tiles, and of a second memory space.
+Footprint twoSpaces(int64_t tiles, int64_t others) {
+  Footprint bytes(tiles);
+  bytes[1] = others;
+  return bytes;
+}
+
+TEST(ScheduleLoads, SpacesShareNoRoom) {
+  std::vector<ScheduleUnit> units = layers({100, 100});
+  units[1].bytes = 80;
+  std::vector<MovableLoad> loads = {load(10, 30, 1), load(50, 30, 2)};
+  loads[1].space = 1;
+  ASSERT_TRUE(scheduleLoads(units, loads, twoSpaces(100, 50), twoSpaces(100, 50)));
+  EXPECT_EQ(loads[1].unit, 1);
+  EXPECT_EQ(units[1].bytes, twoSpaces(90, 50));
+}
+
+TEST(ScheduleLoads, EachSpaceHasToHoldWhatIsInIt) {
+  std::vector<ScheduleUnit> units = layers({100});
+  std::vector<MovableLoad> loads = {load(50, 30, 1)};
+  loads[0].space = 1;
+  Expected<int64_t> cycles = scheduleLoads(units, loads, twoSpaces(1000, 49), twoSpaces(1000, 49));
+  ASSERT_FALSE(cycles);
+  EXPECT_EQ(cycles.error().message(), "50 bytes of memory space 1 at a time; expected at most 49");
+}
+
 /// A group of two layers: one tensor is loaded for the first, one flows, one is stored.
 GroupPlan pair(unsigned tiles) {
   GroupPlan plan;
@@ -174,12 +200,22 @@ TEST(PlanSteps, ConstantsStay) {
   EXPECT_TRUE(plan.isAlwaysAlive(plan.tensors[3]));
 }
 
+TEST(PlanSteps, ASpaceOfItsOwnLeavesRoomForOverlap) {
+  GroupPlan plan = pair(4);
+  plan.tensors[0].space = 1;
+  // Without it, slices take turns in 200 bytes.
+  ASSERT_TRUE(planSteps(plan, twoSpaces(200, 100)));
+  EXPECT_EQ(plan.tensors[0].transferStep, -1);
+  EXPECT_FALSE(planSteps(plan, twoSpaces(200, 99)));
+  EXPECT_FALSE(planSteps(plan, twoSpaces(199, 100)));
+}
+
 TEST(LocalLoad, CountsSlicesOfNeighbouringPeriods) {
   GroupPlan plan = pair(4);
   ASSERT_TRUE(planSteps(plan, 1000));
   // Step 0: the input, what flows, and the last tile on its way out. Step 1: the next input, what
   // flows, the result.
-  const llvm::SmallVector<int64_t> load = localLoad(plan);
+  const llvm::SmallVector<Footprint> load = localLoad(plan);
   EXPECT_EQ(load[0], 300);
   EXPECT_EQ(load[1], 300);
 }

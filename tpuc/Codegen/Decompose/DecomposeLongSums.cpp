@@ -98,9 +98,9 @@ public:
                          {first, second, maker.op->getOperand(2)}, sumType(),
                          attributes.getAttrs());
     made.push_back(maker.builder.create(state));
-    const bool isFitting =
-        maker.backend.placeOf(made.back()) &&
-        planTiling(made.back(), maker.backend, maker.backend.info().memory.localBytesPerLane / 2);
+    const bool isFitting = maker.backend.placeOf(made.back()) &&
+                           planTiling(made.back(), maker.backend,
+                                      Footprint::capacityOf(maker.backend.info()).share(1, 2));
     for (Operation *op : llvm::reverse(made))
       op->erase();
     return isFitting;
@@ -117,7 +117,7 @@ private:
 
 /// The sizes of parts of `extent` to try: equal parts, in whole lines of lanes, fewer and fewer.
 SmallVector<int64_t> partSizes(int64_t extent, const Backend &backend) {
-  const int64_t lanes = backend.info().memory.lanes;
+  const int64_t lanes = backend.info().tiles().lanes;
   SmallVector<int64_t> sizes;
   for (int64_t count = 1; sizes.empty() || sizes.back() > lanes; count += 1 + count / 4) {
     const auto size = static_cast<int64_t>(

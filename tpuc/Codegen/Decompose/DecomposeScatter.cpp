@@ -191,7 +191,7 @@ template <typename Op> bool decompose(OpMaker &maker, Op op) {
     result = aroundBox(maker, reduction, op.getInput(), op.getUpdates(), *box);
   } else {
     // The most rows that a command gathers from.
-    const int64_t mostRows = maker.backend.info().dma.maxExtent.h;
+    const int64_t mostRows = maker.backend.info().transfer().maxExtent.h;
     const bool isOnce =
         llvm::DenseSet<int64_t>(targets->rows.begin(), targets->rows.end()).size() ==
         targets->rows.size();

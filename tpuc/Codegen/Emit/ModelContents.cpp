@@ -87,7 +87,7 @@ Expected<void> ContentsReader::place(top::WeightOp weight, int64_t address) {
   if (!read)
     return propagate(read);
   const PoolSite pool = poolOf(module);
-  const auto lanes = int64_t{target.memory.lanes};
+  const auto lanes = int64_t{target.tiles().lanes};
   const auto size = static_cast<int64_t>(weights.size());
   int64_t offset = address - static_cast<int64_t>(axisTile.address);
   int64_t rows = 1;

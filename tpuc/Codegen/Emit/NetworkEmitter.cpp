@@ -75,6 +75,8 @@ private:
   llvm::DenseMap<Value, int64_t> complete;
   PoolSite pool;
   SmallVector<int64_t> poolUnits;
+  /// The memory space of the pool: that of all that is resident.
+  unsigned poolSpace = kTileSpace;
   /// What first needs each piece of the pool.
   std::map<size_t, const Placed *> needed;
 };
@@ -162,8 +164,10 @@ int64_t NetworkEmitter::timeAt(const Placed &placed, size_t tile, int64_t step) 
 
 void NetworkEmitter::addGroup(const TiledGroup &group, const Placed &placed) {
   for (const auto &load : group.loads)
-    if (load->info.resident != 0)
+    if (load->info.resident != 0) {
+      poolSpace = backend.memorySpaceOf(load->user->op, load->operand);
       needed.try_emplace(pool.rows.pieceAt(load->info.outAddress - pool.local), &placed);
+    }
   for (size_t tile = 0; tile < group.numTiles(); ++tile) {
     for (const auto &load : group.loads)
       if (load->isNew(tile) && load->info.resident == 0)
@@ -208,10 +212,11 @@ void NetworkEmitter::addPool() {
   for (auto [number, placed] : needed) {
     const PoolRows::Piece piece = pool.rows.piece(number);
     const int64_t global =
-        pool.global + pool.rows.globalOffset(piece.begin, int64_t{backend.info().memory.lanes});
+        pool.global + pool.rows.globalOffset(piece.begin, int64_t{backend.info().tiles().lanes});
     add(timeAt(*placed, 0, poolUnits[number] - placed->start), Event::LoadsPool,
         [this, piece, global] {
-          return emitter.loadPool(global, pool.local + piece.begin, piece.end - piece.begin);
+          return emitter.loadPool(poolSpace, global, pool.local + piece.begin,
+                                  piece.end - piece.begin);
         });
   }
 }

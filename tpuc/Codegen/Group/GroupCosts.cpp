@@ -66,34 +66,35 @@ void AxisTile::appendTo(CostKey &key, const TileModel &model, unsigned axis) con
   }
 }
 
-/// Gives every tensor a place of its own.
-void GroupCosts::place(TiledOp &tiled) const {
-  int64_t next = 0;
+/// Gives every tensor a place of its own; what all of them take.
+Footprint GroupCosts::place(TiledOp &tiled) const {
+  Footprint next;
   const auto put = [&](LocalTile &local, unsigned index) {
-    local.address = next;
+    const unsigned space = backend.memorySpaceOf(tiled.op, index);
+    local.address = next[space];
     const int64_t bytes =
         backend.localBytes(tiled.op, *tiled.model, index, local.held ? *local.held : local.tile);
-    next += alignedLocally(bytes, backend.info());
+    next[space] += alignedLocally(bytes, backend.info(), space);
   };
   for (auto [index, operand] : llvm::enumerate(tiled.operands))
     if (tiled.model->operands[index].isPresent &&
         backend.isLoaded(tiled.op->getOpOperand(static_cast<unsigned>(index))))
       put(operand, static_cast<unsigned>(index));
   put(tiled.result, tiled.op->getNumOperands());
-  tiled.scratchAddress = next;
+  tiled.scratchAddress = next[kTileSpace];
+  return next;
 }
 
 std::optional<GroupCosts::Work> GroupCosts::measure(TiledOp tiled) const {
-  place(tiled);
+  const Footprint tensors = place(tiled);
   Expected<int64_t> scratch = backend.scratchBytes(tiled);
   if (!scratch)
     return std::nullopt;
   tiled.scratchBytes = *scratch;
-  if (tiled.scratchAddress + *scratch > backend.info().memory.localBytesPerLane)
+  if (!(tensors + Footprint(*scratch)).fits(Footprint::capacityOf(backend.info())))
     return std::nullopt;
-  Expected<int64_t> cycles =
-      backend.cyclesOf([&](Emitter &emitter) { return emitter.compute(tiled); });
-  return cycles ? std::optional<Work>({*cycles, *scratch}) : std::nullopt;
+  Expected<Cost> cost = backend.cost([&](Emitter &emitter) { return emitter.compute(tiled); });
+  return cost ? std::optional<Work>({cost->sum(), *scratch}) : std::nullopt;
 }
 
 std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
@@ -116,10 +117,10 @@ std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index
   if (const auto known = transfers.find(bytesOf(key)))
     return *known;
   const auto base = static_cast<int64_t>(backend.info().global.modelBase);
-  Expected<int64_t> cycles = backend.cyclesOf([&](Emitter &emitter) {
+  Expected<Cost> cost = backend.cost([&](Emitter &emitter) {
     return isResult ? emitter.store(tiled, base) : emitter.load(tiled, index, base);
   });
-  return transfers.add(bytesOf(key), cycles ? std::optional<int64_t>(*cycles) : std::nullopt);
+  return transfers.add(bytesOf(key), cost ? std::optional<int64_t>(cost->sum()) : std::nullopt);
 }
 
 int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {

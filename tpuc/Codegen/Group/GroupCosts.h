@@ -44,11 +44,11 @@ public:
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
   /// operands). None: the chip refuses it.
   std::optional<int64_t> transfer(const TiledOp &tiled, unsigned index);
-  /// The bytes of a tile in each lane (`Backend::localBytes`).
+  /// The bytes of a tile in each lane of its space (`Backend::localBytes`).
   int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
 
 private:
-  void place(TiledOp &tiled) const;
+  Footprint place(TiledOp &tiled) const;
   std::optional<Work> measure(TiledOp tiled) const;
 
   const Backend &backend;

@@ -25,6 +25,7 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
     const GroupTensor::User other = tensor.users.front();
     if (plan.models[other.layer]->operands[other.operand].extents ==
             plan.models[layer]->operands[index].extents &&
+        tensor.space == planner.backend.memorySpaceOf(op, index) &&
         planner.backend.liesAlike(plan.layers[other.layer], other.operand, op, index))
       return static_cast<unsigned>(number);
   }
@@ -40,6 +41,7 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
   if (auto found = made.find(operand.get()); found != made.end()) {
     const unsigned producer = *plan.tensors[found->second].producer;
     if (plan.models[producer]->result != plan.models[layer]->operands[index].extents ||
+        planner.backend.memorySpaceOf(op, index) != plan.tensors[found->second].space ||
         !planner.backend.liesAlike(plan.layers[producer], plan.layers[producer]->getNumOperands(),
                                    op, index))
       return refuse(layer, "its input does not lie as '" + layerName(plan.layers[producer]) +
@@ -51,6 +53,7 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
     tensor = static_cast<int>(plan.tensors.size());
     Operation *source = operand.get().getDefiningOp();
     plan.tensors.push_back({.value = operand.get(),
+                            .space = planner.backend.memorySpaceOf(op, index),
                             .isConstant = source && isConstant(source),
                             .isResident = planner.resident.contains(&operand)});
   }

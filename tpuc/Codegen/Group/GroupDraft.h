@@ -96,7 +96,7 @@ private:
                                const KnownMeasures &known);
   Expected<void> measureLayer(unsigned layer, const KnownMeasures &known);
   Expected<void> measureMove(GroupPlan::PartMove &move);
-  int64_t leastRoom(unsigned layer) const;
+  Footprint leastRoom(unsigned layer) const;
   /// Sections that cost the same.
   struct Kind {
     unsigned axisTile = 0;

@@ -11,15 +11,13 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-int64_t codegen::alignedLocally(int64_t bytes, const TargetInfo &target) {
-  return static_cast<int64_t>(
-      llvm::alignTo(static_cast<uint64_t>(bytes), static_cast<uint64_t>(localAlignment(target))));
+int64_t codegen::alignedLocally(int64_t bytes, const TargetInfo &target, unsigned space) {
+  return alignedTo(bytes, localAlignment(target, space));
 }
 
 /// The single numbers of the attribute.

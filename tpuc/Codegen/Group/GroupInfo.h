@@ -9,6 +9,7 @@
 #ifndef TPUC_CODEGEN_GROUP_GROUPINFO_H
 #define TPUC_CODEGEN_GROUP_GROUPINFO_H
 
+#include "tpuc/Codegen/Footprint.h"
 #include "tpuc/Codegen/Tile/TileModel.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -16,10 +17,12 @@
 
 namespace tpuc::codegen {
 
-/// Local memory is given out in multiples of what a lane works on at once.
-inline int64_t localAlignment(const TargetInfo &target) { return target.memory.euBytes; }
+/// A memory space is given out in multiples of so many bytes.
+inline int64_t localAlignment(const TargetInfo &target, unsigned space = kTileSpace) {
+  return target.memory.spaces[space].align;
+}
 /// `bytes` rounded up to that.
-int64_t alignedLocally(int64_t bytes, const TargetInfo &target);
+int64_t alignedLocally(int64_t bytes, const TargetInfo &target, unsigned space = kTileSpace);
 
 /// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
 inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";

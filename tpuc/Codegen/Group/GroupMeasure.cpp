@@ -47,7 +47,7 @@ Expected<void> GroupDraft::measureTensor(GroupTensor &tensor, ArrayRef<TileCount
                      ? 0
                      : alignedLocally(planner.costs.bytes(plan.layers[layer], *plan.models[layer],
                                                           index, longest),
-                                      planner.backend.info());
+                                      planner.backend.info(), tensor.space);
   if (tensor.isResident) {
     tensor.numVersions = 1;
     return {};
@@ -140,18 +140,18 @@ Expected<void> GroupDraft::measureMove(GroupPlan::PartMove &move) {
   return {};
 }
 
-/// The bytes of what a layer reads and makes.
-int64_t GroupDraft::leastRoom(unsigned layer) const {
+/// What a layer reads and makes takes so much.
+Footprint GroupDraft::leastRoom(unsigned layer) const {
   llvm::SmallSet<unsigned, 4> tensors;
   tensors.insert(plan.results[layer]);
   for (int operand : plan.operands[layer])
     if (operand >= 0)
       tensors.insert(static_cast<unsigned>(operand));
-  int64_t bytes = 0;
-  for (unsigned tensor : tensors)
-    if (!plan.tensors[tensor].isResident && !plan.tensors[tensor].container)
-      bytes += plan.tensors[tensor].bytes;
-  return bytes;
+  Footprint room;
+  for (unsigned number : tensors)
+    if (const GroupTensor &tensor = plan.tensors[number]; !tensor.isResident && !tensor.container)
+      room[tensor.space] += tensor.bytes;
+  return room;
 }
 
 Expected<void> GroupDraft::measure(const GroupPlan *tail) {
@@ -161,7 +161,7 @@ Expected<void> GroupDraft::measure(const GroupPlan *tail) {
     if (Expected<void> measured = measureTensor(tensor, numbers, known); !measured)
       return measured;
   for (unsigned layer = 0; layer < plan.layers.size(); ++layer)
-    if (leastRoom(layer) > planner.capacity) {
+    if (!leastRoom(layer).fits(planner.capacity)) {
       // Tiles do not get shorter by other users.
       isHopeless = true;
       return refuse(layer, "its slices do not fit local memory");

@@ -19,11 +19,12 @@
 
 namespace tpuc::codegen {
 
-/// A tensor in local memory while a group runs. Time steps count from the first layer's of the same
-/// tile.
+/// A tensor in a memory space while a group runs. Time steps count from the first layer's of the
+/// same tile.
 struct GroupTensor {
   /// What it holds: what a layer of the group makes, or a tensor from outside.
   mlir::Value value;
+  unsigned space = kTileSpace;
   /// The layer that makes it; none if it is loaded.
   std::optional<unsigned> producer = std::nullopt;
   struct User {
@@ -91,7 +92,7 @@ struct GroupPlan {
   TiledOp carrier(const GroupTensor &tensor, const TileCounts &number) const;
   /// The operand number of the carrier.
   unsigned carrierIndex(const GroupTensor &tensor) const;
-  /// The bytes that a tensor takes by itself.
+  /// The bytes of its space that a tensor takes by itself.
   int64_t ownBytes(const GroupTensor &tensor) const {
     return tensor.container ? 0 : tensor.bytes * tensor.buffers;
   }
@@ -123,10 +124,10 @@ class GroupDraft;
 /// Plans groups for one chip. Several threads may ask at once, as long as nobody changes the ops.
 class GroupPlanner {
 public:
-  /// `capacity`: the bytes of local memory, in each lane, that groups may use. `resident`: constant
-  /// operands that are loaded once for the whole network.
-  GroupPlanner(const Backend &backend, int64_t capacity, llvm::DenseSet<mlir::OpOperand *> resident,
-               const Heuristics &heuristics = {})
+  /// `capacity`: what groups may use. `resident`: constant operands that are loaded once for the
+  /// whole network.
+  GroupPlanner(const Backend &backend, const Footprint &capacity,
+               llvm::DenseSet<mlir::OpOperand *> resident, const Heuristics &heuristics = {})
       : backend(backend), capacity(capacity), resident(std::move(resident)), heuristics(heuristics),
         costs(backend) {}
 
@@ -153,7 +154,7 @@ private:
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
-  int64_t capacity;
+  Footprint capacity;
   llvm::DenseSet<mlir::OpOperand *> resident;
   Heuristics heuristics;
   GroupCosts costs;
@@ -165,8 +166,8 @@ private:
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 
-/// The bytes in use in each of `plan.period()` steps, tiles of neighbouring periods included.
-llvm::SmallVector<int64_t> localLoad(const GroupPlan &plan);
+/// What is in use in each of `plan.period()` steps, tiles of neighbouring periods included.
+llvm::SmallVector<Footprint> localLoad(const GroupPlan &plan);
 
 } // namespace tpuc::codegen
 

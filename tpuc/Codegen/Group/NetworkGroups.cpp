@@ -195,8 +195,9 @@ Expected<void> GroupChooser::schedule(SubNetGroups &part) const {
 
 Expected<Parts> GroupChooser::plan(int64_t percent) const {
   Parts parts(bare.begin(), bare.end());
-  const auto planner = std::make_shared<GroupPlanner>(backend, place.address * percent / 100,
-                                                      place.pool.operands, options.heuristics);
+  const auto planner =
+      std::make_shared<GroupPlanner>(backend, place.capacity(backend.info()).share(percent, 100),
+                                     place.pool.operands, options.heuristics);
   if (!options.file.empty())
     if (Expected<void> loaded = load(parts, *planner); !loaded)
       return propagate(loaded);
@@ -462,7 +463,7 @@ Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOpti
     pools.insert(pools.begin(), residentConstants(layersOf(*bare), backend));
   for (const ResidentConstants &pool : pools) {
     const PoolPlace place = {.pool = pool,
-                             .address = int64_t{backend.info().memory.localBytesPerLane} -
+                             .address = Footprint::capacityOf(backend.info())[pool.space] -
                                         pool.rows.bytes()};
     const GroupChooser chooser(main, *bare, place, options, backend, threads);
     for (int64_t percent : {100, 90, 75, 50}) {

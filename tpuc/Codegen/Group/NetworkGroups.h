@@ -61,7 +61,7 @@ struct SubNetGroups {
 
 struct NetworkGroups {
   std::vector<SubNetGroups> parts;
-  /// What stays in local memory for the whole network, and where that begins.
+  /// What stays in its memory space for the whole network, and where that begins.
   ResidentConstants pool;
   int64_t poolAddress = 0;
 

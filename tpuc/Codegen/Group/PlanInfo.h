@@ -14,10 +14,17 @@
 
 namespace tpuc::codegen {
 
-/// The short constants that stay in local memory, and where their rows begin.
+/// The short constants that stay in their memory space, and where their rows begin.
 struct PoolPlace {
   const ResidentConstants &pool;
   int64_t address = 0;
+
+  /// What is left of memory spaces.
+  Footprint capacity(const TargetInfo &target) const {
+    Footprint left = Footprint::capacityOf(target);
+    left[pool.space] = address;
+    return left;
+  }
 };
 
 /// What is loaded, in the order in which it is due, for one layer constants first, which wait for

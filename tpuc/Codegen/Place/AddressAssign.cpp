@@ -298,7 +298,7 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     const int64_t alignment = global.alignment.value_or(1);
     const auto base = static_cast<int64_t>(global.modelBase);
     const int64_t weights =
-        assignWeights(main, base, int64_t{backend->info().memory.lanes}, alignment);
+        assignWeights(main, base, int64_t{backend->info().tiles().lanes}, alignment);
     // Neurons keep rows of the DMA's own alignment apart, not whole pages.
     Neurons neurons(main, *backend, global.transferAlignment.value_or(alignment));
     Expected<int64_t> bytes = neurons.allocate();

@@ -11,8 +11,6 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -20,13 +18,8 @@ using namespace tpuc::codegen;
 /// A piece is at least so long, if another one follows. Shorter ones come sooner; each transfer
 /// takes a while to start.
 static constexpr int64_t kPiece = 1024;
-/// The pool takes at most this part of local memory.
+/// The pool takes at most this part of its memory space.
 static constexpr int64_t kShare = 16;
-
-static int64_t alignedTo(int64_t bytes, int64_t alignment) {
-  return static_cast<int64_t>(
-      llvm::alignTo(static_cast<uint64_t>(bytes), static_cast<uint64_t>(alignment)));
-}
 
 size_t PoolRows::pieceAt(int64_t offset) const {
   return static_cast<size_t>(llvm::upper_bound(ends, offset) - ends.begin());
@@ -42,7 +35,6 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
   int64_t begin = 0;
   int64_t end = 0;
   const TargetInfo &target = backend.info();
-  const MemoryInfo &memory = target.memory;
   // Longer rows are transferred at full speed. Where that is not known, nothing is resident.
   const int64_t longRow = target.timing ? target.timing->minBurstBytes : 0;
   for (Operation *layer : layers)
@@ -51,13 +43,17 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
       const std::optional<int64_t> alignment = backend.residentAlignment(operand);
       if (!unpack || !alignment)
         continue;
+      const unsigned space = backend.memorySpaceOf(layer, operand.getOperandNumber());
+      if (pool.operands.empty())
+        pool.space = space;
+      const MemorySpace &memory = target.memory.spaces[space];
       // [lanes, elements of a row].
       const auto lanes = cast<RankedTensorType>(unpack.getInput().getType()).getShape().front();
       const int64_t row = globalBytes(unpack.getInput().getType()) / lanes;
       const bool isFull = end - begin >= kPiece;
-      const int64_t offset = alignedTo(end, isFull ? localAlignment(target) : *alignment);
-      if (row >= longRow || lanes > int64_t{memory.lanes} ||
-          offset + row > int64_t{memory.localBytesPerLane} / kShare)
+      const int64_t offset = alignedTo(end, isFull ? localAlignment(target, space) : *alignment);
+      if (space != pool.space || row >= longRow || lanes > int64_t{memory.lanes} ||
+          offset + row > int64_t{memory.bytes} / kShare)
         continue;
       pool.operands.insert(&operand);
       if (!pool.offsets.try_emplace(unpack.getInput(), offset).second)
@@ -72,6 +68,6 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
   if (!pool.rows.ends.empty() && end - begin < kPiece / 2)
     pool.rows.ends.pop_back();
   if (end > 0)
-    pool.rows.ends.push_back(alignedLocally(end, target));
+    pool.rows.ends.push_back(alignedLocally(end, target, pool.space));
   return pool;
 }

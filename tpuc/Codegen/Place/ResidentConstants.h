@@ -42,10 +42,12 @@ struct ResidentConstants {
   /// By packed constant: the offset in the row of each lane.
   llvm::DenseMap<mlir::Value, int64_t> offsets;
   PoolRows rows;
+  /// The memory space that they are in.
+  unsigned space = kTileSpace;
 };
 
-/// The constants of `layers` that the chip keeps as short rows, as many as a small part of local
-/// memory holds.
+/// The constants of `layers` that the chip keeps as short rows, as many as a small part of a memory
+/// space holds: that of the first of them. Others are not resident.
 ResidentConstants residentConstants(llvm::ArrayRef<mlir::Operation *> layers,
                                     const Backend &backend);
 

@@ -25,25 +25,28 @@ std::pair<int64_t, int64_t> codegen::readSteps(const GroupTensor &tensor) {
   return steps;
 }
 
-static tl::unexpected<Error> tooLarge(int64_t bytes, int64_t capacity) {
-  return makeError("", std::to_string(bytes) + " bytes of local memory at a time",
-                   "at most " + std::to_string(capacity));
+static tl::unexpected<Error> tooLarge(const Footprint &needed, const Footprint &capacity) {
+  const unsigned space = needed.overflow(capacity).value_or(kTileSpace);
+  const std::string name =
+      space == kTileSpace ? "local memory" : "memory space " + std::to_string(space);
+  return makeError("", std::to_string(needed[space]) + " bytes of " + name + " at a time",
+                   "at most " + std::to_string(capacity[space]));
 }
 
 Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
-                                         MutableArrayRef<MovableLoad> loads, int64_t capacity,
-                                         int64_t room) {
+                                         MutableArrayRef<MovableLoad> loads,
+                                         const Footprint &capacity, const Footprint &room) {
   const auto at = [&](int64_t unit) -> ScheduleUnit & { return units[static_cast<size_t>(unit)]; };
   for (MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
-      at(unit).bytes += load.bytes;
+      at(unit).bytes[load.space] += load.bytes;
   for (const ScheduleUnit &unit : units)
-    if (unit.bytes > capacity)
+    if (!unit.bytes.fits(capacity))
       return tooLarge(unit.bytes, capacity);
 
   const auto hasRoom = [&](const MovableLoad &load, int64_t from) {
     for (int64_t unit = from; unit < load.uncountedEnd(); ++unit)
-      if (at(unit).bytes + load.bytes > room)
+      if (at(unit).bytes[load.space] + load.bytes > room[load.space])
         return false;
     return true;
   };
@@ -55,7 +58,7 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
   const auto issue = [&](size_t index, int64_t unit) {
     MovableLoad &load = loads[index];
     for (int64_t taken = unit; taken < load.uncountedEnd(); ++taken)
-      at(taken).bytes += load.bytes;
+      at(taken).bytes[load.space] += load.bytes;
     load.unit = unit;
     ends[index] = transfer = std::max(transfer, compute) + load.cycles;
     while (next < loads.size() && ends[next])
@@ -227,7 +230,8 @@ int64_t tileCycles(const GroupPlan &plan) {
 
 class StepPlanner {
 public:
-  StepPlanner(GroupPlan &plan, int64_t capacity) : plan(plan), capacity(capacity), starts({0}) {
+  StepPlanner(GroupPlan &plan, const Footprint &capacity)
+      : plan(plan), capacity(capacity), starts({0}) {
     for (int64_t cycles : plan.cycles)
       starts.push_back(starts.back() + cycles);
   }
@@ -254,7 +258,7 @@ private:
   }
 
   GroupPlan &plan;
-  int64_t capacity;
+  Footprint capacity;
   /// When each layer begins, and when the last one ends, if none waits for transfers.
   SmallVector<int64_t> starts;
 };
@@ -320,14 +324,17 @@ Expected<void> StepPlanner::plainWith(int64_t storeDelay, bool movesEarly) {
   for (const GroupTensor &tensor : plan.tensors)
     if (tensor.producer)
       for (int64_t step = tensor.firstStep; step <= tensor.lastStep; ++step)
-        at(step).bytes += plan.ownBytes(tensor);
+        at(step).bytes[tensor.space] += plan.ownBytes(tensor);
   llvm::stable_sort(loaded, [](const GroupTensor *a, const GroupTensor *b) {
     return readSteps(*a).first < readSteps(*b).first;
   });
   for (const GroupTensor *tensor : loaded) {
     const auto [need, last] = readSteps(*tensor);
-    loads.push_back(
-        {.bytes = tensor->bytes, .cycles = tensor->cycles, .need = need + 1, .last = last + 1});
+    loads.push_back({.bytes = tensor->bytes,
+                     .cycles = tensor->cycles,
+                     .need = need + 1,
+                     .last = last + 1,
+                     .space = tensor->space});
   }
   Expected<int64_t> cycles = scheduleLoads(units, loads, capacity, /*room=*/capacity);
   if (!cycles)
@@ -419,9 +426,10 @@ Expected<void> StepPlanner::sliced(Overlap overlap) {
       return makeError("", "a part of a concatenation that is the same in several slices");
   plan.mergeLifetimes();
   setBuffers();
-  const SmallVector<int64_t> load = localLoad(plan);
-  const int64_t peak = *llvm::max_element(load);
-  if (peak > capacity)
+  Footprint peak;
+  for (const Footprint &each : localLoad(plan))
+    peak.growTo(each);
+  if (!peak.fits(capacity))
     return tooLarge(peak, capacity);
   plan.estimate = tileCycles(plan);
   return {};
@@ -429,15 +437,15 @@ Expected<void> StepPlanner::sliced(Overlap overlap) {
 
 } // namespace
 
-SmallVector<int64_t> codegen::localLoad(const GroupPlan &plan) {
+SmallVector<Footprint> codegen::localLoad(const GroupPlan &plan) {
   const int64_t period = plan.period();
-  SmallVector<int64_t> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
+  SmallVector<Footprint> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
   for (const GroupTensor &tensor : plan.tensors) {
     const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
     const int64_t bytes = plan.ownBytes(tensor);
     int64_t within = tensor.firstStep - llvm::divideFloorSigned(tensor.firstStep, period) * period;
     for (int64_t step = 0; step < life; ++step) {
-      load[static_cast<size_t>(within)] += bytes;
+      load[static_cast<size_t>(within)][tensor.space] += bytes;
       within = within + 1 == period ? 0 : within + 1;
     }
   }
@@ -463,7 +471,7 @@ struct StepsOfTensor {
 
 } // namespace
 
-Expected<void> codegen::planSteps(GroupPlan &plan, int64_t capacity, bool overlaps) {
+Expected<void> codegen::planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps) {
   if (plan.numTiles() == 1)
     return StepPlanner(plan, capacity).plain();
   StepPlanner planner(plan, capacity);

@@ -21,13 +21,15 @@ struct ScheduleUnit {
   int64_t loadCycles = 0, storeCycles = 0;
   /// Earlier tiles of the same group, which are over when the unit begins.
   int64_t earlierCycles = 0;
-  /// Bytes of local memory in use.
-  int64_t bytes = 0;
+  /// What is in use.
+  Footprint bytes = {};
 };
 
 /// A load that may be brought forward.
 struct MovableLoad {
-  int64_t bytes = 0, cycles = 0;
+  /// In its memory space.
+  int64_t bytes = 0;
+  int64_t cycles = 0;
   /// The first and the last unit that need it; in front of the first one where its room is counted
   /// otherwise.
   int64_t need = 0, last = 0;
@@ -35,6 +37,7 @@ struct MovableLoad {
   std::optional<int64_t> counted = std::nullopt;
   /// The first unit in which it may be loaded.
   int64_t earliest = 0;
+  unsigned space = kTileSpace;
   /// The unit in which it is loaded: the result.
   int64_t unit = 0;
 
@@ -49,14 +52,14 @@ struct MovableLoad {
 /// else. Returns the cycles until both engines are done. Errors: what is needed in a unit does not
 /// fit.
 Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
-                                llvm::MutableArrayRef<MovableLoad> loads, int64_t capacity,
-                                int64_t room);
+                                llvm::MutableArrayRef<MovableLoad> loads, const Footprint &capacity,
+                                const Footprint &room);
 
 /// Decides in which steps the tensors of `plan` are loaded, stored and alive, and estimates the
 /// cycles of the group. With several tiles, constants stay, the next tile is loaded while one
 /// computes and the last one stored, as far as there is room. Without `overlaps`, transfers of
 /// tiles and computation take turns. Errors: no room at all.
-Expected<void> planSteps(GroupPlan &plan, int64_t capacity, bool overlaps = true);
+Expected<void> planSteps(GroupPlan &plan, const Footprint &capacity, bool overlaps = true);
 
 /// The first and the last layer that read a tensor.
 std::pair<int64_t, int64_t> readSteps(const GroupTensor &tensor);

@@ -74,7 +74,7 @@ public:
   void run();
 
 private:
-  int64_t lanes() const { return backend.info().memory.lanes; }
+  int64_t lanes() const { return backend.info().tiles().lanes; }
   int64_t transferCycles(Value result) const {
     return backend.transferCycles(globalBytes(result.getType()), lanes());
   }

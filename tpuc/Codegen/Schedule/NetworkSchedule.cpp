@@ -76,43 +76,43 @@ SmallVector<Interval> occupied(const GroupPlan &group, const GroupTensor &tensor
   return intervals;
 }
 
-/// The bytes of a group that cannot be moved, in each step from `first` on.
+/// What a group takes that cannot be moved, in each step from `first` on.
 struct Occupancy {
   explicit Occupancy(const GroupPlan &group);
 
   int64_t first = 0;
-  std::vector<int64_t> bytes;
+  std::vector<Footprint> bytes;
 
 private:
-  void add(Interval steps, int64_t amount);
+  void add(Interval steps, unsigned space, int64_t amount);
 };
 
 Occupancy::Occupancy(const GroupPlan &group) {
   for (const GroupTensor &tensor : group.tensors)
     first = std::min(first, tensor.firstStep);
   for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes))
-    add({static_cast<int64_t>(layer), static_cast<int64_t>(layer)}, scratch);
+    add({static_cast<int64_t>(layer), static_cast<int64_t>(layer)}, kTileSpace, scratch);
   for (const GroupTensor &tensor : group.tensors) {
     SmallVector<Interval> intervals = occupied(group, tensor);
     if (isMovable(group, tensor))
       intervals = {neededSteps(group, tensor)};
     for (const Interval &interval : intervals)
-      add(interval, group.ownBytes(tensor));
+      add(interval, tensor.space, group.ownBytes(tensor));
   }
 }
 
-void Occupancy::add(Interval steps, int64_t amount) {
-  bytes.resize(std::max(bytes.size(), static_cast<size_t>(steps.last - first + 1)), 0);
+void Occupancy::add(Interval steps, unsigned space, int64_t amount) {
+  bytes.resize(std::max(bytes.size(), static_cast<size_t>(steps.last - first + 1)));
   for (int64_t step = steps.first; step <= steps.last; ++step)
-    bytes[static_cast<size_t>(step - first)] += amount;
+    bytes[static_cast<size_t>(step - first)][space] += amount;
 }
 
 class Scheduler {
 public:
   Scheduler(ArrayRef<Operation *> layers, MutableArrayRef<GroupPlan> groups, const Backend &backend,
             const PoolPlace &pool, const Heuristics &heuristics)
-      : layers(layers), groups(groups), backend(backend), pool(pool.pool), capacity(pool.address),
-        heuristics(heuristics) {}
+      : layers(layers), groups(groups), backend(backend), pool(pool.pool),
+        capacity(pool.capacity(backend.info())), heuristics(heuristics) {}
 
   Expected<NetworkSchedule> run(int64_t mostFill, uint64_t work);
   Expected<int64_t> estimate();
@@ -126,21 +126,22 @@ private:
   void buildUnits();
   Expected<bool> place(int64_t limit);
   SmallVector<int64_t> poolNeeds() const;
-  Expected<int64_t> moveLoads(int64_t room);
-  int64_t neededBytes() const;
+  Expected<int64_t> moveLoads(const Footprint &room);
+  Footprint neededBytes() const;
+  Expected<bool> allocate(unsigned space, uint64_t work);
   Expected<bool> allocate(uint64_t work);
 
   ArrayRef<Operation *> layers;
   MutableArrayRef<GroupPlan> groups;
   const Backend &backend;
   const ResidentConstants &pool;
-  int64_t capacity;
+  Footprint capacity;
   Heuristics heuristics;
   std::vector<ScheduleItem> items;
   SmallVector<int64_t> poolUnits;
   /// The unit in which a tensor of global memory is complete.
   llvm::DenseMap<Value, int64_t> complete;
-  std::vector<int64_t> bytes;
+  std::vector<Footprint> bytes;
   std::vector<ScheduleUnit> units;
   int64_t end = 0;
   /// Of the loads that were moved last.
@@ -157,7 +158,7 @@ bool Scheduler::fitsAt(const Occupancy &group, int64_t start) const {
     return false;
   for (auto [step, amount] : llvm::enumerate(group.bytes)) {
     const size_t unit = static_cast<size_t>(start + group.first) + step;
-    if ((unit < bytes.size() ? bytes[unit] : 0) + amount > capacity)
+    if (!(unit < bytes.size() ? bytes[unit] + amount : amount).fits(capacity))
       return false;
   }
   return true;
@@ -165,7 +166,7 @@ bool Scheduler::fitsAt(const Occupancy &group, int64_t start) const {
 
 void Scheduler::occupy(const Occupancy &group, int64_t start) {
   const auto first = static_cast<size_t>(start + group.first);
-  bytes.resize(std::max(bytes.size(), first + group.bytes.size()), 0);
+  bytes.resize(std::max(bytes.size(), first + group.bytes.size()));
   for (auto [step, amount] : llvm::enumerate(group.bytes))
     bytes[first + step] += amount;
 }
@@ -254,7 +255,7 @@ void Scheduler::buildUnits() {
       if (isMovable(group, tensor)) {
         const Interval needed = neededSteps(group, tensor);
         for (int64_t step = needed.first; step <= needed.last; ++step)
-          at(step).bytes -= tensor.bytes;
+          at(step).bytes[tensor.space] -= tensor.bytes;
       } else if (tensor.isLoaded()) {
         if (!mayBeginEarly(group, tensor))
           at(tensor.transferStep).loadCycles += tensor.cycles;
@@ -269,15 +270,18 @@ void Scheduler::buildUnits() {
   }
 }
 
-/// The most bytes that are needed in a unit.
-int64_t Scheduler::neededBytes() const {
-  std::vector<int64_t> needed;
+/// The most bytes that are needed in a unit, in each space.
+Footprint Scheduler::neededBytes() const {
+  std::vector<Footprint> needed;
   for (const ScheduleUnit &unit : units)
     needed.push_back(unit.bytes);
   for (const MovableLoad &load : loads)
     for (int64_t unit = load.need; unit <= load.last; ++unit)
-      needed[static_cast<size_t>(unit)] += load.bytes;
-  return *llvm::max_element(needed);
+      needed[static_cast<size_t>(unit)][load.space] += load.bytes;
+  Footprint most;
+  for (const Footprint &each : needed)
+    most.growTo(each);
+  return most;
 }
 
 /// The first units that need the pieces of the pool, in groups of several tiles all.
@@ -299,9 +303,9 @@ SmallVector<int64_t> Scheduler::poolNeeds() const {
 }
 
 /// Loads that may move, in the order of the first unit that needs them, of one unit those first
-/// that wait for nothing; those that come before they are needed fill local memory up to `room`.
+/// that wait for nothing; those that come before they are needed fill memory spaces up to `room`.
 /// The estimated cycles of the run.
-Expected<int64_t> Scheduler::moveLoads(int64_t room) {
+Expected<int64_t> Scheduler::moveLoads(const Footprint &room) {
   struct Load {
     MovableLoad load;
     /// None: a piece of the pool.
@@ -313,7 +317,7 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   poolUnits = poolNeeds();
   for (auto [piece, need] : llvm::enumerate(poolUnits)) {
     const auto [begin, end] = pool.rows.piece(piece);
-    const int64_t lanes = backend.info().memory.lanes;
+    const int64_t lanes = backend.info().memory.spaces[pool.space].lanes;
     if (need != kNever)
       moved.push_back({{.cycles = backend.transferCycles((end - begin) * lanes, lanes),
                         .need = need,
@@ -334,7 +338,8 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
                           .need = unit + 1,
                           .last = unit,
                           .counted = unit,
-                          .earliest = std::min(earliest, unit)},
+                          .earliest = std::min(earliest, unit),
+                          .space = tensor.space},
                          &tensor,
                          item.start});
       }
@@ -345,7 +350,8 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
                         .cycles = tensor.cycles,
                         .need = item.start + needed.first,
                         .last = item.start + needed.last,
-                        .earliest = tensor.isConstant ? earliest : available(tensor.value) + 1},
+                        .earliest = tensor.isConstant ? earliest : available(tensor.value) + 1,
+                        .space = tensor.space},
                        &tensor,
                        item.start});
     }
@@ -375,8 +381,8 @@ Expected<int64_t> Scheduler::moveLoads(int64_t room) {
   return cycles;
 }
 
-/// Whether everything has found its place.
-Expected<bool> Scheduler::allocate(uint64_t work) {
+/// Whether everything in a memory space has found its place.
+Expected<bool> Scheduler::allocate(unsigned space, uint64_t work) {
   alloc::AllocationProblem problem;
   std::vector<std::pair<int64_t *, size_t>> results;
   const auto add = [&](int64_t size, Interval interval) {
@@ -384,7 +390,7 @@ Expected<bool> Scheduler::allocate(uint64_t work) {
     buffer.lower = interval.first;
     buffer.upper = interval.last + 1;
     buffer.size = size;
-    buffer.alignment = localAlignment(backend.info());
+    buffer.alignment = localAlignment(backend.info(), space);
     problem.buffers.push_back(std::move(buffer));
     return problem.buffers.size() - 1;
   };
@@ -392,12 +398,13 @@ Expected<bool> Scheduler::allocate(uint64_t work) {
     if (!item.group)
       continue;
     GroupPlan &group = *item.group;
-    for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes)) {
-      const int64_t unit = item.start + static_cast<int64_t>(layer);
-      results.emplace_back(&group.scratchAddresses[layer], add(scratch, {unit, unit}));
-    }
+    if (space == kTileSpace)
+      for (auto [layer, scratch] : llvm::enumerate(group.scratchBytes)) {
+        const int64_t unit = item.start + static_cast<int64_t>(layer);
+        results.emplace_back(&group.scratchAddresses[layer], add(scratch, {unit, unit}));
+      }
     for (GroupTensor &tensor : group.tensors) {
-      if (tensor.isResident || tensor.container)
+      if (tensor.space != space || tensor.isResident || tensor.container)
         continue;
       std::optional<size_t> first;
       for (Interval interval : occupied(group, tensor)) {
@@ -418,16 +425,25 @@ Expected<bool> Scheduler::allocate(uint64_t work) {
       results.emplace_back(&tensor.address, *first);
     }
   }
+  if (space != kTileSpace && problem.buffers.empty())
+    return true;
   alloc::AllocatorOptions options;
-  options.capacity = capacity;
+  options.capacity = capacity[space];
   options.workLimit = work;
   Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
   if (!allocation)
     return propagate(allocation);
-  if (!allocation->fits(capacity))
+  if (!allocation->fits(capacity[space]))
     return false;
   for (auto [address, buffer] : results)
     *address = allocation->offsets[buffer];
+  return true;
+}
+
+Expected<bool> Scheduler::allocate(uint64_t work) {
+  for (unsigned space = 0; space < backend.info().memory.spaces.size(); ++space)
+    if (Expected<bool> isInPlace = allocate(space, work); !isInPlace || !*isInPlace)
+      return isInPlace;
   return true;
 }
 
@@ -440,7 +456,7 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill, uint64_t work) {
        {kMostFill, int64_t{97}, int64_t{94}, int64_t{88}, int64_t{80}, int64_t{70}, int64_t{50}}) {
     if (fill > mostFill)
       continue;
-    const int64_t room = capacity * fill / 100;
+    const Footprint room = capacity.share(fill, 100);
     if (Expected<int64_t> moved = moveLoads(room); !moved)
       continue;
     Expected<bool> isInPlace = allocate(work);
@@ -450,10 +466,10 @@ Expected<NetworkSchedule> Scheduler::run(int64_t mostFill, uint64_t work) {
       return NetworkSchedule{.items = std::move(items),
                              .poolUnits = std::move(poolUnits),
                              .fill = fill,
-                             .isCrowded = neededBytes() > room};
+                             .isCrowded = !neededBytes().fits(room)};
   }
-  return makeError("module", "the slices of its groups do not fit " + std::to_string(capacity) +
-                                 " bytes of local memory");
+  return makeError("module", "the slices of its groups do not fit " +
+                                 std::to_string(capacity[kTileSpace]) + " bytes of local memory");
 }
 
 Expected<int64_t> Scheduler::estimate() {

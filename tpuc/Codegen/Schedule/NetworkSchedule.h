@@ -62,9 +62,9 @@ struct NetworkSchedule {
 };
 
 /// Orders `groups` of `layers`, a sub-network, and those of these that move data, chooses when each
-/// begins, brings loads of constants forward, and gives everything its place in local memory in
-/// front of the pool. What is fuller than `mostFill` is not tried; `work` is for one try. Errors:
-/// there is no room.
+/// begins, brings loads of constants forward, and gives everything its place in its memory space,
+/// there in front of the pool. What is fuller than `mostFill` is not tried; `work` is for one try.
+/// Errors: there is no room.
 Expected<NetworkSchedule>
 scheduleNetwork(llvm::ArrayRef<mlir::Operation *> layers, llvm::MutableArrayRef<GroupPlan> groups,
                 const Backend &backend, const PoolPlace &pool, const Heuristics &heuristics = {},

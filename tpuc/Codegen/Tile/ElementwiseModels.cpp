@@ -138,7 +138,7 @@ Expected<TileModel> tiling::tableModel(tpu::LutOp op, TileLayout layout, const S
 
 Spread tiling::spreadOf(const TargetInfo &target) {
   constexpr int64_t kRows = 4, kMostElementBytes = 4;
-  return {target.memory.lanes, target.memory.localBytesPerLane / (kRows * kMostElementBytes)};
+  return {target.tiles().lanes, target.tiles().bytes / (kRows * kMostElementBytes)};
 }
 
 bool codegen::isElementwise(Operation *op) {

@@ -51,8 +51,11 @@ struct Layout {
 
 class Planner {
 public:
-  Planner(Operation *op, const Backend &backend, TileModel model, int64_t capacity)
-      : op(op), backend(backend), model(std::move(model)), capacity(capacity) {}
+  Planner(Operation *op, const Backend &backend, TileModel model, const Footprint &capacity)
+      : op(op), backend(backend), model(std::move(model)), capacity(capacity) {
+    for (unsigned index = 0; index <= op->getNumOperands(); ++index)
+      spaces.push_back(backend.memorySpaceOf(op, index));
+  }
 
   Expected<Tiling> plan();
 
@@ -65,12 +68,15 @@ private:
   }
   int64_t maxTiles(unsigned axis) const;
   Expected<void> tryCounts(Counts counts, std::optional<Layout> &best) const;
+  Expected<SmallVector<int64_t>> addresses(const Layout &layout) const;
   Expected<Tiling> place(const Layout &layout) const;
 
   Operation *op;
   const Backend &backend;
   TileModel model;
-  int64_t capacity;
+  Footprint capacity;
+  /// Of each operand, and of the result.
+  SmallVector<unsigned> spaces;
 };
 
 int64_t Planner::maxTiles(unsigned axis) const {
@@ -108,7 +114,8 @@ Expected<void> Planner::measure(Layout &layout) const {
       last[index] = tile;
       ++layout.versions[index];
       const int64_t bytes = backend.localBytes(op, model, static_cast<unsigned>(index), tile);
-      layout.bytes[index] = std::max(layout.bytes[index], alignedLocally(bytes, backend.info()));
+      layout.bytes[index] =
+          std::max(layout.bytes[index], alignedLocally(bytes, backend.info(), spaces[index]));
       layout.cost += bytes;
     }
     Expected<int64_t> scratch = backend.scratchBytes(tiled);
@@ -120,10 +127,10 @@ Expected<void> Planner::measure(Layout &layout) const {
 }
 
 bool Planner::fits(const Layout &layout, unsigned buffers) const {
-  int64_t total = layout.scratch;
-  for (auto [bytes, versions] : llvm::zip_equal(layout.bytes, layout.versions))
-    total += bytes * (versions > 1 ? buffers : 1);
-  return total <= capacity;
+  Footprint total = layout.scratch;
+  for (auto [bytes, versions, space] : llvm::zip_equal(layout.bytes, layout.versions, spaces))
+    total[space] += bytes * (versions > 1 ? buffers : 1);
+  return total.fits(capacity);
 }
 
 Expected<Layout> Planner::layoutFor(const Counts &counts) const {
@@ -188,37 +195,55 @@ Expected<Tiling> Planner::plan() {
         break;
     }
   if (!best)
-    return makeError("",
-                     "no slice fits the " + std::to_string(capacity) + " bytes of local memory");
+    return makeError("", "no slice fits the " + std::to_string(capacity[kTileSpace]) +
+                             " bytes of local memory");
   return place(*best);
 }
 
 /// Everything is alive while the steps run: loads of the next and stores of the last one overlap.
-Expected<Tiling> Planner::place(const Layout &layout) const {
-  alloc::AllocationProblem problem;
-  const auto add = [&](const std::string &name, int64_t bytes) {
-    alloc::Buffer buffer;
-    buffer.name = name;
-    buffer.upper = 1;
-    buffer.size = bytes;
-    buffer.alignment = localAlignment(backend.info());
-    problem.buffers.push_back(std::move(buffer));
-  };
-  for (auto [index, bytes] : llvm::enumerate(layout.bytes))
-    add("tensor " + std::to_string(index), bytes * buffersOf(layout, index));
-  add("scratch", layout.scratch);
-  alloc::AllocatorOptions options;
-  options.capacity = capacity;
-  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
-  if (!allocation)
-    return propagate(allocation);
-  if (!allocation->fits(options.capacity))
-    return makeError("", "its slices do not fit local memory");
+/// The addresses of operands, of the result and of the scratch.
+Expected<SmallVector<int64_t>> Planner::addresses(const Layout &layout) const {
+  SmallVector<int64_t> addresses(layout.bytes.size() + 1, 0);
+  for (unsigned space = 0; space < backend.info().memory.spaces.size(); ++space) {
+    alloc::AllocationProblem problem;
+    SmallVector<size_t> placed;
+    const auto add = [&](size_t index, const std::string &name, int64_t bytes) {
+      alloc::Buffer buffer;
+      buffer.name = name;
+      buffer.upper = 1;
+      buffer.size = bytes;
+      buffer.alignment = localAlignment(backend.info(), space);
+      problem.buffers.push_back(std::move(buffer));
+      placed.push_back(index);
+    };
+    for (auto [index, bytes] : llvm::enumerate(layout.bytes))
+      if (spaces[index] == space)
+        add(index, "tensor " + std::to_string(index), bytes * buffersOf(layout, index));
+    if (space == kTileSpace)
+      add(layout.bytes.size(), "scratch", layout.scratch);
+    if (placed.empty())
+      continue;
+    alloc::AllocatorOptions options;
+    options.capacity = capacity[space];
+    Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
+    if (!allocation)
+      return propagate(allocation);
+    if (!allocation->fits(options.capacity))
+      return makeError("", "its slices do not fit local memory");
+    for (auto [index, offset] : llvm::zip_equal(placed, allocation->offsets))
+      addresses[index] = offset;
+  }
+  return addresses;
+}
 
+Expected<Tiling> Planner::place(const Layout &layout) const {
+  Expected<SmallVector<int64_t>> places = addresses(layout);
+  if (!places)
+    return propagate(places);
   Tiling plan;
   for (size_t index = 0; index < layout.bytes.size(); ++index) {
     GroupInfo info;
-    info.outAddress = allocation->offsets[index];
+    info.outAddress = (*places)[index];
     info.outBytes = layout.bytes[index];
     info.buffers = buffersOf(layout, index);
     const bool isResult = index == model.operands.size();
@@ -228,7 +253,7 @@ Expected<Tiling> Planner::place(const Layout &layout) const {
                                                 : model.operands[index].padded(axis, range).range);
     info.stage = isResult ? 1 : 0;
     if (isResult) {
-      info.scratchAddress = allocation->offsets.back();
+      info.scratchAddress = places->back();
       info.scratchBytes = layout.scratch;
       plan.result = std::move(info);
     } else if (layout.versions[index] > 0) {
@@ -243,7 +268,8 @@ Expected<Tiling> Planner::place(const Layout &layout) const {
 
 } // namespace
 
-Expected<Tiling> codegen::planTiling(Operation *op, const Backend &backend, int64_t capacity) {
+Expected<Tiling> codegen::planTiling(Operation *op, const Backend &backend,
+                                     const Footprint &capacity) {
   Expected<TileModel> model = tileModel(op, backend.info());
   if (!model)
     return propagate(model);
@@ -254,7 +280,7 @@ Expected<Place> codegen::fittingPlaceOf(Operation *op, const Backend &backend) {
   Expected<Place> place = backend.placeOf(op);
   if (!place || *place != Place::Local)
     return place;
-  Expected<Tiling> plan = planTiling(op, backend, backend.info().memory.localBytesPerLane);
+  Expected<Tiling> plan = planTiling(op, backend, Footprint::capacityOf(backend.info()));
   if (!plan)
     return propagate(plan);
   return place;

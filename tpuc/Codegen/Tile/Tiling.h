@@ -24,9 +24,9 @@ struct Tiling {
 };
 
 /// Cuts the result of `op` along the axes that its model allows into the parts with the least
-/// transfers that fit `capacity` bytes of local memory, with two buffers for each tensor that
+/// transfers that fit `capacity`, with two buffers for each tensor that
 /// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
-Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, int64_t capacity);
+Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, const Footprint &capacity);
 
 /// Where `op` is computed, as `Backend::placeOf` says. Errors (without `where`): also that no tile
 /// fits local memory.

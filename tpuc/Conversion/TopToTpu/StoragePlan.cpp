@@ -132,7 +132,7 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
     return params ? make(true, params->scale, params->zeroPoint) : quant::UniformQuantizedType();
   }
   const double threshold = std::max(std::abs(range->min), std::abs(range->max));
-  const bool isUnsigned = isNonNegative(value) && target.tiu.takes(unsignedType(type));
+  const bool isUnsigned = isNonNegative(value) && target.compute().takes(unsignedType(type));
   Expected<double> scale =
       isUnsigned ? unsignedScale(threshold, bits) : activationScale(threshold, bits);
   return scale ? make(!isUnsigned, *scale, 0) : quant::UniformQuantizedType();

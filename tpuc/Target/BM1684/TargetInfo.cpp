@@ -44,26 +44,28 @@ constexpr TargetInfo makeTarget() {
   t.floatSumRounding = RoundingMode::HalfToEven;
 
   // [V] sizes and the profile's clock. The c extents have 12 bits in the TIU.
-  t.tiu = {.types = kTypes,
-           .clockHz = 550'000'000,
-           .minCommandBytes = 128,
-           .maxCommandBytes = 128,
-           .commandIdBits = 16,
-           .maxExtent = {65535, 4095, 65535, 65535}};
-  t.dma = {.types = kTypes,
-           .clockHz = 550'000'000,
-           .minCommandBytes = 128,
-           .maxCommandBytes = 128,
-           .commandIdBits = 16,
-           .maxExtent = {65535, 65535, 65535, 65535}};
-  t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
+  t.engines = {{.name = "TIU",
+                .role = EngineRole::Compute,
+                .types = kTypes,
+                .clockHz = 550'000'000,
+                .minCommandBytes = 128,
+                .maxCommandBytes = 128,
+                .commandIdBits = 16,
+                .maxExtent = {65535, 4095, 65535, 65535}},
+               {.name = "DMA",
+                .role = EngineRole::Transfer,
+                .types = kTypes,
+                .clockHz = 550'000'000,
+                .minCommandBytes = 128,
+                .maxCommandBytes = 128,
+                .commandIdBits = 16,
+                .maxExtent = {65535, 65535, 65535, 65535}}};
+  t.stream = {.isShared = false, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
   // [V] Widths of the command's fields.
   t.window = {.maxStrideH = 15, .maxStrideW = 15, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
 
   // [V] but for the banks, [R]. Look-up tables lie in the L2 memory; no static memory is known.
-  t.memory = {.lanes = 64,
-              .euBytes = 128,
-              .localBytesPerLane = 512 << 10,
+  t.memory = {.spaces = {{.name = "local", .lanes = 64, .align = 128, .bytes = 512 << 10}},
               .banks = 8,
               .bankBytes = 64 << 10,
               .localBase = 0x0800'0000,

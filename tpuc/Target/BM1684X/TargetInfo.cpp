@@ -54,27 +54,29 @@ constexpr TargetInfo makeTarget() {
 
   // [V] sizes, id width; [R] clocks of the profile, extents (16-bit fields).
   // The 96-byte DMA command is the only one that the loader accepts, but for the 16-byte END.
-  t.tiu = {.types = kTypes,
-           .clockHz = 1'000'000'000,
-           .minCommandBytes = 16,
-           .maxCommandBytes = 128,
-           .commandIdBits = 20,
-           .maxExtent = {65535, 65535, 65535, 65535}};
-  t.dma = {.types = kTypes,
-           .clockHz = 1'000'000'000,
-           .minCommandBytes = 16,
-           .maxCommandBytes = 96,
-           .commandIdBits = 20,
-           .maxExtent = {65535, 65535, 65535, 65535}};
-  t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = true, .paddingBytes = 128};
+  t.engines = {{.name = "TIU",
+                .role = EngineRole::Compute,
+                .types = kTypes,
+                .clockHz = 1'000'000'000,
+                .minCommandBytes = 16,
+                .maxCommandBytes = 128,
+                .commandIdBits = 20,
+                .maxExtent = {65535, 65535, 65535, 65535}},
+               {.name = "DMA",
+                .role = EngineRole::Transfer,
+                .types = kTypes,
+                .clockHz = 1'000'000'000,
+                .minCommandBytes = 16,
+                .maxCommandBytes = 96,
+                .commandIdBits = 20,
+                .maxExtent = {65535, 65535, 65535, 65535}}};
+  t.stream = {.isShared = false, .headerBytes = 0, .hasEndCommand = true, .paddingBytes = 128};
   // [V] Widths of the command's fields: strides 1 to 15, pads 0 to 15, dilation - 1 and inserted
   // zeros 0 to 15.
   t.window = {.maxStrideH = 15, .maxStrideW = 15, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
 
   // [V] L2: the usable part of it.
-  t.memory = {.lanes = 64,
-              .euBytes = 64,
-              .localBytesPerLane = 256 << 10,
+  t.memory = {.spaces = {{.name = "local", .lanes = 64, .align = 64, .bytes = 256 << 10}},
               .banks = 16,
               .bankBytes = 16 << 10,
               .localBase = 0x0800'0000,
@@ -138,9 +140,10 @@ constexpr std::array kTargets = {makeTarget()};
 
 // The machine and the kernels repeat figures, as constants of their own are quicker to read.
 constexpr const MemoryInfo &kMemory = kTargets.front().memory;
-static_assert(kMemory.lanes == bm1684x::kLanes);
-static_assert(kMemory.euBytes == bm1684x::kEuBytes);
-static_assert(kMemory.localBytesPerLane == bm1684x::kLaneBytes);
+constexpr const MemorySpace &kTiles = kTargets.front().tiles();
+static_assert(kTiles.lanes == bm1684x::kLanes);
+static_assert(kTiles.align == bm1684x::kEuBytes);
+static_assert(kTiles.bytes == bm1684x::kLaneBytes);
 static_assert(kMemory.bankBytes == bm1684x::kBankBytes);
 static_assert(kMemory.localBase == bm1684x::kLocalBase);
 static_assert(kMemory.staticBase == bm1684x::kStaticBase);

@@ -57,19 +57,23 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   t.floatSumRounding = RoundingMode::TowardZero;
 
   // [V] 12-bit extents in the TIU, 16-bit in the DMA engine, whose clock is not known.
-  t.tiu = {.types = kTypes,
-           .clockHz = variant.tiuHz,
-           .minCommandBytes = 112,
-           .maxCommandBytes = 112,
-           .commandIdBits = 16,
-           .maxExtent = {4095, 4095, 4095, 4095}};
-  t.dma = {.types = kTypes,
-           .clockHz = std::nullopt,
-           .minCommandBytes = 64,
-           .maxCommandBytes = 64,
-           .commandIdBits = 16,
-           .maxExtent = {65535, 65535, 65535, 65535}};
-  t.stream = {.streams = 1, .headerBytes = 8, .hasEndCommand = false, .paddingBytes = 1};
+  t.engines = {{.name = "TIU",
+                .role = EngineRole::Compute,
+                .types = kTypes,
+                .clockHz = variant.tiuHz,
+                .minCommandBytes = 112,
+                .maxCommandBytes = 112,
+                .commandIdBits = 16,
+                .maxExtent = {4095, 4095, 4095, 4095}},
+               {.name = "DMA",
+                .role = EngineRole::Transfer,
+                .types = kTypes,
+                .clockHz = std::nullopt,
+                .minCommandBytes = 64,
+                .maxCommandBytes = 64,
+                .commandIdBits = 16,
+                .maxExtent = {65535, 65535, 65535, 65535}}};
+  t.stream = {.isShared = true, .headerBytes = 8, .hasEndCommand = false, .paddingBytes = 1};
   // [V] Strides, pads and insertions as the functional model accepts them; the dilation is the
   // width of its field.
   t.window = {.maxStrideH = variant.maxStride,
@@ -79,9 +83,7 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
               .maxInsert = 14};
 
   // [V] Commands see local memory by its offset; no other memory on the chip is known.
-  t.memory = {.lanes = variant.lanes,
-              .euBytes = 16,
-              .localBytesPerLane = 32 << 10,
+  t.memory = {.spaces = {{.name = "local", .lanes = variant.lanes, .align = 16, .bytes = 32 << 10}},
               .banks = 8,
               .bankBytes = 4 << 10,
               .localBase = std::nullopt,

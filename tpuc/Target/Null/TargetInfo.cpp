@@ -41,19 +41,20 @@ constexpr TargetInfo makeTarget() {
   t.requant.biasType = DataType::I32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
-  t.tiu = {.types = kTypes,
-           .clockHz = 1'000'000'000,
-           .minCommandBytes = 64,
-           .maxCommandBytes = 64,
-           .commandIdBits = 32,
-           .maxExtent = {65535, 65535, 65535, 65535}};
-  t.dma = t.tiu;
-  t.stream = {.streams = 2, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
+  const EngineInfo engine = {.types = kTypes,
+                             .clockHz = 1'000'000'000,
+                             .minCommandBytes = 64,
+                             .maxCommandBytes = 64,
+                             .commandIdBits = 32,
+                             .maxExtent = {65535, 65535, 65535, 65535}};
+  t.engines = {engine, engine};
+  t.engines[0].name = "computer";
+  t.engines[1].name = "mover";
+  t.engines[1].role = EngineRole::Transfer;
+  t.stream = {.isShared = false, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
   t.window = {.maxStrideH = 31, .maxStrideW = 31, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
 
-  t.memory = {.lanes = 4,
-              .euBytes = 16,
-              .localBytesPerLane = 16 << 10,
+  t.memory = {.spaces = {{.name = "tiles", .lanes = 4, .align = 16, .bytes = 16 << 10}},
               .banks = 4,
               .bankBytes = 4 << 10,
               .localBase = std::nullopt,

@@ -151,16 +151,14 @@ std::optional<int64_t> BM1684XBackend::residentAlignment(OpOperand &operand) con
   return backend::residentAlignment(operand);
 }
 
-Expected<int64_t>
-BM1684XBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
+Expected<Cost> BM1684XBackend::cost(Commands emit) const {
   BM1684XEmitter emitter;
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
-  return emitter.cycles();
+  return emitter.cost();
 }
 
-Expected<SmallVector<int64_t>>
-BM1684XBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
+Expected<SmallVector<int64_t>> BM1684XBackend::runCycles(Commands emit) const {
   BM1684XEmitter emitter;
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
@@ -170,7 +168,7 @@ BM1684XBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) co
 int64_t BM1684XBackend::tileUnit(Operation *op, unsigned axis) const {
   // Short rows of columns take as long as longer ones.
   const bool isOfColumns = axis == kAxisW && isa<tpu::MatMulOp>(op);
-  return axis == kAxisC || isOfColumns ? info().memory.lanes : 1;
+  return axis == kAxisC || isOfColumns ? info().tiles().lanes : 1;
 }
 
 std::unique_ptr<Emitter> BM1684XBackend::createEmitter() const {

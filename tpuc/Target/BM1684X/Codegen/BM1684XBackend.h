@@ -34,10 +34,8 @@ public:
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
   std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
-  Expected<int64_t>
-  cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
-  Expected<llvm::SmallVector<int64_t>>
-  runCycles(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
+  Expected<codegen::Cost> cost(codegen::Commands emit) const override;
+  Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 };

@@ -19,6 +19,7 @@
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Machine/Streams.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
+#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -56,7 +57,8 @@ Expected<void> BM1684XEmitter::store(const TiledOp &tiled, int64_t global) {
   return named(tiled.op, storeResult(builder, tiled, global));
 }
 
-Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
+Expected<void> BM1684XEmitter::loadPool(unsigned /*space*/, int64_t global, int64_t local,
+                                        int64_t bytes) {
   builder.beginLayer("");
   constexpr int64_t kWord = 4;
   const Extents rows = {1, kLanes, 1, bytes / kWord};
@@ -64,18 +66,20 @@ Expected<void> BM1684XEmitter::loadPool(int64_t global, int64_t local, int64_t b
                   localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
 }
 
-Expected<int64_t> BM1684XEmitter::cycles() {
+Expected<codegen::Cost> BM1684XEmitter::cost() {
   Expected<CommandStreams> streams = builder.finish();
   if (!streams)
     return propagate(streams);
-  int64_t sum = 0;
-  for (const Command &command : llvm::concat<const Command>(streams->tiu, streams->gdma)) {
-    Expected<CommandCost> cost =
-        commandCost(command, timingParameters(TimingModel::Vendor), "a command");
-    if (!cost)
-      return propagate(cost);
-    sum += cost->cycles;
-  }
+  codegen::Cost sum;
+  for (auto [role, commands] : {std::pair(EngineRole::Compute, &streams->tiu),
+                                std::pair(EngineRole::Transfer, &streams->gdma)})
+    for (const Command &command : *commands) {
+      Expected<CommandCost> cost =
+          commandCost(command, timingParameters(TimingModel::Vendor), "a command");
+      if (!cost)
+        return propagate(cost);
+      sum.cycles[*chipInfo().engineOf(role)] += cost->cycles;
+    }
   return sum;
 }
 

@@ -20,14 +20,14 @@ public:
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;
   Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
-  Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
+  Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *op) override;
   Expected<void> endSubNet() override;
   Expected<void> finish(model::CompiledModel &model) override;
 
   /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
-  Expected<int64_t> cycles();
+  Expected<codegen::Cost> cost();
 
   /// What the sub-networks that have ended take one after the other, by each set of parameters.
   Expected<llvm::SmallVector<int64_t>> runCycles() const;

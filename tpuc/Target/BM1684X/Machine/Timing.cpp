@@ -26,7 +26,9 @@ const TimingInfo &timingParameters(TimingModel model) {
   return model == TimingModel::Vendor ? *target.timing : *target.conservativeTiming;
 }
 
-double clockHz() { return static_cast<double>(*BM1684X::describeTargets().front().tiu.clockHz); }
+double clockHz() {
+  return static_cast<double>(*BM1684X::describeTargets().front().compute().clockHz);
+}
 
 std::string_view directionName(Direction direction) {
   constexpr std::array<std::string_view, kNumDirections> kNames = {"S2L", "L2S", "S2S", "L2L"};

@@ -86,7 +86,7 @@ Expected<void> NullBackend::checkTypes(Operation *op) const {
     if (isa<NoneType>(value.getType()) || (value.getDefiningOp() && isConstantValue(value)))
       continue;
     const std::optional<DataType> type = storageDataType(value.getType());
-    if (!type || (!info().tiu.takes(*type) && type != DataType::Bool))
+    if (!type || (!info().compute().takes(*type) && type != DataType::Bool))
       return makeError("", fmt::format("elements of {}", type ? dataTypeName(*type) : "no number"),
                        "a type that the chip computes with");
   }
@@ -146,12 +146,8 @@ Expected<Place> NullBackend::placeOf(Operation *op) const {
   return Place::Local;
 }
 
-int64_t NullBackend::transferCycles(int64_t bytes, int64_t rows) const {
-  return transferCost(info(), bytes, rows);
-}
-
 Expected<std::optional<PackedLayout>> NullBackend::packedLayout(OpOperand &operand) const {
-  return Null::packedLayout(operand, info().memory.lanes);
+  return Null::packedLayout(operand, info().tiles().lanes);
 }
 
 bool NullBackend::isLoaded(OpOperand &operand) const {
@@ -200,24 +196,15 @@ std::optional<int64_t> NullBackend::residentAlignment(OpOperand &operand) const 
   return kElement;
 }
 
-Expected<int64_t> NullBackend::cyclesOf(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
+Expected<Cost> NullBackend::cost(Commands emit) const {
   NullEmitter emitter(info(), /*keeps=*/false);
   if (Expected<void> emitted = emit(emitter); !emitted)
     return propagate(emitted);
-  return emitter.computeCycles() + emitter.transferCycles();
-}
-
-/// As if neither engine had to wait for the other one.
-Expected<SmallVector<int64_t>>
-NullBackend::runCycles(llvm::function_ref<Expected<void>(Emitter &)> emit) const {
-  NullEmitter emitter(info(), /*keeps=*/false);
-  if (Expected<void> emitted = emit(emitter); !emitted)
-    return propagate(emitted);
-  return SmallVector<int64_t>{std::max(emitter.computeCycles(), emitter.transferCycles())};
+  return emitter.cost();
 }
 
 int64_t NullBackend::tileUnit(Operation *, unsigned axis) const {
-  return axis == kAxisC ? info().memory.lanes : 1;
+  return axis == kAxisC ? info().tiles().lanes : 1;
 }
 
 std::unique_ptr<Emitter> NullBackend::createEmitter() const {

@@ -20,7 +20,6 @@ public:
 
   SchemeSet precisions() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
-  int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
@@ -31,10 +30,7 @@ public:
   bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
                  unsigned secondIndex) const override;
   std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
-  Expected<int64_t>
-  cyclesOf(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
-  Expected<llvm::SmallVector<int64_t>>
-  runCycles(llvm::function_ref<Expected<void>(codegen::Emitter &)> emit) const override;
+  Expected<codegen::Cost> cost(codegen::Commands emit) const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 

@@ -62,7 +62,7 @@ static const ConvThroughput &throughputOf(const TimingInfo &timing, DataType typ
 int64_t computeCost(const TargetInfo &target, const TiledOp &tiled) {
   const TimingInfo &timing = *target.timing;
   const Tile &result = tiled.result.tile;
-  const int64_t rounds = result[kAxisN].size * ceilDiv(result[kAxisC].size, target.memory.lanes);
+  const int64_t rounds = result[kAxisN].size * ceilDiv(result[kAxisC].size, target.tiles().lanes);
   const int64_t pixels = result[kAxisD].size * result[kAxisH].size * result[kAxisW].size;
   const ConvThroughput &rate = throughputOf(timing, *typeOf(tiled.op, 0));
   int64_t cycles = 0;
@@ -77,7 +77,7 @@ int64_t computeCost(const TargetInfo &target, const TiledOp &tiled) {
   else
     // All operands pass by, or all that is reduced.
     for (const LocalTile &operand : tiled.operands)
-      cycles += ceilDiv(numElements(operand.tile), target.memory.lanes) / 2 + 1;
+      cycles += ceilDiv(numElements(operand.tile), target.tiles().lanes) / 2 + 1;
   return timing.computeStartCycles + cycles;
 }
 

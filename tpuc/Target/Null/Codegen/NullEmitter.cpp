@@ -26,31 +26,32 @@ void NullEmitter::add(Command command, const TiledOp *tiled) {
 }
 
 Expected<void> NullEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
-  moving += transferCost(target, tiled, index);
+  count(EngineRole::Transfer, transferCost(target, tiled, index));
   add({.kind = Command::Kind::Load, .operand = index, .global = global}, &tiled);
   return {};
 }
 
 Expected<void> NullEmitter::compute(const TiledOp &tiled) {
-  computing += computeCost(target, tiled);
+  count(EngineRole::Compute, computeCost(target, tiled));
   add({.kind = Command::Kind::Compute}, &tiled);
   return {};
 }
 
 Expected<void> NullEmitter::store(const TiledOp &tiled, int64_t global) {
-  moving += transferCost(target, tiled, tiled.op->getNumOperands());
+  count(EngineRole::Transfer, transferCost(target, tiled, tiled.op->getNumOperands()));
   add({.kind = Command::Kind::Store, .global = global}, &tiled);
   return {};
 }
 
-Expected<void> NullEmitter::loadPool(int64_t global, int64_t local, int64_t bytes) {
-  moving += transferCost(target, bytes * target.memory.lanes, target.memory.lanes);
+Expected<void> NullEmitter::loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) {
+  count(EngineRole::Transfer, transferCost(target, bytes * target.memory.spaces[space].lanes,
+                                           target.memory.spaces[space].lanes));
   add({.kind = Command::Kind::LoadPool, .global = global, .local = local, .bytes = bytes});
   return {};
 }
 
 Expected<void> NullEmitter::move(Operation *op) {
-  moving += moveCost(target, op);
+  count(EngineRole::Transfer, moveCost(target, op));
   add({.kind = Command::Kind::Move, .op = op});
   return {};
 }

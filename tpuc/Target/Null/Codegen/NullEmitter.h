@@ -45,7 +45,7 @@ public:
   Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
   Expected<void> compute(const codegen::TiledOp &tiled) override;
   Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
-  Expected<void> loadPool(int64_t global, int64_t local, int64_t bytes) override;
+  Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) override;
   Expected<void> move(mlir::Operation *op) override;
   void endLayer(mlir::Operation *) override {}
   Expected<void> endSubNet() override;
@@ -53,18 +53,18 @@ public:
   Expected<void> finish(model::CompiledModel &model) override;
 
   const std::vector<Stream> &streams() const { return ended; }
-  /// The cycles of all commands so far by engine.
-  int64_t computeCycles() const { return computing; }
-  int64_t transferCycles() const { return moving; }
+  /// What all commands so far take.
+  const codegen::Cost &cost() const { return all; }
 
 private:
+  void count(EngineRole role, int64_t cycles) { all.cycles[*target.engineOf(role)] += cycles; }
   void add(Command command, const codegen::TiledOp *tiled = nullptr);
 
   const TargetInfo &target;
   bool keeps;
   Stream stream;
   std::vector<Stream> ended;
-  int64_t computing = 0, moving = 0;
+  codegen::Cost all;
 };
 
 } // namespace tpuc::Null

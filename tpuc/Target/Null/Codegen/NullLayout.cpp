@@ -88,13 +88,13 @@ ElementOrder orderOf(Operation *op, const TileModel &model, unsigned index) {
 }
 
 LaneLayout::LaneLayout(const TargetInfo &target, Form form, DataType type, const Tile &tile)
-    : tile(tile), lanes(target.memory.lanes),
+    : tile(tile), lanes(target.tiles().lanes),
       slots(static_cast<int64_t>(llvm::divideCeil(tile[kAxisC].size, lanes))),
       elementBytes(byteSize(type, 1)) {
   channelBytes = tile[kAxisD].size * tile[kAxisH].size * tile[kAxisW].size * elementBytes;
   if (form != Form::PerChannel)
     channelBytes = static_cast<int64_t>(
-        llvm::alignTo(static_cast<uint64_t>(channelBytes), target.memory.euBytes));
+        llvm::alignTo(static_cast<uint64_t>(channelBytes), target.tiles().align));
 }
 
 int64_t LaneLayout::bytes() const { return tile[kAxisN].size * slots * channelBytes; }

@@ -45,7 +45,7 @@ static top::WeightOp weightOf(Value value) {
 
 NullMachine::NullMachine(const TargetInfo &target, int64_t base, int64_t globalBytes,
                          std::byte poison)
-    : target(target), base(base), laneBytes(target.memory.localBytesPerLane), poison(poison),
+    : target(target), base(base), laneBytes(target.tiles().bytes), poison(poison),
       lanes(target.localBytes(), poison), memory(static_cast<size_t>(globalBytes), poison) {}
 
 Expected<std::byte *> NullMachine::global(int64_t address, int64_t bytes) {
@@ -121,7 +121,7 @@ Expected<void> NullMachine::load(const Command &command) {
   const TiledOp &tiled = command.tiled;
   const Value operand = tiled.op->getOperand(command.operand);
   if (auto unpack = operand.getDefiningOp<tpu::UnpackOp>())
-    return loadPacked(command, globalBytes(unpack.getInput().getType()) / target.memory.lanes);
+    return loadPacked(command, globalBytes(unpack.getInput().getType()) / target.tiles().lanes);
   Expected<std::byte *> from = global(command.global, globalBytes(operand.getType()));
   if (!from)
     return propagate(from);
@@ -140,7 +140,7 @@ Expected<void> NullMachine::store(const Command &command) {
 Expected<void> NullMachine::loadPool(const Command &command) {
   if (Expected<void> checked = checkLocal(command.local, command.bytes); !checked)
     return checked;
-  const auto count = int64_t{target.memory.lanes};
+  const auto count = int64_t{target.tiles().lanes};
   Expected<std::byte *> from = global(command.global, command.bytes * count);
   if (!from)
     return propagate(from);
@@ -179,7 +179,7 @@ Expected<void> NullMachine::join(const TiledOp &tiled) {
   const LaneLayout to(target, Form::Plain, type, tiled.result.tile);
   for (auto [index, part] : llvm::enumerate(tiled.operands)) {
     const int64_t before = channelsBefore(tiled.op, static_cast<unsigned>(index));
-    if (before % target.memory.lanes == 0 || part.isInPlace)
+    if (before % target.tiles().lanes == 0 || part.isInPlace)
       continue;
     const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.tile);
     for (auto [address, bytes] :
@@ -212,7 +212,7 @@ Expected<void> NullMachine::compute(const Command &command) {
   // Whatever else lies there is lost.
   if (Expected<void> checked = checkLocal(tiled.scratchAddress, tiled.scratchBytes); !checked)
     return checked;
-  for (int64_t lane = 0; lane < int64_t{target.memory.lanes}; ++lane)
+  for (int64_t lane = 0; lane < int64_t{target.tiles().lanes}; ++lane)
     std::memset(local(lane, tiled.scratchAddress), static_cast<int>(poison),
                 static_cast<size_t>(tiled.scratchBytes));
   Expected<std::vector<std::optional<Tensor>>> results = runner.run(op, operands);

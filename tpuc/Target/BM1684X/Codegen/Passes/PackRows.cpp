@@ -123,7 +123,7 @@ std::optional<double> RowPacker::estimate(const RowWindow &window, WindowClone &
   Expected<std::vector<Operation *>> layers = localLayers(ops, backend, /*withConcats=*/true);
   if (!layers)
     return std::nullopt;
-  GroupPlanner planner(backend, backend.info().memory.localBytesPerLane, {});
+  GroupPlanner planner(backend, Footprint::capacityOf(backend.info()), {});
   GroupTable table(*layers, planner, backend);
   ThreadPool alone(1);
   if (!table.fill(alone))

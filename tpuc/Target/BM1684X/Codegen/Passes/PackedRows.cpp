@@ -133,7 +133,7 @@ std::vector<RowChoice> PackedRows::choices() {
   std::vector<RowChoice> found;
   for (RowChoice each : starts)
     for (int64_t results = 1; results <= kMostRows; results *= 2)
-      if (results == 1 || results * channels <= int64_t{backend.info().memory.lanes}) {
+      if (results == 1 || results * channels <= int64_t{backend.info().tiles().lanes}) {
         each.packing.results = results;
         found.push_back(each);
       }
