@@ -33,6 +33,8 @@
 
 namespace tpuc::codegen {
 
+struct AddressPlan;
+
 /// Where an op is computed.
 enum class Place : uint8_t {
   Local,  ///< On tiles in local memory.
@@ -164,6 +166,9 @@ public:
   virtual int64_t transferCycles(int64_t bytes, int64_t rows) const;
   /// Parts of a result along `axis` begin at multiples of this.
   virtual int64_t tileUnit(mlir::Operation *op, unsigned axis) const = 0;
+  /// Chooses regions of global memory and places the tensors of `plan` in them. By default one
+  /// range, weights first (`placeInOneRange`). Errors: those of the allocator.
+  virtual Expected<void> assignAddresses(AddressPlan &plan) const;
 
   virtual std::unique_ptr<Emitter> createEmitter() const = 0;
 

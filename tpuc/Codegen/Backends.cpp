@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Backends.h"
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Place/AddressPlan.h"
 #include "tpuc/Target/Registry.h"
 
 using namespace mlir;
@@ -33,6 +34,10 @@ int64_t Backend::transferCycles(int64_t bytes, int64_t rows) const {
   const int64_t moved = std::max(bytes, rows * timing.minBurstBytes);
   return int64_t{timing.transferStartCycles} + timing.memoryLatencyCycles +
          static_cast<int64_t>(static_cast<double>(moved) / timing.globalToLocal) + 1;
+}
+
+Expected<void> Backend::assignAddresses(AddressPlan &plan) const {
+  return placeInOneRange(plan, target);
 }
 
 std::unique_ptr<Backend> codegen::backendOf(const TargetInfo &target) {

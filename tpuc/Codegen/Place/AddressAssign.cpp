@@ -12,13 +12,13 @@
 #include "tpuc/Codegen/Group/GroupTimes.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/Place/AddressPlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-#include "tpuc/Support/Allocator/Allocator.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -38,17 +38,19 @@ namespace {
 class Neurons {
 public:
   /// `planned`: groups whose layers are still by themselves.
-  Neurons(func::FuncOp main, const Backend &backend, int64_t alignment,
-          ArrayRef<const GroupPlan *> planned = {})
-      : block(main.front()), backend(backend), alignment(alignment) {
+  Neurons(func::FuncOp main, const Backend &backend, ArrayRef<const GroupPlan *> planned = {})
+      : block(main.front()), backend(backend) {
     for (const GroupPlan *plan : planned)
       for (Operation *layer : plan->layers)
         plans[layer] = plan;
+    collect();
+    containParts();
   }
 
-  /// Offsets for all tensors; their total size. `work` limits the search for a small one.
-  Expected<int64_t> allocate(uint64_t work = alloc::AllocatorOptions().workLimit);
-  void assign(int64_t base) const;
+  /// Adds all tensors to `plan`, each at a multiple of at least `alignment` bytes.
+  void addTo(AddressPlan &plan, int64_t alignment = 1);
+  /// Gives them the addresses that the plan has found.
+  void assign(const AddressPlan &plan) const;
 
 private:
   /// The tensor whose memory `value` lies in, from its beginning on.
@@ -62,7 +64,6 @@ private:
 
   Block &block;
   const Backend &backend;
-  int64_t alignment;
   llvm::DenseMap<Operation *, const GroupPlan *> plans;
   struct Life {
     int64_t lower, upper;
@@ -74,7 +75,8 @@ private:
     int64_t offset;
   };
   llvm::MapVector<Value, Inside> containers;
-  llvm::MapVector<Value, int64_t> offsets;
+  /// The numbers of the tensors in the plan.
+  llvm::DenseMap<Value, size_t> numbers;
 };
 
 Value Neurons::root(Value value) const {
@@ -195,44 +197,32 @@ void Neurons::containParts() {
   }
 }
 
-Expected<int64_t> Neurons::allocate(uint64_t work) {
-  collect();
-  containParts();
-  alloc::AllocationProblem problem;
-  llvm::DenseMap<Value, size_t> numbers;
+void Neurons::addTo(AddressPlan &plan, int64_t alignment) {
+  llvm::DenseSet<Value> outputs;
+  for (Value value : block.getTerminator()->getOperands())
+    outputs.insert(root(value));
   for (const auto &[value, life] : lives) {
-    const bool isPart = containers.contains(value);
-    alloc::Buffer buffer;
-    buffer.lower = life.lower;
-    buffer.upper = life.upper;
-    buffer.size = globalBytes(value.getType());
-    if (!isPart)
-      buffer.size =
-          static_cast<int64_t>(llvm::alignTo(static_cast<uint64_t>(buffer.size), alignment));
-    buffer.alignment = isPart ? 1 : alignment;
-    numbers[value] = problem.buffers.size();
-    problem.buffers.push_back(std::move(buffer));
+    numbers[value] = plan.tensors.size();
+    plan.tensors.push_back({.use = isa<BlockArgument>(value) ? GlobalUse::Inputs
+                                   : outputs.contains(value) ? GlobalUse::Outputs
+                                                             : GlobalUse::Neurons,
+                            .bytes = globalBytes(value.getType()),
+                            .lower = life.lower,
+                            .upper = life.upper,
+                            .alignment = alignment});
   }
   for (const auto &[part, inside] : containers)
-    problem.subBuffers.push_back({.buffer = numbers.lookup(part),
-                                  .container = numbers.lookup(inside.outer),
-                                  .offset = inside.offset});
-  alloc::AllocatorOptions options;
-  options.workLimit = work;
-  Expected<alloc::Allocation> allocation = alloc::allocate(problem, options);
-  if (!allocation)
-    return propagate(allocation);
-  for (auto [entry, offset] : llvm::zip_equal(lives, allocation->offsets))
-    offsets[entry.first] = offset;
-  return allocation->height;
+    plan.parts.push_back({.tensor = numbers.lookup(part),
+                          .container = numbers.lookup(inside.outer),
+                          .offset = inside.offset});
 }
 
-void Neurons::assign(int64_t base) const {
+void Neurons::assign(const AddressPlan &plan) const {
   const auto place = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    auto found = offsets.find(root(value));
-    if (type && found != offsets.end())
-      value.setType(withAddress(type, base + found->second));
+    auto found = numbers.find(root(value));
+    if (type && found != numbers.end())
+      value.setType(withAddress(type, plan.tensors[found->second].address));
   };
   // The owners last: `root` does not look at types.
   for (Value argument : block.getArguments())
@@ -250,39 +240,87 @@ void Neurons::assign(int64_t base) const {
   }
 }
 
+/// The constants of a function in global memory: one for each name, behind the resident ones.
+class Weights {
+public:
+  Weights(func::FuncOp main, const PoolSite &pool, int64_t lanes)
+      : main(main), pool(pool), lanes(lanes) {}
+
+  void addTo(AddressPlan &plan);
+  void assign(const AddressPlan &plan);
+  /// Where the pool begins; 0 where there is none.
+  int64_t poolAddress(const AddressPlan &plan) const {
+    return poolNumber ? plan.tensors[*poolNumber].address : 0;
+  }
+
+private:
+  void addPool(AddressPlan &plan);
+
+  func::FuncOp main;
+  const PoolSite &pool;
+  int64_t lanes;
+  std::optional<size_t> poolNumber;
+  /// By name: how far from the begin of the pool, or which tensor of the plan.
+  llvm::StringMap<int64_t> resident;
+  llvm::StringMap<size_t> numbers;
+};
+
+/// Resident weights stand piece after piece, in each row after row, one for each lane.
+void Weights::addPool(AddressPlan &plan) {
+  if (pool.rows.bytes() == 0)
+    return;
+  poolNumber = plan.tensors.size();
+  plan.tensors.push_back({.use = GlobalUse::Weights, .bytes = pool.rows.bytes() * lanes});
+  main.walk([&](tpu::LoadOp load) {
+    Expected<GroupInfo> info = GroupInfo::of(load);
+    auto weight = load.getInput().getDefiningOp<top::WeightOp>();
+    if (weight && info && info->resident != 0)
+      resident.try_emplace(weight.name(),
+                           pool.rows.globalOffset(info->outAddress - pool.local, lanes));
+  });
+}
+
+void Weights::addTo(AddressPlan &plan) {
+  addPool(plan);
+  main.walk([&](top::WeightOp weight) {
+    if (!resident.contains(weight.name()) &&
+        numbers.try_emplace(weight.name(), plan.tensors.size()).second)
+      plan.tensors.push_back(
+          {.use = GlobalUse::Weights, .bytes = globalBytes(weight.getOutput().getType())});
+  });
+}
+
+void Weights::assign(const AddressPlan &plan) {
+  main.walk([&](top::WeightOp weight) {
+    const auto offset = resident.find(weight.name());
+    const int64_t address = offset != resident.end()
+                                ? poolAddress(plan) + offset->second
+                                : plan.tensors[numbers.lookup(weight.name())].address;
+    auto type = cast<RankedTensorType>(weight.getOutput().getType());
+    weight.getOutput().setType(withAddress(type, address));
+  });
+}
+
 struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
   using Base::Base;
 
-  /// Addresses of the resident weights: piece after piece, in each row after row, one for each
-  /// lane. The bytes that the pool takes.
-  int64_t assignPool(func::FuncOp main, int64_t base, int64_t lanes, int64_t alignment,
-                     llvm::StringMap<int64_t> &addresses) {
-    const PoolSite pool = poolOf(getOperation());
-    if (pool.rows.bytes() == 0)
-      return 0;
-    main.walk([&](tpu::LoadOp load) {
-      Expected<GroupInfo> info = GroupInfo::of(load);
-      auto weight = load.getInput().getDefiningOp<top::WeightOp>();
-      if (weight && info && info->resident != 0)
-        addresses.try_emplace(weight.name(),
-                              base + pool.rows.globalOffset(info->outAddress - pool.local, lanes));
-    });
-    getOperation()->setAttr(kPoolAddress, Builder(&getContext()).getI64IntegerAttr(base));
-    return static_cast<int64_t>(llvm::alignTo(pool.rows.bytes() * lanes, alignment));
-  }
-
-  /// Addresses of the weights from `base` on, one for each name; the bytes that they take.
-  int64_t assignWeights(func::FuncOp main, int64_t base, int64_t lanes, int64_t alignment) {
-    llvm::StringMap<int64_t> addresses;
-    int64_t next = base + assignPool(main, base, lanes, alignment, addresses);
-    main.walk([&](top::WeightOp weight) {
-      auto type = cast<RankedTensorType>(weight.getOutput().getType());
-      auto [entry, isNew] = addresses.try_emplace(weight.name(), next);
-      if (isNew)
-        next = static_cast<int64_t>(llvm::alignTo(next + globalBytes(type), alignment));
-      weight.getOutput().setType(withAddress(type, entry->second));
-    });
-    return next - base;
+  /// Says where regions are: those of weights and neurons always, others where they are apart.
+  void setRegions(const AddressPlan &plan, int64_t alignment) {
+    const size_t neurons = plan.regionOf[static_cast<size_t>(GlobalUse::Neurons)];
+    constexpr std::pair<GlobalUse, StringLiteral> kNames[] = {{GlobalUse::Weights, "coeff"},
+                                                              {GlobalUse::Neurons, "neuron"},
+                                                              {GlobalUse::Inputs, "input"},
+                                                              {GlobalUse::Outputs, "output"}};
+    Builder builder(&getContext());
+    for (const auto &[use, name] : kNames) {
+      if (use != GlobalUse::Neurons && plan.regionOf[static_cast<size_t>(use)] == neurons)
+        continue;
+      const AddressRegion &region = plan.region(use);
+      const auto size = static_cast<int64_t>(llvm::alignTo(region.bytes, alignment));
+      getOperation()->setAttr(("module." + name + "_addr").str(),
+                              builder.getI64IntegerAttr(region.base));
+      getOperation()->setAttr(("module." + name + "_size").str(), builder.getI64IntegerAttr(size));
+    }
   }
 
   LogicalResult run() {
@@ -294,26 +332,22 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     if (!network)
       return module.emitError(network.error().message());
     func::FuncOp main = *network;
-    const GlobalMemoryInfo &global = backend->info().global;
-    const int64_t alignment = global.alignment.value_or(1);
-    const auto base = static_cast<int64_t>(global.modelBase);
-    const int64_t weights =
-        assignWeights(main, base, int64_t{backend->info().tiles().lanes}, alignment);
-    // Neurons keep rows of the DMA's own alignment apart, not whole pages.
-    Neurons neurons(main, *backend, global.transferAlignment.value_or(alignment));
-    Expected<int64_t> bytes = neurons.allocate();
-    if (!bytes)
-      return module.emitError(bytes.error().message());
-    neurons.assign(base + weights);
+    const TargetInfo &target = backend->info();
+    const PoolSite pool = poolOf(module);
+    Weights weights(main, pool, int64_t{target.tiles().lanes});
+    Neurons neurons(main, *backend);
+    AddressPlan plan;
+    weights.addTo(plan);
+    neurons.addTo(plan);
+    if (Expected<void> placed = backend->assignAddresses(plan); !placed)
+      return module.emitError(placed.error().message());
+    weights.assign(plan);
+    neurons.assign(plan);
+    if (pool.rows.bytes() != 0)
+      module->setAttr(kPoolAddress,
+                      Builder(&getContext()).getI64IntegerAttr(weights.poolAddress(plan)));
     top::updateFunctionType(main);
-    Builder builder(&getContext());
-    const std::pair<StringRef, int64_t> facts[] = {
-        {"module.coeff_addr", base},
-        {"module.coeff_size", weights},
-        {"module.neuron_addr", base + weights},
-        {"module.neuron_size", static_cast<int64_t>(llvm::alignTo(*bytes, alignment))}};
-    for (auto [name, value] : facts)
-      module->setAttr(name, builder.getI64IntegerAttr(value));
+    setRegions(plan, target.global.alignment.value_or(1));
     setPhase(module, Phase::Address);
     return success();
   }
@@ -327,27 +361,32 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
 } // namespace
 
 Expected<void> codegen::assignTrialAddresses(func::FuncOp main, const Backend &backend) {
-  const GlobalMemoryInfo &global = backend.info().global;
-  const auto alignment = global.alignment.value_or(1);
-  auto next = static_cast<int64_t>(global.modelBase);
+  AddressPlan plan{.work = 0};
+  std::vector<top::WeightOp> weights;
   main.walk([&](top::WeightOp weight) {
-    auto type = cast<RankedTensorType>(weight.getOutput().getType());
-    weight.getOutput().setType(withAddress(type, next));
-    next = static_cast<int64_t>(llvm::alignTo(next + globalBytes(type), alignment));
+    weights.push_back(weight);
+    plan.tensors.push_back(
+        {.use = GlobalUse::Weights, .bytes = globalBytes(weight.getOutput().getType())});
   });
-  Neurons neurons(main, backend, alignment);
-  if (Expected<int64_t> bytes = neurons.allocate(/*work=*/0); !bytes)
-    return propagate(bytes);
-  neurons.assign(next);
+  Neurons neurons(main, backend);
+  neurons.addTo(plan, backend.info().global.alignment.value_or(1));
+  if (Expected<void> placed = backend.assignAddresses(plan); !placed)
+    return placed;
+  for (auto [number, weight] : llvm::enumerate(weights)) {
+    auto type = cast<RankedTensorType>(weight.getOutput().getType());
+    weight.getOutput().setType(withAddress(type, plan.tensors[number].address));
+  }
+  neurons.assign(plan);
   return {};
 }
 
 Expected<int64_t> codegen::plannedBytes(func::FuncOp main, ArrayRef<const GroupPlan *> planned,
                                         const Backend &backend) {
-  const GlobalMemoryInfo &global = backend.info().global;
-  const int64_t alignment = global.alignment.value_or(1);
-  Neurons neurons(main, backend, global.transferAlignment.value_or(alignment), planned);
-  return neurons.allocate(/*work=*/0);
+  AddressPlan plan{.work = 0};
+  Neurons(main, backend, planned).addTo(plan);
+  if (Expected<void> placed = backend.assignAddresses(plan); !placed)
+    return propagate(placed);
+  return plan.bytes();
 }
 
 void codegen::dropAddresses(func::FuncOp main) {
