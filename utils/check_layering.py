@@ -16,14 +16,18 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 # Components that serve every chip: they ask the target, they never name one.
 CHIP_FREE = re.compile(r"tpuc/(Preprocess|Frontend|Dialect|Transforms|Interpreter|Calibration|Conversion|"
-                       r"Codegen|Driver)/|tpuc/(Target|Model)/[^/]+$|runtime/|tools/")
+                       r"Codegen|Driver)/|tpuc/(Target|Model)/[^/]+$|tpuc/Target/(Common|BM168x)/|runtime/|tools/")
 CHIP_NAME = re.compile(r"bm ?16[0-9]{2}x?|cv18[0-9x]|cv18xx|sophgo|dnnweaver", re.I)
+# A family of chips is no matter to others; its folder holds what they share, and includes no folder of one of them.
+FAMILY_NAME = re.compile(r"bm ?168x", re.I)
+FAMILY = re.compile(r"tpuc/Target/(BM168x)/")
+CHIP_INCLUDE = re.compile(r'#include "tpuc/Target/(\w+)/')
 # Kinds of model files are named in folders of their own, and where a chip states its kind.
 CONTAINER_FREE = re.compile(r"(tpuc|runtime|tools)/(?!Model/[^/]+/|Target/[^/]+/TargetInfo\.cpp$)")
 CONTAINER_NAME = re.compile(r"bmodel|cvimodel", re.I)
 
 # Components that build, test and run without MLIR.
-MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/[^/]+/(Machine|Runtime)|runtime|"
+MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/([^/]+/(Machine|Runtime)|Common|BM168x)|runtime|"
                        r"tools/(common|npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 
@@ -108,6 +112,13 @@ def offences(path, text):
         if SOURCE.search(path):
             if CHIP_FREE.search(path) and CHIP_NAME.search(line):
                 yield number, "names a chip; expected a question to the target"
+            family = FAMILY.match(path)
+            if CHIP_FREE.search(path) and not family and FAMILY_NAME.search(line):
+                yield number, "names a family of chips; expected a question to the target"
+            chip = CHIP_INCLUDE.match(line)
+            if (chip and re.match(r"tpuc/Target/(Common|BM168x)/", path) and not CHIP_NAME.search(line) and
+                    chip[1] not in ("Common", family and family[1])):
+                yield number, f"includes the folder {chip[1]}; expected what chips share"
             if CONTAINER_FREE.match(path) and CONTAINER_NAME.search(line):
                 yield number, "names a container; expected a question to the list of them"
             if MLIR_FREE.search(path) and MLIR_INCLUDE.search(line):

@@ -73,6 +73,16 @@ class Offences(unittest.TestCase):
         self.check('bool isSo = name == "bm1684x";', ["tpuc/Codegen/A.cpp", "tpuc/Target/A.cpp", "runtime/A.cpp", "tools/a/A.cpp"],
                    ["tpuc/Target/BM1684X/A.cpp", "unittests/A.cpp"])
 
+    def test_what_chips_share(self):
+        shared = ["tpuc/Target/Common/A.cpp", "tpuc/Target/BM168x/A.cpp"]
+        self.check("namespace tpuc::bm1684x {", shared, ["tpuc/Target/BM1684X/A.cpp"])
+        self.check('#include "tpuc/Target/BM1684X/Machine/Exec.h"', shared, ["tpuc/Target/BM1684X/A.cpp"])
+        self.check('#include "tpuc/Target/Null/Codegen/NullLayout.h"', shared, ["tpuc/Target/Null/A.cpp"])
+        self.check('#include "tpuc/Target/Common/Command.h"', [], shared)
+        self.check("namespace tpuc::bm168x {", ["tpuc/Target/Common/A.cpp", "tpuc/Codegen/A.cpp", "tools/a/A.cpp"],
+                   ["tpuc/Target/BM168x/A.cpp", "tpuc/Target/BM1684X/A.cpp"])
+        self.check("#include <mlir/IR/Types.h>", shared, [])
+
     def test_containers(self):
         self.check("using bmodel::Model;", ["tpuc/Driver/A.cpp", "runtime/A.cpp", "tools/a/A.cpp"],
                    ["tpuc/Model/Bmodel/A.cpp", "test/A.cpp"])

@@ -60,7 +60,7 @@ TEST(Registry, HasEveryChipOfTheManualAndTheNullTarget) {
 TEST(Registry, FindsEachFolder) {
   size_t folders = 0;
   for (const auto &entry : std::filesystem::directory_iterator(TPUC_SOURCE_DIR "/tpuc/Target"))
-    folders += std::filesystem::exists(entry.path() / "CMakeLists.txt") ? 1 : 0;
+    folders += std::filesystem::exists(entry.path() / "TargetInfo.cpp") ? 1 : 0;
   EXPECT_EQ(chipFolders().size(), folders);
   for (DescribeTargets describeTargets : chipFolders())
     EXPECT_FALSE(describeTargets().empty());
