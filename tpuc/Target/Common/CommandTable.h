@@ -68,7 +68,10 @@ struct Bits {
 enum class FieldStyle : uint8_t { Decimal, Hex };
 
 /// What every form that has the field shares.
+// In the order in which the tables are written.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct FieldInfo {
+  FieldId id;
   std::string_view name;
   /// How the text form writes values that have no name.
   FieldStyle style = FieldStyle::Decimal;
@@ -94,6 +97,7 @@ struct FieldSpec {
 // In the order in which the tables are written.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding)
 struct FormInfo {
+  FormId id;
   std::string_view name;
   EngineId engine;
   uint8_t bytes;
@@ -334,6 +338,12 @@ constexpr std::string_view problemOf(const CommandTable &table) {
       table.fieldIndex.size() != table.fields.size() * table.forms.size() ||
       table.opIndex.size() != table.engines.size() * table.numOpcodes * table.numSubs)
     return "tables of sizes that do not agree";
+  for (size_t i = 0; i < table.fields.size(); ++i)
+    if (table.fields[i].id.index() != i)
+      return "fields in another order than their numbers";
+  for (size_t i = 0; i < table.forms.size(); ++i)
+    if (table.forms[i].id.index() != i)
+      return "forms in another order than their numbers";
   for (const EngineInfo &engine : table.engines) {
     constexpr size_t kHeadBits = 64;
     const Bits last[] = {engine.opcode.bits, engine.sub ? engine.sub->bits : Bits{},

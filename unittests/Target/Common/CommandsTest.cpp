@@ -58,6 +58,21 @@ TEST(SmallTable, ProblemsAreFound) {
   EXPECT_THAT(problemWith(moved, 4), HasSubstr("at another place than its engine says"));
 }
 
+TEST(SmallTable, NumbersAreTheOrder) {
+  std::vector<FieldInfo> fields(kOrdered.fields.begin(), kOrdered.fields.end());
+  std::vector<FormInfo> forms(kOrdered.forms.begin(), kOrdered.forms.end());
+  CommandTable table = kOrdered;
+  table.fields = fields;
+  table.forms = forms;
+  EXPECT_EQ(problemOf(table), "");
+  std::swap(forms[2].id, forms[3].id);
+  EXPECT_EQ(problemOf(table), "forms in another order than their numbers");
+  std::swap(fields[2], fields[3]);
+  EXPECT_EQ(problemOf(table), "fields in another order than their numbers");
+  table.fields = table.fields.first(3);
+  EXPECT_EQ(problemOf(table), "tables of sizes that do not agree");
+}
+
 TEST(SmallTable, OperationsThatCannotBeToldApartAreFound) {
   const auto problemOfOps = [](auto change) {
     std::vector<OpInfo> ops(kOrdered.ops.begin(), kOrdered.ops.end());

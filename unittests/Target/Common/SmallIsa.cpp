@@ -36,21 +36,21 @@ constexpr EngineInfo kEngines[] = {
 
 constexpr std::string_view kTypes[] = {"i8", "i16", "bf16"};
 constexpr FieldInfo kFields[] = {
-    {.name = "opcode"},
-    {.name = "sub"},
-    {.name = "short"},
-    {.name = "id"},
-    {.name = "wait"},
-    {.name = "type", .names = kTypes},
-    {.name = "relu"},
-    {.name = "stride", .preset = 1},
-    {.name = "c"},
-    {.name = "w"},
-    {.name = "addr", .style = FieldStyle::Hex},
-    {.name = "length", .preset = ~uint64_t{0}},
-    {.name = "src", .style = FieldStyle::Hex},
-    {.name = "dst_low"},
-    {.name = "dst_high"},
+    {.id = Field::Opcode, .name = "opcode"},
+    {.id = Field::Sub, .name = "sub"},
+    {.id = Field::Flag, .name = "short"},
+    {.id = Field::Id, .name = "id"},
+    {.id = Field::Wait, .name = "wait"},
+    {.id = Field::Type, .name = "type", .names = kTypes},
+    {.id = Field::Relu, .name = "relu"},
+    {.id = Field::Stride, .name = "stride", .preset = 1},
+    {.id = Field::C, .name = "c"},
+    {.id = Field::W, .name = "w"},
+    {.id = Field::Addr, .name = "addr", .style = FieldStyle::Hex},
+    {.id = Field::Length, .name = "length", .preset = ~uint64_t{0}},
+    {.id = Field::Src, .name = "src", .style = FieldStyle::Hex},
+    {.id = Field::DstLow, .name = "dst_low"},
+    {.id = Field::DstHigh, .name = "dst_high"},
 };
 
 // Bits 61 to 63 belong to no field; the address lies across two words.
@@ -69,10 +69,10 @@ constexpr FieldSpec kDmaShort[] = {{Field::Flag, 0, 1},
                                    {Field::Id, 4, 6},
                                    {Field::Wait, 10, 8},
                                    {Field::Src, 18, 12}};
-constexpr FormInfo kForms[] = {{"mac", Engine::Mac, 8, kMac},
-                               {"sync", Engine::Mac, 4, kMacSync},
-                               {"dma", Engine::Dma, 8, kDma},
-                               {"dma.short", Engine::Dma, 4, kDmaShort}};
+constexpr FormInfo kForms[] = {{Form::Mac, "mac", Engine::Mac, 8, kMac},
+                               {Form::MacSync, "sync", Engine::Mac, 4, kMacSync},
+                               {Form::Dma, "dma", Engine::Dma, 8, kDma},
+                               {Form::DmaShort, "dma.short", Engine::Dma, 4, kDmaShort}};
 
 constexpr OpInfo mac(uint16_t opcode, uint16_t sub, std::string_view name, Form form) {
   return {.table = &kOrdered,
@@ -145,9 +145,13 @@ constexpr EngineInfo kEngines[] = {
     {.name = "ARRAY", .headBytes = 4, .opcode = {WordField::Opcode, {28, 4}}},
     {.name = "ALU", .headBytes = 4, .opcode = {WordField::Opcode, {28, 4}}},
 };
-constexpr FieldInfo kFields[] = {{.name = "opcode"},    {.name = "spec"},     {.name = "loop"},
-                                 {.name = "immediate"}, {.name = "function"}, {.name = "source"},
-                                 {.name = "target"}};
+constexpr FieldInfo kFields[] = {{.id = WordField::Opcode, .name = "opcode"},
+                                 {.id = WordField::Spec, .name = "spec"},
+                                 {.id = WordField::Loop, .name = "loop"},
+                                 {.id = WordField::Immediate, .name = "immediate"},
+                                 {.id = WordField::Function, .name = "function"},
+                                 {.id = WordField::Source, .name = "source"},
+                                 {.id = WordField::Target, .name = "target"}};
 constexpr FieldSpec kWord[] = {{WordField::Opcode, 28, 4},
                                {WordField::Spec, 21, 7},
                                {WordField::Loop, 16, 5},
@@ -156,9 +160,9 @@ constexpr FieldSpec kCompute[] = {{WordField::Opcode, 28, 4},
                                   {WordField::Function, 24, 3},
                                   {WordField::Source, 4, 4},
                                   {WordField::Target, 0, 4}};
-constexpr FormInfo kForms[] = {{"array", EngineId(0), 4, kWord},
-                               {"alu", EngineId(1), 4, kWord},
-                               {"compute", EngineId(1), 4, kCompute}};
+constexpr FormInfo kForms[] = {{FormId(0), "array", EngineId(0), 4, kWord},
+                               {FormId(1), "alu", EngineId(1), 4, kWord},
+                               {FormId(2), "compute", EngineId(1), 4, kCompute}};
 constexpr OpInfo word(size_t engine, uint16_t opcode, std::string_view name, size_t form) {
   return {.table = &kWords,
           .engine = EngineId(engine),
@@ -209,15 +213,19 @@ constexpr EngineInfo engine(std::string_view name, size_t number) {
           .waits = kWaits[number]};
 }
 constexpr EngineInfo kEngines[] = {engine("A", 0), engine("B", 1), engine("C", 2)};
-constexpr FieldInfo kFields[] = {
-    {.name = "opcode"}, {.name = "id"}, {.name = "a"}, {.name = "b"}, {.name = "address"}};
+constexpr FieldInfo kFields[] = {{.id = ThreeField::Opcode, .name = "opcode"},
+                                 {.id = ThreeField::Id, .name = "id"},
+                                 {.id = ThreeField::WaitA, .name = "a"},
+                                 {.id = ThreeField::WaitB, .name = "b"},
+                                 {.id = ThreeField::Address, .name = "address"}};
 constexpr FieldSpec kSpecs[] = {{ThreeField::Opcode, 0, 1},
                                 {ThreeField::Id, 8, 8},
                                 {ThreeField::WaitA, 16, 8},
                                 {ThreeField::WaitB, 24, 8},
                                 {ThreeField::Address, 32, 8}};
-constexpr FormInfo kForms[] = {
-    {"a", EngineId(0), 8, kSpecs}, {"b", EngineId(1), 8, kSpecs}, {"c", EngineId(2), 8, kSpecs}};
+constexpr FormInfo kForms[] = {{FormId(0), "a", EngineId(0), 8, kSpecs},
+                               {FormId(1), "b", EngineId(1), 8, kSpecs},
+                               {FormId(2), "c", EngineId(2), 8, kSpecs}};
 constexpr OpInfo op(size_t engine, uint16_t opcode, std::string_view name) {
   return {.table = &kThree,
           .engine = EngineId(engine),

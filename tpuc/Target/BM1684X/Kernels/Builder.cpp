@@ -105,7 +105,8 @@ uint32_t Builder::neededWait(const OperandList &operands, Engine engine) const {
 void Builder::add(Command command) {
   if (firstError)
     return;
-  Queue &own = queue(command.engine());
+  const auto engine = static_cast<Engine>(command.engine());
+  Queue &own = queue(engine);
   if (own.commands.size() >= kMostCommands)
     return fail(fmt::format("{} commands on one engine", own.commands.size() + 1),
                 fmt::format("{} at most", kMostCommands));
@@ -118,7 +119,7 @@ void Builder::add(Command command) {
   }
   if ((firstError = checkOperands(*operands, layer())))
     return;
-  uint32_t wait = neededWait(*operands, command.engine());
+  uint32_t wait = neededWait(*operands, engine);
   // The engine works in order: what was awaited once is over.
   command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
   own.awaited = std::max(own.awaited, wait);

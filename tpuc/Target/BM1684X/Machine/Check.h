@@ -10,14 +10,11 @@
 #define TPUC_TARGET_BM1684X_MACHINE_CHECK_H
 
 #include "tpuc/Target/BM1684X/Machine/Command.h"
+#include "tpuc/Target/Common/Order.h"
 
 namespace tpuc::bm1684x {
 
-/// One command of a program: an engine and an index in its stream.
-struct ScheduledCommand {
-  Engine engine;
-  uint32_t index;
-};
+using isa::ScheduledCommand;
 
 /// The order in which a machine that does one command at a time may run two streams: before each
 /// GDMA command all TIU commands that wait for none of the remaining GDMA commands. Errors name

@@ -9,151 +9,37 @@
 #include "tpuc/Target/BM1684X/Machine/CommandTable.h"
 
 #include "tpuc/Target/BM1684X/Machine/GdmaFields.h"
+#include "tpuc/Target/BM1684X/Machine/Streams.h"
 #include "tpuc/Target/BM1684X/Machine/TiuFields.h"
-
-#include <algorithm>
-#include <array>
-#include <cassert>
+#include "tpuc/Target/BM168x/FieldTable.h"
 
 namespace tpuc::bm1684x {
 
-std::string_view precName(Prec prec) {
-  constexpr std::string_view kNames[] = {"i8", "f16", "f32", "i16", "i32", "bf16", "i4", "?"};
-  return kNames[static_cast<unsigned>(prec) & 7];
-}
-
 namespace {
 
-constexpr std::string_view kFieldNames[] = {"cmd_short",
-                                            "cmd_id",
-                                            "cmd_id_dep",
-                                            "opcode",
-                                            "sub_opcode",
-                                            "eu_half_en",
-                                            "opd_num",
-                                            "pad_mode",
-                                            "cmd_id_en",
-                                            "pwr_step",
-                                            "intr_en",
-                                            "res_add",
-                                            "relu",
-                                            "left_tran",
-                                            "kernel_rotate",
-                                            "opd0_sign",
-                                            "opd1_sign",
-                                            "opd2_sign",
-                                            "res0_prec",
-                                            "opd0_prec",
-                                            "opd1_prec",
-                                            "opd2_prec",
-                                            "opd0_const",
-                                            "opd1_const",
-                                            "opd2_const",
-                                            "res0_str",
-                                            "opd0_str",
-                                            "opd1_str",
-                                            "opd2_str",
-                                            "res_add_sign",
-                                            "opd3_const",
-                                            "opd0_x_ins0",
-                                            "opd0_y_ins0",
-                                            "opd1_x_ins0",
-                                            "opd1_y_ins0",
-                                            "opd0_up_pad",
-                                            "opd0_dn_pad",
-                                            "opd0_lf_pad",
-                                            "opd0_rt_pad",
-                                            "res_op_x_str",
-                                            "res_op_y_str",
-                                            "res0_h_shift",
-                                            "res0_w_shift",
-                                            "opd0_h_shift",
-                                            "opd0_w_shift",
-                                            "opd1_h_shift",
-                                            "opd1_w_shift",
-                                            "lane_mask",
-                                            "res0_n",
-                                            "res0_c",
-                                            "res0_h",
-                                            "res0_w",
-                                            "opd0_n",
-                                            "opd0_c",
-                                            "opd0_h",
-                                            "opd0_w",
-                                            "opd1_n",
-                                            "opd1_c",
-                                            "opd1_h",
-                                            "opd1_w",
-                                            "res0_n_str",
-                                            "res0_c_str",
-                                            "opd0_n_str",
-                                            "opd0_c_str",
-                                            "opd1_n_str",
-                                            "opd1_c_str",
-                                            "round",
-                                            "opd2_c_str",
-                                            "res0_addr",
-                                            "opd0_addr",
-                                            "opd1_addr",
-                                            "opd2_addr",
-                                            "res0_h_str",
-                                            "res0_w_str",
-                                            "opd0_h_str",
-                                            "opd0_w_str",
-                                            "opd1_h_str",
-                                            "opd1_w_str",
-                                            "opd2_h_str",
-                                            "opd2_w_str",
-                                            "res1_addr",
-                                            "opd3_addr",
-                                            "start_tid",
-                                            "cmd_id_eng1",
-                                            "cmd_id_eng2",
-                                            "cmd_id_eng3",
-                                            "stride_enable",
-                                            "nchw_copy",
-                                            "decompress_enable",
-                                            "fill_constant_en",
-                                            "src_prec",
-                                            "constant_value",
-                                            "src_nstride",
-                                            "src_cstride",
-                                            "src_hstride",
-                                            "src_wstride",
-                                            "dst_nstride",
-                                            "dst_cstride",
-                                            "dst_hstride",
-                                            "dst_wstride",
-                                            "src_nsize",
-                                            "src_csize",
-                                            "src_hsize",
-                                            "src_wsize",
-                                            "dst_nsize",
-                                            "dst_csize",
-                                            "dst_hsize",
-                                            "dst_wsize",
-                                            "src_addr_l32",
-                                            "src_addr_h8",
-                                            "dst_addr_l32",
-                                            "dst_addr_h8",
-                                            "lanes_l32",
-                                            "lanes_h32",
-                                            "index_cstride",
-                                            "index_hstride",
-                                            "index_csize",
-                                            "index_hsize",
-                                            "index_addr_l32",
-                                            "index_addr_h8",
-                                            "index_prec",
-                                            "mask_prec",
-                                            "mask_addr_l32",
-                                            "mask_addr_h8",
-                                            "reg_valid",
-                                            "reg_index",
-                                            "reg_value"};
-static_assert(std::size(kFieldNames) == kNumFields);
+using isa::FlagRule;
+using isa::HeadField;
 
-constexpr FormInfo kForms[] = {
+constexpr isa::EngineInfo kEngineTable[] = {
+    {.name = "TIU",
+     .headBytes = 16,
+     .opcode = {Field::Opcode, {41, 4}},
+     .sub = HeadField{Field::SubOpcode, {45, 5}},
+     .flag = HeadField{Field::CmdShort, {0, 1}},
+     .flagName = "short flag",
+     .id = isa::FieldId(Field::CmdId),
+     .waits = bm168x::kTiuWaits},
+    {.name = "GDMA",
+     .headBytes = 16,
+     .opcode = {Field::Opcode, {32, 4}},
+     .sub = HeadField{Field::SubOpcode, {36, 3}},
+     .flag = HeadField{Field::CmdShort, {3, 1}},
+     .flagName = "short flag",
+     .id = isa::FieldId(Field::CmdId),
+     .waits = bm168x::kGdmaWaits},
+};
+
+constexpr isa::FormInfo kForms[] = {
     {Form::Long, "long", Engine::Tiu, 128, tiufields::kLong},
     {Form::Conv, "conv", Engine::Tiu, 64, tiufields::kConv},
     {Form::PorD, "pord", Engine::Tiu, 64, tiufields::kPorD},
@@ -184,53 +70,40 @@ constexpr FormInfo kForms[] = {
 };
 static_assert(std::size(kForms) == kNumForms);
 
-/// Every field once and inside the form, no two on the same bit.
-constexpr bool formsAreSound() {
-  for (size_t i = 0; i < kNumForms; ++i) {
-    if (static_cast<size_t>(kForms[i].form) != i)
-      return false;
-    bool used[1024] = {};
-    bool seen[kNumFields] = {};
-    for (const FieldSpec &spec : kForms[i].fields) {
-      if (spec.width == 0 || spec.width > 64 || spec.lsb + spec.width > kForms[i].bytes * 8u)
-        return false;
-      if (seen[static_cast<size_t>(spec.field)])
-        return false;
-      seen[static_cast<size_t>(spec.field)] = true;
-      for (unsigned bit = spec.lsb; bit < spec.lsb + spec.width; ++bit) {
-        if (used[bit])
-          return false;
-        used[bit] = true;
-      }
-    }
-  }
-  return true;
+/// An operation of the TIU with a short form and the long one.
+constexpr CommandOp op(uint16_t opcode, uint16_t sub, std::string_view name, Form form) {
+  return {.table = &kCommandTable,
+          .engine = Engine::Tiu,
+          .opcode = opcode,
+          .sub = sub,
+          .name = name,
+          .form = form,
+          .rule = FlagRule::Set,
+          .otherForm = isa::FormId(Form::Long)};
 }
-static_assert(formsAreSound());
-
-/// [form][field]: the field's index in the form, 255 where it has none.
-constexpr auto kFieldIndex = [] {
-  std::array<std::array<uint8_t, kNumFields>, kNumForms> table{};
-  for (size_t form = 0; form < kNumForms; ++form) {
-    table[form].fill(255);
-    for (size_t i = 0; i < kForms[form].fields.size(); ++i)
-      table[form][static_cast<size_t>(kForms[form].fields[i].field)] = static_cast<uint8_t>(i);
-  }
-  return table;
-}();
-
-constexpr CommandOp op(unsigned opcode, unsigned sub, std::string_view name, Form form) {
-  return {Engine::Tiu, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
-          Form::Long};
+/// An operation of the TIU with one form, whatever the flag says.
+constexpr CommandOp opOnly(uint16_t opcode, uint16_t sub, std::string_view name, Form form) {
+  return {.table = &kCommandTable,
+          .engine = Engine::Tiu,
+          .opcode = opcode,
+          .sub = sub,
+          .name = name,
+          .form = form,
+          .endsStream = opcode == tiu::kSys && sub == tiu::kSysEnd};
 }
-constexpr CommandOp opOnly(unsigned opcode, unsigned sub, std::string_view name, Form form) {
-  return {Engine::Tiu, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
-          std::nullopt};
-}
-constexpr CommandOp dma(unsigned opcode, unsigned sub, std::string_view name, Form form,
-                        std::optional<Form> shortForm = std::nullopt) {
-  return {Engine::Gdma, static_cast<uint8_t>(opcode), static_cast<uint8_t>(sub), name, form,
-          shortForm};
+/// What controls the GDMA is short, and nothing else has the same flag without a short form.
+constexpr CommandOp dma(uint16_t opcode, uint16_t sub, std::string_view name, Form form,
+                        std::optional<isa::FormId> shortForm = std::nullopt) {
+  const bool controls = opcode == gdma::kSys;
+  return {.table = &kCommandTable,
+          .engine = Engine::Gdma,
+          .opcode = opcode,
+          .sub = sub,
+          .name = name,
+          .form = form,
+          .rule = controls ? FlagRule::Set : FlagRule::Clear,
+          .otherForm = shortForm,
+          .endsStream = controls && sub == 0};
 }
 
 constexpr CommandOp kCommandOps[] = {
@@ -427,170 +300,79 @@ constexpr CommandOp kCommandOps[] = {
     dma(gdma::kScatter, 0, "dma.scatter", Form::DmaGather),
 };
 
-/// [engine][opcode * 32 + sub]: index in kCommandOps, 255 where there is none.
-constexpr auto kOperationIndex = [] {
-  static_assert(std::size(kCommandOps) < 255);
-  std::array<std::array<uint8_t, 16 * 32>, 2> table{};
-  table[0].fill(255);
-  table[1].fill(255);
-  for (size_t i = 0; i < std::size(kCommandOps); ++i) {
-    const CommandOp &operation = kCommandOps[i];
-    table[static_cast<size_t>(operation.engine)][operation.opcode * 32 + operation.sub] =
-        static_cast<uint8_t>(i);
-  }
-  return table;
-}();
-
-constexpr FieldGroup::Member kRes0[] = {
-    {Field::Res0N, "n"}, {Field::Res0C, "c"}, {Field::Res0H, "h"}, {Field::Res0W, "w"}};
-constexpr FieldGroup::Member kOpd0[] = {
-    {Field::Opd0N, "n"}, {Field::Opd0C, "c"}, {Field::Opd0H, "h"}, {Field::Opd0W, "w"}};
-constexpr FieldGroup::Member kOpd1[] = {
-    {Field::Opd1N, "n"}, {Field::Opd1C, "c"}, {Field::Opd1H, "h"}, {Field::Opd1W, "w"}};
-constexpr FieldGroup::Member kRes0Stride[] = {
-    {Field::Res0NStr, "n"}, {Field::Res0CStr, "c"}, {Field::Res0HStr, "h"}, {Field::Res0WStr, "w"}};
-constexpr FieldGroup::Member kOpd0Stride[] = {
-    {Field::Opd0NStr, "n"}, {Field::Opd0CStr, "c"}, {Field::Opd0HStr, "h"}, {Field::Opd0WStr, "w"}};
-constexpr FieldGroup::Member kOpd1Stride[] = {
-    {Field::Opd1NStr, "n"}, {Field::Opd1CStr, "c"}, {Field::Opd1HStr, "h"}, {Field::Opd1WStr, "w"}};
-constexpr FieldGroup::Member kOpd2Stride[] = {
-    {Field::Opd2CStr, "c"}, {Field::Opd2HStr, "h"}, {Field::Opd2WStr, "w"}};
-constexpr FieldGroup::Member kPad[] = {{Field::Opd0UpPad, "u"},
-                                       {Field::Opd0DnPad, "d"},
-                                       {Field::Opd0LfPad, "l"},
-                                       {Field::Opd0RtPad, "r"}};
-constexpr FieldGroup::Member kStride[] = {{Field::ResOpYStr, "h"}, {Field::ResOpXStr, "w"}};
-constexpr FieldGroup::Member kInsert[] = {{Field::Opd0YIns0, "h"}, {Field::Opd0XIns0, "w"}};
-constexpr FieldGroup::Member kKernelInsert[] = {{Field::Opd1YIns0, "h"}, {Field::Opd1XIns0, "w"}};
-constexpr FieldGroup::Member kSrc[] = {
-    {Field::SrcNsize, "n"}, {Field::SrcCsize, "c"}, {Field::SrcHsize, "h"}, {Field::SrcWsize, "w"}};
-constexpr FieldGroup::Member kDst[] = {
-    {Field::DstNsize, "n"}, {Field::DstCsize, "c"}, {Field::DstHsize, "h"}, {Field::DstWsize, "w"}};
-constexpr FieldGroup::Member kIndex[] = {{Field::IndexCsize, "c"}, {Field::IndexHsize, "h"}};
-constexpr FieldGroup::Member kSrcStride[] = {{Field::SrcNstride, "n"},
-                                             {Field::SrcCstride, "c"},
-                                             {Field::SrcHstride, "h"},
-                                             {Field::SrcWstride, "w"}};
-constexpr FieldGroup::Member kDstStride[] = {{Field::DstNstride, "n"},
-                                             {Field::DstCstride, "c"},
-                                             {Field::DstHstride, "h"},
-                                             {Field::DstWstride, "w"}};
-constexpr FieldGroup::Member kIndexStride[] = {{Field::IndexCstride, "c"},
-                                               {Field::IndexHstride, "h"}};
-constexpr FieldGroup::Member kSrcAddr[] = {{Field::SrcAddrL32, ""}, {Field::SrcAddrH8, ""}};
-constexpr FieldGroup::Member kDstAddr[] = {{Field::DstAddrL32, ""}, {Field::DstAddrH8, ""}};
-constexpr FieldGroup::Member kIndexAddr[] = {{Field::IndexAddrL32, ""}, {Field::IndexAddrH8, ""}};
-constexpr FieldGroup::Member kMaskAddr[] = {{Field::MaskAddrL32, ""}, {Field::MaskAddrH8, ""}};
-constexpr FieldGroup::Member kLanesMask[] = {{Field::LanesL32, ""}, {Field::LanesH32, ""}};
-
-constexpr FieldGroup kGroups[] = {
-    {"res0", false, kRes0},
-    {"opd0", false, kOpd0},
-    {"opd1", false, kOpd1},
-    {"res0_stride", false, kRes0Stride},
-    {"opd0_stride", false, kOpd0Stride},
-    {"opd1_stride", false, kOpd1Stride},
-    {"opd2_stride", false, kOpd2Stride},
-    {"pad", false, kPad},
-    {"window_stride", false, kStride},
-    {"insert", false, kInsert},
-    {"kernel_insert", false, kKernelInsert},
-    {"src", false, kSrc},
-    {"dst", false, kDst},
-    {"index", false, kIndex},
-    {"src_stride", false, kSrcStride},
-    {"dst_stride", false, kDstStride},
-    {"index_stride", false, kIndexStride},
-    {"src_addr", true, kSrcAddr},
-    {"dst_addr", true, kDstAddr},
-    {"index_addr", true, kIndexAddr},
-    {"mask_addr", true, kMaskAddr},
-    {"lanes", true, kLanesMask},
+/// Values that the chip refuses, or whose meaning is not known.
+constexpr isa::FieldLimit precLimit(Field field) {
+  return {.field = field, .least = 0, .most = static_cast<uint64_t>(Prec::I4)};
+}
+constexpr isa::FieldLimit noNibbles(Field field) {
+  return {.field = field,
+          .least = 0,
+          .most = static_cast<uint64_t>(Prec::BF16),
+          .expected = "a type of 8, 16 or 32 bits: the meaning of i4 operands is not known"};
+}
+constexpr isa::FieldLimit windowStride(Field field) {
+  return {.field = field,
+          .least = 1,
+          .most = ~uint64_t{0},
+          .opcodes = 1u << tiu::kConv | 1u << tiu::kPorD};
+}
+constexpr isa::FieldLimit kLimits[] = {
+    precLimit(Field::Res0Prec),
+    noNibbles(Field::Res0Prec),
+    precLimit(Field::Opd0Prec),
+    noNibbles(Field::Opd0Prec),
+    precLimit(Field::Opd1Prec),
+    noNibbles(Field::Opd1Prec),
+    precLimit(Field::Opd2Prec),
+    noNibbles(Field::Opd2Prec),
+    precLimit(Field::SrcPrec),
+    noNibbles(Field::SrcPrec),
+    precLimit(Field::IndexPrec),
+    noNibbles(Field::IndexPrec),
+    precLimit(Field::MaskPrec),
+    noNibbles(Field::MaskPrec),
+    {.field = Field::Res0Str, .least = 0, .most = 3},
+    {.field = Field::Opd0Str, .least = 0, .most = 5},
+    {.field = Field::Opd1Str, .least = 0, .most = 3},
+    {.field = Field::Opd2Str, .least = 0, .most = 3},
+    windowStride(Field::ResOpXStr),
+    windowStride(Field::ResOpYStr),
 };
+
+constexpr isa::EngineId kTiuOnly[] = {Engine::Tiu};
+constexpr isa::EngineId kGdmaOnly[] = {Engine::Gdma};
+constexpr isa::StreamInfo kStreams[] = {
+    {.name = kTiuStream, .engines = kTiuOnly, .hasEnd = true, .alignment = 128},
+    {.name = kDmaStream, .engines = kGdmaOnly, .hasEnd = true, .alignment = 128},
+};
+
+constexpr uint16_t kNumOpcodes = 16, kNumSubs = 32;
+constexpr auto kFieldIndex = isa::indexFields<kNumForms, bm168x::kNumFields>(kForms);
+constexpr auto kOpIndex = isa::indexOps<bm168x::kNumEngines, kNumOpcodes, kNumSubs>(kCommandOps);
 
 } // namespace
 
-std::string_view fieldName(Field field) { return kFieldNames[static_cast<size_t>(field)]; }
+constexpr isa::CommandTable kCommandTable = {.engines = kEngineTable,
+                                             .fields = bm168x::fieldtable::kFields,
+                                             .forms = kForms,
+                                             .ops = kCommandOps,
+                                             .groups = bm168x::fieldtable::kGroups,
+                                             .limits = kLimits,
+                                             .streams = kStreams,
+                                             .fieldIndex = kFieldIndex,
+                                             .opIndex = kOpIndex,
+                                             .numOpcodes = kNumOpcodes,
+                                             .numSubs = kNumSubs};
+static_assert(isa::problemOf(kCommandTable).empty());
 
-const FormInfo &formInfo(Form form) { return kForms[static_cast<size_t>(form)]; }
-
-const FieldSpec *findField(Form form, Field field) {
-  uint8_t index = kFieldIndex[static_cast<size_t>(form)][static_cast<size_t>(field)];
-  return index == 255 ? nullptr : &formInfo(form).fields[index];
-}
-
-FieldStyle fieldStyle(Field field) {
-  switch (field) {
-  case Field::Res0Prec:
-  case Field::Opd0Prec:
-  case Field::Opd1Prec:
-  case Field::Opd2Prec:
-  case Field::SrcPrec:
-  case Field::IndexPrec:
-  case Field::MaskPrec:
-    return FieldStyle::Prec;
-  case Field::Res0Addr:
-  case Field::Res1Addr:
-  case Field::Opd0Addr:
-  case Field::Opd1Addr:
-  case Field::Opd2Addr:
-  case Field::Opd3Addr:
-  case Field::LaneMask:
-  case Field::ConstantValue:
-  case Field::RegValue:
-    return FieldStyle::Hex;
-  default:
-    return FieldStyle::Decimal;
-  }
-}
-
-uint64_t maxLegalValue(Field field, unsigned width) {
-  uint64_t all = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  if (fieldStyle(field) == FieldStyle::Prec)
-    return static_cast<uint64_t>(Prec::I4);
-  switch (field) {
-  case Field::Res0Str:
-  case Field::Opd1Str:
-  case Field::Opd2Str:
-    return 3;
-  case Field::Opd0Str:
-    return 5;
-  default:
-    return all;
-  }
-}
-
-uint64_t minLegalValue(Field field) {
-  return field == Field::ResOpXStr || field == Field::ResOpYStr ? 1 : 0;
-}
-
-uint64_t defaultValue(Field field, unsigned width) {
-  switch (field) {
-  case Field::CmdIdEn:
-    return 1;
-  case Field::LaneMask:
-  case Field::LanesL32:
-  case Field::LanesH32:
-    return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  default:
-    return 0;
-  }
-}
-
-std::span<const FieldGroup> fieldGroups() { return kGroups; }
+const FormInfo &formInfo(isa::FormId form) { return kCommandTable.form(form); }
 
 std::span<const CommandOp> allCommandOps() { return kCommandOps; }
 
-const CommandOp *findCommandOp(Engine engine, unsigned opcode, unsigned sub) {
-  if (opcode >= 16 || sub >= 32)
-    return nullptr;
-  uint8_t index = kOperationIndex[static_cast<size_t>(engine)][opcode * 32 + sub];
-  return index == 255 ? nullptr : &kCommandOps[index];
+const CommandOp *findCommandOp(isa::EngineId engine, unsigned opcode, unsigned sub) {
+  return isa::findOp(kCommandTable, engine, opcode, sub);
 }
 
-const CommandOp *findCommandOp(std::string_view name) {
-  const auto *found = std::ranges::find(kCommandOps, name, &CommandOp::name);
-  return found == std::end(kCommandOps) ? nullptr : found;
-}
+const CommandOp *findCommandOp(std::string_view name) { return isa::findOp(kCommandTable, name); }
 
 } // namespace tpuc::bm1684x

@@ -45,7 +45,7 @@ struct Decoded {
 
   unsigned sub() const { return command.operation().sub; }
   uint64_t get(Field field) const { return command.get(field); }
-  Prec prec(Field field) const { return command.prec(field); }
+  Prec prec(Field field) const { return command.as<Prec>(field); }
   bool flag(Field field) const { return command.get(field) != 0; }
   const View &result() const { return *operands.find(Role::Res0); }
   /// The error for a form whose meaning is not known.

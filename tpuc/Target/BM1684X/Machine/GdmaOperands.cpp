@@ -53,7 +53,7 @@ GdmaReader makeReader(const Command &command, const std::string &where) {
   auto group = [&](Field n, Field c, Field h, Field w) { return extentsOf(command, n, c, h, w); };
   return {command,
           where,
-          command.prec(Field::SrcPrec),
+          command.as<Prec>(Field::SrcPrec),
           command.address(Field::SrcAddrL32, Field::SrcAddrH8),
           command.address(Field::DstAddrL32, Field::DstAddrH8),
           group(Field::SrcNsize, Field::SrcCsize, Field::SrcHsize, Field::SrcWsize),
@@ -167,10 +167,10 @@ Expected<OperandList> compaction(GdmaReader &r, bool isSelect) {
   r.list.add(Role::Opd0, packed(r.src, r.prec));
   if (isSelect)
     r.list.add(Role::Opd1, packed(command.address(Field::MaskAddrL32, Field::MaskAddrH8),
-                                  command.prec(Field::MaskPrec)));
+                                  command.as<Prec>(Field::MaskPrec)));
   r.list.addResult(Role::Res0,
                    {r.dst,
-                    isSelect ? r.prec : command.prec(Field::IndexPrec),
+                    isSelect ? r.prec : command.as<Prec>(Field::IndexPrec),
                     {1, 1, 1, static_cast<int64_t>(count)},
                     {0, 0, 0, 1},
                     false},

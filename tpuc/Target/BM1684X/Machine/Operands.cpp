@@ -8,6 +8,8 @@
 
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
 
+#include "tpuc/Target/Common/Check.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -97,8 +99,8 @@ struct Reader {
 
 void convOperands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Opd0Prec);
-  Prec resPrec = command.prec(Field::Res0Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
+  Prec resPrec = command.as<Prec>(Field::Res0Prec);
   Extents res = resultShape(command);
   int64_t ic = r.value(Field::Opd0C);
   Extents in = {res[0], ic, r.value(Field::Opd0H), r.value(Field::Opd0W)};
@@ -129,7 +131,7 @@ void convOperands(Reader &r) {
 
 void pordOperands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Opd0Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
   unsigned sub = command.operation().sub;
   bool isDepthwise = sub == 0 || sub == 2;
   Extents res = resultShape(command);
@@ -144,12 +146,12 @@ void pordOperands(Reader &r) {
                                   {1, res[1], 1, 1}, Layout::Compact));
   if (!r.isImmediate(Field::Opd3Const))
     r.list.add(Role::Opd3, r.view(Field::Opd3Addr, prec, {1, res[1], 1, 2}, Layout::Compact));
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), res));
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), res));
 }
 
 void matMulOperands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Opd0Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
   int64_t leftRows = r.value(Field::Opd0N);
   int64_t leftC = r.value(Field::Opd0C);
   int64_t leftW = r.value(Field::Opd0W);
@@ -171,14 +173,14 @@ void matMulOperands(Reader &r) {
     Prec addend = isRequant ? Prec::I16 : Prec::F32;
     r.list.add(Role::Opd2, r.view(Field::Opd2Addr, addend, {1, rightC, 1, rightW}));
   }
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), {rows, rightC, 1, rightW}),
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), {rows, rightC, 1, rightW}),
            command.get(Field::ResAdd) != 0);
 }
 
 void matMul2Operands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Opd0Prec);
-  Prec resPrec = command.prec(Field::Res0Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
+  Prec resPrec = command.as<Prec>(Field::Res0Prec);
   int64_t resC = r.value(Field::Res0C);
   int64_t resW = r.value(Field::Res0W);
   int64_t rightC = r.value(Field::Opd1C);
@@ -218,17 +220,17 @@ void arithOperands(Reader &r) {
   if (!r.isImmediate(Field::Opd0Const))
     r.list.add(
         Role::Opd0,
-        r.strided(Field::Opd0Addr, command.prec(Field::Opd0Prec), first, Field::Opd0Str,
+        r.strided(Field::Opd0Addr, command.as<Prec>(Field::Opd0Prec), first, Field::Opd0Str,
                   r.strides(Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr, Field::Opd0WStr)));
   if (numOperands > 1 && !r.isImmediate(Field::Opd1Const))
     r.list.add(
         Role::Opd1,
-        r.strided(Field::Opd1Addr, command.prec(Field::Opd1Prec), res, Field::Opd1Str,
+        r.strided(Field::Opd1Addr, command.as<Prec>(Field::Opd1Prec), res, Field::Opd1Str,
                   r.strides(Field::Opd1NStr, Field::Opd1CStr, Field::Opd1HStr, Field::Opd1WStr)));
   if (numOperands > 2 && !r.isImmediate(Field::Opd2Const))
-    r.list.add(Role::Opd2, r.view(Field::Opd2Addr, command.prec(Field::Opd2Prec), {1, res[1], 1, 1},
-                                  Layout::Compact));
-  r.result(r.strided(Field::Res0Addr, command.prec(Field::Res0Prec), res, Field::Res0Str,
+    r.list.add(Role::Opd2, r.view(Field::Opd2Addr, command.as<Prec>(Field::Opd2Prec),
+                                  {1, res[1], 1, 1}, Layout::Compact));
+  r.result(r.strided(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), res, Field::Res0Str,
                      r.strides(Field::Res0NStr, Field::Res0CStr, Field::Res0HStr, Field::Res0WStr)),
            sub == 18);
 }
@@ -237,18 +239,18 @@ void requantOperands(Reader &r) {
   const Command &command = r.command;
   unsigned sub = command.operation().sub;
   Extents res = resultShape(command);
-  r.list.add(Role::Opd0, r.view(Field::Opd0Addr, command.prec(Field::Opd0Prec), res));
+  r.list.add(Role::Opd0, r.view(Field::Opd0Addr, command.as<Prec>(Field::Opd0Prec), res));
   if (!r.isImmediate(Field::Opd1Const)) {
     int64_t columns = sub == 1 || sub == 4 ? 3 : 2;
     r.list.add(Role::Opd1, r.view(Field::Opd1Addr, Prec::I32, {1, res[1], 1, columns}));
   }
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), res));
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), res));
 }
 
 void transposeOperands(Reader &r) {
   const Command &command = r.command;
   unsigned sub = command.operation().sub;
-  Prec prec = command.prec(Field::Res0Prec);
+  Prec prec = command.as<Prec>(Field::Res0Prec);
   Extents res = resultShape(command);
   switch (sub) {
   case 0:
@@ -281,12 +283,12 @@ void rowCompactionOperands(Reader &r, bool isSelect) {
   const Command &command = r.command;
   const Extents res = resultShape(command);
   const int64_t images = isSelect ? 1 : res[0];
-  r.list.add(Role::Opd0, r.view(Field::Opd0Addr, command.prec(Field::Opd0Prec),
+  r.list.add(Role::Opd0, r.view(Field::Opd0Addr, command.as<Prec>(Field::Opd0Prec),
                                 {images, res[1], 1, r.value(Field::Opd0W)}));
   if (isSelect)
-    r.list.add(Role::Opd1, r.view(Field::Opd1Addr, command.prec(Field::Opd1Prec),
+    r.list.add(Role::Opd1, r.view(Field::Opd1Addr, command.as<Prec>(Field::Opd1Prec),
                                   {res[0], res[1], 1, r.value(Field::Opd1W)}));
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), res), true);
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), res), true);
   r.list.addResult(Role::Res1,
                    r.view(Field::Res1Addr, Prec::I16, {res[0], res[1], 1, 1}, Layout::Compact));
 }
@@ -296,8 +298,8 @@ void gatherOperands(Reader &r) {
   unsigned sub = command.operation().sub;
   if (sub == 8 || sub == 9 || sub == 15 || sub == 16)
     return rowCompactionOperands(r, sub == 8 || sub == 15);
-  Prec prec = command.prec(Field::Res0Prec);
-  Prec indexPrec = command.prec(Field::Opd1Prec);
+  Prec prec = command.as<Prec>(Field::Res0Prec);
+  Prec indexPrec = command.as<Prec>(Field::Opd1Prec);
   Extents res = resultShape(command);
   int64_t width = r.value(Field::Opd0W);
   bool isShared = sub == 0 || sub == 1 || sub == 3;
@@ -323,7 +325,7 @@ void gatherOperands(Reader &r) {
 void sfuOperands(Reader &r) {
   const Command &command = r.command;
   unsigned sub = command.operation().sub;
-  Prec prec = command.prec(Field::Opd0Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
   Extents res = resultShape(command);
   r.list.add(Role::Opd0, r.view(Field::Opd0Addr, prec, res));
   if (sub == 12 || sub == 13) {
@@ -331,12 +333,12 @@ void sfuOperands(Reader &r) {
     r.list.add(Role::Opd1,
                {command.get(Field::Opd1Addr), prec, {1, res[1], 1, terms}, {0, 0, terms, 1}, true});
   }
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec), res));
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec), res));
 }
 
 void linearOperands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Res0Prec);
+  Prec prec = command.as<Prec>(Field::Res0Prec);
   Extents res = resultShape(command);
   r.list.add(Role::Opd0, r.view(Field::Opd0Addr, prec, res));
   if (!r.isImmediate(Field::Opd1Const))
@@ -348,8 +350,8 @@ void linearOperands(Reader &r) {
 
 void compareOperands(Reader &r) {
   const Command &command = r.command;
-  Prec prec = command.prec(Field::Opd0Prec);
-  Prec chosen = command.prec(Field::Opd2Prec);
+  Prec prec = command.as<Prec>(Field::Opd0Prec);
+  Prec chosen = command.as<Prec>(Field::Opd2Prec);
   Extents res = resultShape(command);
   auto input = [&](Role role, Field constant, Field address, Prec type, Layout layout) {
     if (!r.isImmediate(constant))
@@ -376,15 +378,15 @@ void vectorOperands(Reader &r) {
   int64_t c = r.value(Field::Res0C);
   int64_t w = r.value(Field::Res0W);
   r.list.add(Role::Opd0,
-             r.view(Field::Opd0Addr, command.prec(Field::Opd0Prec), {1, vectorC, 1, vectorW}));
-  r.list.add(Role::Opd1, r.view(Field::Opd1Addr, command.prec(Field::Opd1Prec), {1, c, 1, w}));
-  r.result(
-      r.view(Field::Res0Addr, command.prec(Field::Res0Prec), {std::max<int64_t>(n, 0), c, 1, w}));
+             r.view(Field::Opd0Addr, command.as<Prec>(Field::Opd0Prec), {1, vectorC, 1, vectorW}));
+  r.list.add(Role::Opd1, r.view(Field::Opd1Addr, command.as<Prec>(Field::Opd1Prec), {1, c, 1, w}));
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec),
+                  {std::max<int64_t>(n, 0), c, 1, w}));
 }
 
 void segmentOperands(Reader &r) {
   const Command &command = r.command;
-  r.result(r.view(Field::Res0Addr, command.prec(Field::Res0Prec),
+  r.result(r.view(Field::Res0Addr, command.as<Prec>(Field::Res0Prec),
                   {1, r.value(Field::Res0C), 1, r.value(Field::Res0W)}));
 }
 
@@ -418,30 +420,10 @@ void tiuOperands(Reader &r) {
   }
 }
 
-/// Precision and layout codes that no operand can have, before they are used.
-std::optional<Error> checkCodes(const Command &command, const std::string &where) {
-  unsigned opcode = command.operation().opcode;
-  bool hasWindow =
-      command.engine() == Engine::Tiu && (opcode == tiu::kConv || opcode == tiu::kPorD);
-  for (const FieldSpec &spec : command.info().fields) {
-    uint64_t value = command.get(spec.field);
-    uint64_t most = maxLegalValue(spec.field, spec.width);
-    uint64_t least = hasWindow ? minLegalValue(spec.field) : 0;
-    if (value > most || value < least)
-      return Error{where,
-                   fmt::format("{} {}={}", command.operation().name, fieldName(spec.field), value),
-                   fmt::format("{} to {}", least, most)};
-    if (fieldStyle(spec.field) == FieldStyle::Prec && value == static_cast<uint64_t>(Prec::I4))
-      return Error{where, fmt::format("{} {}=i4", command.operation().name, fieldName(spec.field)),
-                   "a type of 8, 16 or 32 bits: the meaning of i4 operands is not known"};
-  }
-  return std::nullopt;
-}
-
 } // namespace
 
 Expected<OperandList> operandsOf(const Command &command, const std::string &where) {
-  if (std::optional<Error> error = checkCodes(command, where))
+  if (std::optional<Error> error = isa::checkFields(command, where))
     return tl::unexpected<Error>(std::move(*error));
   if (command.engine() == Engine::Gdma)
     return detail::gdmaOperands(command, where);

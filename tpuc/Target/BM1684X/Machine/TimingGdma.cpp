@@ -114,7 +114,7 @@ struct GdmaCost {
 };
 
 GdmaCost::GdmaCost(const Command &command, const TimingInfo &timing)
-    : command(command), timing(timing), elementBytes(precBytes(command.prec(Field::SrcPrec))),
+    : command(command), timing(timing), elementBytes(precBytes(command.as<Prec>(Field::SrcPrec))),
       direction(directionOf(command.address(Field::SrcAddrL32, Field::SrcAddrH8),
                             command.address(Field::DstAddrL32, Field::DstAddrH8))),
       source(

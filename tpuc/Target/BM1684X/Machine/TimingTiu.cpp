@@ -57,7 +57,7 @@ struct TiuCost {
 
   /// Elements of a type that a lane computes per cycle.
   int64_t elements(Field prec) {
-    unsigned bytes = precBytes(command.prec(prec));
+    unsigned bytes = precBytes(command.as<Prec>(prec));
     isKnown &= bytes != 0;
     return kEuBytes / std::max(bytes, 1u);
   }
@@ -77,7 +77,7 @@ struct TiuCost {
   }
 
   const ConvThroughput &throughput(Field prec) {
-    unsigned bytes = precBytes(command.prec(prec));
+    unsigned bytes = precBytes(command.as<Prec>(prec));
     isKnown &= bytes != 0;
     return bytes <= 1 ? timing.conv8 : bytes == 2 ? timing.conv16 : timing.conv32;
   }
@@ -131,7 +131,7 @@ CommandCost TiuCost::matMul() {
   int64_t inner = columns;
   if (get(Field::LeftTran) != 0)
     std::swap(rows, inner);
-  bool hasBias = command.prec(Field::Opd0Prec) == Prec::F32 && get(Field::Opd2Const) == 0;
+  bool hasBias = command.as<Prec>(Field::Opd0Prec) == Prec::F32 && get(Field::Opd2Const) == 0;
   int64_t extra = (hasBias ? 1 : 0) + (get(Field::ResAdd) != 0 ? 1 : 0);
   CommandCost cost{.kind = "MM"};
   cost.cycles =
@@ -143,8 +143,8 @@ CommandCost TiuCost::matMul() {
 CommandCost TiuCost::matMul2() {
   // Wider types than 16 bits do not exist here; the vendor's formula takes them for 16 bits.
   const ConvThroughput &rate =
-      precBytes(command.prec(Field::Opd0Prec)) == 1 ? timing.conv8 : timing.conv16;
-  isKnown &= precBytes(command.prec(Field::Opd0Prec)) != 0;
+      precBytes(command.as<Prec>(Field::Opd0Prec)) == 1 ? timing.conv8 : timing.conv16;
+  isKnown &= precBytes(command.as<Prec>(Field::Opd0Prec)) != 0;
   int64_t inner = get(command.operation().sub == 4 ? Field::Opd1C : Field::Opd1W);
   CommandCost cost{.kind = "MM2"};
   cost.cycles =
