@@ -87,6 +87,25 @@ std::string ladder(int count, int extent) {
   return ops + fmt::format("\n    return %{} : !x\n  }}", count);
 }
 
+/// Why a chip with these engines gets no groups.
+std::string refusal(void (*change)(Engines &)) {
+  TargetInfo target = **lookupTarget("null");
+  change(target.engines);
+  Network network(chain(8, 16, 16, 3));
+  Expected<NetworkGroups> made = chooseGroups(network.main(), {.opt = 1}, *backendOf(target));
+  return made ? "" : made.error().message();
+}
+
+TEST(NetworkGroupsTest, GroupsAreForTwoEnginesInOrder) {
+  EXPECT_EQ(refusal([](Engines &) {}), "");
+  EXPECT_EQ(refusal([](Engines &engines) { engines[1].inOrder = false; }),
+            "target null: 2 engines, not all of them in order; expected one that computes and one "
+            "that moves data, both in order");
+  EXPECT_EQ(refusal([](Engines &engines) { engines = {engines[0], engines[1], engines[1]}; }),
+            "target null: 3 engines; expected one that computes and one that moves data, both in "
+            "order");
+}
+
 TEST(NetworkGroupsTest, ThreadsFillTheSameTable) {
   Network network(ladder(16, 56));
   const auto backend = backendOf(**lookupTarget("bm1684x"));

@@ -437,6 +437,19 @@ private:
 
 } // namespace
 
+/// Groups are scheduled for one engine that computes and one that moves data, which both work in
+/// order.
+static Expected<void> checkEngines(const TargetInfo &target) {
+  const bool areInOrder =
+      llvm::all_of(target.engines, [](const EngineInfo &engine) { return engine.inOrder; });
+  if (target.engines.size() == 2 && areInOrder)
+    return {};
+  return makeError("target " + std::string(target.name),
+                   std::to_string(target.engines.size()) + " engines" +
+                       (areInOrder ? "" : ", not all of them in order"),
+                   "one that computes and one that moves data, both in order");
+}
+
 size_t codegen::leastMemory(ArrayRef<RunCost> runs) {
   double most = std::numeric_limits<double>::infinity();
   for (const RunCost &run : runs)
@@ -450,6 +463,8 @@ size_t codegen::leastMemory(ArrayRef<RunCost> runs) {
 
 Expected<NetworkGroups> codegen::chooseGroups(func::FuncOp main, const GroupOptions &options,
                                               const Backend &backend) {
+  if (Expected<void> checked = checkEngines(backend.info()); !checked)
+    return propagate(checked);
   Expected<Parts> bare = bareParts(main, options, backend);
   if (!bare)
     return propagate(bare);
