@@ -138,13 +138,15 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
 def AddressAssign : Pass<"address-assign", "::mlir::ModuleOp"> {
   let summary = "Give every tensor in global memory its address";
   let description = [{
-    First the weights, in the order of the ops, then the tensors between groups, which share memory
-    where they are not alive together (manual chapter 11). What reshapes make lies where their
+    The chip chooses the regions: often one range with the weights, in the order of the ops, in
+    front of the tensors between groups. Those share memory where they are not alive together
+    (manual chapter 11). What reshapes make lies where their
     operand does; what a concatenation joins, or a split makes, lies where it is a part of the whole,
     if that is contiguous and it is no part of another tensor already: nothing is moved then. Addresses are multiples of what the chip aligns to, and stand in the type, as in
     `tensor<1x32x100x100xf32, 4295618560 : i64>`. The module gets `module.coeff_addr`,
-    `module.coeff_size`, `module.neuron_addr` and `module.neuron_size`; `module.state` becomes
-    TPU_ADDRESSED.
+    `module.coeff_size`, `module.neuron_addr` and `module.neuron_size`. Where the chip keeps inputs or
+    outputs apart, it gets `module.input_addr`, `module.output_addr` and their sizes, too.
+    `module.state` becomes TPU_ADDRESSED.
   }];
 }
 

@@ -179,6 +179,9 @@ TEST(Null, HasEverythingButAChip) {
   EXPECT_EQ(t.schemes, kAll);
   EXPECT_TRUE(t.timing);
   EXPECT_EQ(t.container, "");
+  // What other chips lack.
+  EXPECT_EQ(t.memory.spaces.size(), 2u);
+  EXPECT_EQ(t.global.addressing, GlobalAddressing::TaggedBase);
 }
 
 TEST(Chips, CodeGenerators) {

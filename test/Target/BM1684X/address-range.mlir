@@ -1,5 +1,6 @@
-// Every tensor in global memory has its address in its type.
-// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=%chip --convert-top-to-tpu=mode=F32 --weight-reorder --subnet-divide --layer-group=opt=0 --address-assign --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// One range of absolute addresses.
+// REQUIRES: chip-bm1684x
+// RUN: tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F32 --weight-reorder --subnet-divide --layer-group=opt=0 --address-assign --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
 // Weights first, from the chip's first address on; inputs, results and what lies between follow.
 // CHECK: module.coeff_addr = [[#COEFF:]] : i64, module.coeff_size = [[#BYTES:]] : i64

@@ -12,7 +12,6 @@
 #include "tpuc/Codegen/Group/GroupTimes.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
-#include "tpuc/Codegen/Place/AddressPlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -301,25 +300,29 @@ void Weights::assign(const AddressPlan &plan) {
   });
 }
 
+/// What the attributes of a module call the regions.
+constexpr std::pair<GlobalUse, StringLiteral> kRegionNames[] = {{GlobalUse::Weights, "coeff"},
+                                                                {GlobalUse::Neurons, "neuron"},
+                                                                {GlobalUse::Inputs, "input"},
+                                                                {GlobalUse::Outputs, "output"}};
+
+std::string addressName(StringRef region) { return ("module." + region + "_addr").str(); }
+std::string sizeName(StringRef region) { return ("module." + region + "_size").str(); }
+
 struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
   using Base::Base;
 
   /// Says where regions are: those of weights and neurons always, others where they are apart.
   void setRegions(const AddressPlan &plan, int64_t alignment) {
     const size_t neurons = plan.regionOf[static_cast<size_t>(GlobalUse::Neurons)];
-    constexpr std::pair<GlobalUse, StringLiteral> kNames[] = {{GlobalUse::Weights, "coeff"},
-                                                              {GlobalUse::Neurons, "neuron"},
-                                                              {GlobalUse::Inputs, "input"},
-                                                              {GlobalUse::Outputs, "output"}};
     Builder builder(&getContext());
-    for (const auto &[use, name] : kNames) {
+    for (const auto &[use, name] : kRegionNames) {
       if (use != GlobalUse::Neurons && plan.regionOf[static_cast<size_t>(use)] == neurons)
         continue;
       const AddressRegion &region = plan.region(use);
       const auto size = static_cast<int64_t>(llvm::alignTo(region.bytes, alignment));
-      getOperation()->setAttr(("module." + name + "_addr").str(),
-                              builder.getI64IntegerAttr(region.base));
-      getOperation()->setAttr(("module." + name + "_size").str(), builder.getI64IntegerAttr(size));
+      getOperation()->setAttr(addressName(name), builder.getI64IntegerAttr(region.base));
+      getOperation()->setAttr(sizeName(name), builder.getI64IntegerAttr(size));
     }
   }
 
@@ -387,6 +390,17 @@ Expected<int64_t> codegen::plannedBytes(func::FuncOp main, ArrayRef<const GroupP
   if (Expected<void> placed = backend.assignAddresses(plan); !placed)
     return propagate(placed);
   return plan.bytes();
+}
+
+std::vector<AddressRegion> codegen::addressRegions(ModuleOp module) {
+  std::vector<AddressRegion> regions;
+  for (const auto &[use, name] : kRegionNames) {
+    auto base = module->getAttrOfType<IntegerAttr>(addressName(name));
+    auto size = module->getAttrOfType<IntegerAttr>(sizeName(name));
+    if (base && size)
+      regions.push_back({.base = base.getInt(), .bytes = size.getInt()});
+  }
+  return regions;
 }
 
 void codegen::dropAddresses(func::FuncOp main) {

@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_PLACE_ADDRESSASSIGN_H
 
 #include "tpuc/Codegen/Group/GroupPlan.h"
+#include "tpuc/Codegen/Place/AddressPlan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,6 +26,10 @@ Expected<void> assignTrialAddresses(mlir::func::FuncOp main, const Backend &back
 /// them. Errors: those of the allocator.
 Expected<int64_t> plannedBytes(mlir::func::FuncOp main, llvm::ArrayRef<const GroupPlan *> planned,
                                const Backend &backend);
+
+/// The regions that --address-assign has filled, base and bytes: those of weights and neurons, and
+/// of inputs and outputs where they are apart. None where the module has no addresses.
+std::vector<AddressRegion> addressRegions(mlir::ModuleOp module);
 
 /// Takes the addresses away again.
 void dropAddresses(mlir::func::FuncOp main);

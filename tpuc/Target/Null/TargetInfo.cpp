@@ -8,8 +8,9 @@
 
 //
 // A target for tests: every precision, every kind of quantization, round numbers. It is small, so
-// that small networks already need tiling, and its figures are chosen, not measured. Its machine
-// runs op by op (Codegen/NullMachine.h); there is no file for it.
+// that small networks already need tiling, and its figures are chosen, not measured. Constants of
+// channels have a memory space of their own, and global addresses have tags, because other chips
+// have neither. Its machine runs op by op (Codegen/NullMachine.h); there is no file for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,20 +42,22 @@ constexpr TargetInfo makeTarget() {
   t.requant.biasType = DataType::I32;
   t.floatSumRounding = RoundingMode::HalfToEven;
 
-  const EngineInfo engine = {.types = kTypes,
-                             .clockHz = 1'000'000'000,
-                             .minCommandBytes = 64,
-                             .maxCommandBytes = 64,
-                             .commandIdBits = 32,
-                             .maxExtent = {65535, 65535, 65535, 65535}};
-  t.engines = {engine, engine};
-  t.engines[0].name = "computer";
+  const EngineInfo computer = {.name = "computer",
+                               .role = EngineRole::Compute,
+                               .types = kTypes,
+                               .clockHz = 1'000'000'000,
+                               .minCommandBytes = 64,
+                               .maxCommandBytes = 64,
+                               .commandIdBits = 32,
+                               .maxExtent = {65535, 65535, 65535, 65535}};
+  t.engines = {computer, computer};
   t.engines[1].name = "mover";
   t.engines[1].role = EngineRole::Transfer;
   t.stream = {.isShared = false, .headerBytes = 0, .hasEndCommand = false, .paddingBytes = 1};
   t.window = {.maxStrideH = 31, .maxStrideW = 31, .maxPad = 15, .maxDilation = 16, .maxInsert = 15};
 
-  t.memory = {.spaces = {{.name = "tiles", .lanes = 4, .align = 16, .bytes = 16 << 10}},
+  t.memory = {.spaces = {{.name = "tiles", .lanes = 4, .align = 16, .bytes = 16 << 10},
+                         {.name = "weights", .lanes = 4, .align = 8, .bytes = 8 << 10}},
               .banks = 4,
               .bankBytes = 4 << 10,
               .localBase = std::nullopt,
@@ -62,6 +65,8 @@ constexpr TargetInfo makeTarget() {
               .staticBytes = std::nullopt,
               .sharedBase = std::nullopt,
               .sharedBytes = std::nullopt};
+  t.global.addressing = GlobalAddressing::TaggedBase;
+  t.global.tagShift = 40;
   t.global.alignment = 64;
   t.global.transferAlignment = 64;
 

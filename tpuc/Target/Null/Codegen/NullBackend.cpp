@@ -26,6 +26,7 @@
 #include "tpuc/Target/Null/Codegen/NullCosts.h"
 #include "tpuc/Target/Null/Codegen/NullEmitter.h"
 #include "tpuc/Target/Null/Codegen/NullLayout.h"
+#include "tpuc/Target/Null/Codegen/NullMachine.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -160,6 +161,10 @@ bool NullBackend::isLoaded(OpOperand &operand) const {
   return model && model->operands[operand.getOperandNumber()].isPresent;
 }
 
+unsigned NullBackend::memorySpaceOf(Operation *op, unsigned index) const {
+  return spaceOf(formOf(op, index));
+}
+
 int64_t NullBackend::localBytes(Operation *op, const TileModel &, unsigned index,
                                 const Tile &tile) const {
   const std::optional<DataType> type = typeOf(op, index);
@@ -205,6 +210,20 @@ Expected<Cost> NullBackend::cost(Commands emit) const {
 
 int64_t NullBackend::tileUnit(Operation *, unsigned axis) const {
   return axis == kAxisC ? info().tiles().lanes : 1;
+}
+
+/// A region for each use, with a tag of its own.
+Expected<void> NullBackend::assignAddresses(AddressPlan &plan) const {
+  const GlobalMemoryInfo &global = info().global;
+  for (size_t use = 0; use < kNumGlobalUses; ++use) {
+    plan.regionOf[use] = use;
+    plan.regions.push_back({.base = tagOf(static_cast<GlobalUse>(use)) << global.tagShift,
+                            .alignment = *global.alignment});
+  }
+  for (size_t region = 0; region < plan.regions.size(); ++region)
+    if (Expected<void> placed = placeRegion(plan, region); !placed)
+      return placed;
+  return {};
 }
 
 std::unique_ptr<Emitter> NullBackend::createEmitter() const {

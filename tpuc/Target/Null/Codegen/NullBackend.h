@@ -23,6 +23,7 @@ public:
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
   bool isLoaded(mlir::OpOperand &operand) const override;
+  unsigned memorySpaceOf(mlir::Operation *op, unsigned index) const override;
   int64_t localBytes(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
                      const codegen::Tile &tile) const override;
   Expected<int64_t> scratchBytes(const codegen::TiledOp &tiled) const override;
@@ -32,6 +33,7 @@ public:
   std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
   Expected<codegen::Cost> cost(codegen::Commands emit) const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
+  Expected<void> assignAddresses(codegen::AddressPlan &plan) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;
 
 private:

@@ -46,7 +46,11 @@ Expected<void> NullEmitter::store(const TiledOp &tiled, int64_t global) {
 Expected<void> NullEmitter::loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) {
   count(EngineRole::Transfer, transferCost(target, bytes * target.memory.spaces[space].lanes,
                                            target.memory.spaces[space].lanes));
-  add({.kind = Command::Kind::LoadPool, .global = global, .local = local, .bytes = bytes});
+  add({.kind = Command::Kind::LoadPool,
+       .space = space,
+       .global = global,
+       .local = local,
+       .bytes = bytes});
   return {};
 }
 

@@ -19,7 +19,7 @@ struct Command {
     Load,     ///< Operand `operand` of `tiled`, whose tensor is at `global`.
     Compute,  ///< `tiled`.
     Store,    ///< The result of `tiled`, to the tensor at `global`.
-    LoadPool, ///< `bytes` for each lane, which stand lane after lane from `global` on, to `local`.
+    LoadPool, ///< `bytes` for each lane, lane after lane from `global` on, to `local` of `space`.
     Move,     ///< `op`, whose tensors have addresses as encodings.
   };
   Kind kind = Kind::Compute;
@@ -27,6 +27,7 @@ struct Command {
   /// What `tiled.model` points to.
   std::shared_ptr<const codegen::TileModel> model = nullptr;
   unsigned operand = 0;
+  unsigned space = kTileSpace;
   int64_t global = 0, local = 0, bytes = 0;
   mlir::Operation *op = nullptr;
 };

@@ -23,6 +23,11 @@ enum class Form : uint8_t {
 /// The form of operand `index` of `op`, or of its result (`index` = number of operands).
 Form formOf(mlir::Operation *op, unsigned index);
 
+/// The memory space of constants with rows for channels.
+inline constexpr unsigned kWeightSpace = 1;
+/// The memory space of operands of a form.
+inline unsigned spaceOf(Form form) { return form == Form::PerChannel ? kWeightSpace : kTileSpace; }
+
 /// The type in which operand `index`, or the result, is stored; none for operands left out and for
 /// types that memory does not hold.
 std::optional<DataType> typeOf(mlir::Operation *op, unsigned index);

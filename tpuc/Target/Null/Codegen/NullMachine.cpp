@@ -43,36 +43,53 @@ static top::WeightOp weightOf(Value value) {
   return dyn_cast_or_null<top::WeightOp>(op);
 }
 
-NullMachine::NullMachine(const TargetInfo &target, int64_t base, int64_t globalBytes,
+NullMachine::NullMachine(const TargetInfo &target, std::span<const AddressRegion> regions,
                          std::byte poison)
-    : target(target), base(base), laneBytes(target.tiles().bytes), poison(poison),
-      lanes(target.localBytes(), poison), memory(static_cast<size_t>(globalBytes), poison) {}
+    : target(target), poison(poison) {
+  for (const MemorySpace &space : target.memory.spaces)
+    spaces.emplace_back(size_t{space.lanes} * space.bytes, poison);
+  for (const AddressRegion &region : regions)
+    memories[region.base >> target.global.tagShift] = {
+        region.base, std::vector<std::byte>(static_cast<size_t>(region.bytes), poison)};
+}
 
-Expected<std::byte *> NullMachine::global(int64_t address, int64_t bytes) {
+Expected<std::byte *> NullMachine::global(int64_t address, int64_t bytes, Access access) {
+  const int64_t tag = address >> target.global.tagShift;
+  const auto found = memories.find(tag);
+  if (found == memories.end())
+    return makeError("", fmt::format("tag {} of global memory", tag), "one that the network has");
+  auto &[base, memory] = found->second;
   if (address < base || address + bytes > base + std::ssize(memory))
     return makeError("", fmt::format("{} bytes at {:#x} in global memory", bytes, address),
                      fmt::format("{:#x} to {:#x}", base, base + std::ssize(memory)));
+  if (access == Access::Write &&
+      (tag == tagOf(GlobalUse::Weights) || tag == tagOf(GlobalUse::Inputs)))
+    return makeError("", fmt::format("a result at {:#x} in global memory", address),
+                     "neither weights nor inputs");
   return memory.data() + (address - base);
 }
 
-Expected<void> NullMachine::checkLocal(int64_t address, int64_t bytes) const {
-  if (address >= 0 && bytes >= 0 && address + bytes <= laneBytes)
+Expected<void> NullMachine::checkLocal(unsigned space, int64_t address, int64_t bytes) const {
+  const MemorySpace &memory = target.memory.spaces[space];
+  if (address >= 0 && bytes >= 0 && address + bytes <= int64_t{memory.bytes})
     return {};
-  return makeError("", fmt::format("{} bytes at {} in local memory", bytes, address),
-                   fmt::format("at most {}", laneBytes));
+  return makeError("",
+                   fmt::format("{} bytes at {} in the memory of {}", bytes, address, memory.name),
+                   fmt::format("at most {}", memory.bytes));
 }
 
-Expected<Tensor> NullMachine::read(int64_t address, DataType type, const Shape &shape) const {
+Expected<Tensor> NullMachine::read(int64_t address, DataType type, const Shape &shape) {
   Tensor tensor(type, shape);
-  Expected<std::byte *> from = const_cast<NullMachine *>(this)->global(address, tensor.byteSize());
+  Expected<std::byte *> from = global(address, tensor.byteSize(), Access::Read);
   if (!from)
     return propagate(from);
   std::memcpy(tensor.mutableBytes().data(), *from, tensor.mutableBytes().size());
   return tensor;
 }
 
-Expected<void> NullMachine::write(int64_t address, std::span<const std::byte> bytes) {
-  Expected<std::byte *> to = global(address, std::ssize(bytes));
+Expected<void> NullMachine::write(int64_t address, std::span<const std::byte> bytes,
+                                  Access access) {
+  Expected<std::byte *> to = global(address, std::ssize(bytes), access);
   if (!to)
     return propagate(to);
   std::memcpy(*to, bytes.data(), bytes.size());
@@ -84,14 +101,16 @@ Expected<void> NullMachine::transfer(const TiledOp &tiled, unsigned index, const
                                      std::byte *global, bool isLoad) {
   const DataType type = *typeOf(tiled.op, index);
   const Form form = formOf(tiled.op, index);
+  const unsigned space = spaceOf(form);
   const LaneLayout layout(target, form, type, tile.held ? *tile.held : tile.tile);
-  if (Expected<void> checked = checkLocal(tile.address, layout.bytes()); !checked)
+  if (Expected<void> checked = checkLocal(space, tile.address, layout.bytes()); !checked)
     return checked;
   const ElementOrder order = orderOf(tiled.op, *tiled.model, index);
   const int64_t bytes = layout.elementBytes;
   const Range row = tile.tile[kAxisW];
   forEachRow(tile.tile, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
-    std::byte *at = local(layout.lane(c), tile.address + layout.offset(n, c, d, h, row.begin));
+    std::byte *at =
+        local(space, layout.lane(c), tile.address + layout.offset(n, c, d, h, row.begin));
     for (int64_t w = row.begin; w < row.end(); ++w, at += bytes) {
       std::byte *element = global + order.at(n, c, d, h, w) * bytes;
       std::memcpy(isLoad ? at : element, isLoad ? element : at, static_cast<size_t>(bytes));
@@ -105,14 +124,14 @@ Expected<void> NullMachine::loadPacked(const Command &command, int64_t rowBytes)
   const TiledOp &tiled = command.tiled;
   const LocalTile &tile = tiled.operands[command.operand];
   const LaneLayout layout(target, Form::PerChannel, *typeOf(tiled.op, command.operand), tile.tile);
-  if (Expected<void> checked = checkLocal(tile.address, layout.bytes()); !checked)
+  if (Expected<void> checked = checkLocal(kWeightSpace, tile.address, layout.bytes()); !checked)
     return checked;
   const int64_t first = tile.tile[kAxisC].begin / layout.lanes * layout.channelBytes;
-  Expected<std::byte *> from = global(command.global, rowBytes * layout.lanes);
+  Expected<std::byte *> from = global(command.global, rowBytes * layout.lanes, Access::Read);
   if (!from)
     return propagate(from);
   for (int64_t lane = 0; lane < layout.lanes; ++lane)
-    std::memcpy(local(lane, tile.address), *from + lane * rowBytes + first,
+    std::memcpy(local(kWeightSpace, lane, tile.address), *from + lane * rowBytes + first,
                 static_cast<size_t>(layout.bytes()));
   return {};
 }
@@ -122,7 +141,7 @@ Expected<void> NullMachine::load(const Command &command) {
   const Value operand = tiled.op->getOperand(command.operand);
   if (auto unpack = operand.getDefiningOp<tpu::UnpackOp>())
     return loadPacked(command, globalBytes(unpack.getInput().getType()) / target.tiles().lanes);
-  Expected<std::byte *> from = global(command.global, globalBytes(operand.getType()));
+  Expected<std::byte *> from = global(command.global, globalBytes(operand.getType()), Access::Read);
   if (!from)
     return propagate(from);
   return transfer(tiled, command.operand, tiled.operands[command.operand], *from,
@@ -131,21 +150,22 @@ Expected<void> NullMachine::load(const Command &command) {
 
 Expected<void> NullMachine::store(const Command &command) {
   const TiledOp &tiled = command.tiled;
-  Expected<std::byte *> to = global(command.global, globalBytes(givenResult(tiled.op).getType()));
+  Expected<std::byte *> to =
+      global(command.global, globalBytes(givenResult(tiled.op).getType()), Access::Write);
   if (!to)
     return propagate(to);
   return transfer(tiled, tiled.op->getNumOperands(), tiled.result, *to, /*isLoad=*/false);
 }
 
 Expected<void> NullMachine::loadPool(const Command &command) {
-  if (Expected<void> checked = checkLocal(command.local, command.bytes); !checked)
+  if (Expected<void> checked = checkLocal(command.space, command.local, command.bytes); !checked)
     return checked;
-  const auto count = int64_t{target.tiles().lanes};
-  Expected<std::byte *> from = global(command.global, command.bytes * count);
+  const auto count = int64_t{target.memory.spaces[command.space].lanes};
+  Expected<std::byte *> from = global(command.global, command.bytes * count, Access::Read);
   if (!from)
     return propagate(from);
   for (int64_t lane = 0; lane < count; ++lane)
-    std::memcpy(local(lane, command.local), *from + lane * command.bytes,
+    std::memcpy(local(command.space, lane, command.local), *from + lane * command.bytes,
                 static_cast<size_t>(command.bytes));
   return {};
 }
@@ -184,14 +204,15 @@ Expected<void> NullMachine::join(const TiledOp &tiled) {
     const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.tile);
     for (auto [address, bytes] :
          {std::pair(part.address, from.bytes()), {tiled.result.address, to.bytes()}})
-      if (Expected<void> checked = checkLocal(address, bytes); !checked)
+      if (Expected<void> checked = checkLocal(kTileSpace, address, bytes); !checked)
         return checked;
     const Range row = part.tile[kAxisW];
     forEachRow(part.tile, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
-      std::memcpy(local(to.lane(before + c),
-                        tiled.result.address + to.offset(n, before + c, d, h, row.begin)),
-                  local(from.lane(c), part.address + from.offset(n, c, d, h, row.begin)),
-                  static_cast<size_t>(row.size * to.elementBytes));
+      std::memcpy(
+          local(kTileSpace, to.lane(before + c),
+                tiled.result.address + to.offset(n, before + c, d, h, row.begin)),
+          local(kTileSpace, from.lane(c), part.address + from.offset(n, c, d, h, row.begin)),
+          static_cast<size_t>(row.size * to.elementBytes));
     });
   }
   return {};
@@ -210,10 +231,11 @@ Expected<void> NullMachine::compute(const Command &command) {
     operands.push_back(std::move(*operand));
   }
   // Whatever else lies there is lost.
-  if (Expected<void> checked = checkLocal(tiled.scratchAddress, tiled.scratchBytes); !checked)
+  if (Expected<void> checked = checkLocal(kTileSpace, tiled.scratchAddress, tiled.scratchBytes);
+      !checked)
     return checked;
   for (int64_t lane = 0; lane < int64_t{target.tiles().lanes}; ++lane)
-    std::memset(local(lane, tiled.scratchAddress), static_cast<int>(poison),
+    std::memset(local(kTileSpace, lane, tiled.scratchAddress), static_cast<int>(poison),
                 static_cast<size_t>(tiled.scratchBytes));
   Expected<std::vector<std::optional<Tensor>>> results = runner.run(op, operands);
   if (!results)
@@ -243,7 +265,7 @@ Expected<void> NullMachine::move(Operation *op) {
     return propagate(results);
   for (auto [value, result] : llvm::zip_equal(op->getResults(), *results))
     if (std::optional<int64_t> address = addressOf(value.getType()); result && address)
-      if (Expected<void> written = write(*address, result->rawBytes()); !written)
+      if (Expected<void> written = write(*address, result->rawBytes(), Access::Write); !written)
         return written;
   return {};
 }

@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Emit/ModelContents.h"
 #include "tpuc/Codegen/Emit/NetworkEmitter.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -174,10 +175,8 @@ Expected<TensorMap> runCompiled(ModuleOp compiled, const TensorMap &inputs, std:
   NullEmitter emitter(target);
   if (Expected<void> emitted = emitNetwork(*main, **backend, emitter); !emitted)
     return propagate(emitted);
-  const auto base = static_cast<int64_t>(target.global.modelBase);
   const model::Stage &stage = contents->nets.front().stages.front();
-  const auto end = static_cast<int64_t>(stage.activationAddress + stage.activationBytes);
-  NullMachine machine(target, base, end - base, poison);
+  NullMachine machine(target, addressRegions(compiled), poison);
   NetworkRun network(machine, *main);
   if (Expected<void> filled = network.fill(stage, inputs); !filled)
     return propagate(filled);
