@@ -283,7 +283,7 @@ TEST(Timing, AnyBitsAreSafe) {
   std::mt19937_64 random(1);
   int numKnown = 0;
   for (const CommandOp &operation : allCommandOps())
-    for (std::optional<isa::FormId> form : {std::optional(operation.form), operation.otherForm})
+    for (std::optional<mc::FormId> form : {std::optional(operation.form), operation.otherForm})
       for (int i = 0; form && i < 200; ++i) {
         Command command = Command::make(operation, *form);
         for (const FieldSpec &spec : command.info().fields)

@@ -52,7 +52,7 @@ class RandomCommands {
 public:
   explicit RandomCommands(uint64_t seed) : random(seed) {}
 
-  Command make(const CommandOp &operation, isa::FormId form) {
+  Command make(const CommandOp &operation, mc::FormId form) {
     Command command = Command::make(operation, form);
     for (const FieldSpec &spec : command.info().fields)
       set(command, spec.field, value(static_cast<Field>(spec.field)));
@@ -72,7 +72,7 @@ private:
     return static_cast<uint64_t>(std::exp2(exponent(random)));
   }
   bool oneIn(unsigned n) { return random() % n == 0; }
-  static void set(Command &command, isa::FieldId field, uint64_t value) {
+  static void set(Command &command, mc::FieldId field, uint64_t value) {
     if (command.has(field))
       command.trySet(field, value);
   }
@@ -163,7 +163,7 @@ private:
 void printRandom(unsigned count, uint64_t seed) {
   RandomCommands commands(seed);
   for (const CommandOp &operation : allCommandOps())
-    for (std::optional<isa::FormId> form : {std::optional(operation.form), operation.otherForm})
+    for (std::optional<mc::FormId> form : {std::optional(operation.form), operation.otherForm})
       for (unsigned i = 0; form && i < count; ++i) {
         Command command = commands.make(operation, *form);
         Expected<CommandCost> cost =

@@ -17,9 +17,9 @@
 
 namespace tpuc::bm168x::fieldtable {
 
-using isa::FieldGroup;
-using isa::FieldInfo;
-using isa::FieldStyle;
+using mc::FieldGroup;
+using mc::FieldInfo;
+using mc::FieldStyle;
 
 inline constexpr std::string_view kPrecNames[] = {"i8", "f16", "f32", "i16", "i32", "bf16", "i4"};
 inline constexpr uint64_t kAllOnes = ~uint64_t{0};

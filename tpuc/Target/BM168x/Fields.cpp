@@ -17,6 +17,6 @@ std::string_view precName(Prec prec) {
   return code < std::size(fieldtable::kPrecNames) ? fieldtable::kPrecNames[code] : "?";
 }
 
-std::string_view fieldName(isa::FieldId field) { return fieldtable::kFields[field.index()].name; }
+std::string_view fieldName(mc::FieldId field) { return fieldtable::kFields[field.index()].name; }
 
 } // namespace tpuc::bm168x

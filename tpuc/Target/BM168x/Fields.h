@@ -172,11 +172,11 @@ enum class Field : uint8_t {
 };
 inline constexpr size_t kNumFields = static_cast<size_t>(Field::RegValue) + 1;
 
-std::string_view fieldName(isa::FieldId field);
+std::string_view fieldName(mc::FieldId field);
 
 /// Each engine's commands name the one of the other engine that must have ended before.
-inline constexpr isa::Wait kTiuWaits[] = {{Field::CmdIdDep, Engine::Gdma}};
-inline constexpr isa::Wait kGdmaWaits[] = {{Field::CmdIdDep, Engine::Tiu}};
+inline constexpr mc::Wait kTiuWaits[] = {{Field::CmdIdDep, Engine::Gdma}};
+inline constexpr mc::Wait kGdmaWaits[] = {{Field::CmdIdDep, Engine::Tiu}};
 
 } // namespace tpuc::bm168x
 

@@ -13,7 +13,7 @@
 #include <charconv>
 #include <fmt/format.h>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 std::string valueText(const FieldInfo &field, uint64_t value) {
   if (value < field.names.size())
@@ -313,4 +313,4 @@ Expected<Command> assemble(const CommandTable &table, std::string_view line,
   return command;
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 std::optional<Error> checkFields(const Command &command, const std::string &where) {
   const unsigned opcode = command.operation().opcode;
@@ -38,4 +38,4 @@ std::string commandName(const std::string &where, const Command &command, size_t
   return fmt::format("{}: {} command {}", where, command.engineInfo().name, index);
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc

@@ -11,7 +11,7 @@
 
 #include "tpuc/Target/Common/Command.h"
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 /// A field's value as the text form and errors write it: its name, where it has one.
 std::string valueText(const FieldInfo &field, uint64_t value);
@@ -22,6 +22,6 @@ std::optional<Error> checkFields(const Command &command, const std::string &wher
 /// "where: TIU command 3", as errors name a command.
 std::string commandName(const std::string &where, const Command &command, size_t index);
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc
 
 #endif // TPUC_TARGET_COMMON_CHECK_H

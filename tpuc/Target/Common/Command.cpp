@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 const OpInfo *findOp(const CommandTable &table, std::string_view name) {
   const auto found = std::ranges::find(table.ops, name, &OpInfo::name);
@@ -94,4 +94,4 @@ Expected<Command> decode(const CommandTable &table, EngineId engineId,
   return command;
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc

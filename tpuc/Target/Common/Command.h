@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 /// A command in memory: its operation, its form and its bits, read and written by field. Bits that
 /// belong to no field are kept as they were decoded, so encoding gives back the same bytes.
@@ -131,6 +131,6 @@ std::string disassemble(const Command &command);
 Expected<Command> assemble(const CommandTable &table, std::string_view line,
                            const std::string &where);
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc
 
 #endif // TPUC_TARGET_COMMON_COMMAND_H

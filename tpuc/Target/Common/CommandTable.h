@@ -23,7 +23,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 /// The place of a field, form or engine in its table. The enumerations of a chip convert to it.
 template <typename Tag> class Number {
@@ -371,6 +371,6 @@ constexpr std::string_view problemOf(const CommandTable &table) {
   return {};
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc
 
 #endif // TPUC_TARGET_COMMON_COMMANDTABLE_H

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 namespace {
 
@@ -203,4 +203,4 @@ findHazard(const CommandTable &table, Queues queues,
   return std::nullopt;
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc

@@ -18,7 +18,7 @@
 
 #include <functional>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 /// One command of a program: an engine and an index among that engine's commands.
 struct ScheduledCommand {
@@ -75,6 +75,6 @@ findHazard(const CommandTable &table, Queues queues,
            const std::function<std::vector<Access>(const Command &)> &accessesOf,
            const std::string &where);
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc
 
 #endif // TPUC_TARGET_COMMON_ORDER_H

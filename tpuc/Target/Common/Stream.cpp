@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 namespace {
 
@@ -162,4 +162,4 @@ std::vector<uint8_t> encodeStream(const StreamInfo &stream, std::span<const Comm
   return bytes;
 }
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc

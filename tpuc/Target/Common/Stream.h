@@ -11,7 +11,7 @@
 
 #include "tpuc/Target/Common/Command.h"
 
-namespace tpuc::isa {
+namespace tpuc::mc {
 
 /// All commands of a stream, the end command included where `stream` has one. Errors name `where`
 /// and the command's index and offset: what is no command, a wrong header, a missing end, commands
@@ -23,6 +23,6 @@ Expected<std::vector<Command>> parseStream(const CommandTable &table, const Stre
 /// The inverse of `parseStream`. Each command must be of an engine of the stream.
 std::vector<uint8_t> encodeStream(const StreamInfo &stream, std::span<const Command> commands);
 
-} // namespace tpuc::isa
+} // namespace tpuc::mc
 
 #endif // TPUC_TARGET_COMMON_STREAM_H

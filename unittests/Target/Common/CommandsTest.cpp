@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 
 using namespace tpuc;
-using namespace tpuc::isa;
+using namespace tpuc::mc;
 using namespace tpuc::smallisa;
 using testing::HasSubstr;
 

@@ -10,7 +10,7 @@
 
 namespace tpuc::smallisa {
 
-using namespace isa;
+using namespace mc;
 
 // Two engines in one stream.
 

@@ -37,29 +37,29 @@ enum class Field : uint8_t {
 
 /// Two engines in one ordered stream with headers. Commands have 64 or 32 bits; those of Mac by
 /// their operation, those of Dma by a flag. Each engine waits for ids of the other one.
-extern const isa::CommandTable kOrdered;
-inline const isa::StreamInfo &orderedStream() { return kOrdered.streams.front(); }
+extern const mc::CommandTable kOrdered;
+inline const mc::StreamInfo &orderedStream() { return kOrdered.streams.front(); }
 
 enum class WordField : uint8_t { Opcode, Spec, Loop, Immediate, Function, Source, Target };
 
 /// Words of 32 bits without ids. A command of the first engine says how many words behind it are
 /// the second one's.
-extern const isa::CommandTable kWords;
+extern const mc::CommandTable kWords;
 
 enum class ThreeField : uint8_t { Opcode, Id, WaitA, WaitB, Address };
 
 /// Three engines with a stream each, any of which waits for both others.
-extern const isa::CommandTable kThree;
+extern const mc::CommandTable kThree;
 
 /// The operation of this name, which the table must have.
-inline const isa::OpInfo &opOf(const isa::CommandTable &table, std::string_view name) {
-  return *isa::findOp(table, name);
+inline const mc::OpInfo &opOf(const mc::CommandTable &table, std::string_view name) {
+  return *mc::findOp(table, name);
 }
 
 /// A command with random bits in all fields that do not say which command it is.
-isa::Command randomCommand(const isa::OpInfo &op, isa::FormId form, std::mt19937_64 &random);
+mc::Command randomCommand(const mc::OpInfo &op, mc::FormId form, std::mt19937_64 &random);
 /// The same for an operation and form at random.
-isa::Command randomCommand(const isa::CommandTable &table, std::mt19937_64 &random);
+mc::Command randomCommand(const mc::CommandTable &table, std::mt19937_64 &random);
 
 } // namespace tpuc::smallisa
 

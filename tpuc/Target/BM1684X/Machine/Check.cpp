@@ -16,7 +16,7 @@ namespace tpuc::bm1684x {
 Expected<std::vector<ScheduledCommand>>
 serialOrder(std::span<const Command> tiu, std::span<const Command> gdma, const std::string &where) {
   const std::span<const Command> queues[] = {tiu, gdma};
-  return isa::serialOrder(kCommandTable, queues, where);
+  return mc::serialOrder(kCommandTable, queues, where);
 }
 
 std::optional<Error> checkCommand(const Command &command, const std::string &where) {
@@ -31,7 +31,7 @@ std::optional<Error> checkProgram(std::span<const Command> tiu, std::span<const 
   for (std::span<const Command> commands : {tiu, gdma})
     for (size_t i = 0; i < commands.size(); ++i)
       if (std::optional<Error> error =
-              checkCommand(commands[i], isa::commandName(where, commands[i], i)))
+              checkCommand(commands[i], mc::commandName(where, commands[i], i)))
         return error;
   Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, where);
   if (!order)

@@ -14,7 +14,7 @@
 
 namespace tpuc::bm1684x {
 
-using isa::ScheduledCommand;
+using mc::ScheduledCommand;
 
 /// The order in which a machine that does one command at a time may run two streams: before each
 /// GDMA command all TIU commands that wait for none of the remaining GDMA commands. Errors name

@@ -12,23 +12,23 @@
 
 namespace tpuc::bm1684x {
 
-Expected<Command> decode(isa::EngineId engine, std::span<const uint8_t> bytes,
+Expected<Command> decode(mc::EngineId engine, std::span<const uint8_t> bytes,
                          const std::string &where) {
-  return isa::decode(kCommandTable, engine, bytes, where);
+  return mc::decode(kCommandTable, engine, bytes, where);
 }
 
 Expected<Command> assemble(std::string_view line, const std::string &where) {
-  return isa::assemble(kCommandTable, line, where);
+  return mc::assemble(kCommandTable, line, where);
 }
 
-Expected<std::vector<Command>> parseStream(isa::EngineId engine, std::span<const uint8_t> bytes,
+Expected<std::vector<Command>> parseStream(mc::EngineId engine, std::span<const uint8_t> bytes,
                                            const std::string &where) {
-  return isa::parseStream(kCommandTable, kCommandTable.streams[engine.index()], bytes, where);
+  return mc::parseStream(kCommandTable, kCommandTable.streams[engine.index()], bytes, where);
 }
 
 std::vector<uint8_t> encodeStream(std::span<const Command> commands) {
   const size_t engine = commands.empty() ? 0 : commands.front().engine().index();
-  return isa::encodeStream(kCommandTable.streams[engine], commands);
+  return mc::encodeStream(kCommandTable.streams[engine], commands);
 }
 
 } // namespace tpuc::bm1684x

@@ -14,19 +14,19 @@
 
 namespace tpuc::bm1684x {
 
-using isa::Command;
-using isa::disassemble;
+using mc::Command;
+using mc::disassemble;
 
 // The functions of tpuc/Target/Common for the table of this chip; what they do and which errors
 // they give stands there.
 
-Expected<Command> decode(isa::EngineId engine, std::span<const uint8_t> bytes,
+Expected<Command> decode(mc::EngineId engine, std::span<const uint8_t> bytes,
                          const std::string &where);
 Expected<Command> assemble(std::string_view line, const std::string &where);
 
 /// A whole stream: all commands including the end command, which must be there, then zeros up to a
 /// multiple of 128 bytes.
-Expected<std::vector<Command>> parseStream(isa::EngineId engine, std::span<const uint8_t> bytes,
+Expected<std::vector<Command>> parseStream(mc::EngineId engine, std::span<const uint8_t> bytes,
                                            const std::string &where);
 std::vector<uint8_t> encodeStream(std::span<const Command> commands);
 

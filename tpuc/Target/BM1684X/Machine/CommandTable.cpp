@@ -17,17 +17,17 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-using isa::FlagRule;
-using isa::HeadField;
+using mc::FlagRule;
+using mc::HeadField;
 
-constexpr isa::EngineInfo kEngineTable[] = {
+constexpr mc::EngineInfo kEngineTable[] = {
     {.name = "TIU",
      .headBytes = 16,
      .opcode = {Field::Opcode, {41, 4}},
      .sub = HeadField{Field::SubOpcode, {45, 5}},
      .flag = HeadField{Field::CmdShort, {0, 1}},
      .flagName = "short flag",
-     .id = isa::FieldId(Field::CmdId),
+     .id = mc::FieldId(Field::CmdId),
      .waits = bm168x::kTiuWaits},
     {.name = "GDMA",
      .headBytes = 16,
@@ -35,11 +35,11 @@ constexpr isa::EngineInfo kEngineTable[] = {
      .sub = HeadField{Field::SubOpcode, {36, 3}},
      .flag = HeadField{Field::CmdShort, {3, 1}},
      .flagName = "short flag",
-     .id = isa::FieldId(Field::CmdId),
+     .id = mc::FieldId(Field::CmdId),
      .waits = bm168x::kGdmaWaits},
 };
 
-constexpr isa::FormInfo kForms[] = {
+constexpr mc::FormInfo kForms[] = {
     {Form::Long, "long", Engine::Tiu, 128, tiufields::kLong},
     {Form::Conv, "conv", Engine::Tiu, 64, tiufields::kConv},
     {Form::PorD, "pord", Engine::Tiu, 64, tiufields::kPorD},
@@ -79,7 +79,7 @@ constexpr CommandOp op(uint16_t opcode, uint16_t sub, std::string_view name, For
           .name = name,
           .form = form,
           .rule = FlagRule::Set,
-          .otherForm = isa::FormId(Form::Long)};
+          .otherForm = mc::FormId(Form::Long)};
 }
 /// An operation of the TIU with one form, whatever the flag says.
 constexpr CommandOp opOnly(uint16_t opcode, uint16_t sub, std::string_view name, Form form) {
@@ -93,7 +93,7 @@ constexpr CommandOp opOnly(uint16_t opcode, uint16_t sub, std::string_view name,
 }
 /// What controls the GDMA is short, and nothing else has the same flag without a short form.
 constexpr CommandOp dma(uint16_t opcode, uint16_t sub, std::string_view name, Form form,
-                        std::optional<isa::FormId> shortForm = std::nullopt) {
+                        std::optional<mc::FormId> shortForm = std::nullopt) {
   const bool controls = opcode == gdma::kSys;
   return {.table = &kCommandTable,
           .engine = Engine::Gdma,
@@ -301,22 +301,22 @@ constexpr CommandOp kCommandOps[] = {
 };
 
 /// Values that the chip refuses, or whose meaning is not known.
-constexpr isa::FieldLimit precLimit(Field field) {
+constexpr mc::FieldLimit precLimit(Field field) {
   return {.field = field, .least = 0, .most = static_cast<uint64_t>(Prec::I4)};
 }
-constexpr isa::FieldLimit noNibbles(Field field) {
+constexpr mc::FieldLimit noNibbles(Field field) {
   return {.field = field,
           .least = 0,
           .most = static_cast<uint64_t>(Prec::BF16),
           .expected = "a type of 8, 16 or 32 bits: the meaning of i4 operands is not known"};
 }
-constexpr isa::FieldLimit windowStride(Field field) {
+constexpr mc::FieldLimit windowStride(Field field) {
   return {.field = field,
           .least = 1,
           .most = ~uint64_t{0},
           .opcodes = 1u << tiu::kConv | 1u << tiu::kPorD};
 }
-constexpr isa::FieldLimit kLimits[] = {
+constexpr mc::FieldLimit kLimits[] = {
     precLimit(Field::Res0Prec),
     noNibbles(Field::Res0Prec),
     precLimit(Field::Opd0Prec),
@@ -339,40 +339,40 @@ constexpr isa::FieldLimit kLimits[] = {
     windowStride(Field::ResOpYStr),
 };
 
-constexpr isa::EngineId kTiuOnly[] = {Engine::Tiu};
-constexpr isa::EngineId kGdmaOnly[] = {Engine::Gdma};
-constexpr isa::StreamInfo kStreams[] = {
+constexpr mc::EngineId kTiuOnly[] = {Engine::Tiu};
+constexpr mc::EngineId kGdmaOnly[] = {Engine::Gdma};
+constexpr mc::StreamInfo kStreams[] = {
     {.name = kTiuStream, .engines = kTiuOnly, .hasEnd = true, .alignment = 128},
     {.name = kDmaStream, .engines = kGdmaOnly, .hasEnd = true, .alignment = 128},
 };
 
 constexpr uint16_t kNumOpcodes = 16, kNumSubs = 32;
-constexpr auto kFieldIndex = isa::indexFields<kNumForms, bm168x::kNumFields>(kForms);
-constexpr auto kOpIndex = isa::indexOps<bm168x::kNumEngines, kNumOpcodes, kNumSubs>(kCommandOps);
+constexpr auto kFieldIndex = mc::indexFields<kNumForms, bm168x::kNumFields>(kForms);
+constexpr auto kOpIndex = mc::indexOps<bm168x::kNumEngines, kNumOpcodes, kNumSubs>(kCommandOps);
 
 } // namespace
 
-constexpr isa::CommandTable kCommandTable = {.engines = kEngineTable,
-                                             .fields = bm168x::fieldtable::kFields,
-                                             .forms = kForms,
-                                             .ops = kCommandOps,
-                                             .groups = bm168x::fieldtable::kGroups,
-                                             .limits = kLimits,
-                                             .streams = kStreams,
-                                             .fieldIndex = kFieldIndex,
-                                             .opIndex = kOpIndex,
-                                             .numOpcodes = kNumOpcodes,
-                                             .numSubs = kNumSubs};
-static_assert(isa::problemOf(kCommandTable).empty());
+constexpr mc::CommandTable kCommandTable = {.engines = kEngineTable,
+                                            .fields = bm168x::fieldtable::kFields,
+                                            .forms = kForms,
+                                            .ops = kCommandOps,
+                                            .groups = bm168x::fieldtable::kGroups,
+                                            .limits = kLimits,
+                                            .streams = kStreams,
+                                            .fieldIndex = kFieldIndex,
+                                            .opIndex = kOpIndex,
+                                            .numOpcodes = kNumOpcodes,
+                                            .numSubs = kNumSubs};
+static_assert(mc::problemOf(kCommandTable).empty());
 
-const FormInfo &formInfo(isa::FormId form) { return kCommandTable.form(form); }
+const FormInfo &formInfo(mc::FormId form) { return kCommandTable.form(form); }
 
 std::span<const CommandOp> allCommandOps() { return kCommandOps; }
 
-const CommandOp *findCommandOp(isa::EngineId engine, unsigned opcode, unsigned sub) {
-  return isa::findOp(kCommandTable, engine, opcode, sub);
+const CommandOp *findCommandOp(mc::EngineId engine, unsigned opcode, unsigned sub) {
+  return mc::findOp(kCommandTable, engine, opcode, sub);
 }
 
-const CommandOp *findCommandOp(std::string_view name) { return isa::findOp(kCommandTable, name); }
+const CommandOp *findCommandOp(std::string_view name) { return mc::findOp(kCommandTable, name); }
 
 } // namespace tpuc::bm1684x

@@ -27,9 +27,9 @@ using bm168x::isFloatPrec;
 using bm168x::Prec;
 using bm168x::precBytes;
 using bm168x::precName;
-using isa::FieldSpec;
-using isa::FormInfo;
-using CommandOp = isa::OpInfo;
+using mc::FieldSpec;
+using mc::FormInfo;
+using CommandOp = mc::OpInfo;
 
 /// Layouts of bits. Long is the one 1024-bit layout that all computing classes share; the Dma...
 /// forms have 96 bytes (what the loader of the chip takes), DmaShort... are smaller, DmaSys is the
@@ -66,12 +66,12 @@ enum class Form : uint8_t {
 inline constexpr size_t kNumForms = static_cast<size_t>(Form::DmaShortSelect) + 1;
 
 /// Everything that is said of the commands.
-extern const isa::CommandTable kCommandTable;
+extern const mc::CommandTable kCommandTable;
 
-const FormInfo &formInfo(isa::FormId form);
+const FormInfo &formInfo(mc::FormId form);
 std::span<const CommandOp> allCommandOps();
 /// Null when the engine has no such operation.
-const CommandOp *findCommandOp(isa::EngineId engine, unsigned opcode, unsigned sub);
+const CommandOp *findCommandOp(mc::EngineId engine, unsigned opcode, unsigned sub);
 const CommandOp *findCommandOp(std::string_view name);
 
 /// Opcodes, bits 41..44 of a TIU command.

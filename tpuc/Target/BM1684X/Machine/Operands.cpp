@@ -423,7 +423,7 @@ void tiuOperands(Reader &r) {
 } // namespace
 
 Expected<OperandList> operandsOf(const Command &command, const std::string &where) {
-  if (std::optional<Error> error = isa::checkFields(command, where))
+  if (std::optional<Error> error = mc::checkFields(command, where))
     return tl::unexpected<Error>(std::move(*error));
   if (command.engine() == Engine::Gdma)
     return detail::gdmaOperands(command, where);
