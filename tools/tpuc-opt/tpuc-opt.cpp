@@ -56,7 +56,7 @@ void registerAll(mlir::DialectRegistry &registry) {
   // `quant` would take the name of ours.
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
                   mlir::math::MathDialect, mlir::shape::ShapeDialect, mlir::tensor::TensorDialect,
-                  quant::QuantDialect, top::TopDialect, tpu::TpuDialect>();
+                  quant::QuantDialect, top::ModuleDialect, top::TopDialect, tpu::TpuDialect>();
   mlir::registerTransformsPasses();
   quant::registerQuantTransforms();
   registerTransforms(registry);

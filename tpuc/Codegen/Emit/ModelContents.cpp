@@ -255,13 +255,12 @@ Expected<model::CompiledModel> ContentsReader::read() {
 
 PoolSite codegen::poolOf(ModuleOp module) {
   PoolSite site;
-  const auto number = [&](StringRef name) {
-    auto attribute = module->getAttrOfType<IntegerAttr>(name);
-    return attribute ? attribute.getInt() : int64_t{0};
-  };
-  site.global = number(kPoolAddress);
-  site.local = number(kPoolLocal);
-  if (auto pieces = module->getAttrOfType<ArrayAttr>(kPoolPieces))
+  MLIRContext *context = module->getContext();
+  if (IntegerAttr global = top::ModuleDialect::PoolAddrAttrHelper(context).getAttr(module))
+    site.global = global.getInt();
+  if (IntegerAttr local = top::ModuleDialect::PoolLocalAttrHelper(context).getAttr(module))
+    site.local = local.getInt();
+  if (ArrayAttr pieces = top::ModuleDialect::PoolPiecesAttrHelper(context).getAttr(module))
     site.rows.ends = top::toInts(pieces);
   return site;
 }

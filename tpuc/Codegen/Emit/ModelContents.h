@@ -14,14 +14,8 @@
 
 namespace tpuc::codegen {
 
-/// The attributes of a module that say where its resident constants are: the address of the first
-/// row in global memory and in local memory, and where the pieces of a row end (`PoolRows`). Each
-/// lane has one row. No pool where they are missing.
-inline constexpr llvm::StringLiteral kPoolAddress = "module.pool_addr";
-inline constexpr llvm::StringLiteral kPoolLocal = "module.pool_local";
-inline constexpr llvm::StringLiteral kPoolPieces = "module.pool_pieces";
-
-/// The pool of a module, and where it is; of no bytes where there is none.
+/// The pool of a module and where it is, by the attributes `module.pool_*`; of no bytes where there
+/// is none.
 struct PoolSite {
   int64_t global = 0, local = 0;
   PoolRows rows;

@@ -59,8 +59,11 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
     }
     if (network.pool.rows.bytes() == 0)
       return;
-    getOperation()->setAttr(kPoolLocal, builder.getI64IntegerAttr(network.poolAddress));
-    getOperation()->setAttr(kPoolPieces, builder.getI64ArrayAttr(network.pool.rows.ends));
+    using Module = top::ModuleDialect;
+    Module::PoolLocalAttrHelper(&getContext())
+        .setAttr(getOperation(), builder.getI64IntegerAttr(network.poolAddress));
+    Module::PoolPiecesAttrHelper(&getContext())
+        .setAttr(getOperation(), builder.getI64ArrayAttr(network.pool.rows.ends));
   }
 
   LogicalResult run() {

@@ -347,8 +347,8 @@ struct AddressAssignPass : codegen::impl::AddressAssignBase<AddressAssignPass> {
     weights.assign(plan);
     neurons.assign(plan);
     if (pool.rows.bytes() != 0)
-      module->setAttr(kPoolAddress,
-                      Builder(&getContext()).getI64IntegerAttr(weights.poolAddress(plan)));
+      top::ModuleDialect::PoolAddrAttrHelper(&getContext())
+          .setAttr(module, Builder(&getContext()).getI64IntegerAttr(weights.poolAddress(plan)));
     top::updateFunctionType(main);
     setRegions(plan, target.global.alignment.value_or(1));
     setPhase(module, Phase::Address);

@@ -35,6 +35,7 @@ def Top_Dialect : Dialect {
     calibration, or `!quant.uniform` for networks that were quantized in training. An operand that
     is left out is the result of a `top.None`.
   }];
+  let dependentDialects = ["::tpuc::top::ModuleDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
   let usePropertiesForAttributes = 0;
   let extraClassDeclaration = [{
