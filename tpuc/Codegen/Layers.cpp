@@ -36,13 +36,9 @@ bool codegen::isLayer(Operation *op) {
 }
 
 bool codegen::isOnCpu(Operation *op) {
-  auto mode = op->getAttrOfType<StringAttr>(codegen::kSubNetMode);
-  return isLayer(op) && mode && mode.getValue() == "CPU";
-}
-
-static int64_t subNetId(Operation *op) {
-  auto id = op->getAttrOfType<IntegerAttr>(codegen::kSubNetId);
-  return id ? id.getInt() : 0;
+  auto layer = dyn_cast<tpu::SubNetInterface>(op);
+  const StringAttr mode = layer ? layer.getSubnetModeAttr() : StringAttr();
+  return isLayer(op) && mode && mode.getValue() == tpu::kOnCpu;
 }
 
 std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
@@ -51,9 +47,9 @@ std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
   for (Operation &op : block.without_terminator()) {
     if (!isLayer(&op))
       continue;
-    if (subNetId(&op) != last)
+    if (tpu::subNetOf(&op) != last)
       subNets.push_back({isOnCpu(&op), {}});
-    last = subNetId(&op);
+    last = tpu::subNetOf(&op);
     subNets.back().layers.push_back(&op);
   }
   if (subNets.empty())
@@ -64,7 +60,7 @@ std::vector<codegen::SubNet> codegen::subNetsOf(Block &block) {
 bool codegen::staysOnHost(Value value) {
   Operation *producer = value.getDefiningOp();
   return producer && isOnCpu(producer) && llvm::all_of(value.getUsers(), [&](Operation *user) {
-           return (isOnCpu(user) && subNetId(user) == subNetId(producer)) ||
+           return (isOnCpu(user) && tpu::subNetOf(user) == tpu::subNetOf(producer)) ||
                   (user->hasTrait<OpTrait::IsTerminator>() && !hasKnownShape(value));
          });
 }

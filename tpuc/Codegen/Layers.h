@@ -23,31 +23,6 @@ bool isLayer(mlir::Operation *op);
 /// Whether `op` gives a constant: `top.Weight`, `top.None`, or `tpu.Unpack` of one.
 bool isConstant(mlir::Operation *op);
 
-/// The attributes of a layer that say which sub-network it is part of, and who computes that: "TPU"
-/// or "CPU". Networks that are one sub-network of the TPU have them at `main` only.
-inline constexpr llvm::StringLiteral kSubNetId = "subnet_id";
-inline constexpr llvm::StringLiteral kSubNetMode = "subnet_mode";
-
-/// Why the chip does not compute a layer of the CPU.
-inline constexpr llvm::StringLiteral kSubNetReason = "subnet_reason";
-
-/// Of a convolution or cast whose input, or result, is one pixel: it lies in local memory as a row
-/// of all channels, not over lanes.
-inline constexpr llvm::StringLiteral kFromRow = "from_row";
-inline constexpr llvm::StringLiteral kInRow = "in_row";
-
-/// Of a layer whose channels are those of so many rows side by side: its result is stored as
-/// `tpu.UnpackRows` has it, which is all that reads it.
-inline constexpr llvm::StringLiteral kStoredRows = "stored_rows";
-
-/// Of a convolution, what reshapes it and the `tpu.Permute` behind: the convolution's result is
-/// stored as the permute has it, which is all that reads it. So many groups of channels are turned,
-/// in each image.
-inline constexpr llvm::StringLiteral kStoredTurned = "stored_turned";
-
-/// Of a `tpu.Lut` that the chip computes: `Backend::lutToArith`.
-inline constexpr llvm::StringLiteral kLutSteps = "steps";
-
 /// Whether the host computes `op`.
 bool isOnCpu(mlir::Operation *op);
 

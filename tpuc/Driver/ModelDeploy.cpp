@@ -364,7 +364,7 @@ void ModelDeploy::listCpuLayers(ModuleOp module) {
   for (Operation &op : main.front().without_terminator()) {
     if (!codegen::isOnCpu(&op))
       continue;
-    auto reason = op.getAttrOfType<StringAttr>(codegen::kSubNetReason);
+    const StringAttr reason = cast<tpu::SubNetInterface>(op).getSubnetReasonAttr();
     summary.cpuLayers.push_back(
         {layerName(&op), op.getName().getStringRef().str(), reason ? reason.getValue().str() : ""});
   }

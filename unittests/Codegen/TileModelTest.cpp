@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/Network.h"
 
@@ -87,6 +88,7 @@ constexpr const char *kModelled = R"(
     %8 = "tpu.MulConst"(%7) {const_val = 2.0 : f64} : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf32> loc("twice")
     %9 = "tpu.Slice"(%r, %none, %none, %none, %none) {axes = [-1], offset = [40], ends = [80], steps = [1]} : (tensor<2x17x120xf32>, none, none, none, none) -> tensor<2x17x40xf32> loc("columns")
     %10:4 = "tpu.ScaleDotProductAttention"(%r, %r, %9, %none, %none, %none, %none) {q_num_heads = 3 : i64, kv_num_heads = 3 : i64} : (tensor<2x17x120xf32>, tensor<2x17x120xf32>, tensor<2x17x40xf32>, none, none, none, none) -> (tensor<2x17x40xf32>, none, none, none) loc("attention")
+    %11 = "tpu.Cast"(%8) : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf16> loc("cast")
     return
   })";
 
@@ -146,8 +148,8 @@ TEST(TileModel, WhatNoOtherLayerReadsIsAloneInItsCompany) {
   EXPECT_TRUE(takesAnyOrder(network.layer("first"), target()));
   EXPECT_FALSE(takesAnyOrder(network.layer("pool"), target()));
   // Its rows are stored as channels.
-  network.layer("beside")->setAttr(
-      kStoredRows, mlir::Builder(network.layer("beside")->getContext()).getI64IntegerAttr(2));
+  mlir::cast<tpu::StoredRowsInterface>(network.layer("beside"))
+      .setStoredRowsAttr(mlir::Builder(network.layer("beside")->getContext()).getI64IntegerAttr(2));
   EXPECT_FALSE(takesAnyOrder(network.layer("beside"), target()));
 }
 
@@ -206,9 +208,9 @@ TEST(TileModel, RowsOfMatricesKeepTheirPlacesInTheirCompany) {
 
 TEST(TileModel, APixelThatLiesAsARowIsNoRowOfMatrices) {
   Network network(kModelled);
-  const std::vector<mlir::Operation *> layers = {network.layer("softmax"), network.layer("relu")};
+  const std::vector<mlir::Operation *> layers = {network.layer("softmax"), network.layer("cast")};
   ASSERT_EQ(tileLayoutOf(layers), TileLayout::Matrix);
-  layers.back()->setAttr(kInRow, mlir::UnitAttr::get(layers.back()->getContext()));
+  mlir::cast<tpu::CastOp>(layers.back()).setInRow(true);
   EXPECT_EQ(tileLayoutOf(layers), TileLayout::NCHW);
 }
 

@@ -17,8 +17,9 @@
 
 // The permute lies where the result is stored.
 // PLACED: "tpu.Group"
-// PLACED: "tpu.Reshape"{{.*}}, [[AT:[0-9]+]] : i64>, none) -> tensor<1x3x5x6x8xf16, [[AT]] : i64> loc("anchors")
-// PLACED: "tpu.Permute"{{.*}}tensor<1x3x5x6x8xf16, [[AT]] : i64>) -> tensor<1x3x6x8x5xf16, [[AT]] : i64>
+// PLACED: "tpu.Conv"{{.*}}ginfo = {{.*}}stored_turned = 3 {{.*}} loc("heads")
+// PLACED: "tpu.Reshape"{{.*}}stored_turned = 3 {{.*}}, [[AT:[0-9]+]] : i64>, none) -> tensor<1x3x5x6x8xf16, [[AT]] : i64> loc("anchors")
+// PLACED: "tpu.Permute"{{.*}}stored_turned = 3 {{.*}}tensor<1x3x5x6x8xf16, [[AT]] : i64>) -> tensor<1x3x6x8x5xf16, [[AT]] : i64>
 !x = tensor<1x4x6x8xf32>
 module attributes {module.name = "net"} {
   func.func @main(%arg0: !x) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {

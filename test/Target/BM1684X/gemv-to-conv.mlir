@@ -3,6 +3,7 @@
 // RUN: rm -rf %t.dir && mkdir -p %t.dir && cp %s %t.dir/net.mlir
 // RUN: %python %tpuc_src/test/Codegen/Inputs/ramp.py %t.dir/net.npz w=576,128 b=128 v=70,128 s=33,5 t=33,2048
 // RUN: cd %t.dir && tpuc-opt net.mlir --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --gemv-to-conv --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+// RUN: cd %t.dir && tpuc-opt net.mlir --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=F16 --gemv-to-conv --subnet-divide --layer-group=opt=1 --address-assign --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=PLACED
 
 // CHECK: %[[P:.*]] = "tpu.MaxPool"
 // CHECK-NOT: tpu.Flatten
@@ -16,6 +17,9 @@
 // CHECK: "tpu.MatMul"({{.*}} loc("rows_f16")
 // CHECK: %[[C:.*]] = "tpu.Cast"(%[[B]]) {from_row, in_row} : (tensor<1x70x1x1xf16>) -> tensor<1x70x1x1xf32>
 // CHECK: "tpu.Reshape"(%[[C]], {{.*}} -> tensor<1x70xf32> loc("second")
+// Groups keep the rows.
+// PLACED-DAG: "tpu.Conv"{{.*}}from_row, {{.*}}ginfo = {{.*}}in_row{{.*}} loc("second_f16")
+// PLACED-DAG: "tpu.Cast"{{.*}}from_row, ginfo = {{.*}}in_row
 module attributes {module.name = "net", module.weight_file = "net.npz"} {
   func.func @main(%arg0: tensor<1x64x6x6xf32>, %arg1: tensor<2x128xf32>, %arg2: tensor<1x33x1x1xf32>) -> (tensor<1x70xf32>, tensor<2x70xf32>, tensor<1x5xf32>, tensor<1x2048xf32>) {
     %none = "top.None"() : () -> none

@@ -4,6 +4,7 @@
 // DEFINE: %{mode} = F16
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --chip-assign=chip=bm1684x --convert-top-to-tpu=mode=%{mode} --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: %{lower} --pack-rows | FileCheck %s
+// RUN: %{lower} --pack-rows --subnet-divide --weight-reorder --layer-group=opt=1 --address-assign | FileCheck %s --check-prefix=PLACED
 // REDEFINE: %{mode} = F32
 // RUN: %{lower} --pack-rows | FileCheck %s --check-prefix=F32
 
@@ -16,6 +17,10 @@
 // CHECK: "tpu.Conv"(%{{.*}}kernel_shape = [7, 7]{{.*}} loc("strides
 // CHECK: %[[E:.*]] = "tpu.Cast"(%[[D]]) {stored_rows = 2 : i64} {{.*}} loc("many_rows")
 // CHECK: "tpu.UnpackRows"(%[[E]]) {rows = 2 : i64} : (tensor<1x32x31x62xf32>) -> tensor<1x16x62x62xf32> loc("many")
+
+// The group says the same of its layers.
+// PLACED: "tpu.Cast"{{.*}}ginfo = {{.*}}stored_rows = 2 : i64{{.*}} loc("many_rows")
+// PLACED: "tpu.UnpackRows"
 
 // In F32 a multiplier has one input channel, so that windows are no channels.
 // F32-NOT: tpu.PackRows

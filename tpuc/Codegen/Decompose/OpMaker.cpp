@@ -73,9 +73,13 @@ SmallVector<Value> OpMaker::split(Value value, int64_t axis, int64_t parts, Stri
   for (int64_t part = 0; part < parts; ++part)
     names.push_back(name((what + llvm::Twine(part)).str()));
   const SmallVector<int64_t> sizes(static_cast<size_t>(parts), dims[static_cast<size_t>(axis)]);
+  NamedAttrList attributes;
+  attributes.set("axis", builder.getI64IntegerAttr(axis));
+  attributes.set("split_size", builder.getI64ArrayAttr(sizes));
   return SmallVector<Value>(builder
-                                .create<tpu::SplitOp>(builder.getFusedLoc(names), types, value,
-                                                      none(), axis, builder.getI64ArrayAttr(sizes))
+                                .create<tpu::SplitOp>(builder.getFusedLoc(names), types,
+                                                      ValueRange{value, none()},
+                                                      attributes.getAttrs())
                                 .getResults());
 }
 

@@ -141,7 +141,7 @@ Expected<void> ProgramMaker::addOp(Operation &op) {
     return wrong(&op, op.getName().getStringRef() + " has no form for the CPU");
   for (NamedAttribute attribute : op.getAttrs()) {
     const StringRef name = attribute.getName().getValue();
-    if (name == kSubNetId || name == kSubNetMode || name == kSubNetReason ||
+    if (name == tpu::kSubNetId || name == tpu::kSubNetMode || name == tpu::kSubNetReason ||
         name == "storage_reason")
       continue;
     if (std::optional<ops::Attribute> plain = opAttribute(attribute.getValue()))

@@ -124,20 +124,21 @@ Expected<void> NetworkEmitter::read(ArrayRef<Operation *> layers, PoolSite site)
       item.isAlias = *place == Place::Alias;
     }
     if (!item.isAlias) {
-      auto start = op->getAttrOfType<IntegerAttr>(kTime);
+      auto scheduled = dyn_cast<tpu::ScheduledInterface>(op);
+      const IntegerAttr start = scheduled ? scheduled.getTimeAttr() : IntegerAttr();
       if (!start || start.getInt() < (line.empty() ? 0 : line.back().end()))
-        return wrong(op, Twine("has no ") + kTime + " behind what is in front",
+        return wrong(op, Twine("has no ") + tpu::kTime + " behind what is in front",
                      "what --layer-group writes");
       place(item, start.getInt());
-      if (auto units = op->getAttrOfType<ArrayAttr>(kPoolTimes))
+      if (ArrayAttr units = scheduled.getPoolTimesAttr())
         poolUnits = top::toInts(units);
     }
     items.push_back(std::move(item));
   }
   if (!line.empty() && poolUnits.size() != pool.rows.ends.size())
     return makeError("module",
-                     Twine(kPoolTimes).str() + " of " + std::to_string(poolUnits.size()) + " of " +
-                         std::to_string(pool.rows.ends.size()) + " pieces of the pool",
+                     Twine(tpu::kPoolTimes).str() + " of " + std::to_string(poolUnits.size()) +
+                         " of " + std::to_string(pool.rows.ends.size()) + " pieces of the pool",
                      "what --layer-group writes");
   return {};
 }

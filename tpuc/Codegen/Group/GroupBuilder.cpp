@@ -26,7 +26,7 @@ public:
   tpu::GroupOp build();
 
 private:
-  void set(Operation *op, GroupInfo info);
+  void set(tpu::TiledInterface op, GroupInfo info);
   tpu::GroupOp createGroup();
   void addLoads(OpBuilder &builder);
   Value load(OpBuilder &builder, const GroupTensor &tensor);
@@ -37,9 +37,9 @@ private:
   int64_t nextId = 0;
 };
 
-void GroupBuilder::set(Operation *op, GroupInfo info) {
+void GroupBuilder::set(tpu::TiledInterface op, GroupInfo info) {
   info.id = nextId++;
-  op->setAttr(kGroupInfo, info.attribute(op->getContext()));
+  op.setGinfoAttr(info.attribute(op->getContext()));
 }
 
 /// A group in the place of its last layer, which reads and gives what its layers do together.
@@ -99,7 +99,7 @@ tpu::GroupOp GroupBuilder::build() {
   addLoads(builder);
   for (auto [index, layer] : llvm::enumerate(plan.layers)) {
     layer->moveBefore(&body, body.end());
-    set(layer, layerInfo(plan, static_cast<unsigned>(index), backend));
+    set(cast<tpu::TiledInterface>(layer), layerInfo(plan, static_cast<unsigned>(index), backend));
   }
   builder.setInsertionPointToEnd(&body);
   SmallVector<Value> stored;

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Group/GroupInfo.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/LayerFacts.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -20,7 +21,7 @@ int64_t codegen::alignedLocally(int64_t bytes, const TargetInfo &target, unsigne
   return alignedTo(bytes, localAlignment(target, space));
 }
 
-/// The single numbers of the attribute.
+/// The single numbers of the attribute: those of `tpu::groupNumbers`.
 static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"out_addr", &GroupInfo::outAddress},
     {"out_size", &GroupInfo::outBytes},
@@ -34,8 +35,6 @@ static constexpr std::pair<StringLiteral, int64_t GroupInfo::*> kNumbers[] = {
     {"eu_align", &GroupInfo::isAligned},
     {"resident", &GroupInfo::resident}};
 
-static constexpr StringLiteral kPartSteps = "part_steps";
-
 DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
   Builder builder(context);
   NamedAttrList entries;
@@ -48,51 +47,29 @@ DictionaryAttr GroupInfo::attribute(MLIRContext *context) const {
       begins.push_back(range.begin);
       sizes.push_back(range.size);
     }
-    entries.set((axisName(axis) + "_idx").str(), builder.getI64ArrayAttr(begins));
-    entries.set((axisName(axis) + "_slice").str(), builder.getI64ArrayAttr(sizes));
+    entries.set(tpu::sectionBegins(axisName(axis)), builder.getI64ArrayAttr(begins));
+    entries.set(tpu::sectionSizes(axisName(axis)), builder.getI64ArrayAttr(sizes));
   }
   if (!partSteps.empty())
-    entries.set(kPartSteps, builder.getI64ArrayAttr(partSteps));
+    entries.set(tpu::kPartSteps, builder.getI64ArrayAttr(partSteps));
   return entries.getDictionary(context);
 }
 
-/// What a user may have changed by hand.
-static tl::unexpected<Error> malformed(Operation *op, const Twine &found) {
-  return wrong(op, found, "what --layer-group writes");
-}
-
 Expected<GroupInfo> GroupInfo::of(Operation *op) {
-  auto attribute = op->getAttrOfType<DictionaryAttr>(kGroupInfo);
+  auto member = dyn_cast<tpu::TiledInterface>(op);
+  const DictionaryAttr attribute = member ? member.getGinfoAttr() : DictionaryAttr();
   if (!attribute)
-    return malformed(op, "has no attribute " + Twine(kGroupInfo));
+    return wrong(op, "has no attribute " + Twine(tpu::kGroupInfo), "what --layer-group writes");
   GroupInfo info;
-  for (auto [name, member] : kNumbers) {
-    auto number = attribute.getAs<IntegerAttr>(name);
-    const bool isStep = member == &GroupInfo::step || member == &GroupInfo::firstStep;
-    if (!number || (number.getInt() < 0 && !isStep))
-      return malformed(op, Twine(kGroupInfo) + " has no number " + name);
-    info.*member = number.getInt();
-  }
-  if (auto steps = attribute.getAs<ArrayAttr>(kPartSteps)) {
+  for (auto [name, number] : kNumbers)
+    info.*number = attribute.getAs<IntegerAttr>(name).getInt();
+  if (auto steps = attribute.getAs<ArrayAttr>(tpu::kPartSteps))
     info.partSteps = top::toInts(steps);
-    if (info.partSteps.size() != op->getNumOperands())
-      return malformed(op, Twine(kGroupInfo) + " has " + Twine(info.partSteps.size()) +
-                               " part_steps of " + Twine(op->getNumOperands()) + " operands");
-  }
-  if (info.buffers < 1)
-    return malformed(op, Twine(kGroupInfo) + " has no buffers");
   for (unsigned axis = 0; axis < kNumAxes; ++axis) {
-    auto begins = attribute.getAs<ArrayAttr>((axisName(axis) + "_idx").str());
-    auto sizes = attribute.getAs<ArrayAttr>((axisName(axis) + "_slice").str());
-    if (!begins || !sizes || begins.empty() || begins.size() != sizes.size())
-      return malformed(op, Twine(kGroupInfo) + " has no sections along " + axisName(axis));
-    for (auto [begin, size] : llvm::zip_equal(begins, sizes)) {
-      auto from = dyn_cast<IntegerAttr>(begin);
-      auto count = dyn_cast<IntegerAttr>(size);
-      if (!from || !count || from.getInt() < 0 || count.getInt() < 1)
-        return malformed(op, Twine(kGroupInfo) + " has wrong sections along " + axisName(axis));
-      info.axisTiles[axis].push_back({from.getInt(), count.getInt()});
-    }
+    const auto begins = top::toInts(attribute.getAs<ArrayAttr>(tpu::sectionBegins(axisName(axis))));
+    const auto sizes = top::toInts(attribute.getAs<ArrayAttr>(tpu::sectionSizes(axisName(axis))));
+    for (auto [begin, size] : llvm::zip_equal(begins, sizes))
+      info.axisTiles[axis].push_back({begin, size});
   }
   return info;
 }

@@ -24,9 +24,6 @@ inline int64_t localAlignment(const TargetInfo &target, unsigned space = kTileSp
 /// `bytes` rounded up to that.
 int64_t alignedLocally(int64_t bytes, const TargetInfo &target, unsigned space = kTileSpace);
 
-/// The attribute in which an op of a `tpu.Group` keeps its GroupInfo.
-inline constexpr llvm::StringLiteral kGroupInfo = "ginfo";
-
 /// The ranges that a tensor is cut into, for each axis.
 using Sections = std::array<llvm::SmallVector<Range>, kNumAxes>;
 /// How many of them there are.
@@ -55,7 +52,7 @@ struct GroupInfo {
   static constexpr int64_t kAtOnce = -1;
 
   mlir::DictionaryAttr attribute(mlir::MLIRContext *context) const;
-  /// What `op` says. Errors name the layer: no such attribute, entries that are missing.
+  /// What `op` says, in a module that is verified. Errors name the layer: no such attribute.
   static Expected<GroupInfo> of(mlir::Operation *op);
 
   /// Where tile number `version` lies; tiles take turns.

@@ -40,21 +40,25 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
 
   void build(const NetworkGroups &network, const Backend &backend) {
     Builder builder(&getContext());
-    const auto mark = [](Operation *from, Operation *to) {
-      for (StringRef name : {kSubNetId, kSubNetMode})
-        if (Attribute value = from->getAttr(name))
-          to->setAttr(name, value);
+    const auto mark = [](Operation *layer, tpu::GroupOp group) {
+      auto from = cast<tpu::SubNetInterface>(layer);
+      if (IntegerAttr id = from.getSubnetIdAttr())
+        group.setSubnetIdAttr(id);
+      if (StringAttr mode = from.getSubnetModeAttr())
+        group.setSubnetModeAttr(mode);
     };
     for (const SubNetGroups &part : network.parts) {
       for (const ScheduleItem &item : part.items) {
         Operation *op = item.move;
         if (item.group) {
-          op = buildGroup(*item.group, network.place(), backend);
-          mark(item.group->layers.front(), op);
+          tpu::GroupOp group = buildGroup(*item.group, network.place(), backend);
+          mark(item.group->layers.front(), group);
+          op = group;
         }
-        op->setAttr(kTime, builder.getI64IntegerAttr(item.start));
+        auto scheduled = cast<tpu::ScheduledInterface>(op);
+        scheduled.setTimeAttr(builder.getI64IntegerAttr(item.start));
         if (&item == &part.items.front() && !part.poolUnits.empty())
-          op->setAttr(kPoolTimes, builder.getI64ArrayAttr(part.poolUnits));
+          scheduled.setPoolTimesAttr(builder.getI64ArrayAttr(part.poolUnits));
       }
     }
     if (network.pool.rows.bytes() == 0)

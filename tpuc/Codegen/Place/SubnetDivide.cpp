@@ -78,6 +78,9 @@ private:
 
 /// What the chip has a kernel for, it computes; but it knows no shapes that only the data show.
 Expected<Engine> Divider::engineOf(Operation *op) const {
+  auto layer = dyn_cast<tpu::SubNetInterface>(op);
+  if (!layer)
+    return makeError("", "no op of a lowered network", "--convert-top-to-tpu first");
   std::optional<Error> refusal;
   if (llvm::all_of(op->getOperands(), hasKnownShape) &&
       llvm::all_of(op->getResults(), hasKnownShape)) {
@@ -91,7 +94,7 @@ Expected<Engine> Divider::engineOf(Operation *op) const {
   Expected<void> host = checkCpuForm(op);
   if (!host)
     return makeError("", refusal->message() + ", and " + host.error().message());
-  op->setAttr(kSubNetReason, StringAttr::get(op->getContext(), refusal->message()));
+  layer.setSubnetReasonAttr(StringAttr::get(op->getContext(), refusal->message()));
   return Engine::Cpu;
 }
 
@@ -209,8 +212,9 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
     Builder builder(&getContext());
     for (const auto &[id, subNet] : llvm::enumerate(subNets))
       for (Operation *layer : subNet.layers) {
-        layer->setAttr(kSubNetId, builder.getI64IntegerAttr(static_cast<int64_t>(id)));
-        layer->setAttr(kSubNetMode, builder.getStringAttr(subNet.isCpu ? "CPU" : "TPU"));
+        auto member = cast<tpu::SubNetInterface>(layer);
+        member.setSubnetIdAttr(builder.getI64IntegerAttr(static_cast<int64_t>(id)));
+        member.setSubnetModeAttr(builder.getStringAttr(subNet.isCpu ? tpu::kOnCpu : tpu::kOnTpu));
         layer->moveBefore(block.getTerminator());
       }
   }
@@ -236,8 +240,8 @@ struct SubnetDividePass : codegen::impl::SubnetDivideBase<SubnetDividePass> {
       if (!divider.checkShapes())
         return signalPassFailure();
     } else {
-      (*main)->setAttr(kSubNetId, builder.getI64IntegerAttr(0));
-      (*main)->setAttr(kSubNetMode, builder.getStringAttr("TPU"));
+      (*main)->setAttr(tpu::kSubNetId, builder.getI64IntegerAttr(0));
+      (*main)->setAttr(tpu::kSubNetMode, builder.getStringAttr(tpu::kOnTpu));
     }
     setPhase(module, Phase::Divide);
   }

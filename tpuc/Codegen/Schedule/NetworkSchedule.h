@@ -23,12 +23,7 @@
 
 namespace tpuc::codegen {
 
-/// The attribute of a `tpu.Group`, and of an op that moves data in global memory: the unit in which
-/// it begins.
-inline constexpr llvm::StringLiteral kTime = "time";
-
-/// That of the first of them in a sub-network: `NetworkSchedule::poolUnits`.
-inline constexpr llvm::StringLiteral kPoolTimes = "pool_times";
+/// Of a piece of the pool that nothing needs: it has no unit of time.
 inline constexpr int64_t kNever = -1;
 
 /// What runs on the line.

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Codegen/Schedule/OpOrder.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Tpu/LayerFacts.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -23,11 +24,6 @@ using namespace tpuc;
 using namespace tpuc::codegen;
 
 namespace {
-
-int64_t subNetOf(Operation *op) {
-  auto id = op->getAttrOfType<IntegerAttr>(kSubNetId);
-  return id ? id.getInt() : 0;
-}
 
 /// Always the op that leaves the fewest bytes alive, sub-network by sub-network.
 SmallVector<Operation *> leastAlive(Block &block, ArrayRef<Operation *> source) {
@@ -51,7 +47,8 @@ SmallVector<Operation *> leastAlive(Block &block, ArrayRef<Operation *> source) 
     auto *next = llvm::min_element(ready, [&](Operation *a, Operation *b) {
       // Inputs are there before anything runs.
       const auto key = [&](Operation *op) {
-        return std::tuple(!isa<top::InputOp>(op), subNetOf(op), liveness.growth(op), position[op]);
+        return std::tuple(!isa<top::InputOp>(op), tpu::subNetOf(op), liveness.growth(op),
+                          position[op]);
       };
       return key(a) < key(b);
     });

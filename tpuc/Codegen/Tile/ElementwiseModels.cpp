@@ -83,7 +83,7 @@ bool repeatsWholeBatches(ValueRange operands, ArrayRef<int64_t> result) {
 
 /// Whether rows are loaded as channels, or channels stored as rows: these stay what they are.
 bool hasPackedRows(Operation *op, ValueRange operands) {
-  return op->hasAttr(kStoredRows) || llvm::any_of(operands, [](Value value) {
+  return tpu::storedRows(op) || llvm::any_of(operands, [](Value value) {
            if (auto load = value.getDefiningOp<tpu::LoadOp>())
              value = load.getInput();
            return value.getDefiningOp<tpu::PackRowsOp>() != nullptr;

@@ -127,7 +127,7 @@ TileLayout codegen::tileLayoutOf(ArrayRef<Operation *> layers) {
   const auto isOfRows = [](Operation *op) { return asksFor(op, Asks::Rows); };
   const auto isOfChannels = [](Operation *op) {
     // One pixel that lies as a row still has channels.
-    return asksFor(op, Asks::Channels) || op->hasAttr(kInRow);
+    return asksFor(op, Asks::Channels) || tpu::givesPixelRow(op);
   };
   return llvm::any_of(layers, isOfRows) && llvm::none_of(layers, isOfChannels) ? TileLayout::Matrix
                                                                                : TileLayout::NCHW;

@@ -317,7 +317,7 @@ Expected<void> tpuc::lowerTable(Operation *op, Lowering &lowering) {
                      .reshaped(Shape{numbers->numElements()});
   Value entries = lowering.weight(op, "_table", std::move(table));
   auto made = lowering.builder.create<tpu::LutOp>(op->getLoc(), lowering.integerResult(op),
-                                                  lowering.asIntegers(source), entries);
+                                                  ValueRange{lowering.asIntegers(source), entries});
   lowering.replace(op, made);
   return {};
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 
@@ -37,6 +38,25 @@ LogicalResult tpu::RoundToOp::verify() {
   return success();
 }
 
+/// An error unless each step reads values that there are by then.
+static LogicalResult verifySteps(tpu::LutOp op, ArrayRef<int64_t> numbers) {
+  constexpr size_t kLeft = 1, kRight = 2, kShift = 5, kAddend = 7, kAddendShift = 8;
+  if (numbers.empty() || numbers.size() % tpu::kLutStepNumbers != 0)
+    return op.emitOpError("steps has ") << numbers.size() << " numbers; expected a multiple of "
+                                        << tpu::kLutStepNumbers << ", at least one step";
+  for (int64_t step = 0; !numbers.empty();
+       ++step, numbers = numbers.drop_front(tpu::kLutStepNumbers))
+    for (auto [index, least, most] :
+         {std::tuple(kLeft, int64_t{0}, step), std::tuple(kRight, int64_t{-1}, step),
+          std::tuple(kShift, int64_t{0}, int64_t{31}), std::tuple(kAddend, int64_t{-1}, step),
+          std::tuple(kAddendShift, int64_t{0}, int64_t{31})})
+      if (numbers[index] < least || numbers[index] > most)
+        return op.emitOpError("number ")
+               << index << " of step " << step << " in steps is " << numbers[index] << "; expected "
+               << least << " to " << most;
+  return success();
+}
+
 LogicalResult tpu::LutOp::verify() {
   quant::UniformQuantizedType input = quantizedType(getInput());
   if (!input || input.getStorage().width != 8)
@@ -49,6 +69,9 @@ LogicalResult tpu::LutOp::verify() {
       failed(verifyCompatibleShape(getOutput().getType(), getInput().getType())))
     return emitOpError("result type is ")
            << getOutput().getType() << "; expected quantized values in the shape of the input";
+  if (std::optional<ArrayAttr> steps = getSteps())
+    if (failed(verifySteps(*this, top::toInts(*steps))))
+      return failure();
   return verifyStoredTypes(*this);
 }
 

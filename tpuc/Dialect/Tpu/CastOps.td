@@ -11,7 +11,9 @@
 
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape, Top_Pointwise]> {
+def Tpu_CastOp : Tpu_Op<"Cast", !listconcat(
+    [Pure, SameOperandsAndResultShape, Top_Pointwise, Tpu_PixelRowInterface,
+     Tpu_StoredRowsInterface], Tpu_LayerInterfaces)> {
   let summary = "Stores a tensor in another type";
   let description = [{
     Each element is the number that the input element means, as the output type stores it. A stored
@@ -29,7 +31,8 @@ def Tpu_CastOp : Tpu_Op<"Cast", [Pure, SameOperandsAndResultShape, Top_Pointwise
     %1 = "tpu.Cast"(%0) : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf16> loc("data_f16")
     ```
   }];
-  let arguments = (ins AnyTensor:$input);
+  let arguments = !con((ins AnyTensor:$input), Tpu_PixelRowFacts, Tpu_StoredRowsFacts,
+                       Tpu_LayerFacts);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -52,8 +55,9 @@ def Tpu_RoundToOp : Tpu_Op<"RoundTo", [Pure, AllTypesMatch<["input", "output"]>,
   let hasVerifier = 1;
 }
 
-def Tpu_RequantIntOp : Tpu_Op<"RequantInt",
-    [Pure, SameOperandsAndResultShape, Tpu_RequantTrait, Top_Pointwise]> {
+def Tpu_RequantIntOp : Tpu_Op<"RequantInt", !listconcat(
+    [Pure, SameOperandsAndResultShape, Tpu_RequantTrait, Top_Pointwise, Tpu_StoredRowsInterface],
+    Tpu_LayerInterfaces)> {
   let summary = "Stored integers in another scale";
   let description = [{
     `input` less its zero point is requantized. With several multipliers and shifts, entry c serves
@@ -65,17 +69,28 @@ def Tpu_RequantIntOp : Tpu_Op<"RequantInt",
     %1 = "tpu.RequantInt"(%0) {multiplier = [1073741824], rshift = [31]} : (tensor<1x3x8x8x!quant.uniform<i8:f32, 0.1>>) -> tensor<1x3x8x8x!quant.uniform<i8:f32, 0.2>>
     ```
   }];
-  let arguments = !con((ins AnyTensor:$input), Tpu_Requantization);
+  let arguments = !con((ins AnyTensor:$input), Tpu_Requantization, Tpu_StoredRowsFacts,
+                       Tpu_LayerFacts);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
 
-def Tpu_LutOp : Tpu_Op<"Lut", [Pure, Top_Pointwise]> {
+def Tpu_LutOp : Tpu_Op<"Lut", !listconcat([Pure, Top_Pointwise, Tpu_StoredRowsInterface],
+                                         Tpu_LayerInterfaces)> {
   let summary = "A function of 8-bit integers by its table";
   let description = [{
     Each element is the entry of `table` (256 integers) for the stored input: entry q of an unsigned
     one, entry q + 256 for a signed q below 0, as the stored byte counts.
+
+    A device may compute the entries instead of looking them up. `steps` has ten numbers for each
+    step of that:
+
+        operation, left, right, constant, chosen, shift, rounding, addend, addend shift, type
+
+    `left`, `right` and `addend` name values: 0 is the input, i the result of the i-th step. A
+    `right` of -1 is `constant`, an `addend` of -1 is none. The chip says what its operations,
+    roundings and types are.
 
     Example:
 
@@ -83,7 +98,10 @@ def Tpu_LutOp : Tpu_Op<"Lut", [Pure, Top_Pointwise]> {
     %1 = "tpu.Lut"(%0, %table) : (tensor<1x3x8x8x!quant.uniform<i8:f32, 0.1>>, tensor<256xi8>) -> tensor<1x3x8x8x!quant.uniform<i8:f32, 0.2>>
     ```
   }];
-  let arguments = (ins AnyTensor:$input, AnyRankedTensor:$table);
+  let arguments = !con((ins AnyTensor:$input,
+                            AnyRankedTensor:$table,
+                            OptionalAttr<I64ArrayAttr>:$steps),
+                       Tpu_StoredRowsFacts, Tpu_LayerFacts);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

@@ -15,6 +15,21 @@
 using namespace mlir;
 using namespace tpuc;
 
+/// All loads, layers and stores say how they are computed in tiles, or none; those of a group with
+/// a time do.
+static LogicalResult verifyTiling(tpu::GroupOp group) {
+  bool isTiled = group.getTimeAttr() != nullptr;
+  for (Operation &op : group.getBody().front())
+    if (auto member = dyn_cast<tpu::TiledInterface>(op))
+      isTiled |= member.getGinfoAttr() != nullptr;
+  for (Operation &op : group.getBody().front())
+    if (auto member = dyn_cast<tpu::TiledInterface>(op);
+        isTiled && member && !member.getGinfoAttr())
+      return op.emitOpError("has no ginfo; expected it on each load, layer and store of a group "
+                            "that is tiled");
+  return success();
+}
+
 LogicalResult tpu::GroupOp::verify() {
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
   if (!yield)
@@ -26,7 +41,7 @@ LogicalResult tpu::GroupOp::verify() {
     if (failed(verifyCompatibleShape(yielded.getType(), result.getType())) ||
         getElementTypeOrSelf(yielded) != getElementTypeOrSelf(result))
       return emitOpError("body yields ") << yielded.getType() << "; expected " << result.getType();
-  return success();
+  return verifyTiling(*this);
 }
 
 static LogicalResult verifyTransfer(Operation *op) {

@@ -11,7 +11,8 @@
 
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments]> {
+def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegionArguments,
+                                   Tpu_SubNetInterface, Tpu_ScheduledInterface]> {
   let summary = "Layers that run one after the other in local memory";
   let description = [{
     The body computes whole tensors, as it would without the group: it loads what it reads from
@@ -28,6 +29,7 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     | `n_idx`, `n_slice`, the same for c, d, h, w | where each section of the axis begins in the op's result, and how much of it there is |
     | `id`, `stage` | the op's place in the group; 0 is loaded, 1 computed, 2 stored |
     | `step` | the time step, counted from the first layer's of the same slice: loads come before it, below 0 beside what runs earlier; stores behind it |
+    | `first_step` | the time step of the first slice, which may be loaded before |
     | `eu_align` | whether channels begin at whole lines of a lane, 0 or 1 |
     | `resident` | 1: a constant that is loaded once for the whole network and stays; `out_addr` is its place |
     | `part_steps` | of some concatenations, for each part: the step behind which it is brought to its lanes; -1: when all are joined, or where it is made |
@@ -35,7 +37,8 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     A slice that holds more than a reader needs is read in part: the rows of a halo, for one. What a
     concatenation joins lies in its result; it computes nothing. The attribute `time` of the group is
     the unit of time in which its last slice begins, on a line that has the groups and the ops between
-    them one after the other, with one slice each.
+    them one after the other, with one slice each. All loads, layers and stores of a group have
+    `ginfo`, or none, and they have it where the group has `time`.
 
     Example:
 
@@ -51,14 +54,15 @@ def Tpu_GroupOp : Tpu_Op<"Group", [RecursiveMemoryEffects, SingleBlock, NoRegion
     }
     ```
   }];
-  let arguments = (ins Variadic<AnyTensor>:$inputs);
+  let arguments = !con((ins Variadic<AnyTensor>:$inputs), Tpu_SubNetFacts, Tpu_TimeFacts);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<AnyTensor>:$outputs);
   let hasVerifier = 1;
 }
 
-class Tpu_TransferOp<string mnemonic> : Tpu_Op<mnemonic, [Pure, SameOperandsAndResultShape]> {
-  let arguments = (ins AnyTensor:$input);
+class Tpu_TransferOp<string mnemonic>
+    : Tpu_Op<mnemonic, [Pure, SameOperandsAndResultShape, Tpu_TiledInterface]> {
+  let arguments = !con((ins AnyTensor:$input), Tpu_TileFacts);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -115,7 +119,7 @@ def Tpu_UnpackOp : Tpu_Op<"Unpack", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure]> {
+def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
   let summary = "The rows under windows, as channels";
   let description = [{
     Of an input [N, C, H, W], for windows of `kernel` rows that begin at every `stride`-th row from
@@ -133,15 +137,21 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure]> {
     %1 = "tpu.PackRows"(%0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64} : (tensor<1x3x8x8xi8>) -> tensor<1x9x4x8xi8>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input,
-                       I64Attr:$kernel,
-                       I64Attr:$stride,
-                       I64Attr:$pad);
+  let arguments = !con((ins AnyRankedTensor:$input,
+                            I64Attr:$kernel,
+                            I64Attr:$stride,
+                            I64Attr:$pad), Tpu_SubNetFacts);
   let results = (outs AnyRankedTensor:$output);
+  let builders = [OpBuilder<(ins "::mlir::Type":$output, "::mlir::Value":$input, "int64_t":$kernel,
+                                 "int64_t":$stride, "int64_t":$pad), [{
+    build($_builder, $_state, output, input, $_builder.getI64IntegerAttr(kernel),
+          $_builder.getI64IntegerAttr(stride), $_builder.getI64IntegerAttr(pad),
+          /*subnet_id=*/nullptr, /*subnet_mode=*/nullptr, /*subnet_reason=*/nullptr);
+  }]>];
   let hasVerifier = 1;
 }
 
-def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure]> {
+def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure, Tpu_SubNetInterface]> {
   let summary = "Channels that are rows, below each other";
   let description = [{
     Of an input [N, rows * C, H, W]:
@@ -158,8 +168,12 @@ def Tpu_UnpackRowsOp : Tpu_Op<"UnpackRows", [Pure]> {
     %1 = "tpu.UnpackRows"(%0) {rows = 2 : i64} : (tensor<1x48x8x16xf16>) -> tensor<1x24x16x16xf16>
     ```
   }];
-  let arguments = (ins AnyRankedTensor:$input, I64Attr:$rows);
+  let arguments = !con((ins AnyRankedTensor:$input, I64Attr:$rows), Tpu_SubNetFacts);
   let results = (outs AnyRankedTensor:$output);
+  let builders = [OpBuilder<(ins "::mlir::Type":$output, "::mlir::Value":$input, "int64_t":$rows), [{
+    build($_builder, $_state, output, input, $_builder.getI64IntegerAttr(rows),
+          /*subnet_id=*/nullptr, /*subnet_mode=*/nullptr, /*subnet_reason=*/nullptr);
+  }]>];
   let hasVerifier = 1;
 }
 

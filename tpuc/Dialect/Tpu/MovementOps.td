@@ -13,11 +13,15 @@ include "tpuc/Dialect/Top/MovementOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
 foreach top = [
-    Top_ConcatOp, Top_SplitOp, Top_SliceOp, Top_PermuteOp, Top_ReshapeOp, Top_FlattenOp,
-    Top_FlattenTo2DOp, Top_SqueezeOp, Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp,
-    Top_Depth2SpaceOp, Top_ShuffleChannelOp, Top_ReverseSequenceOp, Top_TriluOp,
-    Top_CenterCropPadOp] in
+    Top_ConcatOp, Top_SplitOp, Top_SliceOp, Top_FlattenOp, Top_FlattenTo2DOp, Top_SqueezeOp,
+    Top_UnsqueezeOp, Top_ExpandOp, Top_TileOp, Top_Depth2SpaceOp, Top_ShuffleChannelOp,
+    Top_ReverseSequenceOp, Top_TriluOp, Top_CenterCropPadOp] in
   def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
+
+// Behind a convolution they happen while that is stored.
+foreach top = [Top_PermuteOp, Top_ReshapeOp] in
+  def Tpu_#top.opName#Op : Tpu_MirroredOp<top, Tpu_StoredTurnedFacts, "", top.opName,
+                                          [Tpu_StoredTurnedInterface]>;
 
 def Tpu_PadOp : Tpu_MirroredOp<Top_PadOp, (ins), [{
     Integers: `val` is one of the stored integers, not what it stands for.

@@ -13,6 +13,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "tpuc/Dialect/Top/TopBase.td"
+include "tpuc/Dialect/Tpu/LayerFacts.td"
 
 def Tpu_Dialect : Dialect {
   let name = "tpu";
@@ -49,6 +50,20 @@ def Tpu_Dialect : Dialect {
 
     With `do_relu` the result is at least the zero point, and unless `relu_limit` is negative at most
     `saturate(round(relu_limit / scale) + zero point)`, the quotient in f64, halves away from zero.
+
+    Passes of the code generator say more about layers. This changes nothing of what an op means, and
+    every pass that rewrites a layer has to keep what still holds. It is checked behind each pass.
+
+    | attribute | of | meaning |
+    | --- | --- | --- |
+    | `subnet_id`, `subnet_mode` | layers, groups | the number of the sub-network, and who computes it: TPU or CPU |
+    | `subnet_reason` | layers of the CPU | why the chip does not compute it |
+    | `ginfo` | ops of a `tpu.Group` | how it is computed in slices |
+    | `time` | groups, layers that move data in global memory | the unit of time in which it begins |
+    | `pool_times` | the first of these in a sub-network | when each piece of the resident constants is loaded; -1: never |
+    | `from_row`, `in_row` | convolutions, casts | the operand, or the result, is one pixel that lies as a row of all channels, not over lanes |
+    | `stored_rows` | convolutions, element-wise ops | so many rows lie side by side as channels; the result is stored as the only reader has it, a `tpu.UnpackRows` |
+    | `stored_turned` | convolutions, and reshapes and a permute behind | the convolution's result is stored as the permute has it, in so many groups of channels |
   }];
   let dependentDialects = ["::tpuc::top::TopDialect"];
   // The manual's form: attributes in {...}, not in <{...}>.
@@ -83,14 +98,24 @@ class Tpu_KnowledgeOf<Op top> {
   list<Trait> traits = !filter(known, top.traits, !isa<Top_OpTrait>(known));
 }
 
+/// What passes may say about the mirrored of an op of the top dialect, besides what they may about
+/// every layer.
+class Tpu_FactsOf<Op top> {
+  bit isPointwise =
+      !not(!empty(!filter(known, top.traits, !eq(!cast<string>(known), "Top_Pointwise"))));
+  list<Trait> traits = !if(isPointwise, [Tpu_StoredRowsInterface], []<Trait>);
+  dag arguments = !if(isPointwise, Tpu_StoredRowsFacts, (ins));
+}
+
 /// An op with the operands, attributes, results, traits and text of one of the top dialect.
 class Tpu_MirroredOp<Op top, dag extra = (ins), string integers = "", string mnemonic = top.opName,
                  list<Trait> traits = []>
-    : Tpu_Op<mnemonic, !listconcat(traits, Tpu_KnowledgeOf<top>.traits, [Pure, Tpu_MirroredTrait])> {
+    : Tpu_Op<mnemonic, !listconcat(traits, Tpu_KnowledgeOf<top>.traits, [Pure, Tpu_MirroredTrait],
+                                   Tpu_FactsOf<top>.traits, Tpu_LayerInterfaces)> {
   let summary = top.summary;
   let description =
       !subst("\"top." # top.opName # "\"", "\"tpu." # mnemonic # "\"", top.description) # integers;
-  let arguments = !con(top.arguments, extra);
+  let arguments = !con(top.arguments, extra, Tpu_FactsOf<top>.arguments, Tpu_LayerFacts);
   let results = top.results;
 }
 
@@ -99,20 +124,21 @@ class Tpu_RequantizingOp<Op top, string integers>
     : Tpu_MirroredOp<top, Tpu_Requantization, integers, top.opName, [Tpu_RequantTrait]>;
 
 /// A product, whose sums become stored integers or floats.
-class Tpu_ProductOp<Op top, string integers>
-    : Tpu_MirroredOp<top, !con(Tpu_Requantization, (ins OptionalAttr<F64ArrayAttr>:$dequant_scale)),
+class Tpu_ProductOp<Op top, string integers, dag extra = (ins), list<Trait> traits = []>
+    : Tpu_MirroredOp<top, !con(Tpu_Requantization, (ins OptionalAttr<F64ArrayAttr>:$dequant_scale),
+                               extra),
                  integers # [{ With `dequant_scale` in their place the result is of floats:
     `f32(sum) * f32(dequant_scale[c])`, both roundings to the nearest, ties to even, then limited by
     `do_relu`, then rounded to the stored type.
-  }], top.opName, [Tpu_RequantTrait]>;
+  }], top.opName, !listconcat(traits, [Tpu_RequantTrait])>;
 
 /// One with sub-networks.
 class Tpu_ControlOp<Op top, list<Trait> traits = []>
     : Tpu_Op<top.opName, !listconcat(traits, Tpu_KnowledgeOf<top>.traits,
-                                     [RecursiveMemoryEffects, SingleBlock])> {
+                                     [RecursiveMemoryEffects, SingleBlock, Tpu_SubNetInterface])> {
   let summary = top.summary;
   let description = !subst("\"top.", "\"tpu.", top.description);
-  let arguments = top.arguments;
+  let arguments = !con(top.arguments, Tpu_SubNetFacts);
   let regions = top.regions;
   let results = top.results;
 }

@@ -10,6 +10,7 @@
 #define TPUC_DIALECT_TPU_TPUDIALECT_H
 
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Tpu/LayerFacts.h"
 #include "tpuc/Dialect/Tpu/TpuTraits.h"
 
 #include "mlir/IR/Dialect.h"

@@ -71,7 +71,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
   if (isa<tpu::PackRowsOp, tpu::UnpackRowsOp>(op))
     return Place::Alias;
   // What its operand is made of stores it turned.
-  if (isa<tpu::PermuteOp>(op) && op->hasAttr(codegen::kStoredTurned))
+  if (isa<tpu::PermuteOp>(op) && tpu::storedTurned(op))
     return Place::Alias;
   if (op->hasTrait<traits::ViewLike>() || isa<tpu::CopyOp>(op) || keepsBits(op)) {
     if (isConstantOperand(op, 0))

@@ -100,8 +100,8 @@ Expected<void> BM1684XEmitter::move(Operation *op) { return named(op, emitMove(b
 
 void BM1684XEmitter::endLayer(Operation *op) {
   // Neither stacked rows nor what is stored turned are anywhere in global memory.
-  if (isa<tpu::PackRowsOp>(op) || op->hasAttr(kStoredRows) ||
-      (op->hasAttr(kStoredTurned) && !isa<tpu::PermuteOp>(op)))
+  if (isa<tpu::PackRowsOp>(op) || tpu::storedRows(op) ||
+      (tpu::storedTurned(op) && !isa<tpu::PermuteOp>(op)))
     return;
   const auto names = tensorNames(op);
   for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {

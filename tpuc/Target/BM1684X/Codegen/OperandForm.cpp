@@ -102,7 +102,7 @@ static OperandForm recurrentForm(Operation *op, unsigned index) {
 
 /// Whether an operand or result of a convolution or cast is one pixel that lies as a row.
 static bool isPixelRow(Operation *op, unsigned index) {
-  return op->hasAttr(index == 0 ? kFromRow : kInRow);
+  return index == 0 ? tpu::readsPixelRow(op) : tpu::givesPixelRow(op);
 }
 
 OperandForm operandForm(Operation *op, unsigned index) {
@@ -125,7 +125,7 @@ OperandForm operandForm(Operation *op, unsigned index) {
   if (index == 1 && isa<tpu::ReduceOp>(op))
     return OperandForm::Absent;
   // Steps take its place.
-  if (index == 1 && op->hasAttr(kLutSteps))
+  if (auto lut = dyn_cast<tpu::LutOp>(op); index == 1 && lut && lut.getSteps())
     return OperandForm::Absent;
   const bool isResult = index == op->getNumOperands();
   if ((index == 0 || (isResult && !isa<tpu::ReduceOp>(op))) && worksInTheMiddle(op))

@@ -209,8 +209,8 @@ Kernels extremeKernels(Operation *op, const TiledOp &tiled) {
 }
 
 Kernels tableKernels(const TiledOp &tiled) {
-  if (const auto numbers = tiled.op->getAttrOfType<ArrayAttr>(kLutSteps)) {
-    const SmallVector<int64_t> plain = top::toInts(numbers);
+  if (const std::optional<ArrayAttr> numbers = cast<tpu::LutOp>(tiled.op).getSteps()) {
+    const SmallVector<int64_t> plain = top::toInts(*numbers);
     Expected<std::vector<LutStep>> steps = stepsOf(plain);
     if (!steps)
       return propagate(steps);

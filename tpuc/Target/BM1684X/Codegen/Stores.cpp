@@ -90,10 +90,10 @@ static Expected<void> storeTurned(Builder &builder, const TiledOp &tiled, int64_
 
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
   const unsigned index = tiled.op->getNumOperands();
-  if (auto rows = tiled.op->getAttrOfType<IntegerAttr>(kStoredRows))
-    return storeRows(builder, tiled, rows.getInt(), address);
-  if (auto groups = tiled.op->getAttrOfType<IntegerAttr>(kStoredTurned))
-    return storeTurned(builder, tiled, groups.getInt(), address);
+  if (const std::optional<int64_t> rows = tpu::storedRows(tiled.op))
+    return storeRows(builder, tiled, *rows, address);
+  if (const std::optional<int64_t> groups = tpu::storedTurned(tiled.op))
+    return storeTurned(builder, tiled, *groups, address);
   const LocalTensor from = localOperand(tiled.op, *tiled.model, index, tiled.result);
   const GlobalTensor to = globalOperand(tiled.op, *tiled.model, index, tiled.result.tile, address);
   return operandForm(tiled.op, index) == OperandForm::Transposed

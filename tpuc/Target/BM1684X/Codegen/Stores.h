@@ -15,7 +15,7 @@
 namespace tpuc::bm1684x::backend {
 
 /// Stores the tile of its result that `tiled` has made in the tensor that begins at `address`, or
-/// where the op says that its parts lie (`kStoredRows`, `kStoredTurned`).
+/// where the op says that its parts lie (`stored_rows`, `stored_turned`).
 Expected<void> storeResult(Builder &builder, const codegen::TiledOp &tiled, int64_t address);
 
 } // namespace tpuc::bm1684x::backend

@@ -284,7 +284,7 @@ std::vector<int64_t> numbersOf(const std::vector<LutStep> &steps) {
 }
 
 Expected<std::vector<LutStep>> stepsOf(std::span<const int64_t> numbers) {
-  constexpr size_t kNumbers = 10;
+  constexpr size_t kNumbers = LutStep::kNumbers;
   constexpr std::array kOps = {ArithOp::MulSat, ArithOp::AddSat,      ArithOp::SubSat,
                                ArithOp::Add,    ArithOp::Max,         ArithOp::Min,
                                ArithOp::Abs,    ArithOp::SelectEqual, ArithOp::MultiplyAdd};

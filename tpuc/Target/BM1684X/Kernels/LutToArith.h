@@ -44,6 +44,8 @@ struct LutStep {
   DataType type = DataType::I16;
 
   static constexpr int32_t kConstant = -1;
+  /// How many numbers state one (`numbersOf`).
+  static constexpr size_t kNumbers = 10;
   bool operator==(const LutStep &) const = default;
 };
 

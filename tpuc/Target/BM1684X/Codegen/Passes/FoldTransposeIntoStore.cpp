@@ -94,7 +94,7 @@ Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
   SmallVector<Operation *> path = {op};
   Operation *producer = convolutionOf(op, path);
   const std::optional<TransposePlan> turn = turnOf(op);
-  if (!producer || producer->hasAttr(kStoredRows) || producer->hasAttr(kInRow))
+  if (!producer || tpu::storedRows(producer) || tpu::givesPixelRow(producer))
     return {};
   const RankedTensorType type = staticType(producer->getResult(0));
   if (!type || type.getRank() != 4)
@@ -111,7 +111,8 @@ Expected<void> foldTranspose(tpu::PermuteOp op, const Backend &backend) {
     return {};
   path.push_back(producer);
   for (Operation *each : path)
-    each->setAttr(kStoredTurned, IntegerAttr::get(IntegerType::get(op->getContext(), 64), groups));
+    cast<tpu::StoredTurnedInterface>(each).setStoredTurnedAttr(
+        mlir::Builder(op->getContext()).getI64IntegerAttr(groups));
   return {};
 }
 

@@ -177,9 +177,9 @@ NamedAttrList RowRewriter::attributesFor(ArrayRef<int64_t> picture, bool isRow) 
   attributes.set("dilations", builder.getI64ArrayAttr({1, 1}));
   attributes.set("pads", builder.getI64ArrayAttr({0, 0, 0, 0}));
   attributes.set("group", builder.getI64IntegerAttr(1));
-  attributes.set(kInRow, builder.getUnitAttr());
+  attributes.set(tpu::kInRow, builder.getUnitAttr());
   if (isRow)
-    attributes.set(kFromRow, builder.getUnitAttr());
+    attributes.set(tpu::kFromRow, builder.getUnitAttr());
   return attributes;
 }
 
@@ -190,7 +190,7 @@ Expected<void> RowRewriter::run() {
   const int64_t inner = OpMaker::typeOf(op.getInput()).getNumElements();
   // What another product gives is a row already.
   const bool isRow =
-      !picture || (picture.getDefiningOp() && picture.getDefiningOp()->hasAttr(kInRow));
+      !picture || (picture.getDefiningOp() && tpu::givesPixelRow(picture.getDefiningOp()));
   if (!picture && !isFasterAsPicture({inner, 1, 1}))
     return {};
   Expected<Tensor> matrix = op.getRight().getDefiningOp<top::WeightOp>().read();
@@ -223,8 +223,8 @@ void RowRewriter::replaceCast(tpu::CastOp cast, Value row) {
   OpMaker last(cast, maker.backend);
   row.getDefiningOp()->setLoc(op.getLoc());
   NamedAttrList attributes(cast->getAttrDictionary());
-  attributes.set(kFromRow, last.builder.getUnitAttr());
-  attributes.set(kInRow, last.builder.getUnitAttr());
+  attributes.set(tpu::kFromRow, last.builder.getUnitAttr());
+  attributes.set(tpu::kInRow, last.builder.getUnitAttr());
   const Type type = OpMaker::typeOf(cast.getOutput()).clone(OpMaker::dimsOf(row));
   const Value made = last.make(tpu::CastOp::getOperationName(), "row", type, {row}, attributes);
   last.replace(0, last.reshaped(made, OpMaker::dimsOf(cast.getOutput()), "shaped"));

@@ -29,7 +29,9 @@ using mlir::Operation;
 
 namespace {
 
-/// The arithmetic that gives the entries of a table, as numbers (`kLutSteps`). None: looking them
+static_assert(LutStep::kNumbers == tpu::kLutStepNumbers);
+
+/// The arithmetic that gives the entries of a table, as numbers (`steps`). None: looking them
 /// up is faster. Errors: constants that cannot be read.
 ///
 /// A lookup is one command, a sequence many: small tensors are looked up, as commands have to
@@ -69,7 +71,7 @@ Expected<void> lutToArith(ModuleOp module, const Backend &backend) {
     if (!steps)
       return propagate(steps);
     if (*steps)
-      op->setAttr(kLutSteps, mlir::Builder(op->getContext()).getI64ArrayAttr(**steps));
+      op.setStepsAttr(mlir::Builder(op->getContext()).getI64ArrayAttr(**steps));
     return {};
   };
   return rewriteOps<tpu::LutOp>(module, backend, wants, set);

@@ -104,8 +104,8 @@ int64_t moreTransfers(Operation *layer) {
   int64_t count = 0;
   if (auto windows = layer->getOperand(0).getDefiningOp<tpu::PackRowsOp>())
     count += static_cast<int64_t>(windows.getKernel()) - 1;
-  if (auto rows = layer->getAttrOfType<IntegerAttr>(kStoredRows))
-    count += rows.getInt() - 1;
+  if (const std::optional<int64_t> rows = tpu::storedRows(layer))
+    count += *rows - 1;
   return count;
 }
 

@@ -51,7 +51,7 @@ bool hasPlainWindows(tpu::ConvOp op) {
   for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
     if (const RankedTensorType type = staticType(value); !type || type.getRank() != 4)
       return false;
-  if (op->hasAttr(kFromRow) || op->hasAttr(kInRow))
+  if (tpu::readsPixelRow(op) || tpu::givesPixelRow(op))
     return false;
   const bool hasBias = !isa<NoneType>(op.getBias().getType());
   return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
@@ -68,7 +68,8 @@ static std::optional<top::Window> windowOf(tpu::ConvOp op) {
 /// An op whose result's elements are each made of one element of its first operand, all alike.
 static bool isPointwise(Operation *op, const TargetInfo &target) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !staticType(op->getResult(0)) ||
-      !staticType(op->getOperand(0)) || op->hasAttr(kFromRow) || op->hasAttr(kInRow))
+      !staticType(op->getOperand(0)) || !isa<tpu::StoredRowsInterface>(op) ||
+      tpu::readsPixelRow(op) || tpu::givesPixelRow(op))
     return false;
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op->getResult(0));
   if (dims.size() != 4 || dims != OpMaker::dimsOf(op->getOperand(0)))
@@ -78,7 +79,7 @@ static bool isPointwise(Operation *op, const TargetInfo &target) {
       return false;
   for (NamedAttribute attribute : op->getAttrs())
     if (auto array = dyn_cast<ArrayAttr>(attribute.getValue());
-        array && array.size() > 1 && attribute.getName() != kLutSteps)
+        array && array.size() > 1 && attribute.getName() != tpu::kLutSteps)
       return false;
   Expected<TileModel> model = tileModel(op, target, TileLayout::NCHW);
   return model && llvm::all_of(model->operands.front().maps,
@@ -323,7 +324,8 @@ bool PackedRows::apply(const RowChoice &choice) {
       after = packedClone(each, after, builder)->getResult(0);
       replaced.push_back(each);
     }
-    after.getDefiningOp()->setAttr(kStoredRows, builder.getI64IntegerAttr(rows));
+    cast<tpu::StoredRowsInterface>(after.getDefiningOp())
+        .setStoredRowsAttr(builder.getI64IntegerAttr(rows));
     before = last()->getResult(0);
     auto unstack =
         builder.create<tpu::UnpackRowsOp>(last()->getLoc(), before.getType(), after, rows);
@@ -334,7 +336,8 @@ bool PackedRows::apply(const RowChoice &choice) {
     replaced.insert(replaced.begin(), cast);
   if (packing.inputs > 1) {
     replaced.insert(replaced.begin(), unpacked());
-    input.getDefiningOp()->removeAttr(kStoredRows);
+    if (auto stored = dyn_cast<tpu::StoredRowsInterface>(input.getDefiningOp()))
+      stored.removeStoredRowsAttr();
   }
   before.replaceAllUsesWith(after);
   // Nothing reads what they read any more.
