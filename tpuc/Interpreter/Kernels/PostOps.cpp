@@ -18,9 +18,11 @@ void kernels::applyPostOps(const std::vector<PostOp> &ops, std::span<const float
   const SimdKernels &simd = simdKernels();
   for (const PostOp &op : ops) {
     switch (op.kind) {
-    case PostOp::Kind::Unary:
-      simd.unaryRow(op.unary, op.a, op.b, in, out, count);
+    case PostOp::Kind::Unary: {
+      [[maybe_unused]] const bool isKnown = simd.unaryRow(op.unary, op.a, op.b, in, out, count);
+      assert(isKnown && "only such ops are fused");
       break;
+    }
     case PostOp::Kind::Clip:
       simd.clipRow(op.a, op.b, in, out, count);
       break;

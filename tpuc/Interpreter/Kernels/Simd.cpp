@@ -31,44 +31,7 @@ const SimdKernels &simdKernels(SimdLevel level) {
 }
 
 bool hasUnaryRow(UnaryOp op) {
-  switch (op) {
-  case UnaryOp::Abs:
-  case UnaryOp::Neg:
-  case UnaryOp::Erf:
-  case UnaryOp::Exp:
-  case UnaryOp::HardSwish:
-  case UnaryOp::Mish:
-  case UnaryOp::Reciprocal:
-  case UnaryOp::Rsqrt:
-  case UnaryOp::Sqrt:
-  case UnaryOp::Tanh:
-  case UnaryOp::LeakyRelu:
-  case UnaryOp::HardSigmoid:
-  case UnaryOp::Sigmoid:
-  case UnaryOp::Swish:
-  case UnaryOp::GeluErf:
-  case UnaryOp::GeluTanh:
-  case UnaryOp::RoundF16:
-  case UnaryOp::RoundBF16:
-    return true;
-  default:
-    return false;
-  }
-}
-
-bool hasBinaryRow(BinaryOp op) {
-  switch (op) {
-  case BinaryOp::Add:
-  case BinaryOp::Sub:
-  case BinaryOp::Mul:
-  case BinaryOp::Div:
-  case BinaryOp::Min:
-  case BinaryOp::Max:
-  case BinaryOp::PRelu:
-    return true;
-  default:
-    return false;
-  }
+  return simdKernels(SimdLevel::Generic).unaryRow(op, 0, 0, nullptr, nullptr, 0);
 }
 
 } // namespace tpuc::kernels

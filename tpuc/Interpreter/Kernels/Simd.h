@@ -91,8 +91,8 @@ struct SimdKernels {
   /// The sum of the taps that lie within the input.
   WindowRowFunction sumRow;
 
-  /// out[i] = op(in[i]); `in` may be `out`.
-  void (*unaryRow)(UnaryOp op, float a, float b, const float *in, float *out, int64_t count);
+  /// out[i] = op(in[i]); `in` may be `out`. False: there is no such loop, and nothing was done.
+  bool (*unaryRow)(UnaryOp op, float a, float b, const float *in, float *out, int64_t count);
   /// out[i] = min(max(in[i], low), high); NaN stays.
   void (*clipRow)(float low, float high, const float *in, float *out, int64_t count);
   /// out[i] = op(x[i], y[i]); with `isReversed`, op(y[i], x[i]). `out` may be an operand.
@@ -113,10 +113,8 @@ struct SimdKernels {
   void (*meanPixels)(const float *in, int64_t count, float *mean);
 };
 
-/// Whether `unaryRow` knows `op`.
+/// Whether `unaryRow` knows `op`, which is the same at each level.
 bool hasUnaryRow(UnaryOp op);
-/// Whether `binaryRow` knows `op`.
-bool hasBinaryRow(BinaryOp op);
 
 /// The loops for `level`, which the processor must have.
 const SimdKernels &simdKernels(SimdLevel level);
