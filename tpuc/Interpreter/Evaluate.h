@@ -9,7 +9,6 @@
 #ifndef TPUC_INTERPRETER_EVALUATE_H
 #define TPUC_INTERPRETER_EVALUATE_H
 
-#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Interpreter/Ops/OpContext.h"
 
 #include "mlir/IR/OpDefinition.h"

@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Program.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"

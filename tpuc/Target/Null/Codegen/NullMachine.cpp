@@ -9,6 +9,7 @@
 #include "tpuc/Target/Null/Codegen/NullMachine.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/InPlaceConcat.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"

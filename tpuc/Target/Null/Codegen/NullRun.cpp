@@ -13,6 +13,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Place/AddressAssign.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Evaluate.h"
