@@ -123,7 +123,7 @@ public:
   const TargetInfo &info() const { return target; }
 
   /// What networks may be lowered to; ops of other types are refused one by one.
-  virtual SchemeSet precisions() const = 0;
+  virtual SchemeSet schemes() const = 0;
 
   /// The target's own passes, those of each stage in the order in which they run.
   virtual llvm::ArrayRef<OptionalPass> optionalPasses() const { return {}; }

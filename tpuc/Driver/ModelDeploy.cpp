@@ -461,7 +461,7 @@ bool ModelDeploy::compiles() const {
   if (!target->hasCodeGenerator)
     return false;
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
-  return backend && backend->precisions().contains(lowering.scheme);
+  return backend && backend->schemes().contains(lowering.scheme);
 }
 
 Expected<void> ModelDeploy::commit() {

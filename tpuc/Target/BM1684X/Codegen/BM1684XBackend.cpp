@@ -60,7 +60,7 @@ static bool isColumnSlice(Operation *op) {
   return type && type.getRank() == 3 && type.getShape()[1] > 1;
 }
 
-SchemeSet BM1684XBackend::precisions() const {
+SchemeSet BM1684XBackend::schemes() const {
   return {schemes::kF32, schemes::kF16, schemes::kBF16, schemes::kInt8, schemes::kInt8Asymmetric};
 }
 

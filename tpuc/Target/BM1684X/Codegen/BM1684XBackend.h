@@ -20,7 +20,7 @@ class BM1684XBackend : public codegen::Backend {
 public:
   using Backend::Backend;
 
-  SchemeSet precisions() const override;
+  SchemeSet schemes() const override;
   llvm::ArrayRef<codegen::OptionalPass> optionalPasses() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;

@@ -78,7 +78,7 @@ static bool isColumnSlice(Operation *op, const TargetInfo &target) {
   return type && type.getRank() == 3 && type.getShape()[1] > 1 && tileModel(op, target);
 }
 
-SchemeSet NullBackend::precisions() const { return info().schemes; }
+SchemeSet NullBackend::schemes() const { return info().schemes; }
 
 /// Whether both engines know all elements. Truth values are bytes.
 Expected<void> NullBackend::checkTypes(Operation *op) const {

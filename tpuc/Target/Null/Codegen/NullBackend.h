@@ -18,7 +18,7 @@ class NullBackend : public codegen::Backend {
 public:
   using Backend::Backend;
 
-  SchemeSet precisions() const override;
+  SchemeSet schemes() const override;
   Expected<codegen::Place> placeOf(mlir::Operation *op) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
