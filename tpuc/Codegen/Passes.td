@@ -42,7 +42,7 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
     transposition and reductions of rows; running sums products with a triangle; windows over three
     dimensions two over fewer; convolutions with computed filters products with what lies under each
-    tap; scatters by constant indices concatenations or gathers; products and convolutions whose sums are so long that no slice fits
+    tap; scatters by constant indices concatenations or gathers; products and convolutions whose sums are so long that no tile fits
     local memory parts of them, with F32 sums that are added. Floats of 16 bits are F32 in between where steps would round. Forms
     without such a rule stay, and so do ops on stored integers.
   }];
@@ -95,14 +95,14 @@ def HoistOutputs : Pass<"hoist-outputs", "::mlir::ModuleOp"> {
 }
 
 def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
-  let summary = "Cut layers into slices that fit local memory";
+  let summary = "Divide layers into tiles that fit local memory";
   let description = [{
     Ops that compute in local memory become parts of `tpu.Group`s, with a `tpu.Load` for each tensor
     from outside and a `tpu.Store` for each that others read. With `opt=0` each op has a group of its
-    own, cut along n, c, d, h and w into the parts with the fewest bytes to move. With `opt=1` groups
+    own, tiled along n, c, d, h and w into the parts with the fewest bytes to move. With `opt=1` groups
     of several layers are chosen from the tail to the head by estimated cycles; the results that
-    others read are cut along n, then h, and every other slice follows from its readers, halos
-    exactly; slices that repeat more than half of a tensor are refused. Concatenations of channels
+    others read are tiled along n, then h, and every other tile follows from its users, halos
+    exactly; tiles that repeat more than half of a tensor are refused. Concatenations of channels
     are parts of groups where their operands can lie in the result. `opt=2` and `opt=3` go on from
     there: they emit the commands of the network with other groups and keep those that run in fewer
     cycles by the chip's timing simulator, `opt=3` for as long as it finds some, or for about
@@ -112,9 +112,9 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
     Loads come before the layers that need them, as early as there is room and the transfers would
     be idle, those of constants also in front of groups before; all groups share one time line, and
     local memory is given out for all of it. Short constants are loaded once for the whole network.
-    The attribute `ginfo` says where the slices are and when they come, the attribute `time` when a
+    The attribute `ginfo` says where the tiles are and when they come, the attribute `time` when a
     group or a move begins. `save-groups` and `load-groups` name a file with the layers of each group
-    and the parts that its results are cut into, which may be edited in between. Other ops that only move data stay as they are. `module.state` becomes
+    and the tiles that its results are divided into, which may be edited in between. Other ops that only move data stay as they are. `module.state` becomes
     TPU_GROUPED.
   }];
   let options = [
@@ -128,7 +128,7 @@ def LayerGroup : Pass<"layer-group", "::mlir::ModuleOp"> {
                "Leave out: resident-constants, in-place-concat, early-constants, overlap; names of passes are "
                "taken, too">,
     Option<"saveGroups", "save-groups", "std::string", /*default=*/"",
-           "Write the groups and how they are cut to this file, as JSON">,
+           "Write the groups and how they are tiled to this file, as JSON">,
     Option<"loadGroups", "load-groups", "std::string", /*default=*/"",
            "Take the groups from a file like that instead of choosing them">
   ];
@@ -155,7 +155,7 @@ def Codegen : Pass<"codegen", "::mlir::ModuleOp"> {
   let description = [{
     Emits the commands of all groups, sub-network by sub-network, lists the ops of those that the
     host computes, and writes the file that the chip's runtime loads. In a group,
-    the slice of the next step is loaded, that of this step computed and that of the last one
+    the tile of the next step is loaded, that of this step computed and that of the last one
     stored, in this order, so that the engines work side by side.
   }];
   let options = [Option<"model", "model", "std::string", /*default=*/"", "The file to write">];

@@ -28,7 +28,7 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposePower,     decomposeTrilu,     decomposeGather,       decomposeScatter,
     decomposeMatMul,    decomposePool3d,    decomposeConv3d,       decomposeComputedFilter};
 
-/// Of ops of which no slice fits.
+/// Of ops of which no tile fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
 
 /// Whether all tensors have static shapes and hold what they stand for.

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel adds up all terms of a sum at once, so the operands of the shortest slice hold all of
+// A kernel adds up all terms of a sum at once, so the operands of the shortest tile hold all of
 // them. Where these are too long for local memory, parts of the terms are products of their own,
 // whose sums are F32 until all are added:
 //
@@ -172,7 +172,7 @@ public:
   }
 
 private:
-  /// The least cut that fits.
+  /// The least division that fits.
   std::optional<ConvSplit> find() {
     const SmallVector<int64_t> sizes = partSizes(filter[1], maker.backend);
     for (int64_t channels : sizes)

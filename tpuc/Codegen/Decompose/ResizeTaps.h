@@ -26,7 +26,7 @@ struct InputTaps {
 /// Whether `op`, on 4 dimensions, repeats each element a whole number of times along h and w.
 bool repeatsPixels(tpu::InterpOp op);
 
-/// The taps of the elements `output` along dimension 2 + `index` (h, w), counted in the slice
+/// The taps of the elements `output` along dimension 2 + `index` (h, w), counted in the tile
 /// `input`. Errors (without `where`): modes that are no weighted sum of two neighbours.
 Expected<std::vector<InputTaps>> resizeTaps(tpu::InterpOp op, unsigned index, Range output,
                                             Range input);

@@ -1,4 +1,4 @@
-//===- GroupDraft.cpp - Which tensors a group has, and how they are cut -------- ===//
+//===- GroupDraft.cpp - Which tensors a group has, and how they are tiled -------- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

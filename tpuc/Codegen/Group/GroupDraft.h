@@ -74,11 +74,11 @@ public:
 
   /// Finds the tensors that flow between the layers and from outside.
   Expected<void> connect(llvm::ArrayRef<TileLayout> layouts);
-  /// Cuts the results that others need into `counts` parts, and everything else after them.
+  /// Tiles the results that others need by `counts`, and everything else after them.
   Expected<void> cut(const TileCounts &counts);
-  /// The same cuts as a layer that runs alone has.
+  /// The same tiling as a layer that runs alone has.
   void takeTilings(const Tiling &tiles);
-  /// Sizes and cycles. `tail`: the same cuts of the layers at the end, measured.
+  /// Sizes and cycles. `tail`: the same tiling of the layers at the end, measured.
   Expected<void> measure(const GroupPlan *tail = nullptr);
 
   GroupPlan plan;

@@ -1,4 +1,4 @@
-//===- GroupInfo.cpp - How a group is cut and where its tiles lie ----------- ===//
+//===- GroupInfo.cpp - How a group is tiled and where its tiles lie ----------- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- GroupInfo.h - How a group is cut and where its tiles lie ----*- C++ -*- ===//
+//===- GroupInfo.h - How a group is tiled and where its tiles lie ----*- C++ -*- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -24,7 +24,7 @@ inline int64_t localAlignment(const TargetInfo &target, unsigned space = kTileSp
 /// `bytes` rounded up to that.
 int64_t alignedLocally(int64_t bytes, const TargetInfo &target, unsigned space = kTileSpace);
 
-/// The ranges that a tensor is cut into, for each axis.
+/// The ranges that a tensor is tiled into, for each axis.
 using Sections = std::array<llvm::SmallVector<Range>, kNumAxes>;
 /// How many of them there are.
 using TileCounts = std::array<unsigned, kNumAxes>;

@@ -25,7 +25,7 @@ struct MemoryPeak {
 MemoryPeak memoryPeak(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table,
                       const Partition &partition, const Backend &backend);
 
-/// The partition with other cuts of groups at the peak, or one or two groups in their place and
+/// The partition with other tilings of groups at the peak, or one or two groups in their place and
 /// that of a few neighbours, as long as eight percent of memory are saved for each percent of
 /// cycles that the groups take more by estimate.
 Partition withLessMemory(llvm::ArrayRef<mlir::Operation *> ops, GroupTable &table,

@@ -158,7 +158,7 @@ Expected<GroupPlan> GroupPlanner::together(ArrayRef<Operation *> layers, const T
   return std::move(draft.plan);
 }
 
-/// Along what layers in layout are cut besides n: pictures along h, matrices along their rows,
+/// Along what layers in layout are tiled besides n: pictures along h, matrices along their rows,
 /// and what is in any order along what each lane has of it.
 static unsigned tileAxis(ArrayRef<TileLayout> layouts) {
   if (llvm::all_of(layouts, [](TileLayout layout) { return layout == TileLayout::Flat; }))
@@ -226,7 +226,7 @@ GroupPlanner::cuts(ArrayRef<Operation *> layers, int64_t fewest, SuffixCache *kn
   std::vector<std::shared_ptr<const GroupPlan>> cuts;
   Error failure;
   // Finer tiles than the first ones that fit seldom help: they only shorten what is not
-  // overlapped. Rows that fit whole are never cut, as that loads their weights again.
+  // overlapped. Rows that fit whole are never tiled, as that loads their weights again.
   const bool areRows = second == kAxisC;
   int64_t least = std::numeric_limits<int64_t>::max();
   unsigned worse = 0;

@@ -57,10 +57,10 @@ struct GroupTensor {
   bool isLoaded() const { return !producer && !isResident; }
 };
 
-/// A group, how it is cut, and when what happens.
+/// A group, how it is tiled, and when what happens.
 struct GroupPlan {
   std::vector<mlir::Operation *> layers;
-  /// Plans of the same layers share what does not depend on cuts.
+  /// Plans of the same layers share what does not depend on tilings.
   std::vector<std::shared_ptr<const TileModel>> models;
   TileCounts counts{1, 1, 1, 1, 1};
   std::vector<GroupTensor> tensors;
@@ -107,7 +107,7 @@ struct GroupPlan {
   }
 };
 
-/// What is known of the ways to cut groups that end with the same layer, from shorter ones that
+/// What is known of the ways to tile groups that end with the same layer, from shorter ones that
 /// begin behind those to come: tiles follow from those behind them, so what is in front changes
 /// little.
 struct SuffixCache {
@@ -131,17 +131,19 @@ public:
       : backend(backend), capacity(capacity), resident(std::move(resident)), heuristics(heuristics),
         costs(backend) {}
 
-  /// One layer by itself, cut as `planTiling` does. Errors (without `where`) say why nothing fits.
+  /// One layer by itself, tiled as `planTiling` does. Errors (without `where`) say why nothing
+  /// fits.
   Expected<GroupPlan> alone(mlir::Operation *layer);
-  /// Layers together, each result that others need cut into `counts` parts. Tiles of operands
+  /// Layers together, each result that others need tiled by `counts`. Tiles of operands
   /// follow from those of results, halos exactly. Errors (without `where`): tensors that do not lie
   /// as their users need them, parts that overlap by more than half of the tensor, tiles that do
   /// not fit.
   Expected<GroupPlan> together(llvm::ArrayRef<mlir::Operation *> layers, const TileCounts &counts);
-  /// The ways to cut `layers` that are worth a thought, coarse ones first: n before h (of matrices,
-  /// rows), to where finer parts take longer by estimate. Those much coarser than `fewest` parts
-  /// are not tried. With `tails`, those of shorter groups with the same last layer, what is known
-  /// from there is not found out again, and what is found is added. Errors: there is none.
+  /// The ways to tile `layers` that are worth a thought, coarse ones first: n before h (of
+  /// matrices, rows), to where finer parts take longer by estimate. Those much coarser than
+  /// `fewest` parts are not tried. With `tails`, those of shorter groups with the same last layer,
+  /// what is known from there is not found out again, and what is found is added. Errors: there is
+  /// none.
   Expected<std::vector<std::shared_ptr<const GroupPlan>>>
   cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, SuffixCache *tails = nullptr);
 

@@ -85,7 +85,7 @@ static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool i
 
 bool GroupTable::isFree(unsigned layer) const { return isInPlaceConcat(layers[layer], backend); }
 
-/// All ways to cut several layers, into about `fewest` parts at least.
+/// All ways to tile several layers, into about `fewest` parts at least.
 GroupTable::Options GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
                                     SuffixCache *tails) {
   Options made;

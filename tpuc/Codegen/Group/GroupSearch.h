@@ -29,10 +29,10 @@ bool standsTogether(llvm::ArrayRef<mlir::Operation *> layers);
 Expected<std::vector<GroupPlan>> separateGroups(llvm::ArrayRef<mlir::Operation *> layers,
                                                 GroupPlanner &planner);
 
-/// One group: layers that follow each other, and how they are cut.
+/// One group: layers that follow each other, and how they are tiled.
 struct GroupChoice {
   unsigned first = 0, count = 1;
-  /// One layer, cut as it would be alone.
+  /// One layer, tiled as it would be alone.
   bool isAlone = false;
   TileCounts counts{1, 1, 1, 1, 1};
 
@@ -62,7 +62,7 @@ public:
              const Backend &backend)
       : layers(layers.vec()), planner(planner), backend(backend) {}
 
-  /// A way to cut a group.
+  /// A way to tile a group.
   struct Option {
     GroupChoice choice;
     int64_t estimate = 0, compute = 0, transfers = 0;
@@ -74,7 +74,7 @@ public:
   /// From the tail to the head: behind each layer the groups are known that weigh least, so its
   /// group is the one that weighs least together with them.
   Partition best(const GroupWeights &weights) const;
-  /// The ways to cut a group of `count` layers, the one with the least estimate first; none if it
+  /// The ways to tile a group of `count` layers, the one with the least estimate first; none if it
   /// is not possible. For a concatenation by itself one that says nothing.
   llvm::ArrayRef<Option> options(unsigned first, unsigned count);
   /// Those of them that have been looked at.
@@ -84,7 +84,7 @@ public:
   llvm::ArrayRef<mlir::Operation *> layersOf(const GroupChoice &choice) const {
     return llvm::ArrayRef(layers).slice(choice.first, choice.count);
   }
-  /// Other ways to cut the only layer of a group than alone.
+  /// Other ways to tile the only layer of a group than alone.
   llvm::ArrayRef<GroupChoice> retilings(const GroupChoice &group);
   /// Errors: a choice that is not possible.
   Expected<GroupPlan> plan(const GroupChoice &choice);

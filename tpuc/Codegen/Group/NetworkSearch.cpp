@@ -185,7 +185,7 @@ std::optional<Partition> changed(const Partition &partition, const GroupChange &
   return made;
 }
 
-/// Both groups, each cut in the ways with the least estimates.
+/// Both groups, each tiled in the ways with the least estimates.
 void NetworkSearcher::addPairs(unsigned first, unsigned middle, unsigned end,
                                std::vector<GroupChange> &changes) {
   constexpr size_t kWays = 2;
@@ -197,8 +197,8 @@ void NetworkSearcher::addPairs(unsigned first, unsigned middle, unsigned end,
       changes.push_back({.first = first, .end = end, .groups = {one.choice, other.choice}});
 }
 
-/// What may become of a group and those behind it: other cuts, two groups, one with its neighbours,
-/// another border.
+/// What may become of a group and those behind it: other tilings, two groups, one with its
+/// neighbours, another border.
 void NetworkSearcher::addChanges(const Partition &partition, size_t number,
                                  std::vector<GroupChange> &changes) {
   constexpr size_t kCuts = 6, kJoined = 3;

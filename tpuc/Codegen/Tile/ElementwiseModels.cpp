@@ -1,4 +1,4 @@
-//===- ElementwiseModels.cpp - How element-wise ops are cut into tiles ---===//
+//===- ElementwiseModels.cpp - How element-wise ops are divided into tiles ---===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- RecurrentModels.cpp - How recurrent cells are cut into tiles ------===//
+//===- RecurrentModels.cpp - How recurrent cells are divided into tiles ------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

@@ -1,4 +1,4 @@
-//===- RowModels.cpp - How ops on rows are cut into tiles ----------------===//
+//===- RowModels.cpp - How ops on rows are divided into tiles ----------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

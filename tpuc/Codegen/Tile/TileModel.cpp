@@ -1,4 +1,4 @@
-//===- TileModel.cpp - How one op is cut into tiles ---------------------===//
+//===- TileModel.cpp - How one op is divided into tiles ---------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -30,14 +30,14 @@ enum class Asks : uint8_t {
   Channels, ///< It sees channels of pictures.
 };
 
-/// How ops of one class are cut.
+/// How ops of one class are tiled.
 struct TileRule {
   Expected<TileModel> (*model)(Operation *op, TileLayout layout, const Spread &spread);
   Asks asks;
 };
 
 /// The ops that are not element-wise, or not that alone. What is in no row and not `Pointwise`
-/// cannot be cut.
+/// cannot be tiled.
 class TileRules {
 public:
   template <typename... Ops, typename Model> TileRules &add(Asks asks, Model /*model*/) {

@@ -1,4 +1,4 @@
-//===- TileModel.h - How one op is cut into tiles -------------*- C++ -*- ===//
+//===- TileModel.h - How one op is divided into tiles -------------*- C++ -*- ===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -18,7 +18,7 @@
 
 namespace tpuc::codegen {
 
-/// The axes of a tensor as it is cut and laid out.
+/// The axes of a tensor as it is tiled and laid out.
 enum Axis : unsigned { kAxisN, kAxisC, kAxisD, kAxisH, kAxisW };
 inline constexpr unsigned kNumAxes = 5;
 /// "n", "c", "d", "h", "w".

@@ -31,13 +31,13 @@ SmallVector<Range> cut(int64_t extent, int64_t count, int64_t unit) {
   return ranges;
 }
 
-/// The count of parts to try after `count`; the finest cut is never left out.
+/// The count of parts to try after `count`; the finest tiling is never left out.
 int64_t nextCount(int64_t count, int64_t most) {
   const int64_t next = count + std::max<int64_t>(1, count / 4);
   return count < most ? std::min(next, most) : next;
 }
 
-/// What one way to cut an op needs and costs.
+/// What one way to tile an op needs and costs.
 struct Layout {
   Sections axisTiles;
   /// Bytes of the largest tile of each operand (0: not loaded) and of the result.
@@ -147,7 +147,7 @@ Expected<Layout> Planner::layoutFor(const Counts &counts) const {
   return layout;
 }
 
-/// Cuts h, then w, as little as `counts` of the other axes allow.
+/// Tiles h, then w, as little as `counts` of the other axes allow.
 Expected<void> Planner::tryCounts(Counts counts, std::optional<Layout> &best) const {
   for (unsigned axis : {kAxisD, kAxisH, kAxisW}) {
     const int64_t most = maxTiles(axis);

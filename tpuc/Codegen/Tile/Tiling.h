@@ -14,16 +14,16 @@
 
 namespace tpuc::codegen {
 
-/// How a layer that runs alone is cut, and where everything lies.
+/// How a layer that runs alone is tiled, and where everything lies.
 struct Tiling {
   TileModel model;
   /// One for each operand (those that are not loaded have none), and one for the result, which
-  /// also holds the room of the kernel.
+  /// also holds the scratch of the kernel.
   std::vector<std::optional<GroupInfo>> operands;
   GroupInfo result;
 };
 
-/// Cuts the result of `op` along the axes that its model allows into the parts with the least
+/// Tiles the result of `op` along the axes that its model allows into the parts with the least
 /// transfers that fit `capacity`, with two buffers for each tensor that
 /// changes from step to step where there is room. Errors (without `where`) say why nothing fits.
 Expected<Tiling> planTiling(mlir::Operation *op, const Backend &backend, const Footprint &capacity);

@@ -1,4 +1,4 @@
-//===- WindowModels.cpp - How ops on pictures are cut into tiles ---------===//
+//===- WindowModels.cpp - How ops on pictures are divided into tiles ---------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.

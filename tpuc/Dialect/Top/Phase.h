@@ -28,7 +28,7 @@ enum class Phase : uint8_t {
   Lower,
   /// Functions that one engine each runs.
   Divide,
-  /// Groups of layers, with slices and local addresses.
+  /// Groups of layers, with tiles and local addresses.
   Group,
   /// Every tensor in global memory has its address.
   Address

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops mean stands in this room, without MLIR: an op is a name, operands, and attributes by
-// name. The interpreter lends it the attributes of an op of MLIR, the runtime those that a model
+// What ops mean stands in this component, without MLIR: an op is a name, operands, and attributes
+// by name. The interpreter lends it the attributes of an op of MLIR, the runtime those that a model
 // file holds.
 //
 //===----------------------------------------------------------------------===//

@@ -23,7 +23,7 @@ struct OpEvaluator {
 /// All ops of this component.
 std::span<const OpEvaluator> evaluators();
 
-/// Null for ops that are not in this room: control flow, and those on stored integers with
+/// Null for ops that are not in this component: control flow, and those on stored integers with
 /// requantization.
 const OpEvaluator *findEvaluator(std::string_view name);
 

@@ -18,7 +18,7 @@
 
 namespace tpuc::bm1684x {
 
-/// How a window moves over h and w. Pads are those of the slice that is computed.
+/// How a window moves over h and w. Pads are those of the tile that is computed.
 struct Window2d {
   std::array<int64_t, 2> kernel{1, 1};
   std::array<int64_t, 2> stride{1, 1};

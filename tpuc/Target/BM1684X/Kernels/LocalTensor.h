@@ -44,7 +44,7 @@ struct LocalTensor {
   uint64_t gdmaAddress() const { return kLocalBase + tiuAddress(); }
   /// Bytes from `address` to the last one used in any lane.
   uint32_t bytesPerLane() const;
-  /// Whether the elements lie as `regular` (not Explicit) would put them: a slice may still do so.
+  /// Whether the elements lie as `regular` (not Explicit) would put them: a tile may still do so.
   bool liesAs(Layout regular) const;
 
   /// Elements [first, first + count) of an axis, where they are: no copy. A slice of c moves the

@@ -26,7 +26,7 @@ struct PhaseRun {
   int64_t taps = 0, padBegin = 0, padEnd = 0;
 };
 
-/// With `before` elements of the whole output in front of the slice's first one that the first
+/// With `before` elements of the whole output in front of the tile's first one that the first
 /// input adds to, output o has the taps t for which o + before - t is a multiple of the stride, and
 /// each meets the input (o + before - t) / stride.
 PhaseRun runOf(const Window2d &window, const LocalTensor &input, const LocalTensor &output,

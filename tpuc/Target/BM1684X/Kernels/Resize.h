@@ -33,7 +33,7 @@ struct ResizeTap {
 };
 
 /// output[n,c,y,x] = the sum over the taps of row y and column x of the input, counted in the given
-/// slice. Nearest neighbours have weights of 0. F32, F16, BF16, Aligned. Interpolates columns, then
+/// tile. Nearest neighbours have weights of 0. F32, F16, BF16, Aligned. Interpolates columns, then
 /// rows.
 struct Resize {
   LocalTensor input;

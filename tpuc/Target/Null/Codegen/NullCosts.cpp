@@ -38,7 +38,7 @@ int64_t transferCost(const TargetInfo &target, const TiledOp &tiled, unsigned in
   const bool isResult = index == tiled.op->getNumOperands();
   const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
   const AxisExtents &extents = extentsOf(*tiled.model, index);
-  // Rows end at the last axis that is cut.
+  // Rows end at the last axis that is tiled.
   int64_t length = tile[kAxisW].size;
   for (unsigned axis = kAxisW; axis-- > 0 && tile[axis + 1].size == extents[axis + 1];)
     length *= tile[axis].size;
