@@ -51,6 +51,25 @@ namespace {
 
 constexpr std::string_view kName = "tpuc-opt";
 
+/// Whether a note shows the op that an error is about, and the op is as long as a whole network.
+bool showsNetwork(const mlir::Diagnostic &note) {
+  const std::string text = note.str();
+  return llvm::StringRef(text).starts_with("see current operation: ") &&
+         llvm::StringRef(text).trim().contains('\n');
+}
+
+/// Errors at a function or module say what is wrong; thousands of lines of it behind them do not.
+mlir::LogicalResult withoutNetwork(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error ||
+      llvm::none_of(diagnostic.getNotes(), showsNetwork))
+    return mlir::failure();
+  mlir::InFlightDiagnostic shown = mlir::emitError(diagnostic.getLocation(), diagnostic.str());
+  for (const mlir::Diagnostic &note : diagnostic.getNotes())
+    if (!showsNetwork(note))
+      shown.attachNote(note.getLocation()) << note.str();
+  return mlir::success();
+}
+
 void registerAll(mlir::DialectRegistry &registry) {
   // Only what is needed: registering everything costs seconds of compile time, and MLIR's own
   // `quant` would take the name of ours.
@@ -62,6 +81,10 @@ void registerAll(mlir::DialectRegistry &registry) {
   registerTransforms(registry);
   registerTopToTpu(registry);
   codegen::registerCodegen();
+  // Modules have functions, so that this is called for each context behind MLIR's own handler.
+  registry.addExtension(+[](mlir::MLIRContext *context, mlir::func::FuncDialect *) {
+    context->getDiagEngine().registerHandler(withoutNetwork);
+  });
 }
 
 /// MLIR sizes its thread pool by the processors that the process may use.
@@ -95,6 +118,23 @@ std::vector<char *> withCurrentNames(int argc, char **argv, std::vector<std::str
   return pointers;
 }
 
+/// Only the options of this program and of MLIR stand in --help and are suggested; those that
+/// LLVM's libraries bring stand in --help-hidden. To be called before the program declares its own.
+void hideForeignOptions(std::span<char *> arguments) {
+  const bool areListed = llvm::any_of(arguments, [](llvm::StringRef word) {
+    return word.ltrim('-') == "help-hidden" || word.ltrim('-') == "help-list-hidden";
+  });
+  for (const auto &[name, option] : llvm::cl::getRegisteredOptions()) {
+    if (name.starts_with("help") || name == "version")
+      continue;
+    // What is not listed at all is not suggested either.
+    if (!areListed)
+      option->setHiddenFlag(llvm::cl::ReallyHidden);
+    else if (option->getOptionHiddenFlag() == llvm::cl::NotHidden)
+      option->setHiddenFlag(llvm::cl::Hidden);
+  }
+}
+
 int fail(const Error &error) {
   reportError(kName, error);
   return 1;
@@ -118,6 +158,7 @@ int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &re
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  hideForeignOptions({argv, static_cast<size_t>(argc)});
   if (Expected<void> known = checkSimdLevel(); !known)
     return fail(known.error());
   llvm::cl::opt<bool> listTargets("list-targets", llvm::cl::desc("Show the chips and end"));
