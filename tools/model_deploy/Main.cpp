@@ -9,8 +9,10 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Target/SchemeHint.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,16 +35,18 @@ void printLowering(const ModelDeploySummary &summary) {
   std::vector<std::string> types;
   for (const auto &[type, count] : summary.storage)
     types.push_back(fmt::format("{} {}", count, type));
-  fmt::print("{}: {} ops ({}), {} casts, {:.1f} MB of weights\n", summary.lowered, summary.numOps,
-             fmt::join(types, ", "), summary.numCasts, double(summary.weightBytes) / 1e6);
+  fmt::print("{}: {} ({}), {}, {:.1f} MB of weights\n", summary.lowered,
+             counted(summary.numOps, "op"), fmt::join(types, ", "),
+             counted(summary.numCasts, "cast"), double(summary.weightBytes) / 1e6);
   for (const auto &[what, count] : summary.exceptions)
     fmt::print("  {} in {}: {}\n", count, what.first, what.second);
 }
 
 void printComparison(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
   const ComparisonReport &report = *summary.report;
-  fmt::print("compared with {}: {} tensors, of which {} count; {} below tolerance\n",
-             summary.reference, report.entries().size(), report.numCounting(), report.numFailed());
+  fmt::print("compared with {}: {}, of which {} count{}; {} below tolerance\n", summary.reference,
+             counted(std::ssize(report.entries()), "tensor"), report.numCounting(),
+             report.numCounting() == 1 ? "s" : "", report.numFailed());
   fmt::print("{}", options.compareAll ? report.table() : report.worstTable(kShownTensors));
   for (const std::string &name : report.missing(ComparisonReport::Side::Reference))
     reportNote(kToolName, fmt::format("{} has no '{}'", summary.reference, name));
@@ -110,8 +114,8 @@ void print(const ModelDeployOptions &options, const ModelDeploySummary &summary)
   if (summary.modelFile)
     printModelFile(options, *summary.modelFile);
   if (!summary.cpuLayers.empty())
-    fmt::print("{} layer{} on the CPU, which the cycles do not count:\n", summary.cpuLayers.size(),
-               summary.cpuLayers.size() == 1 ? "" : "s");
+    fmt::print("{} on the CPU, which the cycles do not count:\n",
+               counted(std::ssize(summary.cpuLayers), "layer"));
   for (const ModelDeploySummary::CpuLayer &layer : summary.cpuLayers)
     fmt::print("  {} ({}): {}\n", layer.name, layer.op, layer.reason);
   if (!summary.note.empty())
@@ -235,7 +239,8 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.action([&]() -> Expected<int> {
     std::optional<QuantScheme> scheme = parseScheme(quantize, asymmetric);
     if (!scheme)
-      return makeError("--quantize", "'" + quantize + "'", "one of " + formatNames());
+      return makeError("--quantize", "'" + quantize + "'" + schemeHint(quantize),
+                       "one of " + formatNames());
     lowering.scheme = *scheme;
     options.numThreads = options.codegen.numThreads = static_cast<unsigned>(numThreads);
     return deploy(options, json);

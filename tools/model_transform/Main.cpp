@@ -10,6 +10,7 @@
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Frontend/Formats.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Transforms/Passes.h"
@@ -80,7 +81,7 @@ std::string bytesText(int64_t bytes) { return fmt::format("{:.1f} MB", double(by
 
 void print(const ModelTransformOptions &options, const ModelTransformSummary &summary) {
   std::string flops = fmt::format("{:.3f} GFLOPs", double(summary.flops) / 1e9);
-  fmt::print("{}: {} ops, {}, {} of weights\n", options.mlir, summary.numOps,
+  fmt::print("{}: {}, {}, {} of weights\n", options.mlir, counted(summary.numOps, "op"),
              summary.hasOpenShapes ? "open shapes" : flops, bytesText(summary.weightBytes));
   if (!summary.report)
     return;
@@ -88,10 +89,10 @@ void print(const ModelTransformOptions &options, const ModelTransformSummary &su
   if (!summary.note.empty())
     reportNote(kToolName, summary.note + "; compared with " + summary.reference + " instead");
   if (const ComparisonReport::Entry *worst = report.worst())
-    fmt::print("compared with {}: {} tensors, {} below tolerance; least alike '{}', cosine {}, "
-               "euclid {}\n",
-               summary.reference, report.entries().size(), report.numFailed(), worst->name,
-               similarityText(worst->comparison.cosine), similarityText(worst->comparison.euclid));
+    fmt::print("compared with {}: {}, {} below tolerance; least alike '{}', cosine {}, euclid {}\n",
+               summary.reference, counted(std::ssize(report.entries()), "tensor"),
+               report.numFailed(), worst->name, similarityText(worst->comparison.cosine),
+               similarityText(worst->comparison.euclid));
 }
 
 Expected<int> transform(std::span<const std::string> arguments) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/npz_tool/Commands.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Support/TensorText.h"
 
@@ -84,7 +85,7 @@ Expected<int> dumpAll(const InspectOptions &options) {
                         {"stored_bytes", info->storedBytes}});
   }
   if (options.json.empty()) {
-    fmt::print("{} tensor{}\n", reader->names().size(), reader->names().size() == 1 ? "" : "s");
+    fmt::print("{}\n", counted(std::ssize(reader->names()), "tensor"));
   } else if (Expected<void> ok = writeReport(options.json, report); !ok) {
     return propagate(ok);
   }

@@ -9,6 +9,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/RunCalibration.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
 
@@ -74,8 +75,8 @@ Expected<int> run(std::span<const std::string> arguments) {
     if (!summary->note.empty())
       reportNote(kToolName, summary->note);
     if (json != "-")
-      fmt::print("{}: {} tensors, {} samples\n", options.table, summary->tensors.size(),
-                 summary->numSamples);
+      fmt::print("{}: {}, {}\n", options.table, counted(std::ssize(summary->tensors), "tensor"),
+                 counted(summary->numSamples, "sample"));
     if (!json.empty())
       if (auto written = writeFileOrStdout(json, summary->toJson().dump(2) + "\n"); !written)
         return propagate(written);

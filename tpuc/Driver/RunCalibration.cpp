@@ -10,6 +10,7 @@
 #include "tpuc/Calibration/Dataset.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Npz.h"
 
 #include <fmt/format.h>
@@ -127,8 +128,10 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   summary.numSamples = std::ssize(*samples);
   summary.numTuned = numTuned(options.calibration, summary.numSamples);
   if (summary.numSamples < options.inputNum)
-    summary.note = fmt::format("--input_num {}: there are {} samples, all of which are used",
-                               options.inputNum, summary.numSamples);
+    summary.note =
+        fmt::format("--input_num {}: there {} {}, {}", options.inputNum,
+                    summary.numSamples == 1 ? "is" : "are", counted(summary.numSamples, "sample"),
+                    summary.numSamples == 1 ? "which is used" : "all of which are used");
   Expected<std::vector<CalibratedTensor>> tensors =
       calibrate(**module, **runner, options.calibration);
   if (!tensors)

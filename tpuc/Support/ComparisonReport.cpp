@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/ComparisonReport.h"
+#include "tpuc/Support/Counted.h"
 
 #include <algorithm>
 #include <array>
@@ -141,8 +142,9 @@ std::string ComparisonReport::failureMessage() const {
   if (!first)
     return "";
   std::string text =
-      fmt::format("{} of {} tensors fail, first '{}' ({})", numFailed(), numCounting(),
-                  oneLine(first->name), first->comparison.failure(toleranceOf(*first)));
+      fmt::format("{} of {} fail{}, first '{}' ({})", numFailed(), counted(numCounting(), "tensor"),
+                  numFailed() == 1 ? "s" : "", oneLine(first->name),
+                  first->comparison.failure(toleranceOf(*first)));
   const Entry *least = first;
   for (const Entry &entry : compared)
     if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
@@ -190,9 +192,9 @@ std::string ComparisonReport::worstTable(size_t rows) const {
   const auto numEqual = static_cast<size_t>(
       std::ranges::count_if(compared, [](const Entry &entry) { return entry.comparison.isEqual; }));
   if (const size_t numMore = compared.size() - numEqual - shown.size(); numMore > 0)
-    text += fmt::format("{} more are more alike\n", numMore);
+    text += fmt::format("{} more {} more alike\n", numMore, numMore == 1 ? "is" : "are");
   if (numEqual > 0)
-    text += fmt::format("{} are equal\n", numEqual);
+    text += fmt::format("{} {} equal\n", numEqual, numEqual == 1 ? "is" : "are");
   return text;
 }
 

@@ -99,13 +99,13 @@ TEST(ComparisonReport, WhatDoesNotCountDoesNotFail) {
   report.add("other", compared({1, 2}, {2, 1}));
   EXPECT_EQ(
       report.failureMessage(),
-      "1 of 2 tensors fail, first 'other' (cosine 0.799999 below 0.9, euclid 0.333333 below 0.5)");
+      "1 of 2 tensors fails, first 'other' (cosine 0.799999 below 0.9, euclid 0.333333 below 0.5)");
 }
 
 TEST(ComparisonReport, WorstTable) {
   std::string text = sample().worstTable(2);
   EXPECT_THAT(text, testing::MatchesRegex("tensor [^\n]*\nrelu  [^\n]*FAILED\nconv1 [^\n]*FAILED\n"
-                                          "1 more are more alike\n1 are equal\n"));
+                                          "1 more is more alike\n1 is equal\n"));
   EXPECT_THAT(sample().worstTable(9), Not(HasSubstr("more alike")));
   ComparisonReport report({0.9, 0.5});
   report.add("inner", compared({3, 4}, {4, 2}), /*counts=*/false);

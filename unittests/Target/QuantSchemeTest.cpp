@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/QuantScheme.h"
+#include "tpuc/Target/SchemeHint.h"
 #include "unittests/Target/FindTarget.h"
 
 #include <gmock/gmock.h>
@@ -29,6 +30,16 @@ std::string schemeError(const TargetInfo &chip, const QuantScheme &scheme) {
   const auto result = checkScheme(chip, scheme);
   EXPECT_EQ(result.has_value(), hasScheme(chip, scheme));
   return result ? "" : result.error().message();
+}
+
+TEST(QuantScheme, HintsHaveTheSameDigits) {
+  EXPECT_EQ(schemeHint("FP16"), "; did you mean 'F16'?");
+  EXPECT_EQ(schemeHint("fp32"), "; did you mean 'F32'?");
+  EXPECT_EQ(schemeHint("BFP16"), "; did you mean 'BF16'?");
+  EXPECT_EQ(schemeHint("UINT8"), "; did you mean 'INT8'?");
+  EXPECT_EQ(schemeHint("INT4"), "");
+  EXPECT_EQ(schemeHint("F8"), "");
+  EXPECT_EQ(schemeHint(""), "");
 }
 
 } // namespace

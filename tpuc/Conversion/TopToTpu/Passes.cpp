@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Target/Registry.h"
+#include "tpuc/Target/SchemeHint.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -68,7 +69,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     PlanOptions options;
     std::optional<QuantScheme> scheme = parseScheme(mode, asymmetric);
     if (!scheme)
-      return makeError("mode", "'" + mode + "'", schemeChoices());
+      return makeError("mode", "'" + mode + "'" + schemeHint(mode.getValue()), schemeChoices());
     options.scheme = *scheme;
     options.avoidF16Overflow = avoidF16Overflow;
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)

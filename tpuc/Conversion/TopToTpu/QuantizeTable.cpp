@@ -8,8 +8,10 @@
 
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Calibration/CalibrationTable.h"
+#include "tpuc/Support/Counted.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
+#include "tpuc/Target/SchemeHint.h"
 
 #include <fmt/format.h>
 #include <sstream>
@@ -23,11 +25,12 @@ static std::string at(const std::string &path, int64_t line) {
 static Expected<QuantizeTable::Entry> parseLine(const std::vector<std::string> &fields,
                                                 const std::string &path, int64_t line) {
   if (fields.size() != 2)
-    return makeError(at(path, line), fmt::format("has {} fields", fields.size()),
+    return makeError(at(path, line), "has " + counted(std::ssize(fields), "field"),
                      "a layer's name and " + schemeChoices());
   std::optional<QuantScheme> mode = parseScheme(fields[1]);
   if (!mode)
-    return makeError(at(path, line), "mode '" + fields[1] + "'", schemeChoices());
+    return makeError(at(path, line), "mode '" + fields[1] + "'" + schemeHint(fields[1]),
+                     schemeChoices());
   return QuantizeTable::Entry{decodeTableName(fields[0]), *mode, line};
 }
 

@@ -8,6 +8,7 @@
 
 #include "tpuc/Model/Bmodel/Dump.h"
 #include "tpuc/Model/Bmodel/CpuLayers.h"
+#include "tpuc/Support/Counted.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -272,8 +273,8 @@ std::string InfoText::str(const Model &model) {
   if (model.firmware && !model.firmware->data.empty())
     line("firmware: {} ({})", model.firmware->fileName, megabytes(model.firmware->data.size()));
   if (!model.debug.empty())
-    line("debug information: {} layers, {} tensors", model.debug.layers.size(),
-         model.debug.tensors.size());
+    line("debug information: {}, {}", counted(std::ssize(model.debug.layers), "layer"),
+         counted(std::ssize(model.debug.tensors), "tensor"));
   for (const Net &net : model.nets) {
     line("net {}", net.name);
     if (net.cascade)
