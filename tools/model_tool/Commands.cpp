@@ -215,6 +215,7 @@ Expected<std::vector<runtime::StageRef>> chosenStages(const runtime::LoadedModel
 } // namespace
 
 Expected<void> profile(const Request &request) {
+  constexpr size_t kSlowestLayers = 10;
   if (request.files.size() != 1)
     return makeError("FILE", fmt::format("{} files", request.files.size()), "one");
   const auto model = runtime::LoadedModel::load(request.files.front());
@@ -230,8 +231,10 @@ Expected<void> profile(const Request &request) {
     if (!timing)
       return tl::unexpected(timing.error());
     const std::string &net = (*model)->model().nets[ref.net].name;
-    text += fmt::format("{}net {}, stage {}\n{}", text.empty() ? "" : "\n", net, ref.stage,
-                        model::timingSummary(*timing));
+    text +=
+        fmt::format("{}net {}, stage {}\n{}", text.empty() ? "" : "\n", net, ref.stage,
+                    model::timingSummary(
+                        *timing, request.allLayers ? std::nullopt : std::optional(kSlowestLayers)));
     json.push_back({{"net", net}, {"stage", ref.stage}});
     json.back().update(model::timingJson(*timing));
     if (!request.trace.empty())

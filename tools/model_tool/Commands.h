@@ -27,6 +27,8 @@ struct Request {
   /// Of `profile`: the net and stage to look at; empty and -1: all.
   std::string net;
   int stage = -1;
+  /// Of `profile`: every layer as they run, not only the slowest ones.
+  bool allLayers = false;
   /// Of `profile`, for a single stage: where the time line goes; empty: nowhere.
   std::string trace, csv;
 };

@@ -33,7 +33,7 @@ constexpr std::array kModes = {
     Mode{"--dump_commands", "Print the commands of the chip, one per line.", dumpCommands},
     Mode{"--profile",
          "Show how long the nets take on the chip, by its timing model: in all, each kind of "
-         "command, each layer.",
+         "command, the ten slowest layers.",
          profile},
     Mode{"--extract", "Write each stage of each net to a file of its own.", extractStages},
     Mode{"--combine",
@@ -62,6 +62,8 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
       .label("N")
       .range(0, 1 << 20)
       .shownDefault("all");
+  cli.flag("--all", request.allLayers,
+           "With --profile: show every layer, in the order of the run.");
   cli.option("--trace", request.trace,
              "With --profile, for one stage: write the time line for chrome://tracing or "
              "ui.perfetto.dev.")
@@ -72,6 +74,8 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
   cli.unavailable("--encrypt", false);
   cli.unavailable("--decrypt", false);
   cli.unavailable("--update_weight", false);
+  cli.unavailable("--combine_dir", false, "--combine takes the files themselves");
+  cli.unavailable("--dump", false, "--weight and --dump_commands take files apart");
   cli.action([&]() -> Expected<int> {
     const Mode *mode = nullptr;
     for (size_t i = 0; i < kModes.size(); ++i) {

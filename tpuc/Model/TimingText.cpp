@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Model/TimingText.h"
+#include "tpuc/Support/Counted.h"
 
 #include <algorithm>
 #include <cctype>
@@ -126,7 +127,8 @@ std::string quoted(std::string_view text) {
 /// The tables of the summary.
 class SummaryText {
 public:
-  explicit SummaryText(const TimingResult &result) : result(result) {}
+  SummaryText(const TimingResult &result, std::optional<size_t> slowest)
+      : result(result), slowest(slowest) {}
   std::string str();
 
 private:
@@ -144,8 +146,10 @@ private:
   void addMoved();
   void addKinds();
   void addLayers();
+  std::vector<TimingResult::LayerTime> shownLayers() const;
 
   const TimingResult &result;
+  std::optional<size_t> slowest;
   std::string text;
 };
 
@@ -192,6 +196,17 @@ void SummaryText::addKinds() {
   }
 }
 
+std::vector<TimingResult::LayerTime> SummaryText::shownLayers() const {
+  std::vector<TimingResult::LayerTime> layers = result.layers;
+  if (!slowest)
+    return layers;
+  std::ranges::stable_sort(layers, std::ranges::greater(), [](const auto &layer) {
+    return std::ranges::max(layer.cycles.front());
+  });
+  layers.resize(std::min(layers.size(), *slowest));
+  return layers;
+}
+
 /// The engines' cycles of each layer under all sets; the names of all but the first are shortened.
 void SummaryText::addLayers() {
   if (result.layers.empty())
@@ -204,13 +219,17 @@ void SummaryText::addLayers() {
                         ? engine.name
                         : fmt::format("{} {}.", engine.name, set.name.substr(0, kShort)));
   add("{:>14}{:>12}  {}\n", "MACs", "bytes", "layer");
-  for (const TimingResult::LayerTime &layer : result.layers) {
+  const std::vector<TimingResult::LayerTime> shown = shownLayers();
+  for (const TimingResult::LayerTime &layer : shown) {
     for (const std::vector<int64_t> &engines : layer.cycles)
       for (const int64_t cycles : engines)
         add("{:>12}", cycles);
     add("{:>14}{:>12}  {}\n", layer.macs, layer.bytes,
         layer.name.empty() ? "(no layer)" : layer.name);
   }
+  if (const size_t more = result.layers.size() - shown.size(); more > 0)
+    add("and {} that take{} less\n",
+        counted(std::ssize(result.layers) - std::ssize(shown), "layer"), more == 1 ? "s" : "");
 }
 
 std::string SummaryText::str() {
@@ -219,7 +238,7 @@ std::string SummaryText::str() {
   addKinds();
   addLayers();
   if (!result.hostLayers.empty())
-    add("\nnot counted: {} layers on the CPU: {}\n", result.hostLayers.size(),
+    add("\nnot counted: {} on the CPU: {}\n", counted(std::ssize(result.hostLayers), "layer"),
         fmt::join(result.hostLayers, ", "));
   return std::move(text);
 }
@@ -313,7 +332,9 @@ std::string timingCsv(const TimingResult &result) {
   return csv;
 }
 
-std::string timingSummary(const TimingResult &result) { return SummaryText(result).str(); }
+std::string timingSummary(const TimingResult &result, std::optional<size_t> slowest) {
+  return SummaryText(result, slowest).str();
+}
 
 Json timingJson(const TimingResult &result) {
   Json json = Json::object();

@@ -12,6 +12,7 @@
 #include "tpuc/Model/TimingResult.h"
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 
 namespace tpuc::model {
 
@@ -25,8 +26,10 @@ std::string timingTrace(const TimingResult &result);
 std::string timingCsv(const TimingResult &result);
 
 /// For a terminal: the totals, the use of the engines and of global memory, the bounds, the kinds
-/// of commands by their time, the layers, and what the host computes. Lines end with \n.
-std::string timingSummary(const TimingResult &result);
+/// of commands by their time, the layers, and what the host computes. Lines end with \n. With
+/// `slowest`, of the layers only so many, those first on which an engine works longest; else all as
+/// they run.
+std::string timingSummary(const TimingResult &result, std::optional<size_t> slowest = std::nullopt);
 
 /// The same figures as an object: one member for each set of parameters, `kinds`, `layers`, and
 /// `cpu_layers` where the host computes any.

@@ -446,6 +446,16 @@ TEST(TimingReport, ByLayer) {
                         "           0  conv\n"));
 }
 
+TEST(TimingReport, SlowestLayersFirst) {
+  const model::TimingResult timing = timingResult(twoCommands(), {{"conv"}, {"load"}});
+  const std::string one = model::timingSummary(timing, 1);
+  EXPECT_THAT(one, HasSubstr("  load\nand 1 layer that takes less\n"));
+  EXPECT_THAT(one, Not(HasSubstr("  conv\n")));
+  EXPECT_THAT(model::timingSummary(timing, 0), HasSubstr("\nand 2 layers that take less\n"));
+  for (const size_t most : {2, 10})
+    EXPECT_THAT(model::timingSummary(timing, most), Not(HasSubstr("less")));
+}
+
 TEST(TimingReport, Json) {
   const nlohmann::ordered_json json =
       model::timingJson(timingResult(twoCommands(), {{"conv"}, {}}));

@@ -245,7 +245,7 @@ TEST(Platform, TimesWhatItHasNeverHeardOf) {
   EXPECT_THAT(text, HasSubstr("                                   exact\n"));
   EXPECT_THAT(text, HasSubstr("time at 2 GHz                   0.000 ms\n"));
   EXPECT_THAT(text, HasSubstr("SEQ busy                         100.0 %\n"));
-  EXPECT_THAT(text, HasSubstr("not counted: 1 layers on the CPU: turned\n"));
+  EXPECT_THAT(text, HasSubstr("not counted: 1 layer on the CPU: turned\n"));
   EXPECT_EQ(model::timingJson(*timing)["exact"]["seq_cycles"], 40);
   EXPECT_THAT(model::timingCsv(*timing),
               HasSubstr("SEQ,3,0,add,ADD,20,10,,0,0,second\nSEQ,4,0,add,ADD,30,10,,0,0,second\n"
