@@ -9,6 +9,7 @@
 #include "tools/common/CommandLine.h"
 
 #include "tools/common/CommandLineParser.h"
+#include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/Suggest.h"
 
 #include <algorithm>
@@ -42,6 +43,10 @@ Option &Option::choices(std::vector<std::string> values) {
   allowed = std::move(values);
   return *this;
 }
+Option &Option::alias(std::string word, std::string choice) {
+  otherWords.emplace_back(std::move(word), std::move(choice));
+  return *this;
+}
 Option &Option::range(double min, double max) {
   limits = {min, max};
   return *this;
@@ -53,6 +58,10 @@ Option &Option::lastCounts() {
 Option &Option::unavailable(std::string reason) {
   isUnavailable = true;
   reasonUnavailable = std::move(reason);
+  return *this;
+}
+Option &Option::withoutEffect(std::string why) {
+  reasonWithoutEffect = std::move(why);
   return *this;
 }
 Option &Option::shownDefault(std::string text) {
@@ -95,7 +104,11 @@ Expected<void> Option::checkRange() const {
   return {};
 }
 
-Expected<void> Option::assign() const {
+Expected<void> Option::assign() {
+  for (std::string &text : texts)
+    for (const auto &[word, choice] : otherWords)
+      if (text == word)
+        text = choice;
   Expected<void> ok = checkChoices();
   if (ok)
     ok = read(texts);
@@ -149,6 +162,13 @@ Option &Command::countFlag(std::string_view names, int &variable, std::string he
 Option &Command::unavailable(std::string_view names, bool takesValue, std::string reason) {
   Option &added = add(takesValue ? Option::Kind::Value : Option::Kind::Flag, names, "");
   return added.unavailable(std::move(reason)).group("");
+}
+
+Option &Command::withoutEffect(std::string_view names, bool takesValue, std::string why) {
+  Option &added = add(takesValue ? Option::Kind::Value : Option::Kind::Flag, names, "");
+  added.isRepeatable = true;
+  added.read = [](std::span<const std::string>) -> Expected<void> { return {}; };
+  return added.withoutEffect(std::move(why)).group("");
 }
 
 Option &Command::positionals(std::string_view name, std::vector<std::string> &variable,
@@ -211,16 +231,26 @@ std::string CommandLine::versionText() const {
   return fmt::format("{} (tpuc) {}", name(), TPUC_VERSION);
 }
 
-std::string CommandLine::helpText() const {
+std::string CommandLine::helpText(size_t width) const {
   std::vector<const Command *> listed;
   listed.reserve(commands.size());
   for (const auto &command : commands)
     listed.push_back(command.get());
-  return HelpText(*this, name(), listed).str();
+  return HelpText(*this, name(), listed, width).str();
 }
 
-std::string CommandLine::helpText(const Command &command) const {
-  return HelpText(command, name() + " " + command.name(), {}).str();
+std::string CommandLine::helpText(const Command &command, size_t width) const {
+  return HelpText(command, name() + " " + command.name(), {}, width).str();
+}
+
+std::string CommandLine::markdown() const {
+  if (commands.empty())
+    return HelpText(*this, name(), {}, kHelpWidth).markdown();
+  std::string text;
+  for (const auto &command : commands)
+    text += fmt::format("{}`{}`: {}\n\n{}", text.empty() ? "" : "\n", command->name(),
+                        command->summary, HelpText(*command, name(), {}, kHelpWidth).markdown());
+  return text;
 }
 
 Expected<Command *> CommandLine::findCommand(const std::string &name) const {
@@ -249,7 +279,11 @@ Expected<int> CommandLine::run(std::span<const std::string> arguments) {
     return runCommand(**found, arguments.subspan(1));
   }
   if (first == "-h" || first == "--help") {
-    fmt::print("{}", helpText());
+    fmt::print("{}", helpText(terminalWidth(kHelpWidth)));
+    return 0;
+  }
+  if (first == kMarkdownOption) {
+    fmt::print("{}", markdown());
     return 0;
   }
   if (first == "--version") {
@@ -266,13 +300,22 @@ Expected<int> CommandLine::runCommand(Command &command, std::span<const std::str
   if (!request)
     return propagate(request);
   if (*request == Parser::Request::Help) {
-    fmt::print("{}", &command == this ? helpText() : helpText(command));
+    const size_t width = terminalWidth(kHelpWidth);
+    fmt::print("{}", &command == this ? helpText(width) : helpText(command, width));
+    return 0;
+  }
+  if (*request == Parser::Request::Markdown) {
+    fmt::print("{}", markdown());
     return 0;
   }
   if (*request == Parser::Request::Version) {
     fmt::print("{}\n", versionText());
     return 0;
   }
+  for (const auto &option : command.options)
+    if (option->given() && !option->reasonWithoutEffect.empty())
+      reportNote(name(), fmt::format("option '{}' makes no difference here: {}",
+                                     option->displayName(), option->reasonWithoutEffect));
   return command.body();
 }
 

@@ -14,13 +14,14 @@
 //   list.action([&]() -> Expected<int> { ... });
 //   return cli.run(arguments);
 //
-// What every program understands: --help (-h), --version; `--opt value` and `--opt=value`; options
-// and files in any order, only files after `--`; dashes and underscores alike in the names of
-// options. A value may begin with a minus when it is a number or a list of numbers (`--mean -1,2`)
-// or has a single minus and is no option; otherwise it is written `--opt=-value`.
-// What it refuses, with one line that says what was probably meant: unknown options, commands and
-// choices, an option given twice (unless it is a list), a missing value, missing required options
-// (all of them at once), files too many.
+// What every program understands: --help (-h), as wide as the terminal or as COLUMNS says;
+// --help_markdown, the options as the pages have them; --version; `--opt value` and `--opt=value`;
+// options and files in any order, only files after `--`; dashes and underscores alike in the names
+// of options. A value may begin with a minus when it is a number or a list of numbers (`--mean
+// -1,2`) or has a single minus and is no option; otherwise it is written `--opt=-value`. What it
+// refuses, with one line that says what was probably meant: unknown options, commands and choices,
+// an option given twice (unless it is a list), a missing value, missing required options (all of
+// them at once), files too many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,12 +52,16 @@ public:
   Option &label(std::string text);
   /// The only values allowed, for a string or each element of a list of strings.
   Option &choices(std::vector<std::string> values);
+  /// Another word for one of the choices of a string, as other compilers call it; not shown.
+  Option &alias(std::string word, std::string choice);
   /// The numbers allowed, both ends included. For numbers and lists of numbers.
   Option &range(double min, double max);
   /// May be given several times; the last one counts.
   Option &lastCounts();
   /// The option is known but refused: "not available yet", and `reason` where there is one.
   Option &unavailable(std::string reason = "");
+  /// The option is known and changes nothing: it is accepted with a note that says `why`.
+  Option &withoutEffect(std::string why);
   /// A default that the variable does not show by itself, for the help text only.
   Option &shownDefault(std::string text);
 
@@ -74,7 +79,7 @@ private:
   bool takesValue() const { return kind == Kind::Value; }
   bool isPositional() const { return kind == Kind::Positional || kind == Kind::Positionals; }
   /// Hands `texts` to the variable.
-  Expected<void> assign() const;
+  Expected<void> assign();
   Expected<void> checkChoices() const;
   Expected<void> checkRange() const;
 
@@ -85,7 +90,9 @@ private:
   std::string defaultText;
   std::string heading = "Options";
   std::string reasonUnavailable;
+  std::string reasonWithoutEffect;
   std::vector<std::string> allowed;
+  std::vector<std::pair<std::string, std::string>> otherWords;
   std::optional<std::pair<double, double>> limits;
   bool isRequired = false;
   bool isUnavailable = false;
@@ -118,6 +125,9 @@ public:
   Option &countFlag(std::string_view names, int &variable, std::string help);
   /// An option that later work will bring: refused when given, hidden in the help text.
   Option &unavailable(std::string_view names, bool takesValue, std::string reason = "");
+  /// An option of other compilers that makes no difference here: accepted with a note, hidden in
+  /// the help text.
+  Option &withoutEffect(std::string_view names, bool takesValue, std::string why);
 
   /// The next argument that is no option.
   template <typename T> Option &positional(std::string_view name, T &variable, std::string help) {
@@ -190,13 +200,18 @@ public:
   /// called once.
   Expected<int> run(std::span<const std::string> arguments);
 
-  /// The text of `--help`, of the program or of one of its commands.
-  std::string helpText() const;
-  std::string helpText(const Command &command) const;
+  /// The text of `--help`, of the program or of one of its commands, in lines of so many characters
+  /// at most where words are not longer.
+  std::string helpText(size_t width = kHelpWidth) const;
+  std::string helpText(const Command &command, size_t width = kHelpWidth) const;
+  /// The options of the program, or of each of its commands, as tables of Markdown.
+  std::string markdown() const;
   /// `npz_tool (tpuc) 0.1.0`.
   std::string versionText() const;
 
 private:
+  static constexpr size_t kHelpWidth = 100;
+
   Expected<int> runCommand(Command &command, std::span<const std::string> arguments);
   Expected<Command *> findCommand(const std::string &name) const;
 

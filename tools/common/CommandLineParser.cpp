@@ -13,8 +13,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 namespace tpuc {
 
@@ -94,7 +97,7 @@ bool Parser::isOption(std::string_view argument) const {
 tl::unexpected<Error> Parser::unknownOption(std::string_view name) const {
   std::vector<std::string> known = {"--help", "--version"};
   for (const auto &option : command.options)
-    if (!option->isPositional() && !option->isUnavailable)
+    if (!option->isPositional() && !option->isUnavailable && option->reasonWithoutEffect.empty())
       known.insert(known.end(), option->names.begin(), option->names.end());
   // A single letter is near to every other one. Neither dashes for underscores nor one minus for
   // two count as edits.
@@ -141,6 +144,8 @@ Expected<Parser::Request> Parser::normalizeLong(std::span<const std::string> &re
     return Request::Help;
   if (!value && name == "--version")
     return Request::Version;
+  if (!value && withUnderscores(name) == withUnderscores(kMarkdownOption))
+    return Request::Markdown;
   Option *option = findLong(name);
   if (!option)
     return unknownOption(name);
@@ -283,17 +288,16 @@ Expected<Parser::Request> Parser::parse(std::span<const std::string> arguments) 
 
 namespace {
 
-constexpr size_t kHelpWidth = 100;
 constexpr size_t kHelpColumn = 30;
 
 /// `text` broken at blanks, every line but the first indented by `indent`.
-std::string wrapped(std::string_view text, size_t indent) {
+std::string wrapped(std::string_view text, size_t indent, size_t width) {
   std::string result;
   size_t column = indent;
   for (size_t start = 0; start < text.size();) {
     size_t end = std::min(text.find(' ', start), text.size());
     std::string_view word = text.substr(start, end - start);
-    if (column > indent && column + 1 + word.size() > kHelpWidth) {
+    if (column > indent && column + 1 + word.size() > width) {
       result += "\n" + std::string(indent, ' ');
       column = indent;
     } else if (column > indent) {
@@ -307,35 +311,84 @@ std::string wrapped(std::string_view text, size_t indent) {
   return result;
 }
 
-std::string row(std::string_view name, std::string_view text) {
+std::string row(std::string_view name, std::string_view text, size_t width) {
   std::string line = fmt::format("  {}", name);
   if (line.size() + 2 > kHelpColumn)
     line += "\n" + std::string(kHelpColumn, ' ');
   else
     line.resize(kHelpColumn, ' ');
-  return line + wrapped(text, kHelpColumn) + "\n";
+  return line + wrapped(text, kHelpColumn, width) + "\n";
 }
 
 /// CLI11's layout with wrapped rows.
 class Layout : public CLI::Formatter {
 public:
+  explicit Layout(size_t width) : width(width) {}
+
   std::string make_option(const CLI::Option *option, bool isPositional) const override {
     return row(make_option_name(option, isPositional) + make_option_opts(option),
-               option->get_description());
+               option->get_description(), width);
   }
   std::string make_subcommand(const CLI::App *command) const override {
-    return row(command->get_name(), command->get_description());
+    return row(command->get_name(), command->get_description(), width);
   }
+
+private:
+  size_t width;
 };
 
 } // namespace
 
+size_t terminalWidth(size_t otherwise) {
+  constexpr size_t kLeast = 40;
+  int64_t columns = 0;
+  if (const char *stated = std::getenv("COLUMNS");
+      stated && readValue(stated, columns) && columns > 0)
+    return std::max(static_cast<size_t>(columns), kLeast);
+  winsize size = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max(static_cast<size_t>(size.ws_col), kLeast);
+  return otherwise;
+}
+
+std::string HelpText::textOf(const Option &option) {
+  std::string text = option.help;
+  if (!option.allowed.empty())
+    text += fmt::format(" One of {}.", fmt::join(option.allowed, ", "));
+  if (!option.defaultText.empty())
+    text += fmt::format(" [default: {}]", option.defaultText);
+  if (option.isRequired && !option.isPositional())
+    text += " [required]";
+  if (option.isUnavailable)
+    text += " [not available yet]";
+  return text;
+}
+
+std::string HelpText::markdown() const {
+  const auto escaped = [](std::string_view text) {
+    std::string cell;
+    for (const char c : text)
+      cell += c == '|' || c == '<' ? fmt::format("\\{}", c) : std::string(1, c);
+    return cell;
+  };
+  std::string table = "| option | what |\n| --- | --- |\n";
+  for (const auto &option : command.options) {
+    if (option->heading.empty())
+      continue;
+    std::string name = fmt::format("{}", fmt::join(option->names, "`, `"));
+    if (!option->isPositional() && !option->labelText.empty())
+      name += " " + option->labelText;
+    table += fmt::format("| `{}` | {} |\n", name, escaped(textOf(*option)));
+  }
+  return table;
+}
+
 std::string HelpText::str() const {
-  std::string about = wrapped(command.summary, 0);
+  std::string about = wrapped(command.summary, 0, width);
   if (!command.descriptionText.empty())
-    about += "\n\n" + wrapped(command.descriptionText, 0);
+    about += "\n\n" + wrapped(command.descriptionText, 0, width);
   CLI::App app(about + "\n", usage);
-  auto layout = std::make_shared<Layout>();
+  auto layout = std::make_shared<Layout>(width);
   layout->label("Positionals", "Arguments");
   layout->label("SUBCOMMAND", "COMMAND ...");
   app.formatter(layout);
@@ -346,15 +399,7 @@ std::string HelpText::str() const {
   for (const auto &option : command.options) {
     if (option->heading.empty() && !option->isPositional())
       continue;
-    std::string text = option->help;
-    if (!option->allowed.empty())
-      text += fmt::format(" One of {}.", fmt::join(option->allowed, ", "));
-    if (!option->defaultText.empty())
-      text += fmt::format(" [default: {}]", option->defaultText);
-    if (option->isRequired && !option->isPositional())
-      text += " [required]";
-    if (option->isUnavailable)
-      text += " [not available yet]";
+    const std::string text = textOf(*option);
     CLI::Option *made = declare(
         app, option->names, text, option->kind == Option::Kind::Flag,
         option->kind == Option::Kind::Positionals ? CLI::detail::expected_max_vector_size : 1);

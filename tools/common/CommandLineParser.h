@@ -22,10 +22,17 @@ namespace tpuc {
 /// `; did you mean 'x'?`, or nothing when no candidate is near.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
+/// The columns that stdout has: what the environment's COLUMNS says, else the terminal; `otherwise`
+/// where there is none. 40 at least.
+size_t terminalWidth(size_t otherwise);
+
+/// Hidden in the help text: the pages are written with it.
+inline constexpr std::string_view kMarkdownOption = "--help_markdown";
+
 /// Reads the arguments of one command into its variables.
 class Parser {
 public:
-  enum class Request : uint8_t { Run, Help, Version };
+  enum class Request : uint8_t { Run, Help, Markdown, Version };
 
   explicit Parser(Command &command) : command(command) {}
   Expected<Request> parse(std::span<const std::string> arguments);
@@ -57,14 +64,20 @@ private:
 /// The text of --help.
 class HelpText {
 public:
-  HelpText(const Command &command, std::string usage, std::vector<const Command *> commands)
-      : command(command), usage(std::move(usage)), commands(std::move(commands)) {}
+  HelpText(const Command &command, std::string usage, std::vector<const Command *> commands,
+           size_t width)
+      : command(command), usage(std::move(usage)), commands(std::move(commands)), width(width) {}
   std::string str() const;
+  /// A table of Markdown with a row for each option that is shown.
+  std::string markdown() const;
 
 private:
+  static std::string textOf(const Option &option);
+
   const Command &command;
   std::string usage;
   std::vector<const Command *> commands;
+  size_t width;
 };
 
 } // namespace tpuc

@@ -9,6 +9,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Model/Container.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
@@ -148,6 +149,49 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
   return makeError(summary->lowered, failureMessage(*summary));
 }
 
+/// Options of other compilers.
+void declareOthers(CommandLine &cli) {
+  for (const char *flag :
+       {"--fuse_preprocess", "--aligned_input", "--dynamic", "--merge_weight", "--q_symmetric",
+        "--quant_output_bf16", "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight",
+        "--matmul_perchannel", "--opt_post_processor", "--enable_maskrcnn"})
+    cli.unavailable(flag, false);
+  for (const char *name : {"--customization_format",
+                           "--num_device",
+                           "--num_core",
+                           "--q_group_size",
+                           "--quant_input_list",
+                           "--quant_output_list",
+                           "--group_by_cores",
+                           "--addr_mode",
+                           "--same_addr",
+                           "--use_rewriter_config",
+                           "--trunc_final",
+                           "--model_version",
+                           "--iomem_set",
+                           "--compress_mode",
+                           "--gelu_mode",
+                           "--time_fixed_subnet",
+                           "--subnet_params",
+                           "--patterns_count",
+                           "--layer_group_config",
+                           "--shape_secs_search_strategy"})
+    cli.unavailable(name, true);
+  for (const model::Container *container : model::containers())
+    cli.unavailable(fmt::format("--not_gen_{}", container->name()), false);
+  cli.unavailable("--high_precision", false, "--quantize_table names layers and their precision");
+  cli.unavailable("--disable_layer_group", false, "--opt 0 gives each layer a group of its own");
+  cli.unavailable("--disable_structure_detect_opt", false, "--without leaves heuristics out");
+  cli.withoutEffect("--cache_skip", false, "each run compares anew");
+  cli.withoutEffect("--disable_gdma_check", false, "there is no such check");
+  cli.withoutEffect("--ignore_f16_overflow", false, "that is so without --avoid_f16_overflow");
+  cli.withoutEffect("--io_alone", false, "inputs and outputs have their own addresses");
+  cli.withoutEffect("--debug_cmd", true, "there is nothing to debug with it");
+  cli.withoutEffect("--log_level", true, "no log is written");
+  cli.withoutEffect("--lg_debugger", true, "no log is written");
+  cli.withoutEffect("-V", false, "no log is written");
+}
+
 Expected<int> run(std::span<const std::string> arguments) {
   ModelDeployOptions options;
   LoweringOptions &lowering = options.lowering;
@@ -229,13 +273,7 @@ Expected<int> run(std::span<const std::string> arguments) {
       .group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
-  cli.unavailable("--fuse_preprocess", false);
-  cli.unavailable("--customization_format", true);
-  cli.unavailable("--aligned_input", false);
-  cli.unavailable("--dynamic", false);
-  cli.unavailable("--num_device", true);
-  cli.unavailable("--num_core", true);
-  cli.unavailable("--merge_weight", false);
+  declareOthers(cli);
   cli.action([&]() -> Expected<int> {
     std::optional<QuantScheme> scheme = parseScheme(quantize, asymmetric);
     if (!scheme)

@@ -57,6 +57,7 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.unavailable("--weight", true, "it belongs to Caffe models");
   cli.unavailable("--decrypt_lib", true);
   cli.unavailable("--cuda", false);
+  cli.withoutEffect("--debug", false, "there are no intermediate files to keep");
   cli.action([&]() -> Expected<int> {
     const auto backend = chooseBackend(request.model);
     if (!backend)

@@ -95,6 +95,25 @@ void print(const ModelTransformOptions &options, const ModelTransformSummary &su
                similarityText(worst->comparison.euclid));
 }
 
+/// Options of other compilers.
+void declareOthers(CommandLine &cli) {
+  const std::string open =
+      "dimensions that neither the network nor --input_shapes states stay open";
+  cli.unavailable("--model_data", true, "it belongs to Caffe models");
+  cli.unavailable("--dynamic", false, open);
+  cli.unavailable("--dynamic_shape_input_names", true, open);
+  cli.unavailable("--not_inference", false, "without --test_input nothing is run");
+  cli.unavailable("--onnx_sim", true, "--disable_patterns leaves optimizations out");
+  for (const char *name : {"--model_extern", "--add_postprocess", "--preprocess_list", "--yuv_type",
+                           "--shape_influencing_input_names", "--op_custom_shape", "--path_yaml",
+                           "--patterns_count", "--replace_topk_indices"})
+    cli.unavailable(name, true);
+  cli.unavailable("--enable_maskrcnn", false);
+  cli.withoutEffect("--cache_skip", false, "each run compares anew");
+  cli.withoutEffect("--debug", false, "there are no intermediate files to keep");
+  cli.withoutEffect("--dump_final_opt", true, "the module is the optimized network");
+}
+
 Expected<int> transform(std::span<const std::string> arguments) {
   ModelTransformOptions options;
   PreprocessArguments preprocess;
@@ -147,14 +166,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .choices(fusionNames());
   cli.json(json);
   cli.numThreads(numThreads);
-  cli.unavailable("--model_data", true, "it belongs to Caffe models");
-  cli.unavailable("--model_extern", true);
-  cli.unavailable("--add_postprocess", true);
-  cli.unavailable("--preprocess_list", true);
-  cli.unavailable("--yuv_type", true);
-  cli.unavailable("--dynamic_shape_input_names", true,
-                  "dimensions that neither the network nor --input_shapes states stay open");
-  cli.unavailable("--shape_influencing_input_names", true);
+  declareOthers(cli);
   cli.action([&]() -> Expected<int> {
     options.preprocess = preprocess.read();
     options.validation.numThreads = static_cast<unsigned>(numThreads);

@@ -29,6 +29,28 @@ std::vector<std::string> methodNames() {
   return names;
 }
 
+/// Options of other compilers.
+void declareOthers(CommandLine &cli) {
+  const std::string perChip = "the table holds for every chip";
+  cli.withoutEffect("--chip,--processor", true, perChip);
+  cli.withoutEffect("--debug", false, "there are no intermediate files to keep");
+  cli.withoutEffect("--debug_cmd", true, "there is nothing to debug with it");
+  cli.withoutEffect("--debug_log", false, "no log is written");
+  for (const char *flag : {"--sq", "--we", "--bc", "--smc", "--kurtosis_analysis",
+                           "--part_asymmetric", "--fast", "--cluster"})
+    cli.unavailable(flag, false);
+  for (const char *name :
+       {"--inference_num", "--bc_inference_num", "--expected_cos", "--min_layer_cos", "--fp_type",
+        "--post_process", "--global_compare_layers", "--transformer", "--quantize_method_list",
+        "--benchmark_method", "--part_quantize", "--custom_operator", "--mix_mode", "--pre_qtable"})
+    cli.unavailable(name, true);
+  const std::string repair = "model_deploy finds the layers that need another precision";
+  cli.unavailable("--search", true, repair);
+  cli.unavailable("--max_float_layers", true, repair);
+  cli.unavailable("--quantize_table", true, repair);
+  cli.unavailable("--tune_list", true, "--tune_num takes them from the samples");
+}
+
 Expected<int> run(std::span<const std::string> arguments) {
   RunCalibrationOptions options;
   CalibrationOptions &calibration = options.calibration;
@@ -55,6 +77,11 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.option("--cali_method", method,
              "auto: for each tensor the one that disturbs the ops that read it least.")
       .choices(methodNames())
+      .alias("use_kl", "kl")
+      .alias("use_max", "max")
+      .alias("use_mse", "mse")
+      .alias("percentile9999", "percentile")
+      .alias("use_percentile9999", "percentile")
       .group(how);
   cli.option("--tune_num", calibration.tuneNum,
              "How many samples kl is tuned on, and auto chooses on; 0: kl is not tuned.")
@@ -66,6 +93,7 @@ Expected<int> run(std::span<const std::string> arguments) {
       .group(how);
   cli.json(json);
   cli.numThreads(numThreads);
+  declareOthers(cli);
   cli.action([&]() -> Expected<int> {
     calibration.method = parseThresholdMethod(method);
     options.numThreads = static_cast<unsigned>(numThreads);

@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/CommandLineParser.h"
 
+#include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <unistd.h>
 
 using namespace tpuc;
 using testing::ElementsAre;
@@ -45,10 +48,14 @@ struct Program {
     cli.option("--x", x, "A number.");
     cli.flag("--fast,-f", fast, "Hurry.");
     cli.countFlag("--verbose,-v", verbosity, "Talk.");
-    cli.option("--pixel_format", format, "The format.").choices({"rgb", "bgr", "gray"});
+    cli.option("--pixel_format", format, "The format.")
+        .choices({"rgb", "bgr", "gray"})
+        .alias("red_green_blue", "rgb");
     cli.option("--excepts", excepts, "Names.");
     cli.option("--input_shapes", shapes, "Shapes.").group("Inputs");
     cli.unavailable("--dynamic", false, "every shape is fixed");
+    cli.withoutEffect("--cache_skip", false, "nothing is cached");
+    cli.withoutEffect("--log_level,-L", true, "there is no log");
     cli.numThreads(threads);
     cli.examples({"tool a.npz --fast"});
     cli.action([this]() -> Expected<int> {
@@ -245,6 +252,32 @@ TEST(CommandLine, UnavailableOptionsAreRefused) {
             "option '--dynamic' is not available yet: every shape is fixed");
 }
 
+TEST(CommandLine, OptionsWithoutEffectAreNoted) {
+  Program program;
+  testing::internal::CaptureStderr();
+  Expected<int> result =
+      program.run({"a", "--cache-skip", "--log_level=3", "-L", "4", "--fast", "--cache_skip"});
+  const std::string notes = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(result) << result.error().message();
+  EXPECT_TRUE(program.ran);
+  EXPECT_TRUE(program.fast);
+  EXPECT_EQ(notes, "tool: note: option '--cache_skip' makes no difference here: nothing is cached\n"
+                   "tool: note: option '--log_level' makes no difference here: there is no log\n");
+  // They are neither shown nor suggested.
+  EXPECT_THAT(program.cli.helpText(), Not(HasSubstr("--cache_skip")));
+  EXPECT_EQ(refusal({"a", "--cache_skop"}), "unknown option '--cache_skop'");
+  EXPECT_EQ(refusal({"a", "--log_level"}), "option '--log_level' needs a value");
+}
+
+TEST(CommandLine, ChoicesHaveOtherWords) {
+  Program program;
+  ASSERT_TRUE(program.run({"a", "--pixel_format", "red_green_blue"}));
+  EXPECT_EQ(program.format, "rgb");
+  EXPECT_THAT(program.cli.helpText(), Not(HasSubstr("red_green_blue")));
+  EXPECT_EQ(refusal({"a", "--pixel_format", "red"}),
+            "--pixel_format: found 'red'; expected one of rgb, bgr, gray");
+}
+
 TEST(CommandLine, ZeroThreadsMeansAllCores) {
   Program program;
   ASSERT_TRUE(program.run({"a", "--num_threads", "0"}));
@@ -278,6 +311,41 @@ TEST(CommandLine, HelpTextShowsWhatThereIs) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 100u) << line;
+}
+
+TEST(CommandLine, HelpIsAsWideAsAsked) {
+  size_t most = 0;
+  std::istringstream lines(Program().cli.helpText(60));
+  for (std::string line; std::getline(lines, line);)
+    most = std::max(most, line.size());
+  EXPECT_LE(most, 60U);
+  EXPECT_GT(most, 50U);
+}
+
+TEST(CommandLine, WidthIsWhatTheEnvironmentSays) {
+  const char *before = std::getenv("COLUMNS");
+  const std::string kept = before ? before : "";
+  for (const auto &[text, width] :
+       {std::pair("72", 72U), {"200", 200U}, {"3", 40U}, {"0", 91U}, {"wide", 91U}, {"", 91U}}) {
+    setenv("COLUMNS", text, 1);
+    // The tests' stdout may be a terminal, which then counts.
+    if (width != 91U || !isatty(STDOUT_FILENO))
+      EXPECT_EQ(terminalWidth(91), width) << text;
+  }
+  before ? setenv("COLUMNS", kept.c_str(), 1) : unsetenv("COLUMNS");
+}
+
+TEST(CommandLine, MarkdownHasEveryOptionThatIsShown) {
+  Program program;
+  testing::internal::CaptureStdout();
+  ASSERT_TRUE(program.run({"--help-markdown"}));
+  const std::string text = testing::internal::GetCapturedStdout();
+  EXPECT_FALSE(program.ran);
+  EXPECT_THAT(text, HasSubstr("| option | what |\n| --- | --- |\n| `FILE` | A file. |\n"));
+  EXPECT_THAT(text, HasSubstr("| `--model_name`, `-m TEXT` | The name. [default: none] |\n"));
+  EXPECT_THAT(text, HasSubstr("| `--pixel_format TEXT` | The format. One of rgb, bgr, gray. |"));
+  EXPECT_THAT(text, Not(HasSubstr("--dynamic")));
+  EXPECT_THAT(text, Not(HasSubstr("--cache_skip")));
 }
 
 TEST(CommandLine, Commands) {
