@@ -10,6 +10,7 @@
 #include "runtime/Session.h"
 #include "tpuc/Model/TimingText.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/RunFiles.h"
 
 #include <fmt/format.h>
 #include <functional>
@@ -131,6 +132,15 @@ Expected<std::string> CommandText::str() {
 }
 
 } // namespace
+
+Expected<void> checkFiles(const Request &request) {
+  RunFiles files;
+  files.reads("FILE", request.files);
+  files.writes("--output", request.output);
+  files.writes("--trace", request.trace);
+  files.writes("--csv", request.csv);
+  return files.check();
+}
 
 Expected<void> showInfo(const Request &request) {
   if (request.asJson)

@@ -33,6 +33,9 @@ struct Request {
   std::string trace, csv;
 };
 
+/// Errors: a file that `request` names to be written is one that is read, or another of them.
+Expected<void> checkFiles(const Request &request);
+
 Expected<void> showInfo(const Request &request);
 /// Every field, as JSON.
 Expected<void> printModel(const Request &request);

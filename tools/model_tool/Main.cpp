@@ -90,6 +90,8 @@ Expected<int> runTheTool(std::span<const std::string> arguments) {
       return makeError(
           std::string(kToolName), "nothing to do",
           "--info, --print, --weight, --dump-commands, --profile, --extract or --combine");
+    if (auto ok = checkFiles(request); !ok)
+      return tl::unexpected(ok.error());
     if (auto ok = mode->run(request); !ok)
       return tl::unexpected(ok.error());
     return 0;

@@ -18,6 +18,7 @@
 #include "tools/common/CommandLine.h"
 #include "tpuc/Support/Npz.h"
 
+#include <span>
 #include <string_view>
 
 namespace tpuc::npztool {
@@ -32,6 +33,11 @@ void addCompareCommand(CommandLine &cli);
 void addRewriteCommands(CommandLine &cli);
 /// to_dat, to_bin, to_npy.
 void addExportCommands(CommandLine &cli);
+
+/// Errors: `output` is one of the files `inputs`. For commands that do not work in place.
+Expected<void> checkOutput(std::span<const std::string> inputs, const std::string &output);
+/// Opens `input` after that check.
+Expected<NpzReader> openFor(const std::string &input, const std::string &output);
 
 /// Names that come from files, without control characters.
 std::string shownName(const std::string &name);

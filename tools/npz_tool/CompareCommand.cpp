@@ -11,6 +11,7 @@
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Support/Progress.h"
+#include "tpuc/Support/RunFiles.h"
 #include "tpuc/Support/Suggest.h"
 
 #include <algorithm>
@@ -85,6 +86,13 @@ Expected<ComparisonReport> compareFiles(const CompareOptions &options) {
 }
 
 Expected<int> compare(const CompareOptions &options) {
+  RunFiles files;
+  files.reads("TARGET", options.target);
+  files.reads("REFERENCE", options.reference);
+  files.writes("--json", options.json);
+  files.writes("--save", options.csv);
+  if (Expected<void> checked = files.check(); !checked)
+    return propagate(checked);
   Expected<ComparisonReport> report = compareFiles(options);
   if (!report)
     return propagate(report);

@@ -25,7 +25,7 @@ struct ExportOptions {
 };
 
 Expected<int> toDat(const ExportOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.output);
   if (!reader)
     return propagate(reader);
   Expected<OutputFile> output = OutputFile::create(options.output);
@@ -60,7 +60,7 @@ Expected<DataType> exportType(const std::string &name) {
 }
 
 Expected<int> toBin(const ExportOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.output);
   if (!reader)
     return propagate(reader);
   Expected<Tensor> tensor = reader->read(options.name);
@@ -87,7 +87,7 @@ Expected<int> toBin(const ExportOptions &options) {
 }
 
 Expected<int> toNpy(const ExportOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.output);
   if (!reader)
     return propagate(reader);
   Expected<Tensor> tensor = reader->read(options.name);

@@ -9,6 +9,7 @@
 #include "tools/npz_tool/Commands.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/RunFiles.h"
 #include "tpuc/Support/TensorText.h"
 
 #include <algorithm>
@@ -21,6 +22,19 @@
 namespace tpuc::npztool {
 
 std::string shownName(const std::string &name) { return Error{name, "", ""}.message(); }
+
+Expected<void> checkOutput(std::span<const std::string> inputs, const std::string &output) {
+  RunFiles files;
+  files.reads("the command", inputs);
+  files.writes("output", output);
+  return files.check();
+}
+
+Expected<NpzReader> openFor(const std::string &input, const std::string &output) {
+  if (Expected<void> checked = checkOutput({&input, 1}, output); !checked)
+    return propagate(checked);
+  return NpzReader::open(input);
+}
 
 namespace {
 
@@ -43,7 +57,7 @@ Expected<void> writeReport(const std::string &path, const nlohmann::ordered_json
 }
 
 Expected<int> printNames(const InspectOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.json);
   if (!reader)
     return propagate(reader);
   if (!options.json.empty()) {
@@ -65,7 +79,7 @@ size_t nameWidth(const NpzReader &reader) {
 }
 
 Expected<int> dumpAll(const InspectOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.json);
   if (!reader)
     return propagate(reader);
   nlohmann::ordered_json report = nlohmann::ordered_json::array();
@@ -140,7 +154,7 @@ Expected<int> printOne(const InspectOptions &options) {
 }
 
 Expected<int> getShape(const InspectOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.json);
   if (!reader)
     return propagate(reader);
   Expected<NpzEntry> info = reader->info(options.name);
@@ -151,7 +165,7 @@ Expected<int> getShape(const InspectOptions &options) {
 }
 
 Expected<int> statistic(const InspectOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.json);
   if (!reader)
     return propagate(reader);
   std::vector<std::string> names = reader->names();
@@ -168,7 +182,7 @@ Expected<int> statistic(const InspectOptions &options) {
 }
 
 Expected<int> verify(const InspectOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.json);
   if (!reader)
     return propagate(reader);
   for (const std::string &name : reader->names()) {

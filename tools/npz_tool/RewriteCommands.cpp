@@ -67,7 +67,7 @@ struct FileOptions {
 };
 
 Expected<int> extract(const FileOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.input);
+  Expected<NpzReader> reader = openFor(options.input, options.output);
   if (!reader)
     return propagate(reader);
   Expected<NpzWriter> writer = NpzWriter::create(options.output);
@@ -86,11 +86,14 @@ Expected<int> merge(const std::vector<std::string> &files) {
   if (files.size() < kLeast)
     return makeError("FILE", fmt::format("{} given", files.size()),
                      "two inputs and the output at least");
+  const auto inputs = std::span(files).first(files.size() - 1);
+  if (Expected<void> checked = checkOutput(inputs, files.back()); !checked)
+    return propagate(checked);
   std::unordered_map<std::string, std::string> cameFrom;
   Expected<NpzWriter> writer = NpzWriter::create(files.back());
   if (!writer)
     return propagate(writer);
-  for (const std::string &file : std::span(files).first(files.size() - 1)) {
+  for (const std::string &file : inputs) {
     Expected<NpzReader> reader = NpzReader::open(file);
     if (!reader)
       return propagate(reader);
@@ -114,7 +117,7 @@ struct RenameOptions {
 };
 
 Expected<int> rename(const RenameOptions &options) {
-  Expected<NpzReader> reader = NpzReader::open(options.file);
+  Expected<NpzReader> reader = openFor(options.file, options.output);
   if (!reader)
     return propagate(reader);
   // For the error that names what there is.
@@ -179,6 +182,8 @@ Expected<int> transpose(const TransposeOptions &options) {
   if (sortedFrom != sortedTo || repeats || order.empty())
     return makeError("TO", fmt::format("found '{}' after '{}'", options.to, options.from),
                      "the same letters in another order, such as nhwc nchw");
+  if (Expected<void> checked = checkOutput({&options.file, 1}, options.output); !checked)
+    return propagate(checked);
   return rewrite(options.file, options.output.empty() ? options.file : options.output, sameName,
                  [&](const std::string &, const Tensor &tensor) -> Expected<Tensor> {
                    if (tensor.shape().rank() != order.size())
@@ -188,6 +193,8 @@ Expected<int> transpose(const TransposeOptions &options) {
 }
 
 Expected<int> bf16ToFp32(const FileOptions &options) {
+  if (Expected<void> checked = checkOutput({&options.input, 1}, options.output); !checked)
+    return propagate(checked);
   return rewrite(options.input, options.output, sameName,
                  [](const std::string &, const Tensor &tensor) -> Expected<Tensor> {
                    if (tensor.type() != DataType::U16)
@@ -215,6 +222,8 @@ Expected<int> fromNpy(const FromNpyOptions &options) {
   if (!options.names.empty() && options.names.size() != inputs.size())
     return makeError("--names", fmt::format("{} names", options.names.size()),
                      fmt::format("{}, one per npy file", inputs.size()));
+  if (Expected<void> checked = checkOutput(inputs, options.files.back()); !checked)
+    return propagate(checked);
   Expected<NpzWriter> writer = NpzWriter::create(options.files.back());
   if (!writer)
     return propagate(writer);

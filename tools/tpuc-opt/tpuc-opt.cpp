@@ -20,6 +20,7 @@
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/RunFiles.h"
 #include "tpuc/Support/SimdLevel.h"
 #include "tpuc/Target/Registry.h"
 #include "tpuc/Transforms/Passes.h"
@@ -141,6 +142,11 @@ int fail(const Error &error) {
 }
 
 int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &registry) {
+  RunFiles files;
+  files.reads("tpuc-opt", input.str());
+  files.writes("-o", output.str());
+  if (Expected<void> checked = files.check(); !checked)
+    return fail(checked.error());
   std::string why;
   std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
   if (!file)

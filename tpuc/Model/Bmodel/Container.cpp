@@ -12,6 +12,7 @@
 #include "tpuc/Model/Bmodel/Dump.h"
 #include "tpuc/Model/Bmodel/Reader.h"
 #include "tpuc/Model/Bmodel/Writer.h"
+#include "tpuc/Support/RunFiles.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -73,17 +74,25 @@ Expected<void> BmodelContainer::extract(const model::ModelFile &file,
   const auto model = readFile(file);
   if (!model)
     return tl::unexpected(model.error());
+  const auto pathOf = [&](size_t net, size_t stage) {
+    const std::string name = fmt::format("bm_net{}_stage{}.bmodel", net, stage);
+    return (std::filesystem::path(folder) / name).string();
+  };
+  RunFiles paths;
+  paths.reads("the command", file.path);
+  for (size_t n = 0; n < model->nets.size(); ++n)
+    for (size_t s = 0; s < model->nets[n].stages.size(); ++s)
+      paths.writes(fmt::format("stage {} of net {}", s, n), pathOf(n, s));
+  if (auto ok = paths.check(); !ok)
+    return ok;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error)
     return makeError(folder, error.message(), "a folder");
   for (size_t n = 0; n < model->nets.size(); ++n)
-    for (size_t s = 0; s < model->nets[n].stages.size(); ++s) {
-      const std::string name = fmt::format("bm_net{}_stage{}.bmodel", n, s);
-      const std::filesystem::path path = std::filesystem::path(folder) / name;
-      if (auto ok = writeModel(bmodel::extract(*model, n, s), path.string()); !ok)
+    for (size_t s = 0; s < model->nets[n].stages.size(); ++s)
+      if (auto ok = writeModel(bmodel::extract(*model, n, s), pathOf(n, s)); !ok)
         return ok;
-    }
   return {};
 }
 
