@@ -8,8 +8,13 @@
 #include "tpuc/Support/Crc32.h"
 
 #include <libdeflate.h>
+#include <zlib.h>
 
 uint32_t tpuc::crc32(std::span<const std::byte> bytes, uint32_t before) {
   // libdeflate starts anew where the address of no bytes is null.
   return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
+}
+
+uint32_t tpuc::joinCrc32(uint32_t first, uint32_t second, uint64_t size) {
+  return static_cast<uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(size)));
 }

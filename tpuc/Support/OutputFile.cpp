@@ -13,16 +13,20 @@
 #include <cassert>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <optional>
 #include <random>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -294,10 +298,62 @@ Expected<void> OutputFile::commit() {
   return {};
 }
 
+namespace {
+
+/// Locks folders against other runs that give files in them their names. A folder that cannot be
+/// locked, on a file system without locks for instance, is not.
+class FolderLocks {
+public:
+  explicit FolderLocks(const std::vector<OutputFile> &files) {
+    // In one order for all processes, or two of them might wait for each other.
+    std::map<std::pair<dev_t, ino_t>, int> folders;
+    for (const OutputFile &file : files) {
+      if (file.temporaryPath().empty())
+        continue;
+      const std::string folder = std::filesystem::path(file.temporaryPath()).parent_path().string();
+      const int descriptor =
+          ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+      struct stat status = {};
+      if (descriptor < 0)
+        continue;
+      if (::fstat(descriptor, &status) != 0 ||
+          !folders.try_emplace({status.st_dev, status.st_ino}, descriptor).second)
+        ::close(descriptor);
+    }
+    for (const auto &[folder, descriptor] : folders) {
+      descriptors.push_back(descriptor);
+      lock(descriptor);
+    }
+  }
+  FolderLocks(const FolderLocks &) = delete;
+  FolderLocks &operator=(const FolderLocks &) = delete;
+  /// Closing unlocks.
+  ~FolderLocks() {
+    for (const int descriptor : descriptors)
+      ::close(descriptor);
+  }
+
+private:
+  /// Renaming takes no time: whoever holds a lock for seconds was stopped, or is somebody else.
+  static void lock(int descriptor) {
+    constexpr int kAttempts = 5000;
+    for (int i = 0; i < kAttempts; ++i) {
+      if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || (errno != EWOULDBLOCK && errno != EINTR))
+        return;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+
+  std::vector<int> descriptors;
+};
+
+} // namespace
+
 Expected<void> commitAll(std::vector<OutputFile> files) {
   for (OutputFile &file : files)
     if (Expected<void> finished = file.finish(); !finished)
       return finished;
+  const FolderLocks locks(files);
   for (OutputFile &file : files)
     if (Expected<void> committed = file.commit(); !committed)
       return committed;

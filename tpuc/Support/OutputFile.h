@@ -71,7 +71,9 @@ private:
 };
 
 /// Finishes all files before the first one gets its name: where the disk has no room for all of
-/// them, none appears.
+/// them, none appears. They get their names in the order given while their folders are locked
+/// (flock), so that of two runs which write the same files one gives all of them. What others refer
+/// to comes before them.
 Expected<void> commitAll(std::vector<OutputFile> files);
 
 /// Writes a whole file through OutputFile.

@@ -362,3 +362,50 @@ TEST(Npz, ThreadsReadTogether) {
     thread.join();
   EXPECT_THAT(good, ElementsAre(100, 100, 100, 100));
 }
+
+TEST(NpzReader, DamageOfViewsIsFoundInEveryPiece) {
+  TempFolder folder;
+  const std::string path = folder.path("large.npz");
+  // Three pieces and a rest, so that CRCs are joined.
+  constexpr int64_t kElements = (3 << 18) + 1000;
+  Tensor large(DataType::F32, Shape{kElements});
+  for (int64_t i = 0; i < kElements; ++i)
+    large.mutableData<float>()[static_cast<size_t>(i)] = static_cast<float>(i % 1009);
+  Expected<NpzWriter> writer = NpzWriter::create(path);
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->add("small", Tensor(DataType::I8, Shape{7})));
+  ASSERT_TRUE(writer->add("large", large));
+  ASSERT_TRUE(writer->add("none", Tensor(DataType::F32, Shape{0})));
+  ASSERT_TRUE(writer->close());
+
+  const std::string whole = readAll(path);
+  for (const unsigned threads : {1U, 3U})
+    ASSERT_TRUE(open(whole)->verifyViews(threads));
+  const size_t begin = whole.size() / 8;
+  for (const size_t at : {begin, whole.size() / 2, whole.size() - 1500}) {
+    std::string damaged = whole;
+    damaged[at] ^= 1;
+    Expected<NpzReader> reader = open(damaged);
+    ASSERT_TRUE(reader);
+    Expected<void> verified = reader->verifyViews(2);
+    ASSERT_FALSE(verified) << at;
+    EXPECT_THAT(verified.error().message(), HasSubstr("in: 'large': is damaged: CRC "));
+  }
+}
+
+TEST(NpzReader, DirectoryStandsForTheTensors) {
+  TempFolder folder;
+  const auto directoryOf = [&](float value) {
+    const std::string path = folder.path("a.npz");
+    Tensor tensor(DataType::F32, Shape{4});
+    tensor.mutableData<float>()[2] = value;
+    Expected<NpzWriter> writer = NpzWriter::create(path);
+    EXPECT_TRUE(writer && writer->add("x", tensor) && writer->close());
+    const std::string archive = readAll(path);
+    const auto bytes = open(archive)->directory();
+    EXPECT_LT(bytes.size(), 200U);
+    return std::vector<std::byte>(bytes.begin(), bytes.end());
+  };
+  EXPECT_EQ(directoryOf(1), directoryOf(1));
+  EXPECT_NE(directoryOf(1), directoryOf(2));
+}

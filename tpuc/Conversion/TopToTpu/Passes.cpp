@@ -126,6 +126,8 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
                              "_tpu_weight.npz";
     dialect->setWeights(file, *store);
     module->setAttr("module.weight_file", StringAttr::get(&getContext(), file));
+    // Of the file before; whoever writes the new one states its own.
+    module->removeAttr(top::kWeightDigest);
     return {};
   }
 

@@ -41,14 +41,18 @@ Expected<Tensor> WeightOp::read() {
   Expected<std::shared_ptr<WeightStore>> store = storeOf(*this);
   if (!store)
     return propagate(store);
+  auto type = cast<RankedTensorType>(getOutput().getType());
+  // Before the elements, which may be deflated and inflate to far more than the shape takes.
+  Expected<Shape> shape = (*store)->shape(name());
+  if (!shape)
+    return propagate(shape);
+  if (shape->rank() != static_cast<size_t>(type.getRank()) ||
+      !std::equal(type.getShape().begin(), type.getShape().end(), shape->begin()))
+    return makeError("weight '" + name() + "'", "shape " + shape->str() + " in the file",
+                     Shape(type.getShape()).str());
   Expected<Tensor> tensor = (*store)->read(name());
   if (!tensor)
     return tensor;
-  auto type = cast<RankedTensorType>(getOutput().getType());
-  if (tensor->shape().dims().size() != static_cast<size_t>(type.getRank()) ||
-      !std::equal(type.getShape().begin(), type.getShape().end(), tensor->shape().begin()))
-    return makeError("weight '" + name() + "'", "shape " + tensor->shape().str() + " in the file",
-                     Shape(type.getShape()).str());
   // Files hold bf16 and 8-bit floats as f32, and 4-bit integers as 8-bit ones.
   std::optional<DataType> stored = storageDataType(type);
   if (stored && *stored != tensor->type())

@@ -20,9 +20,12 @@ using namespace tpuc::top;
 Expected<std::shared_ptr<WeightStore>> TopDialect::weights(mlir::ModuleOp module) {
   // A module may lie in another, as sub-networks do: the outermost that names a file counts.
   mlir::StringAttr file;
+  mlir::StringAttr digest;
   for (mlir::Operation *op = module; op; op = op->getParentOp())
-    if (auto attribute = op->getAttrOfType<mlir::StringAttr>("module.weight_file"))
+    if (auto attribute = op->getAttrOfType<mlir::StringAttr>("module.weight_file")) {
       file = attribute;
+      digest = op->getAttrOfType<mlir::StringAttr>(kWeightDigest);
+    }
   llvm::StringRef name = file ? file.getValue() : "";
   std::lock_guard lock(mutex);
   std::shared_ptr<WeightStore> &store = stores[name];
@@ -40,7 +43,8 @@ Expected<std::shared_ptr<WeightStore>> TopDialect::weights(mlir::ModuleOp module
     if (llvm::sys::fs::exists(beside) || !llvm::sys::fs::exists(name))
       path = beside;
   }
-  Expected<std::shared_ptr<WeightStore>> opened = WeightStore::open(path.str().str());
+  Expected<std::shared_ptr<WeightStore>> opened =
+      WeightStore::open(path.str().str(), digest ? digest.getValue() : "");
   if (!opened)
     return propagate(opened);
   store = *opened;

@@ -9,16 +9,39 @@
 #include "tpuc/Dialect/Top/WeightStore.h"
 #include "tpuc/Support/MappedFile.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
 using namespace tpuc;
 using namespace tpuc::top;
 
-Expected<std::shared_ptr<WeightStore>> WeightStore::open(const std::string &path) {
+std::string top::weightDigest(const NpzReader &file) {
+  const std::span<const std::byte> directory = file.directory();
+  const llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(directory.data()),
+                                      directory.size());
+  return llvm::toHex(llvm::SHA256::hash(bytes), /*LowerCase=*/true);
+}
+
+Expected<std::shared_ptr<WeightStore>> WeightStore::open(const std::string &path,
+                                                         llvm::StringRef digest) {
   Expected<NpzReader> reader = NpzReader::open(path);
   if (!reader)
     return propagate(reader);
+  if (std::string found = weightDigest(*reader); !digest.empty() && digest != found)
+    return makeError(path,
+                     "holds other weights than the module was written with: its directory has the "
+                     "SHA-256 " +
+                         found,
+                     digest.str() + ", as the module says");
+  if (Expected<void> verified = reader->verifyViews(); !verified)
+    return propagate(verified);
   auto store = std::make_shared<WeightStore>();
   store->file = std::move(*reader);
   return store;
+}
+
+static tl::unexpected<Error> noFile(llvm::StringRef name) {
+  return makeError("weight '" + name.str() + "'", "the module has no weight file that holds it");
 }
 
 bool WeightStore::contains(llvm::StringRef name) const {
@@ -31,8 +54,20 @@ Expected<Tensor> WeightStore::read(llvm::StringRef name) const {
   if (auto found = made.find(name); found != made.end())
     return found->second;
   if (!file)
-    return makeError("weight '" + name.str() + "'", "the module has no weight file that holds it");
+    return noFile(name);
   return file->read(name);
+}
+
+Expected<Shape> WeightStore::shape(llvm::StringRef name) const {
+  std::lock_guard lock(mutex);
+  if (auto found = made.find(name); found != made.end())
+    return found->second.shape();
+  if (!file)
+    return noFile(name);
+  Expected<NpzEntry> entry = file->info(name);
+  if (!entry)
+    return propagate(entry);
+  return entry->shape;
 }
 
 void WeightStore::set(llvm::StringRef name, Tensor tensor) {

@@ -23,13 +23,17 @@ namespace tpuc::top {
 class WeightStore {
 public:
   WeightStore() = default;
-  /// Errors: as NpzReader::open.
-  static Expected<std::shared_ptr<WeightStore>> open(const std::string &path);
+  /// Checks the file's tensors against their CRCs, and the file against `digest` unless that is
+  /// empty (weightDigest). Errors: as NpzReader::open; damage; another file's weights.
+  static Expected<std::shared_ptr<WeightStore>> open(const std::string &path,
+                                                     llvm::StringRef digest = "");
 
   bool contains(llvm::StringRef name) const;
   /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged
   /// file.
   Expected<Tensor> read(llvm::StringRef name) const;
+  /// Its shape, without reading it. Errors: the same.
+  Expected<Shape> shape(llvm::StringRef name) const;
   /// Adds `tensor`, or puts it in the place of the one that there is.
   void set(llvm::StringRef name, Tensor tensor);
   /// Forgets a tensor that was added; what the file holds under that name is read again.
@@ -46,6 +50,12 @@ private:
   std::optional<NpzReader> file;
   llvm::StringMap<Tensor> made;
 };
+
+/// What the module attribute of this name says: the SHA-256, in hexadecimal digits, of the
+/// directory of the weight file, which holds the names, places, sizes and CRCs of all tensors. So a
+/// module and weights of two runs are told apart, and no run has to read all weights for it.
+inline constexpr llvm::StringLiteral kWeightDigest = "module.weight_sha256";
+std::string weightDigest(const NpzReader &file);
 
 } // namespace tpuc::top
 
