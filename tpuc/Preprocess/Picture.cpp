@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstdlib>
 
 namespace tpuc {
 
@@ -52,6 +53,10 @@ bool standsAlone(unsigned marker) {
 }
 
 } // namespace
+
+void limitPictures(int64_t maxPixels) {
+  ::setenv(kPixelLimitVariable, std::to_string(maxPixels).c_str(), /*replace=*/1);
+}
 
 Expected<Picture> decodePicture(std::span<const std::byte> bytes, PictureColours colours,
                                 const std::string &where) {

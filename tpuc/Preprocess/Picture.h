@@ -40,6 +40,17 @@ enum class PictureColours : uint8_t {
   Rgba,
 };
 
+/// The most pixels of a picture, unless the user says otherwise.
+inline constexpr int64_t kMaxPixels = int64_t(1) << 28;
+
+/// What OpenCV asks the environment for.
+inline constexpr const char *kPixelLimitVariable = "OPENCV_IO_MAX_IMAGE_PIXELS";
+
+/// Has pictures of more than `maxPixels` refused by what their header says, before they are
+/// decoded. For the beginning of a program: it is OpenCV that refuses, and it asks the environment
+/// for the number when the plugin is opened, for the first picture.
+void limitPictures(int64_t maxPixels);
+
 /// The picture in a file's `bytes`, of any format that OpenCV reads, 8 bits per channel, turned
 /// upright as its EXIF data says. Errors name `where`: not a picture, truncated, enormous;
 /// also those of findInPlugin. Can be called from several threads.

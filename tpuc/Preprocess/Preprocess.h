@@ -97,8 +97,8 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 ///
 /// Arrays must have the input's shape. Their elements become the input's type from any other float
 /// type, or from any integer type or bool if all values are in range. Arrays of an npz file are
-/// found by the input's name; a single array is that of a single input whatever its name. More
-/// arrays than inputs are no error.
+/// found by the input's name; a single array is that of a single input whatever its name, and
+/// `note` says so where it is another. More arrays than inputs are no error.
 ///
 /// A picture is decoded and prepared as the input's `preprocess` says, and repeated over the
 /// batch. An unknown extent becomes 1 for the batch, the pixel format's for the channels, and that
@@ -108,7 +108,7 @@ using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 /// picture; another number of files than of inputs; names or shapes that do not match (both sides
 /// are listed); elements that cannot be converted; a picture for an input that takes none.
 Expected<NamedTensors> readSample(std::span<const std::string> files,
-                                  std::span<const InputSpec> inputs);
+                                  std::span<const InputSpec> inputs, std::string *note = nullptr);
 
 } // namespace tpuc
 

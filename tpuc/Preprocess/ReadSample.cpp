@@ -98,13 +98,21 @@ std::optional<std::string> findOutOfRange(const Tensor &array, DataType type) {
   return std::nullopt;
 }
 
+/// Errors: a shape that `input` has not.
+Expected<void> checkShape(DataType type, const Shape &shape, const InputSpec &input,
+                          const std::string &where) {
+  if (!hasShape(shape, input.dims))
+    return makeError(where, fmt::format("{} {}", dataTypeName(type), shape.str()),
+                     fmt::format("shape {} for input '{}'", dimsText(input.dims), input.name));
+  return {};
+}
+
 /// `array` with the type of `input`, whose shape it must have.
 Expected<Tensor> arrayTensor(const Tensor &array, const InputSpec &input,
                              const std::string &where) {
   const std::string wanted = fmt::format("{} for input '{}'", dataTypeName(input.type), input.name);
-  if (!hasShape(array.shape(), input.dims))
-    return makeError(where, fmt::format("{} {}", dataTypeName(array.type()), array.shape().str()),
-                     fmt::format("shape {} for input '{}'", dimsText(input.dims), input.name));
+  if (Expected<void> fits = checkShape(array.type(), array.shape(), input, where); !fits)
+    return propagate(fits);
   if (isFloat(array.type()) != isFloat(input.type))
     return makeError(where, fmt::format("elements of type {}", dataTypeName(array.type())), wanted);
   if (!isFloat(array.type())) {
@@ -115,7 +123,8 @@ Expected<Tensor> arrayTensor(const Tensor &array, const InputSpec &input,
   return convert(array, input.type);
 }
 
-Expected<NamedTensors> readNpz(const std::string &path, std::span<const InputSpec> inputs) {
+Expected<NamedTensors> readNpz(const std::string &path, std::span<const InputSpec> inputs,
+                               std::string *note) {
   Expected<NpzReader> reader = NpzReader::open(path);
   if (!reader)
     return propagate(reader);
@@ -126,12 +135,23 @@ Expected<NamedTensors> readNpz(const std::string &path, std::span<const InputSpe
     if (!reader->contains(name))
       return makeError(path, fmt::format("holds no '{}', but {}", name, describe(*reader)),
                        "the inputs " + describe(inputs));
-    if (Expected<void> result = reader->verify(name); !result)
-      return propagate(result);
+    if (name != input.name && note)
+      *note = fmt::format("{}: the array '{}' is taken for the input '{}'", path, name, input.name);
+    const std::string where = fmt::format("{}: '{}'", path, name);
+    // Before the elements: a deflated array may be a thousand times as large as its file.
+    Expected<NpzEntry> info = reader->info(name);
+    if (!info)
+      return propagate(info);
+    if (Expected<void> fits = checkShape(info->type, info->shape, input, where); !fits)
+      return propagate(fits);
+    // What is inflated is checked then.
+    if (!info->compressed)
+      if (Expected<void> result = reader->verify(name); !result)
+        return propagate(result);
     Expected<Tensor> array = reader->read(name);
     if (!array)
       return propagate(array);
-    Expected<Tensor> tensor = arrayTensor(*array, input, fmt::format("{}: '{}'", path, name));
+    Expected<Tensor> tensor = arrayTensor(*array, input, where);
     if (!tensor)
       return propagate(tensor);
     tensors.emplace_back(input.name, *std::move(tensor));
@@ -154,7 +174,7 @@ Expected<Tensor> readOne(const std::string &path, std::shared_ptr<const MappedFi
 } // namespace
 
 Expected<NamedTensors> readSample(std::span<const std::string> files,
-                                  std::span<const InputSpec> inputs) {
+                                  std::span<const InputSpec> inputs, std::string *note) {
   std::vector<std::shared_ptr<const MappedFile>> mapped;
   for (const std::string &path : files) {
     Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
@@ -164,7 +184,7 @@ Expected<NamedTensors> readSample(std::span<const std::string> files,
       return makeError(path, "is empty", "a .npy, .npz or picture file");
     if (kindOf((*file)->bytes()) == FileKind::Npz) {
       if (files.size() == 1)
-        return readNpz(path, inputs);
+        return readNpz(path, inputs, note);
       return makeError(path, "is an npz file among others",
                        "one npz file with all inputs, or a picture or .npy file for each");
     }

@@ -10,6 +10,7 @@
 
 #include "tpuc/Preprocess/Picture.h"
 
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <new>
@@ -22,6 +23,18 @@ using namespace tpuc;
 
 namespace {
 
+/// Whether it is OpenCV's check of the extents that a header states.
+bool isTooLarge(const cv::Exception &exception) {
+  return exception.err.find("CV_IO_MAX_IMAGE_") != std::string::npos;
+}
+
+std::string tooManyPixels() {
+  const char *limit = std::getenv(kPixelLimitVariable);
+  return "has more pixels, or rows, or columns than may be decoded; expected at most " +
+         std::string(limit ? limit : "2^30") +
+         " pixels (--max_pixels) in at most 2^20 rows and columns";
+}
+
 /// Runs `work`, which gives the reason for which it failed, if it did.
 template <typename Work> bool run(std::string &error, const Work &work) {
   try {
@@ -32,7 +45,7 @@ template <typename Work> bool run(std::string &error, const Work &work) {
   } catch (const std::bad_alloc &) {
     error = "needs more memory than there is";
   } catch (const cv::Exception &exception) {
-    error = "cannot be decoded: " + exception.err;
+    error = isTooLarge(exception) ? tooManyPixels() : "cannot be decoded: " + exception.err;
   } catch (const std::exception &exception) {
     error = std::string("cannot be decoded: ") + exception.what();
   }
