@@ -10,6 +10,7 @@
 
 #include "tools/common/CommandLineParser.h"
 #include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/MemoryLimit.h"
 #include "tpuc/Support/Suggest.h"
 
 #include <algorithm>
@@ -295,6 +296,13 @@ Expected<int> CommandLine::run(std::span<const std::string> arguments) {
 }
 
 Expected<int> CommandLine::runCommand(Command &command, std::span<const std::string> arguments) {
+  std::string memory;
+  command
+      .option("--max_memory", memory,
+              "End with an error where more memory is needed than this, such as 4G; files that "
+              "are mapped do not count.")
+      .label("SIZE")
+      .shownDefault("no limit");
   Parser parser(command);
   Expected<Parser::Request> request = parser.parse(arguments);
   if (!request)
@@ -316,6 +324,9 @@ Expected<int> CommandLine::runCommand(Command &command, std::span<const std::str
     if (option->given() && !option->reasonWithoutEffect.empty())
       reportNote(name(), fmt::format("option '{}' makes no difference here: {}",
                                      option->displayName(), option->reasonWithoutEffect));
+  if (!memory.empty())
+    if (Expected<void> limited = limitMemory(memory, name()); !limited)
+      return propagate(limited);
   return command.body();
 }
 

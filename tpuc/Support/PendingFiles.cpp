@@ -55,7 +55,7 @@ void sleepOneMillisecond() {
   nanosleep(&pause, nullptr);
 }
 
-void unlinkPendingFiles() {
+void unlinkFiles() {
   pid_t self = getpid();
   for (PendingFile *file = registry.head; file; file = file->next)
     if (file->state == PendingFile::Pending && file->process == self)
@@ -63,14 +63,14 @@ void unlinkPendingFiles() {
 }
 
 /// Only calls what is async-signal-safe (signal-safety(7)).
-void removePendingFiles(int signal) {
+void handleSignal(int signal) {
   int savedErrno = errno;
   registry.ending = true;
   // Threads that create a file have signals blocked, so none of them is the one we interrupt. The
   // bound is for a file system that hangs.
   for (int attempt = 0; registry.creating > 0 && attempt < 1000; ++attempt)
     sleepOneMillisecond();
-  unlinkPendingFiles();
+  unlinkFiles();
   for (size_t i = 0; i < kSignals.size(); ++i) {
     if (kSignals[i] != signal)
       continue;
@@ -85,10 +85,10 @@ void removePendingFiles(int signal) {
 }
 
 void installHandlers() {
-  std::atexit(unlinkPendingFiles);
+  std::atexit(unlinkFiles);
   for (size_t i = 0; i < kSignals.size(); ++i) {
     struct sigaction action = {};
-    action.sa_handler = removePendingFiles;
+    action.sa_handler = handleSignal;
     sigfillset(&action.sa_mask);
     sigaction(kSignals[i], nullptr, &registry.previous[i]);
     if (registry.previous[i].sa_handler != SIG_IGN)
@@ -151,6 +151,8 @@ PendingFile *createPendingFile(const std::string &path, const std::function<bool
   file->state = PendingFile::Pending;
   return file;
 }
+
+void removePendingFiles() { unlinkFiles(); }
 
 void releasePendingFile(PendingFile *file) { file->state = PendingFile::Free; }
 

@@ -29,6 +29,9 @@ PendingFile *createPendingFile(const std::string &path, const std::function<bool
 /// The file was renamed or removed: a signal leaves `path` alone from now on.
 void releasePendingFile(PendingFile *file);
 
+/// Removes the files of this process now: for whoever ends it without `exit`.
+void removePendingFiles();
+
 /// Whether this process called `createPendingFile`: the child of a fork must leave the files of its
 /// parent alone.
 bool isPendingFileOfThisProcess(const PendingFile *file);
