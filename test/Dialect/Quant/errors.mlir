@@ -33,12 +33,17 @@ func.func private @f(!quant.uniform<f32:f32, 1.0>)
 
 // -----
 
-// expected-error @+1 {{storage bounds -129:127 of storage type i8 do not fit; expected min <= max within -128:127}}
+// expected-error @+1 {{storage bounds -129:127 of storage type i8 do not fit; expected min < max within -128:127}}
 func.func private @f(!quant.uniform<i8<-129:127>:f32, 1.0>)
 
 // -----
 
-// expected-error @+1 {{storage bounds -1:3 of storage type u8 do not fit; expected min <= max within 0:255}}
+// expected-error @+1 {{storage bounds 1:1 of storage type i8 do not fit; expected min < max within -128:127}}
+func.func private @f(!quant.uniform<i8<1:1>:f32, 1.0>)
+
+// -----
+
+// expected-error @+1 {{storage bounds -1:3 of storage type u8 do not fit; expected min < max within 0:255}}
 func.func private @f(!quant.any<u8<-1:3>>)
 
 // -----
@@ -94,6 +99,11 @@ func.func private @f(tensor<2x!quant.uniform<i8:f32:0, {1.0, -1.0}>>)
 
 // expected-error @+1 {{scale 1.000000e-08 is out of the range of the expressed type 'f16'}}
 func.func private @f(!quant.uniform<i8:f16, 1.0e-8>)
+
+// -----
+
+// expected-error @+1 {{scale 5.000000e-08 is out of the range of the expressed type 'f16'; expected 5.960464e-08 to 6.550400e+04}}
+func.func private @f(tensor<2x!quant.uniform<i8:f16:0, {1.0, 5.0e-8}>>)
 
 // -----
 

@@ -62,10 +62,10 @@ static LogicalResult verifyStorage(EmitError emitError, const StorageSpec &stora
     return emitError() << "storage type " << prefix << storage.width << " has " << storage.width
                        << " bits; expected 1 to " << kMaxStorageWidth;
   const StorageSpec full = StorageSpec::full(storage.isSigned, storage.width);
-  if (storage.min < full.min || storage.max > full.max || storage.min > storage.max)
+  if (storage.min < full.min || storage.max > full.max || storage.min >= storage.max)
     return emitError() << "storage bounds " << storage.min << ":" << storage.max
                        << " of storage type " << prefix << storage.width
-                       << " do not fit; expected min <= max within " << full.min << ":" << full.max;
+                       << " do not fit; expected min < max within " << full.min << ":" << full.max;
   return success();
 }
 
@@ -79,12 +79,12 @@ static LogicalResult verifyParams(EmitError emitError, const StorageSpec &storag
                                   FloatType expressed, const AffineParams &params) {
   if (!std::isfinite(params.scale) || params.scale <= 0.0)
     return emitError() << "scale " << params.scale << "; expected a positive, finite number";
-  llvm::APFloat rounded(params.scale);
-  bool losesInfo = false;
-  rounded.convert(expressed.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-  if (rounded.isZero() || rounded.isInfinity())
+  const llvm::fltSemantics &semantics = expressed.getFloatSemantics();
+  const double least = llvm::APFloat::getSmallest(semantics).convertToDouble();
+  const double most = llvm::APFloat::getLargest(semantics).convertToDouble();
+  if (params.scale < least || params.scale > most)
     return emitError() << "scale " << params.scale << " is out of the range of the expressed type "
-                       << expressed;
+                       << expressed << "; expected " << least << " to " << most;
   const StorageSpec full = StorageSpec::full(storage.isSigned, storage.width);
   if (params.zeroPoint < full.min || params.zeroPoint > full.max)
     return emitError() << "zero point " << params.zeroPoint
