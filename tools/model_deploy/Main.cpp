@@ -10,6 +10,7 @@
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Model/Container.h"
+#include "tpuc/Preprocess/Picture.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
@@ -136,6 +137,8 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
   Expected<ModelDeploySummary> summary = deployModel(options);
   if (!summary)
     return propagate(summary);
+  if (!summary->inputNote.empty())
+    reportNote(kToolName, summary->inputNote);
   if (json != "-")
     print(options, *summary);
   if (!json.empty())
@@ -199,6 +202,7 @@ Expected<int> run(std::span<const std::string> arguments) {
   bool asymmetric = false;
   std::string json;
   int numThreads = 0;
+  int64_t maxPixels = kMaxPixels;
   CommandLine cli(std::string(kToolName),
                   "Lowers a Top module to what a chip computes, and writes its model file.");
   cli.description("Writes NAME_CHIP_MODE_tpu.mlir and its weights to the folder of --model, NAME "
@@ -271,15 +275,26 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag("--debug", options.debug,
            "Keep the tensors of the lowered network, as NAME_CHIP_MODE_tpu_outputs.npz.")
       .group(validation);
+  cli.flag("--not_gen_model", options.notGenModel,
+           "End with the lowered network, which needs no code generator for the chip.");
+  cli.flag("--allow_outside", options.allowOutside,
+           "Read the weights of a module also where they lie outside of its folder.");
+  cli.option("--max_pixels", maxPixels,
+             "Refuse pictures of more pixels than this before they are decoded.")
+      .range(1, 1e12)
+      .label("COUNT")
+      .group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);
   cli.action([&]() -> Expected<int> {
+    limitPictures(maxPixels);
     std::optional<QuantScheme> scheme = parseScheme(quantize, asymmetric);
     if (!scheme)
       return makeError("--quantize", "'" + quantize + "'" + schemeHint(quantize),
                        "one of " + formatNames());
     lowering.scheme = *scheme;
+    options.report = json;
     options.numThreads = options.codegen.numThreads = static_cast<unsigned>(numThreads);
     return deploy(options, json);
   });

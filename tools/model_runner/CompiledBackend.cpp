@@ -32,6 +32,7 @@ public:
   Expected<void> run();
 
 private:
+  /// Chooses the stage as well.
   Expected<void> readInputs();
   Expected<void> chooseStage();
   bool fits(const model::Stage &stage, bool byShape) const;
@@ -44,6 +45,8 @@ private:
   const Request &request;
   std::shared_ptr<const LoadedModel> model;
   StageRef ref;
+  /// Of the arrays that are given for the inputs.
+  std::vector<Shape> shapes;
   std::vector<Tensor> inputs;
   std::unique_ptr<Session> session;
   Profile profile;
@@ -58,8 +61,26 @@ Expected<void> CompiledRun::readInputs() {
   if (!npz)
     return tl::unexpected(npz.error());
   const auto &first = model->stage(ref).inputs;
+  std::vector<std::string> names;
   for (const model::TensorInfo &info : first) {
-    auto tensor = findInput(*npz, info.name, first.size());
+    auto name = findInput(*npz, info.name, first.size());
+    if (!name)
+      return propagate(name);
+    const auto entry = npz->info(*name);
+    if (!entry)
+      return tl::unexpected(entry.error());
+    // What is copied is checked then.
+    if (entry->borrowable)
+      if (auto ok = npz->verify(*name); !ok)
+        return ok;
+    shapes.push_back(entry->shape);
+    names.push_back(std::move(*name));
+  }
+  // Before the elements, which may be deflated and inflate to far more than the net takes.
+  if (auto ok = chooseStage(); !ok)
+    return ok;
+  for (const std::string &name : names) {
+    auto tensor = npz->read(name);
     if (!tensor)
       return propagate(tensor);
     inputs.push_back(std::move(*tensor));
@@ -68,9 +89,9 @@ Expected<void> CompiledRun::readInputs() {
 }
 
 bool CompiledRun::fits(const model::Stage &stage, bool byShape) const {
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
     const auto &shape = stage.inputs[i].shape;
-    const Shape &given = inputs[i].shape();
+    const Shape &given = shapes[i];
     uint64_t count = 1;
     for (const uint64_t extent : shape)
       count *= extent;
@@ -86,13 +107,13 @@ Expected<void> CompiledRun::chooseStage() {
   const auto &stages = model->model().nets[ref.net].stages;
   for (const bool byShape : {true, false})
     for (uint32_t i = 0; i < stages.size(); ++i)
-      if (stages[i].inputs.size() == inputs.size() && fits(stages[i], byShape)) {
+      if (stages[i].inputs.size() == shapes.size() && fits(stages[i], byShape)) {
         ref.stage = i;
         return {};
       }
   std::string found;
-  for (const Tensor &tensor : inputs)
-    found += (found.empty() ? "" : ", ") + tensor.shape().str();
+  for (const Shape &shape : shapes)
+    found += (found.empty() ? "" : ", ") + shape.str();
   std::string expected;
   for (const model::Stage &stage : stages)
     for (const model::TensorInfo &info : stage.inputs)
@@ -185,8 +206,6 @@ Expected<void> CompiledRun::run() {
     return tl::unexpected(net.error());
   ref.net = *net;
   if (auto ok = readInputs(); !ok)
-    return ok;
-  if (auto ok = chooseStage(); !ok)
     return ok;
   if (auto ok = findTensors(); !ok)
     return ok;

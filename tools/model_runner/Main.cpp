@@ -52,6 +52,12 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
       .label("FILE");
   cli.flag("--profile_host", request.profileHost,
            "Print how long the simulation of each kind of command takes on this machine.");
+  cli.flag("--allow_outside", request.allowOutside,
+           "Read the weights of a module also where they lie outside of its folder.");
+  cli.option("--max_pixels", request.maxPixels,
+             "Refuse pictures of more pixels than this before they are decoded.")
+      .range(1, 1e12)
+      .label("COUNT");
   cli.json(request.json);
   cli.numThreads(request.numThreads);
   cli.unavailable("--weight", true, "it belongs to Caffe models");
@@ -59,6 +65,8 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.unavailable("--cuda", false);
   cli.withoutEffect("--debug", false, "there are no intermediate files to keep");
   cli.action([&]() -> Expected<int> {
+    if (auto checked = checkFiles(request); !checked)
+      return tl::unexpected(checked.error());
     const auto backend = chooseBackend(request.model);
     if (!backend)
       return tl::unexpected(backend.error());

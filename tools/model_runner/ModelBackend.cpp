@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/model_runner/ModelBackend.h"
+#include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/MappedFile.h"
 
 #include <algorithm>
@@ -32,11 +33,15 @@ Expected<const ModelBackend *> chooseBackend(const std::string &path) {
   return makeError(path, "a file of another kind", known);
 }
 
-Expected<Tensor> findInput(const NpzReader &npz, const std::string &name, size_t numInputs) {
+Expected<std::string> findInput(const NpzReader &npz, const std::string &name, size_t numInputs) {
   if (npz.contains(name))
-    return npz.read(name);
-  if (numInputs == 1 && npz.names().size() == 1)
-    return npz.read(npz.names().front());
+    return name;
+  if (numInputs == 1 && npz.names().size() == 1) {
+    const std::string &only = npz.names().front();
+    reportNote(kToolName, fmt::format("{}: the array '{}' is taken for the input '{}'", npz.where(),
+                                      only, name));
+    return only;
+  }
   return makeError(npz.where(),
                    fmt::format("no array '{}' among {}", name, fmt::join(npz.names(), ", ")),
                    "one for each input of the net");

@@ -11,6 +11,7 @@
 
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Support/RunFiles.h"
 
 #include <cstddef>
 #include <span>
@@ -40,6 +41,10 @@ struct Request {
   /// Where both profiles go as JSON; empty: nowhere.
   std::string json;
   int numThreads = 0;
+  /// The most pixels of a picture that is decoded.
+  int64_t maxPixels = int64_t(1) << 28;
+  /// The weight file of a module may lie outside of its folder.
+  bool allowOutside = false;
 };
 
 /// One kind of model file. The back ends of this program link no MLIR; one that does belongs into a
@@ -71,8 +76,22 @@ inline constexpr const char *kRunModuleSymbol = "tpucRunModule";
 /// The back end for the file `path`, by its contents, not its name.
 Expected<const ModelBackend *> chooseBackend(const std::string &path);
 
-/// The array for the input `name`: the one of that name, or, for the only input, the only array.
-Expected<Tensor> findInput(const NpzReader &npz, const std::string &name, size_t numInputs);
+/// Errors: one of the files that `request` names to be written is another of them, or one of
+/// `others`, which belong to the model. For the program and for the plugin.
+inline Expected<void> checkFiles(const Request &request, std::span<const std::string> others = {}) {
+  RunFiles files;
+  files.reads("--model", request.model);
+  files.reads("--model", others);
+  files.reads("--input", request.input);
+  files.writes("--output", request.output);
+  files.writes("--trace", request.trace);
+  files.writes("--json", request.json);
+  return files.check();
+}
+
+/// The name of the array for the input `name`: the one of that name, or, for the only input, the
+/// only array, with a note.
+Expected<std::string> findInput(const NpzReader &npz, const std::string &name, size_t numInputs);
 
 } // namespace tpuc::modelrunner
 

@@ -11,6 +11,8 @@
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Frontend/Frontend.h"
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Preprocess/Picture.h"
+#include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include <algorithm>
@@ -32,7 +34,7 @@ private:
   Expected<void> checkRequest() const;
   Expected<void> load();
   Expected<void> loadSource();
-  Expected<NamedTensors> readSampleAs(bool expressed) const;
+  Expected<NamedTensors> readSampleAs(bool expressed);
   Expected<void> readInputs();
   Expected<void> makeInterpreter();
   Expected<void> runOnce();
@@ -43,6 +45,7 @@ private:
   std::unique_ptr<mlir::MLIRContext> context = makeContext();
   mlir::OwningOpRef<mlir::ModuleOp> module;
   TensorMap inputs;
+  std::string note;
   std::unique_ptr<Interpreter> interpreter;
 };
 
@@ -72,6 +75,8 @@ Expected<void> ModuleRun::loadSource() {
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
+  if (auto checked = checkFiles(request, (*model)->otherFiles()); !checked)
+    return checked;
   // Where every tensor is asked for, none may be fused away.
   if (request.dumpAllTensors)
     return {};
@@ -81,22 +86,25 @@ Expected<void> ModuleRun::loadSource() {
 Expected<void> ModuleRun::load() {
   if (kind == NetworkKind::Source)
     return loadSource();
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> read = readModule(*context, request.model);
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> read =
+      readModule(*context, request.model, request.allowOutside);
   if (!read)
     return propagate(read);
   module = std::move(*read);
-  return {};
+  const std::string weights[] = {weightFileOf(*module, request.model)};
+  return checkFiles(request, weights);
 }
 
-Expected<NamedTensors> ModuleRun::readSampleAs(bool expressed) const {
+Expected<NamedTensors> ModuleRun::readSampleAs(bool expressed) {
   Expected<std::vector<InputSpec>> specs = networkInputs(*module, expressed);
   if (!specs)
     return propagate(specs);
   const std::string files[] = {request.input};
-  return readSample(files, *specs);
+  return readSample(files, *specs, &note);
 }
 
 Expected<void> ModuleRun::readInputs() {
+  limitPictures(request.maxPixels);
   Expected<NamedTensors> sample = readSampleAs(/*expressed=*/true);
   // Quantized inputs may also be given as the integers that are stored.
   if (!sample)
@@ -104,6 +112,8 @@ Expected<void> ModuleRun::readInputs() {
       sample = std::move(stored);
   if (!sample)
     return propagate(sample);
+  if (!note.empty())
+    reportNote(kToolName, note);
   for (auto &[name, tensor] : *sample)
     inputs.emplace(name, std::move(tensor));
   return {};

@@ -10,6 +10,7 @@
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Frontend/Formats.h"
+#include "tpuc/Preprocess/Picture.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
@@ -119,6 +120,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
   PreprocessArguments preprocess;
   std::string json;
   int numThreads = 0;
+  int64_t maxPixels = kMaxPixels;
   CommandLine cli(std::string(kToolName), "Turns a trained network into a Top module.");
   cli.option("--model_def", options.modelDef, "The network: " + knownFormats() + ".")
       .label("FILE")
@@ -164,15 +166,24 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .group(validation);
   cli.option("--disable_patterns", options.disabledPatterns, "Optimizations to leave out.")
       .choices(fusionNames());
+  cli.option("--max_pixels", maxPixels,
+             "Refuse pictures of more pixels than this before they are decoded.")
+      .range(1, 1e12)
+      .label("COUNT")
+      .group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);
   cli.action([&]() -> Expected<int> {
+    limitPictures(maxPixels);
     options.preprocess = preprocess.read();
+    options.report = json;
     options.validation.numThreads = static_cast<unsigned>(numThreads);
     Expected<ModelTransformSummary> summary = transformModel(options);
     if (!summary)
       return propagate(summary);
+    if (!summary->inputNote.empty())
+      reportNote(kToolName, summary->inputNote);
     if (json != "-")
       print(options, *summary);
     if (!json.empty())

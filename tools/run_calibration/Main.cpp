@@ -9,6 +9,7 @@
 #include "tools/common/CommandLine.h"
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/RunCalibration.h"
+#include "tpuc/Preprocess/Picture.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
@@ -57,6 +58,7 @@ Expected<int> run(std::span<const std::string> arguments) {
   std::string method(kAuto);
   std::string json;
   int numThreads = 0;
+  int64_t maxPixels = kMaxPixels;
   CommandLine cli(std::string(kToolName),
                   "Finds the thresholds with which a network is quantized to 8 bits.");
   cli.positional("MLIR", options.mlir, "The network: a Top module.");
@@ -91,12 +93,20 @@ Expected<int> run(std::span<const std::string> arguments) {
              "Bins of the histograms: a multiple of 128.")
       .range(128, 1 << 20)
       .group(how);
+  cli.flag("--allow_outside", options.allowOutside,
+           "Read the weights of a module also where they lie outside of its folder.");
+  cli.option("--max_pixels", maxPixels,
+             "Refuse pictures of more pixels than this before they are decoded.")
+      .range(1, 1e12)
+      .label("COUNT");
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);
   cli.action([&]() -> Expected<int> {
+    limitPictures(maxPixels);
     calibration.method = parseThresholdMethod(method);
     options.numThreads = static_cast<unsigned>(numThreads);
+    options.report = json;
     Expected<RunCalibrationSummary> summary = runCalibration(options);
     if (!summary)
       return propagate(summary);

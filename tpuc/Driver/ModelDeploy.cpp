@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
 #include "tpuc/Codegen/Layers.h"
@@ -17,8 +18,10 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/ConstantIndices.h"
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Support/RunFiles.h"
 #include "tpuc/Target/Registry.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,6 +45,7 @@ public:
 private:
   Expected<void> checkOptions();
   Expected<void> checkTarget();
+  Expected<void> checkFiles();
   Expected<void> readTop();
   Expected<std::vector<InputSpec>> inputSpecs() const;
   Expected<void> checkInputs();
@@ -67,6 +71,7 @@ private:
                                          const QuantScheme &scheme) const;
 
   const ModelDeployOptions &options;
+  RunFiles runFiles;
   LoweringOptions lowering;
   const TargetInfo *target = nullptr;
   std::string mode;
@@ -114,6 +119,26 @@ bool isQuantized(ModuleOp module) {
       .wasInterrupted();
 }
 
+bool canCompile(const TargetInfo &target, const QuantScheme &scheme) {
+  if (!target.hasCodeGenerator)
+    return false;
+  std::unique_ptr<codegen::Backend> backend = codegen::backendOf(target);
+  return backend && backend->precisions().contains(scheme);
+}
+
+/// A model file that nobody can write is told before the work begins. Chips without a file format,
+/// which exist for tests, have none to miss.
+Expected<void> checkCodeGenerator(const TargetInfo &target, const QuantScheme &scheme) {
+  if (target.container.empty() || canCompile(target, scheme))
+    return {};
+  const std::string mode = target.hasCodeGenerator ? schemeName(scheme) + " on " : "";
+  return makeError(
+      fmt::format("--chip {}", target.name),
+      fmt::format("there is no code generator for {}{} yet, so --model cannot be written", mode,
+                  target.name),
+      "--not_gen_model, which ends with the lowered network");
+}
+
 Expected<void> ModelDeploy::checkTarget() {
   Expected<const TargetInfo *> found = lookupTarget(lowering.chip);
   if (!found)
@@ -131,7 +156,7 @@ Expected<void> ModelDeploy::checkTarget() {
     return makeError("--asymmetric",
                      fmt::format("is of no use with --quantize {}", schemeName(scheme)),
                      fmt::format("--quantize {}", schemeName(schemes::kInt8)));
-  return {};
+  return options.notGenModel ? Expected<void>() : checkCodeGenerator(*target, scheme);
 }
 
 Expected<void> ModelDeploy::checkOptions() {
@@ -149,19 +174,50 @@ Expected<void> ModelDeploy::checkOptions() {
   summary.chip = lowering.chip;
   summary.mode = mode;
   summary.lowered = paths->loweredModule(lowering.chip, mode);
+  if (Expected<void> checked = checkFiles(); !checked)
+    return checked;
   // A folder that cannot be written is told before the work begins.
   if (Expected<OutputFile> probe = OutputFile::create(summary.lowered); !probe)
     return propagate(probe);
   return {};
 }
 
+/// Before anything is read: none of the files to write is one of those to read.
+Expected<void> ModelDeploy::checkFiles() {
+  runFiles.reads("--mlir", options.mlir);
+  runFiles.reads("--calibration_table", lowering.calibrationTable);
+  if (!lowering.calibrationTable.empty())
+    runFiles.reads("--calibration_table", channelFile(lowering.calibrationTable));
+  runFiles.reads("--quantize_table", lowering.quantizeTable);
+  runFiles.reads("--test_input", options.testInput);
+  runFiles.reads("--test_reference", options.testReference);
+  runFiles.writes("--model", options.model);
+  const std::filesystem::path folder = std::filesystem::path(options.model).parent_path();
+  const std::string what = "the folder of --model";
+  runFiles.writes(what, summary.lowered);
+  runFiles.writes(what, (folder / paths->loweredWeights(lowering.chip, mode)).string());
+  runFiles.writes(what, paths->finalModule(lowering.chip, mode));
+  runFiles.writes(what, (folder / paths->finalWeights(lowering.chip, mode)).string());
+  if (options.debug)
+    runFiles.writes(what, paths->loweredOutputs(lowering.chip, mode));
+  runFiles.writes("--json", options.report);
+  return runFiles.check();
+}
+
 Expected<void> ModelDeploy::readTop() {
-  Expected<OwningOpRef<ModuleOp>> read = readModule(*top.context, options.mlir);
+  Expected<OwningOpRef<ModuleOp>> read =
+      readModule(*top.context, options.mlir, options.allowOutside);
   if (!read)
     return propagate(read);
   top.module = std::move(*read);
+  runFiles.reads("--mlir", weightFileOf(*top.module, options.mlir));
+  if (Expected<void> checked = runFiles.check(); !checked)
+    return checked;
   if (Expected<void> checked = checkIsTop(*top.module, options.mlir); !checked)
     return checked;
+  if (Expected<void> checked = checkConstantIndices(*top.module); !checked)
+    return makeError(options.mlir + ": " + checked.error().where, checked.error().found,
+                     checked.error().expected);
   if (lowering.scheme.isQuantized() && lowering.calibrationTable.empty() &&
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
@@ -179,11 +235,14 @@ Expected<std::vector<InputSpec>> ModelDeploy::inputSpecs() const {
 
 /// Commands are made for inputs of known shapes.
 Expected<void> ModelDeploy::checkInputs() {
-  if (!compiles())
-    return {};
   Expected<std::vector<InputSpec>> specs = inputSpecs();
   if (!specs)
     return propagate(specs);
+  if (auto checked = checkExtents(*specs); !checked)
+    return makeError(options.mlir + ": " + checked.error().where, checked.error().found,
+                     checked.error().expected);
+  if (!compiles())
+    return {};
   for (const InputSpec &spec : *specs)
     if (llvm::any_of(spec.dims, [](int64_t extent) { return extent < 0; }))
       return makeError(
@@ -199,7 +258,7 @@ Expected<void> ModelDeploy::readTestInput() {
   Expected<std::vector<InputSpec>> specs = inputSpecs();
   if (!specs)
     return propagate(specs);
-  Expected<NamedTensors> sample = readSample(options.testInput, *specs);
+  Expected<NamedTensors> sample = readSample(options.testInput, *specs, &summary.inputNote);
   if (!sample)
     return propagate(sample);
   inputs = TensorMap(sample->begin(), sample->end());
@@ -208,7 +267,8 @@ Expected<void> ModelDeploy::readTestInput() {
 
 Expected<Network> ModelDeploy::lowerAs(const LoweringOptions &wanted) const {
   Network network;
-  Expected<OwningOpRef<ModuleOp>> read = readModule(*network.context, options.mlir);
+  Expected<OwningOpRef<ModuleOp>> read =
+      readModule(*network.context, options.mlir, options.allowOutside);
   if (!read)
     return propagate(read);
   network.module = std::move(*read);
@@ -456,12 +516,9 @@ Expected<void> ModelDeploy::generate() {
   return {};
 }
 
-/// Whether a file can be written for the chip in this mode.
+/// Whether a file is to be written for the chip in this mode.
 bool ModelDeploy::compiles() const {
-  if (!target->hasCodeGenerator)
-    return false;
-  std::unique_ptr<codegen::Backend> backend = codegen::backendOf(*target);
-  return backend && backend->schemes().contains(lowering.scheme);
+  return !options.notGenModel && canCompile(*target, lowering.scheme);
 }
 
 Expected<void> ModelDeploy::commit() {
@@ -470,12 +527,8 @@ Expected<void> ModelDeploy::commit() {
   if (target->container.empty())
     summary.note = fmt::format("{} is not written: there is no file format for {}", options.model,
                                target->name);
-  else if (!target->hasCodeGenerator)
-    summary.note = fmt::format("{} is not written: there is no code generator for {} yet",
-                               options.model, target->name);
-  else if (!compiles())
-    summary.note = fmt::format("{} is not written: there is no code generator for {} on {} yet",
-                               options.model, schemeName(lowering.scheme), target->name);
+  else if (options.notGenModel)
+    summary.note = fmt::format("{} is not written: --not_gen_model", options.model);
   else if (!summary.modelFile)
     summary.note =
         fmt::format("{} is not written: the lowered network is below the tolerance", options.model);

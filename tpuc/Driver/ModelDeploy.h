@@ -24,6 +24,12 @@ struct ModelDeployOptions {
   LoweringOptions lowering;
   std::vector<std::string> testInput;
   std::string testReference;
+  /// End with the lowered network, before the model file.
+  bool notGenModel = false;
+  /// The weight file of the module may lie outside of its folder.
+  bool allowOutside = false;
+  /// Where the caller writes the summary; empty: nowhere.
+  std::string report;
   bool skipValidation = false;
   /// Every tensor counts, not only the outputs.
   bool compareAll = false;
@@ -63,6 +69,8 @@ struct ModelDeploySummary {
   std::string reference;
   /// Why there is no model file; empty when there is one.
   std::string note;
+  /// What the user should know of the test input, or nothing.
+  std::string inputNote;
   std::optional<ComparisonReport> report;
   std::optional<DeployDiagnosis> diagnosis;
   /// A layer that the host computes, and why the chip does not.

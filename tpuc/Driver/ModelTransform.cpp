@@ -14,6 +14,7 @@
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Frontend/Frontend.h"
+#include "tpuc/Support/RunFiles.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,6 +42,7 @@ public:
 
 private:
   Expected<void> checkOptions();
+  Expected<void> checkFiles();
   Expected<void> importModel();
   Expected<void> readTestInput();
   Expected<void> writeOrigin();
@@ -53,6 +55,9 @@ private:
   Expected<NpzReader> reference(std::optional<OutputFile> &owner);
   Expected<OutputFile> fromReference();
   void count();
+  std::string testResult() const {
+    return options.testResult.empty() ? paths->topOutputs() : options.testResult;
+  }
   /// Where the one of `files` lies now that will be called `path`; `otherwise` without it.
   std::string finished(const std::string &path, const std::string &otherwise = "") const {
     auto found = std::ranges::find(files, path, &OutputFile::path);
@@ -60,6 +65,7 @@ private:
   }
 
   const ModelTransformOptions &options;
+  RunFiles runFiles;
   ImportOptions importOptions;
   ModelTransformSummary summary;
   std::string name;
@@ -89,6 +95,8 @@ Expected<void> ModelTransform::checkOptions() {
   if (std::filesystem::path(options.mlir) == std::filesystem::path(paths->originModule()))
     return makeError("--mlir", "'" + options.mlir + "' is the name of the file before optimization",
                      "another name");
+  if (auto checked = checkFiles(); !checked)
+    return checked;
   const std::pair<const char *, bool> needInput[] = {
       {"--test_result", !options.testResult.empty()},
       {"--test_reference", !options.testReference.empty()},
@@ -97,6 +105,28 @@ Expected<void> ModelTransform::checkOptions() {
     if (given && options.testInput.empty())
       return makeError(option, "is of no use without --test_input");
   return {};
+}
+
+/// Before anything is read: none of the files to write is one of those to read.
+Expected<void> ModelTransform::checkFiles() {
+  runFiles.reads("--model_def", options.modelDef);
+  runFiles.reads("--test_input", options.testInput);
+  runFiles.reads("--test_reference", options.testReference);
+  runFiles.writes("--mlir", options.mlir);
+  const std::string optimized = paths->optimizedSource(frontend->format().endings.front());
+  const std::string weights[] = {paths->originWeights(), paths->topWeights()};
+  const std::string given = options.modelName.empty() ? "--model_def" : "--model_name";
+  const std::string what = fmt::format("{} '{}'", given, name);
+  runFiles.writes(what, paths->originModule());
+  for (const std::string &file : weights)
+    runFiles.writes(what, (std::filesystem::path(options.mlir).parent_path() / file).string());
+  runFiles.writes(what, optimized);
+  if (!options.testInput.empty()) {
+    runFiles.writes(what, paths->testInput());
+    runFiles.writes(options.testResult.empty() ? what : "--test_result", testResult());
+  }
+  runFiles.writes("--json", options.report);
+  return runFiles.check();
 }
 
 Expected<void> ModelTransform::importModel() {
@@ -110,6 +140,15 @@ Expected<void> ModelTransform::importModel() {
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
+  Expected<std::vector<InputSpec>> specs = networkInputs(*module);
+  if (!specs)
+    return propagate(specs);
+  if (auto checked = checkExtents(*specs); !checked)
+    return makeError(options.modelDef + ": " + checked.error().where, checked.error().found,
+                     checked.error().expected);
+  runFiles.reads("--model_def", model->otherFiles());
+  if (auto checked = runFiles.check(); !checked)
+    return checked;
   bool isPicture = std::ranges::any_of(options.testInput, [](const std::string &file) {
     std::string ending = std::filesystem::path(file).extension().string();
     return ending != ".npy" && ending != ".npz";
@@ -125,7 +164,7 @@ Expected<void> ModelTransform::readTestInput() {
   Expected<std::vector<InputSpec>> specs = networkInputs(*module);
   if (!specs)
     return propagate(specs);
-  Expected<NamedTensors> sample = readSample(options.testInput, *specs);
+  Expected<NamedTensors> sample = readSample(options.testInput, *specs, &summary.inputNote);
   if (!sample)
     return propagate(sample);
   Expected<NpzWriter> writer = NpzWriter::create(paths->testInput());
@@ -270,8 +309,7 @@ Expected<void> ModelTransform::compare() {
     return propagate(expected);
   origin = nullptr;
   summary.report.emplace(options.validation.tolerance);
-  std::string path = options.testResult.empty() ? paths->topOutputs() : options.testResult;
-  Expected<NpzWriter> writer = NpzWriter::create(path);
+  Expected<NpzWriter> writer = NpzWriter::create(testResult());
   if (!writer)
     return propagate(writer);
   if (Expected<void> compared =
@@ -286,6 +324,10 @@ Expected<void> ModelTransform::compare() {
 }
 
 Expected<void> ModelTransform::commit() {
+  // What a front end has written besides, by names that it chose.
+  for (const OutputFile &file : files)
+    if (auto checked = runFiles.checkWrites(file.path()); !checked)
+      return checked;
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
   return commitAll(std::move(files));

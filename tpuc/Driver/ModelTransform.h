@@ -30,6 +30,8 @@ struct ModelTransformOptions {
   std::vector<std::string> testInput;
   std::string testResult;
   std::string testReference;
+  /// Where the caller writes the summary; empty: nowhere.
+  std::string report;
   std::vector<std::string> disabledPatterns;
   ValidationOptions validation;
   /// The Python that has the runtime of the reference; empty: see ReferenceRequest.
@@ -51,6 +53,8 @@ struct ModelTransformSummary {
   std::string reference;
   /// Why it was not that runtime, where it was not and nobody asked for something else.
   std::string note;
+  /// What the user should know of the test input, or nothing.
+  std::string inputNote;
   std::optional<ComparisonReport> report;
 
   nlohmann::ordered_json toJson() const;

@@ -17,23 +17,68 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <mutex>
+#include <new>
 #include <unordered_set>
 
 using namespace mlir;
 using namespace tpuc;
 
+/// LLVM would abort where malloc gives nothing; the rest of the program knows std::bad_alloc.
+static void throwBadAlloc(void *, const char *, bool) { throw std::bad_alloc(); }
+
 std::unique_ptr<MLIRContext> tpuc::makeContext() {
+  static std::once_flag installed;
+  std::call_once(installed, [] { llvm::install_bad_alloc_error_handler(throwBadAlloc); });
   auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
   context->loadDialect<func::FuncDialect, quant::QuantDialect, top::TopDialect, tpu::TpuDialect>();
   registerEvaluators(*context);
   return context;
 }
 
-Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std::string &path) {
+/// Whether `file`, by its name or behind links, lies in `folder` or below.
+static bool isInside(const std::filesystem::path &file, const std::filesystem::path &folder) {
+  if (file.is_absolute() || std::ranges::count(file, std::filesystem::path("..")) != 0)
+    return false;
+  std::error_code error;
+  const std::filesystem::path root =
+      std::filesystem::weakly_canonical(folder.empty() ? "." : folder, error);
+  if (error)
+    return false;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(root / file, error);
+  return !error && std::ranges::mismatch(root, target).in1 == root.end();
+}
+
+/// Errors: a weight file that is not in the folder of `path`, the module's.
+static Expected<void> checkWeightFiles(ModuleOp module, const std::string &path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  Expected<void> result;
+  module->walk([&](ModuleOp each) {
+    auto name = each->getAttrOfType<StringAttr>("module.weight_file");
+    if (!result || !name || name.getValue().empty())
+      return;
+    const std::filesystem::path file = name.getValue().str();
+    std::error_code error;
+    // The dialect would take one of the working folder where there is none beside the module.
+    const bool isElsewhere =
+        !std::filesystem::exists(folder / file, error) && std::filesystem::exists(file, error);
+    if (!isInside(file, folder) || isElsewhere)
+      result = makeError(path + ": module.weight_file",
+                         "'" + file.string() + "' is outside the folder of the module",
+                         "a file in it, or --allow_outside");
+  });
+  return result;
+}
+
+Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std::string &path,
+                                                 bool allowOutside) {
   Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
   if (!file)
     return propagate(file);
@@ -46,14 +91,26 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   DiagnosticCollector diagnostics(context);
-  auto module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-  if (module)
+  // What verifies ops may read weights.
+  auto module =
+      parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (module && !allowOutside)
+    if (Expected<void> checked = checkWeightFiles(*module, path); !checked)
+      return propagate(checked);
+  if (module && succeeded(verify(*module)))
     return module;
   Error error =
       diagnostics.error(path, "is no module", "MLIR text as model_transform writes it").value();
   if (!error.where.starts_with(path))
     error.where = path + ": " + error.where;
   return tl::unexpected<Error>(std::move(error));
+}
+
+std::string tpuc::weightFileOf(ModuleOp module, const std::string &path) {
+  auto weightFile = module->getAttrOfType<StringAttr>("module.weight_file");
+  if (!weightFile || weightFile.getValue().empty())
+    return "";
+  return (std::filesystem::path(path).parent_path() / weightFile.getValue().str()).string();
 }
 
 Expected<void> tpuc::checkIsTop(ModuleOp module, const std::string &path) {
@@ -78,18 +135,52 @@ static std::vector<std::string> weightNames(ModuleOp module) {
   return names;
 }
 
+/// Before anything is inflated that takes more than its type says.
+static Expected<void> checkShapes(ModuleOp module, const top::WeightStore &store) {
+  Expected<void> result;
+  module.walk([&](top::WeightOp op) {
+    if (!result)
+      return;
+    Expected<Shape> shape = store.shape(op.name());
+    auto type = cast<RankedTensorType>(op.getOutput().getType());
+    if (!shape)
+      result = propagate(shape);
+    else if (!llvm::equal(type.getShape(), shape->dims()))
+      result = makeError("weight '" + op.name() + "'", "shape " + shape->str() + " in the file",
+                         Shape(type.getShape()).str());
+  });
+  return result;
+}
+
+/// Writes the weights that `module` names beside `path`, and their digest to its attribute.
+static Expected<OutputFile> writeWeights(ModuleOp module, const std::string &path) {
+  auto store = module.getContext()->getLoadedDialect<top::TopDialect>()->weights(module);
+  if (!store)
+    return propagate(store);
+  if (Expected<void> checked = checkShapes(module, **store); !checked)
+    return propagate(checked);
+  Expected<OutputFile> file = (*store)->save(weightFileOf(module, path), weightNames(module));
+  if (!file)
+    return file;
+  module->removeAttr(top::kWeightDigest);
+  // What is no regular file cannot be read again.
+  if (file->temporaryPath().empty())
+    return file;
+  Expected<NpzReader> written = NpzReader::open(file->temporaryPath());
+  if (!written)
+    return propagate(written);
+  module->setAttr(top::kWeightDigest,
+                  StringAttr::get(module.getContext(), top::weightDigest(*written)));
+  return file;
+}
+
 Expected<std::vector<OutputFile>> tpuc::writeModule(ModuleOp module, const std::string &path) {
   std::vector<OutputFile> files;
   Expected<OutputFile> text = OutputFile::create(path);
   if (!text)
     return propagate(text);
-  if (auto weightFile = module->getAttrOfType<StringAttr>("module.weight_file")) {
-    auto store = module.getContext()->getLoadedDialect<top::TopDialect>()->weights(module);
-    if (!store)
-      return propagate(store);
-    std::string beside =
-        (std::filesystem::path(path).parent_path() / weightFile.getValue().str()).string();
-    Expected<OutputFile> weights = (*store)->save(beside, weightNames(module));
+  if (module->getAttrOfType<StringAttr>("module.weight_file")) {
+    Expected<OutputFile> weights = writeWeights(module, path);
     if (!weights)
       return propagate(weights);
     files.push_back(std::move(*weights));

@@ -30,17 +30,21 @@ struct Network {
 };
 
 /// Reads a module from its text and checks it. Relative weight files are looked for beside `path`.
+/// Unless `allowOutside`, a weight file must lie in the folder of `path` or below, links followed.
 /// Errors: as MappedFile::open; text that is no module, an op that is wrong, in the parser's and
-/// verifiers' words.
-Expected<mlir::OwningOpRef<mlir::ModuleOp>> readModule(mlir::MLIRContext &context,
-                                                       const std::string &path);
+/// verifiers' words; a weight file elsewhere.
+Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+readModule(mlir::MLIRContext &context, const std::string &path, bool allowOutside = false);
+
+/// The weight file that `module`, read from `path`, names; empty where it names none.
+std::string weightFileOf(mlir::ModuleOp module, const std::string &path);
 
 /// Errors: the module, which came from `path`, is lowered already.
 Expected<void> checkIsTop(mlir::ModuleOp module, const std::string &path);
 
 /// Writes the text of `module` to `path`, and the weights that its ops name to the file
-/// `module.weight_file` beside it. Gives the complete files, the weights first, to be committed by
-/// the caller.
+/// `module.weight_file` beside it, whose digest it puts into `module` (top::kWeightDigest). Gives
+/// the complete files, the weights first, to be committed by the caller.
 Expected<std::vector<OutputFile>> writeModule(mlir::ModuleOp module, const std::string &path);
 
 /// Runs the passes that `addPasses` adds over `module`. Errors: what the passes say.

@@ -90,6 +90,15 @@ Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module, bool expre
   return specs;
 }
 
+Expected<void> tpuc::checkExtents(std::span<const InputSpec> inputs) {
+  for (const InputSpec &input : inputs)
+    if (llvm::is_contained(input.dims, 0))
+      return makeError("input '" + input.name + "'",
+                       "shape " + Shape(input.dims).str() + " holds no element",
+                       "extents of 1 at least");
+  return {};
+}
+
 Expected<void> tpuc::setPreprocessing(ModuleOp module, const PreprocessOptions &options) {
   bool found = false;
   Builder builder(module.getContext());

@@ -12,6 +12,7 @@
 #include "tpuc/Preprocess/Preprocess.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include <span>
 
 namespace tpuc {
 
@@ -19,6 +20,9 @@ namespace tpuc {
 /// `expressed`: quantized inputs are f32, the numbers that they stand for. Errors: no `main`; a
 /// preprocessing that there is not.
 Expected<std::vector<InputSpec>> networkInputs(mlir::ModuleOp module, bool expressed = false);
+
+/// Errors: an input with an extent of zero, which holds nothing.
+Expected<void> checkExtents(std::span<const InputSpec> inputs);
 
 /// Has every input that can be a picture (rank 3 or 4) made from pictures by `options`. Errors: as
 /// PreprocessOptions::check; no such input.

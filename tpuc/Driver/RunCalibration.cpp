@@ -12,8 +12,10 @@
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Support/RunFiles.h"
 
 #include <fmt/format.h>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 using namespace tpuc;
@@ -32,6 +34,21 @@ static Expected<void> checkOptions(const RunCalibrationOptions &options) {
   return {};
 }
 
+/// None of the files to write is one of those to read.
+static Expected<void> checkFiles(const RunCalibrationOptions &options, mlir::ModuleOp module,
+                                 const std::vector<SampleFiles> &samples) {
+  RunFiles files;
+  files.reads("MLIR", options.mlir);
+  files.reads("MLIR", weightFileOf(module, options.mlir));
+  files.reads("--data_list", options.dataList);
+  for (const SampleFiles &sample : samples)
+    files.reads(options.dataList.empty() ? "--dataset" : "--data_list", sample);
+  files.writes("--calibration_table", options.table);
+  files.writes("--calibration_table", channelFile(options.table));
+  files.writes("--json", options.report);
+  return files.check();
+}
+
 /// The first inputNum samples.
 static Expected<std::vector<SampleFiles>> listSamples(const RunCalibrationOptions &options) {
   Expected<std::vector<SampleFiles>> samples =
@@ -41,15 +58,25 @@ static Expected<std::vector<SampleFiles>> listSamples(const RunCalibrationOption
   return samples;
 }
 
+/// The first note about a sample; several threads read them.
+struct SampleNote {
+  std::once_flag written;
+  std::string text;
+};
+
 static SampleSource makeSource(const std::vector<SampleFiles> &samples,
-                               const std::vector<InputSpec> &inputs) {
+                               const std::vector<InputSpec> &inputs, SampleNote &first) {
   SampleSource source;
   source.count = std::ssize(samples);
   source.name = [&samples](int64_t sample) {
     return sampleName(samples[static_cast<size_t>(sample)]);
   };
   source.read = [&](int64_t sample) -> Expected<TensorMap> {
-    Expected<NamedTensors> tensors = readSample(samples[static_cast<size_t>(sample)], inputs);
+    std::string note;
+    Expected<NamedTensors> tensors =
+        readSample(samples[static_cast<size_t>(sample)], inputs, &note);
+    if (!note.empty())
+      std::call_once(first.written, [&] { first.text = std::move(note); });
     if (!tensors)
       return propagate(tensors);
     return TensorMap(tensors->begin(), tensors->end());
@@ -104,7 +131,8 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   if (Expected<void> checked = checkOptions(options); !checked)
     return propagate(checked);
   const std::unique_ptr<mlir::MLIRContext> context = makeContext();
-  Expected<mlir::OwningOpRef<mlir::ModuleOp>> module = readModule(*context, options.mlir);
+  Expected<mlir::OwningOpRef<mlir::ModuleOp>> module =
+      readModule(*context, options.mlir, options.allowOutside);
   if (!module)
     return propagate(module);
   if (Expected<void> checked = checkIsTop(**module, options.mlir); !checked)
@@ -116,11 +144,14 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   Expected<std::vector<SampleFiles>> samples = listSamples(options);
   if (!samples)
     return propagate(samples);
+  if (Expected<void> checked = checkFiles(options, **module, *samples); !checked)
+    return propagate(checked);
   Expected<OutputFile> file = OutputFile::create(options.table);
   if (!file)
     return propagate(file);
+  SampleNote sampleNote;
   Expected<std::unique_ptr<SampleRunner>> runner =
-      SampleRunner::create(**module, makeSource(*samples, *inputs), options.numThreads);
+      SampleRunner::create(**module, makeSource(*samples, *inputs, sampleNote), options.numThreads);
   if (!runner)
     return makeError(options.mlir + ": " + runner.error().where, runner.error().found,
                      runner.error().expected);
@@ -137,6 +168,8 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   if (!tensors)
     return propagate(tensors);
   summary.tensors = std::move(*tensors);
+  if (summary.note.empty())
+    summary.note = sampleNote.text;
   const CalibrationTable table = makeTable(summary, options.calibration.numBins);
   if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
     return propagate(written);

@@ -24,6 +24,10 @@ struct RunCalibrationOptions {
   std::string dataList;
   /// The first so many samples; 0: all.
   int64_t inputNum = 0;
+  /// The weight file of the module may lie outside of its folder.
+  bool allowOutside = false;
+  /// Where the caller writes the summary; empty: nowhere.
+  std::string report;
   CalibrationOptions calibration;
   unsigned numThreads = 0;
 };

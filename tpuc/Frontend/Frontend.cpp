@@ -16,6 +16,8 @@ using namespace tpuc;
 SourceModel::~SourceModel() = default;
 Frontend::~Frontend() = default;
 
+std::vector<std::string> SourceModel::otherFiles() const { return {}; }
+
 Expected<std::vector<OutputFile>> SourceModel::writeOptimized(const std::string &,
                                                               const ImportOptions &,
                                                               const ConstantLookup &) const {

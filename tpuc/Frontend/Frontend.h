@@ -48,6 +48,9 @@ public:
   virtual Expected<mlir::OwningOpRef<mlir::ModuleOp>>
   import(mlir::MLIRContext &context, const ImportOptions &options) const = 0;
 
+  /// The files besides its own that the model has read so far: those of its external data.
+  virtual std::vector<std::string> otherFiles() const;
+
   /// Writes the part of the model that `options.outputNames` need in its own format to `path`, with
   /// `options.inputShapes` and with constants where `constants` has some. Gives the complete files,
   /// the model first, to be committed by the caller; none where the format has no writer.

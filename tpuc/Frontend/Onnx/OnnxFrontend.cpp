@@ -27,6 +27,8 @@ public:
     return importOnnx(context, model, options);
   }
 
+  std::vector<std::string> otherFiles() const override { return model.externalFiles(); }
+
   Expected<std::vector<OutputFile>> writeOptimized(const std::string &path,
                                                    const ImportOptions &options,
                                                    const ConstantLookup &constants) const override {

@@ -247,6 +247,15 @@ std::string tpuc::onnx::onnxTypeName(int64_t dataType) {
   return fmt::format("type {}", dataType);
 }
 
+std::vector<std::string> OnnxModel::externalFiles() const {
+  std::lock_guard lock(state->mutex);
+  std::vector<std::string> paths;
+  for (const auto &[path, file] : state->external)
+    if (file)
+      paths.push_back(path);
+  return paths;
+}
+
 Expected<std::span<const std::byte>>
 OnnxModel::externalBytes(const proto::Tensor &tensor, const std::string &place,
                          std::shared_ptr<const MappedFile> &owner) const {

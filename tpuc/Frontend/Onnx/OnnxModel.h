@@ -47,6 +47,8 @@ public:
   const proto::Model &message() const;
   /// The path, as given.
   const std::string &where() const;
+  /// The files of external data that were read so far.
+  std::vector<std::string> externalFiles() const;
   /// The version of the standard operator set that the model asks for.
   int64_t opset() const;
 
