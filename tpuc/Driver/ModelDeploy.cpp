@@ -123,7 +123,7 @@ bool canCompile(const TargetInfo &target, const QuantScheme &scheme) {
   if (!target.hasCodeGenerator)
     return false;
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(target);
-  return backend && backend->precisions().contains(scheme);
+  return backend && backend->schemes().contains(scheme);
 }
 
 /// A model file that nobody can write is told before the work begins. Chips without a file format,
