@@ -28,6 +28,9 @@
 // RUN: tpuc-opt %t.dir/net.mlir --subnet-divide --layer-group=save-groups=%t.dir/groups.json -o %t.dir/first.mlir
 // RUN: tpuc-opt %t.dir/net.mlir --subnet-divide --layer-group=load-groups=%t.dir/groups.json -o %t.dir/again.mlir
 // RUN: cmp %t.dir/first.mlir %t.dir/again.mlir
+// RUN: %python -c "print('[' * 100000)" > %t.dir/deep.json
+// RUN: not tpuc-opt %t.dir/net.mlir --subnet-divide --layer-group=load-groups=%t.dir/deep.json 2>&1 | FileCheck %s --check-prefix=DEEP
+// DEEP: deep.json:1: is nested too deep; expected at most 256 brackets within each other
 // RUN: echo '{"groups": [{"layers": ["relu", "sum"]}]}' > %t.dir/joined.json
 // RUN: not tpuc-opt %t.dir/net.mlir --subnet-divide --layer-group=load-groups=%t.dir/joined.json 2>&1 | FileCheck %s --check-prefix=JOINED
 // JOINED: joined.json

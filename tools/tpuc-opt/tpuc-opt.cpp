@@ -19,6 +19,7 @@
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/Diagnostics.h"
+#include "tpuc/Support/Nesting.h"
 #include "tpuc/Support/OutputFile.h"
 #include "tpuc/Support/RunFiles.h"
 #include "tpuc/Support/SimdLevel.h"
@@ -151,6 +152,8 @@ int run(llvm::StringRef input, llvm::StringRef output, mlir::DialectRegistry &re
   std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &why);
   if (!file)
     return fail({"", why, ""});
+  if (Expected<void> checked = checkNesting(file->getBuffer(), input.str()); !checked)
+    return fail(checked.error());
   std::string result;
   llvm::raw_string_ostream stream(result);
   auto config = mlir::MlirOptMainConfig::createFromCLOptions();

@@ -14,6 +14,7 @@
 #include "tpuc/Driver/Diagnostics.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/Nesting.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
@@ -83,9 +84,11 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
   if (!file)
     return propagate(file);
   std::span<const std::byte> bytes = (*file)->bytes();
+  const llvm::StringRef given(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  if (Expected<void> checked = checkNesting(given, path); !checked)
+    return propagate(checked);
   // The parser wants a zero byte at the end.
-  std::unique_ptr<llvm::MemoryBuffer> text = llvm::MemoryBuffer::getMemBufferCopy(
-      llvm::StringRef(reinterpret_cast<const char *>(bytes.data()), bytes.size()), path);
+  std::unique_ptr<llvm::MemoryBuffer> text = llvm::MemoryBuffer::getMemBufferCopy(given, path);
   context.getLoadedDialect<top::TopDialect>()->setWeightFolder(
       std::filesystem::path(path).parent_path().string());
   auto sources = std::make_shared<llvm::SourceMgr>();

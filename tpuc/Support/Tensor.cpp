@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/Tensor.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -53,14 +54,8 @@ Expected<int64_t> checkedNumElements(std::span<const int64_t> dims, DataType typ
   }
   if (empty)
     return 0;
-  int64_t count = 1;
-  int64_t bits = 0;
-  for (int64_t extent : dims)
-    if (__builtin_mul_overflow(count, extent, &count))
-      return makeError(where,
-                       fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
-                       "at most 2^63 - 1 bytes");
-  if (__builtin_mul_overflow(count, static_cast<int64_t>(bitWidth(type)), &bits))
+  const Count count = elementsOf(dims);
+  if ((count * bitWidth(type)).isSaturated())
     return makeError(where, fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
                      "at most 2^60 - 1 bytes");
   return count;
@@ -72,6 +67,10 @@ namespace {
 /// pages the system zeroes on first use.
 std::shared_ptr<void> allocate(int64_t bytes) {
   constexpr size_t kAlignment = 64;
+  // The system may grant more than there is, and end the process when it is used.
+  constexpr int64_t kLarge = int64_t(1) << 28;
+  if (bytes > kLarge && bytes > hostMemory())
+    throw std::bad_alloc();
   size_t padded = static_cast<size_t>(bytes) + kAlignment;
   void *block = std::calloc(padded, 1);
   if (!block)

@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Group/GroupSearch.h"
 #include "tpuc/Codegen/Tile/InPlaceConcat.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Support/Nesting.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
@@ -76,6 +77,8 @@ Expected<llvm::json::Value> GroupReader::parse() const {
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return makeError(path, buffer.getError().message());
+  if (Expected<void> checked = checkNesting((*buffer)->getBuffer(), path); !checked)
+    return propagate(checked);
   llvm::Expected<llvm::json::Value> value = llvm::json::parse((*buffer)->getBuffer());
   if (!value)
     return makeError(path, "is no JSON: " + llvm::toString(value.takeError()), kExpected);

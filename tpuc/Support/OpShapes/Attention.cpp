@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/OpShapes/Attention.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <fmt/format.h>
 
@@ -34,7 +35,7 @@ static Expected<void> match(std::string_view name, const std::optional<Dims> &fo
     int64_t given = fits ? (*found)[axis] : kDynamic;
     if (*extent == kDynamic && given != kDynamic && given % parts == 0)
       *extent = given / parts;
-    wanted.push_back(*extent == kDynamic ? kDynamic : *extent * parts);
+    wanted.push_back(*extent == kDynamic ? kDynamic : int64_t(Count(*extent) * parts));
     fits = fits && (given == kDynamic || given == wanted.back());
   }
   if (!fits)
@@ -58,11 +59,11 @@ static Expected<void> matchAll(std::span<const Check> checks) {
 }
 
 static int64_t plus(int64_t a, int64_t b) {
-  return a == kDynamic || b == kDynamic ? kDynamic : a + b;
+  return a == kDynamic || b == kDynamic ? kDynamic : int64_t(Count(a) + b);
 }
 
 static int64_t times(int64_t a, int64_t b) {
-  return a == kDynamic || b == kDynamic ? kDynamic : a * b;
+  return a == kDynamic || b == kDynamic ? kDynamic : int64_t(Count(a) * b);
 }
 
 /// Checks that `mask` broadcasts to `scores`, of which its last extent may be shorter.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/OpShapes/Recurrent.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <fmt/format.h>
 
@@ -38,9 +39,9 @@ Expected<RecurrentShapes> shapes::recurrentShapes(const RecurrentSpec &spec,
   RecurrentShapes shapes{kDynamic, kDynamic, spec.isBidirectional ? 2 : 1, kDynamic, {}, {}};
   int64_t *batch = &shapes.batch;
   int64_t *directions = &shapes.directions;
-  int64_t rows = spec.gates * hidden;
-  int64_t biases = 2 * rows;
-  int64_t peepholes = 3 * hidden;
+  int64_t rows = Count(spec.gates) * hidden;
+  int64_t biases = Count(2) * rows;
+  int64_t peepholes = Count(3) * hidden;
   using Row = std::vector<int64_t *>;
   Row input = batchFirst ? Row{batch, &shapes.sequence, &shapes.inputSize}
                          : Row{&shapes.sequence, batch, &shapes.inputSize};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/OpShapes/Resize.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -30,6 +31,11 @@ Expected<Dims> shapes::resizeAxes(const ResizeSpec &spec, int64_t rank) {
     axes.push_back(front);
   }
   return axes;
+}
+
+/// A number that is not negative as an extent, at most Count::kMost.
+static int64_t toExtent(double number) {
+  return number < 0x1p63 ? static_cast<int64_t>(number) : Count::kMost;
 }
 
 Expected<ResizeShape> shapes::resizeShape(const ResizeSpec &spec, std::span<const int64_t> input,
@@ -60,8 +66,7 @@ Expected<ResizeShape> shapes::resizeShape(const ResizeSpec &spec, std::span<cons
         return makeError("", fmt::format("scale {}", scales[i]), "a positive number up to 1e9");
       shape.scales[axis] = scales[i];
       if (extent != kDynamic)
-        shape.output[axis] =
-            static_cast<int64_t>(std::floor(static_cast<double>(extent) * scales[i]));
+        shape.output[axis] = toExtent(std::floor(static_cast<double>(extent) * scales[i]));
       continue;
     }
     if (sizes[i] < 0)
@@ -86,8 +91,7 @@ Expected<ResizeShape> shapes::resizeShape(const ResizeSpec &spec, std::span<cons
     shape.scales[axis] = common;
     bool isKnown = !std::isnan(common) && input[axis] != kDynamic;
     shape.output[axis] =
-        isKnown ? static_cast<int64_t>(std::floor(common * static_cast<double>(input[axis]) + 0.5))
-                : kDynamic;
+        isKnown ? toExtent(std::floor(common * static_cast<double>(input[axis]) + 0.5)) : kDynamic;
   }
   return shape;
 }

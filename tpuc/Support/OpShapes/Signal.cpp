@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/OpShapes/Signal.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ Expected<DftShape> shapes::dftShape(const DftSpec &spec, std::span<const int64_t
   if (length)
     shape.length = *length;
   else if (isHalf && shape.length != kDynamic)
-    shape.length = 2 * (shape.length - 1);
+    shape.length = Count(2) * (shape.length - 1);
   if (shape.length != kDynamic && shape.length < 1)
     return makeError("", fmt::format("a transform of {} elements", shape.length), "at least 1");
   shape.output[front] = shape.length;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Support/OpShapes/Window.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -47,13 +48,13 @@ Window explicitWindow(const WindowSpec &attributes) {
   return window;
 }
 
-int64_t reach(const Window &window, size_t axis) {
-  return (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+Count reach(const Window &window, size_t axis) {
+  return (Count(window.kernel[axis]) - 1) * window.dilations[axis] + 1;
 }
 
-int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+int64_t ceilDiv(int64_t a, int64_t b) { return a >= 0 ? (Count(a) + b - 1) / b : -(-a / b); }
 
-int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+int64_t floorDiv(int64_t a, int64_t b) { return a >= 0 ? a / b : -((Count(-a) + b - 1) / b); }
 
 /// Splits `total` elements of padding as `autoPad` says.
 void splitPads(std::string_view autoPad, int64_t total, int64_t &begin, int64_t &end) {
@@ -77,20 +78,21 @@ Expected<void> slide(Window &window, std::string_view autoPad, bool ceilMode,
     }
     if (autoPad.starts_with("SAME")) {
       int64_t out = ceilDiv(extent, stride);
-      splitPads(autoPad, std::max<int64_t>((out - 1) * stride + size - extent, 0),
+      splitPads(autoPad, std::max<int64_t>(Count(out - 1) * stride + size - extent, 0),
                 window.padsBegin[axis], window.padsEnd[axis]);
       window.output.push_back(out);
       continue;
     }
-    int64_t room = extent + window.padsBegin[axis] + window.padsEnd[axis] - size;
+    const Count padded = Count(extent) + window.padsBegin[axis] + window.padsEnd[axis];
+    const Count room = padded - size;
     int64_t out = (ceilMode ? ceilDiv(room, stride) : floorDiv(room, stride)) + 1;
     // A window that would start in the padding behind the input is left out.
-    if (ceilMode && (out - 1) * stride >= extent + window.padsBegin[axis])
+    if (ceilMode && Count(out - 1) * stride >= Count(extent) + window.padsBegin[axis])
       --out;
     if (room < 0 && out <= 0)
       return makeError("",
                        fmt::format("spatial dimension {} has extent {}, with padding {}", axis,
-                                   extent, extent + window.padsBegin[axis] + window.padsEnd[axis]),
+                                   extent, int64_t(padded)),
                        fmt::format("at least the kernel's {}", size));
     window.output.push_back(out);
   }
@@ -112,10 +114,11 @@ Expected<void> checkFilter(std::span<const int64_t> input, std::span<const int64
   int64_t channels = input[1];
   int64_t wanted = transposed ? filter[0] : filter[1];
   if (channels != kDynamic && wanted != kDynamic &&
-      channels != (transposed ? wanted : wanted * group))
+      channels != (transposed ? wanted : int64_t(Count(wanted) * group)))
     return makeError(
         "", fmt::format("input has {} channels, the filter {}", channels, dimsText(filter)),
-        fmt::format("{} channels in {} groups", transposed ? wanted : wanted * group, group));
+        fmt::format("{} channels in {} groups",
+                    transposed ? wanted : int64_t(Count(wanted) * group), group));
   if (filter[0] != kDynamic && filter[0] % group != 0)
     return makeError("", fmt::format("filter has shape {}", dimsText(filter)),
                      fmt::format("a first extent that {} groups divide", group));
@@ -129,7 +132,7 @@ Dims insertZeros(std::span<const int64_t> input, const std::optional<Dims> &inse
     return result;
   for (size_t axis = 0; axis < inserts->size(); ++axis)
     if (result[axis + 2] != kDynamic && result[axis + 2] > 0)
-      result[axis + 2] += (result[axis + 2] - 1) * (*inserts)[axis];
+      result[axis + 2] = result[axis + 2] + Count(result[axis + 2] - 1) * (*inserts)[axis];
   return result;
 }
 
@@ -172,8 +175,8 @@ Expected<Window> shapes::deformableWindow(const WindowSpec &spec, int64_t offset
   window.output = {input[0], filter[0]};
   if (Expected<void> slid = slide(window, "NOTSET", false, input); !slid)
     return propagate(slid);
-  Dims wanted = {input[0], offsetGroup * 2 * window.kernel[0] * window.kernel[1], window.output[2],
-                 window.output[3]};
+  const Count offsets = Count(offsetGroup) * 2 * window.kernel[0] * window.kernel[1];
+  Dims wanted = {input[0], offsets, window.output[2], window.output[3]};
   bool fits = offset.size() == 4;
   for (size_t axis = 0; fits && axis < 4; ++axis)
     fits = offset[axis] == kDynamic || wanted[axis] == kDynamic || offset[axis] == wanted[axis];
@@ -195,7 +198,7 @@ Expected<Window> shapes::transposedWindow(const WindowSpec &spec, std::span<cons
   std::optional<Dims> outputShape = spec.outputShape;
   if (outputShape && outputShape->size() == spatial + 2)
     outputShape->erase(outputShape->begin(), outputShape->begin() + 2);
-  int64_t channels = filter[1] == kDynamic ? kDynamic : filter[1] * spec.group;
+  int64_t channels = filter[1] == kDynamic ? kDynamic : int64_t(Count(filter[1]) * spec.group);
   window.output = {input[0], channels};
   for (size_t axis = 0; axis < spatial; ++axis) {
     int64_t extent = expanded[axis + 2];
@@ -203,14 +206,15 @@ Expected<Window> shapes::transposedWindow(const WindowSpec &spec, std::span<cons
       window.output.push_back(outputShape ? (*outputShape)[axis] : kDynamic);
       continue;
     }
-    int64_t full = window.strides[axis] * (extent - 1) + outputPadding[axis] + reach(window, axis);
+    const int64_t full =
+        Count(window.strides[axis]) * (extent - 1) + outputPadding[axis] + reach(window, axis);
     bool same = spec.autoPad.starts_with("SAME");
     if (outputShape || same) {
       // A window shorter than the stride does not reach the end: there is no padding then, as
       // ONNX's own shape inference has it.
-      int64_t out =
-          outputShape ? (*outputShape)[axis] : std::min(full, extent * window.strides[axis]);
-      int64_t total = full - out;
+      int64_t out = outputShape ? (*outputShape)[axis]
+                                : std::min<int64_t>(full, Count(extent) * window.strides[axis]);
+      const int64_t total = Count(full) - out;
       // ONNX puts the odd element in front unless auto_pad is SAME_UPPER. Where the window does not
       // reach the end of the wanted output there is only the bias.
       window.padsBegin[axis] =
@@ -221,7 +225,7 @@ Expected<Window> shapes::transposedWindow(const WindowSpec &spec, std::span<cons
     }
     if (spec.autoPad == "VALID")
       window.padsBegin[axis] = window.padsEnd[axis] = 0;
-    int64_t out = full - window.padsBegin[axis] - window.padsEnd[axis];
+    const int64_t out = Count(full) - window.padsBegin[axis] - window.padsEnd[axis];
     if (out < 0)
       return makeError("",
                        fmt::format("pads {} and {} of spatial dimension {}", window.padsBegin[axis],
@@ -243,9 +247,9 @@ Expected<Window> shapes::unpoolWindow(const WindowSpec &spec, std::span<const in
   for (size_t axis = 0; axis < spatial; ++axis)
     window.output.push_back(input[axis + 2] == kDynamic
                                 ? kDynamic
-                                : (input[axis + 2] - 1) * window.strides[axis] +
-                                      window.kernel[axis] - window.padsBegin[axis] -
-                                      window.padsEnd[axis]);
+                                : int64_t(Count(input[axis + 2] - 1) * window.strides[axis] +
+                                          window.kernel[axis] - window.padsBegin[axis] -
+                                          window.padsEnd[axis]));
   if (outputShape) {
     if (outputShape->size() != spatial + 2)
       return makeError("", fmt::format("output_shape has {} entries", outputShape->size()),
@@ -291,15 +295,16 @@ Expected<Window> shapes::blocksWindow(const WindowSpec &spec, std::span<const in
                     dimsText(window.dilations), dimsText(pads)),
         "one entry per spatial dimension, two of pads");
   splitInHalf(pads, window);
-  int64_t blockSize = 1;
-  int64_t blocks = 1;
+  Count blockSize = 1;
+  Count blocks = 1;
   for (size_t axis = 0; axis < spatial; ++axis) {
     int64_t extent = (*image)[axis];
     if (extent < 1 || window.kernel[axis] < 1)
       return makeError(
           "", fmt::format("image_shape {}, block_shape {}", dimsText(*image), dimsText(*block)),
           "extents of at least 1");
-    int64_t room = extent + window.padsBegin[axis] + window.padsEnd[axis] - reach(window, axis);
+    const Count room =
+        Count(extent) + window.padsBegin[axis] + window.padsEnd[axis] - reach(window, axis);
     if (room < 0)
       return makeError(
           "", fmt::format("image_shape {}, block_shape {}", dimsText(*image), dimsText(*block)),
@@ -308,10 +313,11 @@ Expected<Window> shapes::blocksWindow(const WindowSpec &spec, std::span<const in
     blocks *= room / window.strides[axis] + 1;
   }
   if (input[2] != kDynamic && input[2] != blocks)
-    return makeError("", fmt::format("input has {} blocks", input[2]), std::to_string(blocks));
+    return makeError("", fmt::format("input has {} blocks", input[2]),
+                     std::to_string(int64_t(blocks)));
   if (input[1] != kDynamic && input[1] % blockSize != 0)
     return makeError("", fmt::format("input has {} rows", input[1]),
-                     fmt::format("a multiple of the block's {} elements", blockSize));
+                     fmt::format("a multiple of the block's {} elements", int64_t(blockSize)));
   window.output = {input[0], input[1] == kDynamic ? kDynamic : input[1] / blockSize};
   window.output.insert(window.output.end(), image->begin(), image->end());
   return window;
