@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/Sizes.h"
 #include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,7 +36,7 @@ struct ExtraOptimizePass : tpuc::impl::ExtraOptimizeBase<ExtraOptimizePass> {
       if (isOpTriviallyDead(op))
         op->erase();
     });
-    int64_t flops = 0;
+    Count flops = 0;
     if (auto main = module.lookupSymbol<func::FuncOp>("main"))
       main.walk([&](top::FlopsInterface op) { flops += op.flops(); });
     module->setAttr("module.FLOPs", Builder(&getContext()).getI64IntegerAttr(flops));

@@ -119,9 +119,9 @@ static ConcatOp sortForConcat(SmallVector<Branch> &branches) {
 static bool doesPay(ArrayRef<Branch> branches, bool isConcatenated) {
   int64_t saved =
       static_cast<int64_t>(branches.size() - 1) * staticElements(branches.front().input());
-  int64_t copied = 0;
+  Count copied = 0;
   for (const Branch &branch : branches)
-    copied += isConcatenated ? 0 : 2 * staticElements(branch.result());
+    copied += isConcatenated ? Count(0) : 2 * staticElements(branch.result());
   return saved > copied;
 }
 

@@ -74,7 +74,7 @@ func.func @axes_twice(%x: tensor<2xf32>, %axes: tensor<1xi64>) {
 // -----
 
 func.func @negative_k(%x: tensor<2xf32>, %none: none) {
-  // expected-error @+1 {{attribute 'k' is -1; expected at least 0}}
+  // expected-error @+1 {{k is -1; expected at least 0}}
   %0:2 = "top.TopK"(%x, %none) {k = -1 : i64} : (tensor<2xf32>, none) -> (tensor<1xf32>, tensor<1xi64>)
   return
 }
@@ -82,7 +82,7 @@ func.func @negative_k(%x: tensor<2xf32>, %none: none) {
 // -----
 
 func.func @block_size(%x: tensor<2xf32>, %s: tensor<f32>, %none: none) {
-  // expected-error @+1 {{attribute 'block_size' is -2; expected at least 0}}
+  // expected-error @+1 {{block_size is -2; expected at least 0}}
   %0 = "top.QuantizeLinear"(%x, %s, %none) {block_size = -2 : i64} : (tensor<2xf32>, tensor<f32>, none) -> tensor<2xui8>
   return
 }

@@ -49,7 +49,7 @@ func.func @pad_mode(%a: tensor<3xf32>, %none: none) {
 // -----
 
 func.func @blocks(%a: tensor<1x4x2x2xf32>) {
-  // expected-error @+1 {{has blocks of 0 x 2; expected at least 1 x 1}}
+  // expected-error @+1 {{block_h is 0; expected at least 1}}
   %0 = "top.Depth2Space"(%a) {block_h = 0 : i64, block_w = 2 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x1x4x4xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @blocks(%a: tensor<1x4x2x2xf32>) {
 // -----
 
 func.func @shuffled_groups(%a: tensor<1x4x2x2xf32>) {
-  // expected-error @+1 {{has 0 groups; expected at least 1}}
+  // expected-error @+1 {{group is 0; expected at least 1}}
   %0 = "top.ShuffleChannel"(%a) {group = 0 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   return
 }

@@ -59,16 +59,16 @@ static LogicalResult verifyGate(LinearAttentionOp op, StringRef name, Value give
 }
 
 static LogicalResult verifyHeads(Operation *op, int64_t queryHeads, int64_t keyHeads) {
-  if (queryHeads > 0 && keyHeads > 0 && queryHeads % keyHeads == 0)
+  if (queryHeads % keyHeads == 0)
     return success();
   return op->emitOpError("has ") << queryHeads << " heads of queries and " << keyHeads
                                  << " of keys; expected a multiple of the latter";
 }
 
 /// Twice the multiplications: 0 where an extent is not known.
-static int64_t flopsOf(ArrayRef<int64_t> extents) {
+static Count flopsOf(ArrayRef<int64_t> extents) {
   int64_t product = productOf(extents);
-  return product == kDynamic ? 0 : 2 * product;
+  return product == kDynamic ? Count(0) : Count(2) * product;
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,9 +81,6 @@ LogicalResult ScaleDotProductAttentionOp::verify() {
   if (getQNumHeads() && failed(verifyHeads(*this, static_cast<int64_t>(*getQNumHeads()),
                                            static_cast<int64_t>(*getKvNumHeads()))))
     return failure();
-  if (getScoresMode() > 3)
-    return emitOpError("scores_mode is ")
-           << static_cast<int64_t>(getScoresMode()) << "; expected 0 to 3";
   if (std::optional<Type> type = getSoftmaxType(); type && !isa<FloatType>(*type))
     return emitOpError("softmax_type is ") << *type << "; expected a float";
   if (isPresent(getLengths()) && isPresent(getPastKey()))
@@ -117,23 +114,19 @@ int64_t ScaleDotProductAttentionOp::flops() {
   if (!shapes)
     return 0;
   // Two products, and the softmax.
-  int64_t scores = flopsOf(shapes->scores);
+  const Count scores = flopsOf(shapes->scores);
   int64_t size = shapes->presentKey.back();
   int64_t valueSize = shapes->presentValue.back();
-  return size == kDynamic || valueSize == kDynamic ? 0
-                                                   : scores * (size + valueSize) + 5 * scores / 2;
+  if (size == kDynamic || valueSize == kDynamic)
+    return 0;
+  return scores * (Count(size) + valueSize) + 5 * scores / 2;
 }
 
 //===----------------------------------------------------------------------===//
 // Rope
 //===----------------------------------------------------------------------===//
 
-LogicalResult RopeOp::verify() {
-  if (static_cast<int64_t>(getRotaryDim()) < 0)
-    return emitOpError("rotary_dim is ")
-           << static_cast<int64_t>(getRotaryDim()) << "; expected at least 0";
-  return verifyIndexType(*this, "positions", getPositions());
-}
+LogicalResult RopeOp::verify() { return verifyIndexType(*this, "positions", getPositions()); }
 
 LogicalResult RopeOp::inferShape() {
   const shapes::RopeSpec spec = {.heads = static_cast<int64_t>(getNumHeads()),

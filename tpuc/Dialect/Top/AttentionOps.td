@@ -52,15 +52,15 @@ def Top_ScaleDotProductAttentionOp : Top_ComputeOp<"ScaleDotProductAttention",
                        Top_OptionalTensor:$past_key,
                        Top_OptionalTensor:$past_value,
                        Top_OptionalTensor:$lengths,
-                       OptionalAttr<I64Attr>:$q_num_heads,
-                       OptionalAttr<I64Attr>:$kv_num_heads,
+                       Top_AtLeast<OptionalAttr<I64Attr>, 1>:$q_num_heads,
+                       Top_AtLeast<OptionalAttr<I64Attr>, 1>:$kv_num_heads,
                        OptionalAttr<F64Attr>:$scale,
                        Top_False:$is_causal,
                        Top_DefaultF64<"0.0">:$softcap,
-                       Top_DefaultI64<-1>:$left_window,
-                       Top_DefaultI64<-1>:$right_window,
+                       Top_AtLeast<Top_DefaultI64<-1>, -1>:$left_window,
+                       Top_AtLeast<Top_DefaultI64<-1>, -1>:$right_window,
                        OptionalAttr<TypeAttr>:$softmax_type,
-                       Top_DefaultI64<0>:$scores_mode);
+                       Top_Between<Top_DefaultI64<0>, 0, 3>:$scores_mode);
   let results = (outs AnyTensor:$output,
                       Top_OptionalTensor:$present_key,
                       Top_OptionalTensor:$present_value,
@@ -89,8 +89,8 @@ def Top_RopeOp : Top_ComputeOp<"Rope"> {
                        AnyTensor:$sin,
                        Top_OptionalTensor:$positions,
                        Top_False:$interleaved,
-                       Top_DefaultI64<0>:$num_heads,
-                       Top_DefaultI64<0>:$rotary_dim);
+                       Top_AtLeast<Top_DefaultI64<0>, 0>:$num_heads,
+                       Top_AtLeast<Top_DefaultI64<0>, 0>:$rotary_dim);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -122,8 +122,8 @@ def Top_LinearAttentionOp : Top_ComputeOp<"LinearAttention"> {
                        Top_OptionalTensor:$past_state,
                        Top_OptionalTensor:$decay,
                        Top_OptionalTensor:$beta,
-                       I64Attr:$q_num_heads,
-                       I64Attr:$kv_num_heads,
+                       Top_AtLeast<I64Attr, 1>:$q_num_heads,
+                       Top_AtLeast<I64Attr, 1>:$kv_num_heads,
                        DefaultValuedStrAttr<StrAttr, "gated_delta">:$update_rule,
                        Top_DefaultF64<"0.0">:$scale);
   let results = (outs AnyTensor:$output, Top_OptionalTensor:$present_state);

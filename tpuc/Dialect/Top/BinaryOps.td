@@ -75,8 +75,8 @@ def Top_MulOp : Top_ElementwiseOp<"Mul", "inferBroadcast",
   let arguments = (ins Variadic<Top_NumberTensor>:$inputs,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit,
-                       Top_DefaultI64<1>:$multiplier,
-                       Top_DefaultI64<0>:$rshift);
+                       Top_I32<Top_DefaultI64<1>>:$multiplier,
+                       Top_Between<Top_DefaultI64<0>, -31, 63>:$rshift);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -99,8 +99,8 @@ def Top_DivOp : Top_ElementwiseOp<"Div", "inferBroadcast"> {
   let arguments = (ins Variadic<Top_NumberTensor>:$inputs,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit,
-                       Top_DefaultI64<1>:$multiplier,
-                       Top_DefaultI64<0>:$rshift);
+                       Top_I32<Top_DefaultI64<1>>:$multiplier,
+                       Top_Between<Top_DefaultI64<0>, -31, 63>:$rshift);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

@@ -92,11 +92,11 @@ def Top_ScanOp : Top_Op<"Scan", [
     }
     ```
   }];
-  let arguments = (ins Variadic<AnyTensor>:$inputs, I64Attr:$num_scan_inputs,
-                       OptionalAttr<I64ArrayAttr>:$input_axes,
-                       OptionalAttr<I64ArrayAttr>:$input_directions,
-                       OptionalAttr<I64ArrayAttr>:$output_axes,
-                       OptionalAttr<I64ArrayAttr>:$output_directions);
+  let arguments = (ins Variadic<AnyTensor>:$inputs, Top_AtLeast<I64Attr, 1>:$num_scan_inputs,
+                       Top_SomeAxis<OptionalAttr<I64ArrayAttr>>:$input_axes,
+                       Top_Choices:$input_directions,
+                       Top_SomeAxis<OptionalAttr<I64ArrayAttr>>:$output_axes,
+                       Top_Choices:$output_directions);
   let regions = (region SizedRegion<1>:$body);
   let results = (outs Variadic<AnyTensor>:$outputs);
   let hasVerifier = 1;

@@ -35,7 +35,7 @@ template <typename Op> static void resolvePads(Op op, const Window &window) {
 LogicalResult ConvOp::verify() {
   if (failed(verifyWindow(*this, toInts(getKernelShape()).size())))
     return failure();
-  return verifyConvolution(*this);
+  return verifyEntries(*this, "inserts", getInserts(), getKernelShape().size());
 }
 
 LogicalResult ConvOp::inferShape() {
@@ -53,7 +53,7 @@ int64_t ConvOp::flops() {
   std::optional<Dims> filter = dimsOf(getFilter());
   if (!filter || llvm::is_contained(*filter, kDynamic))
     return 0;
-  int64_t perOutput = 1;
+  Count perOutput = 1;
   for (int64_t extent : ArrayRef(*filter).drop_front())
     perOutput *= extent;
   return staticElements(getOutput()) * (2 * perOutput + (isPresent(getBias()) ? 1 : 0));
@@ -61,15 +61,15 @@ int64_t ConvOp::flops() {
 
 LogicalResult DeconvOp::verify() {
   size_t spatial = toInts(getKernelShape()).size();
-  if (failed(verifyWindow(*this, spatial, /*negativePads=*/true)) ||
-      failed(verifyInts(*this, "output_padding", getOutputPadding(), spatial, 0)))
+  if (failed(verifyWindow(*this, spatial)) ||
+      failed(verifyEntries(*this, "output_padding", getOutputPadding(), spatial)))
     return failure();
   if (getOutputShape()) {
     size_t size = getOutputShape()->size();
     if (size != spatial && size != spatial + 2)
       return emitOpError("output_shape has ") << size << " entries; expected " << spatial;
   }
-  return verifyConvolution(*this);
+  return verifyEntries(*this, "inserts", getInserts(), spatial);
 }
 
 LogicalResult DeconvOp::inferShape() {
@@ -90,20 +90,17 @@ int64_t DeconvOp::flops() {
   std::optional<Dims> filter = dimsOf(getFilter());
   if (!filter || llvm::is_contained(*filter, kDynamic))
     return 0;
-  int64_t perInput = 1;
+  Count perInput = 1;
   for (int64_t extent : ArrayRef(*filter).drop_front())
     perInput *= extent;
   return staticElements(getInput()) * 2 * perInput +
-         (isPresent(getBias()) ? staticElements(getOutput()) : 0);
+         (isPresent(getBias()) ? staticElements(getOutput()) : Count(0));
 }
 
 LogicalResult DeformConv2DOp::verify() {
   if (getKernelShape().size() != 2)
     return emitOpError("kernel_shape has ") << getKernelShape().size() << " entries; expected 2";
-  if (failed(verifyWindow(*this, 2)) ||
-      failed(verifyAtLeast(*this, "offset_group", getOffsetGroup(), 1)))
-    return failure();
-  return verifyAtLeast(*this, "group", getGroup(), 1);
+  return verifyWindow(*this, 2);
 }
 
 LogicalResult DeformConv2DOp::inferShape() {
@@ -120,20 +117,12 @@ int64_t DeformConv2DOp::flops() {
   if (!filter || llvm::is_contained(*filter, kDynamic))
     return 0;
   // The four neighbours of each sample: 4 products, 3 sums; then as a convolution.
-  int64_t taps = (*filter)[1] * (*filter)[2] * (*filter)[3];
+  const Count taps = Count((*filter)[1]) * (*filter)[2] * (*filter)[3];
   std::optional<Dims> output = dimsOf(getOutput());
   if (!output || staticElements(getOutput()) == 0)
     return 0;
-  int64_t samples =
-      (*output)[0] * (*output)[2] * (*output)[3] * taps * static_cast<int64_t>(getGroup());
+  const Count samples = taps * (*output)[0] * (*output)[2] * (*output)[3] * getGroup();
   return samples * 7 + staticElements(getOutput()) * (2 * taps + (isPresent(getBias()) ? 1 : 0));
-}
-
-LogicalResult Col2ImOp::verify() {
-  if (failed(verifyPositive(*this, "strides", getStrides())) ||
-      failed(verifyPositive(*this, "dilations", getDilations())))
-    return failure();
-  return success();
 }
 
 LogicalResult Col2ImOp::inferShape() {

@@ -35,12 +35,12 @@ def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        Top_OptionalTensor:$bias,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       Top_DefaultI64<1>:$group,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
-                       OptionalAttr<I64ArrayAttr>:$inserts,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Group:$group,
+                       Top_Dilations:$dilations,
+                       Top_Inserts:$inserts,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
@@ -71,14 +71,14 @@ def Top_DeconvOp : Top_ComputeOp<"Deconv", [Top_Product, Top_ComputesIntegers]> 
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$filter,
                        Top_OptionalTensor:$bias,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$output_padding,
-                       OptionalAttr<I64ArrayAttr>:$output_shape,
-                       Top_DefaultI64<1>:$group,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
-                       OptionalAttr<I64ArrayAttr>:$inserts,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_SignedPads:$pads,
+                       Top_Pads:$output_padding,
+                       Top_Extents:$output_shape,
+                       Top_Group:$group,
+                       Top_Dilations:$dilations,
+                       Top_Inserts:$inserts,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
@@ -105,12 +105,12 @@ def Top_DeformConv2DOp : Top_ComputeOp<"DeformConv2D", [Top_ComputesInF32]> {
                        AnyTensor:$offset,
                        Top_OptionalTensor:$bias,
                        Top_OptionalTensor:$mask,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       Top_DefaultI64<1>:$group,
-                       Top_DefaultI64<1>:$offset_group,
-                       OptionalAttr<I64ArrayAttr>:$dilations);
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Group:$group,
+                       Top_Group:$offset_group,
+                       Top_Dilations:$dilations);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -131,11 +131,10 @@ def Top_Col2ImOp : Top_ComputeOp<"Col2Im"> {
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$image_shape,
                        AnyTensor:$block_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$dilations);
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Dilations:$dilations);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_CONVOLUTIONOPS

@@ -23,10 +23,27 @@ int64_t CompressOp::flops() { return 0; }
 
 /// One operation for each update that is combined with what is there.
 template <typename Op> static int64_t scatterFlops(Op op) {
-  return op.getReduction() == "none" ? 0 : staticElements(op.getUpdates());
+  return op.getReduction() == "none" ? Count(0) : staticElements(op.getUpdates());
 }
 int64_t ScatterElementsOp::flops() { return scatterFlops(*this); }
 int64_t ScatterNDOp::flops() { return scatterFlops(*this); }
+
+/// An error of `op` unless the constant `indices` count elements of `extents`: number i that of
+/// i modulo their number. From -extent on: from the back.
+static LogicalResult checkConstantIndices(Operation *op, Value indices, ArrayRef<int64_t> extents) {
+  if (extents.empty())
+    return success();
+  const std::optional<Dims> numbers = constantInts(indices);
+  if (!numbers)
+    return success();
+  for (auto [place, number] : llvm::enumerate(*numbers)) {
+    const int64_t extent = extents[place % extents.size()];
+    if (extent != kDynamic && (number < -extent || number >= extent))
+      return op->emitOpError("has the index ")
+             << number << "; expected one of " << extent << " elements";
+  }
+  return success();
+}
 
 LogicalResult GatherOp::verify() { return verifyIndexType(*this, "indices", getIndices()); }
 
@@ -42,21 +59,26 @@ LogicalResult GatherOp::inferShape() {
     return failure();
   if (!indices)
     return setResult(*this, 0, element, std::nullopt);
+  if (failed(checkConstantIndices(*this, getIndices(), (*dims)[*axis])))
+    return failure();
   auto *place = dims->erase(dims->begin() + *axis);
   dims->insert(place, indices->begin(), indices->end());
   return setResult(*this, 0, element, dims);
 }
 
-/// `input` and `indices` have one rank, and `axis` is a dimension of it.
+/// `input` and `indices` (operand 1) have one rank, and `axis` is a dimension of it.
 static LogicalResult checkElementwiseIndices(Operation *op, const std::optional<Dims> &input,
                                              const std::optional<Dims> &indices, int64_t axis) {
   const std::optional<Dims> &known = input ? input : indices;
-  if (known && failed(normalizeAxis(op, axis, static_cast<int64_t>(known->size()))))
+  if (!known)
+    return success();
+  const FailureOr<int64_t> front = normalizeAxis(op, axis, static_cast<int64_t>(known->size()));
+  if (failed(front))
     return failure();
   if (input && indices && input->size() != indices->size())
     return op->emitOpError("indices have rank ")
            << indices->size() << "; expected " << input->size() << ", that of the input";
-  return success();
+  return input ? checkConstantIndices(op, op->getOperand(1), (*input)[*front]) : success();
 }
 
 LogicalResult GatherElementsOp::verify() { return verifyIndexType(*this, "indices", getIndices()); }
@@ -72,11 +94,7 @@ LogicalResult GatherElementsOp::inferShape() {
                            : dims);
 }
 
-LogicalResult GatherNDOp::verify() {
-  if (auto batch = static_cast<int64_t>(getBatchDims()); batch < 0)
-    return emitOpError("attribute 'batch_dims' is ") << batch << "; expected at least 0";
-  return verifyIndexType(*this, "indices", getIndices());
-}
+LogicalResult GatherNDOp::verify() { return verifyIndexType(*this, "indices", getIndices()); }
 
 LogicalResult GatherNDOp::inferShape() {
   Type element = elementTypeOf(getInput());
@@ -98,6 +116,8 @@ LogicalResult GatherNDOp::inferShape() {
     if (!mergeExtent(result[axis], (*dims)[axis]))
       return emitOpError("has batches of ")
              << (*dims)[axis] << " and " << (*indices)[axis] << "; expected equal ones";
+  if (failed(checkConstantIndices(*this, getIndices(), ArrayRef(*dims).slice(batch, tuple))))
+    return failure();
   llvm::append_range(result, ArrayRef(*dims).drop_front(batch + tuple));
   return setResult(*this, 0, element, result);
 }
@@ -146,6 +166,8 @@ LogicalResult ScatterNDOp::inferShape() {
     if (tuple > dims->size())
       return emitOpError("has tuples of ")
              << tuple << " indices; expected at most " << dims->size() << ", the rank of the input";
+    if (failed(checkConstantIndices(*this, getIndices(), ArrayRef(*dims).take_front(tuple))))
+      return failure();
     Dims wanted(ArrayRef(*indices).drop_back());
     llvm::append_range(wanted, ArrayRef(*dims).drop_front(tuple));
     if (updates && !fits(wanted, *updates))

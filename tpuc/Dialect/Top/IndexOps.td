@@ -25,7 +25,7 @@ def Top_GatherOp : Top_ComputeOp<"Gather", [Top_MovesElements, Top_MovesIntegers
   }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$indices,
-                       Top_DefaultI64<0>:$axis);
+                       Top_AxisOf<Top_DefaultI64<0>, 0>:$axis);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -44,7 +44,7 @@ def Top_GatherElementsOp : Top_ComputeOp<"GatherElements", [Top_MovesElements, T
   }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$indices,
-                       Top_DefaultI64<0>:$axis);
+                       Top_AxisOf<Top_DefaultI64<0>, 0>:$axis);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -64,7 +64,7 @@ def Top_GatherNDOp : Top_ComputeOp<"GatherND", [Top_MovesElements, Top_MovesInte
   }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$indices,
-                       Top_DefaultI64<0>:$batch_dims);
+                       Top_Between<Top_DefaultI64<0>, 0, Top_MostRank>:$batch_dims);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -85,7 +85,7 @@ def Top_ScatterElementsOp : Top_ComputeOp<"ScatterElements"> {
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$indices,
                        AnyTensor:$updates,
-                       Top_DefaultI64<0>:$axis,
+                       Top_AxisOf<Top_DefaultI64<0>, 0>:$axis,
                        DefaultValuedStrAttr<StrAttr, "none">:$reduction);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -128,7 +128,7 @@ def Top_TensorScatterOp : Top_ComputeOp<"TensorScatter"> {
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$updates,
                        Top_OptionalTensor:$starts,
-                       Top_DefaultI64<-2>:$axis,
+                       Top_AxisOf<Top_DefaultI64<-2>, 0>:$axis,
                        DefaultValuedStrAttr<StrAttr, "linear">:$mode);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -150,7 +150,7 @@ def Top_OneHotOp : Top_ComputeOp<"OneHot"> {
   let arguments = (ins AnyTensor:$indices,
                        AnyTensor:$depth,
                        AnyTensor:$values,
-                       Top_DefaultI64<-1>:$axis);
+                       Top_AxisOf<Top_DefaultI64<-1>, 0, 1>:$axis);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -169,7 +169,7 @@ def Top_CompressOp : Top_ComputeOp<"Compress", [Top_MovesElements]> {
   }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$condition,
-                       OptionalAttr<I64Attr>:$axis);
+                       Top_AxisOf<OptionalAttr<I64Attr>, 0>:$axis);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

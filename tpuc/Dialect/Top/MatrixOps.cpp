@@ -71,8 +71,5 @@ int64_t EinsumOp::flops() {
   Expected<shapes::EinsumIndices> indices = shapes::parseEinsum(getMode(), operands);
   if (!indices)
     return 0;
-  int64_t products = 1;
-  for (int64_t extent : indices->extents)
-    products *= extent;
-  return products * static_cast<int64_t>(operands.size());
+  return elementsOf(indices->extents) * operands.size();
 }

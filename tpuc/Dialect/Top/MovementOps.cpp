@@ -64,7 +64,9 @@ LogicalResult ConcatOp::inferShape() {
     }
     if (dims->size() != result->size())
       return emitOpError("joins tensors of ranks ") << result->size() << " and " << dims->size();
-    joined = joined == kDynamic || (*dims)[axis] == kDynamic ? kDynamic : joined + (*dims)[axis];
+    joined = joined == kDynamic || (*dims)[axis] == kDynamic
+                 ? kDynamic
+                 : int64_t(joined + Count((*dims)[axis]));
     for (size_t i = 0; i < dims->size(); ++i)
       if (i != axis && !mergeExtent((*result)[i], (*dims)[i]))
         return emitOpError("joins extents ")
@@ -89,7 +91,7 @@ static FailureOr<Dims> splitSizes(SplitOp op, int64_t extent) {
   auto count = static_cast<int64_t>(op.getOutputs().size());
   std::optional<Dims> given = intsOf(op.getSplitSize(), op.getSplitTensor());
   if (given) {
-    int64_t sum = 0;
+    Count sum = 0;
     for (int64_t size : *given) {
       if (size < 0)
         return op.emitOpError("has a part of ") << size << " slices; expected at least 0";
@@ -98,7 +100,8 @@ static FailureOr<Dims> splitSizes(SplitOp op, int64_t extent) {
     if (static_cast<int64_t>(given->size()) != count)
       return op.emitOpError("has ") << given->size() << " sizes of parts; expected " << count;
     if (extent != kDynamic && sum != extent)
-      return op.emitOpError("has parts of ") << sum << " slices in all; expected " << extent;
+      return op.emitOpError("has parts of ")
+             << int64_t(sum) << " slices in all; expected " << extent;
     return *given;
   }
   Dims sizes = unknownDims(count);
@@ -227,8 +230,6 @@ LogicalResult ReshapeOp::verify() {
     return success();
   if (llvm::count(*shape, -1) > 1)
     return emitOpError("attribute 'shape' is ") << *getShape() << "; expected at most one -1";
-  if (llvm::any_of(*shape, [](int64_t extent) { return extent < -1; }))
-    return emitOpError("attribute 'shape' is ") << *getShape() << "; expected no extent below -1";
   return success();
 }
 
@@ -267,6 +268,8 @@ LogicalResult ReshapeOp::inferShape() {
   }
   int64_t from = dims ? productOf(left) : kDynamic;
   int64_t to = productOf(right);
+  if (to == Count::kMost)
+    return emitOpError("has a shape of 2^63 elements or more");
   if (open) {
     (*shape)[*open] = kDynamic;
     if (from != kDynamic && to > 0) {
@@ -478,7 +481,7 @@ LogicalResult PadOp::inferShape() {
       extent = kDynamic;
       continue;
     }
-    int64_t padded = extent + (*pads)[index] + (*pads)[index + front->size()];
+    const int64_t padded = Count(extent) + (*pads)[index] + (*pads)[index + front->size()];
     if (padded < 0)
       return emitOpError("takes more than all of the ")
              << extent << " elements of dimension " << axis;
@@ -519,14 +522,7 @@ LogicalResult CenterCropPadOp::inferShape() {
 
 //===--- Channels, sequences, triangles --------------------------------------===//
 
-LogicalResult Depth2SpaceOp::verify() {
-  auto blockH = static_cast<int64_t>(getBlockH());
-  auto blockW = static_cast<int64_t>(getBlockW());
-  if (blockH < 1 || blockW < 1)
-    return emitOpError("has blocks of ")
-           << blockH << " x " << blockW << "; expected at least 1 x 1";
-  return verifyRank(*this, "input", getInput(), 4);
-}
+LogicalResult Depth2SpaceOp::verify() { return verifyRank(*this, "input", getInput(), 4); }
 
 LogicalResult Depth2SpaceOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
@@ -543,20 +539,13 @@ LogicalResult Depth2SpaceOp::inferShape() {
              << getInput().getType() << "; expected " << extent << " to be a multiple of " << by;
     return extent / by;
   };
-  int64_t block = blockH * blockW;
+  const int64_t block = Count(blockH) * blockW;
   FailureOr<int64_t> c = toDepth ? productOf({(*dims)[1], block}) : divided((*dims)[1], block);
   FailureOr<int64_t> h = toDepth ? divided((*dims)[2], blockH) : productOf({(*dims)[2], blockH});
   FailureOr<int64_t> w = toDepth ? divided((*dims)[3], blockW) : productOf({(*dims)[3], blockW});
   if (failed(c) || failed(h) || failed(w))
     return failure();
   return setResult(*this, 0, elementTypeOf(getInput()), Dims{(*dims)[0], *c, *h, *w});
-}
-
-LogicalResult ShuffleChannelOp::verify() {
-  auto group = static_cast<int64_t>(getGroup());
-  if (group < 1)
-    return emitOpError("has ") << group << " groups; expected at least 1";
-  return success();
 }
 
 LogicalResult ShuffleChannelOp::inferShape() {

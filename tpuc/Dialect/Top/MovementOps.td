@@ -25,7 +25,7 @@ def Top_ConcatOp : Top_ComputeOp<"Concat", [Top_KeepsCommonSign, Top_CombinesInt
     ```
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs,
-                       I64Attr:$axis,
+                       Top_AxisOf<I64Attr, 0>:$axis,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
@@ -46,8 +46,8 @@ def Top_SplitOp : Top_ComputeOp<"Split", [Top_MovesElements, Top_KeepsSign, Top_
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$split_tensor,
-                       I64Attr:$axis,
-                       OptionalAttr<I64ArrayAttr>:$split_size);
+                       Top_AxisOf<I64Attr, 0>:$axis,
+                       Top_Extents:$split_size);
   let results = (outs Variadic<AnyTensor>:$outputs);
   let hasVerifier = 1;
 }
@@ -70,10 +70,10 @@ def Top_SliceOp : Top_ComputeOp<"Slice", [Top_MovesElements, Top_KeepsSign, Top_
                        Top_OptionalTensor:$ends_tensor,
                        Top_OptionalTensor:$axes_tensor,
                        Top_OptionalTensor:$steps_tensor,
-                       OptionalAttr<I64ArrayAttr>:$offset,
-                       OptionalAttr<I64ArrayAttr>:$steps,
-                       OptionalAttr<I64ArrayAttr>:$ends,
-                       OptionalAttr<I64ArrayAttr>:$axes);
+                       Top_Positions:$offset,
+                       Top_Free<OptionalAttr<I64ArrayAttr>, "but 0; a long step takes one element">:$steps,
+                       Top_Positions:$ends,
+                       Top_AxisOf<OptionalAttr<I64ArrayAttr>, 0>:$axes);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -91,7 +91,7 @@ def Top_PermuteOp : Top_ComputeOp<"Permute",
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$order);
+                       Top_Between<I64ArrayAttr, 0, !sub(Top_MostRank, 1)>:$order);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -111,7 +111,7 @@ def Top_ReshapeOp : Top_ComputeOp<"Reshape",
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$shape_tensor,
-                       OptionalAttr<I64ArrayAttr>:$shape,
+                       Top_OpenExtents:$shape,
                        Top_False:$allowzero);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -131,8 +131,8 @@ def Top_FlattenOp : Top_ComputeOp<"Flatten",
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       Top_DefaultI64<0>:$start_dim,
-                       Top_DefaultI64<-1>:$end_dim);
+                       Top_SomeAxis<Top_DefaultI64<0>>:$start_dim,
+                       Top_SomeAxis<Top_DefaultI64<-1>>:$end_dim);
   let results = (outs AnyTensor:$output);
 }
 
@@ -150,7 +150,7 @@ def Top_FlattenTo2DOp : Top_ComputeOp<"FlattenTo2D",
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       Top_DefaultI64<1>:$axis);
+                       Top_AxisOf<Top_DefaultI64<1>, 0, 0, 1>:$axis);
   let results = (outs AnyTensor:$output);
 }
 
@@ -168,7 +168,7 @@ def Top_SqueezeOp : Top_ComputeOp<"Squeeze",
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$axes_tensor,
-                       OptionalAttr<I64ArrayAttr>:$axes);
+                       Top_AxisOf<OptionalAttr<I64ArrayAttr>, 0>:$axes);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -187,7 +187,7 @@ def Top_UnsqueezeOp : Top_ComputeOp<"Unsqueeze",
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$axes_tensor,
-                       OptionalAttr<I64ArrayAttr>:$axes);
+                       Top_SomeAxis<OptionalAttr<I64ArrayAttr>>:$axes);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -206,7 +206,7 @@ def Top_ExpandOp : Top_ComputeOp<"Expand", [Top_MovesElements, Top_KeepsSign, To
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$shape_tensor,
-                       OptionalAttr<I64ArrayAttr>:$shape);
+                       Top_OpenExtents:$shape);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -224,7 +224,7 @@ def Top_TileOp : Top_ComputeOp<"Tile", [Top_MovesElements, Top_KeepsSign, Top_Mo
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$tile_tensor,
-                       OptionalAttr<I64ArrayAttr>:$tile);
+                       Top_Extents:$tile);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -247,7 +247,7 @@ def Top_PadOp : Top_ComputeOp<"Pad", [Top_KeepsSign, Top_ComputesIntegers]> {
                        Top_OptionalTensor:$paddings_tensor,
                        Top_OptionalTensor:$val_tensor,
                        Top_OptionalTensor:$axes_tensor,
-                       OptionalAttr<I64ArrayAttr>:$paddings,
+                       Top_SignedPads:$paddings,
                        Top_DefaultF64<"0.0">:$val,
                        DefaultValuedStrAttr<StrAttr, "constant">:$mode);
   let results = (outs AnyTensor:$output);
@@ -269,8 +269,8 @@ def Top_Depth2SpaceOp : Top_ComputeOp<"Depth2Space",
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$block_h,
-                       I64Attr:$block_w,
+                       Top_AtLeast<I64Attr, 1>:$block_h,
+                       Top_AtLeast<I64Attr, 1>:$block_w,
                        Top_False:$is_CRD,
                        Top_False:$is_inversed);
   let results = (outs AnyTensor:$output);
@@ -290,9 +290,8 @@ def Top_ShuffleChannelOp : Top_ComputeOp<"ShuffleChannel",
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$group);
+                       Top_AtLeast<I64Attr, 1>:$group);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence",
@@ -310,8 +309,8 @@ def Top_ReverseSequenceOp : Top_ComputeOp<"ReverseSequence",
   }];
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$sequence_lens,
-                       I64Attr:$batch_axis,
-                       I64Attr:$time_axis);
+                       Top_AxisOf<I64Attr, 0>:$batch_axis,
+                       Top_AxisOf<I64Attr, 0>:$time_axis);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -330,7 +329,7 @@ def Top_TriluOp : Top_ComputeOp<"Trilu", [Top_MovesElements]> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$diagonal_tensor,
-                       OptionalAttr<I64Attr>:$diagonal,
+                       Top_Free<OptionalAttr<I64Attr>, "diagonals outside hold nothing">:$diagonal,
                        Top_True:$upper);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -352,8 +351,8 @@ def Top_CenterCropPadOp : Top_ComputeOp<"CenterCropPad", [Top_MovesElements]> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$shape_tensor,
-                       OptionalAttr<I64ArrayAttr>:$shape,
-                       OptionalAttr<I64ArrayAttr>:$axes);
+                       Top_Extents:$shape,
+                       Top_AxisOf<OptionalAttr<I64ArrayAttr>, 0>:$axes);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

@@ -93,12 +93,6 @@ int64_t LayerNormOp::flops() { return perElement(*this, 8); }
 LogicalResult InstanceNormOp::inferShape() { return likeInputPerChannel(*this); }
 int64_t InstanceNormOp::flops() { return perElement(*this, 8); }
 
-LogicalResult GroupNormOp::verify() {
-  auto groups = static_cast<int64_t>(getNumGroups());
-  if (groups < 1)
-    return emitOpError("num_groups is ") << groups << "; expected at least 1";
-  return success();
-}
 LogicalResult GroupNormOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
   auto groups = static_cast<int64_t>(getNumGroups());
@@ -117,12 +111,6 @@ int64_t RMSNormOp::flops() { return perElement(*this, 4); }
 LogicalResult PixelNormOp::inferShape() { return likeInputPerChannel(*this); }
 int64_t PixelNormOp::flops() { return perElement(*this, 8); }
 
-LogicalResult NormalizeOp::verify() {
-  auto p = static_cast<int64_t>(getP());
-  if (p != 1 && p != 2)
-    return emitOpError("p is ") << p << "; expected 1 or 2";
-  return success();
-}
 LogicalResult NormalizeOp::inferShape() { return likeInputAlong(*this, getAxis()); }
 int64_t NormalizeOp::flops() { return perElement(*this, 3); }
 
@@ -135,12 +123,6 @@ LogicalResult MeanVarianceNormOp::inferShape() {
 }
 int64_t MeanVarianceNormOp::flops() { return perElement(*this, 6); }
 
-LogicalResult LRNOp::verify() {
-  auto size = static_cast<int64_t>(getSize());
-  if (size < 1)
-    return emitOpError("size is ") << size << "; expected at least 1";
-  return success();
-}
 LogicalResult LRNOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
   if (dims && dims->size() < 2)

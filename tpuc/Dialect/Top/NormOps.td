@@ -93,7 +93,7 @@ def Top_LayerNormOp : Top_ComputeOp<"LayerNorm"> {
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$weight,
                        Top_OptionalTensor:$bias,
-                       Top_DefaultI64<-1>:$axis,
+                       Top_AxisOf<Top_DefaultI64<-1>, 0>:$axis,
                        Top_DefaultF64<"1e-05">:$eps);
   let results = (outs AnyTensor:$output, Top_OptionalTensor:$mean, Top_OptionalTensor:$rstd);
 }
@@ -132,10 +132,9 @@ def Top_GroupNormOp : Top_ComputeOp<"GroupNorm"> {
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$weight,
                        Top_OptionalTensor:$bias,
-                       I64Attr:$num_groups,
+                       Top_AtLeast<I64Attr, 1>:$num_groups,
                        Top_DefaultF64<"1e-05">:$eps);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 def Top_RMSNormOp : Top_ComputeOp<"RMSNorm"> {
@@ -152,7 +151,7 @@ def Top_RMSNormOp : Top_ComputeOp<"RMSNorm"> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$gamma,
-                       Top_DefaultI64<-1>:$axis,
+                       Top_AxisOf<Top_DefaultI64<-1>, 0>:$axis,
                        Top_DefaultF64<"1e-05">:$eps);
   let results = (outs AnyTensor:$output);
 }
@@ -188,10 +187,9 @@ def Top_NormalizeOp : Top_ComputeOp<"Normalize"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       Top_DefaultI64<-1>:$axis,
-                       Top_DefaultI64<2>:$p);
+                       Top_AxisOf<Top_DefaultI64<-1>, 0>:$axis,
+                       Top_Between<Top_DefaultI64<2>, 1, 2>:$p);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 def Top_MeanVarianceNormOp : Top_ComputeOp<"MeanVarianceNorm"> {
@@ -206,7 +204,7 @@ def Top_MeanVarianceNormOp : Top_ComputeOp<"MeanVarianceNorm"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$axes,
+                       Top_AxisOf<I64ArrayAttr, 0>:$axes,
                        Top_DefaultF64<"1e-09">:$eps);
   let results = (outs AnyTensor:$output);
 }
@@ -224,12 +222,11 @@ def Top_LRNOp : Top_ComputeOp<"LRN"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$size,
+                       Top_AtLeast<I64Attr, 1>:$size,
                        Top_DefaultF64<"0.0001">:$alpha,
                        Top_DefaultF64<"0.75">:$beta,
                        Top_DefaultF64<"1.0">:$bias);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 def Top_SoftmaxOp : Top_ComputeOp<"Softmax"> {
@@ -246,7 +243,7 @@ def Top_SoftmaxOp : Top_ComputeOp<"Softmax"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$axis,
+                       Top_AxisOf<I64Attr, 0>:$axis,
                        Top_DefaultF64<"1.0">:$beta,
                        Top_False:$log);
   let results = (outs AnyTensor:$output);
@@ -264,7 +261,7 @@ def Top_HardmaxOp : Top_ComputeOp<"Hardmax"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$axis);
+                       Top_AxisOf<I64Attr, 0>:$axis);
   let results = (outs AnyTensor:$output);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Support/Sizes.h"
 
 #include "mlir/IR/BuiltinDialect.h"
 
@@ -85,13 +86,9 @@ bool tpuc::top::mergeExtent(int64_t &extent, int64_t other) {
 int64_t tpuc::top::productOf(ArrayRef<int64_t> dims) {
   if (llvm::is_contained(dims, 0))
     return 0;
-  int64_t product = 1;
-  for (int64_t extent : dims) {
-    // A product beyond 63 bits belongs to no tensor that could be made.
-    if (extent == kDynamic || llvm::MulOverflow(product, extent, product))
-      return kDynamic;
-  }
-  return product;
+  if (llvm::is_contained(dims, kDynamic))
+    return kDynamic;
+  return elementsOf(dims);
 }
 
 FailureOr<Dims> tpuc::top::normalizeAxes(Operation *op, ArrayRef<int64_t> axes, int64_t rank) {

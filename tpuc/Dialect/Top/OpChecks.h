@@ -38,7 +38,7 @@ std::optional<int64_t> vectorLength(mlir::Value value);
 /// Puts what is known of either extent into `extent`. False if both are known and differ.
 bool mergeExtent(int64_t &extent, int64_t other);
 
-/// The product of extents; dynamic if one is, unless another is 0.
+/// The product of extents, at most Count::kMost; dynamic if one is, unless another is 0.
 int64_t productOf(llvm::ArrayRef<int64_t> dims);
 
 /// `axes` counted from the front of `rank` dimensions. Errors of `op`: one that does not exist or

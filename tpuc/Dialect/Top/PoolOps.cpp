@@ -28,12 +28,7 @@ template <typename Op> static LogicalResult inferPool(Op op) {
   return setResult(op, 0, elementTypeOf(op.getInput()), window->output);
 }
 
-static int64_t windowElements(ArrayAttr kernelShape) {
-  int64_t elements = 1;
-  for (int64_t extent : toInts(kernelShape))
-    elements *= extent;
-  return elements;
-}
+static Count windowElements(ArrayAttr kernelShape) { return elementsOf(toInts(kernelShape)); }
 
 LogicalResult AvgPoolOp::verify() { return verifyWindow(*this, getKernelShape().size()); }
 LogicalResult AvgPoolOp::inferShape() { return inferPool(*this); }
@@ -47,11 +42,7 @@ int64_t MaxPoolOp::flops() {
   return staticElements(getOutput()) * windowElements(getKernelShape());
 }
 
-LogicalResult MaxPoolWithMaskOp::verify() {
-  if (getStorageOrder() != 0 && getStorageOrder() != 1)
-    return emitOpError("storage_order is ") << getStorageOrder() << "; expected 0 or 1";
-  return verifyWindow(*this, getKernelShape().size());
-}
+LogicalResult MaxPoolWithMaskOp::verify() { return verifyWindow(*this, getKernelShape().size()); }
 LogicalResult MaxPoolWithMaskOp::inferShape() {
   if (failed(inferPool(*this)))
     return failure();
@@ -80,11 +71,7 @@ LogicalResult MaxUnpoolOp::inferShape() {
 }
 int64_t MaxUnpoolOp::flops() { return 0; }
 
-LogicalResult LpPoolOp::verify() {
-  if (failed(verifyAtLeast(*this, "p", getP(), 1)))
-    return failure();
-  return verifyWindow(*this, getKernelShape().size());
-}
+LogicalResult LpPoolOp::verify() { return verifyWindow(*this, getKernelShape().size()); }
 LogicalResult LpPoolOp::inferShape() { return inferPool(*this); }
 int64_t LpPoolOp::flops() {
   return staticElements(getOutput()) * 2 * windowElements(getKernelShape());
@@ -93,10 +80,7 @@ int64_t LpPoolOp::flops() {
 LogicalResult RoiAlignOp::verify() {
   if (getMode() != "Avg" && getMode() != "Max")
     return emitOpError("mode is '") << getMode() << "'; expected Avg or Max";
-  if (failed(verifyAtLeast(*this, "output_height", getOutputHeight(), 1)) ||
-      failed(verifyAtLeast(*this, "output_width", getOutputWidth(), 1)))
-    return failure();
-  return verifyAtLeast(*this, "sampling_ratio", getSamplingRatio(), 0);
+  return success();
 }
 
 LogicalResult RoiAlignOp::inferShape() {

@@ -27,13 +27,13 @@ def Top_AvgPoolOp : Top_ComputeOp<"AvgPool", [Top_KeepsSign, Top_ComputesInteger
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Dilations:$dilations,
                        Top_False:$ceil_mode,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
-                       Top_DefaultI64<0>:$pad_value,
+                       Top_I32<Top_DefaultI64<0>>:$pad_value,
                        Top_False:$count_include_pad,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
@@ -57,13 +57,13 @@ def Top_MaxPoolOp : Top_ComputeOp<"MaxPool", [Top_KeepsSign, Top_ComputesInteger
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Dilations:$dilations,
                        Top_False:$ceil_mode,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
-                       Top_DefaultI64<0>:$pad_value,
+                       Top_I32<Top_DefaultI64<0>>:$pad_value,
                        Top_False:$count_include_pad,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
@@ -84,13 +84,13 @@ def Top_MaxPoolWithMaskOp : Top_ComputeOp<"MaxPoolWithMask", [Top_MovesElements]
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Dilations:$dilations,
                        Top_False:$ceil_mode,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
-                       Top_DefaultI64<0>:$storage_order);
+                       Top_Between<Top_DefaultI64<0>, 0, 1>:$storage_order);
   let results = (outs AnyTensor:$output, AnyTensor:$mask);
   let hasVerifier = 1;
 }
@@ -111,9 +111,9 @@ def Top_MaxUnpoolOp : Top_ComputeOp<"MaxUnpool", [Top_MovesElements]> {
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$mask,
                        Top_OptionalTensor:$output_shape,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads);
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -132,13 +132,13 @@ def Top_LpPoolOp : Top_ComputeOp<"LpPool"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Dilations:$dilations,
                        Top_False:$ceil_mode,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad,
-                       Top_DefaultI64<2>:$p);
+                       Top_AtLeast<Top_DefaultI64<2>, 1>:$p);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -163,9 +163,9 @@ def Top_RoiAlignOp : Top_ComputeOp<"RoiAlign", [Top_ComputesInF32]> {
                        AnyTensor:$rois,
                        AnyTensor:$batch_indices,
                        DefaultValuedStrAttr<StrAttr, "Avg">:$mode,
-                       Top_DefaultI64<1>:$output_height,
-                       Top_DefaultI64<1>:$output_width,
-                       Top_DefaultI64<0>:$sampling_ratio,
+                       Top_AtLeast<Top_DefaultI64<1>, 1>:$output_height,
+                       Top_AtLeast<Top_DefaultI64<1>, 1>:$output_width,
+                       Top_Between<Top_DefaultI64<0>, 0, 1024>:$sampling_ratio,
                        Top_DefaultF64<"1.0">:$spatial_scale,
                        Top_True:$align_corners);
   let results = (outs AnyTensor:$output);

@@ -17,9 +17,7 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-static LogicalResult verifyBlocks(Operation *op, int64_t blockSize, std::optional<Type> to) {
-  if (blockSize < 0)
-    return op->emitOpError("attribute 'block_size' is ") << blockSize << "; expected at least 0";
+static LogicalResult verifyTarget(Operation *op, std::optional<Type> to) {
   if (to && !storageDataType(*to))
     return op->emitOpError("attribute 'to' is ") << *to << "; expected an element type of tensors";
   return success();
@@ -54,7 +52,7 @@ static LogicalResult checkParameters(Operation *op, Value input, Value parameter
   return success();
 }
 
-LogicalResult QuantizeLinearOp::verify() { return verifyBlocks(*this, getBlockSize(), getTo()); }
+LogicalResult QuantizeLinearOp::verify() { return verifyTarget(*this, getTo()); }
 
 LogicalResult QuantizeLinearOp::inferShape() {
   for (Value parameters : {Value(getScale()), getZeroPoint()})
@@ -70,7 +68,7 @@ LogicalResult QuantizeLinearOp::inferShape() {
 
 int64_t QuantizeLinearOp::flops() { return 2 * staticElements(getInput()); }
 
-LogicalResult DequantizeLinearOp::verify() { return verifyBlocks(*this, getBlockSize(), getTo()); }
+LogicalResult DequantizeLinearOp::verify() { return verifyTarget(*this, getTo()); }
 
 LogicalResult DequantizeLinearOp::inferShape() {
   for (Value parameters : {Value(getScale()), getZeroPoint()})
@@ -91,12 +89,6 @@ LogicalResult DynamicQuantizeLinearOp::inferShape() {
 
 int64_t DynamicQuantizeLinearOp::flops() { return 4 * staticElements(getInput()); }
 
-template <typename Op> static LogicalResult verifyIntegerConvolution(Op op) {
-  if (failed(verifyWindow(op, op.getKernelShape().size())))
-    return failure();
-  return verifyAtLeast(op, "group", op.getGroup(), 1);
-}
-
 template <typename Op> static LogicalResult inferConvolution(Op op, Type element) {
   std::optional<Dims> input = dimsOf(op.getInput());
   std::optional<Dims> filter = dimsOf(op.getFilter());
@@ -110,20 +102,20 @@ template <typename Op> static LogicalResult inferConvolution(Op op, Type element
 
 /// Two for each product.
 template <typename Op> static int64_t convolutionFlops(Op op) {
-  int64_t outputs = staticElements(op.getOutput());
+  const Count outputs = staticElements(op.getOutput());
   std::optional<Dims> filter = dimsOf(op.getFilter());
   if (!filter || filter->empty() || staticElements(op.getFilter()) == 0)
     return 0;
   return 2 * outputs * (staticElements(op.getFilter()) / filter->front());
 }
 
-LogicalResult QLinearConvOp::verify() { return verifyIntegerConvolution(*this); }
+LogicalResult QLinearConvOp::verify() { return verifyWindow(*this, getKernelShape().size()); }
 LogicalResult QLinearConvOp::inferShape() {
   return inferConvolution(*this, elementTypeOf(getOutputZeroPoint()));
 }
 int64_t QLinearConvOp::flops() { return convolutionFlops(*this); }
 
-LogicalResult ConvIntegerOp::verify() { return verifyIntegerConvolution(*this); }
+LogicalResult ConvIntegerOp::verify() { return verifyWindow(*this, getKernelShape().size()); }
 LogicalResult ConvIntegerOp::inferShape() {
   return inferConvolution(*this, IntegerType::get(getContext(), 32));
 }
@@ -144,7 +136,7 @@ static int64_t productFlops(Value a, Value output) {
   std::optional<Dims> left = dimsOf(a);
   return left && !left->empty() && left->back() != kDynamic
              ? 2 * staticElements(output) * left->back()
-             : 0;
+             : Count(0);
 }
 
 LogicalResult QLinearMatMulOp::inferShape() {

@@ -31,8 +31,8 @@ def Top_QuantizeLinearOp : Top_ComputeOp<"QuantizeLinear",
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$scale,
                        Top_OptionalTensor:$zero_point,
-                       Top_DefaultI64<1>:$axis,
-                       Top_DefaultI64<0>:$block_size,
+                       Top_SomeAxis<Top_DefaultI64<1>>:$axis,
+                       Top_AtLeast<Top_DefaultI64<0>, 0>:$block_size,
                        OptionalAttr<TypeAttr>:$to,
                        Top_True:$saturate);
   let results = (outs AnyTensor:$output);
@@ -57,8 +57,8 @@ def Top_DequantizeLinearOp : Top_ComputeOp<"DequantizeLinear",
   let arguments = (ins AnyTensor:$input,
                        AnyTensor:$scale,
                        Top_OptionalTensor:$zero_point,
-                       Top_DefaultI64<1>:$axis,
-                       Top_DefaultI64<0>:$block_size,
+                       Top_SomeAxis<Top_DefaultI64<1>>:$axis,
+                       Top_AtLeast<Top_DefaultI64<0>, 0>:$block_size,
                        OptionalAttr<TypeAttr>:$to);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -108,11 +108,11 @@ def Top_QLinearConvOp : Top_ComputeOp<"QLinearConv", [Top_ComputesInF32, Top_Rea
                        AnyTensor:$output_scale,
                        AnyTensor:$output_zero_point,
                        Top_OptionalTensor:$bias,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       Top_DefaultI64<1>:$group,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Group:$group,
+                       Top_Dilations:$dilations,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -164,11 +164,11 @@ def Top_ConvIntegerOp : Top_ComputeOp<"ConvInteger"> {
                        AnyTensor:$filter,
                        Top_OptionalTensor:$input_zero_point,
                        Top_OptionalTensor:$filter_zero_point,
-                       I64ArrayAttr:$kernel_shape,
-                       OptionalAttr<I64ArrayAttr>:$strides,
-                       OptionalAttr<I64ArrayAttr>:$pads,
-                       Top_DefaultI64<1>:$group,
-                       OptionalAttr<I64ArrayAttr>:$dilations,
+                       Top_KernelShape:$kernel_shape,
+                       Top_Strides:$strides,
+                       Top_Pads:$pads,
+                       Top_Group:$group,
+                       Top_Dilations:$dilations,
                        DefaultValuedStrAttr<StrAttr, "NOTSET">:$auto_pad);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;

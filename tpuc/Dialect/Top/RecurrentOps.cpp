@@ -60,8 +60,8 @@ template <typename Op> static int64_t countFlops(Op op, int64_t gates) {
       shapes->inputSize == kDynamic)
     return 0;
   auto hidden = static_cast<int64_t>(op.getHiddenSize());
-  return 2 * shapes->sequence * shapes->batch * shapes->directions * gates * hidden *
-         (shapes->inputSize + hidden);
+  return Count(2) * shapes->sequence * shapes->batch * shapes->directions * gates * hidden *
+         (Count(shapes->inputSize) + hidden);
 }
 
 /// `activationsPerDirection`: how many functions the cell has.
@@ -69,9 +69,6 @@ template <typename Op> static LogicalResult verifyCell(Op op, size_t activations
   static constexpr StringRef kKnown[] = {
       "relu",     "tanh", "sigmoid",    "affine",      "leakyrelu", "thresholdedrelu",
       "softplus", "elu",  "scaledtanh", "hardsigmoid", "softsign"};
-  auto hidden = static_cast<int64_t>(op.getHiddenSize());
-  if (hidden < 1)
-    return op.emitOpError("hidden_size is ") << hidden << "; expected at least 1";
   StringRef direction = op.getDirection();
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
     return op.emitOpError("direction is '")

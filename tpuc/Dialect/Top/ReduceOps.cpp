@@ -94,9 +94,6 @@ LogicalResult TopKOp::verify() {
     return emitOpError("has k as ")
            << (getK() ? "attribute and as operand" : "neither attribute nor operand")
            << "; expected one of both";
-  if (getK() && static_cast<int64_t>(*getK()) < 0)
-    return emitOpError("attribute 'k' is ")
-           << static_cast<int64_t>(*getK()) << "; expected at least 0";
   return success();
 }
 
@@ -177,13 +174,6 @@ LogicalResult UniqueOp::inferShape() {
 }
 
 int64_t UniqueOp::flops() { return 0; }
-
-LogicalResult NmsOp::verify() {
-  if (getCenterPointBox() != 0 && getCenterPointBox() != 1)
-    return emitOpError("attribute 'center_point_box' is ")
-           << static_cast<int64_t>(getCenterPointBox()) << "; expected 0 or 1";
-  return success();
-}
 
 LogicalResult NmsOp::inferShape() {
   std::optional<Dims> boxes = dimsOf(getBoxes());

@@ -34,7 +34,7 @@ def Top_ReduceOp : Top_ComputeOp<"Reduce", [Top_KeepsSign, Top_ComputesIntegers]
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$axes_tensor,
-                       OptionalAttr<I64ArrayAttr>:$axes,
+                       Top_AxisOf<OptionalAttr<I64ArrayAttr>, 0>:$axes,
                        Top_True:$keepdims,
                        StrAttr:$mode,
                        Top_False:$noop_with_empty_axes);
@@ -58,7 +58,7 @@ def Top_ArgOp : Top_ComputeOp<"Arg"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$axis,
+                       Top_AxisOf<I64Attr, 0>:$axis,
                        Top_True:$keepdims,
                        StrAttr:$mode,
                        Top_False:$select_last_index);
@@ -82,8 +82,8 @@ def Top_TopKOp : Top_ComputeOp<"TopK", [Top_MovesElements]> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$k_tensor,
-                       Top_DefaultI64<-1>:$axis,
-                       OptionalAttr<I64Attr>:$k,
+                       Top_AxisOf<Top_DefaultI64<-1>, 0>:$axis,
+                       Top_AtLeast<OptionalAttr<I64Attr>, 0, Top_MostExtent>:$k,
                        Top_True:$largest,
                        Top_True:$sorted);
   let results = (outs AnyTensor:$values, AnyTensor:$indices);
@@ -105,7 +105,7 @@ def Top_CumSumOp : Top_ComputeOp<"CumSum"> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$axis_tensor,
-                       OptionalAttr<I64Attr>:$axis,
+                       Top_AxisOf<OptionalAttr<I64Attr>, 0>:$axis,
                        Top_False:$exclusive,
                        Top_False:$reverse);
   let results = (outs AnyTensor:$output);
@@ -126,7 +126,7 @@ def Top_CumProdOp : Top_ComputeOp<"CumProd", [Top_ComputesInF32]> {
   }];
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$axis_tensor,
-                       OptionalAttr<I64Attr>:$axis,
+                       Top_AxisOf<OptionalAttr<I64Attr>, 0>:$axis,
                        Top_False:$exclusive,
                        Top_False:$reverse);
   let results = (outs AnyTensor:$output);
@@ -163,7 +163,7 @@ def Top_UniqueOp : Top_ComputeOp<"Unique", [Top_MovesElements, Top_ComputesInF32
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       OptionalAttr<I64Attr>:$axis,
+                       Top_AxisOf<OptionalAttr<I64Attr>, 0>:$axis,
                        Top_True:$sorted);
   let results = (outs AnyTensor:$output, Top_OptionalTensor:$indices, Top_OptionalTensor:$inverse_indices, Top_OptionalTensor:$counts);
 }
@@ -191,9 +191,8 @@ def Top_NmsOp : Top_ComputeOp<"Nms", [Top_ComputesInF32]> {
                        Top_OptionalTensor:$max_output_size,
                        Top_OptionalTensor:$iou_threshold,
                        Top_OptionalTensor:$score_threshold,
-                       Top_DefaultI64<0>:$center_point_box);
+                       Top_Between<Top_DefaultI64<0>, 0, 1>:$center_point_box);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 #endif // TPUC_DIALECT_TOP_REDUCEOPS

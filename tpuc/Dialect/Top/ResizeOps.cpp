@@ -63,21 +63,15 @@ int64_t InterpOp::flops() {
   return staticElements(getOutput()) * perAxis * 2;
 }
 
-LogicalResult UpsampleOp::verify() {
-  if (failed(verifyAtLeast(*this, "scale_h", getScaleH(), 1)))
-    return failure();
-  return verifyAtLeast(*this, "scale_w", getScaleW(), 1);
-}
-
 LogicalResult UpsampleOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
   if (dims) {
     if (dims->size() != 4)
       return emitOpError("input has shape ") << dimsText(*dims) << "; expected 4 dimensions";
     if ((*dims)[2] != kDynamic)
-      (*dims)[2] *= static_cast<int64_t>(getScaleH());
+      (*dims)[2] = Count((*dims)[2]) * getScaleH();
     if ((*dims)[3] != kDynamic)
-      (*dims)[3] *= static_cast<int64_t>(getScaleW());
+      (*dims)[3] = Count((*dims)[3]) * getScaleW();
   }
   return setResult(*this, 0, elementTypeOf(getInput()), dims);
 }
@@ -147,5 +141,5 @@ LogicalResult AffineGridOp::inferShape() {
 
 int64_t AffineGridOp::flops() {
   std::optional<Dims> output = dimsOf(getOutput());
-  return output ? staticElements(getOutput()) * 2 * output->back() : 0;
+  return output ? staticElements(getOutput()) * 2 * output->back() : Count(0);
 }

@@ -52,9 +52,9 @@ def Top_InterpOp : Top_ComputeOp<"Interp", [Top_KeepsSign, Top_ComputesIntegers]
                        Top_DefaultF64<"0.0">:$extrapolation_value,
                        Top_False:$antialias,
                        DefaultValuedStrAttr<StrAttr, "stretch">:$keep_aspect_ratio_policy,
-                       OptionalAttr<I64ArrayAttr>:$axes,
+                       Top_AxisOf<OptionalAttr<I64ArrayAttr>, 0>:$axes,
                        OptionalAttr<F64ArrayAttr>:$scales,
-                       OptionalAttr<I64ArrayAttr>:$sizes);
+                       Top_Extents:$sizes);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }
@@ -72,12 +72,11 @@ def Top_UpsampleOp : Top_ComputeOp<"Upsample", [Top_KeepsSign, Top_ComputesInteg
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       I64Attr:$scale_h,
-                       I64Attr:$scale_w,
+                       Top_AtLeast<I64Attr, 1>:$scale_h,
+                       Top_AtLeast<I64Attr, 1>:$scale_w,
                        Top_False:$do_relu,
                        Top_ReluLimit:$relu_limit);
   let results = (outs AnyTensor:$output);
-  let hasVerifier = 1;
 }
 
 def Top_GridSamplerOp : Top_ComputeOp<"GridSampler", [Top_ComputesInF32]> {

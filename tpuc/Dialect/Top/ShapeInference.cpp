@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/IntegerRanges.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Support/Convert.h"
@@ -28,9 +29,9 @@ std::optional<Dims> tpuc::top::dimsOf(Value value) {
 
 Type tpuc::top::elementTypeOf(Value value) { return getElementTypeOrSelf(value.getType()); }
 
-int64_t tpuc::top::staticElements(Value value) {
+Count tpuc::top::staticElements(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? type.getNumElements() : 0;
+  return type && type.hasStaticShape() ? elementsOf(type.getShape()) : Count(0);
 }
 
 LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,
@@ -68,7 +69,10 @@ LogicalResult tpuc::top::setResult(Operation *op, unsigned index, Type element,
                << index << " has shape " << dimsText(*known) << "; expected " << dimsText(*dims);
     }
   }
-  result.setType(RankedTensorType::get(merged, element));
+  const RankedTensorType type = RankedTensorType::get(merged, element);
+  if (failed(verifySize(op, index, type)))
+    return failure();
+  result.setType(type);
   return success();
 }
 

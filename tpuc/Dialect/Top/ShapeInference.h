@@ -10,6 +10,7 @@
 #define TPUC_DIALECT_TOP_SHAPEINFERENCE_H
 
 #include "tpuc/Support/OpShapes/Dims.h"
+#include "tpuc/Support/Sizes.h"
 #include "tpuc/Support/Tensor.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -30,13 +31,14 @@ inline Dims unknownDims(int64_t rank) { return Dims(static_cast<size_t>(rank), k
 /// The extents of a ranked tensor, kDynamic for those that are not known; none if it is unranked.
 std::optional<Dims> dimsOf(mlir::Value value);
 mlir::Type elementTypeOf(mlir::Value value);
-/// 0 unless all extents are known.
-int64_t staticElements(mlir::Value value);
+/// The number of elements, at most Count::kMost; 0 unless all extents are known.
+Count staticElements(mlir::Value value);
 
 using shapes::dimsText;
 
 /// Sets the type of result `index`: ranked with `dims`, or unranked. What the result's type already
-/// says and `dims` leaves open stays; if both are known and differ, that is an error.
+/// says and `dims` leaves open stays; if both are known and differ, that is an error, and so is a
+/// tensor that is too large (checkTensorSize).
 llvm::LogicalResult setResult(mlir::Operation *op, unsigned index, mlir::Type element,
                               const std::optional<Dims> &dims);
 

@@ -24,8 +24,8 @@ def Top_ShapeOp : Top_ComputeOp<"Shape"> {
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       Top_DefaultI64<0>:$start,
-                       OptionalAttr<I64Attr>:$end);
+                       Top_Free<Top_DefaultI64<0>, "places outside count as the nearest end">:$start,
+                       Top_Position:$end);
   let results = (outs AnyTensor:$output);
 }
 
@@ -56,7 +56,7 @@ def Top_ConstantFillOp : Top_ComputeOp<"ConstantFill", [Top_ComputesInF32, Top_R
     ```
   }];
   let arguments = (ins Top_OptionalTensor:$shape_tensor,
-                       OptionalAttr<I64ArrayAttr>:$shape,
+                       Top_Extents:$shape,
                        TypedAttrInterface:$value);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
@@ -94,7 +94,7 @@ def Top_EyeLikeOp : Top_ComputeOp<"EyeLike", [Top_ComputesInF32, Top_ReadsElemen
     ```
   }];
   let arguments = (ins AnyTensor:$input,
-                       Top_DefaultI64<0>:$k,
+                       Top_Free<Top_DefaultI64<0>, "diagonals outside hold nothing">:$k,
                        OptionalAttr<TypeAttr>:$to);
   let results = (outs AnyTensor:$output);
 }

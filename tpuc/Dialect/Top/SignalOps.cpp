@@ -65,7 +65,7 @@ LogicalResult DFTOp::inferShape() {
 /// Some 5 N log2(N) for each transform of N complex elements.
 static int64_t transformFlops(Value output, int64_t length) {
   auto perElement = static_cast<int64_t>(std::ceil(5 * std::log2(std::max<int64_t>(length, 2))));
-  return staticElements(output) / 2 * perElement;
+  return Count(staticElements(output) / 2) * perElement;
 }
 
 int64_t DFTOp::flops() {

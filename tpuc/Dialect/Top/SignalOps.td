@@ -34,7 +34,7 @@ def Top_DFTOp : Top_ComputeOp<"DFT", [Top_ComputesInF32]> {
   let arguments = (ins AnyTensor:$input,
                        Top_OptionalTensor:$length,
                        Top_OptionalTensor:$axis_tensor,
-                       Top_DefaultI64<-2>:$axis,
+                       Top_AxisOf<Top_DefaultI64<-2>, 0>:$axis,
                        Top_False:$inverse,
                        Top_False:$onesided);
   let results = (outs AnyTensor:$output);

@@ -40,7 +40,7 @@ def Top_WeightOp : Top_Op<"Weight", [Pure, Top_Structural, Top_Parameter]> {
   let arguments = (ins OptionalAttr<F64ArrayAttr>:$weight_scale);
   let results = (outs AnyRankedTensor:$output);
   let hasVerifier = 1;
-  let extraClassDeclaration = [{
+  let extraClassDeclaration = rangeTable # [{
     /// The name in the op's location.
     ::std::string name();
     /// The tensor, as a view into the weight file where that is possible.
@@ -78,10 +78,10 @@ def Top_InputOp : Top_Op<"Input", [AllTypesMatch<["input", "output"]>, Top_Struc
                        Top_False:$do_preprocess,
                        OptionalAttr<StrAttr>:$pixel_format,
                        OptionalAttr<StrAttr>:$channel_format,
-                       OptionalAttr<I64ArrayAttr>:$resize_dims,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1>:$resize_dims,
                        OptionalAttr<BoolAttr>:$keep_aspect_ratio,
                        OptionalAttr<StrAttr>:$keep_ratio_mode,
-                       OptionalAttr<I64Attr>:$pad_value,
+                       Top_Between<OptionalAttr<I64Attr>, 0, 255>:$pad_value,
                        OptionalAttr<StrAttr>:$pad_type,
                        OptionalAttr<F64ArrayAttr>:$scale,
                        OptionalAttr<F64ArrayAttr>:$mean);

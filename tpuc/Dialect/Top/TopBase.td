@@ -13,6 +13,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
+include "tpuc/Dialect/Top/IntegerRanges.td"
 include "tpuc/Dialect/Top/OpTraits.td"
 include "tpuc/Dialect/Top/TopInterfaces.td"
 
@@ -60,7 +61,15 @@ def Top_Dialect : Dialect {
   }];
 }
 
-class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemonic, traits>;
+class Top_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Top_Dialect, mnemonic, !listconcat(traits, [Top_ChecksRanges])> {
+  /// What an op that declares more has to repeat in its `extraClassDeclaration`.
+  string rangeTable = Top_RangeTable<arguments>.text;
+  let extraClassDeclaration = rangeTable;
+  assert !empty(Top_RangeTable<arguments>.names),
+         "top." # mnemonic # " has integers without a range (IntegerRanges.td): "
+             # Top_RangeTable<arguments>.names;
+}
 
 /// An op that computes tensors from tensors: no side effects, shapes by inference.
 class Top_ComputeOp<string mnemonic, list<Trait> traits = []>
@@ -73,7 +82,7 @@ class Top_ComputeOp<string mnemonic, list<Trait> traits = []>
 def Top_OptionalTensor : AnyTypeOf<[AnyTensor, NoneType], "tensor of any type, or none">;
 
 // Attributes with the defaults that the manual states.
-class Top_DefaultI64<int value> : DefaultValuedAttr<I64Attr, !cast<string>(value)>;
+class Top_DefaultI64<int value> : DefaultValuedAttr<I64Attr, "" # value>;
 class Top_DefaultF64<string value> : DefaultValuedAttr<F64Attr, value>;
 def Top_False : DefaultValuedAttr<BoolAttr, "false">;
 def Top_True : DefaultValuedAttr<BoolAttr, "true">;

@@ -10,6 +10,7 @@
 #define TPUC_DIALECT_TOP_TOPDIALECT_H
 
 #include "tpuc/Dialect/Top/ElementwiseShape.h"
+#include "tpuc/Dialect/Top/IntegerRanges.h"
 #include "tpuc/Dialect/Top/ModuleDialect.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/TopInterfaces.h"

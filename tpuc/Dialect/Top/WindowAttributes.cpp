@@ -12,27 +12,10 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
 
-LogicalResult tpuc::top::verifyInts(Operation *op, StringRef name, std::optional<ArrayAttr> ints,
-                                    size_t size, int64_t least) {
-  if (!ints)
-    return success();
-  if (ints->size() != size)
+LogicalResult tpuc::top::verifyEntries(Operation *op, StringRef name, std::optional<ArrayAttr> ints,
+                                       size_t size) {
+  if (ints && ints->size() != size)
     return op->emitOpError(name) << " has " << ints->size() << " entries; expected " << size;
-  for (int64_t value : toInts(*ints))
-    if (value < least)
-      return op->emitOpError(name) << " has an entry " << value << "; expected at least " << least;
-  return success();
-}
-
-LogicalResult tpuc::top::verifyPositive(Operation *op, StringRef name,
-                                        std::optional<ArrayAttr> ints) {
-  return verifyInts(op, name, ints, ints ? ints->size() : 0, 1);
-}
-
-LogicalResult tpuc::top::verifyAtLeast(Operation *op, StringRef name, int64_t value,
-                                       int64_t least) {
-  if (value < least)
-    return op->emitOpError(name) << " is " << value << "; expected at least " << least;
   return success();
 }
 

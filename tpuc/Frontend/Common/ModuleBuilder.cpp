@@ -165,8 +165,9 @@ Expected<Operation *> ModuleBuilder::makeOp(Block *at, OperationState &state,
   opBuilder.setInsertionPointToEnd(at);
   ErrorCatcher catcher(context());
   Operation *op = opBuilder.create(state);
+  // What the op itself demands comes first: shapes and kernels rely on it.
   auto inference = dyn_cast<top::InferShapeInterface>(op);
-  if (inference && failed(inference.inferShape())) {
+  if (failed(op->getName().verifyInvariants(op)) || (inference && failed(inference.inferShape()))) {
     op->erase();
     return makeError("", catcher.text);
   }
