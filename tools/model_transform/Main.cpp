@@ -18,6 +18,7 @@
 
 #include <cstdio>
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using namespace tpuc;
@@ -81,7 +82,9 @@ std::optional<PreprocessOptions> PreprocessArguments::read() {
 std::string bytesText(int64_t bytes) { return fmt::format("{:.1f} MB", double(bytes) / 1e6); }
 
 void print(const ModelTransformOptions &options, const ModelTransformSummary &summary) {
-  std::string flops = fmt::format("{:.3f} GFLOPs", double(summary.flops) / 1e9);
+  const bool isCounted = summary.flops < std::numeric_limits<int64_t>::max();
+  std::string flops = isCounted ? fmt::format("{:.3f} GFLOPs", double(summary.flops) / 1e9)
+                                : "more operations than 63 bits count";
   fmt::print("{}: {}, {}, {} of weights\n", options.mlir, counted(summary.numOps, "op"),
              summary.hasOpenShapes ? "open shapes" : flops, bytesText(summary.weightBytes));
   if (!summary.report)

@@ -20,6 +20,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/ConstantIndices.h"
 #include "tpuc/Driver/ModelFiles.h"
+#include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Support/RunFiles.h"
 #include "tpuc/Target/Registry.h"
@@ -218,6 +219,8 @@ Expected<void> ModelDeploy::readTop() {
   if (Expected<void> checked = checkConstantIndices(*top.module); !checked)
     return makeError(options.mlir + ": " + checked.error().where, checked.error().found,
                      checked.error().expected);
+  if (Expected<void> checked = checkTypes(*top.module, options.mlir); !checked)
+    return checked;
   if (lowering.scheme.isQuantized() && lowering.calibrationTable.empty() &&
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
@@ -286,6 +289,8 @@ Expected<void> ModelDeploy::lower() {
   Expected<Network> network = lowerAs(lowering);
   if (!network)
     return propagate(network);
+  if (Expected<void> checked = checkTensorsFit(*network->module, *target); !checked)
+    return checked;
   lowered.emplace(std::move(*network));
   lowered->module->walk([&](Operation *op) {
     if (floatLayers.contains(layerName(op)) && !isa<tpu::CastOp>(op))

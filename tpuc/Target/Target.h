@@ -213,6 +213,8 @@ struct GlobalMemoryInfo {
   uint64_t base = 0;
   /// The first address that a model may use, counted like `base`.
   uint64_t modelBase = 0;
+  /// No board with the chip has more: a model with larger tensors is refused.
+  uint64_t mostBytes = uint64_t{16} << 30;
   /// What the vendor's compiler aligns areas of global memory to.
   std::optional<uint32_t> alignment;
   /// The DMA engine's own alignment, as the vendor's headers state it; not enforced by its model.

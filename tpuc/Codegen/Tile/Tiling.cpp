@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Support/Allocator/Allocator.h"
+#include "tpuc/Support/Sizes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -22,9 +23,17 @@ using Counts = TileCounts;
 
 /// Steps cost the start of their commands: about as much as moving so many bytes.
 constexpr int64_t kStepBytes = 8192;
-/// `extent` elements in parts of equal size, a multiple of `unit`; at most `count` of them.
+/// A layer of more steps is not worth its commands, nor the time to plan them.
+constexpr int64_t kMostSteps = 1 << 16;
+
+/// The size of the parts of `extent` elements, a multiple of `unit`; at most `count` of them.
+int64_t partSize(int64_t extent, int64_t count, int64_t unit) {
+  return llvm::alignTo(llvm::divideCeil(extent, count), unit);
+}
+
+/// The parts of equal size.
 SmallVector<Range> cut(int64_t extent, int64_t count, int64_t unit) {
-  const int64_t size = llvm::alignTo(llvm::divideCeil(extent, count), unit);
+  const int64_t size = partSize(extent, count, unit);
   SmallVector<Range> ranges;
   for (int64_t begin = 0; begin < extent; begin += size)
     ranges.push_back({begin, std::min(size, extent - begin)});
@@ -48,6 +57,14 @@ struct Layout {
   unsigned maxBuffers = 1;
   int64_t cost = 0;
 };
+
+/// The tiles of a layer that is cut into so many parts along each axis.
+Count stepsOf(const Counts &counts) {
+  Count steps = 1;
+  for (unsigned count : counts)
+    steps *= int64_t(count);
+  return steps;
+}
 
 class Planner {
 public:
@@ -83,7 +100,8 @@ int64_t Planner::maxTiles(unsigned axis) const {
   if (!model.isTileable[axis])
     return 1;
   const int64_t unit = std::max(model.unit[axis], backend.tileUnit(op, axis));
-  return static_cast<int64_t>(llvm::divideCeil(model.result[axis], unit));
+  // What is beyond is not tried.
+  return std::min(static_cast<int64_t>(llvm::divideCeil(model.result[axis], unit)), kMostSteps + 1);
 }
 
 /// Walks over all steps: how large tiles get, and how often they change.
@@ -155,12 +173,14 @@ Expected<void> Planner::tryCounts(Counts counts, std::optional<Layout> &best) co
     for (int64_t count = 1; count <= most; count = nextCount(count, most)) {
       counts[axis] = static_cast<unsigned>(count);
       // Counts that give parts of the same size are the same.
+      const int64_t unit = std::max(model.unit[axis], backend.tileUnit(op, axis));
       const auto parts = static_cast<int64_t>(
-          cut(model.result[axis], count, std::max(model.unit[axis], backend.tileUnit(op, axis)))
-              .size());
+          llvm::divideCeil(model.result[axis], partSize(model.result[axis], count, unit)));
       if (parts == before)
         continue;
       before = parts;
+      if (stepsOf(counts) > kMostSteps)
+        break;
       Expected<Layout> layout = layoutFor(counts);
       if (!layout)
         return propagate(layout);

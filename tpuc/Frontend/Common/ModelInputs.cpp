@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/Common/ModelInputs.h"
+#include "tpuc/Support/Sizes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -94,10 +95,9 @@ Expected<ModelInput> InputBinder::bind(const DeclaredInput &input, size_t index)
   if (made.dims) {
     std::vector<int64_t> known(made.dims->begin(), made.dims->end());
     std::ranges::replace(known, ShapedType::kDynamic, int64_t(1));
-    Expected<int64_t> count =
-        checkedNumElements(known, made.declared, fmt::format("{}: input '{}'", where, input.name));
-    if (!count)
-      return propagate(count);
+    if (Expected<void> sized = checkTensorSize(known, made.declared); !sized)
+      return makeError(fmt::format("{}: input '{}'", where, input.name), sized.error().found,
+                       sized.error().expected);
   }
   if (!options.inputShapes.empty())
     if (Expected<void> right = bindSymbols(input, *made.dims); !right)
