@@ -215,7 +215,7 @@ TEST(LocalLoad, CountsSlicesOfNeighbouringPeriods) {
   ASSERT_TRUE(planSteps(plan, 1000));
   // Step 0: the input, what flows, and the last tile on its way out. Step 1: the next input, what
   // flows, the result.
-  const llvm::SmallVector<Footprint> load = localLoad(plan);
+  const auto load = localLoad(plan);
   EXPECT_EQ(load[0], 300);
   EXPECT_EQ(load[1], 300);
 }

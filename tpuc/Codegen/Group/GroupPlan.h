@@ -169,7 +169,7 @@ private:
 };
 
 /// What is in use in each of `plan.period()` steps, tiles of neighbouring periods included.
-llvm::SmallVector<Footprint> localLoad(const GroupPlan &plan);
+llvm::SmallVector<Footprint, 6> localLoad(const GroupPlan &plan);
 
 } // namespace tpuc::codegen
 

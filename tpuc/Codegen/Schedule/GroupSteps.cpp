@@ -437,9 +437,9 @@ Expected<void> StepPlanner::sliced(Overlap overlap) {
 
 } // namespace
 
-SmallVector<Footprint> codegen::localLoad(const GroupPlan &plan) {
+SmallVector<Footprint, 6> codegen::localLoad(const GroupPlan &plan) {
   const int64_t period = plan.period();
-  SmallVector<Footprint> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
+  SmallVector<Footprint, 6> load(plan.scratchBytes.begin(), plan.scratchBytes.end());
   for (const GroupTensor &tensor : plan.tensors) {
     const int64_t life = std::min(period, tensor.lastStep - tensor.firstStep + 1);
     const int64_t bytes = plan.ownBytes(tensor);
