@@ -151,6 +151,29 @@ TEST(Order, RefusesDeadlocksAndWrongIds) {
   EXPECT_THAT(message({withIds("sys.nop", 2, 0)}, {}), HasSubstr("id 2; expected 1"));
 }
 
+TEST(Order, HazardsAreWhatIdsLeaveOpen) {
+  const auto message = [](const char *compute, const char *move) {
+    const Expected<Command> tiu = assemble(compute, "test");
+    const Expected<Command> gdma = assemble(move, "test");
+    const std::optional<Error> error =
+        checkHazards(std::span(&*tiu, 1), std::span(&*gdma, 1), "test");
+    return error ? error->message() : "ordered";
+  };
+  const std::string load = "dma.copy #1 src_prec=f32 src=[n1 c1 h1 w16] nchw_copy=1 "
+                           "src_addr=0x100000000 dst_addr=";
+  const std::string seen = load + "0x8000100";
+  const std::string other = load + "0x8000140";
+  const char *const copy = "ar.copy #1 opd_num=1 res0_prec=f32 opd0_prec=f32 res0=[n1 c1 h1 w16] "
+                           "res0_addr=0x80 opd0_addr=0x100";
+  EXPECT_THAT(message(copy, seen.c_str()),
+              HasSubstr("test: GDMA command 0 (dma.copy): no id that orders it and test: TIU "
+                        "command 0 (ar.copy)"));
+  EXPECT_EQ(message(copy, other.c_str()), "ordered");
+  EXPECT_EQ(message((copy + std::string(" <-1")).c_str(), seen.c_str()), "ordered");
+  EXPECT_THAT(message((copy + std::string(" <-2")).c_str(), seen.c_str()),
+              HasSubstr("waits for GDMA id 2"));
+}
+
 TEST(Program, LoadsAddsAndStores) {
   Fixture fixture;
   for (int i = 0; i < 64; ++i) {

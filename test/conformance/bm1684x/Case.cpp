@@ -167,7 +167,7 @@ ElementAt elementsOf(uint8_t *local, uint8_t *global) {
                        : local + (view.address - kLocalBase)) +
              offset;
     }
-    int64_t at = view.startLane() + c;
+    int64_t at = startLane(view) + c;
     offset = (offset + at / kLanes * view.stride[1]) * view.bytes();
     return local + at % kLanes * kLaneBytes + view.address % kLaneBytes + offset;
   };

@@ -119,6 +119,8 @@ void Bench::run() {
   done = std::move(*finished);
   std::optional<Error> error = checkProgram(done.tiu, done.gdma, "program");
   ASSERT_FALSE(error) << error->message();
+  error = checkHazards(done.tiu, done.gdma, "program");
+  ASSERT_FALSE(error) << error->message();
   std::vector<uint8_t> other = global;
   carryOut(false, other);
   carryOut(true, global);

@@ -10,90 +10,17 @@
 #define TPUC_TARGET_BM1684X_KERNELS_BUILDER_H
 
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
-
-#include <array>
-#include <map>
-#include <string>
-#include <unordered_map>
-#include <vector>
+#include "tpuc/Target/BM168x/CommandBuilder.h"
 
 namespace tpuc::bm1684x {
 
-/// The commands of a group, with their end commands, and the layer of each.
-struct CommandStreams {
-  std::vector<Command> tiu;
-  std::vector<Command> gdma;
-  /// For each command of `tiu` and `gdma` an index into `layers`; the end commands belong to the
-  /// last layer.
-  std::vector<uint32_t> tiuLayers;
-  std::vector<uint32_t> gdmaLayers;
-  std::vector<std::string> layers;
-};
+using bm168x::AccessMap;
+using bm168x::CommandStreams;
 
-/// Who used the bytes of local memory last: for one engine, the ids of the last command that wrote
-/// and that read each byte of any lane.
-class AccessMap {
+/// Takes commands of both engines in program order and gives them ids and waits.
+class Builder : public bm168x::CommandBuilder {
 public:
-  struct Ids {
-    uint32_t writer = 0;
-    uint32_t reader = 0;
-  };
-
-  /// The latest ids of any of the bytes [first, last).
-  Ids latest(uint32_t first, uint32_t last) const;
-  /// Command `id` uses the bytes [first, last).
-  void record(uint32_t first, uint32_t last, uint32_t id, bool isWritten, bool isRead);
-
-private:
-  void split(uint32_t at);
-
-  /// Intervals by their first byte; each reaches to the next one.
-  std::map<uint32_t, Ids> intervals{{0, {}}};
-};
-
-/// Takes commands of both engines in program order and gives them ids and waits. A command waits
-/// for the other engine's last command that writes what it reads or writes, or reads what it
-/// writes, unless an earlier command of its engine waited for that one or a later one. Both engines
-/// work in order, so only local memory can bring a conflict: the TIU sees no other memory.
-/// Bytes are compared lane by lane alike, whichever lanes a tensor uses.
-class Builder {
-public:
-  /// The following commands belong to this layer. A name may come again.
-  void beginLayer(std::string_view name);
-  /// The layer that began last; "" before the first.
-  const std::string &layer() const { return layerNames[currentLayer]; }
-
-  /// Appends a command; its id and wait are set here.
-  void add(Command command);
-  /// Makes `finish` fail with an error that names the current layer, unless it does so already.
-  void fail(std::string found, std::string expected);
-
-  size_t numCommands(Engine engine) const { return queue(engine).commands.size(); }
-
-  /// Adds the end commands and hands everything over; the builder is as new afterwards. Errors name
-  /// the layer: a command that the machine does not allow (an operand that leaves its lane), more
-  /// than 2^20 - 2 commands on an engine.
-  Expected<CommandStreams> finish();
-
-private:
-  struct Queue {
-    std::vector<Command> commands;
-    std::vector<uint32_t> layers;
-    AccessMap accesses;
-    /// The latest id of the other engine that a command of this queue waits for.
-    uint32_t awaited = 0;
-  };
-
-  Queue &queue(Engine engine) { return queues[static_cast<size_t>(engine)]; }
-  const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
-  uint32_t neededWait(const OperandList &operands, Engine engine) const;
-  void addEnd(Engine engine, const CommandOp &operation);
-
-  std::array<Queue, 2> queues;
-  std::vector<std::string> layerNames{""};
-  std::unordered_map<std::string, uint32_t> layerIndices{{"", 0}};
-  uint32_t currentLayer = 0;
-  std::optional<Error> firstError;
+  Builder();
 };
 
 } // namespace tpuc::bm1684x

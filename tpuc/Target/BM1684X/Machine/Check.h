@@ -27,8 +27,14 @@ serialOrder(std::span<const Command> tiu, std::span<const Command> gdma, const s
 /// leave their memory. Errors name `where`.
 std::optional<Error> checkCommand(const Command &command, const std::string &where);
 
-/// All of the above for two streams: the first error of a command, then of their order.
+/// The first error of a command of two streams, then of their order.
 std::optional<Error> checkProgram(std::span<const Command> tiu, std::span<const Command> gdma,
+                                  const std::string &where);
+
+/// Two commands whose order changes the result, and that no id puts in order: an error that names
+/// both. Bytes of local memory count as the same in all lanes, so the programs of others may have
+/// such pairs. Errors are also those of `serialOrder`.
+std::optional<Error> checkHazards(std::span<const Command> tiu, std::span<const Command> gdma,
                                   const std::string &where);
 
 } // namespace tpuc::bm1684x

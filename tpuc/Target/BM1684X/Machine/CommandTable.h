@@ -16,6 +16,7 @@
 #define TPUC_TARGET_BM1684X_MACHINE_COMMANDTABLE_H
 
 #include "tpuc/Target/BM168x/Fields.h"
+#include "tpuc/Target/BM168x/LocalMemory.h"
 #include "tpuc/Target/Common/CommandTable.h"
 
 namespace tpuc::bm1684x {
@@ -88,13 +89,14 @@ inline constexpr unsigned kTensor = 0, kMatrix = 1, kSelect = 2, kGeneral = 3, k
 } // namespace gdma
 
 /// The chip's memories.
-inline constexpr unsigned kLanes = 64;
+using bm168x::kLanes;
 inline constexpr uint32_t kLaneBytes = 256 << 10;
 inline constexpr uint32_t kBankBytes = 16 << 10;
 inline constexpr uint32_t kLocalBytes = kLanes * kLaneBytes;
 /// Bytes that one lane computes at a time; aligned layouts start channels at multiples of it.
 inline constexpr unsigned kEuBytes = 64;
 inline constexpr uint64_t kLocalBase = 0x0800'0000;
+inline constexpr bm168x::LocalMemory kLocalMemory = {kLocalBase, kLaneBytes, kEuBytes};
 inline constexpr uint64_t kStaticBase = 0x0900'0000;
 inline constexpr uint32_t kStaticBytes = 16 << 10;
 inline constexpr uint64_t kL2Base = 0x1000'0000;

@@ -31,7 +31,7 @@ Source sourceOf(const Decoded &decoded, Role role, Field address, Prec prec, boo
 
 Located locateLocal(Exec &exec, const View &view) {
   return {view, exec.memory.local().data() + view.address % kLaneBytes, kLaneBytes,
-          view.startLane()};
+          startLane(view)};
 }
 
 Located locate(Exec &exec, const Source &source) {
@@ -51,7 +51,7 @@ uint64_t lanesOf(const View &view) {
     return ~uint64_t{0};
   uint64_t lanes = 0;
   for (int64_t c = 0; c < view.shape[1]; ++c)
-    lanes |= uint64_t{1} << (view.startLane() + c) % kLanes;
+    lanes |= uint64_t{1} << (startLane(view) + c) % kLanes;
   return lanes;
 }
 

@@ -14,32 +14,20 @@ namespace tpuc::bm1684x::detail {
 
 namespace {
 
-bool isLocalAddress(uint64_t address) {
-  return address >= kLocalBase && address < kLocalBase + kLocalBytes;
-}
+bool isLocalAddress(uint64_t address) { return kLocalMemory.contains(address); }
 
 View gdmaView(uint64_t address, Prec prec, const Extents &shape, const Extents &stride) {
-  bool isLocal = isLocalAddress(address);
-  return {isLocal ? address - kLocalBase : address, prec, shape, stride, isLocal};
+  return bm168x::transferView(kLocalMemory, address, prec, shape, stride);
 }
 
 /// Row-major outside, 64-byte aligned channels in local memory.
 Extents defaultStrides(uint64_t address, const Extents &shape, unsigned bytes) {
-  if (isLocalAddress(address))
-    return layoutStrides(Layout::Aligned, shape, bytes, address - kLocalBase);
-  return {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1};
+  return bm168x::transferStrides(kLocalMemory, address, shape, bytes);
 }
 
-struct GdmaReader {
+struct GdmaReader : bm168x::Transfer {
   const Command &command;
   const std::string &where;
-  Prec prec;
-  uint64_t src;
-  uint64_t dst;
-  Extents srcShape;
-  Extents dstShape;
-  Extents srcStride;
-  Extents dstStride;
   bool isFill;
   OperandList list;
 
@@ -50,18 +38,7 @@ struct GdmaReader {
 };
 
 GdmaReader makeReader(const Command &command, const std::string &where) {
-  auto group = [&](Field n, Field c, Field h, Field w) { return extentsOf(command, n, c, h, w); };
-  return {command,
-          where,
-          command.as<Prec>(Field::SrcPrec),
-          command.address(Field::SrcAddrL32, Field::SrcAddrH8),
-          command.address(Field::DstAddrL32, Field::DstAddrH8),
-          group(Field::SrcNsize, Field::SrcCsize, Field::SrcHsize, Field::SrcWsize),
-          group(Field::DstNsize, Field::DstCsize, Field::DstHsize, Field::DstWsize),
-          group(Field::SrcNstride, Field::SrcCstride, Field::SrcHstride, Field::SrcWstride),
-          group(Field::DstNstride, Field::DstCstride, Field::DstHstride, Field::DstWstride),
-          command.get(Field::FillConstantEn) != 0,
-          {}};
+  return {bm168x::transferOf(command), command, where, command.get(Field::FillConstantEn) != 0, {}};
 }
 
 Expected<OperandList> general(GdmaReader &r) {
@@ -224,7 +201,7 @@ Expected<OperandList> tensor(GdmaReader &r) {
   bool isMasked = r.command.address(Field::LanesL32, Field::LanesH32) != allLanes;
   r.list.addResult(Role::Res0, gdmaView(r.dst, r.prec, target, dstStride), isMasked);
   const View &result = r.list.back();
-  if (isBroadcast && (!result.isLocal || result.startLane() + target[1] > kLanes))
+  if (isBroadcast && (!result.isLocal || startLane(result) + target[1] > kLanes))
     return r.error(fmt::format("dst [c{}] at {:#x}", target[1], r.dst),
                    "channels that do not pass the last lane of local memory");
   return r.list;

@@ -10,67 +10,19 @@
 
 #include "tpuc/Support/Float.h"
 
+#include <cassert>
 #include <cmath>
 #include <cstring>
-#include <fmt/format.h>
-#include <new>
 #include <numbers>
 
 namespace tpuc::bm1684x {
 
 namespace {
-constexpr std::align_val_t kPage{4096};
+constexpr bm168x::ChipMemory kOtherMemories[] = {{kStaticBase, kStaticBytes}, {kL2Base, kL2Bytes}};
 } // namespace
 
-void Memory::Free::operator()(uint8_t *bytes) const { ::operator delete(bytes, kPage); }
-
-Memory::Memory()
-    : localBytes(static_cast<uint8_t *>(::operator new(kLocalBytes, kPage))),
-      staticBytes(kStaticBytes), l2Bytes(kL2Bytes) {
-  constexpr uint8_t kPattern[] = {0xef, 0xbe, 0xad, 0xde};
-  for (size_t i = 0; i < kLocalBytes; i += sizeof kPattern)
-    std::memcpy(localBytes.get() + i, kPattern, sizeof kPattern);
-  fillStaticTables(staticBytes);
-}
-
-Expected<void> Memory::map(Region region) {
-  auto text = [](const Region &r) {
-    return fmt::format("{:#x} to {:#x}", r.address, r.address + r.size);
-  };
-  if (region.address < kGlobalBase || region.address + region.size < region.address)
-    return makeError("global memory", text(region),
-                     fmt::format("addresses from {:#x}", kGlobalBase));
-  for (const Region &other : regions)
-    if (region.address < other.address + other.size && other.address < region.address + region.size)
-      return makeError("global memory", fmt::format("{}, mapped to {}", text(region), text(other)),
-                       "regions that do not overlap");
-  regions.push_back(region);
-  return {};
-}
-
-Expected<void> Memory::mapGlobal(uint64_t address, std::span<uint8_t> bytes) {
-  return map({address, bytes.size(), bytes.data(), true});
-}
-
-Expected<void> Memory::mapGlobalReadOnly(uint64_t address, std::span<const uint8_t> bytes) {
-  // `resolve` hands it out for reading only.
-  return map({address, bytes.size(), const_cast<uint8_t *>(bytes.data()), false});
-}
-
-uint8_t *Memory::resolve(uint64_t address, uint64_t size, bool forWriting) {
-  auto within = [&](uint64_t base, uint64_t length) {
-    return address >= base && size <= length && address - base <= length - size;
-  };
-  for (const Region &region : regions)
-    if (within(region.address, region.size))
-      return forWriting && !region.isWritable ? nullptr : region.bytes + (address - region.address);
-  if (within(kLocalBase, kLocalBytes))
-    return localBytes.get() + (address - kLocalBase);
-  if (within(kStaticBase, kStaticBytes))
-    return staticBytes.data() + (address - kStaticBase);
-  if (within(kL2Base, kL2Bytes))
-    return l2Bytes.data() + (address - kL2Base);
-  return nullptr;
+Memory::Memory() : bm168x::Memory(kLocalMemory, kOtherMemories, kGlobalBase) {
+  fillStaticTables(staticMemory());
 }
 
 namespace {

@@ -16,60 +16,14 @@
 namespace tpuc::bm1684x {
 
 Extents layoutStrides(Layout layout, const Extents &shape, unsigned bytes, uint64_t address) {
-  int64_t perLine = kEuBytes / bytes;
-  int64_t hStride = layout == Layout::LineAligned ? alignUp(shape[3], perLine) : shape[3];
-  int64_t cStride = shape[2] * hStride;
-  if (layout == Layout::Aligned)
-    cStride = alignUp(cStride, perLine);
-  if (layout == Layout::PerChannel)
-    return {0, 1, 0, 0};
-  int64_t startLane = static_cast<int64_t>(address / kLaneBytes);
-  return {ceilDiv(startLane + shape[1], kLanes) * cStride, cStride, hStride, 1};
+  return bm168x::layoutStrides(kLocalMemory, layout, shape, bytes, address);
 }
 
 View localView(uint64_t address, Prec prec, const Extents &shape, Layout layout) {
-  return {address, prec, shape, layoutStrides(layout, shape, precBytes(prec), address), true};
+  return bm168x::localView(kLocalMemory, address, prec, shape, layout);
 }
 
-ByteRange touchedBytes(const View &view) {
-  if (view.numElements() == 0)
-    return {};
-  Extents last;
-  for (size_t i = 0; i < 4; ++i)
-    last[i] = view.shape[i] - 1;
-  int64_t firstSlot = 0;
-  if (view.isLocal) {
-    int64_t start = view.startLane() % kLanes;
-    last[1] = (start + view.shape[1] - 1) / kLanes;
-    // A tensor that starts in a late lane and wraps around has its first channels in slot 0.
-    firstSlot = start / kLanes;
-  }
-  int64_t end = firstSlot * view.stride[1];
-  for (size_t i = 0; i < 4; ++i)
-    end += last[i] * view.stride[i];
-  return {0, (end + 1) * view.bytes()};
-}
-
-std::string_view roleName(Role role) {
-  constexpr std::string_view kNames[] = {"res0", "res1", "opd0", "opd1", "opd2", "opd3"};
-  return kNames[static_cast<size_t>(role)];
-}
-
-void OperandList::add(Role role, const View &view) { operands.push_back({role, view}); }
-
-void OperandList::addResult(Role role, const View &view, bool isRead) {
-  operands.push_back({role, view, true, isRead});
-}
-
-const View *OperandList::find(Role role) const {
-  auto found = std::ranges::find(operands, role, &Operand::role);
-  return found == operands.end() ? nullptr : &found->view;
-}
-
-Extents extentsOf(const Command &command, Field n, Field c, Field h, Field w) {
-  auto value = [&](Field field) { return static_cast<int64_t>(command.get(field)); };
-  return {value(n), value(c), value(h), value(w)};
-}
+ByteRange touchedBytes(const View &view) { return bm168x::touchedBytes(kLocalMemory, view); }
 
 namespace {
 
@@ -440,34 +394,7 @@ Expected<OperandList> operandsOf(const Command &command, const std::string &wher
 }
 
 std::optional<Error> checkOperands(const OperandList &operands, const std::string &where) {
-  for (const Operand &operand : operands.all()) {
-    const View &view = operand.view;
-    if (view.address % view.bytes() != 0)
-      return Error{where, fmt::format("{} at {:#x}", roleName(operand.role), view.address),
-                   fmt::format("a multiple of {} bytes", view.bytes())};
-    // Strides of 0 let a few bytes stand for any number of elements.
-    constexpr int64_t kMostElements = int64_t{1} << 31;
-    int64_t count = 1;
-    for (int64_t extent : view.shape)
-      if (__builtin_mul_overflow(count, extent, &count) || count > kMostElements)
-        return Error{where,
-                     fmt::format("{} [{}]", roleName(operand.role), fmt::join(view.shape, ",")),
-                     fmt::format("{} elements at most", kMostElements)};
-    ByteRange range = touchedBytes(view);
-    if (view.isLocal) {
-      int64_t inLane = static_cast<int64_t>(view.address % kLaneBytes);
-      if (view.address >= kLocalBytes)
-        return Error{where, fmt::format("{} at {:#x}", roleName(operand.role), view.address),
-                     fmt::format("an offset in local memory, below {:#x}", kLocalBytes)};
-      if (inLane + range.last > kLaneBytes)
-        return Error{where,
-                     fmt::format("{} [{}] at {:#x} reaches byte {:#x} of its lanes",
-                                 roleName(operand.role), fmt::join(view.shape, ","), view.address,
-                                 inLane + range.last),
-                     fmt::format("at most {:#x}", kLaneBytes)};
-    }
-  }
-  return std::nullopt;
+  return bm168x::checkOperands(kLocalMemory, operands, where);
 }
 
 } // namespace tpuc::bm1684x

@@ -17,16 +17,6 @@ namespace tpuc::bm1684x::detail {
 
 namespace {
 
-bool isLocal(uint64_t address) {
-  return address >= kLocalBase && address < kLocalBase + kLocalBytes;
-}
-
-Direction directionOf(uint64_t source, uint64_t destination) {
-  if (isLocal(source))
-    return isLocal(destination) ? Direction::LocalToLocal : Direction::LocalToSystem;
-  return isLocal(destination) ? Direction::SystemToLocal : Direction::SystemToSystem;
-}
-
 /// One side of a tensor transfer in global memory: blocks at i * strides[0] + j * strides[1] bytes.
 struct Blocks {
   std::array<int64_t, 2> counts;
@@ -115,8 +105,9 @@ struct GdmaCost {
 
 GdmaCost::GdmaCost(const Command &command, const TimingInfo &timing)
     : command(command), timing(timing), elementBytes(precBytes(command.as<Prec>(Field::SrcPrec))),
-      direction(directionOf(command.address(Field::SrcAddrL32, Field::SrcAddrH8),
-                            command.address(Field::DstAddrL32, Field::DstAddrH8))),
+      direction(bm168x::directionOf(kLocalMemory,
+                                    command.address(Field::SrcAddrL32, Field::SrcAddrH8),
+                                    command.address(Field::DstAddrL32, Field::DstAddrH8))),
       source(
           extentsOf(command, Field::SrcNsize, Field::SrcCsize, Field::SrcHsize, Field::SrcWsize)),
       destination(
@@ -277,8 +268,10 @@ std::optional<CommandCost> gdmaCost(const Command &command, const TimingInfo &ti
     cost.bytes = product({formulas.sourceElements(), formulas.elementBytes});
   if (!isFill)
     cost.direction = formulas.direction;
-  bool usesGlobal = isFill ? !isLocal(command.address(Field::DstAddrL32, Field::DstAddrH8))
-                           : formulas.direction != Direction::LocalToLocal;
+  const uint64_t destination = command.address(Field::DstAddrL32, Field::DstAddrH8);
+  cost.fillsGlobal = isFill && destination >= kGlobalBase;
+  bool usesGlobal =
+      isFill ? !kLocalMemory.contains(destination) : formulas.direction != Direction::LocalToLocal;
   cost.cycles += timing.transferStartCycles + (usesGlobal ? timing.memoryLatencyCycles : 0);
   return cost;
 }

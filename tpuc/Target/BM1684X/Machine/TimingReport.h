@@ -9,19 +9,15 @@
 #ifndef TPUC_TARGET_BM1684X_MACHINE_TIMINGREPORT_H
 #define TPUC_TARGET_BM1684X_MACHINE_TIMINGREPORT_H
 
-#include "tpuc/Model/TimingResult.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
+#include "tpuc/Target/BM168x/TimingReport.h"
 
 namespace tpuc::bm1684x {
 
-/// The layer of each command, in the order of the streams. Empty names, and commands beyond the
-/// end, belong to no layer.
-struct CommandLayers {
-  std::vector<std::string> tiu, gdma;
-};
+using bm168x::CommandLayers;
 
-/// What the reports say of every command, kind of commands and layer, in the form that all chips
-/// have. Engines are TIU and GDMA; sets of parameters are `vendor` and `conservative`.
+/// What the reports say of every command, kind of commands and layer. Sets of parameters are
+/// `vendor` and `conservative`.
 model::TimingResult timingResult(const TimingReports &reports, const CommandLayers &layers = {});
 
 } // namespace tpuc::bm1684x

@@ -94,7 +94,7 @@ Expected<Step> prepareTranspose(const Decoded &decoded) {
   source.prec = view.prec;
   if (sub <= kWidthTranspose)
     return transposeStep(result, source);
-  if (sub == kLaneBroadcast && result.startLane() + result.shape[1] > kLanes)
+  if (sub == kLaneBroadcast && startLane(result) + result.shape[1] > kLanes)
     return decoded.unsupported("channels that pass the last lane");
   return laneStep(result, source);
 }

@@ -13,55 +13,11 @@
 
 namespace tpuc::bm1684x {
 
-int32_t Window::source(size_t axis, int64_t out, int64_t k) const {
-  int64_t length = (image[axis] - 1) * (insert[axis] + 1) + 1;
-  int64_t at = out * stride[axis] + k * dilation[axis] - padLow[axis];
-  if (at < 0 || at >= length) {
-    if (padMode == 0)
-      return kPadValue;
-    if (padMode == 1) {
-      int64_t period = length == 1 ? 1 : 2 * (length - 1);
-      at = ((at % period) + period) % period;
-      at = at < length ? at : period - at;
-    } else if (padMode == 2) {
-      at = std::clamp<int64_t>(at, 0, length - 1);
-    } else {
-      at = ((at % length) + length) % length;
-    }
-  }
-  if (at % (insert[axis] + 1) != 0)
-    return kInsertValue;
-  return static_cast<int32_t>(at / (insert[axis] + 1));
-}
-
 Expected<Window> windowOf(const Decoded &decoded) {
-  auto pair = [&](Field h, Field w) {
-    return std::array<int64_t, 2>{static_cast<int64_t>(decoded.get(h)),
-                                  static_cast<int64_t>(decoded.get(w))};
-  };
-  Window window;
-  window.image = pair(Field::Opd0H, Field::Opd0W);
-  window.result = pair(Field::Res0H, Field::Res0W);
-  window.kernel = pair(Field::Opd1H, Field::Opd1W);
-  window.stride = pair(Field::ResOpYStr, Field::ResOpXStr);
-  window.dilation = pair(Field::Opd1YIns0, Field::Opd1XIns0);
-  window.insert = pair(Field::Opd0YIns0, Field::Opd0XIns0);
-  window.padLow = pair(Field::Opd0UpPad, Field::Opd0LfPad);
-  window.padHigh = pair(Field::Opd0DnPad, Field::Opd0RtPad);
-  window.padMode = static_cast<unsigned>(decoded.get(Field::PadMode));
-  for (size_t axis = 0; axis < 2; ++axis) {
-    ++window.dilation[axis];
-    int64_t padded = (window.image[axis] - 1) * (window.insert[axis] + 1) + 1 +
-                     window.padLow[axis] + window.padHigh[axis];
-    int64_t covered = (window.result[axis] - 1) * window.stride[axis] +
-                      (window.kernel[axis] - 1) * window.dilation[axis] + 1;
-    if (window.kernel[axis] < 1 || covered > padded)
-      return makeError(decoded.where,
-                       fmt::format("{}: windows that cover {} of {} {}",
-                                   decoded.command.operation().name, covered, padded,
-                                   axis == 0 ? "rows" : "columns"),
-                       "windows inside of the padded image");
-  }
+  Expected<Window> read = bm168x::readWindow(decoded.command, decoded.where);
+  if (!read)
+    return read;
+  const Window &window = *read;
   // Strides of 0 let a few bytes stand for any number of elements.
   constexpr int64_t kMostProducts = int64_t{1} << 38;
   const bool isConv = decoded.command.operation().opcode == tiu::kConv;
@@ -74,7 +30,7 @@ Expected<Window> windowOf(const Decoded &decoded) {
                                    decoded.command.operation().name, window.kernel[0],
                                    window.kernel[1], decoded.result().numElements()),
                        fmt::format("{} products at most", kMostProducts));
-  return window;
+  return read;
 }
 
 Fillers fillersOf(const Decoded &decoded, Prec prec, bool isSigned) {

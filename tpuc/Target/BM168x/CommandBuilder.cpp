@@ -1,0 +1,131 @@
+//===- CommandBuilder.cpp - Collecting the commands of both engines -------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM168x/CommandBuilder.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace tpuc::bm168x {
+
+AccessMap::Ids AccessMap::latest(uint32_t first, uint32_t last) const {
+  Ids found;
+  for (auto it = std::prev(intervals.upper_bound(first)); it != intervals.end() && it->first < last;
+       ++it) {
+    found.writer = std::max(found.writer, it->second.writer);
+    found.reader = std::max(found.reader, it->second.reader);
+  }
+  return found;
+}
+
+void AccessMap::split(uint32_t at) {
+  auto before = std::prev(intervals.upper_bound(at));
+  if (before->first != at)
+    intervals.emplace_hint(std::next(before), at, before->second);
+}
+
+void AccessMap::record(uint32_t first, uint32_t last, uint32_t id, bool isWritten, bool isRead) {
+  if (first >= last)
+    return;
+  split(first);
+  split(last);
+  for (auto it = intervals.find(first); it != intervals.end() && it->first < last;) {
+    if (isWritten)
+      it->second.writer = id;
+    if (isRead)
+      it->second.reader = id;
+    // Neighbours with the same past are one again.
+    bool repeats = it != intervals.begin() && std::prev(it)->second.writer == it->second.writer &&
+                   std::prev(it)->second.reader == it->second.reader;
+    it = repeats ? intervals.erase(it) : std::next(it);
+  }
+}
+
+void CommandBuilder::beginLayer(std::string_view name) {
+  auto [found, isNew] =
+      layerIndices.try_emplace(std::string(name), static_cast<uint32_t>(layerNames.size()));
+  if (isNew)
+    layerNames.emplace_back(name);
+  currentLayer = found->second;
+}
+
+void CommandBuilder::fail(std::string found, std::string expected) {
+  if (!firstError)
+    firstError = Error{layer(), std::move(found), std::move(expected)};
+}
+
+uint32_t CommandBuilder::neededWait(const OperandList &operands, Engine engine) const {
+  Engine other = engine == Engine::Tiu ? Engine::Gdma : Engine::Tiu;
+  uint32_t wait = 0;
+  for (const Operand &operand : operands.all()) {
+    std::optional<LaneBytes> bytes = laneBytesOf(chip->lanes, operand.view);
+    if (!bytes)
+      continue;
+    AccessMap::Ids ids = queue(other).accesses.latest(bytes->first, bytes->last);
+    wait = std::max(wait, ids.writer);
+    if (operand.isWritten)
+      wait = std::max(wait, ids.reader);
+  }
+  return wait;
+}
+
+void CommandBuilder::add(mc::Command command) {
+  if (firstError)
+    return;
+  const auto engine = static_cast<Engine>(command.engine());
+  Queue &own = queue(engine);
+  if (own.commands.size() >= chip->mostCommands)
+    return fail(fmt::format("{} commands on one engine", own.commands.size() + 1),
+                fmt::format("{} at most", chip->mostCommands));
+  auto id = static_cast<uint32_t>(own.commands.size() + 1);
+  command.set(Field::CmdId, id);
+  Expected<OperandList> operands = chip->operandsOf(command, layer());
+  if (!operands) {
+    firstError = operands.error();
+    return;
+  }
+  if ((firstError = checkOperands(chip->lanes, *operands, layer())))
+    return;
+  uint32_t wait = neededWait(*operands, engine);
+  // The engine works in order: what was awaited once is over.
+  command.set(Field::CmdIdDep, wait > own.awaited ? wait : 0);
+  own.awaited = std::max(own.awaited, wait);
+  for (const Operand &operand : operands->all())
+    if (std::optional<LaneBytes> bytes = laneBytesOf(chip->lanes, operand.view))
+      own.accesses.record(bytes->first, bytes->last, id, operand.isWritten,
+                          !operand.isWritten || operand.isRead);
+  own.commands.push_back(command);
+  own.layers.push_back(currentLayer);
+}
+
+void CommandBuilder::addEnd(Engine engine) {
+  const std::optional<mc::Command> &prototype = chip->ends[static_cast<size_t>(engine)];
+  if (!prototype)
+    return;
+  Queue &own = queue(engine);
+  mc::Command end = *prototype;
+  end.set(Field::CmdId, own.commands.size() + 1);
+  own.commands.push_back(end);
+  own.layers.push_back(currentLayer);
+}
+
+Expected<CommandStreams> CommandBuilder::finish() {
+  addEnd(Engine::Tiu);
+  addEnd(Engine::Gdma);
+  std::optional<Error> error = std::move(firstError);
+  CommandStreams streams{std::move(queue(Engine::Tiu).commands),
+                         std::move(queue(Engine::Gdma).commands),
+                         std::move(queue(Engine::Tiu).layers),
+                         std::move(queue(Engine::Gdma).layers), std::move(layerNames)};
+  *this = CommandBuilder(*chip);
+  if (error)
+    return tl::unexpected<Error>(std::move(*error));
+  return streams;
+}
+
+} // namespace tpuc::bm168x

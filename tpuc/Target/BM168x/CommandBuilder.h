@@ -1,0 +1,116 @@
+//===- CommandBuilder.h - Collecting the commands of both engines -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM168X_COMMANDBUILDER_H
+#define TPUC_TARGET_BM168X_COMMANDBUILDER_H
+
+#include "tpuc/Target/BM168x/Views.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tpuc::bm168x {
+
+/// The commands of a group, with their end commands if the chip has any, and the layer of each.
+struct CommandStreams {
+  std::vector<mc::Command> tiu;
+  std::vector<mc::Command> gdma;
+  /// For each command of `tiu` and `gdma` an index into `layers`; the end commands belong to the
+  /// last layer.
+  std::vector<uint32_t> tiuLayers;
+  std::vector<uint32_t> gdmaLayers;
+  std::vector<std::string> layers;
+};
+
+/// Who used the bytes of local memory last: for one engine, the ids of the last command that wrote
+/// and that read each byte of any lane.
+class AccessMap {
+public:
+  struct Ids {
+    uint32_t writer = 0;
+    uint32_t reader = 0;
+  };
+
+  /// The latest ids of any of the bytes [first, last).
+  Ids latest(uint32_t first, uint32_t last) const;
+  /// Command `id` uses the bytes [first, last).
+  void record(uint32_t first, uint32_t last, uint32_t id, bool isWritten, bool isRead);
+
+private:
+  void split(uint32_t at);
+
+  /// Intervals by their first byte; each reaches to the next one.
+  std::map<uint32_t, Ids> intervals{{0, {}}};
+};
+
+/// What the builder asks of a chip.
+struct BuilderChip {
+  LocalMemory lanes;
+  /// The operands of a command, or an error that names `where`.
+  Expected<OperandList> (*operandsOf)(const mc::Command &command, const std::string &where);
+  /// What closes the stream of each engine, if anything does; its id is set by the builder.
+  std::array<std::optional<mc::Command>, kNumEngines> ends;
+  /// As many as ids can name, without the end command.
+  size_t mostCommands;
+};
+
+/// Takes commands of both engines in program order and gives them ids and waits. A command waits
+/// for the other engine's last command that writes what it reads or writes, or reads what it
+/// writes, unless an earlier command of its engine waited for that one or a later one. Both engines
+/// work in order, so only local memory can bring a conflict: of the other memories, the TIU writes
+/// none, and reads only what is never overwritten. Bytes are compared lane by lane alike, whichever
+/// lanes a tensor uses.
+class CommandBuilder {
+public:
+  explicit CommandBuilder(const BuilderChip &chip) : chip(&chip) {}
+
+  /// The following commands belong to this layer. A name may come again.
+  void beginLayer(std::string_view name);
+  /// The layer that began last; "" before the first.
+  const std::string &layer() const { return layerNames[currentLayer]; }
+
+  /// Appends a command; its id and wait are set here.
+  void add(mc::Command command);
+  /// Makes `finish` fail with an error that names the current layer, unless it does so already.
+  void fail(std::string found, std::string expected);
+
+  size_t numCommands(Engine engine) const { return queue(engine).commands.size(); }
+
+  /// Adds the end commands and hands everything over; the builder is as new afterwards. Errors name
+  /// the layer: a command that the machine does not allow (an operand that leaves its lane), more
+  /// commands on an engine than ids can name.
+  Expected<CommandStreams> finish();
+
+private:
+  struct Queue {
+    std::vector<mc::Command> commands;
+    std::vector<uint32_t> layers;
+    AccessMap accesses;
+    /// The latest id of the other engine that a command of this queue waits for.
+    uint32_t awaited = 0;
+  };
+
+  Queue &queue(Engine engine) { return queues[static_cast<size_t>(engine)]; }
+  const Queue &queue(Engine engine) const { return queues[static_cast<size_t>(engine)]; }
+  uint32_t neededWait(const OperandList &operands, Engine engine) const;
+  void addEnd(Engine engine);
+
+  const BuilderChip *chip;
+  std::array<Queue, kNumEngines> queues;
+  std::vector<std::string> layerNames{""};
+  std::unordered_map<std::string, uint32_t> layerIndices{{"", 0}};
+  uint32_t currentLayer = 0;
+  std::optional<Error> firstError;
+};
+
+} // namespace tpuc::bm168x
+
+#endif // TPUC_TARGET_BM168X_COMMANDBUILDER_H
