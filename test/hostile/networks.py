@@ -119,7 +119,7 @@ def windows():
     add("deconv_output_shape", None,
         node("ConvTranspose", "x w", kernel_shape=[3, 3], output_shape=[10, 1 << 31], strides=[3, 2]),
         inputs={"x": (FLOAT, (1, 1, 3, 3))}, weights=[("w", FLOAT, (1, 2, 3, 3), [1.0])],
-        deploy="makes a tensor of .* expected at most 16 GiB")
+        deploy="tensors of .* expected at most 16 GiB")
     add("lppool_p", "p is 0; expected at least 1", node("LpPool", kernel_shape=[3, 3], p=0), opset=18)
 
 
@@ -195,9 +195,9 @@ def sizes():
         name = op.lower()
         add(f"{name}_too_long", "input 'x'.*; expected at most 1", node(op), inputs={"x": (FLOAT, (2, 1 << 45))})
         add(f"{name}_long", None, node(op), inputs={"x": (FLOAT, (3, 4, 1 << 31))},
-            deploy="makes a tensor of .*; expected at most 16 GiB, which bm1684x may have")
+            deploy="tensors of .*; expected at most 16 GiB, which bm1684x may have")
     add("xor", None, node("Xor", "x z"), inputs={"x": (BOOL, (1, 4, 1, 6)), "z": (BOOL, (1 << 31, 1, 5, 6))},
-        deploy="makes a tensor of .*; expected at most 16 GiB")
+        deploy="tensors of .*; expected at most 16 GiB")
     add("add_product", "takes at least 8 EiB|takes 4 EiB|takes 1 TiB|takes", node("Add", "x z"),
         inputs={"x": (FLOAT, (1 << 30, 1)), "z": (FLOAT, (1, 1 << 32))})
     add("split_long", "input 'x'", node("Split", "x", "y z u"), inputs={"x": (FLOAT, ((1 << 45) + 1,))}, outputs="y z u")
@@ -233,6 +233,9 @@ def sizes():
         weights=[("l", INT64, (), [HUGE])])
     add("ranks", "has 9 dimensions; expected at most 8", node("Unsqueeze", "x a"), inputs={"x": (FLOAT, (1,) * 8)},
         weights=[("a", INT64, (1,), [0])])
+    # Each by itself would have room.
+    add("selu_two", None, node("Selu"), inputs={"x": (FLOAT, (1 << 31, 1))})
+    add("mul_prime", None, node("Mul", "x x"), inputs={"x": (FLOAT, ((1 << 31) - 1,))})
     add("empty", None, node("Relu"), inputs={"x": (FLOAT, (0, 3))}, deploy="has shape \\[0, 3\\] and no elements")
 
 

@@ -50,7 +50,7 @@ def run(command, folder):
     except subprocess.TimeoutExpired:
         return "time-out", ""
     text = ended.stdout.decode(errors="replace")
-    if "Assertion" in text or "LLVM ERROR" in text and "out of memory" not in text:
+    if "Assertion `" in text or "LLVM ERROR" in text and "out of memory" not in text:
         return "assertion", text
     if "bad_alloc" in text or "out of memory" in text:
         return "memory", text

@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -15,6 +16,7 @@
 #include "tpuc/Support/Sizes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <fmt/format.h>
 
@@ -44,27 +46,43 @@ Expected<void> tpuc::checkTypes(ModuleOp module, const std::string &path) {
   return diagnostics.error(path, "has types that its ops do not make");
 }
 
+/// The bytes of a tensor of static shape; 0 for anything else.
+static Count bytesOfType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  const std::optional<DataType> element = tensor ? storageDataType(tensor) : std::nullopt;
+  return element && tensor.hasStaticShape() ? tensorBytes(tensor.getShape(), *element) : Count(0);
+}
+
+/// The bytes of what `op` reads and writes, all of which are there while it runs.
+static Count bytesAround(Operation &op) {
+  Count bytes = 0;
+  for (Type type : op.getResultTypes())
+    bytes += bytesOfType(type);
+  if (op.hasTrait<traits::ViewLike>() || op.hasTrait<traits::Structural>())
+    return bytes;
+  const llvm::SmallPtrSet<Value, 4> operands(op.operand_begin(), op.operand_end());
+  for (Value operand : operands)
+    bytes += bytesOfType(operand.getType());
+  return bytes;
+}
+
 Expected<void> tpuc::checkTensorsFit(ModuleOp module, const TargetInfo &target) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || main.isExternal())
     return {};
   const Count most = static_cast<int64_t>(target.global.mostBytes);
-  for (Operation &op : main.front().without_terminator())
-    for (Type type : op.getResultTypes()) {
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      const std::optional<DataType> element = tensor ? storageDataType(tensor) : std::nullopt;
-      if (!element || !tensor.hasStaticShape())
-        continue;
-      const std::string where = "layer '" + layerName(&op) + "'";
-      if (const Count bytes = tensorBytes(tensor.getShape(), *element); bytes > most)
-        return makeError(
-            where, "makes a tensor of " + sizeText(bytes),
-            fmt::format("at most {}, which {} may have", sizeText(most), std::string(target.name)));
-      if (isa<top::InputOp>(op) && tensor.getNumElements() == 0)
-        return makeError(
-            "input '" + layerName(&op) + "'",
-            fmt::format("has shape {} and no elements", shapes::dimsText(tensor.getShape())),
-            "extents of at least 1");
-    }
+  for (Operation &op : main.front().without_terminator()) {
+    if (const Count bytes = bytesAround(op); bytes > most)
+      return makeError("layer '" + layerName(&op) + "'",
+                       "reads and writes tensors of " + sizeText(bytes),
+                       fmt::format("at most {}, which {} may have", sizeText(most), target.name));
+    auto type = isa<top::InputOp>(op) ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                      : RankedTensorType();
+    if (type && llvm::is_contained(type.getShape(), 0))
+      return makeError(
+          "input '" + layerName(&op) + "'",
+          fmt::format("has shape {} and no elements", shapes::dimsText(type.getShape())),
+          "extents of at least 1");
+  }
   return {};
 }

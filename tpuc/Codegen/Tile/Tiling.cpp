@@ -24,7 +24,7 @@ using Counts = TileCounts;
 /// Steps cost the start of their commands: about as much as moving so many bytes.
 constexpr int64_t kStepBytes = 8192;
 /// A layer of more steps is not worth its commands, nor the time to plan them.
-constexpr int64_t kMostSteps = 1 << 16;
+constexpr int64_t kMostSteps = 1 << 14;
 
 /// The size of the parts of `extent` elements, a multiple of `unit`; at most `count` of them.
 int64_t partSize(int64_t extent, int64_t count, int64_t unit) {

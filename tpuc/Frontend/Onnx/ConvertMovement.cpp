@@ -45,10 +45,10 @@ void split(NodeBuilder &node) {
                      fmt::format("{}, the number of outputs", count));
   std::optional<Ints> dims = NodeBuilder::dims(node.in(0));
   if (!sizes.ints && !node.has(1) && dims) {
-    int64_t extent =
-        (*dims)[static_cast<size_t>(frontAxis(node, axis, static_cast<int64_t>(dims->size())))];
+    const int64_t front = frontAxis(node, axis, static_cast<int64_t>(dims->size()));
     if (node.failed())
       return;
+    const int64_t extent = (*dims)[static_cast<size_t>(front)];
     if (!ShapedType::isDynamic(extent)) {
       if (!uneven && extent % count != 0)
         return node.fail(fmt::format("splits {} elements into {} equal parts", extent, count));
