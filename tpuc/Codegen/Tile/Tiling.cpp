@@ -140,6 +140,9 @@ Expected<void> Planner::measure(Layout &layout) const {
     if (!scratch)
       return propagate(scratch);
     layout.scratch = std::max(layout.scratch, alignedLocally(*scratch, backend.info()));
+    // Further steps take no less.
+    if (!fits(layout, 1))
+      return {};
   }
   return {};
 }
