@@ -208,6 +208,13 @@ Expected<Cost> NullBackend::cost(Commands emit) const {
   return emitter.cost();
 }
 
+Expected<SmallVector<int64_t>> NullBackend::runCycles(Commands emit) const {
+  NullEmitter emitter(info(), /*keeps=*/false);
+  if (Expected<void> emitted = emit(emitter); !emitted)
+    return propagate(emitted);
+  return SmallVector<int64_t>{emitter.runCycles()};
+}
+
 int64_t NullBackend::tileUnit(Operation *, unsigned axis) const {
   return axis == kAxisC ? info().tiles().lanes : 1;
 }

@@ -13,7 +13,10 @@
 
 namespace tpuc::Null {
 
-/// A chip without tricks: each op has one way to be computed.
+/// A chip without tricks: each op has one way to be computed. The host computes what has no kernel,
+/// recurrent layers among them, and windows beyond `TargetInfo::window` (strides of 32, pads of
+/// 16). Both engines run side by side in what a run costs (EngineClocks); the machine itself runs
+/// op by op.
 class NullBackend : public codegen::Backend {
 public:
   using Backend::Backend;
@@ -32,6 +35,7 @@ public:
                  unsigned secondIndex) const override;
   std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
   Expected<codegen::Cost> cost(codegen::Commands emit) const override;
+  Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;
   Expected<void> assignAddresses(codegen::AddressPlan &plan) const override;
   std::unique_ptr<codegen::Emitter> createEmitter() const override;

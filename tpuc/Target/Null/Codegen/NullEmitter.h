@@ -10,6 +10,7 @@
 #define TPUC_TARGET_NULL_CODEGEN_NULLEMITTER_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Target/Null/Codegen/EngineClocks.h"
 
 namespace tpuc::Null {
 
@@ -56,9 +57,13 @@ public:
   const std::vector<Stream> &streams() const { return ended; }
   /// What all commands so far take.
   const codegen::Cost &cost() const { return all; }
+  /// When the last command ends, if both engines run side by side and wait for each other's data.
+  int64_t runCycles() const { return clocks.end(); }
 
 private:
-  void count(EngineRole role, int64_t cycles) { all.cycles[*target.engineOf(role)] += cycles; }
+  void count(EngineRole role, int64_t cycles, std::span<const LocalRange> ranges);
+  std::vector<LocalRange> rangesOf(const codegen::TiledOp &tiled, unsigned index,
+                                   bool isWritten) const;
   void add(Command command, const codegen::TiledOp *tiled = nullptr);
 
   const TargetInfo &target;
@@ -66,6 +71,7 @@ private:
   Stream stream;
   std::vector<Stream> ended;
   codegen::Cost all;
+  EngineClocks clocks;
 };
 
 } // namespace tpuc::Null
