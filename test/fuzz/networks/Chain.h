@@ -1,0 +1,30 @@
+//===- Chain.h - A network through all tools --------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TEST_FUZZ_NETWORKS_CHAIN_H
+#define TEST_FUZZ_NETWORKS_CHAIN_H
+
+#include "test/fuzz/networks/Guard.h"
+
+namespace tpuc::fuzz {
+
+/// Has model_transform, the interpreter, run_calibration and model_deploy work on
+/// `folder`/net.onnx: F32, F16 and INT8, each file run on the simulator of `chip`. Random inputs
+/// come from `seed`. Stops where a step refuses what the next ones need. Networks with inputs of
+/// many megabytes are deployed, but not run. Notes, before and behind each step:
+///   begin STEP
+///   passed STEP
+///   refused STEP: MESSAGE        the tool says what is wrong
+///   differs STEP: MESSAGE        the tool finds its own results too far from the reference
+/// A message without a place in front of it is noted as `mute STEP: MESSAGE`.
+void runChain(const std::string &folder, const std::string &chip, uint64_t seed,
+              const Notes &notes);
+
+} // namespace tpuc::fuzz
+
+#endif // TEST_FUZZ_NETWORKS_CHAIN_H

@@ -1,0 +1,84 @@
+//===- Findings.h - What came of networks -----------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TEST_FUZZ_NETWORKS_FINDINGS_H
+#define TEST_FUZZ_NETWORKS_FINDINGS_H
+
+#include "test/fuzz/networks/Guard.h"
+#include "tpuc/Frontend/Onnx/Onnx.pb.h"
+#include "tpuc/Support/Error.h"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tpuc::fuzz {
+
+/// What came of one case.
+struct Outcome {
+  Ending::Kind kind = Ending::Kind::Done;
+  int signal = 0;
+  /// The step that was under way.
+  std::string step;
+  /// Of a finding what tells its cause: the assertion, or the last line of what was written.
+  std::string detail;
+  /// How a step ended: `passed`, `refused`, `differs` or `mute`, and with what message.
+  struct Step {
+    std::string name, what, message;
+  };
+  std::vector<Step> steps;
+
+  /// Whether the case ended in a way in which none may end.
+  bool isFinding() const { return kind != Ending::Kind::Done; }
+  /// Kind, step and cause: findings of one signature are one. Nothing for what is none.
+  std::string signature() const;
+  /// The same for steps that ended with a message that is worth a look.
+  std::vector<std::string> remarks() const;
+};
+
+Outcome outcomeOf(const Ending &ending);
+
+/// How many cases each step passed, refused, ... .
+class Tally {
+public:
+  void add(const Outcome &outcome);
+  void print() const;
+
+private:
+  std::map<std::string, std::map<std::string, uint64_t>> counts;
+};
+
+/// The smallest case of a finding.
+struct Finding {
+  std::string signature, network;
+  std::vector<std::string> changes;
+  onnx::proto::Model model;
+  /// No more than worth a look.
+  bool isRemark = false;
+};
+
+class Findings {
+public:
+  /// The first one of a signature stays.
+  void add(Finding finding) { all.emplace(finding.signature, std::move(finding)); }
+  /// Prints all of them; whether `known` has a part of the signature of each.
+  bool print(std::span<const std::string> known) const;
+  /// Writes the network of each as .onnx, and list.txt of what they are.
+  Expected<void> write(const std::string &folder) const;
+
+private:
+  std::map<std::string, Finding> all;
+};
+
+/// The lines of a file without comments (#) and empty ones; none without a file name.
+Expected<std::vector<std::string>> readKnown(const std::string &path);
+
+} // namespace tpuc::fuzz
+
+#endif // TEST_FUZZ_NETWORKS_FINDINGS_H

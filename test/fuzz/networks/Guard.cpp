@@ -1,0 +1,126 @@
+//===- Guard.cpp - Work in a process of its own ---------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/fuzz/networks/Guard.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tpuc::fuzz {
+
+namespace {
+
+constexpr int kOutOfMemory = 86;
+constexpr off_t kMostErrors = 8 << 10;
+
+void writeAll(int file, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written <= 0)
+      return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+/// The contents of a file in memory from its last `most` bytes on; closes it.
+std::string readAndClose(int file, off_t most) {
+  const off_t size = ::lseek(file, 0, SEEK_END);
+  const off_t begin = std::max<off_t>(0, size - most);
+  std::string text(static_cast<size_t>(size - begin), '\0');
+  const ssize_t got = ::pread(file, text.data(), text.size(), begin);
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  ::close(file);
+  return text;
+}
+
+uint64_t addressSpace() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+void setLimits(const Limits &limits) {
+  rlimit space{};
+  space.rlim_cur = space.rlim_max = addressSpace() + limits.bytes;
+  ::setrlimit(RLIMIT_AS, &space);
+  const rlimit noCore{0, 0};
+  ::setrlimit(RLIMIT_CORE, &noCore);
+  const rlimit processor{limits.seconds, limits.seconds};
+  ::setrlimit(RLIMIT_CPU, &processor);
+  std::set_new_handler([] { _exit(kOutOfMemory); });
+  ::signal(SIGALRM, SIG_DFL);
+  ::alarm(4 * limits.seconds);
+}
+
+} // namespace
+
+void Notes::add(std::string_view line) const {
+  std::string text(line);
+  std::ranges::replace(text, '\n', ' ');
+  writeAll(file, text + "\n");
+}
+
+void Guard::start(uint64_t number, const std::function<void(const Notes &)> &work) {
+  const int notes = ::memfd_create("notes", 0);
+  const int errors = ::memfd_create("errors", 0);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    setLimits(limits);
+    ::dup2(errors, STDERR_FILENO);
+    ::dup2(errors, STDOUT_FILENO);
+    work(Notes(notes));
+    _exit(0);
+  }
+  if (child < 0) {
+    std::perror("fork");
+    std::exit(2);
+  }
+  processes[child] = {number, notes, errors};
+}
+
+std::pair<uint64_t, Ending> Guard::wait() {
+  int status = 0;
+  const pid_t child = ::waitpid(-1, &status, 0);
+  const auto found = processes.find(child);
+  if (found == processes.end()) {
+    std::perror("waitpid");
+    std::exit(2);
+  }
+  const Process process = found->second;
+  processes.erase(found);
+  Ending ending;
+  ending.notes = readAndClose(process.notes, 1 << 20);
+  ending.errors = readAndClose(process.errors, kMostErrors);
+  const bool isMemory = ending.errors.find("out of memory") != std::string::npos;
+  if (WIFSIGNALED(status)) {
+    ending.signal = WTERMSIG(status);
+    // Beyond the hard limit of processor time the signal is SIGKILL.
+    const bool isSlow =
+        ending.signal == SIGALRM || ending.signal == SIGXCPU || ending.signal == SIGKILL;
+    ending.kind = isSlow     ? Ending::Kind::TimeOut
+                  : isMemory ? Ending::Kind::Memory
+                             : Ending::Kind::Signal;
+  } else if (WEXITSTATUS(status) == kOutOfMemory) {
+    ending.kind = Ending::Kind::Memory;
+  } else if (WEXITSTATUS(status) != 0) {
+    // exit() in the middle of a library is as bad as abort().
+    ending.kind = Ending::Kind::Signal;
+  }
+  return {process.number, ending};
+}
+
+} // namespace tpuc::fuzz

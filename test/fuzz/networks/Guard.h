@@ -1,0 +1,73 @@
+//===- Guard.h - Work in a process of its own -------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TEST_FUZZ_NETWORKS_GUARD_H
+#define TEST_FUZZ_NETWORKS_GUARD_H
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <sys/types.h>
+
+namespace tpuc::fuzz {
+
+struct Limits {
+  /// Of the processor; on the wall, which other work slows down, four times as many.
+  unsigned seconds = 20;
+  /// Of the address space, above what the process has to begin with.
+  uint64_t bytes = uint64_t{2} << 30;
+};
+
+/// How a process ended.
+struct Ending {
+  enum class Kind : uint8_t { Done, Signal, TimeOut, Memory };
+  Kind kind = Kind::Done;
+  /// That of Kind::Signal.
+  int signal = 0;
+  /// What the work noted, a line each, and what it wrote on the standard error (the last part).
+  std::string notes, errors;
+};
+
+/// Where work notes what it does, so that it is known also of work that crashes.
+class Notes {
+public:
+  explicit Notes(int file) : file(file) {}
+  /// One line; line breaks in it become spaces.
+  void add(std::string_view line) const;
+
+private:
+  int file;
+};
+
+/// Runs work in processes of its own, several at a time. The process that starts them has one
+/// thread.
+class Guard {
+public:
+  explicit Guard(Limits limits) : limits(limits) {}
+
+  /// Starts `work`; its number is what `wait` gives with its ending.
+  void start(uint64_t number, const std::function<void(const Notes &)> &work);
+  size_t running() const { return processes.size(); }
+  /// Waits for one of those that run; there is one.
+  std::pair<uint64_t, Ending> wait();
+
+private:
+  struct Process {
+    uint64_t number;
+    int notes, errors;
+  };
+
+  Limits limits;
+  std::map<pid_t, Process> processes;
+};
+
+} // namespace tpuc::fuzz
+
+#endif // TEST_FUZZ_NETWORKS_GUARD_H
