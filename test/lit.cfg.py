@@ -1,6 +1,7 @@
 """How lit runs the tests of passes, syntax and programs."""
 
 import os
+import pathlib
 
 import lit.formats
 
@@ -30,8 +31,9 @@ config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Mo
 chip = lit_config.params.get("chip", "bm1684x")
 config.substitutions.append(("%chip", chip))
 config.available_features.add("chip-" + chip)
-# Networks become model files on chips that have a container.
-if chip != "null":
+# Networks become model files on chips that have a device driver for them.
+drivers = pathlib.Path(config.tpuc_source_dir, "tpuc", "Target").glob("*/Runtime")
+if chip in {folder.parent.name.lower() for folder in drivers}:
     config.available_features.add("model-file")
 if "chip" in lit_config.params:
     config.test_exec_root += "-" + chip
