@@ -26,7 +26,8 @@ int main(int argc, char **argv) {
   std::ifstream vectors(argv[1]);
   for (std::string line; std::getline(vectors, line);)
     if (const auto command = assemble(line.substr(0, line.find(" | ")), argv[1]))
-      first.try_emplace({std::string(command->operation().name), command->form()}, *command);
+      first.try_emplace(
+          {std::string(command->operation().name), static_cast<Form>(command->form())}, *command);
   for (const auto &[key, command] : first) {
     std::ofstream file(std::string(argv[2]) + "/" + key.first, std::ios::app | std::ios::binary);
     file.put(command.engine() == Engine::Tiu ? 0 : 1);
