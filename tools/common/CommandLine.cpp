@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <thread>
+#include <utility>
 
 namespace tpuc {
 
@@ -267,7 +268,25 @@ Expected<Command *> CommandLine::findCommand(const std::string &name) const {
                    hint.empty() ? fmt::format("one of {}", fmt::join(known, ", ")) : "");
 }
 
+void CommandLine::addLimits() {
+  if (std::exchange(hasLimits, true))
+    return;
+  const auto add = [&](Command &command) {
+    command
+        .option("--max_memory", memoryLimit,
+                "End with an error where more memory is needed than this, such as 4G; files that "
+                "are mapped do not count.")
+        .label("SIZE")
+        .shownDefault("no limit");
+  };
+  if (commands.empty())
+    add(*this);
+  for (const auto &command : commands)
+    add(*command);
+}
+
 Expected<int> CommandLine::run(std::span<const std::string> arguments) {
+  addLimits();
   if (commands.empty())
     return runCommand(*this, arguments);
   if (arguments.empty())
@@ -296,13 +315,6 @@ Expected<int> CommandLine::run(std::span<const std::string> arguments) {
 }
 
 Expected<int> CommandLine::runCommand(Command &command, std::span<const std::string> arguments) {
-  std::string memory;
-  command
-      .option("--max_memory", memory,
-              "End with an error where more memory is needed than this, such as 4G; files that "
-              "are mapped do not count.")
-      .label("SIZE")
-      .shownDefault("no limit");
   Parser parser(command);
   Expected<Parser::Request> request = parser.parse(arguments);
   if (!request)
@@ -324,8 +336,8 @@ Expected<int> CommandLine::runCommand(Command &command, std::span<const std::str
     if (option->given() && !option->reasonWithoutEffect.empty())
       reportNote(name(), fmt::format("option '{}' makes no difference here: {}",
                                      option->displayName(), option->reasonWithoutEffect));
-  if (!memory.empty())
-    if (Expected<void> limited = limitMemory(memory, name()); !limited)
+  if (!memoryLimit.empty())
+    if (Expected<void> limited = limitMemory(memoryLimit, name()); !limited)
       return propagate(limited);
   return command.body();
 }

@@ -196,8 +196,7 @@ public:
   Command &command(std::string name, std::string summary);
 
   /// Parses `arguments` (without the name of the program) and runs the action that they name.
-  /// Prints the help text or the version to stdout instead when asked to, which gives 0. May be
-  /// called once.
+  /// Prints the help text or the version to stdout instead when asked to, which gives 0.
   Expected<int> run(std::span<const std::string> arguments);
 
   /// The text of `--help`, of the program or of one of its commands, in lines of so many characters
@@ -212,10 +211,14 @@ public:
 private:
   static constexpr size_t kHelpWidth = 100;
 
+  /// Adds the limits that every program, or every command of it, takes.
+  void addLimits();
   Expected<int> runCommand(Command &command, std::span<const std::string> arguments);
   Expected<Command *> findCommand(const std::string &name) const;
 
   std::vector<std::unique_ptr<Command>> commands;
+  std::string memoryLimit;
+  bool hasLimits = false;
 };
 
 } // namespace tpuc

@@ -10,12 +10,12 @@
 // CHECK-SAME: !quant.uniform<i1:f32, 1.000000e+00>, !quant.uniform<u32:f32, 1.000000e+00>,
 // CHECK-SAME: !quant.uniform<i32<-2147483648:0>:f32, 1.000000e+00>,
 // CHECK-SAME: !quant.uniform<u32<1:4294967295>:f32, 1.000000e+00:4294967295>,
-// CHECK-SAME: !quant.uniform<i8:f32, 1.000000e+00>, !quant.uniform<i8<3:3>:f32, 1.000000e+00>,
+// CHECK-SAME: !quant.uniform<i8:f32, 1.000000e+00>, !quant.uniform<i8<3:4>:f32, 1.000000e+00>,
 // CHECK-SAME: !quant.uniform<i8<-127:127>:f32, 1.000000e+00>)
 func.func private @storage(!quant.any<i8>, !quant.any<i8<-16:15>:f32>, !quant.any<u1<0:1>>,
     !quant.uniform<i1:f32, 1.0>, !quant.uniform<u32:f32, 1.0>,
     !quant.uniform<i32<-2147483648:0>:f32, 1.0>, !quant.uniform<u32<1:4294967295>:f32, 1.0:4294967295>,
-    !quant.uniform<i8<-128:127>:f32, 1.0>, !quant.uniform<i8<3:3>:f32, 1.0>,
+    !quant.uniform<i8<-128:127>:f32, 1.0>, !quant.uniform<i8<3:4>:f32, 1.0>,
     !quant.uniform<i8<-127:127>:f32, 1.0>)
 
 // CHECK-LABEL: @expressed
