@@ -133,8 +133,12 @@ public:
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
-  /// Whether an operand has to be in local memory; constants may be part of commands.
-  virtual bool isLoaded(mlir::OpOperand &operand) const = 0;
+  /// How the operands of `op` and its result lie, whatever their tiles: asked once for each way to
+  /// cut the op (`modelOf`), and kept.
+  virtual std::shared_ptr<const OpLayout> layoutOf(mlir::Operation *op,
+                                                   const TileModel &model) const = 0;
+  /// `tileModel` on this chip, with the layout of the tensors. Errors: as there.
+  Expected<TileModel> modelOf(mlir::Operation *op, TileLayout layout = TileLayout::Flat) const;
   /// The number of the memory space that operand `index`, or the result (`index` = number of
   /// operands), lies in. Results lie in the space of tiles, as does what has no other space.
   virtual unsigned memorySpaceOf(mlir::Operation *op, unsigned index) const;
@@ -145,15 +149,6 @@ public:
   /// Bytes that the kernel needs for itself in each lane of the space of tiles. Errors: what it
   /// cannot do.
   virtual Expected<int64_t> scratchBytes(const TiledOp &tiled) const = 0;
-  /// Whether the channels of a tile begin at whole lines of a lane. Index as in `localBytes`.
-  virtual bool isAligned(mlir::Operation *op, unsigned index) const = 0;
-  /// Whether equal tiles of two tensors lie alike in local memory. Indices as in `localBytes`.
-  virtual bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
-                         unsigned secondIndex) const = 0;
-  /// Of a constant of which each lane holds one short row that is the same in both memories, packed
-  /// as [lanes, elements], so that it may stay in its space for the whole network: what the rows
-  /// have to be aligned to. None for others.
-  virtual std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const;
   /// How long the engines work on what `emit` emits, by the set of timing parameters that counts
   /// most. It is asked of each kind of tile.
   virtual Expected<Cost> cost(Commands emit) const = 0;

@@ -18,8 +18,11 @@ using namespace tpuc::codegen;
 Emitter::~Emitter() = default;
 Backend::~Backend() = default;
 
-std::optional<int64_t> Backend::residentAlignment(OpOperand & /*operand*/) const {
-  return std::nullopt;
+Expected<TileModel> Backend::modelOf(Operation *op, TileLayout layout) const {
+  Expected<TileModel> model = tileModel(op, info(), layout);
+  if (model)
+    model->layout = layoutOf(op, *model);
+  return model;
 }
 
 unsigned Backend::memorySpaceOf(Operation * /*op*/, unsigned /*index*/) const { return kTileSpace; }

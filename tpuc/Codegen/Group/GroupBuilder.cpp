@@ -20,8 +20,7 @@ namespace {
 /// Makes the ops of a group from its plan.
 class GroupBuilder {
 public:
-  GroupBuilder(const GroupPlan &plan, const PoolPlace &pool, const Backend &backend)
-      : plan(plan), pool(pool), backend(backend) {}
+  GroupBuilder(const GroupPlan &plan, const PoolPlace &pool) : plan(plan), pool(pool) {}
 
   tpu::GroupOp build();
 
@@ -33,7 +32,6 @@ private:
 
   const GroupPlan &plan;
   const PoolPlace &pool;
-  const Backend &backend;
   int64_t nextId = 0;
 };
 
@@ -69,7 +67,7 @@ Value GroupBuilder::load(OpBuilder &builder, const GroupTensor &tensor) {
   auto unpack = plan.layers[user.layer]->getOperand(user.operand).getDefiningOp<tpu::UnpackOp>();
   const Value source = loadedValue(plan, tensor);
   auto made = builder.create<tpu::LoadOp>(source.getLoc(), source.getType(), source);
-  set(made, loadInfo(plan, tensor, pool, backend));
+  set(made, loadInfo(plan, tensor, pool));
   if (!unpack)
     return made.getOutput();
   return builder
@@ -99,7 +97,7 @@ tpu::GroupOp GroupBuilder::build() {
   addLoads(builder);
   for (auto [index, layer] : llvm::enumerate(plan.layers)) {
     layer->moveBefore(&body, body.end());
-    set(cast<tpu::TiledInterface>(layer), layerInfo(plan, static_cast<unsigned>(index), backend));
+    set(cast<tpu::TiledInterface>(layer), layerInfo(plan, static_cast<unsigned>(index)));
   }
   builder.setInsertionPointToEnd(&body);
   SmallVector<Value> stored;
@@ -108,7 +106,7 @@ tpu::GroupOp GroupBuilder::build() {
       continue;
     auto store =
         builder.create<tpu::StoreOp>(tensor.value.getLoc(), tensor.value.getType(), tensor.value);
-    set(store, storeInfo(plan, tensor, backend));
+    set(store, storeInfo(plan, tensor));
     stored.push_back(store.getOutput());
   }
   builder.create<tpu::YieldOp>(group.getLoc(), stored);
@@ -117,7 +115,6 @@ tpu::GroupOp GroupBuilder::build() {
 
 } // namespace
 
-tpu::GroupOp codegen::buildGroup(const GroupPlan &plan, const PoolPlace &pool,
-                                 const Backend &backend) {
-  return GroupBuilder(plan, pool, backend).build();
+tpu::GroupOp codegen::buildGroup(const GroupPlan &plan, const PoolPlace &pool) {
+  return GroupBuilder(plan, pool).build();
 }

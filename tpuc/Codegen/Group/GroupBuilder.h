@@ -16,7 +16,7 @@ namespace tpuc::codegen {
 
 /// Puts the layers of a plan into a group that stands in the place of the last of them, with the
 /// loads and stores that the plan names. What reads them reads the group.
-tpu::GroupOp buildGroup(const GroupPlan &plan, const PoolPlace &pool, const Backend &backend);
+tpu::GroupOp buildGroup(const GroupPlan &plan, const PoolPlace &pool);
 
 } // namespace tpuc::codegen
 

@@ -78,7 +78,7 @@ Footprint GroupCosts::place(TiledOp &tiled) const {
   };
   for (auto [index, operand] : llvm::enumerate(tiled.operands))
     if (tiled.model->operands[index].isPresent &&
-        backend.isLoaded(tiled.op->getOpOperand(static_cast<unsigned>(index))))
+        tiled.model->layoutOf(static_cast<unsigned>(index)).isLoaded)
       put(operand, static_cast<unsigned>(index));
   put(tiled.result, tiled.op->getNumOperands());
   tiled.scratchAddress = next[kTileSpace];

@@ -19,14 +19,15 @@ using namespace tpuc::codegen;
 /// A tensor that is loaded already in the form that this operand needs.
 std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) const {
   Operation *op = plan.layers[layer];
+  const TileModel &model = *plan.models[layer];
   for (auto [number, tensor] : llvm::enumerate(plan.tensors)) {
     if (tensor.value != op->getOperand(index) || tensor.producer || tensor.isResident)
       continue;
     const GroupTensor::User other = tensor.users.front();
-    if (plan.models[other.layer]->operands[other.operand].extents ==
-            plan.models[layer]->operands[index].extents &&
+    const TileModel &otherModel = *plan.models[other.layer];
+    if (otherModel.operands[other.operand].extents == model.operands[index].extents &&
         tensor.space == planner.backend.memorySpaceOf(op, index) &&
-        planner.backend.liesAlike(plan.layers[other.layer], other.operand, op, index))
+        otherModel.layoutOf(other.operand).liesLike(model.layoutOf(index)))
       return static_cast<unsigned>(number);
   }
   return std::nullopt;
@@ -35,15 +36,16 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
 Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
   Operation *op = plan.layers[layer];
   OpOperand &operand = op->getOpOperand(index);
-  if (!plan.models[layer]->operands[index].isPresent || !planner.isLoaded(operand))
+  const TileModel &model = *plan.models[layer];
+  if (!model.operands[index].isPresent || !model.layoutOf(index).isLoaded)
     return {};
   int &tensor = plan.operands[layer][index];
   if (auto found = made.find(operand.get()); found != made.end()) {
     const unsigned producer = *plan.tensors[found->second].producer;
-    if (plan.models[producer]->result != plan.models[layer]->operands[index].extents ||
+    const TileModel &maker = *plan.models[producer];
+    if (maker.result != model.operands[index].extents ||
         planner.backend.memorySpaceOf(op, index) != plan.tensors[found->second].space ||
-        !planner.backend.liesAlike(plan.layers[producer], plan.layers[producer]->getNumOperands(),
-                                   op, index))
+        !maker.layoutOf(plan.layers[producer]->getNumOperands()).liesLike(model.layoutOf(index)))
       return refuse(layer, "its input does not lie as '" + layerName(plan.layers[producer]) +
                                "' leaves it");
     tensor = static_cast<int>(found->second);

@@ -107,17 +107,11 @@ Expected<std::shared_ptr<const TileModel>> GroupPlanner::model(Operation *op, Ti
   if (const auto known = models.find(key))
     return *known;
   Expected<TileModel> made = layout != TileLayout::Flat && isInPlaceConcat(op, backend)
-                                 ? inPlaceConcatModel(op)
-                                 : tileModel(op, backend.info(), layout);
+                                 ? inPlaceConcatModel(op, backend)
+                                 : backend.modelOf(op, layout);
   if (!made)
     return propagate(made);
   return models.add(key, std::make_shared<const TileModel>(std::move(*made)));
-}
-
-bool GroupPlanner::isLoaded(OpOperand &operand) {
-  if (const std::optional<bool> known = areLoaded.find(&operand))
-    return *known;
-  return areLoaded.add(&operand, backend.isLoaded(operand));
 }
 
 SmallVector<TileLayout> GroupPlanner::tileLayoutsOf(ArrayRef<Operation *> layers) {

@@ -152,7 +152,6 @@ private:
   Expected<std::shared_ptr<const GroupPlan>>
   tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);
-  bool isLoaded(mlir::OpOperand &operand);
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
@@ -163,7 +162,6 @@ private:
   SharedMap<
       llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const TileModel>>>
       models;
-  SharedMap<llvm::DenseMap<mlir::OpOperand *, bool>> areLoaded;
   SharedMap<llvm::DenseMap<mlir::Operation *, bool>> areFree;
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };

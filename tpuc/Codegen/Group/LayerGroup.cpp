@@ -51,7 +51,7 @@ struct LayerGroupPass : codegen::impl::LayerGroupBase<LayerGroupPass> {
       for (const ScheduleItem &item : part.items) {
         Operation *op = item.move;
         if (item.group) {
-          tpu::GroupOp group = buildGroup(*item.group, network.place(), backend);
+          tpu::GroupOp group = buildGroup(*item.group, network.place());
           mark(item.group->layers.front(), group);
           op = group;
         }

@@ -33,7 +33,7 @@ Value codegen::loadedValue(const GroupPlan &plan, const GroupTensor &tensor) {
   return unpack ? unpack.getInput() : value;
 }
 
-static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor, const Backend &backend) {
+static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor) {
   GroupInfo info;
   info.outAddress = tensor.address;
   info.outBytes = tensor.bytes;
@@ -42,13 +42,13 @@ static GroupInfo infoOf(const GroupPlan &plan, const GroupTensor &tensor, const 
   info.step = tensor.transferStep;
   info.firstStep = tensor.earlyStep.value_or(info.step);
   const unsigned carrier = tensor.producer ? *tensor.producer : tensor.users.front().layer;
-  info.isAligned = backend.isAligned(plan.layers[carrier], plan.carrierIndex(tensor)) ? 1 : 0;
+  info.isAligned = plan.models[carrier]->layoutOf(plan.carrierIndex(tensor)).isAligned ? 1 : 0;
   return info;
 }
 
 GroupInfo codegen::loadInfo(const GroupPlan &plan, const GroupTensor &tensor,
-                            const PoolPlace &place, const Backend &backend) {
-  GroupInfo info = infoOf(plan, tensor, backend);
+                            const PoolPlace &place) {
+  GroupInfo info = infoOf(plan, tensor);
   if (!tensor.isResident)
     return info;
   const Value packed = loadedValue(plan, tensor);
@@ -59,8 +59,8 @@ GroupInfo codegen::loadInfo(const GroupPlan &plan, const GroupTensor &tensor,
   return info;
 }
 
-GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer, const Backend &backend) {
-  GroupInfo info = infoOf(plan, plan.tensors[plan.results[layer]], backend);
+GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer) {
+  GroupInfo info = infoOf(plan, plan.tensors[plan.results[layer]]);
   info.step = info.firstStep = static_cast<int64_t>(layer);
   info.stage = 1;
   info.scratchAddress = plan.scratchAddresses[layer];
@@ -73,9 +73,8 @@ GroupInfo codegen::layerInfo(const GroupPlan &plan, unsigned layer, const Backen
   return info;
 }
 
-GroupInfo codegen::storeInfo(const GroupPlan &plan, const GroupTensor &tensor,
-                             const Backend &backend) {
-  GroupInfo info = infoOf(plan, tensor, backend);
+GroupInfo codegen::storeInfo(const GroupPlan &plan, const GroupTensor &tensor) {
+  GroupInfo info = infoOf(plan, tensor);
   info.stage = 2;
   return info;
 }

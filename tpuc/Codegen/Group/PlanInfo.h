@@ -36,10 +36,9 @@ llvm::SmallVector<const GroupTensor *> loadsInOrder(const GroupPlan &plan);
 mlir::Value loadedValue(const GroupPlan &plan, const GroupTensor &tensor);
 
 /// The `ginfo` of a load, of a layer, and of a store; without `id`.
-GroupInfo loadInfo(const GroupPlan &plan, const GroupTensor &tensor, const PoolPlace &place,
-                   const Backend &backend);
-GroupInfo layerInfo(const GroupPlan &plan, unsigned layer, const Backend &backend);
-GroupInfo storeInfo(const GroupPlan &plan, const GroupTensor &tensor, const Backend &backend);
+GroupInfo loadInfo(const GroupPlan &plan, const GroupTensor &tensor, const PoolPlace &place);
+GroupInfo layerInfo(const GroupPlan &plan, unsigned layer);
+GroupInfo storeInfo(const GroupPlan &plan, const GroupTensor &tensor);
 
 } // namespace tpuc::codegen
 

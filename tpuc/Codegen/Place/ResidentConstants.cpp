@@ -37,10 +37,14 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
   const TargetInfo &target = backend.info();
   // Longer rows are transferred at full speed. Where that is not known, nothing is resident.
   const int64_t longRow = target.timing ? target.timing->minBurstBytes : 0;
-  for (Operation *layer : layers)
+  for (Operation *layer : layers) {
+    const Expected<TileModel> model = backend.modelOf(layer);
+    if (!model)
+      continue;
     for (OpOperand &operand : layer->getOpOperands()) {
       auto unpack = operand.get().getDefiningOp<tpu::UnpackOp>();
-      const std::optional<int64_t> alignment = backend.residentAlignment(operand);
+      const std::optional<int64_t> alignment =
+          model->layoutOf(operand.getOperandNumber()).residentAlignment;
       if (!unpack || !alignment)
         continue;
       const unsigned space = backend.memorySpaceOf(layer, operand.getOperandNumber());
@@ -64,6 +68,7 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
       }
       end = offset + row;
     }
+  }
   // A short rest would take as long as a piece.
   if (!pool.rows.ends.empty() && end - begin < kPiece / 2)
     pool.rows.ends.pop_back();

@@ -49,7 +49,7 @@ bool codegen::liesInPlace(Operation *concat, unsigned index, const Backend &back
   return channelsBefore(concat, index) % backend.tileUnit(concat, kAxisC) == 0;
 }
 
-Expected<TileModel> codegen::inPlaceConcatModel(Operation *op) {
+Expected<TileModel> codegen::inPlaceConcatModel(Operation *op, const Backend &backend) {
   Expected<AxisExtents> result = axisExtents(shapeOf(op->getResult(0)));
   if (!result)
     return propagate(result);
@@ -59,6 +59,7 @@ Expected<TileModel> codegen::inPlaceConcatModel(Operation *op) {
     part.maps[kAxisC] = {.kind = AxisMap::Whole};
     model.operands.push_back(part);
   }
+  model.layout = backend.layoutOf(op, model);
   return model;
 }
 

@@ -21,8 +21,8 @@ bool isInPlaceConcat(mlir::Operation *op, const Backend &backend);
 /// it is made or loaded there. Others are moved to their lanes by the kernel of the concat.
 bool liesInPlace(mlir::Operation *concat, unsigned index, const Backend &backend);
 
-/// A concatenation of the channels of its operands.
-Expected<TileModel> inPlaceConcatModel(mlir::Operation *op);
+/// The model of a concatenation of the channels of its operands, with their layout.
+Expected<TileModel> inPlaceConcatModel(mlir::Operation *op, const Backend &backend);
 
 /// The channels of `concat` in front of those of operand `index`.
 int64_t channelsBefore(mlir::Operation *concat, unsigned index);

@@ -9,12 +9,14 @@
 #ifndef TPUC_CODEGEN_TILE_TILEMODEL_H
 #define TPUC_CODEGEN_TILE_TILEMODEL_H
 
+#include "tpuc/Codegen/Tile/OperandLayout.h"
 #include "tpuc/Support/Error.h"
 #include "tpuc/Target/Target.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include <array>
+#include <memory>
 
 namespace tpuc::codegen {
 
@@ -82,6 +84,11 @@ struct TileModel {
   std::array<bool, kNumAxes> isTileable{};
   /// Parts begin at multiples of this.
   AxisExtents unit{1, 1, 1, 1, 1};
+  /// How the chip lays the tensors; null unless a chip was asked (`Backend::modelOf`).
+  std::shared_ptr<const OpLayout> layout = nullptr;
+
+  /// Of operand `index`, or of the result (`index` = number of operands).
+  const OperandLayout &layoutOf(unsigned index) const { return layout->operand(index); }
 };
 
 /// The one result that an op gives: the first of those that are not left out.

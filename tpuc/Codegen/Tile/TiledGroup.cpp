@@ -67,14 +67,14 @@ void TiledGroup::connectOperand(Layer &layer, unsigned index, Held *held) {
 
 Expected<void> TiledGroup::connect(Layer &layer, TileLayout layout) {
   layer.isInPlaceConcat = isInPlaceConcat(layer.op, backend);
-  Expected<TileModel> model = layer.isInPlaceConcat ? inPlaceConcatModel(layer.op)
-                                                    : tileModel(layer.op, backend.info(), layout);
+  Expected<TileModel> model = layer.isInPlaceConcat ? inPlaceConcatModel(layer.op, backend)
+                                                    : backend.modelOf(layer.op, layout);
   if (!model)
     return wrong(layer.op, model.error().message());
   layer.model = std::move(*model);
   for (OpOperand &operand : layer.op->getOpOperands()) {
     Held *held = holders.lookup(operand.get());
-    if (!held && backend.isLoaded(operand))
+    if (!held && layer.model.layoutOf(operand.getOperandNumber()).isLoaded)
       return wrong(layer.op, "reads a tensor that its group does not load");
     if (layer.isInPlaceConcat && held->container &&
         liesInPlace(layer.op, operand.getOperandNumber(), backend))
@@ -142,7 +142,7 @@ std::unique_ptr<TiledGroup> TiledGroup::take(const GroupPlan &plan, const PoolPl
   for (const GroupTensor *tensor : loadsInOrder(plan)) {
     group->loads.push_back(std::make_unique<Load>());
     Load &load = *group->loads.back();
-    load.info = loadInfo(plan, *tensor, pool, backend);
+    load.info = loadInfo(plan, *tensor, pool);
     load.isLoaded = true;
     load.source = loadedValue(plan, *tensor);
     held[numberOf(*tensor)] = &load;
@@ -151,7 +151,7 @@ std::unique_ptr<TiledGroup> TiledGroup::take(const GroupPlan &plan, const PoolPl
     group->layers.push_back(std::make_unique<Layer>());
     Layer &layer = *group->layers.back();
     layer.op = op;
-    layer.info = layerInfo(plan, static_cast<unsigned>(index), backend);
+    layer.info = layerInfo(plan, static_cast<unsigned>(index));
     layer.model = *plan.models[index];
     layer.isInPlaceConcat = isInPlaceConcat(op, backend);
     for (auto [operand, tensor] : llvm::enumerate(plan.operands[index]))

@@ -122,7 +122,7 @@ Expected<void> Planner::measure(Layout &layout) const {
     for (size_t index = 0; index <= numOperands; ++index) {
       const bool isResult = index == numOperands;
       if (!isResult && (!model.operands[index].isPresent ||
-                        !backend.isLoaded(op->getOpOperand(static_cast<unsigned>(index)))))
+                        !model.layoutOf(static_cast<unsigned>(index)).isLoaded))
         continue;
       const Tile tile = isResult ? output : model.operands[index].slice(output);
       if (!isResult)
@@ -293,7 +293,7 @@ Expected<Tiling> Planner::place(const Layout &layout) const {
 
 Expected<Tiling> codegen::planTiling(Operation *op, const Backend &backend,
                                      const Footprint &capacity) {
-  Expected<TileModel> model = tileModel(op, backend.info());
+  Expected<TileModel> model = backend.modelOf(op);
   if (!model)
     return propagate(model);
   return Planner(op, backend, std::move(*model), capacity).plan();

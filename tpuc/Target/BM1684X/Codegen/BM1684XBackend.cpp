@@ -16,11 +16,10 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
 #include "tpuc/Target/BM1684X/Codegen/Moves.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
 #include "tpuc/Target/BM1684X/Codegen/PackedConstants.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
 
@@ -34,7 +33,7 @@ using mlir::Operation;
 
 /// An op on the least tile: what is wrong with it whatever the tile.
 static Expected<void> checkKernel(const Backend &backend, Operation *op) {
-  Expected<TileModel> model = tileModel(op, backend.info());
+  Expected<TileModel> model = backend.modelOf(op);
   if (!model)
     return propagate(model);
   TiledOp tiled;
@@ -110,13 +109,14 @@ Expected<std::optional<PackedLayout>> BM1684XBackend::packedLayout(OpOperand &op
   return layout;
 }
 
-bool BM1684XBackend::isLoaded(OpOperand &operand) const {
-  return operandForm(operand.getOwner(), operand.getOperandNumber()) != OperandForm::Absent;
+std::shared_ptr<const OpLayout> BM1684XBackend::layoutOf(Operation *op,
+                                                         const TileModel &model) const {
+  return std::make_shared<const BM1684XLayout>(op, model);
 }
 
-int64_t BM1684XBackend::localBytes(Operation *op, const TileModel &model, unsigned index,
+int64_t BM1684XBackend::localBytes(Operation * /*op*/, const TileModel &model, unsigned index,
                                    const Tile &tile) const {
-  return localOperandBytes(op, model, index, tile);
+  return backend::layoutOf(model).operand(index).bytes(tile);
 }
 
 Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
@@ -131,24 +131,8 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
     bytes = std::max<int64_t>(bytes, *wanted);
   }
   if (isa<tpu::PReluOp>(tiled.op) && !isQuantized(tiled.op))
-    bytes += localBytes(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result.tile);
+    bytes += backend::layoutOf(tiled).result().bytes(tiled.result.tile);
   return bytes;
-}
-
-bool BM1684XBackend::isAligned(Operation *op, unsigned index) const {
-  return operandForm(op, index) != OperandForm::PerChannel;
-}
-
-bool BM1684XBackend::liesAlike(Operation *first, unsigned firstIndex, Operation *second,
-                               unsigned secondIndex) const {
-  const OperandForm form = operandForm(first, firstIndex);
-  return form != OperandForm::Absent && form != OperandForm::PerChannel &&
-         form == operandForm(second, secondIndex) &&
-         elementTypeOf(first, firstIndex) == elementTypeOf(second, secondIndex);
-}
-
-std::optional<int64_t> BM1684XBackend::residentAlignment(OpOperand &operand) const {
-  return backend::residentAlignment(operand);
 }
 
 Expected<Cost> BM1684XBackend::cost(Commands emit) const {

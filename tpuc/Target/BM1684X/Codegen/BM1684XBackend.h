@@ -26,14 +26,11 @@ public:
   int64_t transferCycles(int64_t bytes, int64_t rows) const override;
   Expected<std::optional<codegen::PackedLayout>>
   packedLayout(mlir::OpOperand &operand) const override;
-  bool isLoaded(mlir::OpOperand &operand) const override;
+  std::shared_ptr<const codegen::OpLayout> layoutOf(mlir::Operation *op,
+                                                    const codegen::TileModel &model) const override;
   int64_t localBytes(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
                      const codegen::Tile &tile) const override;
   Expected<int64_t> scratchBytes(const codegen::TiledOp &tiled) const override;
-  bool isAligned(mlir::Operation *op, unsigned index) const override;
-  bool liesAlike(mlir::Operation *first, unsigned firstIndex, mlir::Operation *second,
-                 unsigned secondIndex) const override;
-  std::optional<int64_t> residentAlignment(mlir::OpOperand &operand) const override;
   Expected<codegen::Cost> cost(codegen::Commands emit) const override;
   Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;
   int64_t tileUnit(mlir::Operation *op, unsigned axis) const override;

@@ -39,8 +39,7 @@ static Expected<void> named(Operation *op, Expected<void> done) {
 void BM1684XEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
 
 Expected<void> BM1684XEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
-  return named(tiled.op,
-               loadOperand(builder, tiled.op, *tiled.model, index, tiled.operands[index], global));
+  return named(tiled.op, loadOperand(builder, tiled, index, global));
 }
 
 Expected<void> BM1684XEmitter::compute(const TiledOp &tiled) {

@@ -22,10 +22,16 @@ namespace tpuc::bm1684x::backend {
 // Not the machine's.
 using mlir::Operation;
 
-bool isDepthwise(Operation *op, const TileModel &model) {
-  const auto group = op->getAttrOfType<IntegerAttr>("group");
-  return group && group.getInt() > 1 && group.getInt() == model.result[kAxisC] &&
-         group.getInt() == model.operands[0].extents[kAxisC];
+FilterKind filterKindOf(Operation *op, const TileModel &model) {
+  FilterKind filter;
+  if (!isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    return filter;
+  const int64_t group = op->getAttrOfType<IntegerAttr>("group").getInt();
+  filter.isDepthwise =
+      group > 1 && group == model.result[kAxisC] && group == model.operands[0].extents[kAxisC];
+  filter.isInPhases = isInPhases(op, model);
+  filter.hasTapsAsChannels = filter.isInPhases && hasTapsAsChannels(op);
+  return filter;
 }
 
 int64_t channelBlock(DataType type) { return bm1684x::channelBlock(*precOf(type)); }
@@ -35,12 +41,12 @@ int64_t factorOf(const ChannelRows &rows, size_t axis, size_t count) {
 }
 
 /// The filter's own row and phases.
-static void setFilter(ChannelRows &rows, Operation *op, const TileModel &model) {
-  const bool isByOne = isDepthwise(op, model);
+static void setFilter(ChannelRows &rows, Operation *op, const TileModel &model,
+                      const FilterKind &filter) {
   const auto taps = cast<RankedTensorType>(op->getOperand(1).getType()).getShape().drop_front(2);
-  if (isa<tpu::ConvOp>(op) && !isByOne)
+  if (isa<tpu::ConvOp>(op) && !filter.isDepthwise)
     rows.factors = strideFactors(strideOf(op));
-  if (isInPhases(op))
+  if (filter.isInPhases)
     rows.factors = rows.areTaps ? std::array<int64_t, 2>{1, 1} : strideOf(op);
   int64_t all = 1;
   int64_t own = 1;
@@ -51,7 +57,7 @@ static void setFilter(ChannelRows &rows, Operation *op, const TileModel &model) 
     own *= static_cast<int64_t>(llvm::divideCeil(extent, factorOf(rows, axis, taps.size())));
   }
   const int64_t inputs = model.operands[1].extents[kAxisW] / all;
-  rows.row = isByOne ? own : own * alignUp(inputs, channelBlock(rows.type));
+  rows.row = filter.isDepthwise ? own : own * alignUp(inputs, channelBlock(rows.type));
 }
 
 /// The cut of a filter of `blocks` times `taps` times `inner` elements for each channel into parts
@@ -84,11 +90,12 @@ static bool mayBeInParts(Operation *op, const ChannelRows &rows) {
          padding * kMostPadding <= rows.channels;
 }
 
-ChannelRows channelRows(Operation *op, const TileModel &model, unsigned index) {
+ChannelRows channelRows(Operation *op, const TileModel &model, unsigned index,
+                        const FilterKind &filter) {
   const DataType type = elementTypeOf(op, index);
   ChannelRows rows{
       .channels = model.result[kAxisC], .type = type, .hasWords = carriesParameters(op, index)};
-  if (hasTapsAsChannels(op)) {
+  if (filter.hasTapsAsChannels) {
     rows.areTaps = true;
     rows.channels = strideOf(op)[0] * strideOf(op)[1];
   }
@@ -97,7 +104,7 @@ ChannelRows channelRows(Operation *op, const TileModel &model, unsigned index) {
     rows.channels = extents[kAxisC];
     rows.row = index == kRecurrentBias ? 1 : alignUp(extents[kAxisW], channelBlock(type));
   } else if (index == 1 && !isa<tpu::PReluOp>(op)) {
-    setFilter(rows, op, model);
+    setFilter(rows, op, model, filter);
   }
   // Short rows cost as much as long ones: lanes with several channels put them together.
   rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||

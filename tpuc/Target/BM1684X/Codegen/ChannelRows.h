@@ -82,8 +82,18 @@ private:
   }
 };
 
+/// What the rows of a convolution's filter depend on, beside its tensors.
+struct FilterKind {
+  /// There is one input channel for each output channel, and no others.
+  bool isDepthwise = false;
+  /// A transposed convolution is computed phase after phase; its taps take the place of channels.
+  bool isInPhases = false, hasTapsAsChannels = false;
+};
+FilterKind filterKindOf(mlir::Operation *op, const codegen::TileModel &model);
+
 /// Of operand `index` of `op`, which is a row for each channel.
-ChannelRows channelRows(mlir::Operation *op, const codegen::TileModel &model, unsigned index);
+ChannelRows channelRows(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
+                        const FilterKind &filter);
 
 /// Rows `channels` in the packed constant that begins at `address` of global memory: phases,
 /// channels or lanes, and what each of them has.
@@ -91,9 +101,6 @@ GlobalTensor channelSlice(const ChannelRows &rows, codegen::Range channels, int6
 
 /// Their requantization parameters, as bytes.
 GlobalTensor channelWords(const ChannelRows &rows, codegen::Range channels, int64_t address);
-
-/// Whether a convolution has one input channel for each output channel and no others.
-bool isDepthwise(mlir::Operation *op, const codegen::TileModel &model);
 
 /// Input channels that stand together in a filter.
 int64_t channelBlock(DataType type);

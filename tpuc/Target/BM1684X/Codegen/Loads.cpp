@@ -11,9 +11,7 @@
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
-#include "tpuc/Target/BM1684X/Codegen/ChannelRows.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/Matrix.h"
@@ -40,13 +38,13 @@ static Expected<void> loadParts(Builder &builder, const ChannelRows &rows, Range
 }
 
 /// The rows of channels and their words: by one transfer where they stand together.
-static Expected<void> loadChannels(Builder &builder, Operation *op, const TileModel &model,
-                                   unsigned index, const LocalTile &local, int64_t address) {
-  const ChannelRows rows = channelRows(op, model, index);
+static Expected<void> loadChannels(Builder &builder, const TensorLayout &layout,
+                                   const LocalTile &local, int64_t address) {
+  const ChannelRows &rows = layout.rows;
   const Range channels = rows.rowsOf(local.tile[kAxisC]);
   GlobalTensor from = channelSlice(rows, channels, address);
   // A packed row of channels is laid out the same in both memories.
-  const LocalTensor to = localOperand(op, model, index, local);
+  const LocalTensor to = layout.local(local);
   const auto asLoaded = [&](const GlobalTensor &source, uint32_t at) {
     return localTensor(source.type, source.shape, at, Layout::Compact);
   };
@@ -61,7 +59,7 @@ static Expected<void> loadChannels(Builder &builder, Operation *op, const TileMo
   if (!loaded || isOne || !rows.hasWords)
     return loaded;
   const GlobalTensor words = channelWords(rows, channels, address);
-  return emitLoad(builder, words, asLoaded(words, parameterAddress(op, model, index, local)));
+  return emitLoad(builder, words, asLoaded(words, layout.parameterAddress(local)));
 }
 
 /// The rows that operand `index` stacks; null for others.
@@ -113,26 +111,27 @@ static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, con
   return {};
 }
 
-Expected<void> loadOperand(Builder &builder, Operation *op, const TileModel &model, unsigned index,
-                           const LocalTile &local, int64_t address) {
-  const OperandForm form = operandForm(op, index);
-  if (form == OperandForm::Absent)
+Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
+                           int64_t address) {
+  const TensorLayout &layout = layoutOf(tiled).operand(index);
+  const LocalTile &local = tiled.operands[index];
+  if (layout.form == OperandForm::Absent)
     return {};
-  if (form == OperandForm::PerChannel)
-    return loadChannels(builder, op, model, index, local, address);
-  const LocalTensor to = localOperand(op, model, index, local);
-  if (tpu::PackRowsOp rows = packedRows(op, index))
+  if (layout.form == OperandForm::PerChannel)
+    return loadChannels(builder, layout, local, address);
+  const LocalTensor to = layout.local(local);
+  if (tpu::PackRowsOp rows = packedRows(tiled.op, index))
     return loadPackedRows(builder, rows, local.tile, to, address);
-  const GlobalTensor from = globalOperand(op, model, index, local.tile, address);
-  if (form == OperandForm::EveryLane)
+  const GlobalTensor from = layout.global(local.tile, address);
+  if (layout.form == OperandForm::EveryLane)
     return emitLoadToLanes(builder, from, to);
-  if (form == OperandForm::Transposed)
+  if (layout.form == OperandForm::Transposed)
     return emitLoadTransposedCW(builder, from, to);
   if (Expected<void> loaded = loadTensor(builder, from, to);
-      !loaded || !carriesParameters(op, index))
+      !loaded || layout.parameters == Carried::Nothing)
     return loaded;
-  return emitLoadToLanes(builder, columnWords(model.operands[index], local.tile[kAxisW], address),
-                         localColumnWords(op, model, index, local));
+  return emitLoadToLanes(builder, layout.columnWords(local.tile[kAxisW], address),
+                         layout.localColumnWords(local));
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -14,10 +14,10 @@
 
 namespace tpuc::bm1684x::backend {
 
-/// Brings a tile of operand `index` of `op`, with the parameters that it carries, from the tensor
-/// that begins at `address` to `local`.
-Expected<void> loadOperand(Builder &builder, mlir::Operation *op, const codegen::TileModel &model,
-                           unsigned index, const codegen::LocalTile &local, int64_t address);
+/// Brings the tile of operand `index` of `tiled`, with the parameters that it carries, from the
+/// tensor that begins at `address`.
+Expected<void> loadOperand(Builder &builder, const codegen::TiledOp &tiled, unsigned index,
+                           int64_t address);
 
 } // namespace tpuc::bm1684x::backend
 

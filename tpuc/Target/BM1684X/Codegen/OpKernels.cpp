@@ -21,7 +21,6 @@
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
-#include "tpuc/Target/BM1684X/Codegen/Constants.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
@@ -73,7 +72,7 @@ Kernels convKernels(const TiledOp &tiled) {
     return propagate(window);
   Convolution conv = convolutionOf(tiled);
   conv.window = *window;
-  return convolutionKernels<convolutionScratch, emitConvolution>(tiled.op, conv);
+  return convolutionKernels<convolutionScratch, emitConvolution>(layoutOf(tiled), conv);
 }
 
 Kernels deconvKernels(const TiledOp &tiled) {
@@ -82,8 +81,9 @@ Kernels deconvKernels(const TiledOp &tiled) {
     return propagate(window);
   Convolution conv = convolutionOf(tiled);
   conv.window = *window;
-  return isInPhases(tiled.op) ? one<phaseDeconvolutionScratch, emitPhaseDeconvolution>(conv)
-                              : one<deconvolutionScratch, emitDeconvolution>(conv);
+  return layoutOf(tiled).filter.isInPhases
+             ? one<phaseDeconvolutionScratch, emitPhaseDeconvolution>(conv)
+             : one<deconvolutionScratch, emitDeconvolution>(conv);
 }
 
 template <typename Op> Kernels poolKernels(Op op, const TiledOp &tiled) {
@@ -102,7 +102,7 @@ template <typename Op> Kernels poolKernels(Op op, const TiledOp &tiled) {
 /// One product for each matrix of the batch.
 Kernels matMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
   MatrixProduct product;
-  product.rightIsTransposed = liesTurned(op);
+  product.rightIsTransposed = layoutOf(tiled).operand(1).liesTurned;
   product.activation = activationOf(op);
   product.scratch = scratchRoom(tiled);
   if (isPresent(op, 2)) {
@@ -132,8 +132,7 @@ Kernels binaryKernels(Operation *op, BinaryKind kind, const TiledOp &tiled) {
   binary.scratch = scratchRoom(tiled);
   std::vector<BinaryOperand> operands;
   for (unsigned index = 0; index < op->getNumOperands(); ++index) {
-    if (std::optional<double> number = scalarOperand(op, index);
-        number && operandForm(op, index) == OperandForm::Absent)
+    if (std::optional<double> number = layoutOf(tiled).operand(index).number)
       operands.emplace_back(*number);
     else
       operands.emplace_back(operandOf(tiled, index));
@@ -171,7 +170,7 @@ Kernels preluKernels(const TiledOp &tiled) {
   const LocalTensor output = resultOf(tiled);
   const LocalTensor negative = output.at(static_cast<uint32_t>(tiled.scratchAddress));
   BinaryOperand slope = operandOf(tiled, 1);
-  if (std::optional<double> number = scalarOperand(tiled.op, 1))
+  if (std::optional<double> number = layoutOf(tiled).operand(1).number)
     slope = *number;
   const auto binary = [](BinaryKind kind, BinaryOperand left, BinaryOperand right,
                          const LocalTensor &to) {
@@ -277,10 +276,11 @@ Kernels columnSliceKernels(const TiledOp &tiled) {
 
 /// Types and forms that no kernel takes.
 Expected<void> checkOperands(const TiledOp &tiled) {
-  for (unsigned index = 0; index <= tiled.op->getNumOperands(); ++index) {
-    if (operandForm(tiled.op, index) == OperandForm::Absent)
+  const BM1684XLayout &layout = layoutOf(tiled);
+  for (unsigned index = 0; index < layout.numTensors(); ++index) {
+    const DataType type = layout.operand(index).type;
+    if (!layout.operand(index).isLoaded)
       continue;
-    const DataType type = elementTypeOf(tiled.op, index);
     if (!isComputed(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)), "F32, F16 or BF16");
   }
@@ -291,8 +291,8 @@ Expected<void> checkOperands(const TiledOp &tiled) {
 bool takesPart(const TiledOp &tiled, unsigned index, const LocalTile &local) {
   if (!local.held || *local.held == local.tile)
     return true;
-  return operandForm(tiled.op, index) == OperandForm::Tensor && (*local.held)[kAxisD].size == 1 &&
-         (*local.held)[kAxisC] == local.tile[kAxisC];
+  return layoutOf(tiled).operand(index).form == OperandForm::Tensor &&
+         (*local.held)[kAxisD].size == 1 && (*local.held)[kAxisC] == local.tile[kAxisC];
 }
 
 /// Tensors that no local tensor stands for.

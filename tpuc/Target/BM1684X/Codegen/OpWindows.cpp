@@ -12,7 +12,6 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
-#include "tpuc/Target/BM1684X/TargetInfo.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -80,7 +79,7 @@ Expected<Window2d> transposedWindowOf(const TiledOp &tiled) {
   return window;
 }
 
-bool isInPhases(Operation *op) {
+bool isInPhases(Operation *op, const TileModel &model) {
   if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2)
     return false;
   const std::array<int64_t, 2> stride = strideOf(op);
@@ -89,19 +88,17 @@ bool isInPhases(Operation *op) {
   const Expected<Window2d> window = unpaddedWindow(op);
   if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
     return false;
-  const Expected<TileModel> model = tileModel(op, chipInfo());
-  return model && llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
-           // No element of the result lies in front of what inputs add to, or behind that.
-           const OperandModel &input = model->operands[0];
-           const AxisMap &map = input.maps[axis];
-           const int64_t reached = (input.extents[axis] - 1) * map.stride + map.window;
-           return map.pad >= 0 && model->result[axis] + map.pad <= reached;
-         });
+  return llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
+    // No element of the result lies in front of what inputs add to, or behind that.
+    const OperandModel &input = model.operands[0];
+    const AxisMap &map = input.maps[axis];
+    const int64_t reached = (input.extents[axis] - 1) * map.stride + map.window;
+    return map.pad >= 0 && model.result[axis] + map.pad <= reached;
+  });
 }
 
 bool hasTapsAsChannels(Operation *op) {
-  return isInPhases(op) &&
-         tapsAreChannels(*unpaddedWindow(op),
+  return tapsAreChannels(*unpaddedWindow(op),
                          cast<RankedTensorType>(op->getResult(0).getType()).getDimSize(1));
 }
 

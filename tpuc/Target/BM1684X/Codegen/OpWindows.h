@@ -25,8 +25,8 @@ Expected<Window2d> transposedWindowOf(const codegen::TiledOp &tiled);
 
 /// Whether a transposed convolution is computed phase after phase (`hasPhases`). Integers whose
 /// zero point is not 0: of few phases, as each needs a bias of its own.
-bool isInPhases(mlir::Operation *op);
-/// Whether its taps take the place of channels then.
+bool isInPhases(mlir::Operation *op, const codegen::TileModel &model);
+/// Whether the taps of one that is take the place of channels.
 bool hasTapsAsChannels(mlir::Operation *op);
 
 } // namespace tpuc::bm1684x::backend

@@ -11,10 +11,8 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Support/Convert.h"
-#include "tpuc/Target/BM1684X/Codegen/ChannelRows.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/TargetInfo.h"
 
@@ -140,24 +138,23 @@ static Expected<PackedLayout> tapBiasLayout(Operation *op, const ChannelRows &ro
   return layout;
 }
 
-/// Of an operand that is a row for each channel.
-static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const TileModel &model) {
+/// A filter or bias of a convolution.
+static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const BM1684XLayout &tensors) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  const ChannelRows rows = channelRows(op, model, index);
-  const bool isByOne = isDepthwise(op, model);
-  PackedLayout layout;
+  const ChannelRows &rows = tensors.operand(index).rows;
+  const bool isByOne = tensors.filter.isDepthwise;
   if (index == 2 && rows.areTaps)
     return tapBiasLayout(op, rows);
   if (index == 2) {
-    layout = biasLayout(rows);
+    PackedLayout layout = biasLayout(rows);
     // The command takes the bias in the type of the input.
     if (isByOne)
-      layout.type = elementTypeOf(op, 0);
+      layout.type = tensors.operand(0).type;
     return layout;
   }
   const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
-  const int64_t block = channelBlock(elementTypeOf(op, 1));
+  const int64_t block = channelBlock(rows.type);
   if (rows.isInParts())
     return partsLayout(rows, dims, block);
   if (rows.areTaps)
@@ -178,42 +175,22 @@ static PackedLayout recurrentLayout(const ChannelRows &rows, ArrayRef<int64_t> d
   return layout;
 }
 
-std::optional<int64_t> residentAlignment(OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  const unsigned index = operand.getOperandNumber();
-  if (operandForm(op, index) != OperandForm::PerChannel || !isConstantOperand(op, index))
-    return std::nullopt;
-  // With words behind them filters are long, and would only hold up the first layer.
-  if (carriesParameters(op, index))
-    return std::nullopt;
-  Expected<TileModel> model = tileModel(op, chipInfo());
-  if (!model)
-    return std::nullopt;
-  // The phases of one channel are apart, so a part of the channels is in several places.
-  const ChannelRows rows = channelRows(op, *model, index);
-  if (!rows.isByLane || rows.phases() > 1)
-    return std::nullopt;
-  // Filters in blocks of input channels begin at whole lines of a lane.
-  if (isRecurrent(op))
-    return index == kRecurrentBias ? int64_t{4} : int64_t{kEuBytes};
-  return index == 1 && !isDepthwise(op, *model) ? int64_t{kEuBytes} : int64_t{4};
-}
-
 /// A constant matrix: F32 ones are turned, those of integers carry rows of words.
-static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64_t> dims) {
+static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, const TensorLayout &matrix,
+                                                ArrayRef<int64_t> dims) {
   if (dims.size() != 2)
     return std::nullopt;
-  if (carriesParameters(op, 1)) {
+  if (matrix.parameters != Carried::Nothing) {
     const int64_t columns = dims[op.getRightTranspose() ? 0 : 1];
-    const int64_t bytes = columnWordsAt(dims[0] * dims[1]) +
-                          kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
-    const auto rows = static_cast<int64_t>(llvm::divideCeil(bytes, dims[1]));
+    const int64_t bytes =
+        matrix.columnWordsBegin() + kColumnRows * columns * static_cast<int64_t>(sizeof(int32_t));
+    const int64_t rows = ceilDiv(bytes, dims[1]);
     return PackedLayout{.shape = {rows, dims[1]},
                         .blocks = {rows, dims[1]},
                         .order = {0, 1},
                         .padded = {rows, dims[1]}};
   }
-  if (!op.getRightTranspose() || elementTypeOf(op, 1) != DataType::F32)
+  if (!op.getRightTranspose() || matrix.type != DataType::F32)
     return std::nullopt;
   return PackedLayout{.shape = {dims[1], dims[0]},
                       .blocks = {dims[1], dims[0]},
@@ -221,42 +198,52 @@ static std::optional<PackedLayout> matrixLayout(tpu::MatMulOp op, ArrayRef<int64
                       .padded = {dims[0], dims[1]}};
 }
 
-Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+/// That of any constant, without its parameters.
+static Expected<std::optional<PackedLayout>> plainLayout(OpOperand &operand,
+                                                         const BM1684XLayout &tensors) {
   Operation *op = operand.getOwner();
   const unsigned index = operand.getOperandNumber();
-  Expected<TileModel> model =
-      isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op)
-          ? tileModel(op, chipInfo())
-          : Expected<TileModel>(TileModel());
-  // What cannot be computed needs no layout.
-  if (!constantOf(operand.get()) || !model)
-    return std::optional<PackedLayout>();
+  const TensorLayout &tensor = tensors.operand(index);
   const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();
-  std::optional<PackedLayout> layout;
   if (auto product = dyn_cast<tpu::MatMulOp>(op); product && index == 1)
-    layout = matrixLayout(product, dims);
-  else if (isa<tpu::ConvOp, tpu::DeconvOp>(op) &&
-           operandForm(op, index) == OperandForm::PerChannel) {
-    Expected<PackedLayout> made = convolutionLayout(operand, *model);
-    if (!made)
-      return propagate(made);
-    layout = std::move(*made);
-  } else if (isRecurrent(op) && operandForm(op, index) == OperandForm::PerChannel)
-    layout = recurrentLayout(channelRows(op, *model, index), dims, index);
-  else if (isa<tpu::PReluOp>(op) && carriesParameters(op, index))
-    layout = slopeLayout(channelRows(op, *model, index), dims);
-  if (!layout || !carriesParameters(op, index))
+    return matrixLayout(product, tensor, dims);
+  if (tensor.form != OperandForm::PerChannel)
+    return std::optional<PackedLayout>();
+  if (isRecurrent(op))
+    return std::optional(recurrentLayout(tensor.rows, dims, index));
+  if (isa<tpu::PReluOp>(op))
+    return std::optional(slopeLayout(tensor.rows, dims));
+  Expected<PackedLayout> layout = convolutionLayout(operand, tensors);
+  if (!layout)
+    return propagate(layout);
+  return std::optional(std::move(*layout));
+}
+
+Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const bool mayBePacked =
+      isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp, tpu::PReluOp>(op) || isRecurrent(op);
+  if (!mayBePacked || !constantOf(operand.get()))
+    return std::optional<PackedLayout>();
+  const Expected<TileModel> model = tileModel(op, chipInfo());
+  // What cannot be computed needs no layout.
+  if (!model)
+    return std::optional<PackedLayout>();
+  const BM1684XLayout tensors(op, *model);
+  const TensorLayout &tensor = tensors.operand(operand.getOperandNumber());
+  Expected<std::optional<PackedLayout>> layout = plainLayout(operand, tensors);
+  if (!layout || !*layout || tensor.parameters == Carried::Nothing)
     return layout;
-  Expected<std::vector<int32_t>> words = parameterWords(op);
+  Expected<std::vector<int32_t>> words = parameterWords(op, tensors);
   if (!words)
     return propagate(words);
-  if (isa<tpu::MatMulOp>(op)) {
-    const auto *bytes = reinterpret_cast<const uint8_t *>(words->data());
-    layout->parameters.push_back(
-        {columnWordsAt(dims[0] * dims[1]), {bytes, bytes + words->size() * sizeof(int32_t)}});
-  } else {
-    addChannelWords(*layout, channelRows(op, *model, index), *words);
+  if (tensor.parameters == Carried::ChannelWords) {
+    addChannelWords(**layout, tensor.rows, *words);
+    return layout;
   }
+  const auto *bytes = reinterpret_cast<const uint8_t *>(words->data());
+  (*layout)->parameters.push_back(
+      {tensor.columnWordsBegin(), {bytes, bytes + words->size() * sizeof(int32_t)}});
   return layout;
 }
 

@@ -16,9 +16,6 @@ namespace tpuc::bm1684x::backend {
 /// How a constant operand is kept; none: as it is. Errors: constants that cannot be read.
 Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);
 
-/// See Backend::residentAlignment.
-std::optional<int64_t> residentAlignment(mlir::OpOperand &operand);
-
 } // namespace tpuc::bm1684x::backend
 
 #endif // TPUC_TARGET_BM1684X_CODEGEN_PACKEDCONSTANTS_H

@@ -125,14 +125,14 @@ struct ChannelStrides {
 };
 
 /// Of a transposed convolution or a matrix product, whose zero point no bias has taken up yet.
-static ChannelStrides channelStrides(Operation *op) {
+static ChannelStrides channelStrides(Operation *op, const FilterKind &filter) {
   const auto dims = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
   const int64_t count = numElements(op->getOperand(1));
   if (auto deconv = dyn_cast<tpu::DeconvOp>(op)) {
     const int64_t taps = ShapedType::getNumElements(dims.drop_front(2));
     ChannelStrides strides{dims[1], taps, count / static_cast<int64_t>(deconv.getGroup())};
     strides.columns = dims.back();
-    if (isInPhases(op) && tpu::zeroPointOf(op->getOperand(0)) != 0)
+    if (filter.isInPhases && tpu::zeroPointOf(op->getOperand(0)) != 0)
       strides.phases = strideOf(op);
     return strides;
   }
@@ -147,13 +147,14 @@ bool hasBias(Operation *op) {
 }
 
 /// How many biases of its own each channel has, one for each phase.
-static int64_t numPhases(Operation *op) {
-  return isa<tpu::DeconvOp>(op) ? channelStrides(op).numPhases() : 1;
+static int64_t numPhases(Operation *op, const FilterKind &filter) {
+  return isa<tpu::DeconvOp>(op) ? channelStrides(op, filter).numPhases() : 1;
 }
 
 /// What the sums of `count` channels begin with, phase after phase.
-static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
-  std::vector<int32_t> biases(static_cast<size_t>(count * numPhases(op)));
+static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count,
+                                               const FilterKind &kind) {
+  std::vector<int32_t> biases(static_cast<size_t>(count * numPhases(op, kind)));
   if (!isa<NoneType>(op->getOperand(2).getType())) {
     Expected<Tensor> bias = readConstant(op, 2);
     if (!bias)
@@ -171,7 +172,7 @@ static Expected<std::vector<int32_t>> biasesOf(Operation *op, int64_t count) {
     return propagate(filter);
   if (filter->type() != DataType::I8)
     return makeError("", "a constant of another type", "an i8");
-  const ChannelStrides strides = channelStrides(op);
+  const ChannelStrides strides = channelStrides(op, kind);
   const std::span<const int8_t> elements = filter->data<int8_t>();
   for (int64_t i = 0; i < std::ssize(elements); ++i)
     biases[static_cast<size_t>(strides.phaseOf(i) * count + strides.channelOf(i))] -=
@@ -209,14 +210,14 @@ static Expected<std::vector<int32_t>> slopeWords(Operation *op) {
 /// several phases those of the first one with the biases of the others behind them, or, where taps
 /// take the place of channels, those of each.
 static std::vector<int32_t>
-phaseWords(Operation *op, std::span<const int32_t> biases, int64_t count,
+phaseWords(const FilterKind &filter, std::span<const int32_t> biases, int64_t count,
            llvm::function_ref<std::vector<int32_t>(std::span<const int32_t>)> pack) {
   const auto channels = static_cast<size_t>(count);
   const auto ofPhase = [&](size_t phase) { return biases.subspan(phase * channels, channels); };
   const size_t phases = biases.size() / channels;
   const std::vector<int32_t> first = pack(ofPhase(0));
   std::vector<int32_t> words;
-  if (phases > 1 && hasTapsAsChannels(op)) {
+  if (phases > 1 && filter.hasTapsAsChannels) {
     for (size_t phase = 0; phase < phases; ++phase)
       llvm::append_range(words, pack(ofPhase(phase)));
     return words;
@@ -230,13 +231,13 @@ phaseWords(Operation *op, std::span<const int32_t> biases, int64_t count,
   return words;
 }
 
-Expected<std::vector<int32_t>> parameterWords(Operation *op) {
+Expected<std::vector<int32_t>> parameterWords(Operation *op, const BM1684XLayout &layout) {
   if (isa<tpu::PReluOp>(op))
     return slopeWords(op);
   const bool isProduct = isa<tpu::MatMulOp>(op);
   const auto dims = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
   const int64_t count = isProduct ? dims.back() : dims[1];
-  Expected<std::vector<int32_t>> biases = biasesOf(op, count);
+  Expected<std::vector<int32_t>> biases = biasesOf(op, count, layout.filter);
   if (!biases)
     return propagate(biases);
   if (auto given = op->getAttrOfType<ArrayAttr>("dequant_scale")) {
@@ -248,7 +249,7 @@ Expected<std::vector<int32_t>> parameterWords(Operation *op) {
       return propagate(scales);
     if (isProduct)
       return packColumnScales(*scales, *biases);
-    return phaseWords(op, *biases, count,
+    return phaseWords(layout.filter, *biases, count,
                       [&](std::span<const int32_t> own) { return packScales(*scales, own); });
   }
   Expected<std::vector<Requantize>> factors = requantizationsOf(op);
@@ -259,7 +260,7 @@ Expected<std::vector<int32_t>> parameterWords(Operation *op) {
     return propagate(channels);
   if (isProduct)
     return packColumns(*channels, *biases);
-  return phaseWords(op, *biases, count,
+  return phaseWords(layout.filter, *biases, count,
                     [&](std::span<const int32_t> own) { return packChannels(*channels, own); });
 }
 

@@ -9,9 +9,8 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_PARAMETERS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_PARAMETERS_H
 
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
-
-#include "mlir/IR/Operation.h"
 
 namespace tpuc::bm1684x::backend {
 
@@ -29,10 +28,10 @@ Expected<Requantize> shiftOf(mlir::Operation *op);
 /// Whether the sums of a convolution begin with a bias.
 bool hasBias(mlir::Operation *op);
 
-/// The words of an op that `carriesParameters`: of convolutions and slopes kRequantWords for each
+/// The words that operand 1 of an op carries: of convolutions and slopes kRequantWords for each
 /// channel, of matrix products kColumnRows rows. Errors: constants that cannot be read, and what
 /// `requantizationsOf` says.
-Expected<std::vector<int32_t>> parameterWords(mlir::Operation *op);
+Expected<std::vector<int32_t>> parameterWords(mlir::Operation *op, const BM1684XLayout &layout);
 
 } // namespace tpuc::bm1684x::backend
 

@@ -9,8 +9,8 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_PIXELROWS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_PIXELROWS_H
 
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 
@@ -21,15 +21,15 @@ inline LocalTensor channelsOf(const LocalTensor &row, ScratchAllocator &space) {
   return space.take(row.type, {1, row.shape[3], 1, 1});
 }
 
-/// The kernel of a convolution `params`, whose input and output lie as `op` has them: rows are
+/// The kernel of a convolution `params`, whose input and output lie as `layout` says: rows are
 /// turned into channels in front of it, and channels into rows behind it, in its scratch.
 template <auto scratch, auto emit, typename Params>
-Kernels convolutionKernels(mlir::Operation *op, Params params) {
+Kernels convolutionKernels(const BM1684XLayout &layout, Params params) {
   const uint32_t begin = params.scratch.address;
   const LocalTensor input = params.input;
   const LocalTensor output = params.output;
-  const bool turnsInput = operandForm(op, 0) == OperandForm::PixelRow;
-  const bool turnsOutput = operandForm(op, op->getNumOperands()) == OperandForm::PixelRow;
+  const bool turnsInput = layout.operand(0).form == OperandForm::PixelRow;
+  const bool turnsOutput = layout.result().form == OperandForm::PixelRow;
   ScratchAllocator space{begin};
   if (turnsInput)
     params.input = channelsOf(input, space);

@@ -87,7 +87,8 @@ Kernels quantizedConvKernels(const TiledOp &tiled) {
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  return convolutionKernels<quantizedConvolutionScratch, emitQuantizedConvolution>(tiled.op, *conv);
+  return convolutionKernels<quantizedConvolutionScratch, emitQuantizedConvolution>(layoutOf(tiled),
+                                                                                   *conv);
 }
 
 Kernels quantizedDeconvKernels(const TiledOp &tiled) {
@@ -98,7 +99,7 @@ Kernels quantizedDeconvKernels(const TiledOp &tiled) {
   if (!conv)
     return propagate(conv);
   conv->window = *window;
-  if (isInPhases(tiled.op))
+  if (layoutOf(tiled).filter.isInPhases)
     return one<quantizedPhaseDeconvolutionScratch, emitQuantizedPhaseDeconvolution>(*conv);
   return one<quantizedDeconvolutionScratch, emitQuantizedDeconvolution>(*conv);
 }
@@ -145,8 +146,9 @@ Kernels quantizedMatMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
   product.rightIsTransposed = op.getRightTranspose();
   product.activation = activationOf(op);
   product.scratch = scratchRoom(tiled);
-  if (Expected<void> set =
-          carriesParameters(op, 1) ? setColumns(product, tiled) : setWhole(product, op, tiled);
+  if (Expected<void> set = layoutOf(tiled).operand(1).parameters != Carried::Nothing
+                               ? setColumns(product, tiled)
+                               : setWhole(product, op, tiled);
       !set)
     return propagate(set);
   std::vector<Kernel> products;
@@ -291,7 +293,7 @@ Kernels leakyKernels(Operation *op, const TiledOp &tiled) {
                           .negative = (*factors)[1],
                           .parameterAddress = std::nullopt,
                           .scratch = scratchRoom(tiled)};
-  if (carriesParameters(op, 1))
+  if (layoutOf(tiled).operand(1).parameters != Carried::Nothing)
     relu.parameterAddress = parametersOf(tiled);
   return one<quantizedLeakyReluScratch, emitQuantizedLeakyRelu>(relu);
 }

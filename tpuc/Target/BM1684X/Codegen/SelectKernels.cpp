@@ -10,8 +10,6 @@
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Float.h"
-#include "tpuc/Target/BM1684X/Codegen/Constants.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/SlicedOperands.h"
 #include "tpuc/Target/BM1684X/Kernels/Select.h"
 
@@ -30,10 +28,11 @@ namespace {
 
 /// Tensors of types that no command takes.
 Expected<void> checkElements(const TiledOp &tiled) {
-  for (unsigned index = 0; index <= tiled.op->getNumOperands(); ++index) {
-    if (operandForm(tiled.op, index) == OperandForm::Absent)
+  const BM1684XLayout &layout = layoutOf(tiled);
+  for (unsigned index = 0; index < layout.numTensors(); ++index) {
+    const DataType type = layout.operand(index).type;
+    if (!layout.operand(index).isLoaded)
       continue;
-    const DataType type = elementTypeOf(tiled.op, index);
     if (!precOf(type))
       return makeError("", "a tensor of " + std::string(dataTypeName(type)),
                        "elements of at most 32 bits");
@@ -53,8 +52,8 @@ CompareKind compareKind(StringRef mode) {
 
 /// Operand `index`, or the number that it is.
 BinaryOperand operandOrNumber(const TiledOp &tiled, unsigned index) {
-  if (operandForm(tiled.op, index) == OperandForm::Absent)
-    return *scalarOperand(tiled.op, index);
+  if (const std::optional<double> number = layoutOf(tiled).operand(index).number)
+    return *number;
   return operandOf(tiled, index);
 }
 

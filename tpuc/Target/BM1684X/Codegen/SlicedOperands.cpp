@@ -17,17 +17,15 @@ namespace tpuc::bm1684x::backend {
 using mlir::Operation;
 
 LocalTensor operandOf(const TiledOp &tiled, unsigned index) {
-  return localOperand(tiled.op, *tiled.model, index, tiled.operands[index]);
+  return layoutOf(tiled).operand(index).local(tiled.operands[index]);
 }
 
-LocalTensor resultOf(const TiledOp &tiled) {
-  return localOperand(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result);
-}
+LocalTensor resultOf(const TiledOp &tiled) { return layoutOf(tiled).result().local(tiled.result); }
 
 uint32_t addressOf(const TiledOp &tiled, unsigned index) { return operandOf(tiled, index).address; }
 
 uint32_t parametersOf(const TiledOp &tiled) {
-  return parameterAddress(tiled.op, *tiled.model, 1, tiled.operands[1]);
+  return layoutOf(tiled).operand(1).parameterAddress(tiled.operands[1]);
 }
 
 Scratch scratchRoom(const TiledOp &tiled) {

@@ -9,7 +9,7 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_SLICEDOPERANDS_H
 
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
 namespace tpuc::bm1684x::backend {

@@ -8,8 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Codegen/Stores.h"
 #include "tpuc/Codegen/Layers.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
+#include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Transfers.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 
@@ -26,8 +25,7 @@ using mlir::Operation;
 static Expected<void> storeGroups(
     const TiledOp &tiled, int64_t groups,
     llvm::function_ref<Expected<void>(const LocalTensor &, int64_t, int64_t, int64_t)> store) {
-  const LocalTensor from =
-      localOperand(tiled.op, *tiled.model, tiled.op->getNumOperands(), tiled.result);
+  const LocalTensor from = layoutOf(tiled).result().local(tiled.result);
   const int64_t channels = tiled.model->result[kAxisC] / groups;
   const Range all = tiled.result.tile[kAxisC];
   for (int64_t group = 0; group < groups; ++group) {
@@ -89,16 +87,15 @@ static Expected<void> storeTurned(Builder &builder, const TiledOp &tiled, int64_
 }
 
 Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
-  const unsigned index = tiled.op->getNumOperands();
   if (const std::optional<int64_t> rows = tpu::storedRows(tiled.op))
     return storeRows(builder, tiled, *rows, address);
   if (const std::optional<int64_t> groups = tpu::storedTurned(tiled.op))
     return storeTurned(builder, tiled, *groups, address);
-  const LocalTensor from = localOperand(tiled.op, *tiled.model, index, tiled.result);
-  const GlobalTensor to = globalOperand(tiled.op, *tiled.model, index, tiled.result.tile, address);
-  return operandForm(tiled.op, index) == OperandForm::Transposed
-             ? emitStoreTransposedCW(builder, from, to)
-             : storeTensor(builder, from, to);
+  const TensorLayout &layout = layoutOf(tiled).result();
+  const LocalTensor from = layout.local(tiled.result);
+  const GlobalTensor to = layout.global(tiled.result.tile, address);
+  return layout.form == OperandForm::Transposed ? emitStoreTransposedCW(builder, from, to)
+                                                : storeTensor(builder, from, to);
 }
 
 } // namespace tpuc::bm1684x::backend

@@ -151,24 +151,17 @@ Expected<std::optional<PackedLayout>> NullBackend::packedLayout(OpOperand &opera
   return Null::packedLayout(operand, info().tiles().lanes);
 }
 
-bool NullBackend::isLoaded(OpOperand &operand) const {
-  Operation *op = operand.getOwner();
-  if (isa<NoneType>(operand.get().getType()))
-    return false;
-  if (isa<tpu::ConcatOp>(op))
-    return true;
-  Expected<TileModel> model = tileModel(op, info());
-  return model && model->operands[operand.getOperandNumber()].isPresent;
+std::shared_ptr<const OpLayout> NullBackend::layoutOf(Operation *op, const TileModel &model) const {
+  return std::make_shared<const NullLayout>(op, model);
 }
 
 unsigned NullBackend::memorySpaceOf(Operation *op, unsigned index) const {
   return spaceOf(formOf(op, index));
 }
 
-int64_t NullBackend::localBytes(Operation *op, const TileModel &, unsigned index,
+int64_t NullBackend::localBytes(Operation * /*op*/, const TileModel &model, unsigned index,
                                 const Tile &tile) const {
-  const std::optional<DataType> type = typeOf(op, index);
-  return type ? LaneLayout(info(), formOf(op, index), *type, tile).bytes() : 0;
+  return LaneLayout(info(), Null::layoutOf(model).operand(index), tile).bytes();
 }
 
 /// Sums of integers of one channel, or a row of floats of what is normalized.
@@ -178,27 +171,9 @@ Expected<int64_t> NullBackend::scratchBytes(const TiledOp &tiled) const {
   if (isa<tpu::SoftmaxOp, tpu::LayerNormOp, tpu::RMSNormOp, tpu::PixelNormOp>(tiled.op))
     return tiled.operands.front().tile[kAxisW].size * kWord;
   if (isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(tiled.op) &&
-      bitWidth(*typeOf(tiled.op, 0)) == 8)
+      bitWidth(tiled.model->layoutOf(0).type) == 8)
     return result[kAxisD].size * result[kAxisH].size * result[kAxisW].size * kWord;
   return 0;
-}
-
-bool NullBackend::isAligned(Operation *op, unsigned index) const {
-  return formOf(op, index) != Form::PerChannel;
-}
-
-bool NullBackend::liesAlike(Operation *first, unsigned firstIndex, Operation *second,
-                            unsigned secondIndex) const {
-  const Form form = formOf(first, firstIndex);
-  return form != Form::PerChannel && form == formOf(second, secondIndex) &&
-         typeOf(first, firstIndex) == typeOf(second, secondIndex);
-}
-
-std::optional<int64_t> NullBackend::residentAlignment(OpOperand &operand) const {
-  constexpr int64_t kElement = 4;
-  if (formOf(operand.getOwner(), operand.getOperandNumber()) != Form::PerChannel)
-    return std::nullopt;
-  return kElement;
 }
 
 Expected<Cost> NullBackend::cost(Commands emit) const {

@@ -37,13 +37,13 @@ int64_t transferCost(const TargetInfo &target, int64_t bytes, int64_t rows) {
 int64_t transferCost(const TargetInfo &target, const TiledOp &tiled, unsigned index) {
   const bool isResult = index == tiled.op->getNumOperands();
   const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
-  const AxisExtents &extents = extentsOf(*tiled.model, index);
+  const TensorLayout &tensor = layoutOf(*tiled.model).operand(index);
   // Rows end at the last axis that is tiled.
   int64_t length = tile[kAxisW].size;
-  for (unsigned axis = kAxisW; axis-- > 0 && tile[axis + 1].size == extents[axis + 1];)
+  for (unsigned axis = kAxisW; axis-- > 0 && tile[axis + 1].size == tensor.extents[axis + 1];)
     length *= tile[axis].size;
   const int64_t elements = numElements(tile);
-  return transferCost(target, byteSize(*typeOf(tiled.op, index), elements), elements / length);
+  return transferCost(target, byteSize(tensor.type, elements), elements / length);
 }
 
 int64_t moveCost(const TargetInfo &target, Operation *op) {
@@ -64,7 +64,7 @@ int64_t computeCost(const TargetInfo &target, const TiledOp &tiled) {
   const Tile &result = tiled.result.tile;
   const int64_t rounds = result[kAxisN].size * ceilDiv(result[kAxisC].size, target.tiles().lanes);
   const int64_t pixels = result[kAxisD].size * result[kAxisH].size * result[kAxisW].size;
-  const ConvThroughput &rate = throughputOf(timing, *typeOf(tiled.op, 0));
+  const ConvThroughput &rate = throughputOf(timing, tiled.model->layoutOf(0).type);
   int64_t cycles = 0;
   if (isa<tpu::ConvOp, tpu::DeconvOp>(tiled.op))
     cycles = rounds * ceilDiv(pixels, rate.pixels) *

@@ -55,28 +55,20 @@ Form formOf(Operation *op, unsigned index) {
   return (index == 0 || isResult) && worksInTheMiddle(op) ? Form::Turned : Form::Plain;
 }
 
-std::optional<DataType> typeOf(Operation *op, unsigned index) {
-  return storageDataType(valueOf(op, index).getType());
-}
-
-const AxisExtents &extentsOf(const TileModel &model, unsigned index) {
-  return index < model.operands.size() ? model.operands[index].extents : model.result;
-}
-
 /// The filter of a transposed convolution has its output channels behind the input's.
 static bool isSwapped(Operation *op, unsigned index) {
   auto deconv = dyn_cast<tpu::DeconvOp>(op);
   return deconv && index == 1 && deconv.getGroup() == 1;
 }
 
-ElementOrder orderOf(Operation *op, const TileModel &model, unsigned index) {
-  const AxisExtents &extents = extentsOf(model, index);
+static ElementOrder orderOf(Operation *op, unsigned index, const TensorLayout &tensor) {
+  const AxisExtents &extents = tensor.extents;
   ElementOrder order;
   order.strides[kAxisW] = 1;
   for (unsigned axis = kAxisW; axis-- > 0;)
     order.strides[axis] = order.strides[axis + 1] * extents[axis + 1];
   order.inner = extents[kAxisW];
-  if (formOf(op, index) == Form::Turned) {
+  if (tensor.form == Form::Turned) {
     order.strides[kAxisC] = 1;
     order.strides[kAxisW] = extents[kAxisC];
   } else if (isSwapped(op, index)) {
@@ -87,12 +79,33 @@ ElementOrder orderOf(Operation *op, const TileModel &model, unsigned index) {
   return order;
 }
 
-LaneLayout::LaneLayout(const TargetInfo &target, Form form, DataType type, const Tile &tile)
+NullLayout::NullLayout(Operation *op, const TileModel &model) {
+  constexpr int64_t kElement = 4;
+  for (unsigned index = 0; index <= op->getNumOperands(); ++index) {
+    const bool isResult = index == op->getNumOperands();
+    const Type type = valueOf(op, index).getType();
+    TensorLayout &tensor = tensors.emplace_back();
+    tensor.isLoaded = !isa<NoneType>(type) && (isResult || model.operands[index].isPresent);
+    tensor.type = storageDataType(type).value_or(DataType::F32);
+    if (!tensor.isLoaded)
+      continue;
+    tensor.form = formOf(op, index);
+    tensor.extents = isResult ? model.result : model.operands[index].extents;
+    tensor.order = orderOf(op, index, tensor);
+    tensor.isAligned = tensor.form != Form::PerChannel;
+    if (tensor.isAligned)
+      tensor.likeness = static_cast<uint8_t>(tensor.form);
+    else
+      tensor.residentAlignment = kElement;
+  }
+}
+
+LaneLayout::LaneLayout(const TargetInfo &target, const TensorLayout &tensor, const Tile &tile)
     : tile(tile), lanes(target.tiles().lanes),
       slots(static_cast<int64_t>(llvm::divideCeil(tile[kAxisC].size, lanes))),
-      elementBytes(byteSize(type, 1)) {
+      elementBytes(byteSize(tensor.type, 1)) {
   channelBytes = tile[kAxisD].size * tile[kAxisH].size * tile[kAxisW].size * elementBytes;
-  if (form != Form::PerChannel)
+  if (tensor.isAligned)
     channelBytes = static_cast<int64_t>(
         llvm::alignTo(static_cast<uint64_t>(channelBytes), target.tiles().align));
 }

@@ -28,13 +28,6 @@ inline constexpr unsigned kWeightSpace = 1;
 /// The memory space of operands of a form.
 inline unsigned spaceOf(Form form) { return form == Form::PerChannel ? kWeightSpace : kTileSpace; }
 
-/// The type in which operand `index`, or the result, is stored; none for operands left out and for
-/// types that memory does not hold.
-std::optional<DataType> typeOf(mlir::Operation *op, unsigned index);
-
-/// The extents of operand `index`, or of the result, as `model` sees it.
-const codegen::AxisExtents &extentsOf(const codegen::TileModel &model, unsigned index);
-
 /// Where elements of a tensor are in its row-major order. The element at [n, c, d, h, w] is the sum
 /// of the coordinates times `strides`; w counts `inner` elements that follow each other, behind
 /// which `outerStride` elements lead to the next ones.
@@ -48,12 +41,33 @@ struct ElementOrder {
   }
 };
 
-/// That of operand `index` of `op`, or of its result.
-ElementOrder orderOf(mlir::Operation *op, const codegen::TileModel &model, unsigned index);
+/// How an operand or a result lies in both memories.
+struct TensorLayout : codegen::OperandLayout {
+  Form form = Form::Plain;
+  /// Of the whole tensor, as its model sees it.
+  codegen::AxisExtents extents{};
+  /// Where its elements are in global memory, unless they are packed.
+  ElementOrder order;
+};
+
+/// Those of an op.
+class NullLayout : public codegen::OpLayout {
+public:
+  NullLayout(mlir::Operation *op, const codegen::TileModel &model);
+  const TensorLayout &operand(unsigned index) const override { return tensors[index]; }
+
+private:
+  llvm::SmallVector<TensorLayout, 4> tensors;
+};
+
+/// The layouts of a model that null's back end has made.
+inline const NullLayout &layoutOf(const codegen::TileModel &model) {
+  return static_cast<const NullLayout &>(*model.layout);
+}
 
 /// A tile in the lanes: channel number i of it is in lane i % lanes, the i / lanes-th there.
 struct LaneLayout {
-  LaneLayout(const TargetInfo &target, Form form, DataType type, const codegen::Tile &tile);
+  LaneLayout(const TargetInfo &target, const TensorLayout &tensor, const codegen::Tile &tile);
 
   /// Bytes in each lane.
   int64_t bytes() const;

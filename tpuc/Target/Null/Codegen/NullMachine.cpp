@@ -100,13 +100,12 @@ Expected<void> NullMachine::write(int64_t address, std::span<const std::byte> by
 /// Copies elements between a tile in the lanes and a tensor in row-major order.
 Expected<void> NullMachine::transfer(const TiledOp &tiled, unsigned index, const LocalTile &tile,
                                      std::byte *global, bool isLoad) {
-  const DataType type = *typeOf(tiled.op, index);
-  const Form form = formOf(tiled.op, index);
-  const unsigned space = spaceOf(form);
-  const LaneLayout layout(target, form, type, tile.held ? *tile.held : tile.tile);
+  const TensorLayout &tensor = layoutOf(*tiled.model).operand(index);
+  const LaneLayout layout(target, tensor, tile.held ? *tile.held : tile.tile);
+  const unsigned space = spaceOf(tensor.form);
   if (Expected<void> checked = checkLocal(space, tile.address, layout.bytes()); !checked)
     return checked;
-  const ElementOrder order = orderOf(tiled.op, *tiled.model, index);
+  const ElementOrder &order = tensor.order;
   const int64_t bytes = layout.elementBytes;
   const Range row = tile.tile[kAxisW];
   forEachRow(tile.tile, [&](int64_t n, int64_t c, int64_t d, int64_t h) {
@@ -124,7 +123,7 @@ Expected<void> NullMachine::transfer(const TiledOp &tiled, unsigned index, const
 Expected<void> NullMachine::loadPacked(const Command &command, int64_t rowBytes) {
   const TiledOp &tiled = command.tiled;
   const LocalTile &tile = tiled.operands[command.operand];
-  const LaneLayout layout(target, Form::PerChannel, *typeOf(tiled.op, command.operand), tile.tile);
+  const LaneLayout layout(target, layoutOf(*tiled.model).operand(command.operand), tile.tile);
   if (Expected<void> checked = checkLocal(kWeightSpace, tile.address, layout.bytes()); !checked)
     return checked;
   const int64_t first = tile.tile[kAxisC].begin / layout.lanes * layout.channelBytes;
@@ -196,13 +195,14 @@ Expected<std::optional<Tensor>> NullMachine::operandOf(const TiledOp &tiled, uns
 
 /// Brings the parts of a concatenation to their lanes that do not lie there.
 Expected<void> NullMachine::join(const TiledOp &tiled) {
-  const DataType type = *typeOf(tiled.op, tiled.op->getNumOperands());
-  const LaneLayout to(target, Form::Plain, type, tiled.result.tile);
+  const NullLayout &layout = layoutOf(*tiled.model);
+  const LaneLayout to(target, layout.operand(tiled.op->getNumOperands()), tiled.result.tile);
   for (auto [index, part] : llvm::enumerate(tiled.operands)) {
     const int64_t before = channelsBefore(tiled.op, static_cast<unsigned>(index));
     if (before % target.tiles().lanes == 0 || part.isInPlace)
       continue;
-    const LaneLayout from(target, Form::Plain, type, part.held ? *part.held : part.tile);
+    const LaneLayout from(target, layout.operand(static_cast<unsigned>(index)),
+                          part.held ? *part.held : part.tile);
     for (auto [address, bytes] :
          {std::pair(part.address, from.bytes()), {tiled.result.address, to.bytes()}})
       if (Expected<void> checked = checkLocal(kTileSpace, address, bytes); !checked)

@@ -163,7 +163,7 @@ int64_t PackedRows::chainCycles(const RowChoice &choice) {
   if (tpu::CastOp cast = castOfInput())
     ops.push_back(cast);
   for (Operation *each : ops) {
-    Expected<TileModel> model = tileModel(each, backend.info(), TileLayout::NCHW);
+    Expected<TileModel> model = backend.modelOf(each, TileLayout::NCHW);
     if (!model)
       continue;
     TiledOp tiled{.op = each, .model = &*model};

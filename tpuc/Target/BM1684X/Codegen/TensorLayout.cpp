@@ -1,4 +1,4 @@
-//===- OperandTiles.cpp - Tiles of operands in both memories --------------===//
+//===- TensorLayout.cpp - How a tensor lies in both memories --------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,18 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Codegen/OperandTiles.h"
-#include "tpuc/Target/BM1684X/Codegen/ChannelRows.h"
-#include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
+#include "tpuc/Target/BM1684X/Codegen/TensorLayout.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
 
 namespace tpuc::bm1684x::backend {
-
-// Not the machine's.
-using mlir::Operation;
 
 /// The part `local.tile` of a tensor [n, c, d * h, w] that holds `local.held`.
 static LocalTensor partOf(LocalTensor tensor, const LocalTile &local) {
@@ -31,22 +26,18 @@ static LocalTensor partOf(LocalTensor tensor, const LocalTile &local) {
   return tensor;
 }
 
-LocalTensor localOperand(Operation *op, const TileModel &model, unsigned index,
-                         const LocalTile &local) {
-  if (local.held && *local.held != local.tile && operandForm(op, index) == OperandForm::Tensor)
-    return partOf(localOperand(op, model, index, {*local.held, local.address}), local);
-  const DataType type = elementTypeOf(op, index);
+LocalTensor TensorLayout::local(const LocalTile &local) const {
+  if (local.held && *local.held != local.tile && form == OperandForm::Tensor)
+    return partOf(this->local({*local.held, local.address}), local);
   const auto address = static_cast<uint32_t>(local.address);
   const auto size = [&](unsigned axis) { return local.tile[axis].size; };
-  switch (operandForm(op, index)) {
+  switch (form) {
   case OperandForm::Absent:
     break;
-  case OperandForm::PerChannel: {
-    const ChannelRows rows = channelRows(op, model, index);
+  case OperandForm::PerChannel:
     return localTensor(type,
                        Extents{rows.phases(), rows.rowsOf(local.tile[kAxisC]).size, 1, rows.row},
                        address, Layout::Compact);
-  }
   case OperandForm::Columns:
     return localTensor(type, Extents{size(kAxisN), size(kAxisW), 1, size(kAxisC)}, address);
   case OperandForm::EveryLane:
@@ -62,75 +53,65 @@ LocalTensor localOperand(Operation *op, const TileModel &model, unsigned index,
   return localTensor(type, Extents{1, 1, 1, 1}, address);
 }
 
-uint32_t parameterAddress(Operation *op, const TileModel &model, unsigned index,
-                          const LocalTile &local) {
-  const auto address = static_cast<uint32_t>(local.address);
-  if (operandForm(op, index) == OperandForm::PerChannel)
-    return address +
-           static_cast<uint32_t>(channelRows(op, model, index).wordsAt(local.tile[kAxisC].size));
-  const LocalTensor matrix = localOperand(op, model, index, local);
-  return address + static_cast<uint32_t>(alignUp(matrix.bytesPerLane(), kEuBytes));
-}
-
-LocalTensor localColumnWords(Operation *op, const TileModel &model, unsigned index,
-                             const LocalTile &local) {
-  return localTensor(DataType::I32, Extents{kColumnRows, kLanes, 1, local.tile[kAxisW].size},
-                     parameterAddress(op, model, index, local));
-}
-
-int64_t localOperandBytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
+int64_t TensorLayout::bytes(const Tile &tile) const {
   const LocalTile local{tile, 0};
-  if (index == op->getNumOperands() || !carriesParameters(op, index))
-    return localOperand(op, model, index, local).bytesPerLane();
-  const int64_t words = parameterAddress(op, model, index, local);
-  if (operandForm(op, index) == OperandForm::PerChannel)
-    return words + ChannelRows::slotsOf(tile[kAxisC].size) * ChannelRows::kSlotBytes;
-  return words + localColumnWords(op, model, index, local).bytesPerLane();
+  switch (parameters) {
+  case Carried::Nothing:
+    break;
+  case Carried::ChannelWords:
+    return parameterAddress(local) +
+           ChannelRows::slotsOf(tile[kAxisC].size) * ChannelRows::kSlotBytes;
+  case Carried::ColumnWords:
+    return parameterAddress(local) + localColumnWords(local).bytesPerLane();
+  }
+  return this->local(local).bytesPerLane();
 }
 
-/// A matrix that lies transposed: n, w, c.
-static GlobalTensor turnedSlice(DataType type, const OperandModel &model, const Tile &tile,
-                                int64_t address) {
-  const int64_t columns = model.extents[kAxisC];
-  const int64_t matrix = model.extents[kAxisW] * columns;
-  const int64_t offset =
-      tile[kAxisN].begin * matrix + tile[kAxisW].begin * columns + tile[kAxisC].begin;
-  GlobalTensor tensor =
-      globalTensor(type, Extents{tile[kAxisN].size, tile[kAxisW].size, 1, tile[kAxisC].size},
-                   static_cast<uint64_t>(address + byteSize(type, offset)));
-  tensor.stride = Extents{matrix, columns, columns, 1};
-  return tensor;
+uint32_t TensorLayout::parameterAddress(const LocalTile &local) const {
+  const auto address = static_cast<uint32_t>(local.address);
+  if (form == OperandForm::PerChannel)
+    return address + static_cast<uint32_t>(rows.wordsAt(local.tile[kAxisC].size));
+  return address + static_cast<uint32_t>(alignUp(this->local(local).bytesPerLane(), kEuBytes));
 }
 
-int64_t columnWordsAt(int64_t count) { return alignUp(count, int64_t{sizeof(int32_t)}); }
+LocalTensor TensorLayout::localColumnWords(const LocalTile &local) const {
+  return localTensor(DataType::I32, Extents{kColumnRows, kLanes, 1, local.tile[kAxisW].size},
+                     parameterAddress(local));
+}
 
-GlobalTensor columnWords(const OperandModel &matrix, Range columns, int64_t address) {
-  const int64_t all = matrix.extents[kAxisW];
-  const int64_t first = columnWordsAt(matrix.extents[kAxisC] * all) +
-                        columns.begin * static_cast<int64_t>(sizeof(int32_t));
+int64_t TensorLayout::columnWordsBegin() const {
+  return alignUp(extents[kAxisC] * extents[kAxisW], int64_t{sizeof(int32_t)});
+}
+
+GlobalTensor TensorLayout::columnWords(Range columns, int64_t address) const {
+  const int64_t all = extents[kAxisW];
+  const int64_t first = columnWordsBegin() + columns.begin * static_cast<int64_t>(sizeof(int32_t));
   GlobalTensor tensor = globalTensor(DataType::I32, Extents{kColumnRows, 1, 1, columns.size},
                                      static_cast<uint64_t>(address + first));
   tensor.stride = Extents{all, all, all, 1};
   return tensor;
 }
 
-GlobalTensor globalOperand(Operation *op, const TileModel &model, unsigned index, const Tile &tile,
-                           int64_t address) {
-  const DataType type = elementTypeOf(op, index);
-  const bool isResult = index == op->getNumOperands();
-  OperandModel tensor;
-  if (isResult)
-    tensor.extents = model.result;
-  else
-    tensor = model.operands[index];
-  switch (operandForm(op, index)) {
-  case OperandForm::PerChannel: {
-    const ChannelRows rows = channelRows(op, model, index);
+/// A matrix that lies transposed: n, w, c.
+static GlobalTensor turnedSlice(const TensorLayout &layout, const Tile &tile, int64_t address) {
+  const int64_t columns = layout.extents[kAxisC];
+  const int64_t matrix = layout.extents[kAxisW] * columns;
+  const int64_t offset =
+      tile[kAxisN].begin * matrix + tile[kAxisW].begin * columns + tile[kAxisC].begin;
+  GlobalTensor tensor =
+      globalTensor(layout.type, Extents{tile[kAxisN].size, tile[kAxisW].size, 1, tile[kAxisC].size},
+                   static_cast<uint64_t>(address + byteSize(layout.type, offset)));
+  tensor.stride = Extents{matrix, columns, columns, 1};
+  return tensor;
+}
+
+GlobalTensor TensorLayout::global(const Tile &tile, int64_t address) const {
+  switch (form) {
+  case OperandForm::PerChannel:
     return channelSlice(rows, rows.rowsOf(tile[kAxisC]), address);
-  }
   case OperandForm::Columns:
   case OperandForm::Transposed:
-    return turnedSlice(type, tensor, tile, address);
+    return turnedSlice(*this, tile, address);
   case OperandForm::EveryLane:
     return globalTensor(type, Extents{1, 1, 1, tile[kAxisW].size},
                         static_cast<uint64_t>(address + byteSize(type, tile[kAxisW].begin)));
@@ -144,7 +125,6 @@ GlobalTensor globalOperand(Operation *op, const TileModel &model, unsigned index
     break;
   }
   // Rows of different d follow each other: d is whole, or one.
-  const AxisExtents &extents = tensor.extents;
   const Extents stride =
       Extents{extents[kAxisC] * extents[kAxisD] * extents[kAxisH] * extents[kAxisW],
               extents[kAxisD] * extents[kAxisH] * extents[kAxisW], extents[kAxisW], 1};
