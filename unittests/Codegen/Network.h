@@ -10,6 +10,7 @@
 #define UNITTESTS_CODEGEN_NETWORK_H
 
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
@@ -24,7 +25,8 @@ namespace tpuc::codegen {
 class Network {
 public:
   explicit Network(llvm::StringRef text) : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+    context.loadDialect<mlir::func::FuncDialect, quant::QuantDialect, top::TopDialect,
+                        tpu::TpuDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
   }
