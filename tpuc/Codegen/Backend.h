@@ -133,19 +133,12 @@ public:
   /// How a constant operand is kept, where that is not as it is written. Errors: constants that
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
-  /// How the operands of `op` and its result lie, whatever their tiles: asked once for each way to
-  /// cut the op (`modelOf`), and kept.
+  /// How the operands of `op` and its result lie, and what their tiles take: asked once for each
+  /// way to cut the op (`modelOf`), and kept.
   virtual std::shared_ptr<const OpLayout> layoutOf(mlir::Operation *op,
                                                    const TileModel &model) const = 0;
   /// `tileModel` on this chip, with the layout of the tensors. Errors: as there.
   Expected<TileModel> modelOf(mlir::Operation *op, TileLayout layout = TileLayout::Flat) const;
-  /// The number of the memory space that operand `index`, or the result (`index` = number of
-  /// operands), lies in. Results lie in the space of tiles, as does what has no other space.
-  virtual unsigned memorySpaceOf(mlir::Operation *op, unsigned index) const;
-  /// Bytes of a tile of an operand or of the result in each lane of its memory space. Index as in
-  /// `memorySpaceOf`.
-  virtual int64_t localBytes(mlir::Operation *op, const TileModel &model, unsigned index,
-                             const Tile &tile) const = 0;
   /// Bytes that the kernel needs for itself in each lane of the space of tiles. Errors: what it
   /// cannot do.
   virtual Expected<int64_t> scratchBytes(const TiledOp &tiled) const = 0;

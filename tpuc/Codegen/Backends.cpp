@@ -25,8 +25,6 @@ Expected<TileModel> Backend::modelOf(Operation *op, TileLayout layout) const {
   return model;
 }
 
-unsigned Backend::memorySpaceOf(Operation * /*op*/, unsigned /*index*/) const { return kTileSpace; }
-
 Expected<SmallVector<int64_t>> Backend::runCycles(Commands emit) const {
   Expected<Cost> work = cost(emit);
   return work ? Expected<SmallVector<int64_t>>({work->most()}) : propagate(work);

@@ -96,7 +96,7 @@ TEST_F(GroupPlanTest, JoinedTensorsLieInTheResult) {
   }
   EXPECT_EQ(group->tensors[joined].firstStep, 1);
   EXPECT_EQ(concatOffset(network.layer("join"), *group->models[3], 1,
-                         tileAt(group->tensors[joined].axisTiles, {}), *backend),
+                         tileAt(group->tensors[joined].axisTiles, {})),
             32 * 64 * 4);
   // What is made in its place is not moved.
   EXPECT_EQ(group->cycles[3], 0);

@@ -166,7 +166,7 @@ int64_t NetworkEmitter::timeAt(const Placed &placed, size_t tile, int64_t step) 
 void NetworkEmitter::addGroup(const TiledGroup &group, const Placed &placed) {
   for (const auto &load : group.loads)
     if (load->info.resident != 0) {
-      poolSpace = backend.memorySpaceOf(load->user->op, load->operand);
+      poolSpace = load->user->model.layoutOf(load->operand).space;
       needed.try_emplace(pool.rows.pieceAt(load->info.outAddress - pool.local), &placed);
     }
   for (size_t tile = 0; tile < group.numTiles(); ++tile) {

@@ -70,10 +70,9 @@ void AxisTile::appendTo(CostKey &key, const TileModel &model, unsigned axis) con
 Footprint GroupCosts::place(TiledOp &tiled) const {
   Footprint next;
   const auto put = [&](LocalTile &local, unsigned index) {
-    const unsigned space = backend.memorySpaceOf(tiled.op, index);
+    const unsigned space = tiled.model->layoutOf(index).space;
     local.address = next[space];
-    const int64_t bytes =
-        backend.localBytes(tiled.op, *tiled.model, index, local.held ? *local.held : local.tile);
+    const int64_t bytes = tiled.model->localBytes(index, local.held ? *local.held : local.tile);
     next[space] += alignedLocally(bytes, backend.info(), space);
   };
   for (auto [index, operand] : llvm::enumerate(tiled.operands))
@@ -132,5 +131,5 @@ int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index,
     key.push_back(model.result[axis]);
   if (const std::optional<int64_t> known = sizes.find(bytesOf(key)))
     return *known;
-  return sizes.add(bytesOf(key), backend.localBytes(op, model, index, tile));
+  return sizes.add(bytesOf(key), model.localBytes(index, tile));
 }

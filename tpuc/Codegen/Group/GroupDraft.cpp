@@ -26,7 +26,6 @@ std::optional<unsigned> GroupDraft::loadedLike(unsigned layer, unsigned index) c
     const GroupTensor::User other = tensor.users.front();
     const TileModel &otherModel = *plan.models[other.layer];
     if (otherModel.operands[other.operand].extents == model.operands[index].extents &&
-        tensor.space == planner.backend.memorySpaceOf(op, index) &&
         otherModel.layoutOf(other.operand).liesLike(model.layoutOf(index)))
       return static_cast<unsigned>(number);
   }
@@ -44,7 +43,6 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
     const unsigned producer = *plan.tensors[found->second].producer;
     const TileModel &maker = *plan.models[producer];
     if (maker.result != model.operands[index].extents ||
-        planner.backend.memorySpaceOf(op, index) != plan.tensors[found->second].space ||
         !maker.layoutOf(plan.layers[producer]->getNumOperands()).liesLike(model.layoutOf(index)))
       return refuse(layer, "its input does not lie as '" + layerName(plan.layers[producer]) +
                                "' leaves it");
@@ -55,7 +53,7 @@ Expected<void> GroupDraft::connectOperand(unsigned layer, unsigned index) {
     tensor = static_cast<int>(plan.tensors.size());
     Operation *source = operand.get().getDefiningOp();
     plan.tensors.push_back({.value = operand.get(),
-                            .space = planner.backend.memorySpaceOf(op, index),
+                            .space = model.layoutOf(index).space,
                             .isConstant = source && isConstant(source),
                             .isResident = planner.resident.contains(&operand)});
   }

@@ -43,11 +43,11 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
       continue;
     for (OpOperand &operand : layer->getOpOperands()) {
       auto unpack = operand.get().getDefiningOp<tpu::UnpackOp>();
-      const std::optional<int64_t> alignment =
-          model->layoutOf(operand.getOperandNumber()).residentAlignment;
+      const OperandLayout &layout = model->layoutOf(operand.getOperandNumber());
+      const std::optional<int64_t> alignment = layout.residentAlignment;
       if (!unpack || !alignment)
         continue;
-      const unsigned space = backend.memorySpaceOf(layer, operand.getOperandNumber());
+      const unsigned space = layout.space;
       if (pool.operands.empty())
         pool.space = space;
       const MemorySpace &memory = target.memory.spaces[space];

@@ -64,13 +64,13 @@ Expected<TileModel> codegen::inPlaceConcatModel(Operation *op, const Backend &ba
 }
 
 int64_t codegen::concatOffset(Operation *concat, const TileModel &model, unsigned index,
-                              const Tile &result, const Backend &backend) {
+                              const Tile &result) {
   // What one channel more takes than one: a tile ends with its last element, not with the room for
   // the next channel.
   const auto bytesOf = [&](int64_t channels) {
     Tile tile = result;
     tile[kAxisC] = {0, channels};
-    return backend.localBytes(concat, model, concat->getNumOperands(), tile);
+    return model.localBytes(concat->getNumOperands(), tile);
   };
   return bytesOf(channelsBefore(concat, index) + 1) - bytesOf(1);
 }

@@ -29,7 +29,7 @@ int64_t channelsBefore(mlir::Operation *concat, unsigned index);
 
 /// Bytes from the place of the tile `result` of `concat` to that of its operand `index`.
 int64_t concatOffset(mlir::Operation *concat, const TileModel &model, unsigned index,
-                     const Tile &result, const Backend &backend);
+                     const Tile &result);
 
 } // namespace tpuc::codegen
 

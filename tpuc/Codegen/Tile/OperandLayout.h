@@ -9,9 +9,9 @@
 #ifndef TPUC_CODEGEN_TILE_OPERANDLAYOUT_H
 #define TPUC_CODEGEN_TILE_OPERANDLAYOUT_H
 
-#include "tpuc/Support/DataType.h"
+#include "tpuc/Codegen/Tile/Tile.h"
+#include "tpuc/Target/Target.h"
 
-#include <cstdint>
 #include <optional>
 
 namespace tpuc::codegen {
@@ -24,17 +24,19 @@ struct OperandLayout {
   bool isAligned = true;
   /// The type in which its elements are stored; F32 where memory holds none.
   DataType type = DataType::F32;
+  /// The number of the memory space that it lies in. Results lie in the space of tiles.
+  unsigned space = kTileSpace;
   /// The chip's number for how tiles lie in local memory. None for what lies as nothing else does,
   /// such as the packed rows of a filter.
   std::optional<uint8_t> likeness = std::nullopt;
   /// Of a constant of which each lane holds one short row that is the same in both memories, packed
-  /// as [lanes, elements], so that it may stay in local memory for the whole network: what the rows
+  /// as [lanes, elements], so that it may stay in its space for the whole network: what the rows
   /// have to be aligned to. None for others.
   std::optional<int64_t> residentAlignment = std::nullopt;
 
   /// Whether equal tiles of both lie alike in local memory.
   bool liesLike(const OperandLayout &other) const {
-    return likeness && likeness == other.likeness && type == other.type;
+    return likeness && likeness == other.likeness && type == other.type && space == other.space;
   }
 };
 
@@ -45,6 +47,8 @@ public:
   virtual ~OpLayout() = default;
   /// Of operand `index`, or of the result (`index` = number of operands).
   virtual const OperandLayout &operand(unsigned index) const = 0;
+  /// Bytes of a tile of it in each lane of its memory space, with the parameters that it carries.
+  virtual int64_t bytes(unsigned index, const Tile &tile) const = 0;
 };
 
 } // namespace tpuc::codegen

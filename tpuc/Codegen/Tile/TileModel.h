@@ -15,31 +15,9 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
-#include <array>
 #include <memory>
 
 namespace tpuc::codegen {
-
-/// The axes of a tensor as it is tiled and laid out.
-enum Axis : unsigned { kAxisN, kAxisC, kAxisD, kAxisH, kAxisW };
-inline constexpr unsigned kNumAxes = 5;
-/// "n", "c", "d", "h", "w".
-llvm::StringRef axisName(unsigned axis);
-
-using AxisExtents = std::array<int64_t, kNumAxes>;
-
-/// Elements [begin, begin + size) of an axis.
-struct Range {
-  int64_t begin = 0;
-  int64_t size = 1;
-  int64_t end() const { return begin + size; }
-  bool operator==(const Range &) const = default;
-};
-
-/// A part of a tensor: one range for each axis.
-using Tile = std::array<Range, kNumAxes>;
-Tile wholeTile(const AxisExtents &extents);
-int64_t numElements(const Tile &tile);
 
 /// Which elements of an operand a range of the result is computed from, along one axis.
 struct AxisMap {
@@ -89,6 +67,8 @@ struct TileModel {
 
   /// Of operand `index`, or of the result (`index` = number of operands).
   const OperandLayout &layoutOf(unsigned index) const { return layout->operand(index); }
+  /// Bytes of a tile of it in each lane of its memory space.
+  int64_t localBytes(unsigned index, const Tile &tile) const { return layout->bytes(index, tile); }
 };
 
 /// The one result that an op gives: the first of those that are not left out.

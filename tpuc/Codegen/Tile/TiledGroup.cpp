@@ -173,8 +173,7 @@ LocalTile TiledGroup::at(const Held &held, size_t tile) const {
                   held.info.address(held.versions[tile])};
   if (const Layer *concat = held.container) {
     const LocalTile whole = at(*concat, tile);
-    local.address =
-        whole.address + concatOffset(concat->op, concat->model, held.part, whole.tile, backend);
+    local.address = whole.address + concatOffset(concat->op, concat->model, held.part, whole.tile);
   }
   return local;
 }
@@ -187,13 +186,13 @@ static bool contains(const Tile &outer, const Tile &inner) {
 }
 
 /// Where a tile of a resident constant begins: behind the channels before it.
-static int64_t residentAddress(const Backend &backend, const TiledGroup::Layer &layer,
-                               unsigned index, const GroupInfo &info, const Tile &tile) {
+static int64_t residentAddress(const TiledGroup::Layer &layer, unsigned index,
+                               const GroupInfo &info, const Tile &tile) {
   if (tile[kAxisC].begin == 0)
     return info.outAddress;
   Tile before = tile;
   before[kAxisC] = {0, tile[kAxisC].begin};
-  return info.outAddress + backend.localBytes(layer.op, layer.model, index, before);
+  return info.outAddress + layer.model.localBytes(index, before);
 }
 
 Expected<TiledOp> TiledGroup::sliced(const Layer &layer, size_t tile) const {
@@ -209,7 +208,7 @@ Expected<TiledOp> TiledGroup::sliced(const Layer &layer, size_t tile) const {
     if (layer.model.operands[position].isPresent)
       local.tile = layer.model.operands[position].slice(made.result.tile);
     if (held && held->info.resident != 0) {
-      local.address = residentAddress(backend, layer, index, held->info, local.tile);
+      local.address = residentAddress(layer, index, held->info, local.tile);
     } else if (held) {
       const LocalTile all = at(*held, tile);
       if (!contains(all.tile, local.tile))

@@ -71,7 +71,7 @@ public:
   Planner(Operation *op, const Backend &backend, TileModel model, const Footprint &capacity)
       : op(op), backend(backend), model(std::move(model)), capacity(capacity) {
     for (unsigned index = 0; index <= op->getNumOperands(); ++index)
-      spaces.push_back(backend.memorySpaceOf(op, index));
+      spaces.push_back(this->model.layoutOf(index).space);
   }
 
   Expected<Tiling> plan();
@@ -131,7 +131,7 @@ Expected<void> Planner::measure(Layout &layout) const {
         continue;
       last[index] = tile;
       ++layout.versions[index];
-      const int64_t bytes = backend.localBytes(op, model, static_cast<unsigned>(index), tile);
+      const int64_t bytes = model.localBytes(static_cast<unsigned>(index), tile);
       layout.bytes[index] =
           std::max(layout.bytes[index], alignedLocally(bytes, backend.info(), spaces[index]));
       layout.cost += bytes;

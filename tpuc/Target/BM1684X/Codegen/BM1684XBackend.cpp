@@ -114,11 +114,6 @@ std::shared_ptr<const OpLayout> BM1684XBackend::layoutOf(Operation *op,
   return std::make_shared<const BM1684XLayout>(op, model);
 }
 
-int64_t BM1684XBackend::localBytes(Operation * /*op*/, const TileModel &model, unsigned index,
-                                   const Tile &tile) const {
-  return backend::layoutOf(model).operand(index).bytes(tile);
-}
-
 Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
   Kernels kernels = kernelsOf(tiled);
   if (!kernels)

@@ -28,8 +28,6 @@ public:
   packedLayout(mlir::OpOperand &operand) const override;
   std::shared_ptr<const codegen::OpLayout> layoutOf(mlir::Operation *op,
                                                     const codegen::TileModel &model) const override;
-  int64_t localBytes(mlir::Operation *op, const codegen::TileModel &model, unsigned index,
-                     const codegen::Tile &tile) const override;
   Expected<int64_t> scratchBytes(const codegen::TiledOp &tiled) const override;
   Expected<codegen::Cost> cost(codegen::Commands emit) const override;
   Expected<llvm::SmallVector<int64_t>> runCycles(codegen::Commands emit) const override;

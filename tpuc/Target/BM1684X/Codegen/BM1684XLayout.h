@@ -19,6 +19,9 @@ public:
   BM1684XLayout(mlir::Operation *op, const codegen::TileModel &model);
 
   const TensorLayout &operand(unsigned index) const override { return tensors[index]; }
+  int64_t bytes(unsigned index, const codegen::Tile &tile) const override {
+    return tensors[index].bytes(tile);
+  }
   const TensorLayout &result() const { return tensors.back(); }
   /// Operands and, behind them, the result.
   unsigned numTensors() const { return static_cast<unsigned>(tensors.size()); }

@@ -152,16 +152,7 @@ Expected<std::optional<PackedLayout>> NullBackend::packedLayout(OpOperand &opera
 }
 
 std::shared_ptr<const OpLayout> NullBackend::layoutOf(Operation *op, const TileModel &model) const {
-  return std::make_shared<const NullLayout>(op, model);
-}
-
-unsigned NullBackend::memorySpaceOf(Operation *op, unsigned index) const {
-  return spaceOf(formOf(op, index));
-}
-
-int64_t NullBackend::localBytes(Operation * /*op*/, const TileModel &model, unsigned index,
-                                const Tile &tile) const {
-  return LaneLayout(info(), Null::layoutOf(model).operand(index), tile).bytes();
+  return std::make_shared<const NullLayout>(info(), op, model);
 }
 
 /// Sums of integers of one channel, or a row of floats of what is normalized.

@@ -79,7 +79,8 @@ static ElementOrder orderOf(Operation *op, unsigned index, const TensorLayout &t
   return order;
 }
 
-NullLayout::NullLayout(Operation *op, const TileModel &model) {
+NullLayout::NullLayout(const TargetInfo &target, Operation *op, const TileModel &model)
+    : target(target) {
   constexpr int64_t kElement = 4;
   for (unsigned index = 0; index <= op->getNumOperands(); ++index) {
     const bool isResult = index == op->getNumOperands();
@@ -93,11 +94,17 @@ NullLayout::NullLayout(Operation *op, const TileModel &model) {
     tensor.extents = isResult ? model.result : model.operands[index].extents;
     tensor.order = orderOf(op, index, tensor);
     tensor.isAligned = tensor.form != Form::PerChannel;
-    if (tensor.isAligned)
+    if (tensor.isAligned) {
       tensor.likeness = static_cast<uint8_t>(tensor.form);
-    else
+    } else {
+      tensor.space = kWeightSpace;
       tensor.residentAlignment = kElement;
+    }
   }
+}
+
+int64_t NullLayout::bytes(unsigned index, const Tile &tile) const {
+  return LaneLayout(target, tensors[index], tile).bytes();
 }
 
 LaneLayout::LaneLayout(const TargetInfo &target, const TensorLayout &tensor, const Tile &tile)

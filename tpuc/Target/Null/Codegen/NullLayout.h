@@ -25,8 +25,6 @@ Form formOf(mlir::Operation *op, unsigned index);
 
 /// The memory space of constants with rows for channels.
 inline constexpr unsigned kWeightSpace = 1;
-/// The memory space of operands of a form.
-inline unsigned spaceOf(Form form) { return form == Form::PerChannel ? kWeightSpace : kTileSpace; }
 
 /// Where elements of a tensor are in its row-major order. The element at [n, c, d, h, w] is the sum
 /// of the coordinates times `strides`; w counts `inner` elements that follow each other, behind
@@ -53,10 +51,12 @@ struct TensorLayout : codegen::OperandLayout {
 /// Those of an op.
 class NullLayout : public codegen::OpLayout {
 public:
-  NullLayout(mlir::Operation *op, const codegen::TileModel &model);
+  NullLayout(const TargetInfo &target, mlir::Operation *op, const codegen::TileModel &model);
   const TensorLayout &operand(unsigned index) const override { return tensors[index]; }
+  int64_t bytes(unsigned index, const codegen::Tile &tile) const override;
 
 private:
+  const TargetInfo &target;
   llvm::SmallVector<TensorLayout, 4> tensors;
 };
 

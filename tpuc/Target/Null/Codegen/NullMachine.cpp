@@ -102,7 +102,7 @@ Expected<void> NullMachine::transfer(const TiledOp &tiled, unsigned index, const
                                      std::byte *global, bool isLoad) {
   const TensorLayout &tensor = layoutOf(*tiled.model).operand(index);
   const LaneLayout layout(target, tensor, tile.held ? *tile.held : tile.tile);
-  const unsigned space = spaceOf(tensor.form);
+  const unsigned space = tensor.space;
   if (Expected<void> checked = checkLocal(space, tile.address, layout.bytes()); !checked)
     return checked;
   const ElementOrder &order = tensor.order;
