@@ -134,7 +134,7 @@ public:
   /// cannot be read.
   virtual Expected<std::optional<PackedLayout>> packedLayout(mlir::OpOperand &operand) const = 0;
   /// How the operands of `op` and its result lie, and what their tiles take: asked once for each
-  /// way to cut the op (`modelOf`), and kept.
+  /// way to tile the op (`modelOf`), and kept.
   virtual std::shared_ptr<const OpLayout> layoutOf(mlir::Operation *op,
                                                    const TileModel &model) const = 0;
   /// `tileModel` on this chip, with the layout of the tensors. Errors: as there.

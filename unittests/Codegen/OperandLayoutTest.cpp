@@ -17,7 +17,7 @@ using namespace tpuc::codegen;
 
 namespace {
 
-constexpr const char *kNetwork = R"(
+constexpr const char *kEachKind = R"(
   !x = tensor<1x16x8x8xf32>
   !f = tensor<16x16x3x3xf32>
   module attributes {module.name = "net", module.weight_file = ""} {
@@ -38,7 +38,7 @@ constexpr const char *kNetwork = R"(
 
 class OperandLayoutTest : public testing::TestWithParam<std::string> {
 protected:
-  OperandLayoutTest() : network(kNetwork), backend(backendOf(**lookupTarget(GetParam()))) {}
+  OperandLayoutTest() : network(kEachKind), backend(backendOf(**lookupTarget(GetParam()))) {}
 
   TileModel model(const char *layer) {
     Expected<TileModel> made = backend->modelOf(network.layer(layer), TileLayout::NCHW);

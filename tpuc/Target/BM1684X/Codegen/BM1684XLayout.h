@@ -13,7 +13,7 @@
 
 namespace tpuc::bm1684x::backend {
 
-/// How all tensors of an op lie on the BM1684X, cut as its model says.
+/// How all tensors of an op lie on the BM1684X, tiled as its model says.
 class BM1684XLayout : public codegen::OpLayout {
 public:
   BM1684XLayout(mlir::Operation *op, const codegen::TileModel &model);

@@ -10,7 +10,7 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_PIXELROWS_H
 
 #include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
-#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/KernelTable.h"
 #include "tpuc/Target/BM1684X/Kernels/DataMovement.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 

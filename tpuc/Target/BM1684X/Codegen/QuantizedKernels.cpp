@@ -21,6 +21,7 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Target/BM1684X/Codegen/LayerKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
@@ -402,7 +403,6 @@ bool isCastOfIntegers(Operation *cast) {
 } // namespace
 
 const KernelTable &quantizedKernels() {
-  using Sliced = const TiledOp &;
   static const KernelTable kTable =
       KernelTable(isQuantized, checkNothing)
           .add<tpu::ConvOp>([](Operation *, Sliced tiled) { return quantizedConvKernels(tiled); })

@@ -9,7 +9,7 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_QUANTIZEDKERNELS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_QUANTIZEDKERNELS_H
 
-#include "tpuc/Target/BM1684X/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684X/Codegen/KernelTable.h"
 
 namespace tpuc::bm1684x::backend {
 

@@ -183,7 +183,6 @@ Kernels castKernels(const TiledOp &tiled) {
 } // namespace
 
 const KernelTable &selectKernels() {
-  using Sliced = const TiledOp &;
   static const KernelTable kTable =
       KernelTable(takesAll, checkElements)
           .add<tpu::CompareOp>([](tpu::CompareOp compare, Sliced tiled) {
