@@ -31,12 +31,12 @@ std::vector<LocalRange> NullEmitter::rangesOf(const TiledOp &tiled, unsigned ind
                                               bool isWritten) const {
   const bool isResult = index == tiled.op->getNumOperands();
   const LocalTile &place = isResult ? tiled.result : tiled.operands[index];
-  const std::optional<DataType> type = typeOf(tiled.op, index);
-  if (!type || (!isResult && !tiled.model->operands[index].isPresent))
+  const NullLayout &layout = layoutOf(*tiled.model);
+  const TensorLayout &tensor = layout.operand(index);
+  if (!isResult && !tensor.isLoaded)
     return {};
-  const Form form = formOf(tiled.op, index);
-  const LaneLayout layout(target, form, *type, place.held.value_or(place.tile));
-  return {{spaceOf(form), place.address, place.address + layout.bytes(), isWritten}};
+  const int64_t bytes = layout.bytes(index, place.held.value_or(place.tile));
+  return {{tensor.space, place.address, place.address + bytes, isWritten}};
 }
 
 void NullEmitter::count(EngineRole role, int64_t cycles, std::span<const LocalRange> ranges) {
