@@ -30,7 +30,6 @@ public:
   constexpr Footprint() = default;
   /// In the space of tiles.
   constexpr Footprint(int64_t tileBytes) { bytes[kTileSpace] = tileBytes; }
-  constexpr Footprint(unsigned space, int64_t count) { bytes[space] = count; }
 
   /// All that a target has.
   static Footprint capacityOf(const TargetInfo &target) {

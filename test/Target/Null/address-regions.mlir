@@ -7,6 +7,8 @@
 // CHECK-SAME: module.input_addr = 3298534883328 : i64, module.input_size = 8192 : i64
 // CHECK-SAME: module.neuron_addr = 2199023255552 : i64, module.neuron_size = 8192 : i64
 // CHECK-SAME: module.output_addr = 4398046511104 : i64, module.output_size = 8192 : i64
+// The bias is resident, at the end of the memory space of constants.
+// CHECK-SAME: module.pool_addr = 1099511627776 : i64, module.pool_local = 8184 : i64, module.pool_pieces = [8]
 // CHECK: func.func @main(%arg0: tensor<1x8x16x16xf32, 3298534883328 : i64>{{.*}}) -> tensor<1x2048xf32, 4398046511104 : i64>
 // Constants of channels begin at 0 of their memory space, where tiles begin at 0 of theirs.
 // CHECK: "tpu.Load"(%{{.*}}) {ginfo = {{.*}}out_addr = 0 : i64{{.*}} (tensor<1x8x16x16xf32, 3298534883328 : i64>)

@@ -56,8 +56,8 @@ ResidentConstants codegen::residentConstants(ArrayRef<Operation *> layers, const
       const int64_t row = globalBytes(unpack.getInput().getType()) / lanes;
       const bool isFull = end - begin >= kPiece;
       const int64_t offset = alignedTo(end, isFull ? localAlignment(target, space) : *alignment);
-      if (space != pool.space || row >= longRow || lanes > int64_t{memory.lanes} ||
-          offset + row > int64_t{memory.bytes} / kShare)
+      if (space != pool.space || memory.lanes != target.tiles().lanes || row >= longRow ||
+          lanes > int64_t{memory.lanes} || offset + row > int64_t{memory.bytes} / kShare)
         continue;
       pool.operands.insert(&operand);
       if (!pool.offsets.try_emplace(unpack.getInput(), offset).second)

@@ -47,7 +47,8 @@ struct ResidentConstants {
 };
 
 /// The constants of `layers` that the chip keeps as short rows, as many as a small part of a memory
-/// space holds: that of the first of them. Others are not resident.
+/// space holds: that of the first of them, if it has as many lanes as that of tiles. Others are not
+/// resident.
 ResidentConstants residentConstants(llvm::ArrayRef<mlir::Operation *> layers,
                                     const Backend &backend);
 
