@@ -31,12 +31,11 @@ std::vector<LocalRange> NullEmitter::rangesOf(const TiledOp &tiled, unsigned ind
                                               bool isWritten) const {
   const bool isResult = index == tiled.op->getNumOperands();
   const LocalTile &place = isResult ? tiled.result : tiled.operands[index];
-  const NullLayout &layout = layoutOf(*tiled.model);
-  const TensorLayout &tensor = layout.operand(index);
-  if (!isResult && !tensor.isLoaded)
+  const TensorLayout &tensor = layoutOf(*tiled.model).operand(index);
+  if (!tensor.isLoaded)
     return {};
-  const int64_t bytes = layout.bytes(index, place.held.value_or(place.tile));
-  return {{tensor.space, place.address, place.address + bytes, isWritten}};
+  const LaneLayout layout(target, tensor, place.held.value_or(place.tile));
+  return {{tensor.space, place.address, place.address + layout.bytes(), isWritten}};
 }
 
 void NullEmitter::count(EngineRole role, int64_t cycles, std::span<const LocalRange> ranges) {
