@@ -21,6 +21,7 @@ import os
 import pathlib
 import re
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,9 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import networks
 
+# Of processor time; a program that waits may take longer on a machine that others use, too.
 SECONDS = 20
+WAIT = 6 * SECONDS
 MEMORY = 6 << 30
 MODES = ["F32", "F16", "INT8"]
 PROTO = pathlib.Path(__file__).parents[2] / "tpuc" / "Frontend" / "Onnx"
@@ -39,17 +42,20 @@ BAD = ("signal", "assertion", "time-out", "memory", "overflow", "silent", "other
 
 def limit():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def run(command, folder):
     """The kind of end, and what was printed."""
     try:
-        ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS,
+        ended = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=WAIT,
                                preexec_fn=limit)
     except subprocess.TimeoutExpired:
         return "time-out", ""
     text = ended.stdout.decode(errors="replace")
+    if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return "time-out", text
     if "Assertion `" in text or "LLVM ERROR" in text and "out of memory" not in text:
         return "assertion", text
     if "bad_alloc" in text or "out of memory" in text:
