@@ -63,6 +63,23 @@ std::map<std::string, DataType> storedTypes(mlir::ModuleOp module) {
   return types;
 }
 
+/// What `reference` has for `tensor`. Errors: damage; a deflated array of another size, which might
+/// take any amount of memory.
+Expected<Tensor> readReference(const NpzReader &reference, const std::string &name,
+                               const Tensor &tensor) {
+  Expected<NpzEntry> entry = reference.info(name);
+  if (!entry)
+    return propagate(entry);
+  if (entry->compressed && entry->shape.numElements() != tensor.numElements())
+    return makeError(fmt::format("{}: '{}'", reference.where(), name),
+                     "has the shape " + entry->shape.str(), tensor.shape().str());
+  // What is copied is checked then.
+  if (entry->borrowable)
+    if (Expected<void> verified = reference.verify(name); !verified)
+      return propagate(verified);
+  return reference.read(name);
+}
+
 /// `inputs` as the types that the network takes.
 TensorMap convertInputs(const Interpreter &interpreter, const TensorMap &inputs) {
   TensorMap converted = inputs;
@@ -131,7 +148,7 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     // An input is not a result.
     if (!reference.contains(wanted) || inputs.contains(wanted) || (!counts && options.countingOnly))
       return {};
-    Expected<Tensor> expected = reference.read(wanted);
+    Expected<Tensor> expected = readReference(reference, wanted, tensor);
     if (!expected)
       return propagate(expected);
     TensorComparison made = compareTensors(tensor, *expected, &threads);

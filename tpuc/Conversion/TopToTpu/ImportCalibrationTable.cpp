@@ -57,6 +57,13 @@ quant::FloatRange rangeOf(const CalibrationTable::Entry &entry, bool asymmetric,
 /// The array `name` of `file`, which has finite numbers and this shape.
 Expected<Tensor> readFigures(NpzReader &file, const std::string &path, const std::string &name,
                              const Shape &expected) {
+  Expected<NpzEntry> entry = file.info(name);
+  // A deflated array of another shape might take any amount of memory.
+  if (entry && entry->compressed && entry->shape != expected)
+    return makeError(path, "array '" + name + "' of another network", expected.str());
+  if (entry && entry->borrowable)
+    if (Expected<void> verified = file.verify(name); !verified)
+      return propagate(verified);
   Expected<Tensor> figures = file.read(name);
   if (!figures)
     return figures;
