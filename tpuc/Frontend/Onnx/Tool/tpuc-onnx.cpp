@@ -17,6 +17,7 @@
 #include "tools/common/ToolMain.h"
 #include "tpuc/Frontend/Onnx/OnnxImport.h"
 #include "tpuc/Frontend/Onnx/OnnxWriter.h"
+#include "tpuc/Support/RunFiles.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
@@ -35,7 +36,15 @@ Expected<void> run(const OnnxImportOptions &options, const std::string &optimize
   if (!optimized.empty()) {
     auto files =
         writeOptimizedOnnx(*model, options.outputNames, optimized, nullptr, options.inputShapes);
-    return files ? commitAll(std::move(*files)) : propagate(files);
+    if (!files)
+      return propagate(files);
+    RunFiles runFiles;
+    runFiles.reads("MODEL", options.path);
+    runFiles.reads("MODEL", model->externalFiles());
+    for (const OutputFile &file : *files)
+      if (Expected<void> checked = runFiles.checkWrites(file.path()); !checked)
+        return checked;
+    return commitAll(std::move(*files));
   }
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   auto module = importOnnx(context, *model, options);
