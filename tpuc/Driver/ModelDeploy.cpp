@@ -330,7 +330,7 @@ Expected<void> readWritten(ModuleOp module, const OutputFile &weights) {
   if (weights.temporaryPath().empty())
     return {};
   Expected<std::shared_ptr<top::WeightStore>> store =
-      top::WeightStore::open(weights.temporaryPath());
+      top::WeightStore::openWritten(weights.temporaryPath());
   if (!store)
     return propagate(store);
   module.getContext()->getLoadedDialect<top::TopDialect>()->setWeights(weightFile(module),

@@ -211,7 +211,7 @@ Expected<void> ModelTransform::writeOrigin() {
     return kept;
   // From here on the weights are those of the new file, which is mapped.
   if (Expected<std::shared_ptr<top::WeightStore>> mapped =
-          top::WeightStore::open(files[weights].temporaryPath()))
+          top::WeightStore::openWritten(files[weights].temporaryPath()))
     *store = *mapped;
   else
     return propagate(mapped);

@@ -7,6 +7,12 @@ module attributes {module.name = 1 : i64} {
 
 // -----
 
+// expected-error @+1 {{module.weight_sha256 is 7 : i64; expected a string}}
+module attributes {module.weight_sha256 = 7} {
+}
+
+// -----
+
 // expected-error @+1 {{module.chip is unit; expected a string}}
 module attributes {module.chip} {
 }

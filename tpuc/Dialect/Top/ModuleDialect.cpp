@@ -63,7 +63,8 @@ LogicalResult ModuleDialect::verifyOperationAttribute(Operation *op, NamedAttrib
     return op->emitOpError() << name << " is " << value << "; expected " << expected;
   };
   const bool isText = isOneOf({NameAttrHelper::getNameStr(), PlatformAttrHelper::getNameStr(),
-                               WeightFileAttrHelper::getNameStr(), StateAttrHelper::getNameStr(),
+                               WeightFileAttrHelper::getNameStr(),
+                               WeightSha256AttrHelper::getNameStr(), StateAttrHelper::getNameStr(),
                                ChipAttrHelper::getNameStr(), ModeAttrHelper::getNameStr()});
   const bool isNumber =
       isOneOf({FLOPsAttrHelper::getNameStr(), CoeffAddrAttrHelper::getNameStr(),

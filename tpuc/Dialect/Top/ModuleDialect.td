@@ -23,6 +23,7 @@ def Module_Dialect : Dialect {
     | `module.name` | string | the network's name |
     | `module.platform` | string | the framework or format that the network came from |
     | `module.weight_file` | string | the file of the weights, relative to the module's own |
+    | `module.weight_sha256` | string | the SHA-256 of that file's directory, in hexadecimal digits |
     | `module.state` | string | what the network went through |
     | `module.chip` | string | the chip, or `ALL` |
     | `module.mode` | string | the number format that it was lowered to |
@@ -53,6 +54,7 @@ def Module_Dialect : Dialect {
     "::mlir::StringAttr":$name,
     "::mlir::StringAttr":$platform,
     "::mlir::StringAttr":$weight_file,
+    "::mlir::StringAttr":$weight_sha256,
     "::mlir::StringAttr":$state,
     "::mlir::StringAttr":$chip,
     "::mlir::StringAttr":$mode,

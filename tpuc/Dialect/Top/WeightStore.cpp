@@ -40,6 +40,15 @@ Expected<std::shared_ptr<WeightStore>> WeightStore::open(const std::string &path
   return store;
 }
 
+Expected<std::shared_ptr<WeightStore>> WeightStore::openWritten(const std::string &path) {
+  Expected<NpzReader> reader = NpzReader::open(path);
+  if (!reader)
+    return propagate(reader);
+  auto store = std::make_shared<WeightStore>();
+  store->file = std::move(*reader);
+  return store;
+}
+
 static tl::unexpected<Error> noFile(llvm::StringRef name) {
   return makeError("weight '" + name.str() + "'", "the module has no weight file that holds it");
 }

@@ -27,6 +27,8 @@ public:
   /// empty (weightDigest). Errors: as NpzReader::open; damage; another file's weights.
   static Expected<std::shared_ptr<WeightStore>> open(const std::string &path,
                                                      llvm::StringRef digest = "");
+  /// A file that this process has just written, whose tensors are not checked again.
+  static Expected<std::shared_ptr<WeightStore>> openWritten(const std::string &path);
 
   bool contains(llvm::StringRef name) const;
   /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged
