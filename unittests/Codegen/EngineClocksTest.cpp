@@ -59,7 +59,7 @@ TEST(EngineClocks, OneTileTakesAllItsCycles) {
     })");
   std::unique_ptr<Backend> backend = backendOf(**lookupTarget("null"));
   mlir::Operation *op = network.layer("relu");
-  Expected<TileModel> model = tileModel(op, backend->info());
+  Expected<TileModel> model = backend->modelOf(op);
   ASSERT_TRUE(model) << model.error().message();
   Tile whole;
   for (unsigned axis = 0; axis < kNumAxes; ++axis)

@@ -35,12 +35,22 @@ std::string tooManyPixels() {
          " pixels (--max_pixels) in at most 2^20 rows and columns";
 }
 
-/// Runs `work`, which gives the reason for which it failed, if it did.
-template <typename Work> bool run(std::string &error, const Work &work) {
-  try {
+/// Settings of the library for the whole process. It changes them without a lock, so they are made
+/// once, in front of the first picture.
+void prepareLibrary() {
+  static const bool isPrepared = [] {
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
     // Samples are what is spread over threads.
     cv::setNumThreads(1);
+    return true;
+  }();
+  static_cast<void>(isPrepared);
+}
+
+/// Runs `work`, which gives the reason for which it failed, if it did.
+template <typename Work> bool run(std::string &error, const Work &work) {
+  try {
+    prepareLibrary();
     error = work();
   } catch (const std::bad_alloc &) {
     error = "needs more memory than there is";
