@@ -236,7 +236,7 @@ def sizes():
     # Each by itself would have room.
     add("selu_two", None, node("Selu"), inputs={"x": (FLOAT, (1 << 31, 1))})
     add("mul_prime", None, node("Mul", "x x"), inputs={"x": (FLOAT, ((1 << 31) - 1,))})
-    add("empty", None, node("Relu"), inputs={"x": (FLOAT, (0, 3))}, deploy="shape \\[0, 3\\] holds no element")
+    add("empty", "shape \\[0, 3\\] holds no element", node("Relu"), inputs={"x": (FLOAT, (0, 3))})
 
 
 def free():
