@@ -21,8 +21,8 @@ TEST(MemoryLimit, SizesHaveUnits) {
   EXPECT_EQ(parseMemorySize("800M").value(), uint64_t(800) << 20);
   EXPECT_EQ(parseMemorySize("4G").value(), uint64_t(4) << 30);
   EXPECT_EQ(parseMemorySize("2T").value(), uint64_t(2) << 40);
-  for (const char *text : {"", "G", "0", "0M", "4g", "-1", "1.5G", "4GB", "99999999999999999999",
-                           "9999999999T"})
+  for (const char *text :
+       {"", "G", "0", "0M", "4g", "-1", "1.5G", "4GB", "99999999999999999999", "9999999999T"})
     EXPECT_FALSE(parseMemorySize(text)) << text;
 }
 
