@@ -18,7 +18,6 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
-#include "tpuc/Driver/ConstantIndices.h"
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/NetworkInputs.h"
@@ -216,9 +215,6 @@ Expected<void> ModelDeploy::readTop() {
     return checked;
   if (Expected<void> checked = checkIsTop(*top.module, options.mlir); !checked)
     return checked;
-  if (Expected<void> checked = checkConstantIndices(*top.module); !checked)
-    return makeError(options.mlir + ": " + checked.error().where, checked.error().found,
-                     checked.error().expected);
   if (Expected<void> checked = checkTypes(*top.module, options.mlir); !checked)
     return checked;
   if (lowering.scheme.isQuantized() && lowering.calibrationTable.empty() &&
