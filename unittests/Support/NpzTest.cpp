@@ -402,7 +402,8 @@ TEST(NpzReader, DirectoryStandsForTheTensors) {
     Expected<NpzWriter> writer = NpzWriter::create(path);
     EXPECT_TRUE(writer && writer->add("x", tensor) && writer->close());
     const std::string archive = readAll(path);
-    const auto bytes = open(archive)->directory();
+    const auto reader = open(archive);
+    const auto bytes = reader->directory();
     EXPECT_LT(bytes.size(), 200U);
     return std::vector<std::byte>(bytes.begin(), bytes.end());
   };
