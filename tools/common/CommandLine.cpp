@@ -203,6 +203,18 @@ Option &Command::json(std::string &variable) {
       .label("FILE");
 }
 
+Option &Command::maxPixels(int64_t &variable) {
+  return option("--max_pixels", variable,
+                "Refuse pictures of more pixels than this before they are decoded.")
+      .range(1, 1e12)
+      .label("COUNT");
+}
+
+Option &Command::allowOutside(bool &variable) {
+  return flag("--allow_outside", variable,
+              "Read the weights of a module also where they lie outside of its folder.");
+}
+
 Command &Command::description(std::string text) {
   descriptionText = std::move(text);
   return *this;

@@ -144,6 +144,10 @@ public:
   Option &numThreads(int &variable);
   /// --json FILE; `-` is stdout.
   Option &json(std::string &variable);
+  /// `--max_pixels COUNT`: for `limitPictures`.
+  Option &maxPixels(int64_t &variable);
+  /// `--allow_outside`: for `readModule`.
+  Option &allowOutside(bool &variable);
 
   /// What the command does, in whole sentences, below the summary.
   Command &description(std::string text);

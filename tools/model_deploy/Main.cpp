@@ -277,13 +277,8 @@ Expected<int> run(std::span<const std::string> arguments) {
       .group(validation);
   cli.flag("--not_gen_model", options.notGenModel,
            "End with the lowered network, which needs no code generator for the chip.");
-  cli.flag("--allow_outside", options.allowOutside,
-           "Read the weights of a module also where they lie outside of its folder.");
-  cli.option("--max_pixels", maxPixels,
-             "Refuse pictures of more pixels than this before they are decoded.")
-      .range(1, 1e12)
-      .label("COUNT")
-      .group(validation);
+  cli.allowOutside(options.allowOutside);
+  cli.maxPixels(maxPixels).group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);

@@ -52,12 +52,8 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
       .label("FILE");
   cli.flag("--profile_host", request.profileHost,
            "Print how long the simulation of each kind of command takes on this machine.");
-  cli.flag("--allow_outside", request.allowOutside,
-           "Read the weights of a module also where they lie outside of its folder.");
-  cli.option("--max_pixels", request.maxPixels,
-             "Refuse pictures of more pixels than this before they are decoded.")
-      .range(1, 1e12)
-      .label("COUNT");
+  cli.allowOutside(request.allowOutside);
+  cli.maxPixels(request.maxPixels);
   cli.json(request.json);
   cli.numThreads(request.numThreads);
   cli.unavailable("--weight", true, "it belongs to Caffe models");

@@ -9,6 +9,7 @@
 #ifndef TOOLS_MODEL_RUNNER_MODELBACKEND_H
 #define TOOLS_MODEL_RUNNER_MODELBACKEND_H
 
+#include "tpuc/Preprocess/Picture.h"
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/RunFiles.h"
@@ -42,7 +43,7 @@ struct Request {
   std::string json;
   int numThreads = 0;
   /// The most pixels of a picture that is decoded.
-  int64_t maxPixels = int64_t(1) << 28;
+  int64_t maxPixels = kMaxPixels;
   /// The weight file of a module may lie outside of its folder.
   bool allowOutside = false;
 };

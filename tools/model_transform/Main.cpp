@@ -169,11 +169,7 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .group(validation);
   cli.option("--disable_patterns", options.disabledPatterns, "Optimizations to leave out.")
       .choices(fusionNames());
-  cli.option("--max_pixels", maxPixels,
-             "Refuse pictures of more pixels than this before they are decoded.")
-      .range(1, 1e12)
-      .label("COUNT")
-      .group(validation);
+  cli.maxPixels(maxPixels).group(validation);
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);

@@ -93,12 +93,8 @@ Expected<int> run(std::span<const std::string> arguments) {
              "Bins of the histograms: a multiple of 128.")
       .range(128, 1 << 20)
       .group(how);
-  cli.flag("--allow_outside", options.allowOutside,
-           "Read the weights of a module also where they lie outside of its folder.");
-  cli.option("--max_pixels", maxPixels,
-             "Refuse pictures of more pixels than this before they are decoded.")
-      .range(1, 1e12)
-      .label("COUNT");
+  cli.allowOutside(options.allowOutside);
+  cli.maxPixels(maxPixels);
   cli.json(json);
   cli.numThreads(numThreads);
   declareOthers(cli);
