@@ -69,10 +69,8 @@ Expected<void> CompiledRun::readInputs() {
     const auto entry = npz->info(*name);
     if (!entry)
       return tl::unexpected(entry.error());
-    // What is copied is checked then.
-    if (entry->borrowable)
-      if (auto ok = npz->verify(*name); !ok)
-        return ok;
+    if (auto ok = npz->verifyView(*name); !ok)
+      return ok;
     shapes.push_back(entry->shape);
     names.push_back(std::move(*name));
   }

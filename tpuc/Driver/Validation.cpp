@@ -73,10 +73,8 @@ Expected<Tensor> readReference(const NpzReader &reference, const std::string &na
   if (entry->compressed && entry->shape.numElements() != tensor.numElements())
     return makeError(fmt::format("{}: '{}'", reference.where(), name),
                      "has the shape " + entry->shape.str(), tensor.shape().str());
-  // What is copied is checked then.
-  if (entry->borrowable)
-    if (Expected<void> verified = reference.verify(name); !verified)
-      return propagate(verified);
+  if (Expected<void> verified = reference.verifyView(name); !verified)
+    return propagate(verified);
   return reference.read(name);
 }
 

@@ -144,10 +144,8 @@ Expected<NamedTensors> readNpz(const std::string &path, std::span<const InputSpe
       return propagate(info);
     if (Expected<void> fits = checkShape(info->type, info->shape, input, where); !fits)
       return propagate(fits);
-    // What is inflated is checked then.
-    if (!info->compressed)
-      if (Expected<void> result = reader->verify(name); !result)
-        return propagate(result);
+    if (Expected<void> result = reader->verifyView(name); !result)
+      return propagate(result);
     Expected<Tensor> array = reader->read(name);
     if (!array)
       return propagate(array);

@@ -271,6 +271,13 @@ Expected<void> NpzReader::verify(std::string_view name) const {
   return {};
 }
 
+Expected<void> NpzReader::verifyView(std::string_view name) const {
+  Expected<NpzEntry> entry = info(name);
+  if (!entry)
+    return propagate(entry);
+  return entry->borrowable ? verify(name) : Expected<void>();
+}
+
 Expected<void> NpzReader::verify() const {
   for (const std::string &name : nameList)
     if (Expected<void> verified = verify(name); !verified)

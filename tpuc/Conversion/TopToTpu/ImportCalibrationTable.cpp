@@ -61,9 +61,8 @@ Expected<Tensor> readFigures(NpzReader &file, const std::string &path, const std
   // A deflated array of another shape might take any amount of memory.
   if (entry && entry->compressed && entry->shape != expected)
     return makeError(path, "array '" + name + "' of another network", expected.str());
-  if (entry && entry->borrowable)
-    if (Expected<void> verified = file.verify(name); !verified)
-      return propagate(verified);
+  if (Expected<void> verified = file.verifyView(name); !verified)
+    return propagate(verified);
   Expected<Tensor> figures = file.read(name);
   if (!figures)
     return figures;
