@@ -237,9 +237,8 @@ Expected<void> ModelDeploy::checkInputs() {
   Expected<std::vector<InputSpec>> specs = inputSpecs();
   if (!specs)
     return propagate(specs);
-  if (auto checked = checkExtents(*specs); !checked)
-    return makeError(options.mlir + ": " + checked.error().where, checked.error().found,
-                     checked.error().expected);
+  if (auto checked = checkExtents(*specs, options.mlir); !checked)
+    return checked;
   if (!compiles())
     return {};
   for (const InputSpec &spec : *specs)

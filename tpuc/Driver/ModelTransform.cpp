@@ -143,9 +143,8 @@ Expected<void> ModelTransform::importModel() {
   Expected<std::vector<InputSpec>> specs = networkInputs(*module);
   if (!specs)
     return propagate(specs);
-  if (auto checked = checkExtents(*specs); !checked)
-    return makeError(options.modelDef + ": " + checked.error().where, checked.error().found,
-                     checked.error().expected);
+  if (auto checked = checkExtents(*specs, options.modelDef); !checked)
+    return checked;
   runFiles.reads("--model_def", model->otherFiles());
   if (auto checked = runFiles.check(); !checked)
     return checked;

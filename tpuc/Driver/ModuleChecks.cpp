@@ -10,7 +10,7 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
-#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TopInterfaces.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Driver/Diagnostics.h"
 #include "tpuc/Support/Sizes.h"
@@ -71,18 +71,10 @@ Expected<void> tpuc::checkTensorsFit(ModuleOp module, const TargetInfo &target) 
   if (!main || main.isExternal())
     return {};
   const Count most = static_cast<int64_t>(target.global.mostBytes);
-  for (Operation &op : main.front().without_terminator()) {
+  for (Operation &op : main.front().without_terminator())
     if (const Count bytes = bytesAround(op); bytes > most)
       return makeError("layer '" + layerName(&op) + "'",
                        "reads and writes tensors of " + sizeText(bytes),
                        fmt::format("at most {}, which {} may have", sizeText(most), target.name));
-    auto type = isa<top::InputOp>(op) ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
-                                      : RankedTensorType();
-    if (type && llvm::is_contained(type.getShape(), 0))
-      return makeError(
-          "input '" + layerName(&op) + "'",
-          fmt::format("has shape {} and no elements", shapes::dimsText(type.getShape())),
-          "extents of at least 1");
-  }
   return {};
 }

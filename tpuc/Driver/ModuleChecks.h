@@ -25,8 +25,8 @@ namespace tpuc {
 /// constant operands are what these can compute with. Errors name the layer.
 Expected<void> checkTypes(mlir::ModuleOp module, const std::string &path);
 
-/// Checks that the global memory of `target` can hold what each layer of `module` reads and writes,
-/// and that no input is empty. Errors name the layer.
+/// Checks that the global memory of `target` can hold what each layer of `module` reads and
+/// writes. Errors name the layer.
 Expected<void> checkTensorsFit(mlir::ModuleOp module, const TargetInfo &target);
 
 } // namespace tpuc

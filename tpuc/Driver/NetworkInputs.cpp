@@ -90,10 +90,10 @@ Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module, bool expre
   return specs;
 }
 
-Expected<void> tpuc::checkExtents(std::span<const InputSpec> inputs) {
+Expected<void> tpuc::checkExtents(std::span<const InputSpec> inputs, const std::string &path) {
   for (const InputSpec &input : inputs)
     if (llvm::is_contained(input.dims, 0))
-      return makeError("input '" + input.name + "'",
+      return makeError(path + ": input '" + input.name + "'",
                        "shape " + Shape(input.dims).str() + " holds no element",
                        "extents of 1 at least");
   return {};
