@@ -70,23 +70,23 @@ void RunFiles::writes(std::string what, std::string path) {
 }
 
 Expected<void> RunFiles::check() const {
-  std::map<Identity, const File *> known;
+  struct Known {
+    const File *file;
+    bool isInput;
+  };
+  std::map<Identity, Known> known;
   for (const File &file : inputs)
     if (const std::optional<Identity> identity = identify(file.path))
-      known.emplace(*identity, &file);
-  const size_t numInputs = inputs.size();
-  const auto isInput = [&](const File *file) {
-    return numInputs > 0 && file >= inputs.data() && file < inputs.data() + numInputs;
-  };
+      known.emplace(*identity, Known{&file, true});
   for (const File &file : outputs) {
     const std::optional<Identity> identity = identify(file.path);
     if (!identity)
       continue;
-    const auto [other, isNew] = known.emplace(*identity, &file);
+    const auto [other, isNew] = known.emplace(*identity, Known{&file, false});
     if (isNew)
       continue;
-    const auto &[what, path] = *other->second;
-    if (isInput(other->second))
+    const auto &[what, path] = *other->second.file;
+    if (other->second.isInput)
       return makeError(file.what,
                        fmt::format("'{}' would replace what {} reads, '{}'", file.path, what, path),
                        "a file that the run does not read");

@@ -126,28 +126,28 @@ Kernels reduceKernels(tpu::ReduceOp op, const TiledOp &tiled) {
                                                         .scratch = scratchRoom(tiled)});
 }
 
-/// The norm of a root mean square, which has no addend.
-Kernels rmsNormKernels(tpu::RMSNormOp op, const TiledOp &tiled) {
+/// What all norms have.
+template <typename Op> Normalization normOf(Op op, const TiledOp &tiled) {
   Normalization norm;
   norm.input = operandOf(tiled, 0);
   norm.output = resultOf(tiled);
   norm.epsilon = op.getEps().convertToDouble();
-  norm.centers = false;
   norm.scratch = scratchRoom(tiled);
   if (isPresent(op, 1))
     norm.gamma = operandOf(tiled, 1);
+  return norm;
+}
+
+/// The norm of a root mean square, which has no addend.
+Kernels rmsNormKernels(tpu::RMSNormOp op, const TiledOp &tiled) {
+  Normalization norm = normOf(op, tiled);
+  norm.centers = false;
   return one<normalizationScratch, emitNormalization>(norm);
 }
 
 /// A layer norm, a norm over channels, or an instance norm.
 template <typename Op> Kernels normKernels(Op op, const TiledOp &tiled) {
-  Normalization norm;
-  norm.input = operandOf(tiled, 0);
-  norm.output = resultOf(tiled);
-  norm.epsilon = op.getEps().convertToDouble();
-  norm.scratch = scratchRoom(tiled);
-  if (isPresent(op, 1))
-    norm.gamma = operandOf(tiled, 1);
+  Normalization norm = normOf(op, tiled);
   if (isPresent(op, 2))
     norm.beta = operandOf(tiled, 2);
   return one<normalizationScratch, emitNormalization>(norm);
