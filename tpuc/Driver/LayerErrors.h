@@ -54,7 +54,7 @@ Expected<void> measureEffects(mlir::ModuleOp top, const TensorMap &inputs,
                               std::span<LayerError *const> layers, const NpzReader &alone,
                               const NpzReader &reference, unsigned numThreads);
 
-/// The layer the first diverging layer: the first one that is below `tolerance` in the whole
+/// The first diverging layer: the first one that is below `tolerance` in the whole
 /// network and alone; without one, that which falls furthest below its worst input in euclidean
 /// similarity. Null if nothing is below.
 const LayerError *findOrigin(std::span<const LayerError> layers, const Tolerance &tolerance);

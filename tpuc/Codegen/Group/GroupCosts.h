@@ -44,7 +44,7 @@ public:
   /// The cycles of loading operand `index`, or of storing the result (`index` = number of
   /// operands). None: the chip refuses it.
   std::optional<int64_t> transfer(const TiledOp &tiled, unsigned index);
-  /// The bytes of a tile in each lane of its space (`Backend::localBytes`).
+  /// The bytes of a tile in each lane of its space (`TileModel::localBytes`).
   int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
 
 private:

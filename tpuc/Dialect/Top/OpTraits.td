@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Passes ask an op for its traits instead of comparing it with lists of ops. A trait of an op of
-// the top dialect is one of its mirrored in the tpu dialect, too (see Tpu_MirroredOp).
+// the top dialect is one of its mirrored op in the tpu dialect, too (see Tpu_MirroredOp).
 //
 //===----------------------------------------------------------------------===//
 

@@ -93,13 +93,13 @@ defvar Tpu_Requantization = (ins OptionalAttr<I64ArrayAttr>:$multiplier,
                                  OptionalAttr<StrAttr>:$quant_mode,
                                  Tpu_RoundMode:$round_mode);
 
-/// What is known of an op of the top dialect, and so of its mirrored.
+/// What is known of an op of the top dialect, and so of the op that mirrors it.
 class Tpu_KnowledgeOf<Op top> {
   list<Trait> traits = !filter(known, top.traits, !isa<Top_OpTrait>(known));
 }
 
-/// What passes may say about the mirrored of an op of the top dialect, besides what they may about
-/// every layer.
+/// What passes may say about the op that mirrors one of the top dialect, besides what they may
+/// about every layer.
 class Tpu_FactsOf<Op top> {
   bit isPointwise =
       !not(!empty(!filter(known, top.traits, !eq(!cast<string>(known), "Top_Pointwise"))));

@@ -43,7 +43,7 @@ LogicalResult tpu::verifyMirrored(Operation *op) {
     return failure();
   // The other op lives for the check only, outside of any block.
   std::optional<OperationName> name = mirrorOf(op->getName());
-  assert(name && "a mirrored has one of the same name");
+  assert(name && "a mirrored op has one of the same name");
   OperationState state(op->getLoc(), *name, op->getOperands(), op->getResultTypes(),
                        op->getAttrs());
   Operation *mirrored = Operation::create(state);

@@ -103,7 +103,7 @@ void SkylineSearch::cutIntoSections() {
 }
 
 void SkylineSearch::codeTwins() {
-  // Only rectangles without constraints of their own are told to be mirrored ops.
+  // Only rectangles without constraints of their own are told to be twins.
   std::map<std::tuple<int, int, int64_t>, size_t> firstOfKind;
   for (size_t i = 0; i < rectangles.size(); ++i) {
     Rectangle &rectangle = rectangles[i];
@@ -338,8 +338,8 @@ bool SkylineSearch::solvePart(int begin, int end, int depth) {
   return false;
 }
 
-/// Two states of one code have the same floors and the same (or mirrored ops of the same) buffers
-/// to place. What is known of lowest offsets beyond the floors follows from the latter.
+/// Two states of one code have the same floors and the same (or twins of the same) buffers to
+/// place. What is known of lowest offsets beyond the floors follows from the latter.
 uint64_t SkylineSearch::codeOfState(int begin, int end) {
   uint64_t code = 0;
   seenWords.assign(words, 0);
@@ -427,11 +427,9 @@ bool SkylineSearch::branch(int begin, int end, int section, int depth) {
   bool found = false;
   for (size_t i = first; i < last && !found && !aborted; ++i) {
     int rectangle = candidates[i];
-    auto isMirrored = [&](int other) {
-      return rectangles[other].code == rectangles[rectangle].code;
-    };
+    auto isTwin = [&](int other) { return rectangles[other].code == rectangles[rectangle].code; };
     if (heuristics.skipTwins &&
-        std::any_of(candidates.begin() + first, candidates.begin() + i, isMirrored))
+        std::any_of(candidates.begin() + first, candidates.begin() + i, isTwin))
       continue;
     place(rectangle);
     found = propagate() && solve(begin, end, depth + 1);

@@ -111,7 +111,7 @@ private:
     int64_t width = 0;  // in time
     int64_t load = 0;   // the largest of its sections
     bool isFree = true; // any offset will do
-    /// The same for mirrored ops.
+    /// The same for twins.
     uint64_t code = 0;
   };
   struct Section {
