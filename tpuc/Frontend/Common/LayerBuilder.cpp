@@ -134,29 +134,38 @@ std::string LayerBuilder::outputName(unsigned index) {
                       : module.freeName(fmt::format("{}_{}", baseName(), index));
 }
 
-Value LayerBuilder::makeNamed(const std::string &name, StringRef op, ValueRange operands,
-                              const Attrs &attributes) {
-  OperationState state(module.location({name}), op);
+SmallVector<Value> LayerBuilder::makeNamed(const std::vector<std::string> &names, StringRef op,
+                                           ValueRange operands, const Attrs &attributes,
+                                           unsigned firstUnwanted) {
+  SmallVector<Type> types;
+  for (unsigned index = 0; index < names.size(); ++index)
+    types.push_back(index < firstUnwanted
+                        ? Type(UnrankedTensorType::get(Float32Type::get(context())))
+                        : Type(NoneType::get(context())));
+  OperationState state(module.location(names), op);
   state.addOperands(operands);
   state.addAttributes(attributes.list().getAttrs());
-  state.addTypes(UnrankedTensorType::get(Float32Type::get(context())));
+  state.addTypes(types);
   SmallVector<Value> results;
   if (Expected<Operation *> made = module.makeOp(block, state, results); !made) {
     failWith(std::move(made.error()));
     return {};
   }
-  return results[0];
+  return results;
 }
 
 Value LayerBuilder::makeOutput(unsigned index, StringRef op, ValueRange operands,
-                               const Attrs &attributes) {
+                               const Attrs &attributes, unsigned count) {
   if (failed())
     return none();
-  Value made = makeNamed(outputName(index), op, operands, attributes);
-  if (!made)
+  std::vector<std::string> names = {outputName(index)};
+  for (unsigned other = 1; other < count; ++other)
+    names.push_back(module.freeName(fmt::format("{}_{}", names[0], other)));
+  SmallVector<Value> made = makeNamed(names, op, operands, attributes, 1);
+  if (made.empty())
     return none();
-  bind(index, made);
-  return made;
+  bind(index, made[0]);
+  return made[0];
 }
 
 Operation *LayerBuilder::makeOutputs(unsigned count, unsigned firstOptional, StringRef op,
@@ -190,13 +199,18 @@ Operation *LayerBuilder::makeOutputs(unsigned count, unsigned firstOptional, Str
   return *made;
 }
 
-Value LayerBuilder::makeTemp(StringRef suffix, StringRef op, ValueRange operands,
-                             const Attrs &attributes) {
-  if (failed())
-    return none();
-  Value made =
-      makeNamed(module.freeName(baseName() + "_" + suffix.str()), op, operands, attributes);
-  return made ? made : none();
+SmallVector<Value> LayerBuilder::makeTemps(StringRef suffix, StringRef op, ValueRange operands,
+                                           const Attrs &attributes, unsigned count,
+                                           unsigned firstUnwanted) {
+  std::vector<std::string> names;
+  const std::string name = baseName() + "_" + suffix.str();
+  for (unsigned index = 0; index < count && !failed(); ++index)
+    names.push_back(module.freeName(index == 0 ? name : fmt::format("{}_{}", name, index)));
+  SmallVector<Value> made;
+  if (!failed())
+    made = makeNamed(names, op, operands, attributes, firstUnwanted);
+  made.resize(count, none());
+  return made;
 }
 
 Value LayerBuilder::weight(StringRef suffix, Tensor tensor) {

@@ -110,6 +110,11 @@ public:
   mlir::Value emitAs(unsigned index, mlir::ValueRange operands, const Attrs &attributes) {
     return makeOutput(index, Op::getOperationName(), operands, attributes);
   }
+  /// The op of `count` results whose first makes output 0; the others have type none.
+  template <typename Op>
+  mlir::Value emitFirst(unsigned count, mlir::ValueRange operands, const Attrs &attributes) {
+    return makeOutput(0, Op::getOperationName(), operands, attributes, count);
+  }
   /// The op whose results are the outputs 0 to `count` - 1. Results from `firstOptional` on that
   /// nobody wants have type none.
   template <typename Op>
@@ -127,10 +132,17 @@ public:
   /// An op of one result on the way, named after output 0 and `suffix`.
   template <typename Op>
   mlir::Value temp(llvm::StringRef suffix, mlir::ValueRange operands, const Attrs &attributes) {
-    return makeTemp(suffix, Op::getOperationName(), operands, attributes);
+    return makeTemps(suffix, Op::getOperationName(), operands, attributes, 1, 1)[0];
   }
   template <typename Op> mlir::Value temp(llvm::StringRef suffix, mlir::ValueRange operands) {
     return temp<Op>(suffix, operands, attrs());
+  }
+  /// The `count` results of an op on the way; those from `firstUnwanted` on have type none.
+  template <typename Op>
+  llvm::SmallVector<mlir::Value> temps(llvm::StringRef suffix, unsigned count,
+                                       unsigned firstUnwanted, mlir::ValueRange operands,
+                                       const Attrs &attributes) {
+    return makeTemps(suffix, Op::getOperationName(), operands, attributes, count, firstUnwanted);
   }
   /// A constant on the way, named after output 0 and `suffix`.
   mlir::Value weight(llvm::StringRef suffix, Tensor tensor);
@@ -156,15 +168,18 @@ protected:
 
 private:
   mlir::Value makeOutput(unsigned index, llvm::StringRef op, mlir::ValueRange operands,
-                         const Attrs &attributes);
+                         const Attrs &attributes, unsigned count = 1);
   mlir::Operation *makeOutputs(unsigned count, unsigned firstOptional, llvm::StringRef op,
                                mlir::ValueRange operands, const Attrs &attributes,
                                llvm::MutableArrayRef<std::unique_ptr<mlir::Region>> regions);
-  mlir::Value makeTemp(llvm::StringRef suffix, llvm::StringRef op, mlir::ValueRange operands,
-                       const Attrs &attributes);
-  /// The op of one result called `name`; null, and the error kept, where it cannot be.
-  mlir::Value makeNamed(const std::string &name, llvm::StringRef op, mlir::ValueRange operands,
-                        const Attrs &attributes);
+  llvm::SmallVector<mlir::Value> makeTemps(llvm::StringRef suffix, llvm::StringRef op,
+                                           mlir::ValueRange operands, const Attrs &attributes,
+                                           unsigned count, unsigned firstUnwanted);
+  /// The results of an op, of which those from `firstUnwanted` on have type none; empty, and the
+  /// error kept, where it cannot be.
+  llvm::SmallVector<mlir::Value> makeNamed(const std::vector<std::string> &names,
+                                           llvm::StringRef op, mlir::ValueRange operands,
+                                           const Attrs &attributes, unsigned firstUnwanted);
   std::string outputName(unsigned index);
 
   ModuleBuilder &module;

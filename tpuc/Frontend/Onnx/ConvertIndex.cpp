@@ -67,6 +67,7 @@ constexpr OpRow kIndexRows[] = {
     {"Gather", 1, 2, 2, gather<top::GatherOp>, "Gather"},
     {"GatherElements", 11, 2, 2, gather<top::GatherElementsOp>, "GatherElements"},
     {"GatherND", 11, 2, 2, gatherND, "GatherND"},
+    {"GatherND", 1, 2, 2, gatherND, "GatherND", kMicrosoft},
     {"OneHot", 9, 3, 3, oneHot, "OneHot"},
     {"Scatter", 9, 3, 3, scatterElements, "ScatterElements"},
     {"ScatterElements", 11, 3, 3, scatterElements, "ScatterElements"},

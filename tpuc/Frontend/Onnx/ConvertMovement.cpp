@@ -341,6 +341,8 @@ constexpr OpRow kMovementRows[] = {
     {"Tile", 6, 2, 2, tile, "Tile"},
     {"Transpose", 1, 1, 1, transpose, "Permute"},
     {"Trilu", 14, 1, 2, trilu, "Trilu"},
+    {"Pad", 1, 2, 3, pad, "Pad", kMicrosoft},
+    {"Trilu", 1, 1, 2, trilu, "Trilu", kMicrosoft},
     {"Unsqueeze", 1, 1, 1, squeezeAttribute<top::UnsqueezeOp>, "Unsqueeze"},
     {"Unsqueeze", 13, 2, 2, squeeze<top::UnsqueezeOp>, "Unsqueeze"},
 };

@@ -27,18 +27,6 @@ namespace {
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-/// The attribute, or the spatial extents of the filter.
-std::optional<Ints> kernelShape(NodeBuilder &node) {
-  if (std::optional<Ints> given = node.getInts("kernel_shape"))
-    return given;
-  std::optional<Ints> dims = NodeBuilder::dims(node.in(1));
-  if (!dims || dims->size() < 2 || !NodeBuilder::isStatic(Ints(dims->begin() + 2, dims->end()))) {
-    node.fail("neither attribute 'kernel_shape' nor the filter says the size of the kernel");
-    return Ints();
-  }
-  return Ints(dims->begin() + 2, dims->end());
-}
-
 Attrs windowAttrs(NodeBuilder &node, const std::optional<Ints> &kernel) {
   return node.attrs()
       .setInts("kernel_shape", kernel)
@@ -48,15 +36,12 @@ Attrs windowAttrs(NodeBuilder &node, const std::optional<Ints> &kernel) {
 }
 
 void conv(NodeBuilder &node) {
-  node.emit<top::ConvOp>({node.in(0), node.in(1), node.in(2)},
-                         windowAttrs(node, kernelShape(node))
-                             .setInt("group", node.getInt("group", 1))
-                             .setString("auto_pad", autoPad(node)));
+  node.emit<top::ConvOp>({node.in(0), node.in(1), node.in(2)}, convAttrs(node, 1));
 }
 
 void convTranspose(NodeBuilder &node) {
   node.emit<top::DeconvOp>({node.in(0), node.in(1), node.in(2)},
-                           windowAttrs(node, kernelShape(node))
+                           windowAttrs(node, kernelShape(node, 1))
                                .setInts("output_padding", node.getInts("output_padding"))
                                .setInts("output_shape", node.getInts("output_shape"))
                                .setInt("group", node.getInt("group", 1))
@@ -65,7 +50,7 @@ void convTranspose(NodeBuilder &node) {
 
 void deformConv(NodeBuilder &node) {
   node.emit<top::DeformConv2DOp>({node.in(0), node.in(1), node.in(2), node.in(3), node.in(4)},
-                                 windowAttrs(node, kernelShape(node))
+                                 windowAttrs(node, kernelShape(node, 1))
                                      .setInt("group", node.getInt("group", 1))
                                      .setInt("offset_group", node.getInt("offset_group", 1)));
 }
@@ -201,30 +186,7 @@ void roiAlign(NodeBuilder &node) {
 
 void matMul(NodeBuilder &node) { node.emit<top::MatMulOp>({node.in(0), node.in(1), node.none()}); }
 
-/// alpha * A' * B' + beta * C.
-void gemm(NodeBuilder &node) {
-  if (node.opset() < 7)
-    node.ignore({"broadcast"});
-  double alpha = node.getFloat("alpha", 1.0);
-  double beta = node.getFloat("beta", 1.0);
-  Attrs attributes = node.attrs()
-                         .setBool("left_transpose", node.getInt("transA", 0) != 0)
-                         .setBool("right_transpose", node.getInt("transB", 0) != 0);
-  std::optional<int64_t> biasRank = NodeBuilder::rank(node.in(2));
-  bool isBias = node.has(2) && biasRank == 1 && beta == 1.0;
-  if (alpha == 1.0 && (isBias || !node.has(2))) {
-    node.emit<top::MatMulOp>({node.in(0), node.in(1), node.in(2)}, attributes);
-    return;
-  }
-  Value product =
-      node.temp<top::MatMulOp>("product", {node.in(0), node.in(1), node.none()}, attributes);
-  if (!node.has(2)) {
-    node.emit<top::MulConstOp>(product, node.attrs().setFloat("const_val", alpha));
-    return;
-  }
-  node.emit<top::AddOp>({product, node.in(2)},
-                        node.attrs().setFloats("coeff", std::vector<double>{alpha, beta}));
-}
+void gemm(NodeBuilder &node) { makeGemm(node, /*last=*/true); }
 
 void einsum(NodeBuilder &node) {
   node.emit<top::EinsumOp>(node.inputsFrom(0),
@@ -235,11 +197,11 @@ void einsum(NodeBuilder &node) {
 // Recurrent cells
 //===----------------------------------------------------------------------===//
 
-Attrs cellAttrs(NodeBuilder &node) {
+Attrs cellAttrs(NodeBuilder &node, Value recurrence) {
   // Of the first versions; the outputs that are asked for say it.
   node.ignore({"output_sequence"});
-  std::optional<Ints> recurrence = NodeBuilder::dims(node.in(2));
-  int64_t hidden = recurrence && recurrence->size() == 3 ? recurrence->back() : -1;
+  std::optional<Ints> dims = NodeBuilder::dims(recurrence);
+  int64_t hidden = dims && dims->size() == 3 ? dims->back() : -1;
   hidden = node.getInt("hidden_size", hidden);
   if (hidden < 1)
     node.fail("attribute 'hidden_size' is missing, or not positive");
@@ -262,20 +224,18 @@ Attrs cellAttrs(NodeBuilder &node) {
 }
 
 void lstm(NodeBuilder &node) {
-  node.emitAll<top::LSTMOp>(
-      3, 0, node.firstInputs(8),
-      cellAttrs(node).setBool("input_forget", node.getInt("input_forget", 0) != 0));
+  node.emitAll<top::LSTMOp>(3, 0, node.firstInputs(8), lstmAttrs(node, node.in(2)));
 }
 
 void gru(NodeBuilder &node) {
-  Attrs attributes = cellAttrs(node);
+  Attrs attributes = cellAttrs(node, node.in(2));
   if (node.opset() >= 3)
     attributes.setBool("linear_before_reset", node.getInt("linear_before_reset", 0) != 0);
   node.emitAll<top::GRUOp>(2, 0, node.firstInputs(6), attributes);
 }
 
 void rnn(NodeBuilder &node) {
-  node.emitAll<top::RNNOp>(2, 0, node.firstInputs(6), cellAttrs(node));
+  node.emitAll<top::RNNOp>(2, 0, node.firstInputs(6), cellAttrs(node, node.in(2)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -418,3 +378,7 @@ constexpr OpRow kNetworkRows[] = {
 } // namespace
 
 ArrayRef<OpRow> tpuc::onnx::networkRows() { return kNetworkRows; }
+
+Attrs tpuc::onnx::lstmAttrs(NodeBuilder &node, Value recurrence) {
+  return cellAttrs(node, recurrence).setBool("input_forget", node.getInt("input_forget", 0) != 0);
+}

@@ -161,7 +161,8 @@ constexpr OpRow kNormRows[] = {
     {"Hardmax", 13, 1, 1, hardmax, "Hardmax"},
     {"InstanceNormalization", 1, 3, 3, instanceNorm, "InstanceNorm"},
     {"LRN", 1, 1, 1, lrn, "LRN"},
-    {"LayerNormalization", 17, 2, 3, layerNorm, "LayerNorm"},
+    // ONNX Runtime writes it for every version.
+    {"LayerNormalization", 1, 2, 3, layerNorm, "LayerNorm"},
     {"LogSoftmax", 1, 1, 1, logSoftmaxFlat, "Softmax"},
     {"LogSoftmax", 13, 1, 1, logSoftmax, "Softmax"},
     {"LpNormalization", 1, 1, 1, lpNormalization, "Normalize"},

@@ -59,25 +59,6 @@ void dynamicQuantizeLinear(NodeBuilder &node) {
   node.emitAll<top::DynamicQuantizeLinearOp>(3, 3, node.in(0), node.attrs());
 }
 
-/// The attributes of a convolution whose filter is input `filter`.
-Attrs convAttrs(NodeBuilder &node, unsigned filter) {
-  std::optional<Ints> kernel = node.getInts("kernel_shape");
-  std::optional<Ints> dims = NodeBuilder::dims(node.in(filter));
-  if (!kernel && dims && dims->size() >= 2)
-    kernel = Ints(dims->begin() + 2, dims->end());
-  if (!kernel || !NodeBuilder::isStatic(*kernel)) {
-    node.fail("neither attribute 'kernel_shape' nor the filter says the size of the kernel");
-    kernel.emplace();
-  }
-  return node.attrs()
-      .setInts("kernel_shape", kernel)
-      .setInts("strides", node.getInts("strides"))
-      .setInts("pads", node.getInts("pads"))
-      .setInts("dilations", node.getInts("dilations"))
-      .setInt("group", node.getInt("group", 1))
-      .setString("auto_pad", autoPad(node));
-}
-
 void qLinearConv(NodeBuilder &node) {
   // ONNX: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B.
   SmallVector<Value> operands;
@@ -105,6 +86,9 @@ constexpr OpRow kQuantizeRows[] = {
     {"QLinearConv", 10, 8, 9, qLinearConv, "QLinearConv"},
     {"QLinearMatMul", 10, 8, 8, qLinearMatMul, "QLinearMatMul"},
     {"QuantizeLinear", 10, 2, 3, quantizeLinear, "QuantizeLinear"},
+    // With integers of 16 bits before the standard had them.
+    {"DequantizeLinear", 1, 2, 3, dequantizeLinear, "DequantizeLinear, Cast", kMicrosoft},
+    {"QuantizeLinear", 1, 2, 3, quantizeLinear, "QuantizeLinear", kMicrosoft},
 };
 
 } // namespace

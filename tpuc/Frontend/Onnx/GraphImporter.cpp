@@ -67,11 +67,11 @@ Expected<void> GraphImporter::checkOps() const {
     if (plan.functionOf(node))
       return;
     std::string name = node.op_type();
+    if (findRow(node, opset))
+      return;
     if (!normalDomain(node.domain()).empty())
       name = node.domain() + "." + name;
-    else if (findRow(node.op_type(), opset))
-      return;
-    else if (findRow(node.op_type(), kNewestOpset))
+    else if (findRow(node, kNewestOpset))
       name = fmt::format("{} of opset {}", name, opset);
     missing.add(name, describe(node));
   });
@@ -195,7 +195,7 @@ Expected<void> GraphImporter::convert(Scope &scope, const GraphPlan::Nodes &node
 }
 
 Expected<void> GraphImporter::convertNode(Scope &scope, const proto::Node &node) {
-  const OpRow *row = findRow(node.op_type(), scope.opset);
+  const OpRow *row = findRow(node, scope.opset);
   NodeBuilder nodeBuilder(*this, scope, node);
   nodeBuilder.checkArity(row->minInputs, row->maxInputs);
   if (!nodeBuilder.failed())

@@ -85,8 +85,8 @@ private:
   int64_t nodeCount = 0;
 };
 
-/// The row for `op` in version `opset`; null where there is none.
-const OpRow *findRow(std::string_view op, int64_t opset);
+/// The row for `node`, in version `opset` of the standard operator set; null where there is none.
+const OpRow *findRow(const proto::Node &node, int64_t opset);
 
 } // namespace tpuc::onnx
 

@@ -96,9 +96,14 @@ struct OpRow {
   void (*convert)(NodeBuilder &);
   /// What it becomes, for the support matrix.
   std::string_view becomes;
+  /// "" for the standard domain.
+  std::string_view domain = {};
 };
 
-/// The rows of all families, by name and version.
+/// The domain of the operators that ONNX Runtime adds; of version 1 all.
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+
+/// The rows of all families, by domain, name and version.
 llvm::ArrayRef<OpRow> opTable();
 
 // Each family's rows; the files Convert*.cpp.
@@ -113,6 +118,9 @@ llvm::ArrayRef<OpRow> controlRows();
 llvm::ArrayRef<OpRow> foldHeadReshapes();
 llvm::ArrayRef<OpRow> signalRows();
 llvm::ArrayRef<OpRow> lossRows();
+llvm::ArrayRef<OpRow> fusedRows();
+llvm::ArrayRef<OpRow> transformerRows();
+llvm::ArrayRef<OpRow> storedRows();
 
 } // namespace tpuc::onnx
 
