@@ -250,22 +250,45 @@ TEST(Unary, RefusesByName) {
   EXPECT_THAT(emitted.error().message(), HasSubstr("act: 0 bytes of scratch"));
 }
 
-/// In one step of BF16 after the other, 1 / 6 alone would be wrong by more than the last bit.
-TEST(Activations, HardSwishOfBf16RoundsOnce) {
-  Tensor input = randomNumbers(DataType::BF16, {1, 70, 5, 6}, 1, -4, 4);
-  Bench bench;
-  Unary unary;
-  unary.kind = UnaryKind::HardSwish;
-  unary.input = bench.load(input);
-  unary.output = bench.local(DataType::BF16, extents(input));
-  unary.scratch = bench.scratch(unaryScratch(unary));
-  expectOk(emitUnary(bench.builder, unary));
-  GlobalTensor stored = bench.store(unary.output);
-  bench.run();
-  Tensor wanted = convert(input, DataType::F32).clone();
-  for (float &x : wanted.mutableData<float>())
-    x *= std::min(std::max(x * (1.0F / 6) + 0.5F, 0.0F), 1.0F);
-  expectSame(bench.get(stored), convert(wanted, DataType::BF16));
+/// `a` and `b` are what the function has of them; zeros have no sign.
+void checkRoundsOnce(UnaryKind kind, double a, double b, float (*formula)(float)) {
+  for (const DataType type : {DataType::F16, DataType::BF16})
+    for (const bool isInPlace : {false, true}) {
+      Tensor input = randomNumbers(type, {1, 70, 5, 6}, 1, -4, 4);
+      Bench bench;
+      Unary unary;
+      unary.kind = kind;
+      unary.a = a;
+      unary.b = b;
+      unary.input = bench.load(input);
+      unary.output = isInPlace ? unary.input : bench.local(type, extents(input));
+      unary.scratch = bench.scratch(unaryScratch(unary));
+      expectOk(emitUnary(bench.builder, unary));
+      GlobalTensor stored = bench.store(unary.output);
+      bench.run();
+      Tensor wanted = convert(input, DataType::F32).clone();
+      for (float &x : wanted.mutableData<float>())
+        x = formula(x) + 0.0F;
+      expectSame(bench.get(stored), convert(wanted, type));
+    }
+}
+
+/// In steps of 16 bits, 1 / 6 alone would be wrong by more than the last bit.
+TEST(Activations, HardSwishRoundsOnce) {
+  checkRoundsOnce(UnaryKind::HardSwish, 0, 0, [](float x) {
+    return x * std::min(std::max(x * (1.0F / 6) + 0.5F, 0.0F), 1.0F);
+  });
+}
+TEST(Activations, HardSigmoidRoundsOnce) {
+  checkRoundsOnce(UnaryKind::HardSigmoid, 0.2, 0.5,
+                  [](float x) { return std::min(std::max(x * 0.2F + 0.5F, 0.0F), 1.0F); });
+}
+TEST(Activations, LeakyReluRoundsOnce) {
+  checkRoundsOnce(UnaryKind::LeakyRelu, 0.1, 0, [](float x) { return std::max(x * 0.1F, x); });
+  checkRoundsOnce(UnaryKind::LeakyRelu, 1.7, 0, [](float x) { return std::min(x * 1.7F, x); });
+}
+TEST(Activations, AffineRoundsOnce) {
+  checkRoundsOnce(UnaryKind::Affine, 0.3, 0.7, [](float x) { return x * 0.3F + 0.7F; });
 }
 
 } // namespace

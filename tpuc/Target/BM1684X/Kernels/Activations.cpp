@@ -28,15 +28,22 @@ struct Traits {
   bool rereads = false;
 };
 
-/// Functions whose steps would each round, and whose coefficients are not numbers of few bits.
-bool isTooCoarse(const Unary &unary) {
-  return unary.input.type == DataType::BF16 &&
-         (unary.kind == UnaryKind::HardSwish || unary.kind == UnaryKind::HardSigmoid);
+/// Functions of few commands whose steps would each round to 16 bits, as would their coefficients.
+bool isWidened(const Unary &unary) {
+  switch (unary.kind) {
+  case UnaryKind::HardSwish:
+  case UnaryKind::HardSigmoid:
+  case UnaryKind::LeakyRelu:
+  case UnaryKind::Affine:
+    return unary.input.type != DataType::F32;
+  default:
+    return false;
+  }
 }
 
 Traits traitsOf(const Unary &unary) {
   constexpr unsigned kExp = Series::kExp;
-  if (isTooCoarse(unary))
+  if (isWidened(unary))
     return {true, 0, false};
   switch (unary.kind) {
   case UnaryKind::LeakyRelu:
@@ -88,6 +95,8 @@ int64_t bytesPerElement(const Unary &unary) {
   Traits traits = traitsOf(unary);
   if (!traits.isSeries)
     return traits.rereads && isInPlace(unary) ? unary.input.elementBytes() : 0;
+  if (isWidened(unary))
+    return (unary.kind == UnaryKind::HardSwish ? 3 : 2) * 4;
   // Operands of 16 bits have an F32 copy, whose place the result takes.
   int64_t registers = Series::kNumRegisters + (unary.input.type == DataType::F32 ? 0 : 1);
   return registers * 4;
@@ -173,9 +182,6 @@ void addSeries(Builder &builder, Series &series, const Unary &unary, const Local
     addArith(builder, op, to, a, b);
   };
   switch (unary.kind) {
-  case UnaryKind::HardSigmoid:
-  case UnaryKind::HardSwish:
-    return addDirect(builder, unary, in, out, r0);
   case UnaryKind::Sqrt:
     addRsqrt(builder, r0, in);
     add(ArithOp::Mul, r1, r0, in);
@@ -288,17 +294,55 @@ LocalTensor typed(LocalTensor tensor, DataType type, uint32_t address) {
   return tensor;
 }
 
+/// Widened functions: what is exact in 16 bits is done there, where commands take half the time.
+/// The bytes of each of the `places` hold F32, and overlap nothing else.
+void addWidened(Builder &builder, const Unary &unary, const LocalTensor &in, const LocalTensor &out,
+                std::span<const uint32_t> places) {
+  const auto wide = [&](size_t index) { return typed(in, DataType::F32, places[index]); };
+  const auto narrow = [&](size_t index) { return typed(in, in.type, places[index]); };
+  const auto number = [&](double value) { return immediate(in.type, value); };
+  addCast(builder, wide(0), in);
+  const bool isHardSwish = unary.kind == UnaryKind::HardSwish;
+  addLinear(builder, wide(1), wide(0), isHardSwish ? 1.0 / 6 : unary.a,
+            isHardSwish                          ? 0.5
+            : unary.kind == UnaryKind::LeakyRelu ? 0
+                                                 : unary.b);
+  switch (unary.kind) {
+  case UnaryKind::LeakyRelu:
+    addCast(builder, narrow(0), wide(1));
+    return addArith(builder, unary.a <= 1 ? ArithOp::Max : ArithOp::Min, out, narrow(0), in);
+  case UnaryKind::HardSigmoid:
+    addCast(builder, narrow(0), wide(1));
+    addArith(builder, ArithOp::Max, narrow(1), narrow(0), number(0));
+    return addArith(builder, ArithOp::Min, out, narrow(1), number(1));
+  case UnaryKind::HardSwish:
+    // min(x (x / 6 + 1/2), max(x, 0)): the parabola is the lower one from -3 to 3 only.
+    addArith(builder, ArithOp::Mul, wide(2), wide(1), wide(0));
+    addCast(builder, narrow(0), wide(2));
+    addArith(builder, ArithOp::Max, narrow(1), in, number(0));
+    return addArith(builder, ArithOp::Min, out, narrow(0), narrow(1));
+  default:
+    return addCast(builder, out, wide(1));
+  }
+}
+
 void addSeriesParts(Builder &builder, const Unary &unary, int64_t most) {
   ScratchAllocator space{unary.scratch.address};
   unsigned tables = traitsOf(unary).tables;
-  Series series(builder, tables, space.bytes(Series::tableBytes(tables)), unary.output.type);
-  std::array<uint32_t, Series::kNumRegisters + 1> places;
-  for (uint32_t &place : places)
+  // Around 0, where tanh is a difference, its results have more digits than those of a sigmoid.
+  const DataType result = unary.kind == UnaryKind::Tanh ? DataType::F32 : unary.output.type;
+  Series series(builder, tables, space.bytes(Series::tableBytes(tables)), result);
+  std::array<uint32_t, Series::kNumRegisters + 1> places{};
+  for (uint32_t &place : std::span(places).first(bytesPerElement(unary) / 4))
     place = space.bytes(static_cast<uint32_t>(most * 4));
   std::vector<LocalTensor> inputs = flatParts(unary.input, most);
   std::vector<LocalTensor> outputs = flatParts(unary.output, most);
   for (size_t i = 0; i < inputs.size(); ++i) {
     auto wide = [&](size_t index) { return typed(inputs[i], DataType::F32, places[index]); };
+    if (isWidened(unary)) {
+      addWidened(builder, unary, inputs[i], outputs[i], places);
+      continue;
+    }
     series.use({wide(0), wide(1), wide(2)});
     if (unary.input.type == DataType::F32) {
       addSeries(builder, series, unary, inputs[i], outputs[i]);

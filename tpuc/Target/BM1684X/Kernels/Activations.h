@@ -54,8 +54,8 @@ enum class UnaryKind : uint8_t {
 };
 
 /// output = kind(input), both F32, F16 or BF16, Aligned, of one type and shape, and not overlapping
-/// unless equal; the same place costs more time. 16-bit types are computed in F32 except where one
-/// or two commands do it.
+/// unless equal; the same place costs more time. 16-bit types are computed in F32 and rounded once,
+/// except where each command is exact or the only one.
 struct Unary {
   UnaryKind kind = UnaryKind::Relu;
   double a = 0;

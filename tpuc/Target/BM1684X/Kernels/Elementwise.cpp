@@ -25,10 +25,25 @@ ArithOp arithOf(BinaryKind kind) {
   return kOps[static_cast<size_t>(kind)];
 }
 
-/// The chip divides in F32 only.
+/// Whether a number of the operation, rounded to 16 bits, would add an error of its own. The limit
+/// of a maximum or minimum does not: rounded, it is what the result becomes.
+bool hasLongNumber(const Binary &binary) {
+  if (binary.kind == BinaryKind::Max || binary.kind == BinaryKind::Min)
+    return false;
+  const auto isLong = [&](const BinaryOperand &operand, bool isDivisor) {
+    const auto *number = std::get_if<double>(&operand);
+    return number && !holds(binary.output.type, isDivisor ? 1 / *number : *number);
+  };
+  return isLong(binary.left, false) || isLong(binary.right, binary.kind == BinaryKind::Div);
+}
+
+/// Whether it is computed in F32, and rounded once. The chip divides in F32 only.
 bool isWidened(const Binary &binary) {
-  return binary.kind == BinaryKind::Div && binary.output.type != DataType::F32 &&
-         std::holds_alternative<LocalTensor>(binary.right);
+  if (binary.output.type == DataType::F32)
+    return false;
+  const bool divides =
+      binary.kind == BinaryKind::Div && std::holds_alternative<LocalTensor>(binary.right);
+  return divides || hasLongNumber(binary);
 }
 
 Expected<void> checkOperand(const std::string &where, const LocalTensor &operand,

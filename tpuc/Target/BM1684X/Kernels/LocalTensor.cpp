@@ -55,6 +55,17 @@ uint32_t immediateBits(DataType type, double value) {
   return static_cast<uint32_t>(integer) & static_cast<uint32_t>((uint64_t{1} << width) - 1);
 }
 
+bool holds(DataType type, double value) {
+  const uint32_t bits = immediateBits(type, value);
+  double held = decodeFloat<DataType::F32>(bits);
+  if (type == DataType::F16)
+    held = decodeFloat<DataType::F16>(static_cast<uint16_t>(bits));
+  else if (type == DataType::BF16)
+    held = decodeFloat<DataType::BF16>(static_cast<uint16_t>(bits));
+  const auto wide = static_cast<float>(value);
+  return static_cast<float>(held) == wide || std::isnan(wide);
+}
+
 Extents LocalTensor::strides() const {
   if (layout == Layout::Explicit)
     return explicitStride;

@@ -20,6 +20,8 @@ std::optional<Prec> precOf(DataType type);
 
 /// `value` in the bits of a type that `precOf` knows, rounded to nearest even; integers saturate.
 uint32_t immediateBits(DataType type, double value);
+/// Whether F32, F16 or BF16 `type` holds `value` as nearly as F32 does.
+bool holds(DataType type, double value);
 
 /// A tensor [n,c,h,w] in local memory: channel c lies in lane (startLane + c) mod 64.
 struct LocalTensor {

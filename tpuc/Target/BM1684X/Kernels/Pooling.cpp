@@ -21,9 +21,6 @@ namespace {
 
 constexpr unsigned kAverage = 1, kMaximum = 4;
 
-/// Sums of more elements than this are taken in F32: in 16 bits each addition rounds.
-constexpr int64_t kMostShortTaps = 32;
-
 int64_t numTaps(const Window2d &window) { return window.kernel[0] * window.kernel[1]; }
 
 /// One window that sees the whole image: a reduction.
@@ -36,9 +33,9 @@ bool isGlobal(const Pooling &pool) {
          pool.window.dilation == std::array<int64_t, 2>{1, 1};
 }
 
+/// Sums are taken in F32: in 16 bits the factor, each product and each addition would round.
 bool isWidened(const Pooling &pool) {
-  return pool.isAverage && pool.input.type != DataType::F32 &&
-         numTaps(pool.window) > kMostShortTaps;
+  return pool.isAverage && pool.input.type != DataType::F32 && numTaps(pool.window) > 1;
 }
 
 Reduction reductionOf(const Pooling &pool) {

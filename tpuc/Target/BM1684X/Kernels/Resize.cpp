@@ -171,6 +171,7 @@ void addAxis(Builder &builder, const LocalTensor &output, const LocalTensor &inp
 struct ResizePlan {
   LocalTensor columns;
   uint32_t products = 0;
+  LocalTensor wideInput, wideOutput; ///< In F32, where operands of 16 bits are added up.
 };
 
 /// The places of a resize with sums of a type.
@@ -206,6 +207,23 @@ Expected<void> checkTaps(const std::string &where, const Params &resize) {
   return checkTaps(where, "columns", resize.columns, in[3], out[3]);
 }
 
+/// Whether elements are added up in F32, and rounded once.
+bool isWidened(const Resize &resize) {
+  const auto adds = [](const std::vector<ResizeTap> &taps) {
+    return std::ranges::any_of(taps, [](const ResizeTap &tap) { return tap.secondWeight != 0; });
+  };
+  return resize.input.type != DataType::F32 && (adds(resize.rows) || adds(resize.columns));
+}
+
+ResizePlan planOf(const Resize &resize, ScratchAllocator &space) {
+  if (!isWidened(resize))
+    return planOf(resize.input, resize.output, resize.input.type, space);
+  ResizePlan plan = planOf(resize.input, resize.output, DataType::F32, space);
+  plan.wideInput = space.take(DataType::F32, resize.input.shape, resize.input.startLane);
+  plan.wideOutput = space.take(DataType::F32, resize.output.shape, resize.output.startLane);
+  return plan;
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize) {
   for (const auto &[name, tensor] :
        {std::pair{"input", &resize.input}, std::pair{"output", &resize.output}}) {
@@ -219,7 +237,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
   ScratchAllocator space;
-  planOf(resize.input, resize.output, resize.input.type, space);
+  planOf(resize, space);
   return space.next;
 }
 
@@ -232,13 +250,19 @@ Expected<void> emitResize(Builder &builder, const Resize &resize) {
   if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
     return fits;
   ScratchAllocator space{resize.scratch.address};
-  ResizePlan plan = planOf(resize.input, resize.output, resize.input.type, space);
-  LocalTensor columns = resize.input;
+  const ResizePlan plan = planOf(resize, space);
+  const bool isWide = isWidened(resize);
+  LocalTensor columns = isWide ? plan.wideInput : resize.input;
+  if (isWide)
+    addCast(builder, columns, resize.input);
   if (!isIdentity(resize.columns, resize.input.shape[3])) {
+    addAxis(builder, plan.columns, columns, 3, resize.columns, plan.products);
     columns = plan.columns;
-    addAxis(builder, columns, resize.input, 3, resize.columns, plan.products);
   }
-  addAxis(builder, resize.output, columns, 2, resize.rows, plan.products);
+  addAxis(builder, isWide ? plan.wideOutput : resize.output, columns, 2, resize.rows,
+          plan.products);
+  if (isWide)
+    addCast(builder, resize.output, plan.wideOutput);
   return {};
 }
 

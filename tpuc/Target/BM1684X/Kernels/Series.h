@@ -41,7 +41,7 @@ public:
   static constexpr size_t kNumRegisters = 3;
 
   /// Writes the tables' coefficients to `address`, a multiple of 64. For results that are rounded
-  /// to 16 bits (`result`) exp and sigmoid have fewer of them, and are wrong by 6e-5 at most.
+  /// to 16 bits (`result`) exp and sigmoid have fewer of them, and are wrong by 9e-6 at most.
   Series(Builder &builder, unsigned tables, uint32_t address, DataType result);
 
   /// The registers for the following calls.
