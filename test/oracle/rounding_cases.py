@@ -39,6 +39,8 @@ class Case:
     stored: tuple = ()
     unused: int = 0
     segments: int = 0
+    # What `x` goes through first, (op, number) each, and is named behind.
+    numbers: tuple = ()
 
     def draw(self, rng, rounded):
         inputs = {name: rounded(make(rng)) for name, make in self.inputs.items()}
@@ -54,7 +56,13 @@ class Case:
         names = self.operands or (*self.inputs, *self.weights)
         results = ["%r"] + [f"%r{number}" for number in range(self.unused)]
         kinds = ", ".join([result] + ["none"] * self.unused)
-        return (f'{", ".join(results)} = "top.{self.op}"({", ".join("%" + name for name in names)}) '
+        first, kind = "", types.get("x")
+        for index, (op, number) in enumerate(self.numbers):
+            made = f"number{index}"
+            first += (f'%{made} = "top.{op}"(%{names[0]}) {{const_val = {number!r} : f64}} : ({kind}) -> {kind} '
+                      f'loc("{made}")\n')
+            names, types = (made, *names[1:]), {**types, made: kind}
+        return (f'{first}{", ".join(results)} = "top.{self.op}"({", ".join("%" + name for name in names)}) '
                 f'{{{self.attributes}}} : ({", ".join(types[name] for name in names)}) -> ({kinds}) '
                 f'loc("r")')
 
@@ -142,6 +150,14 @@ def conv(name, inputs, outputs, kernel, stride=1, group=1, attributes="", after=
                 f"kernel_shape = [{kernel}, {kernel}], strides = [{stride}, {stride}], "
                 f"pads = [{', '.join([str(kernel // 2)] * 4)}], group = {group} : i64{attributes}",
                 stored=("w",))
+
+
+def behind_numbers(case):
+    """Of 0.25 x - 0.2, which the convolution takes over; around it stands 0."""
+    formula = case.formula
+    case.formula = lambda x, w, b: formula(0.25 * x - 0.2, w, b)
+    case.numbers = (("MulConst", 0.25), ("AddConst", -0.2))
+    return case
 
 
 def deconvolution(x, w, b):
@@ -343,6 +359,8 @@ CASES = [
     conv("Conv depthwise 5x5", 48, 48, 5, group=48),
     conv("Conv depthwise and ReLU6", 48, 48, 3, group=48,
          attributes=", do_relu = true, relu_limit = 6.0 : f64", after=lambda x: np.clip(x, 0, 6)),
+    behind_numbers(conv("Conv 1x1 of 0.25 x - 0.2", 64, 48, 1)),
+    behind_numbers(conv("Conv depthwise of 0.25 x - 0.2", 48, 48, 3, group=48)),
     Case("Deconv", "Deconv", deconvolution, {"x": lambda rng: normal(rng, (32, 9, 9), PARTS)},
          {"w": lambda rng: rng.normal(0, 0.2, (32, 24, 2, 2)), "b": lambda rng: rng.normal(0, 1, 24)},
          "kernel_shape = [2, 2], strides = [2, 2]", stored=("w",)),

@@ -274,7 +274,9 @@ std::optional<Shape> tpuc::staticShape(mlir::Value value) {
 
 MaybeCompiled tpuc::compileOp(mlir::Operation *op, const CompileContext &context) {
   return llvm::TypeSwitch<mlir::Operation *, MaybeCompiled>(op)
-      .Case([&](ConvOp conv) { return compileConvolution(conv, context); })
+      .Case([&](ConvOp conv) {
+        return conv.getPadValue() ? MaybeCompiled() : compileConvolution(conv, context);
+      })
       .Case([&](DeconvOp deconv) { return compileConvolution(deconv, context); })
       .Case([&](MaxPoolOp pool) { return compileMaxPool(pool, context); })
       .Case([&](AvgPoolOp pool) { return compileAvgPool(pool, context); })

@@ -225,6 +225,18 @@ const std::vector<Layer> kLayers = {
     {"ConvRelu6", [](Sketch &s) { drawConv(s, 1, "Conv", ", do_relu = true, relu_limit = 6.0"); }},
     {"ConvGrouped", [](Sketch &s) { drawConv(s, 3, "Conv", ""); }},
     {"ConvDepthwise", drawDepthwise},
+    {"ConvDepthwiseBehindNumbers",
+     [](Sketch &s) {
+       // In 16 bits it takes over both numbers, and stands in what is not 0.
+       const int64_t channels = s.channels();
+       s.input("x", {s.between(1, 2), channels, s.between(6, 12), s.between(6, 12)});
+       s.op("m", "MulConst", {"x"}, "const_val = 0.7 : f64");
+       s.op("a", "AddConst", {"m"}, "const_val = 0.9 : f64");
+       s.op("r", "Conv", {"a", s.weight("w", {channels, 1, 3, 3}), s.weight("b", {channels})},
+            fmt::format("kernel_shape = [3, 3], pads = [1, 0, 1, 2], strides = [{}, 1], "
+                        "group = {} : i64",
+                        s.between(1, 2), channels));
+     }},
     {"ConvWithoutBias",
      [](Sketch &s) {
        s.input("x", {1, s.channels(), 7, 8});

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Conversion/TopToTpu/FoldIntoWindows.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
@@ -233,7 +234,11 @@ struct ChipTopOptimizePass : tpuc::impl::ChipTopOptimizeBase<ChipTopOptimizePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto main = module.lookupSymbol<func::FuncOp>("main");
-    if (!main || main.isExternal() || keepQuantized)
+    if (!main || main.isExternal())
+      return;
+    if (foldNumbers)
+      foldIntoWindows(main);
+    if (keepQuantized)
       return;
     if (QuantizedSource(module).run(main))
       setPhase(module, Phase::TakeQuantized);

@@ -261,7 +261,9 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   if (!options.calibrationTable.empty())
     manager.addPass(createImportCalibrationTable(
         {options.calibrationTable, options.scheme.zeroPoint, /*clip=*/true}));
-  manager.addPass(createChipTopOptimize({!options.scheme.isQuantized()}));
+  const bool isNarrow =
+      options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
+  manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
   manager.addPass(createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
                                          options.quantizeTable, options.avoidF16Overflow}));
   manager.addPass(createCanonicalizerPass());

@@ -52,10 +52,13 @@ def ChipTopOptimize : Pass<"chip-top-optimize", "::mlir::ModuleOp"> {
     | `QLinearConv`, `QLinearMatMul` | the f32 op between such pairs |
 
     They are for INT8: other modes compute a quantized source as it is written, with
-    `keep-quantized`.
+    `keep-quantized`. In 16 bits, `fold-numbers` has convolutions take over sums and products with a
+    number in front of them. Where windows reach beyond the input, `pad_value` stands there.
   }];
   let options = [Option<"keepQuantized", "keep-quantized", "bool", /*default=*/"false",
-      "Leave the ops of quantized sources as they are">];
+      "Leave the ops of quantized sources as they are">,
+                 Option<"foldNumbers", "fold-numbers", "bool", /*default=*/"false",
+      "Fold sums and products with a number into convolutions behind them">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::top::TopDialect"];
 }
 

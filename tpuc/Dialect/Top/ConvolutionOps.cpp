@@ -32,8 +32,29 @@ template <typename Op> static void resolvePads(Op op, const Window &window) {
   setPads(op, window);
 }
 
+/// What computes with a number around the input.
+static LogicalResult verifyPadValue(ConvOp op) {
+  if (!op.getPadValue()->isFinite())
+    return op.emitOpError("pad_value is not finite; expected a number");
+  const std::optional<Dims> filter = dimsOf(op.getFilter());
+  if (filter && (filter->size() != 4 || (*filter)[1] != 1 ||
+                 (*filter)[0] != static_cast<int64_t>(op.getGroup())))
+    return op.emitOpError("pad_value beside a filter of ")
+           << op.getFilter().getType() << " in " << op.getGroup()
+           << " groups; expected filters of one channel each over 2 dimensions";
+  if (op.getInserts())
+    return op.emitOpError("has pad_value and inserts; expected one of them");
+  const std::optional<DataType> type = storageDataType(op.getInput().getType());
+  if (type && !isFloat(*type))
+    return op.emitOpError("pad_value beside an input of ")
+           << op.getInput().getType() << "; expected floats";
+  return success();
+}
+
 LogicalResult ConvOp::verify() {
   if (failed(verifyWindow(*this, toInts(getKernelShape()).size())))
+    return failure();
+  if (getPadValue() && failed(verifyPadValue(*this)))
     return failure();
   return verifyEntries(*this, "inserts", getInserts(), getKernelShape().size());
 }

@@ -19,8 +19,9 @@ def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
         output[n, m, o] = bias[m] + sum over c, k of filter[m, c, k]
                           * input[n, g * C/group + c, o * stride + k * dilation - pad]
 
-    where g is the group of m and elements outside of the input are 0. `pads` holds the beginnings
-    of all spatial dimensions, then the ends. `auto_pad` SAME_UPPER and SAME_LOWER ask for
+    where g is the group of m and elements outside of the input are `pad_value`, or 0 without one. A
+    `pad_value` needs floats and filters of one channel each. `pads` holds the beginnings of all
+    spatial dimensions, then the ends. `auto_pad` SAME_UPPER and SAME_LOWER ask for
     ceil(input / stride) elements with the odd element of padding behind or in front; shape
     inference replaces it by `pads` once the extents are known. `inserts` puts as many zeros between
     neighbours of the input first. With `do_relu` the result is max(result, 0), and at most
@@ -38,6 +39,7 @@ def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
                        Top_KernelShape:$kernel_shape,
                        Top_Strides:$strides,
                        Top_Pads:$pads,
+                       OptionalAttr<F64Attr>:$pad_value,
                        Top_Group:$group,
                        Top_Dilations:$dilations,
                        Top_Inserts:$inserts,

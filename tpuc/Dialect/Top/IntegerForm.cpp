@@ -50,7 +50,9 @@ template <typename Op> static IntegerForm formOfConvolution(Op op) {
               IntegerForm::Computes);
 }
 
-IntegerForm ConvOp::integerForm() { return formOfConvolution(*this); }
+IntegerForm ConvOp::integerForm() {
+  return getPadValue() ? IntegerForm::None : formOfConvolution(*this);
+}
 IntegerForm DeconvOp::integerForm() { return formOfConvolution(*this); }
 
 IntegerForm MatMulOp::integerForm() {

@@ -50,9 +50,9 @@ struct BinaryParams {
   double reluLimit = -1; ///< Negative: none.
 };
 
-/// output = op(op(input 0, input 1), input 2)...: the inputs, of the output's type and at least
-/// one, are broadcast to the output. Results are rounded once, at the end, if the type is narrower
-/// than f32.
+/// output = op(op(input 0, input 1), input 2)...: the inputs, of the output's type (or F32,
+/// beside 16 bits) and at least one, are broadcast to the output. Results are rounded once, at the
+/// end, if the type is narrower than f32.
 void binary(BinaryOp op, std::span<const Tensor> inputs, const BinaryParams &params, Tensor &output,
             ThreadPool &threads);
 

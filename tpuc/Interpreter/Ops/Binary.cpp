@@ -40,17 +40,35 @@ static Tensor scalar(double value, DataType type) {
   return tensor;
 }
 
+static bool isNarrow(DataType type) { return type == DataType::F16 || type == DataType::BF16; }
+
+/// Whether tensors are of F32 and one type of 16 bits, which the result has.
+static bool goTogether(std::span<const Tensor> tensors) {
+  std::optional<DataType> narrow;
+  for (const Tensor &tensor : tensors) {
+    if (tensor.type() == DataType::F32)
+      continue;
+    if (!isNarrow(tensor.type()) || narrow.value_or(tensor.type()) != tensor.type())
+      return false;
+    narrow = tensor.type();
+  }
+  return true;
+}
+
 static Expected<void> fold(OpContext &context, BinaryOp kind, const BinaryParams &params) {
   std::vector<Tensor> inputs;
   for (unsigned index = 0; index < context.numOperands(); ++index) {
     inputs.push_back(context.operand(index));
-    if (inputs.back().type() != inputs.front().type())
+    if (inputs.back().type() != inputs.front().type() && !goTogether(inputs))
       return context.error("operands have element types " +
                                std::string(dataTypeName(inputs.front().type())) + " and " +
                                std::string(dataTypeName(inputs.back().type())),
                            "one type");
   }
-  Expected<Tensor *> output = allocateBroadcast(context, inputs.front().type());
+  const auto narrow =
+      std::ranges::find_if(inputs, [](const Tensor &t) { return isNarrow(t.type()); });
+  const DataType type = (narrow == inputs.end() ? inputs.front() : *narrow).type();
+  Expected<Tensor *> output = allocateBroadcast(context, type);
   if (!output)
     return propagate(output);
   kernels::binary(kind, inputs, params, **output, context.threads());
@@ -133,7 +151,8 @@ static Expected<void> foldConstant(OpContext &context, BinaryOp kind, double val
   Expected<Tensor *> output = context.allocate(0, input.type(), input.shape());
   if (!output)
     return propagate(output);
-  std::array inputs{input, scalar(value, input.type())};
+  // Numbers beside 16 bits are not rounded to them.
+  std::array inputs{input, scalar(value, isNarrow(input.type()) ? DataType::F32 : input.type())};
   if (isReverse)
     std::swap(inputs[0], inputs[1]);
   kernels::binary(kind, inputs, params, **output, context.threads());

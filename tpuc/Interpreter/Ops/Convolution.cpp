@@ -6,9 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Interpreter/Kernels/Elementwise.h"
+#include "tpuc/Interpreter/Kernels/Movement.h"
 #include "tpuc/Interpreter/Ops/Families.h"
 #include "tpuc/Interpreter/Ops/OpShapes.h"
 #include "tpuc/Interpreter/Ops/Windows.h"
+
+#include <algorithm>
 
 using namespace tpuc;
 using namespace tpuc::ops;
@@ -31,6 +35,27 @@ static Expected<void> checkBias(OpContext &context, unsigned index, const Window
   return {};
 }
 
+/// The input with `value` where windows reach beyond it; these then reach no further.
+static Tensor padWith(const Tensor &input, Window &window, double value, ThreadPool &threads) {
+  const Shape &from = input.shape();
+  std::vector<kernels::AxisSource> sources;
+  std::vector<int64_t> dims;
+  for (size_t axis = 0; axis < from.rank(); ++axis) {
+    const bool isSpatial = axis >= 2;
+    sources.push_back(kernels::padSource(from[axis], isSpatial ? window.padsBegin[axis - 2] : 0,
+                                         isSpatial ? window.padsEnd[axis - 2] : 0,
+                                         kernels::PadMode::Constant));
+    dims.push_back(std::ssize(sources.back()));
+  }
+  Tensor number(input.type(), Shape{});
+  kernels::storeBlock<double>(std::span<const double>(&value, 1), number, 0);
+  Tensor padded(input.type(), Shape(std::span<const int64_t>(dims)));
+  kernels::remap(input, sources, &number, padded, threads);
+  std::ranges::fill(window.padsBegin, 0);
+  std::ranges::fill(window.padsEnd, 0);
+  return padded;
+}
+
 template <auto geometry, auto kernel>
 static Expected<void> evaluateConvolution(OpContext &context) {
   Expected<Window> window = geometry(windowSpec(context), dimsOf(context, 0), dimsOf(context, 1));
@@ -44,6 +69,8 @@ static Expected<void> evaluateConvolution(OpContext &context) {
   Tensor input = context.operand(0);
   if (std::optional<Dims> inserts = context.optionalIntList("inserts"))
     input = kernels::insertZeros(input, *inserts);
+  if (std::optional<double> number = context.optionalReal("pad_value"))
+    input = padWith(input, *window, *number, context.threads());
   bool isConstant = !context.has(2) || context.cacheFor(2);
   kernel(input, context.operand(1), context.optional(2), convParams(context, *window), **output,
          context.threads(), isConstant ? context.cacheFor(1) : nullptr);

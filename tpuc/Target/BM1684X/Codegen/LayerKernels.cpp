@@ -54,6 +54,8 @@ Convolution convolutionOf(const TiledOp &tiled) {
   conv.scratch = scratchRoom(tiled);
   if (isPresent(tiled.op, 2))
     conv.biasAddress = addressOf(tiled, 2);
+  if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value"))
+    conv.outside = outside.getValueAsDouble();
   return conv;
 }
 

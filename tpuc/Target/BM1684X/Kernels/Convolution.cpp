@@ -95,6 +95,7 @@ void addDense(Builder &builder, const Convolution &conv, const ConvolutionPlan &
       command.filter = filters.slice(0, phase, 1).slice(1, part.firstOutput, count);
       setPhase(command, plan, part.input, phase);
       command.accumulates = phase > 0;
+      command.outside = immediateBits(conv.input.type, conv.outside);
       if (phase == 0)
         command.bias = bias;
       addConv(builder, command);
@@ -117,6 +118,7 @@ ConvCommand depthwiseCommand(const Convolution &conv, const ConvolutionPlan &pla
       plan.window,
       plan.insert,
       plan.rotates};
+  command.outside = immediateBits(conv.input.type, conv.outside);
   if (conv.biasAddress)
     command.bias = parameter({1, channels[1], 1, 1}, *conv.biasAddress);
   return command;

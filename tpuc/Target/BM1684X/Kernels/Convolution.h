@@ -43,7 +43,7 @@ struct Activation {
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
 /// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has the type of the input, which is
 /// also the output's, and sums are rounded to that type at each step; those of BF16 are computed
-/// in F32 (scratch).
+/// in F32 (scratch). Around its input stands `outside`.
 struct Convolution {
   LocalTensor input;
   LocalTensor output;
@@ -51,6 +51,7 @@ struct Convolution {
   std::optional<uint32_t> biasAddress;
   Window2d window;
   int64_t group = 1;
+  double outside = 0;
   Activation activation;
   Scratch scratch;
 

@@ -29,9 +29,9 @@ namespace {
 
 /// Whether a convolution has groups, and a constant filter that may be filled up with zeros.
 bool hasGroups(tpu::ConvOp op) {
-  return op.getGroup() > 1 && staticType(op.getInput()) && staticType(op.getFilter()) &&
-         staticType(op.getOutput()) && op.getFilter().getDefiningOp<top::WeightOp>() &&
-         tpu::zeroPointOf(op.getFilter()) == 0;
+  return op.getGroup() > 1 && !op.getPadValue() && staticType(op.getInput()) &&
+         staticType(op.getFilter()) && staticType(op.getOutput()) &&
+         op.getFilter().getDefiningOp<top::WeightOp>() && tpu::zeroPointOf(op.getFilter()) == 0;
 }
 
 /// A filter [O, C, ...] of `groups` groups as [O, C * merged, ...], 0 for the channels of the other

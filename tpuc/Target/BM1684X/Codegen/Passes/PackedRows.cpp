@@ -54,7 +54,7 @@ bool hasPlainWindows(tpu::ConvOp op) {
   if (tpu::readsPixelRow(op) || tpu::givesPixelRow(op))
     return false;
   const bool hasBias = !isa<NoneType>(op.getBias().getType());
-  return op.getGroup() == 1 && op.getFilter().getDefiningOp<top::WeightOp>() &&
+  return op.getGroup() == 1 && !op.getPadValue() && op.getFilter().getDefiningOp<top::WeightOp>() &&
          (!hasBias || op.getBias().getDefiningOp<top::WeightOp>()) && isAll(op.getInserts(), 0) &&
          isAll(op.getDilations(), 1) && op.getOutput() == op->getResult(0);
 }
