@@ -144,6 +144,7 @@ Tensor asStored(const Tensor &reference, DataType type, const Tensor &made) {
 }
 
 Expected<void> LayerMeter::measureAlone(const TensorMap &inputs, NpzWriter &dump) {
+  std::set<std::string> written;
   TensorSubstitute substitute = [&](const std::string &name,
                                     const Tensor &tensor) -> Expected<std::optional<Tensor>> {
     auto found = results.find(name);
@@ -152,8 +153,10 @@ Expected<void> LayerMeter::measureAlone(const TensorMap &inputs, NpzWriter &dump
     Expected<Tensor> read = compare(found->second, tensor, &LayerError::alone);
     if (!read)
       return propagate(read);
-    if (Expected<void> added = dump.add(found->second.referenceName, tensor); !added)
-      return propagate(added);
+    // Two ops may make a tensor of one name: the first stands for both.
+    if (written.insert(found->second.referenceName).second)
+      if (Expected<void> added = dump.add(found->second.referenceName, tensor); !added)
+        return propagate(added);
     if (read->numElements() != tensor.numElements())
       return std::nullopt;
     return asStored(*read, found->second.type, tensor).reshaped(tensor.shape());

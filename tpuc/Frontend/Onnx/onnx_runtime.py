@@ -44,7 +44,9 @@ del model
 
 with np.load(order["inputs"]) as arrays:
     inputs = {each.name: arrays[each.name] for each in session.get_inputs()}
-names = [each.name for each in session.get_outputs() if each.type.startswith("tensor(")]
+# Each once: a tensor that was asked for may be an output of the model already.
+names = list(dict.fromkeys(
+    each.name for each in session.get_outputs() if each.type.startswith("tensor(")))
 values = session.run(names, inputs)
 with zipfile.ZipFile(order["outputs"], "w") as archive:
     for name, value in zip(names, values):
