@@ -59,6 +59,17 @@ static std::string nameOf(Value value) {
   return tensorNames(result.getOwner())[result.getResultNumber()];
 }
 
+void tpuc::renameTensor(OpResult tensor, StringRef name) {
+  Operation *op = tensor.getOwner();
+  Builder builder(op->getContext());
+  SmallVector<std::string> names = tensorNames(op);
+  names[tensor.getResultNumber()] = name.str();
+  SmallVector<Location> places;
+  for (const std::string &each : names)
+    places.push_back(NameLoc::get(builder.getStringAttr(each)));
+  op->setLoc(places.size() == 1 ? places[0] : builder.getFusedLoc(places));
+}
+
 Lowering::Lowering(func::FuncOp main, const TargetInfo &target, const StoragePlan &plan)
     : builder(main.getContext()), target(target), plan(plan), main(main) {}
 
@@ -205,10 +216,8 @@ void Lowering::lowerResults() {
     }
     // The output keeps its name; what is stored gets one of its own.
     const std::string name = nameOf(value);
-    Operation *maker = stored.getDefiningOp();
-    if (maker->getNumResults() == 1 && layerName(maker) == name)
-      maker->setLoc(NameLoc::get(
-          builder.getStringAttr(name + suffixOf(getElementTypeOrSelf(stored.getType())))));
+    if (auto made = dyn_cast<OpResult>(stored); made && nameOf(made) == name)
+      renameTensor(made, name + suffixOf(getElementTypeOrSelf(stored.getType())));
     given[value] =
         builder.create<tpu::CastOp>(NameLoc::get(builder.getStringAttr(name)), type, stored)
             .getOutput();

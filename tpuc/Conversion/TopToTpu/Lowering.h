@@ -19,6 +19,9 @@
 
 namespace tpuc {
 
+/// Calls `tensor` `name`; the other tensors of its op keep their names.
+void renameTensor(mlir::OpResult tensor, llvm::StringRef name);
+
 /// Rewrites `main` once, op by op. What the lowering functions of single ops share.
 class Lowering {
 public:

@@ -190,14 +190,14 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
 
   /// An output, however often it is given, that is stored in another type before.
   static void stripOutput(tpu::CastOp cast) {
-    Operation *maker = cast.getInput().getDefiningOp();
+    const auto stored = dyn_cast<OpResult>(cast.getInput());
     const bool isOnlyGiven = llvm::all_of(
         cast->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
-    if (!maker || !isOnlyGiven)
+    if (!stored || !isOnlyGiven)
       return;
     // What is given now has the output's name; inputs keep their own.
-    if (maker->getNumResults() == 1 && !isa<top::InputOp>(maker))
-      maker->setLoc(cast.getLoc());
+    if (!isa<top::InputOp>(stored.getOwner()))
+      renameTensor(stored, layerName(cast));
     cast.getOutput().replaceAllUsesWith(cast.getInput());
     cast.erase();
   }
