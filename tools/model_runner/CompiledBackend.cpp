@@ -11,11 +11,15 @@
 #include "tools/model_runner/ModelBackend.h"
 #include "tools/model_runner/Profile.h"
 #include "tpuc/Model/TimingText.h"
+#include "tpuc/Preprocess/PictureInput.h"
+#include "tpuc/Support/Counted.h"
+#include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/OutputFile.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace tpuc::modelrunner {
@@ -32,14 +36,20 @@ public:
   Expected<void> run();
 
 private:
-  /// Chooses the stage as well.
-  Expected<void> readInputs();
-  Expected<void> chooseStage();
+  Expected<void> runSample(const Sample &sample);
+  /// Reads what the sample has for the inputs, and chooses the stage.
+  Expected<void> readInputs(const Sample &sample);
+  Expected<void> readArchive(const Sample &sample);
+  Expected<void> readFiles(const Sample &sample);
+  Expected<Tensor> readFile(const std::string &path, const model::TensorInfo &info) const;
+  Expected<void> chooseStage(const Sample &sample);
+  /// A session for the stage; that of the last sample where it was the same.
+  Expected<void> openSession();
   bool fits(const model::Stage &stage, bool byShape) const;
   Expected<void> findTensors();
   /// Keeps the tensors that are complete after that command.
   void keep(const runtime::CommandEvent &event);
-  Expected<void> writeOutputs() const;
+  Expected<void> writeOutputs(const Sample &sample) const;
   Expected<void> writeProfile() const;
 
   const Request &request;
@@ -49,6 +59,7 @@ private:
   std::vector<Shape> shapes;
   std::vector<Tensor> inputs;
   std::unique_ptr<Session> session;
+  uint32_t sessionStage = 0;
   Profile profile;
   /// Those of the stage, in the order of the file; what was read of them, and the first error.
   std::vector<const model::InnerTensor *> wanted;
@@ -56,8 +67,8 @@ private:
   std::optional<Error> keepError;
 };
 
-Expected<void> CompiledRun::readInputs() {
-  const auto npz = NpzReader::open(request.input);
+Expected<void> CompiledRun::readArchive(const Sample &sample) {
+  const auto npz = NpzReader::open(sample.files[0]);
   if (!npz)
     return tl::unexpected(npz.error());
   const auto &first = model->stage(ref).inputs;
@@ -75,7 +86,7 @@ Expected<void> CompiledRun::readInputs() {
     names.push_back(std::move(*name));
   }
   // Before the elements, which may be deflated and inflate to far more than the net takes.
-  if (auto ok = chooseStage(); !ok)
+  if (auto ok = chooseStage(sample); !ok)
     return ok;
   for (const std::string &name : names) {
     auto tensor = npz->read(name);
@@ -84,6 +95,49 @@ Expected<void> CompiledRun::readInputs() {
     inputs.push_back(std::move(*tensor));
   }
   return {};
+}
+
+/// What the picture or .npy file `path` is as the input `info`: numbers, not what is stored.
+Expected<Tensor> CompiledRun::readFile(const std::string &path,
+                                       const model::TensorInfo &info) const {
+  auto file = MappedFile::open(path);
+  if (!file)
+    return propagate(file);
+  const std::span<const std::byte> bytes = (*file)->bytes();
+  if (bytes.empty())
+    return makeError(path, "is empty", "a .npy, .npz or picture file");
+  if (fileKind(bytes) == FileKind::Npy)
+    return parseNpy(bytes, *file, path);
+  InputSpec spec{info.name, DataType::F32, {info.shape.begin(), info.shape.end()}, std::nullopt};
+  if (auto ok = takePictures(request.preprocess, std::span(&spec, 1)); !ok)
+    return tl::unexpected(ok.error());
+  return pictureTensor(bytes, spec, path);
+}
+
+Expected<void> CompiledRun::readFiles(const Sample &sample) {
+  const auto &first = model->stage(ref).inputs;
+  if (sample.files.size() != first.size())
+    return makeError(fmt::format("{}", fmt::join(sample.files, ",")),
+                     counted(std::ssize(sample.files), "file"),
+                     fmt::format("{}, one for each input, or one npz file", first.size()));
+  for (size_t i = 0; i < first.size(); ++i) {
+    auto tensor = readFile(sample.files[i], first[i]);
+    if (!tensor)
+      return propagate(tensor);
+    shapes.push_back(tensor->shape());
+    inputs.push_back(std::move(*tensor));
+  }
+  return chooseStage(sample);
+}
+
+Expected<void> CompiledRun::readInputs(const Sample &sample) {
+  shapes.clear();
+  inputs.clear();
+  ref.stage = 0;
+  const auto archive = isArchive(sample);
+  if (!archive)
+    return tl::unexpected(archive.error());
+  return *archive ? readArchive(sample) : readFiles(sample);
 }
 
 bool CompiledRun::fits(const model::Stage &stage, bool byShape) const {
@@ -101,7 +155,7 @@ bool CompiledRun::fits(const model::Stage &stage, bool byShape) const {
   return true;
 }
 
-Expected<void> CompiledRun::chooseStage() {
+Expected<void> CompiledRun::chooseStage(const Sample &sample) {
   const auto &stages = model->model().nets[ref.net].stages;
   for (const bool byShape : {true, false})
     for (uint32_t i = 0; i < stages.size(); ++i)
@@ -116,10 +170,12 @@ Expected<void> CompiledRun::chooseStage() {
   for (const model::Stage &stage : stages)
     for (const model::TensorInfo &info : stage.inputs)
       expected += (expected.empty() ? "" : ", ") + model::formatShape(info.shape);
-  return makeError(request.input, fmt::format("inputs of {}", found), expected);
+  return makeError(sample.files[0], fmt::format("inputs of {}", found), expected);
 }
 
 Expected<void> CompiledRun::findTensors() {
+  wanted.clear();
+  kept.clear();
   if (!request.dumpAllTensors)
     return {};
   for (const model::InnerTensor &tensor : model->stage(ref).innerTensors)
@@ -146,8 +202,8 @@ void CompiledRun::keep(const runtime::CommandEvent &event) {
   }
 }
 
-Expected<void> CompiledRun::writeOutputs() const {
-  auto npz = NpzWriter::create(request.output);
+Expected<void> CompiledRun::writeOutputs(const Sample &sample) const {
+  auto npz = NpzWriter::create(sample.output);
   if (!npz)
     return propagate(npz);
   const auto &outputs = session->stage().outputs;
@@ -194,23 +250,25 @@ Expected<void> CompiledRun::writeProfile() const {
       request.json, report.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
-Expected<void> CompiledRun::run() {
-  auto loaded = LoadedModel::load(request.model);
-  if (!loaded)
-    return propagate(loaded);
-  model = std::move(*loaded);
-  const auto net = model->findNet(request.net);
-  if (!net)
-    return tl::unexpected(net.error());
-  ref.net = *net;
-  if (auto ok = readInputs(); !ok)
-    return ok;
-  if (auto ok = findTensors(); !ok)
-    return ok;
+Expected<void> CompiledRun::openSession() {
+  if (session && sessionStage == ref.stage)
+    return {};
+  session.reset();
   auto created = Session::create(model, ref, static_cast<unsigned>(request.numThreads));
   if (!created)
     return propagate(created);
   session = std::move(*created);
+  sessionStage = ref.stage;
+  return {};
+}
+
+Expected<void> CompiledRun::runSample(const Sample &sample) {
+  if (auto ok = readInputs(sample); !ok)
+    return ok;
+  if (auto ok = findTensors(); !ok)
+    return ok;
+  if (auto ok = openSession(); !ok)
+    return ok;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (auto ok = session->setInput(i, inputs[i]); !ok)
       return ok;
@@ -228,8 +286,21 @@ Expected<void> CompiledRun::run() {
     return ok;
   if (keepError)
     return tl::unexpected(*keepError);
-  if (auto ok = writeOutputs(); !ok)
-    return ok;
+  return writeOutputs(sample);
+}
+
+Expected<void> CompiledRun::run() {
+  auto loaded = LoadedModel::load(request.model);
+  if (!loaded)
+    return propagate(loaded);
+  model = std::move(*loaded);
+  const auto net = model->findNet(request.net);
+  if (!net)
+    return tl::unexpected(net.error());
+  ref.net = *net;
+  for (const Sample &sample : request.samples)
+    if (auto ok = runSample(sample); !ok)
+      return ok;
   return writeProfile();
 }
 

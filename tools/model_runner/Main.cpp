@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/PreprocessArguments.h"
 #include "tools/common/ToolMain.h"
 #include "tools/model_runner/ModelBackend.h"
+#include "tools/model_runner/Samples.h"
 #include "tpuc/Model/Container.h"
+#include "tpuc/Preprocess/Picture.h"
 
 #include <fmt/format.h>
 
@@ -18,21 +21,65 @@ using namespace tpuc::modelrunner;
 
 namespace {
 
+/// What is printed or written about one run, not about a set of them.
+Expected<void> checkSingle(const Request &request) {
+  const std::pair<const char *, bool> ofOne[] = {{"--time", request.timedRuns > 0},
+                                                 {"--profile", request.profile},
+                                                 {"--profile_host", request.profileHost},
+                                                 {"--trace", !request.trace.empty()},
+                                                 {"--json", !request.json.empty()}};
+  for (auto [option, given] : ofOne)
+    if (given)
+      return makeError(option, "is of no use with a folder or list of inputs", "one input");
+  return {};
+}
+
+/// Runs the model on what `given` says.
+Expected<int> runOn(const SampleArguments &given, Request &request) {
+  auto samples = given.samples();
+  if (!samples)
+    return propagate(samples);
+  request.samples = std::move(*samples);
+  if (given.isSet())
+    if (auto checked = checkSingle(request); !checked)
+      return propagate(checked);
+  if (auto checked = checkFiles(request); !checked)
+    return propagate(checked);
+  auto backend = chooseBackend(request.model);
+  if (!backend)
+    return propagate(backend);
+  if (given.isSet())
+    if (auto made = makeOutputFolder(request.samples); !made)
+      return propagate(made);
+  if (auto ok = (*backend)->run(request); !ok)
+    return propagate(ok);
+  return 0;
+}
+
 Expected<int> runTheModel(std::span<const std::string> arguments) {
   Request request;
-  CommandLine cli(std::string(kToolName), "Runs a model on the arrays of an npz file.");
+  SampleArguments given;
+  PreprocessArguments preprocess;
+  CommandLine cli(std::string(kToolName),
+                  "Runs a model on arrays and pictures, and writes its outputs to npz files.");
   cli.option("--model", request.model,
              fmt::format("The model: .mlir of any phase, .onnx, {}.",
                          model::extensions(model::containers())))
       .label("FILE")
       .required();
-  cli.option(
-         "--input", request.input,
-         "An npz file with an array for each input, under its name; for a module that says how, "
-         "also a picture. Arrays are converted to the type that the net stores.")
+  cli.option("--input", given.input,
+             "An npz file with an array for each input, under its name; or for each input a "
+             "picture or an .npy file; or a folder of which each file is one sample. Arrays are "
+             "converted to the type that the net stores.");
+  cli.option("--data_list", given.dataList,
+             "Instead of --input: a text file with the files of one sample on each line, with "
+             "commas between the files of several inputs.")
+      .label("FILE");
+  cli.option("--output", given.output,
+             "The npz file to write; for a folder or list of inputs the folder, where each sample "
+             "has a file of its name.")
       .label("FILE")
-      .required();
-  cli.option("--output", request.output, "The npz file to write.").label("FILE");
+      .shownDefault("_output.npz, or the folder _output");
   cli.option("--net", request.net, "Which net to run, where the file holds several.").label("NAME");
   cli.flag("--dump_all_tensors", request.dumpAllTensors,
            "Write the inner tensors as well, where the file names them.");
@@ -52,6 +99,7 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
       .label("FILE");
   cli.flag("--profile_host", request.profileHost,
            "Print how long the simulation of each kind of command takes on this machine.");
+  preprocess.declare(cli);
   cli.allowOutside(request.allowOutside);
   cli.maxPixels(request.maxPixels);
   cli.json(request.json);
@@ -61,14 +109,9 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.unavailable("--cuda", false);
   cli.withoutEffect("--debug", false, "there are no intermediate files to keep");
   cli.action([&]() -> Expected<int> {
-    if (auto checked = checkFiles(request); !checked)
-      return tl::unexpected(checked.error());
-    const auto backend = chooseBackend(request.model);
-    if (!backend)
-      return tl::unexpected(backend.error());
-    if (auto ok = (*backend)->run(request); !ok)
-      return tl::unexpected(ok.error());
-    return 0;
+    limitPictures(request.maxPixels);
+    request.preprocess = preprocess.read();
+    return runOn(given, request);
   });
   return cli.run(arguments);
 }

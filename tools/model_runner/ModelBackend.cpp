@@ -33,6 +33,15 @@ Expected<const ModelBackend *> chooseBackend(const std::string &path) {
   return makeError(path, "a file of another kind", known);
 }
 
+Expected<bool> isArchive(const Sample &sample) {
+  if (sample.files.size() != 1)
+    return false;
+  const auto file = MappedFile::open(sample.files[0]);
+  if (!file)
+    return tl::unexpected(file.error());
+  return fileKind((*file)->bytes()) == FileKind::Npz;
+}
+
 Expected<std::string> findInput(const NpzReader &npz, const std::string &name, size_t numInputs) {
   if (npz.contains(name))
     return name;

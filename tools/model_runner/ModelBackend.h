@@ -10,23 +10,36 @@
 #define TOOLS_MODEL_RUNNER_MODELBACKEND_H
 
 #include "tpuc/Preprocess/Picture.h"
+#include "tpuc/Preprocess/Preprocess.h"
 #include "tpuc/Support/Error.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/RunFiles.h"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tpuc::modelrunner {
 
 inline constexpr std::string_view kToolName = "model_runner";
 
+/// One run of the model.
+struct Sample {
+  /// One npz file, or for each input a picture or .npy file.
+  std::vector<std::string> files;
+  /// The npz file to write.
+  std::string output;
+};
+
 /// What the command line asks for.
 struct Request {
   std::string model;
-  std::string input;
-  std::string output = "_output.npz";
+  /// One at least; the model is loaded once for all of them.
+  std::vector<Sample> samples;
+  /// How pictures become inputs, where the user says so.
+  std::optional<PreprocessOptions> preprocess;
   /// The net to run where the file holds several.
   std::string net;
   bool dumpAllTensors = false;
@@ -83,12 +96,17 @@ inline Expected<void> checkFiles(const Request &request, std::span<const std::st
   RunFiles files;
   files.reads("--model", request.model);
   files.reads("--model", others);
-  files.reads("--input", request.input);
-  files.writes("--output", request.output);
+  for (const Sample &sample : request.samples) {
+    files.reads("--input", sample.files);
+    files.writes("--output", sample.output);
+  }
   files.writes("--trace", request.trace);
   files.writes("--json", request.json);
   return files.check();
 }
+
+/// Whether the sample is one npz file, by its first bytes. Errors: a file that cannot be read.
+Expected<bool> isArchive(const Sample &sample);
 
 /// The name of the array for the input `name`: the one of that name, or, for the only input, the
 /// only array, with a note.

@@ -34,10 +34,11 @@ private:
   Expected<void> checkRequest() const;
   Expected<void> load();
   Expected<void> loadSource();
-  Expected<NamedTensors> readSampleAs(bool expressed);
-  Expected<void> readInputs();
+  Expected<NamedTensors> readSampleAs(const Sample &sample, bool expressed);
+  Expected<void> readInputs(const Sample &sample);
   Expected<void> makeInterpreter();
-  Expected<void> runOnce();
+  Expected<void> runOnce(const Sample &sample);
+  Expected<void> runSamples();
   Expected<void> runTimed();
 
   const Request &request;
@@ -95,27 +96,28 @@ Expected<void> ModuleRun::load() {
   return checkFiles(request, weights);
 }
 
-Expected<NamedTensors> ModuleRun::readSampleAs(bool expressed) {
+Expected<NamedTensors> ModuleRun::readSampleAs(const Sample &sample, bool expressed) {
   Expected<std::vector<InputSpec>> specs = networkInputs(*module, expressed);
   if (!specs)
     return propagate(specs);
-  const std::string files[] = {request.input};
-  return readSample(files, *specs, &note);
+  if (Expected<void> taken = takePictures(request.preprocess, *specs); !taken)
+    return propagate(taken);
+  return readSample(sample.files, *specs, &note);
 }
 
-Expected<void> ModuleRun::readInputs() {
+Expected<void> ModuleRun::readInputs(const Sample &sample) {
   limitPictures(request.maxPixels);
-  Expected<NamedTensors> sample = readSampleAs(/*expressed=*/true);
+  note.clear();
+  Expected<NamedTensors> tensors = readSampleAs(sample, /*expressed=*/true);
   // Quantized inputs may also be given as the integers that are stored.
-  if (!sample)
-    if (Expected<NamedTensors> stored = readSampleAs(/*expressed=*/false); stored)
-      sample = std::move(stored);
-  if (!sample)
-    return propagate(sample);
+  if (!tensors)
+    if (Expected<NamedTensors> stored = readSampleAs(sample, /*expressed=*/false); stored)
+      tensors = std::move(stored);
+  if (!tensors)
+    return propagate(tensors);
   if (!note.empty())
     reportNote(kToolName, note);
-  for (auto &[name, tensor] : *sample)
-    inputs.emplace(name, std::move(tensor));
+  inputs = TensorMap(tensors->begin(), tensors->end());
   return {};
 }
 
@@ -131,8 +133,8 @@ Expected<void> ModuleRun::makeInterpreter() {
   return {};
 }
 
-Expected<void> ModuleRun::runOnce() {
-  Expected<NpzWriter> writer = NpzWriter::create(request.output);
+Expected<void> ModuleRun::runOnce(const Sample &sample) {
+  Expected<NpzWriter> writer = NpzWriter::create(sample.output);
   if (!writer)
     return propagate(writer);
   Expected<TensorMap> results = interpreter->run(inputs);
@@ -149,6 +151,19 @@ Expected<void> ModuleRun::runOnce() {
     if (auto added = writer->add(name, tensor); !added)
       return added;
   return writer->close();
+}
+
+Expected<void> ModuleRun::runSamples() {
+  for (const Sample &sample : request.samples) {
+    if (auto read = readInputs(sample); !read)
+      return read;
+    if (!interpreter)
+      if (auto made = makeInterpreter(); !made)
+        return made;
+    if (auto done = runOnce(sample); !done)
+      return done;
+  }
+  return {};
 }
 
 Expected<void> ModuleRun::runTimed() {
@@ -178,8 +193,7 @@ Expected<void> ModuleRun::runTimed() {
 }
 
 Expected<void> ModuleRun::run() {
-  Expected<void> (ModuleRun::*const steps[])() = {&ModuleRun::load, &ModuleRun::readInputs,
-                                                  &ModuleRun::makeInterpreter, &ModuleRun::runOnce,
+  Expected<void> (ModuleRun::*const steps[])() = {&ModuleRun::load, &ModuleRun::runSamples,
                                                   &ModuleRun::runTimed};
   if (auto checked = checkRequest(); !checked)
     return checked;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/PreprocessArguments.h"
 #include "tools/common/ToolMain.h"
 #include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Frontend/Formats.h"
@@ -26,58 +27,6 @@ using namespace tpuc;
 namespace {
 
 constexpr std::string_view kToolName = "model_transform";
-
-/// The options of preprocessing, as texts where the value is an enumeration.
-struct PreprocessArguments {
-  PreprocessOptions options;
-  std::string pixelFormat{pixelFormatName(PixelFormat::Bgr)};
-  std::string channelFormat{channelFormatName(ChannelFormat::Nchw)};
-  std::string padType{padTypeName(PadType::Center)};
-  std::vector<Option *> declared;
-
-  void declare(CommandLine &cli);
-  std::optional<PreprocessOptions> read();
-};
-
-template <size_t N> std::vector<std::string> words(const std::array<std::string_view, N> &names) {
-  return {names.begin(), names.end()};
-}
-
-void PreprocessArguments::declare(CommandLine &cli) {
-  const std::string group = "How pictures become input";
-  auto add = [&](Option &option) { declared.push_back(&option.group(group)); };
-  add(cli.option("--resize_dims", options.resizeDims,
-                 "Height and width that pictures are scaled to; what is larger than the input is "
-                 "cut to its centre.")
-          .shownDefault("the input's"));
-  add(cli.flag("--keep_aspect_ratio", options.keepAspectRatio,
-               "Scale height and width alike and fill up with --pad_value."));
-  add(cli.option("--keep_ratio_mode", options.keepRatioMode,
-                 "letterbox: the whole picture is in it; short_side_scale: the shorter side fits, "
-                 "the longer one is cut.")
-          .choices(words(kKeepRatioModeNames)));
-  add(cli.option("--pad_value", options.padValue, "What is filled up with.").range(0, 255));
-  add(cli.option("--pad_type", padType,
-                 "Where the picture lies: in the centre, or at the top left.")
-          .choices(words(kPadTypeNames)));
-  add(cli.option("--mean", options.mean, "Of each channel; (x - mean) * scale is computed.")
-          .shownDefault("0,0,0"));
-  add(cli.option("--scale", options.scale, "Of each channel.").shownDefault("1,1,1"));
-  add(cli.option("--pixel_format", pixelFormat, "The order of the channels.")
-          .choices(words(kPixelFormatNames)));
-  add(cli.option("--channel_format", channelFormat, "The layout of the input.")
-          .choices(words(kChannelFormatNames)));
-}
-
-/// None where nothing was said about preprocessing. The texts are among the choices.
-std::optional<PreprocessOptions> PreprocessArguments::read() {
-  if (std::ranges::none_of(declared, &Option::given))
-    return std::nullopt;
-  options.pixelFormat = *parsePixelFormat(pixelFormat);
-  options.channelFormat = *parseChannelFormat(channelFormat);
-  options.padType = *parsePadType(padType);
-  return options;
-}
 
 std::string bytesText(int64_t bytes) { return fmt::format("{:.1f} MB", double(bytes) / 1e6); }
 

@@ -152,4 +152,20 @@ Expected<void> PreprocessOptions::check(std::span<const int64_t> dims) const {
   return checkResizeDims(resizeDims, *axes);
 }
 
+Expected<void> takePictures(const std::optional<PreprocessOptions> &wanted,
+                            std::span<InputSpec> inputs) {
+  for (InputSpec &input : inputs) {
+    if (input.dims.size() != 3 && input.dims.size() != 4)
+      continue;
+    if (wanted) {
+      if (Expected<void> checked = wanted->check(input.dims); !checked)
+        return checked;
+      input.preprocess = wanted;
+    } else if (!input.preprocess) {
+      input.preprocess.emplace();
+    }
+  }
+  return {};
+}
+
 } // namespace tpuc

@@ -17,6 +17,7 @@
 #include "tpuc/Support/Tensor.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -88,6 +89,15 @@ struct InputSpec {
   /// Nothing: the input takes arrays only.
   std::optional<PreprocessOptions> preprocess;
 };
+
+/// Has each of `inputs` that can be a picture (rank 3 or 4) made from pictures as `wanted` says;
+/// without it as the input itself says, or by default. Errors: as PreprocessOptions::check.
+Expected<void> takePictures(const std::optional<PreprocessOptions> &wanted,
+                            std::span<InputSpec> inputs);
+
+/// What a file holds, by its first bytes; what is neither array nor archive may be a picture.
+enum class FileKind : uint8_t { Npy, Npz, Picture };
+FileKind fileKind(std::span<const std::byte> bytes);
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 

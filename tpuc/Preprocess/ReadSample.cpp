@@ -21,22 +21,6 @@ namespace tpuc {
 
 namespace {
 
-enum class FileKind : uint8_t { Npy, Npz, Picture };
-
-FileKind kindOf(std::span<const std::byte> bytes) {
-  const auto beginsWith = [bytes](std::string_view magic) {
-    return bytes.size() >= magic.size() &&
-           std::equal(magic.begin(), magic.end(), bytes.begin(),
-                      [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
-  };
-  if (beginsWith("\x93NUMPY"))
-    return FileKind::Npy;
-  // An archive that begins with an entry, or one without any.
-  if (beginsWith("PK\x03\x04") || beginsWith("PK\x05\x06"))
-    return FileKind::Npz;
-  return FileKind::Picture;
-}
-
 /// `[1, ?, 224]`
 std::string dimsText(std::span<const int64_t> dims) {
   std::vector<std::string> texts;
@@ -160,7 +144,7 @@ Expected<NamedTensors> readNpz(const std::string &path, std::span<const InputSpe
 /// The tensor of `input` from a picture or a .npy file.
 Expected<Tensor> readOne(const std::string &path, std::shared_ptr<const MappedFile> file,
                          const InputSpec &input) {
-  if (kindOf(file->bytes()) == FileKind::Picture)
+  if (fileKind(file->bytes()) == FileKind::Picture)
     return pictureTensor(file->bytes(), input, path);
   const std::span<const std::byte> bytes = file->bytes();
   Expected<Tensor> array = parseNpy(bytes, std::move(file), path);
@@ -171,6 +155,20 @@ Expected<Tensor> readOne(const std::string &path, std::shared_ptr<const MappedFi
 
 } // namespace
 
+FileKind fileKind(std::span<const std::byte> bytes) {
+  const auto beginsWith = [bytes](std::string_view magic) {
+    return bytes.size() >= magic.size() &&
+           std::equal(magic.begin(), magic.end(), bytes.begin(),
+                      [](char c, std::byte b) { return static_cast<std::byte>(c) == b; });
+  };
+  if (beginsWith("\x93NUMPY"))
+    return FileKind::Npy;
+  // An archive that begins with an entry, or one without any.
+  if (beginsWith("PK\x03\x04") || beginsWith("PK\x05\x06"))
+    return FileKind::Npz;
+  return FileKind::Picture;
+}
+
 Expected<NamedTensors> readSample(std::span<const std::string> files,
                                   std::span<const InputSpec> inputs, std::string *note) {
   std::vector<std::shared_ptr<const MappedFile>> mapped;
@@ -180,7 +178,7 @@ Expected<NamedTensors> readSample(std::span<const std::string> files,
       return propagate(file);
     if ((*file)->bytes().empty())
       return makeError(path, "is empty", "a .npy, .npz or picture file");
-    if (kindOf((*file)->bytes()) == FileKind::Npz) {
+    if (fileKind((*file)->bytes()) == FileKind::Npz) {
       if (files.size() == 1)
         return readNpz(path, inputs, note);
       return makeError(path, "is an npz file among others",
