@@ -206,8 +206,9 @@ Expected<int> run(std::span<const std::string> arguments) {
   CommandLine cli(std::string(kToolName),
                   "Lowers a Top module to what a chip computes, and writes its model file.");
   cli.description("Writes NAME_CHIP_MODE_tpu.mlir and its weights to the folder of --model, NAME "
-                  "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym; for chips "
-                  "with a code generator also NAME_CHIP_MODE_final.mlir and the model file.");
+                  "being that of --mlir and MODE f32, f16, bf16, int8_sym or int8_asym, with the "
+                  "name of the quantize table behind it; for chips with a code generator also "
+                  "NAME_CHIP_MODE_final.mlir and the model file.");
   cli.option("--mlir", options.mlir, "The network: a Top module, as model_transform writes it.")
       .label("FILE.mlir")
       .required();

@@ -75,6 +75,8 @@ private:
   LoweringOptions lowering;
   const TargetInfo *target = nullptr;
   std::string mode;
+  /// What files are named after besides the chip: the mode and the user's quantize table.
+  std::string variant;
   ModelDeploySummary summary;
   std::optional<ModelFiles> paths;
   Network top;
@@ -170,10 +172,11 @@ Expected<void> ModelDeploy::checkOptions() {
     if (given && options.testInput.empty())
       return makeError(option, "is of no use without --test_input");
   mode = modeName(lowering.scheme);
+  variant = variantName(mode, lowering.quantizeTable);
   paths.emplace(options.model, std::filesystem::path(options.mlir).stem().string());
   summary.chip = lowering.chip;
   summary.mode = mode;
-  summary.lowered = paths->loweredModule(lowering.chip, mode);
+  summary.lowered = paths->loweredModule(lowering.chip, variant);
   if (Expected<void> checked = checkFiles(); !checked)
     return checked;
   // A folder that cannot be written is told before the work begins.
@@ -195,11 +198,11 @@ Expected<void> ModelDeploy::checkFiles() {
   const std::filesystem::path folder = std::filesystem::path(options.model).parent_path();
   const std::string what = "the folder of --model";
   runFiles.writes(what, summary.lowered);
-  runFiles.writes(what, (folder / paths->loweredWeights(lowering.chip, mode)).string());
-  runFiles.writes(what, paths->finalModule(lowering.chip, mode));
-  runFiles.writes(what, (folder / paths->finalWeights(lowering.chip, mode)).string());
+  runFiles.writes(what, (folder / paths->loweredWeights(lowering.chip, variant)).string());
+  runFiles.writes(what, paths->finalModule(lowering.chip, variant));
+  runFiles.writes(what, (folder / paths->finalWeights(lowering.chip, variant)).string());
   if (options.debug)
-    runFiles.writes(what, paths->loweredOutputs(lowering.chip, mode));
+    runFiles.writes(what, paths->loweredOutputs(lowering.chip, variant));
   runFiles.writes("--json", options.report);
   return runFiles.check();
 }
@@ -350,9 +353,23 @@ Expected<std::vector<OutputFile>> writeWithWeights(ModuleOp module, const std::s
   return written;
 }
 
+/// What the weights of `module` take as the chip stores them. Their npz file holds types that numpy
+/// has not, such as bf16, in wider ones.
+int64_t weightBytes(ModuleOp module) {
+  std::set<std::string> seen;
+  int64_t bits = 0;
+  module->walk([&](top::WeightOp op) {
+    auto type = dyn_cast<RankedTensorType>(op.getOutput().getType());
+    const std::optional<DataType> stored = type ? storageDataType(type) : std::nullopt;
+    if (stored && type.hasStaticShape() && seen.insert(op.name()).second)
+      bits += type.getNumElements() * static_cast<int64_t>(bitWidth(*stored));
+  });
+  return (bits + 7) / 8;
+}
+
 Expected<void> ModelDeploy::write() {
   const std::string before = weightFile(*lowered->module).str();
-  const std::string weights = paths->loweredWeights(lowering.chip, mode);
+  const std::string weights = paths->loweredWeights(lowering.chip, variant);
   Expected<std::vector<OutputFile>> made =
       writeWithWeights(*lowered->module, weights, summary.lowered);
   if (!made)
@@ -361,7 +378,7 @@ Expected<void> ModelDeploy::write() {
   for (const std::string &name : {weightFile(*top.module).str(), before})
     if (name != weights)
       lowered->context->getLoadedDialect<top::TopDialect>()->setWeights(name, nullptr);
-  summary.weightBytes = static_cast<int64_t>(made->front().size());
+  summary.weightBytes = weightBytes(*lowered->module);
   files = std::move(*made);
   return {};
 }
@@ -401,7 +418,7 @@ Expected<void> ModelDeploy::compare() {
   summary.report.emplace(validation.tolerance);
   std::optional<NpzWriter> dump;
   if (options.debug) {
-    Expected<NpzWriter> writer = NpzWriter::create(paths->loweredOutputs(lowering.chip, mode));
+    Expected<NpzWriter> writer = NpzWriter::create(paths->loweredOutputs(lowering.chip, variant));
     if (!writer)
       return propagate(writer);
     dump.emplace(std::move(*writer));
@@ -489,9 +506,9 @@ Expected<void> ModelDeploy::generate() {
     return propagate(made);
   OwningOpRef<ModuleOp> module = std::move(*made);
   listCpuLayers(*module);
-  summary.final = paths->finalModule(lowering.chip, mode);
+  summary.final = paths->finalModule(lowering.chip, variant);
   Expected<std::vector<OutputFile>> written =
-      writeWithWeights(*module, paths->finalWeights(lowering.chip, mode), summary.final);
+      writeWithWeights(*module, paths->finalWeights(lowering.chip, variant), summary.final);
   if (!written)
     return propagate(written);
   // The packed ones are not needed any more.

@@ -59,6 +59,7 @@ struct ModelDeploySummary {
   std::string final;
   int64_t numOps = 0;
   int64_t numCasts = 0;
+  /// The bytes of the weights in the types that the chip stores them in.
   int64_t weightBytes = 0;
   /// How many ops have their first result stored as a type.
   std::map<std::string, int64_t> storage;

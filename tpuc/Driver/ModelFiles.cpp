@@ -15,3 +15,8 @@ using namespace tpuc;
 ModelFiles::ModelFiles(std::string_view moduleFile, std::string_view modelName)
     : model(modelName),
       stem((std::filesystem::path(moduleFile).parent_path() / std::string(modelName)).string()) {}
+
+std::string tpuc::variantName(const std::string &mode, const std::string &quantizeTable) {
+  const std::string table = std::filesystem::path(quantizeTable).stem().string();
+  return table.empty() ? mode : mode + "_" + table;
+}

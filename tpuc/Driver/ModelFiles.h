@@ -30,7 +30,7 @@ struct ModelFiles {
   std::string originWeights() const { return model + "_top_origin_weight.npz"; }
   std::string topWeights() const { return model + "_top_f32_all_weight.npz"; }
 
-  /// Of the network lowered for `chip` in `mode` (int8_sym).
+  /// Of the network lowered for `chip` in `mode`: what variantName gives.
   std::string loweredModule(std::string_view chip, std::string_view mode) const {
     return lowered(stem, chip, mode) + "_tpu.mlir";
   }
@@ -58,6 +58,10 @@ private:
   std::string model;
   std::string stem;
 };
+
+/// What files of a lowering are called after: `mode` (int8_sym), and behind it, with a quantize
+/// table, the name of that file without its folder and its ending: `int8_sym_table`.
+std::string variantName(const std::string &mode, const std::string &quantizeTable);
 
 } // namespace tpuc
 
