@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/CpuSubNet.h"
+#include "tpuc/Interpreter/Ops/OpRules.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -48,15 +49,48 @@ private:
   const cpu::Op &op;
 };
 
+/// Copies elements from a file or a device; what is not 0 is true.
+void copyElements(std::span<const std::byte> from, Tensor &to) {
+  std::ranges::copy(from, to.mutableBytes().begin());
+  if (to.type() == DataType::Bool)
+    for (std::byte &flag : to.mutableBytes())
+      flag = std::byte(flag != std::byte(0));
+}
+
 /// The elements of `value` at `bytes`: a view where they are aligned, else a copy.
 Tensor weightTensor(const cpu::Value &value, std::span<const std::byte> bytes) {
   const Shape shape(value.dims);
   constexpr uintptr_t kAlignment = 8;
-  if (!bytes.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0)
+  if (!bytes.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % kAlignment == 0 &&
+      value.type != DataType::Bool)
     return Tensor::borrow(value.type, shape, bytes.data(), nullptr);
   Tensor tensor(value.type, shape);
-  std::ranges::copy(bytes, tensor.mutableBytes().begin());
+  copyElements(bytes, tensor);
   return tensor;
+}
+
+/// Checks an op by the rules that those of a module are verified by.
+Expected<const ops::OpEvaluator *> checkedEvaluator(const cpu::Program &program, const cpu::Op &op,
+                                                    const std::string &where) {
+  const ops::OpEvaluator *evaluator = ops::findEvaluator(op.name);
+  const ops::OpRule *rule = ops::findRule(op.name);
+  if (!evaluator || !rule)
+    return makeError(fmt::format("{}: layer '{}'", where, op.layer),
+                     fmt::format("an op '{}' for the CPU", op.name), "one that tpuc has");
+  std::vector<std::optional<ops::OperandFacts>> operands;
+  for (const int32_t index : op.operands)
+    if (index < 0) {
+      operands.emplace_back();
+    } else {
+      const cpu::Value &value = program.values[static_cast<size_t>(index)];
+      operands.push_back(ops::OperandFacts{value.type, value.dims.size()});
+    }
+  Expected<void> checked =
+      ops::checkOp(*rule, operands, op.results.size(), op.attributes,
+                   fmt::format("{}: layer '{}' ({} on the CPU)", where, op.layer, op.name));
+  if (!checked)
+    return propagate(checked);
+  return evaluator;
 }
 
 /// Of each op: the values that it is the last one to read.
@@ -110,7 +144,7 @@ Expected<std::optional<Tensor>> CpuSubNet::Frame::read(int32_t index) {
   const std::span<const std::byte> bytes = device.contextBytes(value.address, size);
   if (bytes.size() != size)
     return makeError(value.name, "has no memory");
-  std::ranges::copy(bytes, tensor->mutableBytes().begin());
+  copyElements(bytes, *tensor);
   slot = std::move(*tensor);
   return slot;
 }
@@ -189,12 +223,11 @@ Expected<std::shared_ptr<const CpuSubNet>> CpuSubNet::create(const model::Stage 
     }
     std::vector<std::vector<size_t>> dead = lastReads(program);
     for (size_t i = 0; i < program.ops.size(); ++i) {
-      const cpu::Op &op = program.ops[i];
-      const ops::OpEvaluator *evaluator = ops::findEvaluator(op.name);
+      Expected<const ops::OpEvaluator *> evaluator =
+          checkedEvaluator(program, program.ops[i], where);
       if (!evaluator)
-        return makeError(fmt::format("{}: layer '{}'", where, op.layer),
-                         fmt::format("an op '{}' for the CPU", op.name), "one that tpuc has");
-      part.steps.push_back({.evaluator = evaluator, .dead = std::move(dead[i])});
+        return propagate(evaluator);
+      part.steps.push_back({.evaluator = *evaluator, .dead = std::move(dead[i])});
     }
     std::ranges::copy(cpu::layersOf(program), std::back_inserter(made->layerNames));
     part.program = program;

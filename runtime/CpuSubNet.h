@@ -20,7 +20,8 @@ namespace tpuc::runtime {
 class CpuSubNet {
 public:
   /// `subNet` is one of `stage` for the host. Errors name `where`: ops that this runtime does not
-  /// know, weights that the stage does not have.
+  /// know; operands, results and attributes other than `ops::checkOp` wants; weights that the stage
+  /// does not have.
   static Expected<std::shared_ptr<const CpuSubNet>>
   create(const model::Stage &stage, const model::SubNet &subNet, const std::string &where);
 

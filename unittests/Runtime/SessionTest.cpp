@@ -99,7 +99,8 @@ TEST(Session, HooksSeeEveryCommandInOrder) {
 }
 
 /// -x, computed as -(x + 1.5) + 1.5: the chip, the host, the chip.
-bmodel::Model turnedModel(const std::string &op) {
+bmodel::Model turnedModel(const std::string &op,
+                          std::vector<std::pair<std::string, ops::Attribute>> attributes = {}) {
   bmodel::Model model = addModel();
   const bmodel::TensorInfo &x = stage(model).inputs[0];
   const bmodel::TensorInfo &y = stage(model).outputs[0];
@@ -107,7 +108,7 @@ bmodel::Model turnedModel(const std::string &op) {
   program.values = {{"y", DataType::F32, {1, 3, 4, 5}, cpu::Home::Device, y.address},
                     {"between", DataType::F32, {1, -1, 4, 5}, cpu::Home::Host, 0},
                     {"x", DataType::F32, {1, 3, 4, 5}, cpu::Home::Device, x.address}};
-  program.ops = {{"Copy", "copied", {}, {0}, {1}}, {op, "turned", {}, {1}, {2}}};
+  program.ops = {{"Copy", "copied", {}, {0}, {1}}, {op, "turned", std::move(attributes), {1}, {2}}};
   auto bytes = std::make_shared<std::vector<std::byte>>(cpu::encodeProgram(program));
   model.owners.push_back(bytes);
   bmodel::SubNet cpu;
@@ -210,6 +211,32 @@ TEST(Session, LayersOfTheHostThatAreWrong) {
   EXPECT_THAT(run("Relu"),
               HasSubstr("layer 'turned' (Relu on the CPU): no attribute 'relu_limit'"));
   EXPECT_THAT(run("IsNaN"), HasSubstr("computes bool [1, 3, 4, 5]; expected f32 [1, 3, 4, 5]"));
+}
+
+/// What a hostile file asks of a layer is refused when the file is loaded.
+TEST(Session, AttributesOfTheHostThatAreWrong) {
+  using Attributes = std::vector<std::pair<std::string, ops::Attribute>>;
+  using Integers = std::vector<int64_t>;
+  const auto refusal = [](const std::string &op, Attributes attributes) {
+    auto session = Session::create(*load(turnedModel(op, std::move(attributes)), "m"), {}, 1);
+    return session ? std::string() : session.error().message();
+  };
+  EXPECT_EQ(refusal("Softmax", {{"axis", int64_t{3}}}), "");
+  EXPECT_THAT(refusal("Softmax", {{"axis", int64_t{4}}}),
+              HasSubstr("sub-net 1: layer 'turned' (Softmax on the CPU): attribute 'axis' holds 4; "
+                        "expected -4 to 3"));
+  EXPECT_THAT(refusal("Softmax", {{"axis", 1.0}}),
+              HasSubstr("attribute 'axis' of another kind; expected an integer"));
+  EXPECT_THAT(refusal("Softmax", {}), HasSubstr("no attribute 'axis'; expected an integer"));
+  EXPECT_THAT(refusal("MaxPool", {{"kernel_shape", Integers{2, 0}}}),
+              HasSubstr("attribute 'kernel_shape' holds 0; expected 1 to"));
+  EXPECT_THAT(refusal("MaxPool", {{"kernel_shape", Integers{2, 2}}, {"strides", Integers{0, 1}}}),
+              HasSubstr("attribute 'strides' holds 0"));
+  EXPECT_THAT(refusal("GroupNorm", {{"num_groups", int64_t{0}}}), HasSubstr("expected 3"));
+  EXPECT_THAT(refusal("Where", {}), HasSubstr("1 operand; expected 3"));
+  EXPECT_THAT(refusal("LogicalNot", {}),
+              HasSubstr("operand 'input' has elements of type f32; expected bool"));
+  EXPECT_THAT(refusal("TopK", {{"axis", int64_t{0}}, {"axis", int64_t{0}}}), HasSubstr("expected"));
 }
 
 TEST(Session, Timing) {

@@ -86,6 +86,9 @@ static BinaryParams reluParams(const OpContext &context) {
 template <BinaryOp kind> static Expected<void> evaluateSum(OpContext &context) {
   BinaryParams params = reluParams(context);
   params.coeff = context.realList("coeff");
+  if (!params.coeff.empty() && params.coeff.size() != context.numOperands())
+    return context.error(std::to_string(params.coeff.size()) + " coefficients",
+                         std::to_string(context.numOperands()) + ", one for each operand");
   return fold(context, kind, params);
 }
 
