@@ -26,8 +26,8 @@ namespace {
 template <typename T>
 std::vector<T> joined(const Tensor *past, const Tensor &tensor, const HeadLayout &layout,
                       int64_t batches) {
-  Tensor news = toCompute(tensor);
-  Tensor olds = past ? toCompute(*past) : Tensor();
+  Tensor news = convert(tensor, dataTypeOf<T>());
+  Tensor olds = past ? convert(*past, dataTypeOf<T>()) : Tensor();
   int64_t pastElements = past ? past->shape()[2] * layout.size : 0;
   std::vector<T> result;
   result.reserve(news.numElements() + batches * layout.heads * pastElements);
@@ -80,7 +80,7 @@ public:
         values(tensors.value->shape(), params.keyHeads), batches(tensors.query->shape()[0]),
         past(tensors.pastKey ? tensors.pastKey->shape()[2] : 0), total(past + keys.rows),
         mask(tensors.mask, Shape({batches, queries.heads, queries.rows, total})),
-        query(toCompute(*tensors.query)),
+        query(toCompute(*tensors.query, type)),
         presentKey(joined<T>(tensors.pastKey, *tensors.key, keys, batches)),
         presentValue(joined<T>(tensors.pastValue, *tensors.value, values, batches)) {
     storeInto(presentKey, results.presentKey);
@@ -247,7 +247,7 @@ Expected<void> kernels::rope(const Tensor &input, const Tensor &cos, const Tenso
         return makeError("", "position " + std::to_string(row),
                          "0 to " + std::to_string(cos.shape()[0] - 1));
   }
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {

@@ -21,8 +21,8 @@ DataType kernels::computeType(DataType type) {
   return isFloat(type) ? DataType::F32 : DataType::I64;
 }
 
-Tensor kernels::toCompute(const Tensor &tensor) {
-  return convert(tensor, computeType(tensor.type()), kWrapping);
+Tensor kernels::toCompute(const Tensor &tensor, DataType result) {
+  return convert(tensor, computeType(result), kWrapping);
 }
 
 void kernels::store(const Tensor &from, Tensor &to) {

@@ -19,8 +19,9 @@ namespace tpuc::kernels {
 /// (so results are rounded once), i64 for integers and bool (so results modulo 2^n are exact).
 DataType computeType(DataType type);
 
-/// `tensor` in its compute type; the same elements if it is that already.
-Tensor toCompute(const Tensor &tensor);
+/// `tensor` in the compute type of `result`, the type of what is computed from it; the same
+/// elements if it has that already. Floats that become integers are rounded towards zero.
+Tensor toCompute(const Tensor &tensor, DataType result);
 
 /// The elements of `from` in the type of `to`: floats rounded once, integers modulo 2^n.
 /// Both have the same number of elements.

@@ -110,9 +110,9 @@ void runConvolution(bool transposed, const Tensor &input, const Tensor &filter, 
                     KernelCache *cache) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
-  Tensor taps = toCompute(filter);
-  Tensor summand = bias ? toCompute(*bias) : Tensor();
+  Tensor source = toCompute(input, output.type());
+  Tensor taps = toCompute(filter, output.type());
+  Tensor summand = bias ? toCompute(*bias, output.type()) : Tensor();
   const Tensor *added = bias ? &summand : nullptr;
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
@@ -233,11 +233,11 @@ void kernels::deformConvolve(const Tensor &input, const Tensor &filter, const Te
                              int64_t offsetGroup, Tensor &output, ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
-  Tensor taps = toCompute(filter);
-  Tensor moves = toCompute(offset);
-  Tensor summand = bias ? toCompute(*bias) : Tensor();
-  Tensor factors = mask ? toCompute(*mask) : Tensor();
+  Tensor source = toCompute(input, output.type());
+  Tensor taps = toCompute(filter, output.type());
+  Tensor moves = toCompute(offset, output.type());
+  Tensor summand = bias ? toCompute(*bias, output.type()) : Tensor();
+  Tensor factors = mask ? toCompute(*mask, output.type()) : Tensor();
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>)
@@ -250,7 +250,7 @@ void kernels::col2Im(const Tensor &input, const WindowParams &window, Tensor &ou
                      ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   size_t spatial = window.kernel.size();
   std::vector<int64_t> image(output.shape().begin() + 2, output.shape().end());
   std::vector<int64_t> blocks(spatial);

@@ -169,9 +169,9 @@ void kernels::matMul(const Tensor &left, const Tensor &right, const Tensor *bias
                      KernelCache *cache) {
   if (output.numElements() == 0)
     return;
-  Tensor a = toCompute(left);
-  Tensor b = toCompute(right);
-  Tensor added = bias ? toCompute(*bias) : Tensor();
+  Tensor a = toCompute(left, output.type());
+  Tensor b = toCompute(right, output.type());
+  Tensor added = bias ? toCompute(*bias, output.type()) : Tensor();
   const Tensor *summand = bias ? &added : nullptr;
   bool transposeLeft = params.transposeLeft && a.shape().rank() > 1;
   // f32 is multiplied by tiles, which read rows of the left matrix.
@@ -196,7 +196,7 @@ void kernels::einsum(const std::vector<Tensor> &operands, const EinsumParams &pa
   std::vector<Tensor> sources;
   sources.reserve(operands.size());
   for (const Tensor &operand : operands)
-    sources.push_back(toCompute(operand));
+    sources.push_back(toCompute(operand, output.type()));
   size_t numIndices = params.extents.size();
   // How far an operand moves with each index: axes under the same index move together.
   std::vector<std::vector<int64_t>> steps(operands.size(), std::vector<int64_t>(numIndices, 0));

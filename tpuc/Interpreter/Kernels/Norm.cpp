@@ -48,7 +48,7 @@ Axes channelsOf(const Shape &shape) {
 template <typename Body> void onFloats(const Tensor &input, Tensor &output, Body &&body) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>)

@@ -53,7 +53,7 @@ void kernels::averagePool(const Tensor &input, const PoolParams &params, Tensor 
                           ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     Geometry whole = geometryOf(output.shape(), input.shape(), params.window);
@@ -88,7 +88,7 @@ void kernels::maxPool(const Tensor &input, const PoolParams &params, Tensor &out
                       Tensor *indices, bool columnMajor, ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   int64_t *positions = indices ? indices->mutableData<int64_t>().data() : nullptr;
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
@@ -121,7 +121,7 @@ void kernels::lpPool(const Tensor &input, const PoolParams &params, int64_t p, T
                      ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>)
@@ -147,7 +147,7 @@ void kernels::lpPool(const Tensor &input, const PoolParams &params, int64_t p, T
 
 Expected<void> kernels::maxUnpool(const Tensor &input, const Tensor &indices, const Shape &indexed,
                                   Tensor &output) {
-  Tensor source = toCompute(input);
+  Tensor source = toCompute(input, output.type());
   auto positions = indices.data<int64_t>();
   int64_t size = indexed.numElements();
   for (int64_t position : positions)
@@ -278,8 +278,8 @@ Expected<void> kernels::roiAlign(const Tensor &input, const Tensor &rois,
     return {};
   if (input.numElements() == 0)
     return makeError("", "input has shape " + input.shape().str(), "extents of at least 1");
-  Tensor source = toCompute(input);
-  Tensor regions = toCompute(rois);
+  Tensor source = toCompute(input, output.type());
+  Tensor regions = toCompute(rois, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {

@@ -232,7 +232,7 @@ void kernels::upsample(const Tensor &input, int64_t scaleH, int64_t scaleW, bool
   resize(input, params, output, threads);
   if (!doRelu)
     return;
-  Tensor wide = toCompute(output);
+  Tensor wide = toCompute(output, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     auto from = wide.data<T>();
@@ -371,7 +371,7 @@ void kernels::affineGrid(const Tensor &theta, bool alignCorners, Tensor &output,
                          ThreadPool &threads) {
   if (output.numElements() == 0)
     return;
-  Tensor maps = toCompute(theta);
+  Tensor maps = toCompute(theta, output.type());
   computeInto(output, [&](auto zero, Tensor &result) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) {
