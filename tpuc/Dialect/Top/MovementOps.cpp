@@ -168,10 +168,13 @@ LogicalResult SliceOp::inferShape() {
   if (!axes && isPresent(getAxesTensor()))
     return setResult(*this, 0, elementTypeOf(getInput()), unknownDims(rank));
   if (!axes) {
-    std::optional<int64_t> count =
-        offset ? std::optional<int64_t>(offset->size()) : vectorLength(getOffsetTensor());
+    FailureOr<std::optional<int64_t>> count =
+        offset ? std::optional<int64_t>(offset->size())
+               : numDimensions(*this, "offset_tensor", getOffsetTensor());
+    if (failed(count))
+      return failure();
     axes.emplace();
-    for (int64_t axis = 0; axis < count.value_or(rank); ++axis)
+    for (int64_t axis = 0; axis < count->value_or(rank); ++axis)
       axes->push_back(axis);
   }
   FailureOr<Dims> front = normalizeAxes(*this, *axes, rank);
@@ -237,8 +240,10 @@ LogicalResult ReshapeOp::inferShape() {
   Type element = elementTypeOf(getInput());
   std::optional<Dims> shape = intsOf(getShape(), getShapeTensor());
   if (!shape) {
-    std::optional<int64_t> rank = vectorLength(getShapeTensor());
-    return setResult(*this, 0, element, rank ? std::optional(unknownDims(*rank)) : std::nullopt);
+    FailureOr<std::optional<int64_t>> rank = numDimensions(*this, "shape_tensor", getShapeTensor());
+    if (failed(rank))
+      return failure();
+    return setResult(*this, 0, element, *rank ? std::optional(unknownDims(**rank)) : std::nullopt);
   }
   std::optional<Dims> dims = dimsOf(getInput());
   std::optional<size_t> open;
@@ -334,10 +339,12 @@ LogicalResult SqueezeOp::inferShape() {
     return setResult(*this, 0, element, std::nullopt);
   auto rank = static_cast<int64_t>(dims->size());
   if (!axes && !all) {
-    std::optional<int64_t> count = vectorLength(getAxesTensor());
+    FailureOr<std::optional<int64_t>> count = numDimensions(*this, "axes_tensor", getAxesTensor());
+    if (failed(count))
+      return failure();
     return setResult(*this, 0, element,
-                     count && *count <= rank ? std::optional(unknownDims(rank - *count))
-                                             : std::nullopt);
+                     *count && **count <= rank ? std::optional(unknownDims(rank - **count))
+                                               : std::nullopt);
   }
   Dims result;
   FailureOr<Dims> gone = normalizeAxes(*this, axes.value_or(Dims()), rank);
@@ -368,10 +375,12 @@ LogicalResult UnsqueezeOp::inferShape() {
   if (!dims)
     return setResult(*this, 0, element, std::nullopt);
   if (!axes) {
-    std::optional<int64_t> count = vectorLength(getAxesTensor());
-    if (!count)
-      return setResult(*this, 0, element, std::nullopt);
-    return setResult(*this, 0, element, unknownDims(static_cast<int64_t>(dims->size()) + *count));
+    FailureOr<std::optional<int64_t>> count = numDimensions(*this, "axes_tensor", getAxesTensor());
+    if (failed(count))
+      return failure();
+    const auto rank = static_cast<int64_t>(dims->size());
+    return setResult(*this, 0, element,
+                     *count ? std::optional(unknownDims(rank + **count)) : std::nullopt);
   }
   auto rank = static_cast<int64_t>(dims->size() + axes->size());
   FailureOr<Dims> added = normalizeAxes(*this, *axes, rank);
@@ -397,11 +406,14 @@ LogicalResult ExpandOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
   std::optional<Dims> shape = intsOf(getShape(), getShapeTensor());
   if (!shape) {
-    std::optional<int64_t> length = vectorLength(getShapeTensor());
-    if (!dims || !length)
+    FailureOr<std::optional<int64_t>> length =
+        numDimensions(*this, "shape_tensor", getShapeTensor());
+    if (failed(length))
+      return failure();
+    if (!dims || !*length)
       return setResult(*this, 0, element, std::nullopt);
     return setResult(*this, 0, element,
-                     unknownDims(std::max(*length, static_cast<int64_t>(dims->size()))));
+                     unknownDims(std::max(**length, static_cast<int64_t>(dims->size()))));
   }
   if (!dims)
     return setResult(*this, 0, element, std::nullopt);

@@ -9,6 +9,7 @@
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Support/Sizes.h"
+#include "tpuc/Support/Tensor.h"
 
 #include "mlir/IR/BuiltinDialect.h"
 
@@ -84,6 +85,17 @@ std::optional<int64_t> tpuc::top::vectorLength(Value value) {
   if (!dims || dims->size() != 1 || dims->front() == kDynamic)
     return std::nullopt;
   return dims->front();
+}
+
+FailureOr<std::optional<int64_t>> tpuc::top::numDimensions(Operation *op, StringRef name,
+                                                           Value value) {
+  std::optional<int64_t> count = vectorLength(value);
+  if (!count || *count <= static_cast<int64_t>(Shape::kMaxRank))
+    return count;
+  op->emitOpError("operand '") << name << "' has " << *count << " numbers; expected at most "
+                               << static_cast<int64_t>(Shape::kMaxRank)
+                               << ", one for each dimension";
+  return failure();
 }
 
 bool tpuc::top::mergeExtent(int64_t &extent, int64_t other) {

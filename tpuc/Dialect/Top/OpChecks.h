@@ -34,6 +34,10 @@ llvm::LogicalResult verifyRank(mlir::Operation *op, llvm::StringRef name, mlir::
 
 /// The number of elements of a vector whose extent is known: how many integers an operand holds.
 std::optional<int64_t> vectorLength(mlir::Value value);
+/// The same of the operand `name` of `op`, each of whose integers stands for a dimension of a
+/// tensor. Errors of `op`: more than Shape::kMaxRank of them.
+llvm::FailureOr<std::optional<int64_t>> numDimensions(mlir::Operation *op, llvm::StringRef name,
+                                                      mlir::Value value);
 
 /// Puts what is known of either extent into `extent`. False if both are known and differ.
 bool mergeExtent(int64_t &extent, int64_t other);

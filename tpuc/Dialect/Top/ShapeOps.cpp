@@ -52,10 +52,10 @@ LogicalResult ConstantFillOp::inferShape() {
   Type element = cast<TypedAttr>(getValue()).getType();
   std::optional<Dims> shape = intsOf(getShape(), getShapeTensor());
   if (!shape) {
-    std::optional<int64_t> rank = vectorLength(getShapeTensor());
-    return setResult(*this, 0, element,
-                     rank ? std::optional(Dims(static_cast<size_t>(*rank), kDynamic))
-                          : std::nullopt);
+    FailureOr<std::optional<int64_t>> rank = numDimensions(*this, "shape_tensor", getShapeTensor());
+    if (failed(rank))
+      return failure();
+    return setResult(*this, 0, element, *rank ? std::optional(unknownDims(**rank)) : std::nullopt);
   }
   for (int64_t extent : *shape)
     if (extent < 0)
