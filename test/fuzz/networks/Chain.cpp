@@ -16,6 +16,7 @@
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -64,6 +65,7 @@ private:
   template <typename Work> bool step(const std::string &name, Work work) {
     notes.add("begin " + name);
     Expected<void> done = work();
+    notes.add(fmt::format("peak {}", peakMemory()));
     if (done) {
       notes.add("passed " + name);
       return true;
@@ -80,7 +82,7 @@ private:
   }
 
   bool transform() {
-    return step("transform", [&]() -> Expected<void> {
+    const bool isDone = step("transform", [&]() -> Expected<void> {
       ModelTransformOptions options;
       options.modelDef = folder + "net.onnx";
       options.modelName = "net";
@@ -90,6 +92,34 @@ private:
       Expected<ModelTransformSummary> summary = transformModel(options);
       return summary ? Expected<void>() : propagate(summary);
     });
+    if (isDone)
+      noteSize();
+    return isDone;
+  }
+
+  /// How many bytes all tensors of the module have.
+  void noteSize() {
+    std::unique_ptr<mlir::MLIRContext> context = makeContext();
+    auto read = readModule(*context, module);
+    if (!read)
+      return;
+    Count bytes = 0;
+    (*read)->walk([&](mlir::Operation *op) {
+      for (mlir::Value result : op->getResults())
+        bytes += bytesOf(result.getType());
+    });
+    notes.add(fmt::format("states {}", int64_t(bytes)));
+  }
+
+  /// 0 unless it is a tensor of known extents.
+  static Count bytesOf(mlir::Type type) {
+    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+      return 0;
+    Count bytes = (tensor.getElementTypeBitWidth() + 7) / 8;
+    for (int64_t extent : tensor.getShape())
+      bytes *= extent;
+    return bytes;
   }
 
   /// Numbers between -2 and 2, or small integers.

@@ -21,7 +21,9 @@ namespace tpuc::fuzz {
 ///   passed STEP
 ///   refused STEP: MESSAGE        the tool says what is wrong
 ///   differs STEP: MESSAGE        the tool finds its own results too far from the reference
-/// A message without a place in front of it is noted as `mute STEP: MESSAGE`.
+/// A message without a place in front of it is noted as `mute STEP: MESSAGE`. Behind each step
+/// `peak BYTES` says what memory the process has had so far, and behind the first one
+/// `states BYTES` what all tensors of the module take.
 void runChain(const std::string &folder, const std::string &chip, uint64_t seed,
               const Notes &notes);
 

@@ -11,11 +11,13 @@
 #include <algorithm>
 #include <cctype>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 namespace tpuc::fuzz {
@@ -61,20 +63,34 @@ std::string nameOf(Ending::Kind kind, int signal) {
 
 } // namespace
 
-Outcome outcomeOf(const Ending &ending) {
+Outcome outcomeOf(const Ending &ending, const Allowance &allowed) {
   Outcome outcome;
   outcome.kind = ending.kind;
   outcome.signal = ending.signal;
+  outcome.peak = ending.peak;
+  // What memory there was behind each step.
+  std::vector<std::pair<std::string, uint64_t>> peaks;
   for (const std::string &line : linesOf(ending.notes)) {
     const size_t space = line.find(' ');
     const std::string what = line.substr(0, space);
     const std::string rest = line.substr(space + 1);
     if (what == "begin")
       outcome.step = rest;
+    else if (what == "states")
+      outcome.stated = std::strtoull(rest.c_str(), nullptr, 10);
+    else if (what == "peak")
+      peaks.emplace_back(outcome.step, std::strtoull(rest.c_str(), nullptr, 10));
     else if (const size_t colon = rest.find(": "); colon != std::string::npos)
       outcome.steps.push_back({rest.substr(0, colon), what, rest.substr(colon + 2)});
     else
       outcome.steps.push_back({rest, what, ""});
+  }
+  if (!outcome.isFinding() && allowed.isExceeded(outcome.peak, outcome.stated)) {
+    outcome.kind = Ending::Kind::Memory;
+    const auto greedy = std::ranges::find_if(
+        peaks, [&](const auto &each) { return allowed.isExceeded(each.second, outcome.stated); });
+    if (greedy != peaks.end())
+      outcome.step = greedy->first;
   }
   outcome.detail = causeIn(ending.errors).substr(0, kMostDetail);
   return outcome;
@@ -95,20 +111,87 @@ std::vector<std::string> Outcome::remarks() const {
   return found;
 }
 
-void Tally::add(const Outcome &outcome) {
-  for (const Outcome::Step &step : outcome.steps)
-    ++counts[step.name][step.what];
+/// How a case ended, in words.
+std::string endingOf(const Outcome &outcome) {
   if (outcome.isFinding())
-    ++counts[outcome.step][nameOf(outcome.kind, outcome.signal)];
+    return nameOf(outcome.kind, outcome.signal);
+  const auto isRefusal = [](const Outcome::Step &step) { return step.what != "passed"; };
+  for (const Outcome::Step &step : outcome.steps)
+    if (isRefusal(step))
+      return fmt::format("{} in {}", step.what == "mute" ? "refused" : step.what, step.name);
+  return "passed all steps";
+}
+
+/// Columns are all that occurs in a row.
+std::string tableOf(const std::string &heading,
+                    const std::map<std::string, std::map<std::string, uint64_t>> &rows) {
+  std::set<std::string> columns;
+  for (const auto &[row, counts] : rows)
+    for (const auto &[column, count] : counts)
+      columns.insert(column);
+  std::string text = fmt::format("| {} | {} |\n| --- |", heading, fmt::join(columns, " | "));
+  for (size_t i = 0; i < columns.size(); ++i)
+    text += " ---: |";
+  text += '\n';
+  for (const auto &[row, counts] : rows) {
+    text += fmt::format("| {} |", row);
+    for (const std::string &column : columns) {
+      const auto found = counts.find(column);
+      text += fmt::format(" {} |", found == counts.end() ? 0 : found->second);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+void Tally::add(const Outcome &outcome, std::span<const std::string> kinds) {
+  ++endings[endingOf(outcome)];
+  for (const Outcome::Step &step : outcome.steps)
+    ++steps[step.name][step.what];
+  if (outcome.isFinding())
+    ++steps[outcome.step][nameOf(outcome.kind, outcome.signal)];
+  const bool isRefused = std::ranges::any_of(outcome.steps, [](const Outcome::Step &step) {
+    return step.what == "refused" || step.what == "mute";
+  });
+  for (const std::string &kind : std::set<std::string>(kinds.begin(), kinds.end())) {
+    Counts &counts = changes[kind];
+    ++counts["cases"];
+    ++counts[outcome.isFinding() ? "findings" : isRefused ? "refused" : "taken"];
+  }
 }
 
 void Tally::print() const {
-  for (const auto &[step, each] : counts) {
+  for (const auto &[step, each] : steps) {
     fmt::print("  {:<12}", step);
     for (const auto &[what, count] : each)
       fmt::print(" {} {},", count, what);
     fmt::print("\n");
   }
+}
+
+std::string Tally::tables() const {
+  std::string text = "## How cases ended\n\n| ending | cases |\n| --- | ---: |\n";
+  for (const auto &[ending, count] : endings)
+    text += fmt::format("| {} | {} |\n", ending, count);
+  text += "\n## What each step did\n\n" + tableOf("step", steps);
+  text += "\n## What was changed\n\nA case counts once for each kind of its changes.\n\n" +
+          tableOf("change", changes);
+  return text;
+}
+
+size_t Findings::size() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(all, [](const auto &each) { return !each.second.isRemark; }));
+}
+
+std::string Findings::list() const {
+  std::string text;
+  for (const auto &[signature, finding] : all)
+    text += fmt::format("- `{}`: {}\n", signature,
+                        finding.changes.empty()
+                            ? fmt::format("network `{}` as it is", finding.network)
+                            : fmt::format("`{}`", fmt::join(finding.changes, "`, `")));
+  return text;
 }
 
 bool Findings::print(std::span<const std::string> known) const {

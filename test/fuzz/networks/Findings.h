@@ -20,6 +20,22 @@
 
 namespace tpuc::fuzz {
 
+/// What memory a case may take at most.
+struct Allowance {
+  /// What a network of some elements takes, in bytes.
+  uint64_t base = 0;
+  /// How many times that and what all tensors of the network take.
+  static constexpr double kFactor = 1.5;
+
+  /// `peak` as a multiple of what is expected; 0 as long as there is no base.
+  double ratio(uint64_t peak, uint64_t stated) const {
+    return base == 0 ? 0
+                     : static_cast<double>(peak) /
+                           (static_cast<double>(base) + static_cast<double>(stated));
+  }
+  bool isExceeded(uint64_t peak, uint64_t stated) const { return ratio(peak, stated) > kFactor; }
+};
+
 /// What came of one case.
 struct Outcome {
   Ending::Kind kind = Ending::Kind::Done;
@@ -33,6 +49,8 @@ struct Outcome {
     std::string name, what, message;
   };
   std::vector<Step> steps;
+  /// What memory it had at most, and what all tensors of its network take, in bytes.
+  uint64_t peak = 0, stated = 0;
 
   /// Whether the case ended in a way in which none may end.
   bool isFinding() const { return kind != Ending::Kind::Done; }
@@ -42,16 +60,24 @@ struct Outcome {
   std::vector<std::string> remarks() const;
 };
 
-Outcome outcomeOf(const Ending &ending);
+/// A case that ended well but took more memory than `allowed` ended as Kind::Memory, in the step
+/// that took it.
+Outcome outcomeOf(const Ending &ending, const Allowance &allowed = {});
 
-/// How many cases each step passed, refused, ... .
+/// How many cases ended in which way.
 class Tally {
 public:
-  void add(const Outcome &outcome);
+  /// `changes` are the kinds of what was changed.
+  void add(const Outcome &outcome, std::span<const std::string> changes);
   void print() const;
+  /// The counts as tables in Markdown: of cases, of steps and of kinds of changes.
+  std::string tables() const;
 
 private:
-  std::map<std::string, std::map<std::string, uint64_t>> counts;
+  using Counts = std::map<std::string, uint64_t>;
+
+  Counts endings;
+  std::map<std::string, Counts> steps, changes;
 };
 
 /// The smallest case of a finding.
@@ -69,6 +95,10 @@ public:
   void add(Finding finding) { all.emplace(finding.signature, std::move(finding)); }
   /// Prints all of them; whether `known` has a part of the signature of each.
   bool print(std::span<const std::string> known) const;
+  /// How many there are; without remarks.
+  size_t size() const;
+  /// All of them as a list in Markdown.
+  std::string list() const;
   /// Writes the network of each as .onnx, and list.txt of what they are.
   Expected<void> write(const std::string &folder) const;
 

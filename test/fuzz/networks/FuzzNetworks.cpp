@@ -7,14 +7,15 @@
 //===----------------------------------------------------------------------===//
 //
 // fuzz-networks [--seeds FILE|FOLDER ...] [--cases N] [--seconds S] [--seed N] [--jobs N]
-//               [--known FILE] [--findings FOLDER]
+//               [--known FILE] [--findings FOLDER] [--report FILE]
 //
 // Takes networks, changes up to three things of each (Mutations.h), and has all tools work on what
 // comes of it (Chain.h). Each case has a process of its own with limits of time and memory. It may
-// be refused with a message; it may not end by a signal, take too long or too much memory. What
-// does is a finding. Findings of one kind, at one step and of one cause are one; of each the case
-// is kept that needs the fewest changes. The same seed gives the same cases on every machine,
-// however many run at once. The exit status is 1 if there is a finding that --known does not list.
+// be refused with a message; it may not end by a signal, take too long or too much memory
+// (Allowance in Findings.h). What does is a finding. Findings of one kind, at one step and of one
+// cause are one; of each the case is kept that needs the fewest changes. The same seed gives the
+// same cases on every machine, however many run at once. The exit status is 1 if there is a finding
+// that --known does not list.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +25,7 @@
 #include "test/fuzz/networks/Seeds.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
@@ -35,12 +37,14 @@ using namespace tpuc::fuzz;
 
 namespace {
 
-constexpr size_t kMostMutations = 3;
+/// How many changes a case has. Few, as a rule: of networks with many, most are refused at once.
+constexpr size_t kNumMutations[] = {1, 1, 1, 2, 2, 3};
+constexpr size_t kMostMutations = std::ranges::max(kNumMutations);
 constexpr uint64_t kMostSlow = 10;
 
 struct Options {
   std::vector<std::string> seeds;
-  std::string known, findings, chip = "bm1684x";
+  std::string known, findings, report, chip = "bm1684x";
   uint64_t cases = 0, seed = 1;
   unsigned seconds = 0, jobs = std::max(1U, std::thread::hardware_concurrency());
   Limits limits;
@@ -67,10 +71,14 @@ public:
   const Findings &findings() const { return found; }
   const Tally &tally() const { return counts; }
   uint64_t numCases() const { return numDone; }
+  /// The most memory that a case took, as a multiple of what it is stated to take.
+  double memory() const { return mostMemory; }
+  /// The page of counts, in Markdown.
+  std::string report() const;
 
 private:
   Case caseOf(uint64_t number) const;
-  std::vector<std::string> apply(const Case &which, proto::Model &model) const;
+  std::vector<Change> apply(const Case &which, proto::Model &model) const;
   void start(uint64_t number, const Case &which);
   std::pair<uint64_t, Outcome> finish();
   Outcome runAlone(const Case &which);
@@ -86,7 +94,9 @@ private:
   Guard guard;
   Findings found;
   Tally counts;
+  Allowance allowed;
   uint64_t numDone = 0, numSlow = 0;
+  double mostMemory = 0;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
@@ -96,20 +106,27 @@ Case Fuzzer::caseOf(uint64_t number) const {
   Random random(options.seed * 1000003 + number);
   Case made;
   made.network = random.below(seeds.size());
-  made.mutations.resize(1 + random.below(kMostMutations));
+  made.mutations.resize(random.of(kNumMutations));
   for (uint64_t &mutation : made.mutations)
     mutation = random.next();
   return made;
 }
 
 /// What is done, in words.
-std::vector<std::string> Fuzzer::apply(const Case &which, proto::Model &model) const {
+std::vector<Change> Fuzzer::apply(const Case &which, proto::Model &model) const {
   model = seeds[which.network].model;
-  std::vector<std::string> changes;
+  std::vector<Change> changes;
   for (uint64_t mutation : which.mutations)
-    if (std::string change = mutate(model, operators, mutation); !change.empty())
-      changes.push_back(change);
+    if (Change change = mutate(model, operators, mutation); !change.text.empty())
+      changes.push_back(std::move(change));
   return changes;
+}
+
+std::vector<std::string> kindsOf(const std::vector<Change> &changes) {
+  std::vector<std::string> kinds;
+  for (const Change &change : changes)
+    kinds.push_back(change.kind);
+  return kinds;
 }
 
 void Fuzzer::start(uint64_t number, const Case &which) {
@@ -129,7 +146,7 @@ std::pair<uint64_t, Outcome> Fuzzer::finish() {
   auto [number, ending] = guard.wait();
   std::error_code ignored;
   std::filesystem::remove_all(work / std::to_string(number), ignored);
-  return {number, outcomeOf(ending)};
+  return {number, outcomeOf(ending, allowed)};
 }
 
 Outcome Fuzzer::runAlone(const Case &which) {
@@ -143,6 +160,8 @@ bool Fuzzer::isTimeLeft() const {
 }
 
 void Fuzzer::run() {
+  // A network of few elements takes what any one takes.
+  allowed.base = runAlone({}).peak;
   std::map<uint64_t, Case> running;
   std::map<uint64_t, std::pair<Case, Outcome>> bad;
   uint64_t next = 0;
@@ -155,7 +174,9 @@ void Fuzzer::run() {
     }
     auto [number, outcome] = finish();
     ++numDone;
-    counts.add(outcome);
+    proto::Model ignored;
+    mostMemory = std::max(mostMemory, allowed.ratio(outcome.peak, outcome.stated));
+    counts.add(outcome, kindsOf(apply(running[number], ignored)));
     if (outcome.isFinding() || !outcome.remarks().empty())
       bad[number] = {running[number], outcome};
     running.erase(number);
@@ -195,7 +216,8 @@ void Fuzzer::keep(const Case &which, const Outcome &outcome) {
 
 void Fuzzer::remember(const Case &which, const std::string &signature, bool isRemark) {
   Finding finding;
-  finding.changes = apply(which, finding.model);
+  for (const Change &change : apply(which, finding.model))
+    finding.changes.push_back(change.text);
   finding.network = seeds[which.network].name;
   finding.signature = signature;
   finding.isRemark = isRemark;
@@ -204,6 +226,31 @@ void Fuzzer::remember(const Case &which, const std::string &signature, bool isRe
     finding.signature +=
         ": " + (finding.changes.empty() ? finding.network : subjectOf(finding.changes.back()));
   found.add(std::move(finding));
+}
+
+std::string Fuzzer::report() const {
+  std::string text = fmt::format(
+      "# Fuzzed networks\n\n"
+      "Generated by `./dev fuzz --cases {} --seed {} --report docs/fuzzed-networks.md`; do not "
+      "edit. A case is one of {} small networks with up to {} changes. All tools work on it: "
+      "`model_transform`, the interpreter, `run_calibration`, and `model_deploy` for F32, F16 and "
+      "INT8 with a run of each file on the simulator. Each step may refuse the network with a "
+      "message. No case may end by a signal, take more than {} s of processor time, or take more "
+      "memory than {} times what its tensors and a network of few elements take.\n\n",
+      numDone, options.seed, seeds.size(), kMostMutations, options.limits.seconds,
+      Allowance::kFactor);
+  text += fmt::format("{} cases, {} findings.\n\n", numDone, found.size());
+  text += counts.tables();
+  text += "\n`differs` is a result that the tool itself finds too far from its reference. Here are "
+          "the first cases of each kind of finding, and of results that differ.\n\n";
+  return text + found.list();
+}
+
+Expected<void> writeText(const std::string &path, const std::string &text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  return file ? Expected<void>() : makeError(path, "cannot be written");
 }
 
 Expected<void> runFuzzer(const Options &options, bool &isClean) {
@@ -221,7 +268,11 @@ Expected<void> runFuzzer(const Options &options, bool &isClean) {
   std::filesystem::remove_all(pattern);
   fmt::print("{} cases, seed {}\n", fuzzer.numCases(), options.seed);
   fuzzer.tally().print();
+  fmt::print("  memory       at most {:.2f} of what networks state\n", fuzzer.memory());
   isClean = fuzzer.findings().print(*known);
+  if (!options.report.empty())
+    if (Expected<void> written = writeText(options.report, fuzzer.report()); !written)
+      return written;
   return options.findings.empty() ? Expected<void>() : fuzzer.findings().write(options.findings);
 }
 
@@ -240,6 +291,7 @@ int main(int argc, char **argv) {
   app.add_option("--limit", options.limits.seconds, "seconds that a case may take");
   app.add_option("--known", options.known, "a file of findings that are no error");
   app.add_option("--findings", options.findings, "where the networks of findings go");
+  app.add_option("--report", options.report, "a page of counts in Markdown");
   CLI11_PARSE(app, argc, argv);
   if (options.cases == 0 && options.seconds == 0) {
     fmt::print(stderr, "fuzz-networks: expected --cases or --seconds\n");

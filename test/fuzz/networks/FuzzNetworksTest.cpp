@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -80,6 +81,52 @@ TEST(Guard, SlowWorkIsEnded) {
   EXPECT_EQ(outcome.signature(), "time-out in one");
 }
 
+/// Takes 256 MB in its second step.
+void takeMemory(const Notes &notes) {
+  notes.add("begin one");
+  notes.add(fmt::format("peak {}", peakMemory()));
+  notes.add("passed one");
+  notes.add("states 1000");
+  notes.add("begin two");
+  std::string *volatile text = new std::string(size_t{256} << 20, 'x');
+  delete text;
+  notes.add(fmt::format("peak {}", peakMemory()));
+  notes.add("passed two");
+  notes.add("begin three");
+  notes.add("passed three");
+}
+
+TEST(Guard, WorkThatTakesMoreThanItsNetworkNeedsIsAFinding) {
+  Guard guard({});
+  guard.start(7, takeMemory);
+  const Ending ending = guard.wait().second;
+  EXPECT_GT(ending.peak, uint64_t{256} << 20);
+  EXPECT_EQ(outcomeOf(ending).signature(), "");
+  EXPECT_EQ(outcomeOf(ending, {.base = uint64_t{150} << 20}).signature(), "memory in two");
+  EXPECT_EQ(outcomeOf(ending, {.base = uint64_t{600} << 20}).signature(), "");
+  EXPECT_EQ(outcomeOf(ending).stated, 1000U);
+}
+
+TEST(Tally, SaysHowCasesEnded) {
+  const auto outcomeOfNotes = [](const std::string &notes, Ending::Kind kind) {
+    Ending ending;
+    ending.notes = notes;
+    ending.kind = kind;
+    return outcomeOf(ending);
+  };
+  Tally tally;
+  const std::vector<std::string> changes = {"a constant", "a constant"};
+  tally.add(outcomeOfNotes("begin one\npassed one\n", Ending::Kind::Done), {});
+  tally.add(outcomeOfNotes("begin one\nrefused one: x: is bad\n", Ending::Kind::Done), changes);
+  tally.add(outcomeOfNotes("begin one\nrefused one: x: is bad\n", Ending::Kind::Done), changes);
+  tally.add(outcomeOfNotes("begin one\n", Ending::Kind::TimeOut), changes);
+  const std::string tables = tally.tables();
+  for (const char *row : {"| passed all steps | 1 |", "| refused in one | 2 |", "| time-out | 1 |",
+                          "| step | passed | refused | time-out |", "| one | 1 | 2 | 1 |",
+                          "| change | cases | findings | refused |", "| a constant | 3 | 1 | 2 |"})
+    EXPECT_NE(tables.find(row), std::string::npos) << row << " is not in\n" << tables;
+}
+
 TEST(Guard, GreedyWorkIsEnded) {
   const Outcome outcome = outcomeOfWork([](const Notes &notes) {
     notes.add("begin one");
@@ -100,7 +147,7 @@ TEST(Mutations, AreTheSameForTheSameSeed) {
   for (const Seed &seed : allSeeds()) {
     proto::Model one = seed.model, two = seed.model;
     const std::vector<std::string> operators = {"Relu", "Conv"};
-    EXPECT_EQ(mutate(one, operators, 5), mutate(two, operators, 5)) << seed.name;
+    EXPECT_EQ(mutate(one, operators, 5).text, mutate(two, operators, 5).text) << seed.name;
     EXPECT_EQ(one.SerializeAsString(), two.SerializeAsString()) << seed.name;
   }
 }
@@ -109,9 +156,10 @@ TEST(Mutations, ChangeWhatTheySay) {
   for (const Seed &seed : allSeeds())
     for (uint64_t number = 0; number < 20; ++number) {
       proto::Model changed = seed.model;
-      const std::string what = mutate(changed, {}, number);
+      const Change change = mutate(changed, {}, number);
+      EXPECT_EQ(change.text.empty(), change.kind.empty());
       // A number may be what it was.
-      if (what.empty())
+      if (change.text.empty())
         EXPECT_EQ(changed.SerializeAsString(), seed.model.SerializeAsString()) << seed.name;
     }
 }
@@ -127,7 +175,7 @@ TEST(Mutations, ReachEveryPartOfANetwork) {
   for (const Seed &seed : seeds)
     for (uint64_t number = 0; number < 40; ++number) {
       proto::Model changed = seed.model;
-      const std::string what = mutate(changed, operators, number);
+      const std::string what = mutate(changed, operators, number).text;
       for (const char *part :
            {"constant:", "shape:", "type:", " becomes ", " twice", " lacks ", "of version",
             " is left out", " once more", "output ", " is empty", "NaN", "nan", " makes "})

@@ -52,6 +52,9 @@ uint64_t addressSpace() {
   return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+/// The kernel counts in KiB.
+uint64_t peakOf(const rusage &usage) { return static_cast<uint64_t>(usage.ru_maxrss) << 10; }
+
 void setLimits(const Limits &limits) {
   rlimit space{};
   space.rlim_cur = space.rlim_max = addressSpace() + limits.bytes;
@@ -66,6 +69,12 @@ void setLimits(const Limits &limits) {
 }
 
 } // namespace
+
+uint64_t peakMemory() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return peakOf(usage);
+}
 
 void Notes::add(std::string_view line) const {
   std::string text(line);
@@ -94,15 +103,17 @@ void Guard::start(uint64_t number, const std::function<void(const Notes &)> &wor
 
 std::pair<uint64_t, Ending> Guard::wait() {
   int status = 0;
-  const pid_t child = ::waitpid(-1, &status, 0);
+  rusage usage{};
+  const pid_t child = ::wait4(-1, &status, 0, &usage);
   const auto found = processes.find(child);
   if (found == processes.end()) {
-    std::perror("waitpid");
+    std::perror("wait4");
     std::exit(2);
   }
   const Process process = found->second;
   processes.erase(found);
   Ending ending;
+  ending.peak = peakOf(usage);
   ending.notes = readAndClose(process.notes, 1 << 20);
   ending.errors = readAndClose(process.errors, kMostErrors);
   const bool isMemory = ending.errors.find("out of memory") != std::string::npos;

@@ -33,7 +33,12 @@ struct Ending {
   int signal = 0;
   /// What the work noted, a line each, and what it wrote on the standard error (the last part).
   std::string notes, errors;
+  /// Memory that the process had at most at a time, in bytes, with what it shares with others.
+  uint64_t peak = 0;
 };
+
+/// Memory that this process has had at most at a time, in bytes.
+uint64_t peakMemory();
 
 /// Where work notes what it does, so that it is known also of work that crashes.
 class Notes {

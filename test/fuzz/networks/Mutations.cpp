@@ -67,21 +67,41 @@ public:
   Mutator(proto::Model &model, std::span<const std::string> operators, uint64_t seed)
       : model(model), graph(*model.mutable_graph()), operators(operators), random(seed) {}
 
-  std::string run() {
-    using Change = std::string (Mutator::*)();
+  Change run() {
+    struct Way {
+      std::string (Mutator::*change)();
+      const char *kind;
+    };
+    constexpr Way kAttribute = {&Mutator::changeAttribute, "an attribute"};
+    constexpr Way kConstant = {&Mutator::changeConstant, "a constant"};
+    constexpr Way kShape = {&Mutator::changeShape, "the shape of an input"};
+    constexpr Way kInputs = {&Mutator::changeInputs, "what a node reads"};
     // Attributes and constants are what operators trust most.
-    constexpr Change kChanges[] = {
-        &Mutator::changeAttribute, &Mutator::changeAttribute, &Mutator::changeAttribute,
-        &Mutator::changeAttribute, &Mutator::changeConstant,  &Mutator::changeConstant,
-        &Mutator::changeConstant,  &Mutator::changeShape,     &Mutator::changeShape,
-        &Mutator::changeType,      &Mutator::changeInputs,    &Mutator::changeInputs,
-        &Mutator::changeOutputs,   &Mutator::addAttribute,    &Mutator::dropAttribute,
-        &Mutator::changeOperator,  &Mutator::changeVersion,   &Mutator::repeatNode,
-        &Mutator::addOutput};
+    constexpr Way kWays[] = {kAttribute,
+                             kAttribute,
+                             kAttribute,
+                             kAttribute,
+                             kConstant,
+                             kConstant,
+                             kConstant,
+                             kShape,
+                             kShape,
+                             {&Mutator::changeType, "the type of an input"},
+                             kInputs,
+                             kInputs,
+                             {&Mutator::changeOutputs, "what a node makes"},
+                             {&Mutator::addAttribute, "an attribute more"},
+                             {&Mutator::dropAttribute, "an attribute less"},
+                             {&Mutator::changeOperator, "an operator"},
+                             {&Mutator::changeVersion, "the version of the operators"},
+                             {&Mutator::repeatNode, "a node twice"},
+                             {&Mutator::addOutput, "an output more"}};
     // What one of them cannot do, another one can.
-    for (int trial = 0; trial < 8; ++trial)
-      if (std::string done = (this->*random.of(kChanges))(); !done.empty())
-        return done;
+    for (int trial = 0; trial < 8; ++trial) {
+      const Way &way = random.of(kWays);
+      if (std::string done = (this->*way.change)(); !done.empty())
+        return {done, way.kind};
+    }
     return {};
   }
 
@@ -388,7 +408,7 @@ private:
 
 } // namespace
 
-std::string mutate(proto::Model &model, std::span<const std::string> operators, uint64_t seed) {
+Change mutate(proto::Model &model, std::span<const std::string> operators, uint64_t seed) {
   return Mutator(model, operators, seed).run();
 }
 

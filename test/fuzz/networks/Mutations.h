@@ -35,12 +35,17 @@ private:
   std::mt19937_64 engine;
 };
 
+struct Change {
+  /// What was done, such as "Conv.strides[0] = 0"; empty if there was nothing to change.
+  std::string text;
+  /// What was changed, such as "an attribute".
+  std::string kind;
+};
+
 /// Changes one thing of a network: an attribute, a constant, a shape, a type, what a node reads or
 /// makes, which operator it is, or the version of the operators. `operators` are those that a node
-/// may become. What is changed, and to what, depends on `seed` and the network only. Returns what
-/// was done, such as "Conv.strides[0] = 0"; empty if there was nothing to change.
-std::string mutate(onnx::proto::Model &model, std::span<const std::string> operators,
-                   uint64_t seed);
+/// may become. What is changed, and to what, depends on `seed` and the network only.
+Change mutate(onnx::proto::Model &model, std::span<const std::string> operators, uint64_t seed);
 
 /// All operators of some networks, each once, sorted.
 std::vector<std::string> operatorsOf(std::span<const onnx::proto::Model> models);
