@@ -84,8 +84,8 @@ TEST_F(GroupMemoryTest, WhatIsReadLaterStays) {
 }
 
 TEST_F(GroupMemoryTest, LessIsFoundWhereItCostsLittle) {
-  const llvm::ArrayRef<GroupTable::Option> cuts = table->known(0, 3);
-  const auto *tiled = llvm::find_if(cuts, [&](const GroupTable::Option &option) {
+  const std::vector<GroupTable::Option> cuts = table->known(0, 3);
+  const auto tiled = llvm::find_if(cuts, [&](const GroupTable::Option &option) {
     return peak({option.choice}).bytes > 2 * kTensor;
   });
   ASSERT_NE(tiled, cuts.end());

@@ -20,8 +20,6 @@ int64_t numberOf(Range range, int64_t extent) {
   return range.size * 4 + (range.begin == 0 ? 1 : 0) + (range.end() == extent ? 2 : 0);
 }
 
-int64_t numberOf(Operation *op) { return static_cast<int64_t>(reinterpret_cast<uintptr_t>(op)); }
-
 StringRef bytesOf(const CostKey &key) {
   return {reinterpret_cast<const char *>(key.data()), key.size() * sizeof(int64_t)};
 }
@@ -33,22 +31,6 @@ bool dependsOnPlace(const TileModel &model, unsigned axis) {
            return operand.isPresent && operand.maps[axis].kind == AxisMap::Whole &&
                   operand.extents[axis] > 1;
          });
-}
-
-CostKey keyOf(const TiledOp &tiled) {
-  CostKey key = {numberOf(tiled.op)};
-  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
-    AxisTile along{.result = tiled.result.tile[axis]};
-    for (auto [local, operand] : llvm::zip_equal(tiled.operands, tiled.model->operands))
-      if (operand.isPresent)
-        along.operands.emplace_back(local.tile[axis],
-                                    (local.held ? *local.held : local.tile)[axis]);
-    along.appendTo(key, *tiled.model, axis);
-  }
-  for (auto [index, local] : llvm::enumerate(tiled.operands))
-    if (local.isInPlace)
-      key.push_back(static_cast<int64_t>(index));
-  return key;
 }
 
 } // namespace
@@ -64,6 +46,22 @@ void AxisTile::appendTo(CostKey &key, const TileModel &model, unsigned axis) con
     key.push_back(numberOf(operand->second, each.extents[axis]));
     ++operand;
   }
+}
+
+CostKey GroupCosts::keyOf(const TiledOp &tiled) {
+  CostKey key = {kindOf(tiled.op)};
+  for (unsigned axis = 0; axis < kNumAxes; ++axis) {
+    AxisTile along{.result = tiled.result.tile[axis]};
+    for (auto [local, operand] : llvm::zip_equal(tiled.operands, tiled.model->operands))
+      if (operand.isPresent)
+        along.operands.emplace_back(local.tile[axis],
+                                    (local.held ? *local.held : local.tile)[axis]);
+    along.appendTo(key, *tiled.model, axis);
+  }
+  for (auto [index, local] : llvm::enumerate(tiled.operands))
+    if (local.isInPlace)
+      key.push_back(static_cast<int64_t>(index));
+  return key;
 }
 
 /// Gives every tensor a place of its own; what all of them take.
@@ -104,7 +102,7 @@ std::optional<GroupCosts::Work> GroupCosts::compute(const TiledOp &tiled) {
 }
 
 std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index) {
-  CostKey key = {numberOf(tiled.op), index};
+  CostKey key = {kindOf(tiled.op), index};
   const bool isResult = index == tiled.op->getNumOperands();
   const Tile &tile = isResult ? tiled.result.tile : tiled.operands[index].tile;
   const AxisExtents &extents =
@@ -123,7 +121,7 @@ std::optional<int64_t> GroupCosts::transfer(const TiledOp &tiled, unsigned index
 }
 
 int64_t GroupCosts::bytes(Operation *op, const TileModel &model, unsigned index, const Tile &tile) {
-  CostKey key = {numberOf(op), index};
+  CostKey key = {kindOf(op), index};
   for (const Range &range : tile)
     key.append({range.begin, range.size});
   // Models of the same op may see another shape.

@@ -10,6 +10,7 @@
 #define TPUC_CODEGEN_GROUP_GROUPCOSTS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/SharedMap.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -29,8 +30,9 @@ struct AxisTile {
   void appendTo(CostKey &key, const TileModel &model, unsigned axis) const;
 };
 
-/// Asks the chip what tiles cost, each question once. Tiles of equal sizes at the same edges of
-/// their tensors cost the same, to the cycle, so several threads may ask at once.
+/// Asks the chip what tiles cost, each question once for all ops of one kind (OpKinds.h). Tiles of
+/// equal sizes at the same edges of their tensors cost the same, to the cycle, so several threads
+/// may ask at once.
 class GroupCosts {
 public:
   explicit GroupCosts(const Backend &backend) : backend(backend) {}
@@ -47,11 +49,15 @@ public:
   /// The bytes of a tile in each lane of its space (`TileModel::localBytes`).
   int64_t bytes(mlir::Operation *op, const TileModel &model, unsigned index, const Tile &tile);
 
+  int64_t kindOf(mlir::Operation *op) { return kinds.of(op); }
+
 private:
+  CostKey keyOf(const TiledOp &tiled);
   Footprint place(TiledOp &tiled) const;
   std::optional<Work> measure(TiledOp tiled) const;
 
   const Backend &backend;
+  OpKinds kinds;
   SharedMap<llvm::StringMap<std::optional<Work>>> works;
   SharedMap<llvm::StringMap<std::optional<int64_t>>> transfers;
   SharedMap<llvm::StringMap<int64_t>> sizes;

@@ -220,10 +220,13 @@ void addChanges(GroupTable &table, const Partition &partition, size_t first, siz
   const unsigned end = partition[first + count - 1].end();
   for (const GroupTable::Option &option : table.options(begin, end - begin))
     made.push_back({first, count, {option.choice}});
-  for (unsigned middle = begin + 1; middle < end; ++middle)
-    for (const GroupTable::Option &front : table.known(begin, middle - begin).take_front(kWays))
-      for (const GroupTable::Option &back : table.known(middle, end - middle).take_front(kWays))
+  for (unsigned middle = begin + 1; middle < end; ++middle) {
+    const std::vector<GroupTable::Option> fronts = table.known(begin, middle - begin);
+    const std::vector<GroupTable::Option> backs = table.known(middle, end - middle);
+    for (const GroupTable::Option &front : ArrayRef(fronts).take_front(kWays))
+      for (const GroupTable::Option &back : ArrayRef(backs).take_front(kWays))
         made.push_back({first, count, {front.choice, back.choice}});
+  }
 }
 
 /// What a group may become, by itself and together with a few on each side; concatenations that

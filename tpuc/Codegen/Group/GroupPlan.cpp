@@ -103,7 +103,7 @@ void GroupPlan::mergeLifetimes() {
 }
 
 Expected<std::shared_ptr<const TileModel>> GroupPlanner::model(Operation *op, TileLayout layout) {
-  const std::pair key(op, static_cast<unsigned>(layout));
+  const std::pair key(kindOf(op), static_cast<unsigned>(layout));
   if (const auto known = models.find(key))
     return *known;
   Expected<TileModel> made = layout != TileLayout::Flat && isInPlaceConcat(op, backend)
@@ -116,22 +116,33 @@ Expected<std::shared_ptr<const TileModel>> GroupPlanner::model(Operation *op, Ti
 
 SmallVector<TileLayout> GroupPlanner::tileLayoutsOf(ArrayRef<Operation *> layers) {
   return codegen::tileLayoutsOf(layers, [&](Operation *op) {
-    if (const std::optional<bool> known = areFree.find(op))
+    const int64_t kind = kindOf(op);
+    if (const std::optional<bool> known = areFree.find(kind))
       return *known;
-    return areFree.add(op, takesAnyOrder(op, backend.info()));
+    return areFree.add(kind, takesAnyOrder(op, backend.info()));
   });
+}
+
+Expected<std::shared_ptr<const Tiling>> GroupPlanner::tilingOf(Operation *layer) {
+  const int64_t kind = kindOf(layer);
+  if (const auto known = tilings.find(kind))
+    return *known;
+  Expected<Tiling> made = planTiling(layer, backend, capacity);
+  if (!made)
+    return propagate(made);
+  return tilings.add(kind, std::make_shared<const Tiling>(std::move(*made)));
 }
 
 Expected<GroupPlan> GroupPlanner::alone(Operation *layer) {
   if (const auto known = singles.find(layer))
     return **known;
   GroupDraft draft(*this, layer);
-  Expected<Tiling> tiles = planTiling(layer, backend, capacity);
+  Expected<std::shared_ptr<const Tiling>> tiles = tilingOf(layer);
   if (!tiles)
     return propagate(tiles);
   if (Expected<void> connected = draft.connect(TileLayout::Flat); !connected)
     return propagate(connected);
-  draft.takeTilings(*tiles);
+  draft.takeTilings(**tiles);
   if (Expected<void> measured = draft.measure(); !measured)
     return propagate(measured);
   if (Expected<void> fits = planSteps(draft.plan, capacity, heuristics.overlap); !fits)

@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Group/GroupCosts.h"
 #include "tpuc/Codegen/Group/GroupInfo.h"
 #include "tpuc/Codegen/Heuristics.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include <map>
@@ -121,7 +122,9 @@ struct SuffixCache {
 
 class GroupDraft;
 
-/// Plans groups for one chip. Several threads may ask at once, as long as nobody changes the ops.
+/// Plans groups for one chip. What does not depend on the neighbours of a layer is found out once
+/// for all ops of its kind (OpKinds.h). Several threads may ask at once, as long as nobody changes
+/// the ops.
 class GroupPlanner {
 public:
   /// `capacity`: what groups may use. `resident`: constant operands that are loaded once for the
@@ -147,11 +150,17 @@ public:
   Expected<std::vector<std::shared_ptr<const GroupPlan>>>
   cuts(llvm::ArrayRef<mlir::Operation *> layers, int64_t fewest = 1, SuffixCache *tails = nullptr);
 
+  /// The number of the kind of an op.
+  int64_t kindOf(mlir::Operation *op) { return costs.kindOf(op); }
+  /// Whether an operand is loaded once for the whole network.
+  bool isResident(mlir::OpOperand &operand) const { return resident.contains(&operand); }
+
 private:
   friend class GroupDraft;
   Expected<std::shared_ptr<const GroupPlan>>
   tileInto(const TileCounts &counts, const GroupDraft &connected, SuffixCache &tails);
   Expected<std::shared_ptr<const TileModel>> model(mlir::Operation *op, TileLayout layout);
+  Expected<std::shared_ptr<const Tiling>> tilingOf(mlir::Operation *layer);
   llvm::SmallVector<TileLayout> tileLayoutsOf(llvm::ArrayRef<mlir::Operation *> layers);
 
   const Backend &backend;
@@ -159,10 +168,10 @@ private:
   llvm::DenseSet<mlir::OpOperand *> resident;
   Heuristics heuristics;
   GroupCosts costs;
-  SharedMap<
-      llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, std::shared_ptr<const TileModel>>>
-      models;
-  SharedMap<llvm::DenseMap<mlir::Operation *, bool>> areFree;
+  /// By kinds.
+  SharedMap<llvm::DenseMap<std::pair<int64_t, unsigned>, std::shared_ptr<const TileModel>>> models;
+  SharedMap<llvm::DenseMap<int64_t, bool>> areFree;
+  SharedMap<llvm::DenseMap<int64_t, std::shared_ptr<const Tiling>>> tilings;
   SharedMap<llvm::DenseMap<mlir::Operation *, std::shared_ptr<const GroupPlan>>> singles;
 };
 

@@ -13,6 +13,8 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -59,6 +61,10 @@ Expected<std::vector<GroupPlan>> codegen::separateGroups(ArrayRef<Operation *> l
   return groups;
 }
 
+/// How many groups that follow each other may become one, and how often.
+static constexpr size_t kMostJoined = 6;
+static constexpr unsigned kJoinRounds = 8;
+
 /// How many groups in a row may be impossible before longer ones are given up.
 static constexpr unsigned kMaxFailures = 3;
 
@@ -73,9 +79,8 @@ static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
   return members.size() % (areRows ? kCoarseStepOfRows : kCoarseStep) != 0;
 }
 
-static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool isAlone) {
-  return {.choice = {.first = first,
-                     .count = static_cast<unsigned>(plan.layers.size()),
+static GroupTable::Option optionOf(const GroupPlan &plan, bool isAlone) {
+  return {.choice = {.count = static_cast<unsigned>(plan.layers.size()),
                      .isAlone = isAlone,
                      .counts = plan.counts},
           .estimate = plan.estimate,
@@ -85,15 +90,76 @@ static GroupTable::Option optionOf(const GroupPlan &plan, unsigned first, bool i
 
 bool GroupTable::isFree(unsigned layer) const { return isInPlaceConcat(layers[layer], backend); }
 
+GroupTable::GroupTable(ArrayRef<Operation *> layers, GroupPlanner &planner, const Backend &backend)
+    : layers(layers.vec()), planner(planner), backend(backend) {
+  findStandings();
+}
+
+void GroupTable::findStandings() {
+  llvm::DenseMap<Operation *, unsigned> numberOf;
+  llvm::DenseMap<Value, Place> last;
+  for (auto [index, layer] : llvm::enumerate(layers)) {
+    const auto number = static_cast<unsigned>(index);
+    Standing standing = {.kind = planner.kindOf(layer), .lastReader = number};
+    for (OpOperand &operand : layer->getOpOperands()) {
+      Standing::Operand read = {.isResident = planner.isResident(operand)};
+      if (const auto maker = numberOf.find(operand.get().getDefiningOp()); maker != numberOf.end())
+        read.maker = maker->second;
+      if (const auto before = last.find(operand.get()); before != last.end())
+        read.before = before->second;
+      last[operand.get()] = {number, operand.getOperandNumber()};
+      standing.operands.push_back(read);
+    }
+    standings.push_back(std::move(standing));
+    numberOf[layer] = number;
+  }
+  for (auto [layer, standing] : llvm::zip_equal(layers, standings)) {
+    const Value result = givenResult(layer);
+    standing.isRead = result.use_empty();
+    for (Operation *user : result.getUsers())
+      if (const auto reader = numberOf.find(user); reader != numberOf.end())
+        standing.lastReader = std::max(standing.lastReader, reader->second);
+      else
+        standing.isRead = true;
+  }
+}
+
+/// Layers of the same kinds make the same groups if they read the same ones of each other, and
+/// equally often what others make, and if others read the same of them.
+GroupTable::Shape GroupTable::shapeOf(unsigned first, unsigned count, int64_t fewest) const {
+  enum : uint64_t { kOutside, kSeen, kMade };
+  SmallVector<uint64_t, 512> words = {count, static_cast<uint64_t>(fewest)};
+  for (unsigned layer = first; layer < first + count; ++layer) {
+    const Standing &standing = standings[layer];
+    const bool isStored = standing.isRead || standing.lastReader >= first + count;
+    words.push_back(static_cast<uint64_t>(standing.kind) << 1 | (isStored ? 1 : 0));
+    for (const Standing::Operand &operand : standing.operands) {
+      words.push_back(operand.isResident ? 1 : 0);
+      if (operand.maker && *operand.maker >= first)
+        words.append({kMade, layer - *operand.maker});
+      else if (operand.before && operand.before->layer >= first)
+        words.append({kSeen, layer - operand.before->layer, operand.before->operand});
+      else
+        words.push_back(kOutside);
+    }
+  }
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      {reinterpret_cast<const uint8_t *>(words.data()), words.size() * sizeof(words[0])});
+  return {hash.low64, hash.high64};
+}
+
 /// All ways to tile several layers, into about `fewest` parts at least.
-GroupTable::Options GroupTable::cut(unsigned first, unsigned count, int64_t fewest,
-                                    SuffixCache *tails) {
+std::shared_ptr<const GroupTable::Options> GroupTable::cut(unsigned first, unsigned count,
+                                                           int64_t fewest, SuffixCache *tails) {
+  const Shape shape = shapeOf(first, count, fewest);
+  if (const auto known = shapes.find(shape))
+    return *known;
   Options made;
   if (auto cuts = planner.cuts(ArrayRef(layers).slice(first, count), fewest, tails))
     for (const std::shared_ptr<const GroupPlan> &plan : *cuts)
-      made.push_back(optionOf(*plan, first, /*isAlone=*/false));
+      made.push_back(optionOf(*plan, /*isAlone=*/false));
   llvm::stable_sort(made, [](const Option &a, const Option &b) { return a.estimate < b.estimate; });
-  return made;
+  return shapes.add(shape, std::make_shared<const Options>(std::move(made)));
 }
 
 Expected<void> GroupTable::fillSingle(unsigned first) {
@@ -102,13 +168,13 @@ Expected<void> GroupTable::fillSingle(unsigned first) {
   };
   if (isFree(first)) {
     // By itself, a concatenation moves data or nothing at all.
-    add({.choice = {.first = first, .isAlone = true}});
+    add({.choice = {.isAlone = true}});
     return {};
   }
   Expected<GroupPlan> alone = planner.alone(layers[first]);
   if (!alone)
     return named(layers[first], alone.error());
-  add(optionOf(*alone, first, /*isAlone=*/true));
+  add(optionOf(*alone, /*isAlone=*/true));
   return {};
 }
 
@@ -134,14 +200,14 @@ void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, SuffixCac
   front.isOver |= front.failures == kMaxFailures || front.reach < end;
   if (front.isOver || isPassedOver(members, end == numLayers()))
     return;
-  Options made = cut(first, end - first, front.fewest, &tails);
-  front.failures = made.empty() ? front.failures + 1 : 0;
-  if (made.empty())
+  const auto made = cut(first, end - first, front.fewest, &tails);
+  front.failures = made->empty() ? front.failures + 1 : 0;
+  if (made->empty())
     return;
   front.fewest = std::numeric_limits<int64_t>::max();
-  for (const Option &option : made)
+  for (const Option &option : *made)
     front.fewest = std::min(front.fewest, option.choice.numParts());
-  table.add(Interval(first, end - first), std::make_shared<const Options>(std::move(made)));
+  table.add(Interval(first, end - first), made);
 }
 
 /// What is known of a group comes from the one that begins alike and is a layer shorter, and from
@@ -155,7 +221,8 @@ Expected<void> GroupTable::fill(ThreadPool &threads) {
   Followers ends(numLayers() + 1, numLayers());
   const auto fillEnd = [&](unsigned end) {
     SuffixCache tails;
-    for (unsigned first = end - 1; first-- > 0;) {
+    const unsigned least = end - std::min(end, kWindow);
+    for (unsigned first = end - 1; first-- > least;) {
       if (first + 2 < end)
         ends.await(end - 1, first);
       fronts[first].reach = std::min(fronts[first].reach, reaches[end - 2]);
@@ -173,19 +240,38 @@ Expected<void> GroupTable::fill(ThreadPool &threads) {
   return {};
 }
 
-ArrayRef<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
-  const Interval interval(first, count);
-  if (const auto known = table.find(interval))
-    return **known;
-  Options made;
-  if (standsTogether(ArrayRef(layers).slice(first, count)))
-    made = cut(first, count);
-  return *table.add(interval, std::make_shared<const Options>(std::move(made)));
+std::shared_ptr<const GroupTable::Options> GroupTable::lookup(unsigned first,
+                                                              unsigned count) const {
+  return table.find(Interval(first, count)).value_or(nullptr);
 }
 
-ArrayRef<GroupTable::Option> GroupTable::known(unsigned first, unsigned count) const {
-  const auto found = table.find(Interval(first, count));
-  return found ? ArrayRef<Option>(**found) : ArrayRef<Option>();
+/// Of a group that may not have been looked at yet.
+std::shared_ptr<const GroupTable::Options> GroupTable::lookedAt(unsigned first, unsigned count) {
+  if (auto known = lookup(first, count))
+    return known;
+  auto made = std::make_shared<const Options>();
+  if (count <= kMostLayers && standsTogether(ArrayRef(layers).slice(first, count)))
+    made = cut(first, count);
+  return table.add(Interval(first, count), std::move(made));
+}
+
+/// The options of a group that begins with `first`.
+static std::vector<GroupTable::Option>
+startingAt(unsigned first, const std::shared_ptr<const std::vector<GroupTable::Option>> &options) {
+  std::vector<GroupTable::Option> own;
+  if (options)
+    own = *options;
+  for (GroupTable::Option &option : own)
+    option.choice.first = first;
+  return own;
+}
+
+std::vector<GroupTable::Option> GroupTable::options(unsigned first, unsigned count) {
+  return startingAt(first, lookedAt(first, count));
+}
+
+std::vector<GroupTable::Option> GroupTable::known(unsigned first, unsigned count) const {
+  return startingAt(first, lookup(first, count));
 }
 
 int64_t GroupTable::estimateOf(const GroupChoice &choice) const {
@@ -201,37 +287,81 @@ ArrayRef<GroupChoice> GroupTable::retilings(const GroupChoice &group) {
   if (const auto known = singleTilings.find(group.first))
     return **known;
   std::vector<GroupChoice> made;
-  const TileCounts &own = options(group.first, 1).front().choice.counts;
-  for (const Option &option : cut(group.first, 1))
+  const TileCounts &own = lookedAt(group.first, 1)->front().choice.counts;
+  for (const Option &option : startingAt(group.first, cut(group.first, 1)))
     if (option.choice.counts != own)
       made.push_back(option.choice);
   return *singleTilings.add(group.first,
                             std::make_shared<const std::vector<GroupChoice>>(std::move(made)));
 }
 
-Partition GroupTable::best(const GroupWeights &weights) const {
-  const auto weightOf = [&](const Option &option) {
-    return weights.estimate * static_cast<double>(option.estimate) +
-           weights.compute * static_cast<double>(option.compute) +
-           weights.transfers * static_cast<double>(option.transfers);
-  };
+static double weightOf(const GroupTable::Option &option, const GroupWeights &weights) {
+  return weights.estimate * static_cast<double>(option.estimate) +
+         weights.compute * static_cast<double>(option.compute) +
+         weights.transfers * static_cast<double>(option.transfers);
+}
+
+Partition GroupTable::best(const GroupWeights &weights) {
   const unsigned numLayers = this->numLayers();
   std::vector<double> behind(numLayers + 1, 0);
-  std::vector<const Option *> chosen(numLayers, nullptr);
+  std::vector<std::optional<GroupChoice>> chosen(numLayers);
   for (unsigned first = numLayers; first-- > 0;)
-    for (unsigned end = first + 1; end <= numLayers; ++end) {
-      for (const Option &option : known(first, end - first)) {
-        const double weight = weightOf(option) + behind[end];
+    for (unsigned end = first + 1; end <= std::min(numLayers, first + kWindow); ++end) {
+      const auto options = lookup(first, end - first);
+      if (!options)
+        continue;
+      for (const Option &option : *options) {
+        const double weight = weightOf(option, weights) + behind[end];
         if (chosen[first] && weight >= behind[first])
           continue;
         behind[first] = weight;
-        chosen[first] = &option;
+        chosen[first] = option.choice;
+        chosen[first]->first = first;
       }
     }
   Partition partition;
-  for (unsigned first = 0; first < numLayers; first = chosen[first]->choice.end())
-    partition.push_back(chosen[first]->choice);
+  for (unsigned first = 0; first < numLayers; first = chosen[first]->end())
+    partition.push_back(*chosen[first]);
+  for (unsigned round = 0; round < kJoinRounds; ++round) {
+    Partition longer = joined(partition, weights);
+    if (longer == partition)
+      break;
+    partition = std::move(longer);
+  }
   return partition;
+}
+
+/// The partition with the least weight of those in which each group is one of `partition`, or
+/// several that follow each other. Those of few layers have all been looked at before.
+Partition GroupTable::joined(Partition partition, const GroupWeights &weights) {
+  std::vector<double> behind(partition.size() + 1, 0);
+  std::vector<std::pair<GroupChoice, size_t>> chosen(partition.size());
+  for (size_t number = partition.size(); number-- > 0;) {
+    const GroupChoice &own = partition[number];
+    chosen[number] = {own, number + 1};
+    for (const Option &option : known(own.first, own.count))
+      if (option.choice == own)
+        behind[number] = weightOf(option, weights) + behind[number + 1];
+    const size_t most = std::min(partition.size(), number + kMostJoined);
+    for (size_t end = number + 2; end <= most; ++end) {
+      const unsigned count = partition[end - 1].end() - own.first;
+      if (count <= kFineLength)
+        continue;
+      if (count > kMostLayers)
+        break;
+      for (const Option &option : options(own.first, count)) {
+        const double weight = weightOf(option, weights) + behind[end];
+        if (weight >= behind[number])
+          continue;
+        behind[number] = weight;
+        chosen[number] = {option.choice, end};
+      }
+    }
+  }
+  Partition longer;
+  for (size_t number = 0; number < partition.size(); number = chosen[number].second)
+    longer.push_back(chosen[number].first);
+  return longer;
 }
 
 Expected<GroupPlan> GroupTable::plan(const GroupChoice &choice) {

@@ -54,13 +54,13 @@ struct GroupWeights {
   double estimate = 1, compute = 0, transfers = 0;
 };
 
-/// The groups that the layers of a sub-network can make, and what each takes by itself. Once it is
-/// filled several threads may ask at once, as long as nobody changes the ops.
+/// The groups that the layers of a sub-network can make, and what each takes by itself. Groups of
+/// equal layers that read each other alike are looked at once. Once it is filled several threads
+/// may ask at once, as long as nobody changes the ops.
 class GroupTable {
 public:
   GroupTable(llvm::ArrayRef<mlir::Operation *> layers, GroupPlanner &planner,
-             const Backend &backend)
-      : layers(layers.vec()), planner(planner), backend(backend) {}
+             const Backend &backend);
 
   /// A way to tile a group.
   struct Option {
@@ -68,17 +68,22 @@ public:
     int64_t estimate = 0, compute = 0, transfers = 0;
   };
 
-  /// Looks at all groups: from each layer on longer and longer ones, until several in a row are
-  /// impossible. Errors name the layer that is not even possible by itself.
+  /// The most layers of the groups that `fill` looks at, and of those that `best` makes.
+  static constexpr unsigned kWindow = 96, kMostLayers = 1024;
+
+  /// Looks at groups of up to `kWindow` layers: from each layer on longer and longer ones, until
+  /// several in a row are impossible. Errors name the layer that is not even possible by itself.
   Expected<void> fill(ThreadPool &threads);
   /// From the tail to the head: behind each layer the groups are known that weigh least, so its
-  /// group is the one that weighs least together with them.
-  Partition best(const GroupWeights &weights) const;
+  /// group is the one that weighs least together with them. Then groups that follow each other are
+  /// made one, up to `kMostLayers`, where that weighs less.
+  Partition best(const GroupWeights &weights);
   /// The ways to tile a group of `count` layers, the one with the least estimate first; none if it
-  /// is not possible. For a concatenation by itself one that says nothing.
-  llvm::ArrayRef<Option> options(unsigned first, unsigned count);
+  /// is not possible, or of more than `kMostLayers`. For a concatenation by itself one that says
+  /// nothing.
+  std::vector<Option> options(unsigned first, unsigned count);
   /// Those of them that have been looked at.
-  llvm::ArrayRef<Option> known(unsigned first, unsigned count) const;
+  std::vector<Option> known(unsigned first, unsigned count) const;
   /// What a group that has been looked at takes by itself.
   int64_t estimateOf(const GroupChoice &choice) const;
   llvm::ArrayRef<mlir::Operation *> layersOf(const GroupChoice &choice) const {
@@ -105,15 +110,47 @@ private:
     unsigned reach = std::numeric_limits<unsigned>::max();
     bool isOver = false;
   };
+  /// Of groups that begin with layer 0: where they begin does not matter.
   using Options = std::vector<Option>;
+  /// Where a value has been met before: in which layer, and as which operand.
+  struct Place {
+    unsigned layer = 0, operand = 0;
+  };
+  /// How a layer stands beside others, whatever group it is in.
+  struct Standing {
+    int64_t kind = 0;
+    /// The last of the layers that reads it; its own number if none does.
+    unsigned lastReader = 0;
+    /// Whether other ops read it, or none.
+    bool isRead = false;
+    struct Operand {
+      /// The layer that makes it.
+      std::optional<unsigned> maker = std::nullopt;
+      /// Where it was an operand last.
+      std::optional<Place> before = std::nullopt;
+      bool isResident = false;
+    };
+    llvm::SmallVector<Operand, 3> operands = {};
+  };
+  /// Equal for groups that have the same options.
+  using Shape = std::pair<uint64_t, uint64_t>;
+
   std::vector<unsigned> reaches() const;
+  void findStandings();
+  Shape shapeOf(unsigned first, unsigned count, int64_t fewest) const;
   Expected<void> fillSingle(unsigned first);
   void fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails);
-  Options cut(unsigned first, unsigned count, int64_t fewest = 1, SuffixCache *tails = nullptr);
+  std::shared_ptr<const Options> cut(unsigned first, unsigned count, int64_t fewest = 1,
+                                     SuffixCache *tails = nullptr);
+  std::shared_ptr<const Options> lookup(unsigned first, unsigned count) const;
+  std::shared_ptr<const Options> lookedAt(unsigned first, unsigned count);
+  Partition joined(Partition partition, const GroupWeights &weights);
 
   std::vector<mlir::Operation *> layers;
   GroupPlanner &planner;
   const Backend &backend;
+  std::vector<Standing> standings;
+  SharedMap<llvm::DenseMap<Shape, std::shared_ptr<const Options>>> shapes;
   SharedMap<llvm::DenseMap<Interval, std::shared_ptr<const Options>>> table;
   SharedMap<llvm::DenseMap<unsigned, std::shared_ptr<const std::vector<GroupChoice>>>>
       singleTilings;

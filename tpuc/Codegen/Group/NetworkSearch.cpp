@@ -189,9 +189,8 @@ std::optional<Partition> changed(const Partition &partition, const GroupChange &
 void NetworkSearcher::addPairs(unsigned first, unsigned middle, unsigned end,
                                std::vector<GroupChange> &changes) {
   constexpr size_t kWays = 2;
-  // Looking at further groups may move those of the table.
-  const std::vector<GroupTable::Option> front = table.options(first, middle - first).vec();
-  const std::vector<GroupTable::Option> back = table.options(middle, end - middle).vec();
+  const std::vector<GroupTable::Option> front = table.options(first, middle - first);
+  const std::vector<GroupTable::Option> back = table.options(middle, end - middle);
   for (const GroupTable::Option &one : ArrayRef(front).take_front(kWays))
     for (const GroupTable::Option &other : ArrayRef(back).take_front(kWays))
       changes.push_back({.first = first, .end = end, .groups = {one.choice, other.choice}});
@@ -205,8 +204,8 @@ void NetworkSearcher::addChanges(const Partition &partition, size_t number,
   constexpr unsigned kReach = 4;
   const GroupChoice &group = partition[number];
   const auto addWhole = [&](unsigned end, size_t most) {
-    for (const GroupTable::Option &option :
-         table.options(group.first, end - group.first).take_front(most))
+    const std::vector<GroupTable::Option> options = table.options(group.first, end - group.first);
+    for (const GroupTable::Option &option : ArrayRef(options).take_front(most))
       changes.push_back({.first = group.first, .end = end, .groups = {option.choice}});
   };
   addWhole(group.end(), kCuts);

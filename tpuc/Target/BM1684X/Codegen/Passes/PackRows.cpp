@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Group/GroupSearch.h"
+#include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Codegen/WindowClone.h"
@@ -16,6 +17,10 @@
 #include "tpuc/Support/ThreadPool.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/PackedRows.h"
 #include "tpuc/Target/BM1684X/Codegen/Passes/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -53,8 +58,13 @@ public:
   Expected<void> run();
 
 private:
+  /// Numbers that are equal for windows whose estimates are.
+  using WindowKey = std::vector<int64_t>;
+
   /// Also the convolution behind, which then is another op.
   Expected<void> pack(tpu::ConvOp op);
+  WindowKey keyOf(tpu::ConvOp op, const RowWindow &window);
+  std::optional<RowCandidate> candidateFor(tpu::ConvOp op, PackedRows &rows);
   RowWindow windowAround(tpu::ConvOp op, PackedRows &rows);
   std::optional<RowCandidate> leastOf(tpu::ConvOp op, ArrayRef<RowChoice> choices,
                                       const RowWindow &window);
@@ -66,6 +76,8 @@ private:
   /// loaded faster than the convolutions are computed.
   double transferShare = 0;
   llvm::DenseSet<Operation *> gone;
+  OpKinds kinds;
+  std::map<WindowKey, std::optional<RowCandidate>> known;
 };
 
 /// Weights have to be loaded, and convolutions computed; where the former takes longer, transfers
@@ -207,13 +219,47 @@ std::optional<RowCandidate> RowPacker::leastOf(tpu::ConvOp op, ArrayRef<RowChoic
   return best;
 }
 
-Expected<void> RowPacker::pack(tpu::ConvOp op) {
-  PackedRows rows(op, backend);
+/// The kinds of the ops, which of each other they read, which of them read the same from outside,
+/// and how often others read them.
+RowPacker::WindowKey RowPacker::keyOf(tpu::ConvOp op, const RowWindow &window) {
+  llvm::MapVector<Operation *, int64_t> numbers;
+  for (Operation *each : window.ops)
+    numbers.try_emplace(each, static_cast<int64_t>(numbers.size()));
+  WindowKey key = {window.begin ? 1 : 0, window.end ? 1 : 0, numbers.lookup(op)};
+  llvm::DenseMap<Value, int64_t> outside;
+  for (auto [each, number] : numbers) {
+    key.push_back(kinds.ofChanging(each));
+    for (Value operand : each->getOperands()) {
+      const auto *maker = numbers.find(operand.getDefiningOp());
+      key.push_back(maker != numbers.end()
+                        ? maker->second
+                        : -1 - outside.try_emplace(operand, outside.size()).first->second);
+    }
+    for (Value result : each->getResults())
+      key.push_back(llvm::count_if(result.getUsers(),
+                                   [&](Operation *user) { return !numbers.contains(user); }));
+  }
+  return key;
+}
+
+/// What `leastOf` finds, for equal windows once.
+std::optional<RowCandidate> RowPacker::candidateFor(tpu::ConvOp op, PackedRows &rows) {
+  const RowWindow window = windowAround(op, rows);
+  const auto [entry, isNew] = known.try_emplace(keyOf(op, window));
+  if (!isNew)
+    return entry->second;
   const std::vector<RowChoice> choices = rows.faster();
   // What the host computes needs the rows where they are.
-  if (choices.empty() || !fittingPlaceOf(op, backend))
+  if (!choices.empty() && fittingPlaceOf(op, backend))
+    entry->second = leastOf(op, choices, window);
+  return entry->second;
+}
+
+Expected<void> RowPacker::pack(tpu::ConvOp op) {
+  PackedRows rows(op, backend);
+  if (!rows.mayBePacked())
     return {};
-  const std::optional<RowCandidate> best = leastOf(op, choices, windowAround(op, rows));
+  const std::optional<RowCandidate> best = candidateFor(op, rows);
   if (!best || !rows.apply(best->own))
     return {};
   if (best->behind) {

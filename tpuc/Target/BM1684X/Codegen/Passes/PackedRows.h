@@ -38,6 +38,8 @@ class PackedRows {
 public:
   PackedRows(tpu::ConvOp op, const codegen::Backend &backend);
 
+  /// Whether it is a convolution whose rows can be packed at all.
+  bool mayBePacked() const { return window.has_value(); }
   /// The packings with which the engine that computes has less to do, the least first.
   std::vector<RowChoice> faster();
   /// Puts other ops in the place of these, whose constants are still empty. False: the rows cannot

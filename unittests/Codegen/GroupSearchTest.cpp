@@ -1,0 +1,155 @@
+//===- GroupSearchTest.cpp --------------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Group/GroupSearch.h"
+#include "tpuc/Codegen/Group/OpKinds.h"
+#include "tpuc/Target/Registry.h"
+#include "unittests/Codegen/Network.h"
+
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// Layers that follow each other, named l0, l1, ...: 'm' is a pool, 'a' an activation, and 's' adds
+/// the result two layers in front.
+std::string chain(llvm::StringRef layers, const std::string &type) {
+  std::string text = "!x = tensor<" + type + "xf32>\nfunc.func @main(%0: !x) -> !x {\n";
+  for (size_t index = 0; index < layers.size(); ++index) {
+    const std::string input = "%" + std::to_string(index);
+    text += "%" + std::to_string(index + 1) + " = ";
+    if (layers[index] == 'm')
+      text += "\"tpu.MaxPool\"(" + input +
+              ") {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x";
+    else if (layers[index] == 's')
+      text += "\"tpu.Add\"(" + input + ", %" + std::to_string(index - 1) + ") : (!x, !x) -> !x";
+    else
+      text += "\"tpu.Abs\"(" + input + ") : (!x) -> !x";
+    text += " loc(\"l" + std::to_string(index) + "\")\n";
+  }
+  return text + "return %" + std::to_string(layers.size()) + " : !x\n}";
+}
+
+class GroupSearch {
+public:
+  GroupSearch(llvm::StringRef kinds, const std::string &type, int64_t capacity)
+      : network(chain(kinds, type)), backend(backendOf(**lookupTarget("bm1684x"))),
+        planner(*backend, capacity, {}) {
+    for (mlir::Operation &op : network.main().front().without_terminator())
+      layers.push_back(&op);
+    table.emplace(layers, planner, *backend);
+    EXPECT_TRUE(table->fill(threads));
+  }
+
+  int64_t estimate(const Partition &partition) {
+    int64_t sum = 0;
+    for (const GroupChoice &choice : partition)
+      sum += table->estimateOf(choice);
+    return sum;
+  }
+  /// The least estimate of a group, which a planner of its own makes.
+  std::optional<int64_t> alone(size_t first, size_t count) {
+    GroupPlanner own(*backend, capacity(), {});
+    const llvm::ArrayRef<mlir::Operation *> group = llvm::ArrayRef(layers).slice(first, count);
+    if (count == 1) {
+      Expected<GroupPlan> plan = own.alone(group.front());
+      return plan ? std::optional(plan->estimate) : std::nullopt;
+    }
+    auto cuts = own.cuts(group);
+    if (!cuts)
+      return std::nullopt;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const auto &plan : *cuts)
+      least = std::min(least, plan->estimate);
+    return least;
+  }
+  /// The least sum of estimates over all ways to divide the layers from `first` on.
+  int64_t exhaustive(size_t first = 0) {
+    if (first == layers.size())
+      return 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (size_t count = 1; first + count <= layers.size(); ++count)
+      if (const std::optional<int64_t> own = alone(first, count))
+        least = std::min(least, *own + exhaustive(first + count));
+    return least;
+  }
+
+  static int64_t capacity() { return 256 * 1024; }
+
+  Network network;
+  std::unique_ptr<Backend> backend;
+  GroupPlanner planner;
+  ThreadPool threads{2};
+  std::vector<mlir::Operation *> layers;
+  std::optional<GroupTable> table;
+};
+
+TEST(GroupSearchTest, TheBestIsThatOfAllPartitions) {
+  for (const char *layers : {"mamsam", "aaamma", "mmsmsm"}) {
+    GroupSearch search(layers, "1x64x64x64", GroupSearch::capacity());
+    EXPECT_EQ(search.estimate(search.table->best({})), search.exhaustive()) << layers;
+  }
+}
+
+TEST(GroupSearchTest, EqualGroupsHaveTheEstimatesOfTheirOwn) {
+  // Groups that begin elsewhere are equal but for what others read of them.
+  GroupSearch search("amsamsamsams", "1x64x64x64", GroupSearch::capacity());
+  unsigned looked = 0;
+  for (unsigned first = 0; first < search.layers.size(); ++first)
+    for (unsigned count = 1; first + count <= search.layers.size(); ++count) {
+      const std::vector<GroupTable::Option> options = search.table->known(first, count);
+      if (options.empty())
+        continue;
+      ++looked;
+      EXPECT_EQ(options.front().choice.first, first);
+      EXPECT_EQ(options.front().estimate, search.alone(first, count)) << first << ' ' << count;
+    }
+  EXPECT_GT(looked, 40U);
+}
+
+TEST(GroupSearchTest, GroupsGetLongerThanTheWindow) {
+  constexpr unsigned kLayers = 3 * GroupTable::kWindow + 7;
+  GroupSearch search(std::string(kLayers, 'a'), "1x64x8x8", GroupSearch::capacity());
+  const Partition best = search.table->best({});
+  ASSERT_EQ(best.size(), 1U);
+  EXPECT_EQ(best.front().count, kLayers);
+  EXPECT_EQ(search.estimate(best), search.alone(0, kLayers));
+}
+
+TEST(GroupSearchTest, GroupsHaveAtMostSoManyLayers) {
+  constexpr unsigned kLayers = GroupTable::kMostLayers + GroupTable::kWindow;
+  GroupSearch search(std::string(kLayers, 'a'), "1x64x4x4", GroupSearch::capacity());
+  const Partition best = search.table->best({});
+  EXPECT_LE(best.size(), 3U);
+  for (const GroupChoice &choice : best)
+    EXPECT_LE(choice.count, GroupTable::kMostLayers);
+}
+
+TEST(OpKindsTest, NamesAttributesTypesAndMakersCount) {
+  Network network(R"(
+  !x = tensor<1x64x8x8xf32>
+  func.func @main(%0: !x) -> (!x, !x, !x, !x, !x, !x) {
+    %1 = "tpu.Abs"(%0) : (!x) -> !x loc("a")
+    %2 = "tpu.Abs"(%0) : (!x) -> !x loc("b")
+    %3 = "tpu.Abs"(%1) : (!x) -> !x loc("c")
+    %4 = "tpu.Add"(%1, %2) : (!x, !x) -> !x loc("sum")
+    %5 = "tpu.Add"(%1, %1) : (!x, !x) -> !x loc("twice")
+    %6 = "tpu.MaxPool"(%0) {kernel_shape = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1]} : (!x) -> !x loc("p")
+    %7 = "tpu.MaxPool"(%0) {kernel_shape = [5, 5], strides = [1, 1], pads = [2, 2, 2, 2]} : (!x) -> !x loc("q")
+    return %2, %3, %4, %5, %6, %7 : !x, !x, !x, !x, !x, !x
+  })");
+  OpKinds kinds;
+  const auto kind = [&](const char *name) { return kinds.of(network.layer(name)); };
+  EXPECT_EQ(kind("a"), kind("b"));
+  EXPECT_NE(kind("a"), kind("c"));
+  EXPECT_NE(kind("sum"), kind("twice"));
+  EXPECT_NE(kind("p"), kind("q"));
+  EXPECT_EQ(kind("b"), kinds.ofChanging(network.layer("b")));
+}
+
+} // namespace
