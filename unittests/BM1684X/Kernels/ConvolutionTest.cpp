@@ -60,7 +60,8 @@ void loadParameters(Bench &bench, Convolution &conv, const Tensor &filter, const
           : tensorOf(type, shape, packFilter(type, extents(filter), bytesOf(filter), stride));
   conv.filterAddress = bench.load(packed, Layout::Compact).address;
   if (bias) {
-    Tensor own = convert(*bias, isDepthwise ? type : DataType::F32);
+    const int64_t taps = filter.shape()[2] * filter.shape()[3];
+    Tensor own = convert(*bias, isDepthwise ? depthwiseBiasType(type, taps) : DataType::F32);
     conv.biasAddress =
         bench.load(own.reshaped({1, bias->numElements(), 1, 1}), Layout::Compact).address;
   }

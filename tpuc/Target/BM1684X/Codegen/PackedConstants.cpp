@@ -14,6 +14,7 @@
 #include "tpuc/Target/BM1684X/Codegen/BM1684XLayout.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
 #include "tpuc/Target/BM1684X/Codegen/Parameters.h"
+#include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 #include "tpuc/Target/BM1684X/TargetInfo.h"
 
 using namespace mlir;
@@ -148,9 +149,14 @@ static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const BM1684
     return tapBiasLayout(op, rows);
   if (index == 2) {
     PackedLayout layout = biasLayout(rows);
-    // The command takes the bias in the type of the input.
-    if (isByOne)
-      layout.type = tensors.operand(0).type;
+    // The command takes the bias in the type in which it computes.
+    if (isByOne) {
+      const auto filter = cast<RankedTensorType>(op->getOperand(1).getType()).getShape();
+      int64_t taps = 1;
+      for (int64_t extent : filter.drop_front(2))
+        taps *= extent;
+      layout.type = depthwiseBiasType(tensors.operand(0).type, taps);
+    }
     return layout;
   }
   const auto dims = cast<RankedTensorType>(operand.get().getType()).getShape();

@@ -40,11 +40,11 @@ Expected<void> checkConvolution(const std::string &where, const Convolution &con
 /// Whether a depthwise convolution is computed in F32: the command rounds each addition to the type
 /// of the input, and the sum of nine products in BF16 has lost one or two of its eight bits.
 bool isWidened(const Convolution &conv) {
-  return conv.isDepthwise() && conv.input.type == DataType::BF16 &&
-         conv.window.kernel[0] * conv.window.kernel[1] > 1;
+  const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
+  return conv.isDepthwise() && depthwiseBiasType(conv.input.type, taps) != conv.input.type;
 }
 
-/// The same in F32, its operands in `space`.
+/// The same in F32, its operands in `space`, but for the bias.
 Convolution widened(const Convolution &conv, ScratchAllocator &space) {
   const int64_t channels = conv.input.shape[1];
   const auto compact = [&](const Extents &shape) {
@@ -54,8 +54,6 @@ Convolution widened(const Convolution &conv, ScratchAllocator &space) {
   wide.input = space.take(DataType::F32, conv.input.shape, conv.input.startLane);
   wide.output = space.take(DataType::F32, conv.output.shape, conv.output.startLane);
   wide.filterAddress = compact({1, channels, conv.window.kernel[0], conv.window.kernel[1]});
-  if (conv.biasAddress)
-    wide.biasAddress = compact({1, channels, 1, 1});
   return wide;
 }
 
@@ -131,11 +129,10 @@ void addWidened(Builder &builder, const Convolution &conv, const ConvolutionPlan
   const ConvCommand to = depthwiseCommand(wide, plan);
   addCast(builder, to.input, from.input);
   addCast(builder, to.filter, from.filter);
-  if (from.bias)
-    addCast(builder, *to.bias, *from.bias);
   addDepthwise(builder, to);
-  addActivation(builder, wide.output, conv.activation);
   addCast(builder, conv.output, wide.output);
+  // Rounded limits limit rounded results.
+  addActivation(builder, conv.output, conv.activation);
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
@@ -171,6 +168,10 @@ Expected<void> checkInserts(const std::string &where, const Convolution &deconv)
 }
 
 } // namespace
+
+DataType depthwiseBiasType(DataType type, int64_t taps) {
+  return type == DataType::BF16 && taps > 1 ? DataType::F32 : type;
+}
 
 Expected<uint32_t> convolutionScratch(const Convolution &conv) {
   return checkedScratch("convolution", conv, convolutionPlan(conv.window));

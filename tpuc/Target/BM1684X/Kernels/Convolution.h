@@ -41,9 +41,9 @@ struct Activation {
 /// [1,oc,1,1] Compact; both begin in the output's lane.
 ///
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
-/// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has the type of the input, which is
-/// also the output's, and sums are rounded to that type at each step; those of BF16 are computed
-/// in F32 (scratch). Around its input stands `outside`.
+/// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has `depthwiseBiasType`, the output
+/// the type of the input, and sums are rounded to that type at each step; those of BF16 are
+/// computed in F32 (scratch). Around its input stands `outside`.
 struct Convolution {
   LocalTensor input;
   LocalTensor output;
@@ -59,6 +59,10 @@ struct Convolution {
     return group > 1 && group == input.shape[1] && group == output.shape[1];
   }
 };
+
+/// The type in which a depthwise convolution of tensors of `type` and a kernel of `taps` elements
+/// takes its bias: F32 where it is computed so.
+DataType depthwiseBiasType(DataType type, int64_t taps);
 
 /// Bytes of scratch per lane; an error says what the kernel cannot do. Addresses are not looked at.
 Expected<uint32_t> convolutionScratch(const Convolution &conv);
