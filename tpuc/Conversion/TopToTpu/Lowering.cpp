@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -101,9 +102,12 @@ Expected<void> Lowering::lower(Operation *op) {
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
 
-/// Operands that stay in f32: biases, which are summed so with products of any kind, and what sizes
-/// and coordinates follow from.
+/// Operands that stay in f32: biases, which are summed so with products of any kind, what sizes and
+/// coordinates follow from, and the constants of norms, which are computed so.
 static bool staysF32(OpOperand &operand) {
+  if (isa<top::LayerNormOp, top::RMSNormOp, top::InstanceNormOp, top::GroupNormOp,
+          top::PixelNormOp>(operand.getOwner()))
+    return operand.getOperandNumber() > 0 && operand.get().getDefiningOp<top::WeightOp>();
   if (operand.getOwner()->hasTrait<traits::Product>())
     return operand.getOperandNumber() == 2;
   return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;

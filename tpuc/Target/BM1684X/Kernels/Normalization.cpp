@@ -43,7 +43,7 @@ NormPlan planOf(const Normalization &norm, ScratchAllocator &space) {
   plan.folded = takeWindowScratch({plan.input, plan.means[0], false, false, 1}, space);
   const std::optional<LocalTensor> *given[] = {&norm.gamma, &norm.beta};
   for (size_t i = 0; i < 2; ++i)
-    if (*given[i] && isWide)
+    if (*given[i] && (*given[i])->type != DataType::F32)
       plan.parameters[i] = space.take(DataType::F32, (*given[i])->shape, (*given[i])->startLane);
   return plan;
 }
@@ -60,12 +60,13 @@ Expected<void> checkParameter(const std::string &where, const std::optional<Loca
   bool isScalar = parameter->shape == Extents{1, input.shape[1], 1, 1} &&
                   parameter->startLane == input.startLane;
   bool isInAllLanes = isRow(parameter->shape, input.shape) && parameter->startLane == 0;
-  if (parameter->type != input.type || !(isScalar || isInAllLanes))
+  const bool fits = parameter->type == input.type || parameter->type == DataType::F32;
+  if (!fits || !(isScalar || isInAllLanes))
     return makeError(where,
                      fmt::format("a parameter [{}] {}", fmt::join(parameter->shape, ","),
                                  dataTypeName(parameter->type)),
-                     fmt::format("[1,64,{},{}] or [1,{},1,1] of {}", input.shape[2], input.shape[3],
-                                 input.shape[1], dataTypeName(input.type)));
+                     fmt::format("[1,64,{},{}] or [1,{},1,1] of {} or f32", input.shape[2],
+                                 input.shape[3], input.shape[1], dataTypeName(input.type)));
   return checkLayout(where, "a parameter", *parameter, Layout::Aligned);
 }
 

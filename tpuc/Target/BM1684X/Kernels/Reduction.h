@@ -41,10 +41,10 @@ Expected<uint32_t> softmaxScratch(const Softmax &softmax);
 Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax);
 
 /// output = (x - mean) / sqrt(variance + epsilon) * gamma + beta over h and w of each n, c: with
-/// rows in lanes a layer norm, with channels an instance norm. `gamma`, `beta` are of the type of
-/// the input and broadcast to the input within a lane: [1,64,h,w] (the same in every lane) or
-/// [1,c,1,1] Aligned. Computed in F32. Without `centers` the mean counts as 0: a norm by the root
-/// of the mean square.
+/// rows in lanes a layer norm, with channels an instance norm. `gamma`, `beta` are F32, or of the
+/// type of the input and broadcast to the input within a lane: [1,64,h,w] (the same in every lane)
+/// or [1,c,1,1] Aligned. Computed in F32. Without `centers` the mean counts as 0: a norm by the
+/// root of the mean square.
 struct Normalization {
   LocalTensor input;
   LocalTensor output;
