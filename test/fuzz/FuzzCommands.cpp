@@ -10,13 +10,19 @@
 // is refused or decoded; what is decoded gives the same bits again, from bytes and from text; what
 // is made ready runs within the simulated memories. The list as a whole is a program.
 //
+// Half of the mutations are libFuzzer's own, of bytes. The others give a field of a command another
+// value, so that encodings stay legal and only their meaning changes: addresses, shapes, strides,
+// types, dependencies.
+//
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Machine/Simulator.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 
 using namespace tpuc;
 using namespace tpuc::bm1684x;
@@ -75,7 +81,73 @@ void check(const Command &command, std::span<const uint8_t> bytes, Machine &mach
   (void)prepared->step(exec);
 }
 
+/// A value of few bits, near an end of the field's range, or any; or the one that stands in another
+/// field of the command.
+uint64_t otherValue(const Command &command, const mc::FieldSpec &spec, std::minstd_rand &random) {
+  const uint64_t most = spec.bits().mask();
+  const uint64_t old = command.get(spec.field);
+  switch (random() % 8) {
+  case 0:
+    return random() % 3 & most;
+  case 1:
+    return most - (random() % 3 & most);
+  case 2:
+    return (old + 1) & most;
+  case 3:
+    return (old - 1) & most;
+  case 4:
+    return uint64_t{1} << random() % spec.width;
+  case 5:
+    return old * 2 & most;
+  case 6: {
+    const auto fields = command.info().fields;
+    return command.get(fields[random() % fields.size()].field) & most;
+  }
+  default:
+    return (uint64_t{random()} << 32 | random()) & most;
+  }
+}
+
+/// The places of all commands that can be decoded, as the test below finds them.
+std::vector<std::pair<size_t, Command>> commandsOf(std::span<const uint8_t> data) {
+  std::vector<std::pair<size_t, Command>> found;
+  for (size_t at = 0; at + 1 < data.size();) {
+    const Engine engine = data[at] % 2 == 0 ? Engine::Tiu : Engine::Gdma;
+    ++at;
+    const auto command = decode(engine, data.subspan(at), "fuzz");
+    if (!command)
+      continue;
+    found.emplace_back(at, *command);
+    at += command->encoded().size();
+  }
+  return found;
+}
+
 } // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
+                                          unsigned seed) {
+  std::minstd_rand random(seed);
+  if (random() % 2 == 0)
+    return LLVMFuzzerMutate(data, size, maxSize);
+  auto commands = commandsOf({data, size});
+  if (commands.empty())
+    return LLVMFuzzerMutate(data, size, maxSize);
+  auto &[at, command] = commands[random() % commands.size()];
+  const auto fields = command.info().fields;
+  for (auto count = 1 + random() % 3; count > 0; --count) {
+    const mc::FieldSpec &spec = fields[random() % fields.size()];
+    // The operation stays, or the form would not fit.
+    const mc::EngineInfo &engine = command.engineInfo();
+    if (spec.field != engine.opcode.field && !(engine.sub && spec.field == engine.sub->field) &&
+        !(engine.flag && spec.field == engine.flag->field))
+      (void)command.trySet(spec.field, otherValue(command, spec, random));
+  }
+  std::ranges::copy(command.encoded(), data + at);
+  return size;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static Machine machine;

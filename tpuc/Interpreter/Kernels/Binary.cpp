@@ -127,7 +127,9 @@ template <typename T> struct Finisher {
   T limit;
 
   explicit Finisher(const BinaryParams &params)
-      : factor(static_cast<T>(params.factor)), divisor(params.divisor), doRelu(params.doRelu) {
+      : factor(1), divisor(params.divisor), doRelu(params.doRelu) {
+    if constexpr (std::is_floating_point_v<T>)
+      factor = static_cast<T>(params.factor);
     if constexpr (std::is_floating_point_v<T>)
       limit = params.reluLimit < 0 ? std::numeric_limits<T>::infinity()
                                    : static_cast<T>(params.reluLimit);

@@ -78,6 +78,8 @@ static Expected<void> evaluateConvolution(OpContext &context) {
 }
 
 static Expected<void> evaluateDeform(OpContext &context) {
+  if (context.intList("kernel_shape").size() != 2)
+    return context.error("a kernel_shape of another rank", "height and width");
   Expected<Window> window =
       shapes::deformableWindow(windowSpec(context), context.integer("offset_group"),
                                dimsOf(context, 0), dimsOf(context, 1), dimsOf(context, 2));
@@ -107,7 +109,7 @@ static Expected<void> evaluateCol2Im(OpContext &context) {
   auto image = context.intsOf(1);
   auto block = context.intsOf(2);
   Expected<Window> window =
-      shapes::blocksWindow(windowSpec(context), dimsOf(context, 0), image, block);
+      shapes::blocksWindow(windowSpec(context, block->size()), dimsOf(context, 0), image, block);
   if (!window)
     return located(context, window.error());
   Expected<Tensor *> output = allocateLike(context, window->output);

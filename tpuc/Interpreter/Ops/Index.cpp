@@ -192,6 +192,9 @@ static Expected<void> evaluateCompress(OpContext &context) {
                 input.shape().rank());
   if (!axis)
     return propagate(axis);
+  if (context.operand(1).type() != DataType::Bool)
+    return context.error(
+        "a condition of type " + std::string(dataTypeName(context.operand(1).type())), "bool");
   std::vector<int64_t> kept;
   const std::span<const uint8_t> condition = context.operand(1).data<uint8_t>();
   for (size_t index = 0; index < condition.size(); ++index)

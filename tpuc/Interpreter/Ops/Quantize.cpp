@@ -68,6 +68,8 @@ static Expected<void> evaluateDequantize(OpContext &context) {
 
 static Expected<void> evaluateDynamicQuantize(OpContext &context) {
   const Tensor &input = context.operand(0);
+  if (!isFloat(input.type()))
+    return context.error("an input of type " + std::string(dataTypeName(input.type())), "floats");
   Expected<Tensor *> output = context.allocate(0, DataType::U8, input.shape());
   if (!output)
     return propagate(output);
@@ -151,6 +153,9 @@ static Expected<void> requantize(OpContext &context, const Tensor &sums, const S
   Tensor factor(DataType::F32, product.shape());
   kernels::binary(kernels::BinaryOp::Div, std::array{product, outputScale}, {}, factor,
                   context.threads());
+  if (isFloat(zeroPoint.type()))
+    return context.error("a zero point of type " + std::string(dataTypeName(zeroPoint.type())),
+                         "an integer");
   WideInteger zero = 0;
   loadElements(zeroPoint, 0, std::span(&zero, 1));
   Expected<Tensor *> output = context.allocate(0, zeroPoint.type(), sums.shape());

@@ -9,8 +9,17 @@
 #include "tpuc/Interpreter/Ops/Windows.h"
 
 using namespace tpuc;
+using namespace tpuc::ops;
 
-shapes::WindowSpec ops::windowSpec(const OpContext &context) {
+/// What the verifiers of a module see, and only a damaged model file can have.
+static void checkLength(std::string_view name, const std::optional<Dims> &list, size_t wanted) {
+  if (list && list->size() != wanted)
+    throw AttributeError{"attribute '" + std::string(name) + "' with " +
+                             std::to_string(list->size()) + " entries",
+                         std::to_string(wanted)};
+}
+
+shapes::WindowSpec ops::windowSpec(const OpContext &context, std::optional<size_t> spatial) {
   shapes::WindowSpec spec;
   spec.kernel = context.optionalIntList("kernel_shape").value_or(Dims());
   spec.strides = context.optionalIntList("strides");
@@ -22,5 +31,13 @@ shapes::WindowSpec ops::windowSpec(const OpContext &context) {
   spec.inserts = context.optionalIntList("inserts");
   spec.outputPadding = context.optionalIntList("output_padding");
   spec.outputShape = context.optionalIntList("output_shape");
+  const size_t axes = spatial.value_or(spec.kernel.size());
+  checkLength("strides", spec.strides, axes);
+  checkLength("dilations", spec.dilations, axes);
+  checkLength("pads", spec.pads, 2 * axes);
+  checkLength("inserts", spec.inserts, axes);
+  checkLength("output_padding", spec.outputPadding, axes);
+  if (spec.outputShape && spec.outputShape->size() != axes + 2)
+    checkLength("output_shape", spec.outputShape, axes);
   return spec;
 }

@@ -17,8 +17,10 @@ namespace tpuc::ops {
 
 using shapes::Window;
 
-/// What the attributes of an op with a window say.
-shapes::WindowSpec windowSpec(const OpContext &context);
+/// What the attributes of an op with a window say, which has `spatial` dimensions, or as many as
+/// its `kernel_shape`. Throws AttributeError: lists of other lengths.
+shapes::WindowSpec windowSpec(const OpContext &context,
+                              std::optional<size_t> spatial = std::nullopt);
 
 inline kernels::WindowParams windowParams(const Window &window) {
   return {window.kernel, window.strides, window.dilations, window.padsBegin, window.padsEnd};
