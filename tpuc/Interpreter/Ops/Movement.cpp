@@ -11,6 +11,7 @@
 #include "tpuc/Interpreter/Ops/Families.h"
 #include "tpuc/Interpreter/Ops/OpShapes.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Sizes.h"
 #include "tpuc/Support/SliceRange.h"
 
 #include <algorithm>
@@ -166,6 +167,10 @@ static Expected<void> evaluatePermute(OpContext &context) {
   if (dims.size() != order.size())
     return context.error("input of rank " + std::to_string(dims.size()),
                          "rank " + std::to_string(order.size()));
+  Expected<std::vector<size_t>> front = frontAxes(context, order, dims.size());
+  if (!front)
+    return propagate(front);
+  order.assign(front->begin(), front->end());
   Dims result;
   for (int64_t axis : order)
     result.push_back(dims[static_cast<size_t>(axis)]);
@@ -433,9 +438,10 @@ static Expected<void> evaluateDepth2Space(OpContext &context) {
     return context.error("an input of shape " + context.operand(0).shape().str(),
                          "rank 4 and extents that blocks of " + text(params.blockH) + " x " +
                              text(params.blockW) + " divide");
-  Dims result =
-      toDepth ? Dims{dims[0], dims[1] * block, dims[2] / params.blockH, dims[3] / params.blockW}
-              : Dims{dims[0], dims[1] / block, dims[2] * params.blockH, dims[3] * params.blockW};
+  Dims result = toDepth ? Dims{dims[0], Count(dims[1]) * block, dims[2] / params.blockH,
+                               dims[3] / params.blockW}
+                        : Dims{dims[0], dims[1] / block, Count(dims[2]) * params.blockH,
+                               Count(dims[3]) * params.blockW};
   Expected<Tensor *> output = allocateDims(context, 0, context.operand(0).type(), result);
   if (!output)
     return propagate(output);

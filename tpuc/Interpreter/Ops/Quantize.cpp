@@ -90,7 +90,7 @@ static std::optional<Tensor> alongAxis(const Tensor *tensor, size_t axis, size_t
     return std::nullopt;
   if (tensor->numElements() == 1)
     return tensor->reshaped(Shape{});
-  if (tensor->shape().rank() != 1)
+  if (tensor->shape().rank() != 1 || axis >= rank)
     return *tensor;
   std::vector<int64_t> dims(rank, 1);
   dims[axis] = tensor->shape()[0];

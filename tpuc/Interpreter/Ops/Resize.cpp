@@ -11,6 +11,7 @@
 #include "tpuc/Interpreter/Ops/OpShapes.h"
 #include "tpuc/Interpreter/Ops/ResizeParams.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
 
@@ -131,8 +132,8 @@ static Expected<void> evaluateUpsample(OpContext &context) {
   Dims dims = dimsOf(context, 0);
   if (dims.size() != 4)
     return context.error("input has shape " + context.operand(0).shape().str(), "4 dimensions");
-  dims[2] *= context.integer("scale_h");
-  dims[3] *= context.integer("scale_w");
+  dims[2] = Count(dims[2]) * context.integer("scale_h");
+  dims[3] = Count(dims[3]) * context.integer("scale_w");
   Expected<Tensor *> output = allocateLike(context, dims);
   if (!output)
     return propagate(output);

@@ -48,6 +48,12 @@ static Expected<void> evaluateRange(OpContext &context) {
       return context.error("operand #" + std::to_string(index) + " has shape " +
                                context.operand(index).shape().str(),
                            "one element");
+  for (unsigned index = 1; index < 3; ++index)
+    if (context.operand(index).type() != context.operand(0).type())
+      return context.error("operands of types " +
+                               std::string(dataTypeName(context.operand(0).type())) + " and " +
+                               std::string(dataTypeName(context.operand(index).type())),
+                           "one type");
   Expected<int64_t> count =
       kernels::rangeCount(context.operand(0), context.operand(1), context.operand(2));
   if (!count)
