@@ -58,6 +58,8 @@ static Tensor padWith(const Tensor &input, Window &window, double value, ThreadP
 
 template <auto geometry, auto kernel>
 static Expected<void> evaluateConvolution(OpContext &context) {
+  if (Expected<void> checked = checkComputeTypes(context, {1, 2}); !checked)
+    return checked;
   Expected<Window> window = geometry(windowSpec(context), dimsOf(context, 0), dimsOf(context, 1));
   if (!window)
     return located(context, window.error());
@@ -80,6 +82,8 @@ static Expected<void> evaluateConvolution(OpContext &context) {
 static Expected<void> evaluateDeform(OpContext &context) {
   if (context.intList("kernel_shape").size() != 2)
     return context.error("a kernel_shape of another rank", "height and width");
+  if (Expected<void> checked = checkComputeTypes(context, {1, 2, 3, 4}); !checked)
+    return checked;
   Expected<Window> window =
       shapes::deformableWindow(windowSpec(context), context.integer("offset_group"),
                                dimsOf(context, 0), dimsOf(context, 1), dimsOf(context, 2));

@@ -15,6 +15,8 @@ using namespace tpuc;
 using namespace tpuc::ops;
 
 static Expected<void> evaluateMatMul(OpContext &context) {
+  if (Expected<void> checked = checkComputeTypes(context, {1, 2}); !checked)
+    return checked;
   const Tensor &left = context.operand(0);
   const Tensor &right = context.operand(1);
   Expected<Dims> shape =
@@ -44,6 +46,8 @@ static Expected<void> evaluateEinsum(OpContext &context) {
   std::vector<Tensor> operands;
   std::vector<Dims> extents;
   for (unsigned i = 0; i < context.numOperands(); ++i) {
+    if (Expected<void> checked = checkComputeTypes(context, {i}); !checked)
+      return checked;
     operands.push_back(context.operand(i));
     extents.push_back(dimsOf(context, i));
   }

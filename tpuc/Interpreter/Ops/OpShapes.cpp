@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Ops/OpShapes.h"
+#include "tpuc/Interpreter/Kernels/ComputeType.h"
 
 #include <algorithm>
 #include <numeric>
@@ -68,6 +69,18 @@ Expected<Dims> ops::neededInts(const OpContext &context, std::string_view attrib
   if (!ints)
     return context.error("no '" + std::string(attribute) + "'", "an operand or an attribute");
   return *ints;
+}
+
+Expected<void> ops::checkComputeTypes(const OpContext &context,
+                                      std::initializer_list<unsigned> which) {
+  const DataType first = context.operand(0).type();
+  for (const unsigned index : which)
+    if (context.has(index) &&
+        kernels::computeType(context.operand(index).type()) != kernels::computeType(first))
+      return context.error("operands of types " + std::string(dataTypeName(first)) + " and " +
+                               std::string(dataTypeName(context.operand(index).type())),
+                           "types that are computed alike");
+  return {};
 }
 
 Expected<void> ops::aboutLayer(const OpContext &context, Expected<void> result) {

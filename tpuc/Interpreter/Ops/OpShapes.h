@@ -35,6 +35,9 @@ Expected<std::vector<size_t>> frontAxes(const OpContext &context, std::span<cons
 /// The integers of an attribute or of the operand that stands in for it. Errors: neither is given.
 Expected<Dims> neededInts(const OpContext &context, std::string_view attribute,
                           unsigned operandIndex);
+/// Errors: operands `which`, where they are there, whose elements are not computed in the type of
+/// those of operand 0 (kernels::computeType).
+Expected<void> checkComputeTypes(const OpContext &context, std::initializer_list<unsigned> which);
 /// Hands the error of a kernel on as one about the layer.
 Expected<void> aboutLayer(const OpContext &context, Expected<void> result);
 /// `error`, which has no place yet, as one about the op.
