@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/FoldIntoWindows.h"
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
@@ -23,6 +24,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include <cmath>
 
 namespace tpuc {
 #define GEN_PASS_DEF_CHIPTOPOPTIMIZE
@@ -51,7 +53,7 @@ std::vector<double> numbersOf(const Tensor &tensor) {
 }
 
 /// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
-/// another.
+/// another, or its numbers are none that a type can have.
 quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type integer) {
   std::optional<Tensor> scales = readableConstant(scale);
   std::optional<Tensor> zeros = readableConstant(zeroPoint);
@@ -62,12 +64,13 @@ quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type intege
   if (type != DataType::I8 && type != DataType::U8)
     return {};
   const double value = numbersOf(*scales)[0];
-  if (!(value > 0))
+  const double zero = zeros ? numbersOf(*zeros)[0] : 0;
+  const auto storage = quant::StorageSpec::full(isSigned(*type), bitWidth(*type));
+  if (!(value > 0) || storableScale(value) != value || zero != std::trunc(zero) ||
+      !(zero >= static_cast<double>(storage.min) && zero <= static_cast<double>(storage.max)))
     return {};
-  return quant::UniformQuantizedType::get(
-      quant::StorageSpec::full(isSigned(*type), bitWidth(*type)),
-      Float32Type::get(integer.getContext()),
-      {value, zeros ? static_cast<int64_t>(numbersOf(*zeros)[0]) : 0});
+  return quant::UniformQuantizedType::get(storage, Float32Type::get(integer.getContext()),
+                                          {value, static_cast<int64_t>(zero)});
 }
 
 /// Turns ops of networks that were quantized before into ops on f32 whose tensors say how they are

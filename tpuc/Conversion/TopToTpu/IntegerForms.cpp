@@ -15,6 +15,9 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 
+#include <algorithm>
+#include <limits>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -45,6 +48,13 @@ static bool keepsSign(Operation *op) {
   if (auto reduce = dyn_cast<top::ReduceOp>(op))
     return reduce.getMode() != "ReduceLogSum" && reduce.getMode() != "ReduceLogSumExp";
   return true;
+}
+
+double tpuc::storableScale(double scale) {
+  // The type's numbers, not those that a processor may flush to 0.
+  constexpr double kLeast = 0x1p-149;
+  constexpr double kMost = std::numeric_limits<float>::max();
+  return std::clamp(scale, kLeast, kMost);
 }
 
 bool tpuc::isNonNegative(Value value) {

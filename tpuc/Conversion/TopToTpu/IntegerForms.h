@@ -24,6 +24,9 @@ bool isTabulated(mlir::Operation *op);
 /// no indices or shapes.
 llvm::SmallVector<mlir::OpOperand *> integerOperands(mlir::Operation *op);
 
+/// The scale next to `scale`, a positive number, that a type which stands for f32 can have.
+double storableScale(double scale);
+
 /// Whether no element of a tensor can be below 0, whatever the input of the network.
 bool isNonNegative(mlir::Value value);
 

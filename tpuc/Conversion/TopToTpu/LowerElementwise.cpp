@@ -8,6 +8,7 @@
 
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -60,11 +61,16 @@ Expected<Stored> storedOperand(Operation *op, unsigned index, Lowering &lowering
     return propagate(tensor);
   const Tensor numbers = convert(*tensor, DataType::F32);
   double most = 0;
-  for (float number : numbers.data<float>())
+  for (float number : numbers.data<float>()) {
+    if (!std::isfinite(number))
+      return makeError("layer '" + layerName(op) + "'",
+                       "operand " + std::to_string(index) + " holds " + std::to_string(number),
+                       "finite numbers, which integers can stand for");
     most = std::max(most, std::abs(double(number)));
+  }
   const DataType element = lowering.plan.integers().activation;
   const auto highest = static_cast<int64_t>(integerRange(element).highest);
-  const double scale = most > 0 ? most / double(highest) : 1;
+  const double scale = most > 0 ? storableScale(most / double(highest)) : 1;
   Value made = lowering.weight(
       op, "_operand" + std::to_string(index) + "_" + std::string(dataTypeName(element)),
       storedTensor(numbers, {scale, 0}, integerRange(element), element));

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
@@ -215,7 +216,8 @@ static quant::UniformQuantizedType leftType(top::MatMulOp op, Lowering &lowering
     return left;
   const double unit = lowering.plan.quantized(op.getOutput()).getScale() /
                       lowering.plan.quantized(op.getRight()).getScale();
-  const double scale = std::exp2(std::ceil(std::log2(left.getScale() / unit))) * unit;
+  const double scale =
+      storableScale(std::exp2(std::ceil(std::log2(left.getScale() / unit))) * unit);
   return quant::UniformQuantizedType::get(left.getStorage(), left.getExpressedType(),
                                           {scale, left.getZeroPoint()});
 }

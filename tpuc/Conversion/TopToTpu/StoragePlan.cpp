@@ -123,7 +123,7 @@ quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
   const auto floatType = Float32Type::get(value.getContext());
   const auto make = [&](bool isSigned, double scale, int64_t zeroPoint) {
     return quant::UniformQuantizedType::get(quant::StorageSpec::full(isSigned, bits), floatType,
-                                            {scale, zeroPoint});
+                                            {storableScale(scale), zeroPoint});
   };
   if (integerScheme->zeroPoint) {
     const double min = std::min(range->min, 0.0);
