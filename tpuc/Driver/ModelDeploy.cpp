@@ -410,6 +410,7 @@ Expected<void> ModelDeploy::compare() {
   validation.excepts = options.excepts;
   validation.numThreads = options.numThreads;
   validation.referenceNames = referenceNames(*lowered->module, *top.module);
+  validation.parts = outputParts(*top.module);
   if (!options.compareAll)
     validation.counting = outputNames(*top.module);
   Expected<NpzReader> wanted = reference();
@@ -524,6 +525,7 @@ Expected<void> ModelDeploy::generate() {
   Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
                                                      .lowered = *lowered->module,
                                                      .inputs = inputs,
+                                                     .parts = outputParts(*top.module),
                                                      .numThreads = options.numThreads,
                                                      .scheme = lowering.scheme});
   if (!report)

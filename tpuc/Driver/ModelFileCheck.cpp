@@ -118,6 +118,13 @@ Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   return outputs;
 }
 
+/// What is lost in the output `name`, which both may hold as the integers that are stored.
+std::string lostIn(const ModelFileRequest &request, const std::string &name, const Tensor &made,
+                   const Tensor &wanted) {
+  const auto parts = request.parts.find(name);
+  return parts == request.parts.end() ? "" : lostPart(made, wanted, parts->second);
+}
+
 Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
                        const ModelFileRequest &request, ModelFileReport &report) {
   auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
@@ -148,7 +155,8 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
       report.comparison->addMissing(name, ComparisonReport::Side::Reference);
     else
       report.comparison->add(name, compareTensors(*made, expected->second), /*counts=*/true,
-                             exact.contains(name) ? std::optional(kEqual) : std::nullopt);
+                             exact.contains(name) ? std::optional(kEqual) : std::nullopt,
+                             lostIn(request, name, *made, expected->second));
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #ifndef TPUC_DRIVER_MODELFILECHECK_H
 #define TPUC_DRIVER_MODELFILECHECK_H
 
+#include "tpuc/Driver/OutputParts.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/ComparisonReport.h"
 #include "tpuc/Target/QuantScheme.h"
@@ -24,6 +25,8 @@ struct ModelFileRequest {
   mlir::ModuleOp lowered;
   /// Without inputs the file is not run.
   const TensorMap &inputs;
+  /// The parts of outputs, by the names of these.
+  std::map<std::string, std::vector<OutputPart>> parts = {};
   unsigned numThreads = 0;
   QuantScheme scheme = schemes::kF32;
 };

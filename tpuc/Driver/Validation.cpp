@@ -152,7 +152,10 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     TensorComparison made = compareTensors(tensor, *expected, &threads);
     if (auto type = stored.find(name); type != stored.end())
       made.targetType = type->second;
-    report.add(wanted, std::move(made), counts);
+    const auto parts = options.parts.find(wanted);
+    std::string lost =
+        parts == options.parts.end() ? "" : lostPart(tensor, *expected, parts->second);
+    report.add(wanted, std::move(made), counts, std::nullopt, std::move(lost));
     releaseMapped(expected->rawBytes());
     return {};
   };

@@ -9,6 +9,7 @@
 #ifndef TPUC_DRIVER_VALIDATION_H
 #define TPUC_DRIVER_VALIDATION_H
 
+#include "tpuc/Driver/OutputParts.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/ComparisonReport.h"
 #include "tpuc/Support/Npz.h"
@@ -27,6 +28,8 @@ struct ValidationOptions {
   std::map<std::string, std::string> referenceNames;
   /// The tensors that the report fails with, by their names in the reference; empty: all.
   std::set<std::string> counting;
+  /// The parts of outputs, by the names of these in the reference.
+  std::map<std::string, std::vector<OutputPart>> parts;
   /// Compare no others.
   bool countingOnly = false;
 };

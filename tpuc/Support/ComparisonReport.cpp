@@ -98,8 +98,8 @@ private:
 } // namespace
 
 void ComparisonReport::add(std::string name, TensorComparison comparison, bool counts,
-                           std::optional<Tolerance> own) {
-  compared.push_back({std::move(name), std::move(comparison), counts, own});
+                           std::optional<Tolerance> own, std::string lost) {
+  compared.push_back({std::move(name), std::move(comparison), counts, own, std::move(lost)});
 }
 
 void ComparisonReport::addMissing(std::string name, Side lacking) {
@@ -130,9 +130,14 @@ const ComparisonReport::Entry *ComparisonReport::worst() const {
 std::string_view ComparisonReport::result(const Entry &entry) const {
   if (entry.comparison.isEqual)
     return "equal";
-  if (entry.comparison.passes(toleranceOf(entry)))
+  if (isAlike(entry))
     return "similar";
   return entry.counts ? "FAILED" : "below";
+}
+
+std::string ComparisonReport::failureOf(const Entry &entry) const {
+  const std::string whole = entry.comparison.failure(toleranceOf(entry));
+  return whole.empty() ? entry.lost : whole;
 }
 
 std::string ComparisonReport::failureMessage() const {
@@ -144,14 +149,14 @@ std::string ComparisonReport::failureMessage() const {
   std::string text =
       fmt::format("{} of {} fail{}, first '{}' ({})", numFailed(), counted(numCounting(), "tensor"),
                   numFailed() == 1 ? "s" : "", oneLine(first->name),
-                  first->comparison.failure(toleranceOf(*first)));
+                  failureOf(*first));
   const Entry *least = first;
   for (const Entry &entry : compared)
     if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
       least = &entry;
   if (least != first)
     text += fmt::format(", worst '{}' ({})", oneLine(least->name),
-                        least->comparison.failure(toleranceOf(*least)));
+                        failureOf(*least));
   return text;
 }
 
@@ -189,6 +194,9 @@ std::string ComparisonReport::worstTable(size_t rows) const {
   for (const Entry *entry : shown)
     table.addRow(row(*entry));
   std::string text = table.str();
+  for (const Entry *entry : shown)
+    if (!entry->lost.empty())
+      text += fmt::format("{}: {}\n", oneLine(entry->name), oneLine(entry->lost));
   const auto numEqual = static_cast<size_t>(
       std::ranges::count_if(compared, [](const Entry &entry) { return entry.comparison.isEqual; }));
   if (const size_t numMore = compared.size() - numEqual - shown.size(); numMore > 0)
@@ -247,7 +255,7 @@ std::string ComparisonReport::table(bool detailed) const {
                             : "");
   if (const Entry *first = firstFailing())
     text += fmt::format("first failing: {}: {}\n", oneLine(first->name),
-                        first->comparison.failure(toleranceOf(*first)));
+                        failureOf(*first));
   return text;
 }
 
@@ -284,8 +292,8 @@ nlohmann::ordered_json ComparisonReport::json() const {
       tensor["non_finite_mismatches"] = c.nonFiniteMismatches;
       tensor["first_non_finite"] = c.firstNonFinite;
     }
-    if (const Tolerance &own = toleranceOf(entry); !c.passes(own))
-      tensor["failure"] = c.failure(own);
+    if (!isAlike(entry))
+      tensor["failure"] = failureOf(entry);
     tensors.push_back(std::move(tensor));
   }
   return {{"passed", passes()},

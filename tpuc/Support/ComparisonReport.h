@@ -32,12 +32,14 @@ public:
     bool counts = true;
     /// What it must have, where that is not the report's.
     std::optional<Tolerance> tolerance = std::nullopt;
+    /// Why it fails although the whole tensor is alike: a part that has lost its signal.
+    std::string lost = "";
   };
 
   explicit ComparisonReport(Tolerance tolerance) : tolerance(tolerance) {}
 
   void add(std::string name, TensorComparison comparison, bool counts = true,
-           std::optional<Tolerance> own = std::nullopt);
+           std::optional<Tolerance> own = std::nullopt, std::string lost = "");
   /// A tensor that one side has and the other, `lacking`, has not. Does not fail the report.
   void addMissing(std::string name, Side lacking);
   /// A tensor that was left out on request.
@@ -81,8 +83,13 @@ private:
   const Tolerance &toleranceOf(const Entry &entry) const {
     return entry.tolerance ? *entry.tolerance : tolerance;
   }
+  bool isAlike(const Entry &entry) const {
+    return entry.lost.empty() && entry.comparison.passes(toleranceOf(entry));
+  }
+  /// Why it is not alike, in a phrase.
+  std::string failureOf(const Entry &entry) const;
   bool fails(const Entry &entry) const {
-    return entry.counts && !entry.comparison.passes(toleranceOf(entry));
+    return entry.counts && !isAlike(entry);
   }
   std::string_view result(const Entry &entry) const;
   std::vector<std::string> row(const Entry &entry) const;
