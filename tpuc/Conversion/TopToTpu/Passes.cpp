@@ -65,6 +65,37 @@ struct ChipAssignPass : tpuc::impl::ChipAssignBase<ChipAssignPass> {
 struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass> {
   using Base::Base;
 
+  /// What `table` says, by layer. It may name a layer by any of its tensors, as calibration tables
+  /// do.
+  Expected<std::map<std::string, QuantScheme>> layerModes(func::FuncOp main,
+                                                          const QuantizeTable &table) {
+    std::vector<std::string> names;
+    std::map<std::string, std::string> layers;
+    for (Operation &op : main.front().without_terminator()) {
+      if (op.hasTrait<traits::Structural>())
+        continue;
+      names.push_back(layerName(&op));
+      layers.emplace(names.back(), names.back());
+      for (auto [name, result] : llvm::zip_equal(tensorNames(&op), op.getResults()))
+        if (top::isPresent(result) && layers.emplace(name, layerName(&op)).second)
+          names.push_back(name);
+    }
+    auto modes = table.modes(names, qtable);
+    if (!modes)
+      return modes;
+    std::map<std::string, QuantScheme> byLayer;
+    for (const QuantizeTable::Entry &entry : table.entries) {
+      const std::string &layer = layers.at(entry.name);
+      auto [place, isNew] = byLayer.emplace(layer, modes->at(entry.name));
+      if (!isNew && place->second != modes->at(entry.name))
+        return makeError(qtable + ":" + std::to_string(entry.line),
+                         "'" + entry.name + "' is of the layer '" + layer +
+                             "', which stands here a second time",
+                         "one mode for each layer");
+    }
+    return byLayer;
+  }
+
   Expected<PlanOptions> planOptions(func::FuncOp main, const TargetInfo &target) {
     PlanOptions options;
     std::optional<QuantScheme> scheme = parseScheme(mode, asymmetric);
@@ -79,11 +110,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     Expected<QuantizeTable> table = QuantizeTable::read(qtable);
     if (!table)
       return propagate(table);
-    std::vector<std::string> names;
-    for (Operation &op : main.front().without_terminator())
-      if (!op.hasTrait<traits::Structural>())
-        names.push_back(layerName(&op));
-    auto exceptions = table->modes(names, qtable);
+    Expected<std::map<std::string, QuantScheme>> exceptions = layerModes(main, *table);
     if (!exceptions)
       return propagate(exceptions);
     for (const QuantizeTable::Entry &entry : table->entries)
