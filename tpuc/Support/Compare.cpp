@@ -11,6 +11,7 @@
 #include "tpuc/Support/Elements.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -37,6 +38,7 @@ struct Partial {
   WideInteger maxExact = 0; ///< For pairs of integers.
   int64_t nonFinite = 0;
   int64_t firstNonFinite = -1;
+  int64_t unbounded = 0; ///< Pairs that differ, of which both stand for the same infinity.
 
   /// Appends the stretch that follows this one.
   void append(const Partial &next) {
@@ -55,10 +57,21 @@ struct Partial {
       maxExact = next.maxExact;
     }
     nonFinite += next.nonFinite;
+    unbounded += next.unbounded;
     if (firstNonFinite < 0)
       firstNonFinite = next.firstNonFinite;
   }
 };
+
+/// From here on an element of `type` stands for infinity, where the other side has one: what the
+/// type saturates to, and the numbers that networks put into masks.
+double unboundedFrom(DataType type) {
+  constexpr double kLargestF16 = 65504;
+  constexpr double kMask = 1e30;
+  if (type == DataType::F16)
+    return kLargestF16;
+  return type == DataType::BF16 || type == DataType::F32 ? kMask : kInfinity;
+}
 
 /// The sums of a block, in lanes that the compiler can keep in one vector register.
 class Lanes {
@@ -105,6 +118,7 @@ public:
     // Doubles hold the other integers exactly.
     wide = isExact(target) && isExact(reference) &&
            std::max(bitWidth(target.type()), bitWidth(reference.type())) == 64;
+    limits = {unboundedFrom(target.type()), unboundedFrom(reference.type())};
   }
 
   /// All sums of products of `scale * element`, on `threads` where there are some.
@@ -144,14 +158,24 @@ private:
     return result;
   }
 
+  /// Whether both stand for the same infinity, one of them by being it or by its type.
+  bool areUnbounded(double x, double y) const {
+    const bool mayDiffer = std::isinf(x) || std::isinf(y) || target.type() != reference.type();
+    return mayDiffer && std::signbit(x) == std::signbit(y) && std::abs(x) >= limits[0] &&
+           std::abs(y) >= limits[1];
+  }
+
   /// Sets pairs that are not finite to zero and counts those that differ.
-  static void takeOutNonFinite(Partial &partial, int64_t first, std::span<double> x,
-                               std::span<double> y) {
+  void takeOutNonFinite(Partial &partial, int64_t first, std::span<double> x,
+                        std::span<double> y) const {
     for (size_t i = 0; i < x.size(); ++i) {
-      if (std::isfinite(x[i]) && std::isfinite(y[i]))
+      const bool isUnbounded = areUnbounded(x[i], y[i]);
+      if (std::isfinite(x[i]) && std::isfinite(y[i]) && !isUnbounded)
         continue;
       bool equal = x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i]));
-      if (!equal) {
+      if (!equal && isUnbounded) {
+        ++partial.unbounded;
+      } else if (!equal) {
         if (partial.firstNonFinite < 0)
           partial.firstNonFinite = first + static_cast<int64_t>(i);
         ++partial.nonFinite;
@@ -199,7 +223,7 @@ private:
     double probe = 0;
     for (size_t i = 0; i < size; ++i)
       probe += std::abs(x[i]) + std::abs(y[i]);
-    if (!std::isfinite(probe))
+    if (!(probe < std::min(limits[0], limits[1])))
       takeOutNonFinite(partial, first, x, y);
     for (size_t i = 0; i < size; ++i)
       partial.largest = std::max({partial.largest, std::abs(x[i]), std::abs(y[i])});
@@ -227,13 +251,16 @@ private:
   const Tensor &reference;
   int64_t count;
   bool wide = false;
+  /// unboundedFrom of both.
+  std::array<double, 2> limits{};
 };
 
 void setFigures(TensorComparison &result, const Partial &sums) {
   bool equalPairs = sums.maxDifference == 0;
   if (equalPairs) {
     result.cosine = 1;
-    result.euclid = 1;
+    // Only what is equal has the figure 1.
+    result.euclid = sums.unbounded == 0 ? 1 : std::nextafter(1.0, 0.0);
     result.snr = kInfinity;
     return;
   }
@@ -305,7 +332,7 @@ TensorComparison compareTensors(const Tensor &target, const Tensor &reference,
     sums = comparer.run(std::ldexp(1.0, -exponent), threads);
   }
   setFigures(result, sums);
-  result.isEqual = sums.maxDifference == 0 && sums.nonFinite == 0;
+  result.isEqual = sums.maxDifference == 0 && sums.nonFinite == 0 && sums.unbounded == 0;
   result.maxDifference = sums.maxDifference;
   if (sums.maxDifference > 0) {
     result.maxIndex = sums.maxIndex;

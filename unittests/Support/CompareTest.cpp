@@ -225,4 +225,36 @@ TEST(Compare, IndexText) {
   EXPECT_EQ(indexText({}, 0), "[]");
 }
 
+TEST(Compare, TakesTheLargestOfATypeForInfinity) {
+  // What saturates, and the numbers of masks, beside infinities of the same sign.
+  const Tensor half =
+      convert(Tensor::of<float>({5}, {-65504, 65504, -kInf, kInf, 2}), DataType::F16);
+  const Tensor mask = Tensor::of<float>({5}, {-kInf, kInf, -3.4e38F, 1e30F, 2});
+  const TensorComparison alike = compareTensors(half, mask);
+  EXPECT_EQ(alike.nonFiniteMismatches, 0);
+  EXPECT_FALSE(alike.isEqual);
+  EXPECT_TRUE(alike.passes({1, 0.999999}));
+  EXPECT_FALSE(alike.passes({1, 1}));
+  // Both finite, of different types: the mask does not hide the rest.
+  const TensorComparison rest =
+      compareTensors(convert(Tensor::of<float>({3}, {-65504, 1, 0}), DataType::F16),
+                     Tensor::of<float>({3}, {-3.4e38F, 0, 1}));
+  EXPECT_EQ(rest.cosine, 0);
+  // Another sign, a number that F16 cannot hold, one that F32 does.
+  EXPECT_EQ(compareTensors(Tensor::of<float>({1}, {kInf}), Tensor::of<float>({1}, {-3e38F}))
+                .nonFiniteMismatches,
+            1);
+  EXPECT_EQ(compareTensors(convert(Tensor::of<float>({1}, {kInf}), DataType::F16),
+                           Tensor::of<float>({1}, {70000}))
+                .nonFiniteMismatches,
+            1);
+  EXPECT_EQ(compareTensors(Tensor::of<float>({1}, {65504}), Tensor::of<float>({1}, {kInf}))
+                .nonFiniteMismatches,
+            1);
+  // Finite numbers of one type are compared as they are.
+  EXPECT_FALSE(
+      compareTensors(Tensor::of<float>({2}, {1e31F, 0}), Tensor::of<float>({2}, {0, 1e31F}))
+          .passes({0.5, 0.5}));
+}
+
 } // namespace
