@@ -78,7 +78,10 @@ void printDiagnosis(const ModelDeploySummary &summary) {
                dataTypeName(layer.type), figures(*layer.effect));
   const auto count = std::ssize(diagnosis.repair);
   const std::string mode = schemeName(diagnosis.repairMode);
-  if (count == 0)
+  if (count == 0 && diagnosis.wholeNetwork)
+    fmt::print("no layers by themselves mend it; the whole network in {0} does: --quantize {0}\n",
+               schemeName(*diagnosis.wholeNetwork));
+  else if (count == 0)
     fmt::print("no layers in another precision of {} mend it\n", summary.chip);
   else if (2 * count > diagnosis.numCandidates)
     fmt::print(

@@ -114,10 +114,8 @@ std::vector<QuantScheme> preciserSchemes(const TargetInfo &target, const QuantSc
   return found;
 }
 
-Expected<bool> isMendedBy(const DiagnosisRequest &request, std::span<const std::string> layers,
-                          const QuantScheme &scheme) {
-  Expected<Network> network = request.lowerWith(layers, scheme);
-  // A scheme that a layer cannot be lowered in mends nothing.
+/// Whether the outputs of `network` pass; one that could not be lowered does not.
+Expected<bool> passes(const DiagnosisRequest &request, const Expected<Network> &network) {
   if (!network)
     return false;
   ValidationOptions comparison = request.validation;
@@ -137,7 +135,8 @@ Expected<void> findRepairLayers(const DiagnosisRequest &request,
   for (const QuantScheme &scheme : preciserSchemes(request.target, request.scheme)) {
     const RepairCandidate candidate = [&](std::span<const std::string> layers) {
       progress.advance();
-      return isMendedBy(request, layers, scheme);
+      // A scheme that a layer cannot be lowered in mends nothing.
+      return passes(request, request.lowerWith(layers, scheme));
     };
     Expected<std::vector<std::string>> found = findRepair(ranked, candidate, kMaxCandidates);
     if (!found)
@@ -146,6 +145,20 @@ Expected<void> findRepairLayers(const DiagnosisRequest &request,
     diagnosis.repairMode = scheme;
     if (!diagnosis.repair.empty())
       return {};
+  }
+  return {};
+}
+
+/// Layers that are exact by themselves, inputs and outputs change with the whole network only.
+Expected<void> findWholeNetwork(const DiagnosisRequest &request, DeployDiagnosis &diagnosis) {
+  for (const QuantScheme &scheme : preciserSchemes(request.target, request.scheme)) {
+    Expected<bool> passed = passes(request, request.lowerAll(scheme));
+    if (!passed)
+      return propagate(passed);
+    if (!*passed)
+      continue;
+    diagnosis.wholeNetwork = scheme;
+    return {};
   }
   return {};
 }
@@ -188,6 +201,9 @@ Expected<DeployDiagnosis> tpuc::diagnose(const DiagnosisRequest &request) {
   diagnosis.numCandidates = std::ssize(names);
   if (Expected<void> found = findRepairLayers(request, names, diagnosis); !found)
     return propagate(found);
+  if (diagnosis.repair.empty())
+    if (Expected<void> found = findWholeNetwork(request, diagnosis); !found)
+      return propagate(found);
   std::ranges::sort(diagnosis.repair, {}, [&](const std::string &name) {
     return std::ranges::find(*layers, name, &LayerError::name) - layers->begin();
   });
@@ -208,6 +224,8 @@ nlohmann::ordered_json DeployDiagnosis::toJson() const {
                                  {"worst_effects", nlohmann::ordered_json::array()},
                                  {"candidates", numCandidates},
                                  {"quantize_table", repairLines()}};
+  if (wholeNetwork)
+    json["whole_network"] = schemeName(*wholeNetwork);
   if (originInput)
     json["origin"]["input"] = ::toJson(*originInput);
   for (const LayerError &layer : worstEffects)

@@ -34,6 +34,8 @@ struct DeployDiagnosis {
   std::vector<std::string> repair;
   QuantScheme repairMode = schemes::kF32;
   int64_t numCandidates = 0;
+  /// Where no layers were found: the precision in which the whole network passes, as was tried.
+  std::optional<QuantScheme> wholeNetwork;
 
   /// `repair` as lines of a quantize table.
   std::vector<std::string> repairLines() const;
@@ -58,6 +60,8 @@ struct DiagnosisRequest {
   /// Lowers the network with some layers in another scheme.
   std::function<Expected<Network>(std::span<const std::string> layers, const QuantScheme &scheme)>
       lowerWith;
+  /// Lowers the whole network in another scheme, without a quantize table.
+  std::function<Expected<Network>(const QuantScheme &scheme)> lowerAll;
 };
 
 /// Measures what layers add to the error, and tries which ones mend it in another precision. Takes

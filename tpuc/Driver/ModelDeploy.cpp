@@ -67,6 +67,7 @@ private:
   Expected<NpzReader> topTensors();
   /// The same lowering with these layers in another scheme.
   Expected<Network> lowerWith(std::span<const std::string> layers, const QuantScheme &scheme) const;
+  Expected<Network> lowerAll(const QuantScheme &scheme) const;
   Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers,
                                          const QuantScheme &scheme) const;
 
@@ -587,6 +588,13 @@ Expected<Network> ModelDeploy::lowerWith(std::span<const std::string> layers,
   return lowerAs(changed);
 }
 
+Expected<Network> ModelDeploy::lowerAll(const QuantScheme &scheme) const {
+  LoweringOptions changed = lowering;
+  changed.scheme = scheme;
+  changed.quantizeTable.clear();
+  return lowerAs(changed);
+}
+
 Expected<void> ModelDeploy::diagnose() {
   if (!summary.report || summary.report->numFailed() == 0)
     return {};
@@ -607,9 +615,9 @@ Expected<void> ModelDeploy::diagnose() {
       .target = *target,
       .scheme = lowering.scheme,
       .scratch = summary.lowered,
-      .lowerWith = [this](std::span<const std::string> layers, const QuantScheme &scheme) {
-        return lowerWith(layers, scheme);
-      }};
+      .lowerWith = [this](std::span<const std::string> layers,
+                          const QuantScheme &scheme) { return lowerWith(layers, scheme); },
+      .lowerAll = [this](const QuantScheme &scheme) { return lowerAll(scheme); }};
   Expected<DeployDiagnosis> diagnosis = tpuc::diagnose(request);
   if (!diagnosis)
     return propagate(diagnosis);

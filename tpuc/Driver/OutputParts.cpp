@@ -75,8 +75,7 @@ struct Sums {
     highY = std::max(highY, b);
   }
   bool hasSignal() const {
-    return count > 1 &&
-           highY - lowY > kLeastSpread * std::max(std::abs(highY), std::abs(lowY));
+    return count > 1 && highY - lowY > kLeastSpread * std::max(std::abs(highY), std::abs(lowY));
   }
   double correlation() const {
     const double n = static_cast<double>(count);

@@ -148,15 +148,13 @@ std::string ComparisonReport::failureMessage() const {
     return "";
   std::string text =
       fmt::format("{} of {} fail{}, first '{}' ({})", numFailed(), counted(numCounting(), "tensor"),
-                  numFailed() == 1 ? "s" : "", oneLine(first->name),
-                  failureOf(*first));
+                  numFailed() == 1 ? "s" : "", oneLine(first->name), failureOf(*first));
   const Entry *least = first;
   for (const Entry &entry : compared)
     if (fails(entry) && isLessAlike(entry.comparison, least->comparison))
       least = &entry;
   if (least != first)
-    text += fmt::format(", worst '{}' ({})", oneLine(least->name),
-                        failureOf(*least));
+    text += fmt::format(", worst '{}' ({})", oneLine(least->name), failureOf(*least));
   return text;
 }
 
@@ -165,6 +163,10 @@ std::vector<std::string> ComparisonReport::row(const Entry &entry) const {
   std::vector<std::string> cells = {oneLine(entry.name), typesText(c)};
   if (!c.isComparable())
     cells.insert(cells.end(), {"-", "-", "-", "-"});
+  else if (c.nonFiniteMismatches > 0)
+    // What the finite rest is like says nothing.
+    cells.insert(cells.end(),
+                 {"-", "-", "-", fmt::format("{}|{}", c.nonFiniteTarget, c.nonFiniteReference)});
   else
     cells.insert(cells.end(), {similarityText(c.cosine), similarityText(c.euclid),
                                decibelText(c.snr), c.maxIndex < 0 ? "0" : c.maxDifferenceText});
@@ -254,8 +256,7 @@ std::string ComparisonReport::table(bool detailed) const {
                                           similarityText(least->comparison.euclid))
                             : "");
   if (const Entry *first = firstFailing())
-    text += fmt::format("first failing: {}: {}\n", oneLine(first->name),
-                        failureOf(*first));
+    text += fmt::format("first failing: {}: {}\n", oneLine(first->name), failureOf(*first));
   return text;
 }
 

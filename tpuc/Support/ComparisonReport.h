@@ -88,9 +88,7 @@ private:
   }
   /// Why it is not alike, in a phrase.
   std::string failureOf(const Entry &entry) const;
-  bool fails(const Entry &entry) const {
-    return entry.counts && !isAlike(entry);
-  }
+  bool fails(const Entry &entry) const { return entry.counts && !isAlike(entry); }
   std::string_view result(const Entry &entry) const;
   std::vector<std::string> row(const Entry &entry) const;
   /// At most `rows` of those that are not equal, the least alike first.

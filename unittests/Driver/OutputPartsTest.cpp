@@ -30,7 +30,7 @@ TEST(OutputParts, AreThoseOfConcatenationsAlongOneAxis) {
     %6 = "top.Concat"(%5, %4) {axis = -2 : i64} : (tensor<1x8x3xf32>, tensor<1x4x3xf32>) -> tensor<1x12x3xf32> loc("y")
     return %6, %2 : tensor<1x12x3xf32>, tensor<1x4x3xf32>
   })",
-                                                       context.get());
+                                                        context.get());
   ASSERT_TRUE(module);
   const auto parts = outputParts(*module);
   ASSERT_EQ(parts.size(), 1u);
@@ -62,9 +62,10 @@ TEST(LostPart, IsFoundBesideLargerNumbers) {
   const Tensor wanted = output(50, 0.1F);
   EXPECT_EQ(lostPart(wanted, wanted, parts), "");
   EXPECT_EQ(lostPart(output(50.5F, 0.08F), wanted, parts), "");
-  EXPECT_THAT(lostPart(output(50, 0), wanted, parts),
-              HasSubstr("part 'scores', 2 to 2 along axis 1, has lost its signal: 0 to 0 instead of "
-                        "0 to 0.6"));
+  EXPECT_THAT(
+      lostPart(output(50, 0), wanted, parts),
+      HasSubstr("part 'scores', 2 to 2 along axis 1, has lost its signal: 0 to 0 instead of "
+                "0 to 0.6"));
   EXPECT_THAT(lostPart(output(50, -0.1F), wanted, parts), HasSubstr("correlation -1.000"));
   EXPECT_THAT(lostPart(output(0, 0.1F), wanted, parts), HasSubstr("'boxes'"));
   // Where the reference hardly changes, nothing is lost; infinities are no signal.
