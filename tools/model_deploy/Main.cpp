@@ -142,6 +142,8 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
     return propagate(summary);
   if (!summary->inputNote.empty())
     reportNote(kToolName, summary->inputNote);
+  if (!summary->tableNote.empty())
+    reportNote(kToolName, summary->tableNote);
   if (json != "-")
     print(options, *summary);
   if (!json.empty())

@@ -10,6 +10,7 @@
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <ctime>
@@ -308,4 +309,47 @@ Expected<void> CalibrationTable::checkNames(std::span<const std::string> names,
             (missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : ""),
         "one for each tensor of the network");
   return {};
+}
+
+/// What stands before the last `_` of `name` and a word that may be an op: `122` of `122_Conv`.
+static std::optional<std::string_view> withoutOp(std::string_view name) {
+  const size_t at = name.rfind('_');
+  if (at == std::string_view::npos || at == 0 || at + 1 == name.size() || name[at + 1] < 'A' ||
+      name[at + 1] > 'Z')
+    return std::nullopt;
+  return name.substr(0, at);
+}
+
+Expected<std::string> CalibrationTable::fit(std::span<const std::string> names,
+                                            const std::string &path) {
+  const std::unordered_set<std::string_view> known(names.begin(), names.end());
+  std::unordered_set<std::string> stated;
+  for (const Entry &entry : entries)
+    stated.insert(entry.name);
+  std::string note;
+  int64_t numMapped = 0;
+  for (Entry &entry : entries) {
+    const std::optional<std::string_view> plain = withoutOp(entry.name);
+    if (known.contains(entry.name) || !plain || !known.contains(*plain) ||
+        !stated.insert(std::string(*plain)).second)
+      continue;
+    if (numMapped++ == 0)
+      note = fmt::format("'{}' is taken for '{}'", entry.name, *plain);
+    entry.name = std::string(*plain);
+  }
+  if (numMapped > 1)
+    note += fmt::format(", and {} more likewise", numMapped - 1);
+  const auto isForeign = [&](const Entry &entry) { return !known.contains(entry.name); };
+  const auto numForeign = std::ranges::count_if(entries, isForeign);
+  const bool isComplete =
+      std::ranges::all_of(names, [&](const std::string &name) { return stated.contains(name); });
+  if (isComplete && numForeign > 0 && numForeign < std::ssize(entries)) {
+    note += fmt::format("{}{} for what the network has not, such as '{}'", note.empty() ? "" : "; ",
+                        numForeign == 1 ? "1 line is" : fmt::format("{} lines are", numForeign),
+                        std::ranges::find_if(entries, isForeign)->name);
+    std::erase_if(entries, isForeign);
+  }
+  if (Expected<void> checked = checkNames(names, path); !checked)
+    return propagate(checked);
+  return note;
 }

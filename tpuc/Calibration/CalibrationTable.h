@@ -59,6 +59,12 @@ struct CalibrationTable {
   /// Whether the entries are those of the tensors `names`. Errors name `path`: a tensor without a
   /// line, a line without a tensor (with the name that was probably meant), no name in common.
   Expected<void> checkNames(std::span<const std::string> names, const std::string &path) const;
+
+  /// Makes the entries those of the tensors `names`. What the public TPU-MLIR calls `NAME_Conv`, by
+  /// the op that makes it, becomes NAME where the network has that and the table has no line for
+  /// it. Lines for other tensors go where none of the network's is missing: a table serves a part
+  /// of its network. Gives a note about both, or nothing. Errors: as checkNames.
+  Expected<std::string> fit(std::span<const std::string> names, const std::string &path);
 };
 
 /// A tensor's name as one field of a table: blanks, control characters and a `#` at the beginning

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Calibration/Calibrate.h"
+#include "tpuc/Calibration/CalibrationTable.h"
 #include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
@@ -47,6 +49,7 @@ private:
   Expected<void> checkTarget();
   Expected<void> checkFiles();
   Expected<void> readTop();
+  void noteTable();
   Expected<std::vector<InputSpec>> inputSpecs() const;
   Expected<void> checkInputs();
   Expected<void> readTestInput();
@@ -225,7 +228,21 @@ Expected<void> ModelDeploy::readTop() {
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
+  noteTable();
   return {};
+}
+
+/// What the user should know of the calibration table; its errors are those of the lowering.
+void ModelDeploy::noteTable() {
+  if (lowering.calibrationTable.empty())
+    return;
+  Expected<CalibrationTable> table = CalibrationTable::read(lowering.calibrationTable);
+  Expected<std::vector<std::string>> names = calibratedNames(*top.module);
+  if (!table || !names)
+    return;
+  if (Expected<std::string> note = table->fit(*names, lowering.calibrationTable);
+      note && !note->empty())
+    summary.tableNote = lowering.calibrationTable + ": " + *note;
 }
 
 Expected<std::vector<InputSpec>> ModelDeploy::inputSpecs() const {

@@ -72,6 +72,8 @@ struct ModelDeploySummary {
   std::string note;
   /// What the user should know of the test input, or nothing.
   std::string inputNote;
+  /// What the user should know of the calibration table, or nothing.
+  std::string tableNote;
   std::optional<ComparisonReport> report;
   std::optional<DeployDiagnosis> diagnosis;
   /// A layer that the host computes, and why the chip does not.

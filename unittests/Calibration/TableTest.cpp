@@ -114,4 +114,28 @@ TEST(CalibrationTable, IsCheckedAgainstANetwork) {
   EXPECT_THAT(check({"a", "b"}), HasSubstr("for no tensor of this network"));
 }
 
+TEST(CalibrationTable, FitsTheNamesOfOtherToolsAndPartsOfNetworks) {
+  const auto fit = [](const std::string &text, const std::vector<std::string> &names,
+                      CalibrationTable &table) {
+    table = *CalibrationTable::parse(text, "t");
+    Expected<std::string> note = table.fit(names, "t");
+    return note ? *note : "error: " + note.error().message();
+  };
+  CalibrationTable table;
+  EXPECT_EQ(fit("x 1 0 1\n1_Conv 2 0 1\n2_Relu 3 0 1\n", {"x", "1", "2"}, table),
+            "'1_Conv' is taken for '1', and 1 more likewise");
+  ASSERT_EQ(table.entries.size(), 3u);
+  EXPECT_EQ(table.entries[2].name, "2");
+  EXPECT_EQ(table.entries[2].threshold, 3);
+  // A name of the network's own is not mapped, nor one that has a line.
+  EXPECT_EQ(fit("x_Conv 1 0 1\nx 2 0 1\n", {"x", "x_Conv"}, table), "");
+  EXPECT_EQ(fit("x_Conv 1 0 1\nx 2 0 1\n", {"x"}, table),
+            "1 line is for what the network has not, such as 'x_Conv'");
+  ASSERT_EQ(table.entries.size(), 1u);
+  EXPECT_EQ(table.entries[0].threshold, 2);
+  // What is missing is an error, and so is a table of another network.
+  EXPECT_EQ(fit("x 1 0 1\ny_Conv 2 0 1\n", {"x", "z"}, table).substr(0, 6), "error:");
+  EXPECT_EQ(fit("a 1 0 1\n", {"x"}, table).substr(0, 6), "error:");
+}
+
 } // namespace

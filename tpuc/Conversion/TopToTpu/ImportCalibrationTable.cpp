@@ -125,8 +125,8 @@ struct ImportCalibrationTablePass
     Expected<std::vector<std::string>> names = calibratedNames(module);
     if (!names)
       return propagate(names);
-    if (Expected<void> checked = table->checkNames(*names, file); !checked)
-      return checked;
+    if (Expected<std::string> fitted = table->fit(*names, file); !fitted)
+      return propagate(fitted);
     const llvm::StringMap<Value> tensors = floatTensors(module.lookupSymbol<func::FuncOp>("main"));
     for (const CalibrationTable::Entry &entry : table->entries) {
       Value value = tensors.lookup(entry.name);
