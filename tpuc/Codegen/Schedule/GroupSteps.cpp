@@ -66,10 +66,13 @@ Expected<int64_t> codegen::scheduleLoads(MutableArrayRef<ScheduleUnit> units,
   };
   // The first that can be issued, past those whose tensors are not there yet.
   const auto following = [&](int64_t unit) {
-    size_t index = next;
-    while (index < loads.size() && (ends[index] || loads[index].earliest > unit))
-      ++index;
-    return index;
+    for (size_t index = next; index < loads.size(); ++index) {
+      if (loads[index].need > unit + kMostAhead)
+        break;
+      if (!ends[index] && loads[index].earliest <= unit)
+        return index;
+    }
+    return loads.size();
   };
   // When the loads of the unit before are there.
   int64_t fixedEnd = 0;

@@ -45,12 +45,16 @@ struct MovableLoad {
   int64_t uncountedEnd() const { return counted.value_or(need); }
 };
 
+/// So many units before it is needed a load may be issued at most: further ahead hardly anything is
+/// gained, but everything in between has to find a place beside it.
+inline constexpr int64_t kMostAhead = 512;
+
 /// Chooses the unit of each load, in the order in which they are given (that of their needs), past
 /// those that cannot be loaded yet: one unit before it is needed, or as much earlier as the
-/// transfer engine would be idle, if the tensor fits the part `room` of `capacity` from then on; in
-/// the unit that needs it where there is no room before. `units` holds the bytes of everything
-/// else. Returns the cycles until both engines are done. Errors: what is needed in a unit does not
-/// fit.
+/// transfer engine would be idle, up to `kMostAhead`, if the tensor fits the part `room` of
+/// `capacity` from then on; in the unit that needs it where there is no room before. `units` holds
+/// the bytes of everything else. Returns the cycles until both engines are done. Errors: what is
+/// needed in a unit does not fit.
 Expected<int64_t> scheduleLoads(llvm::MutableArrayRef<ScheduleUnit> units,
                                 llvm::MutableArrayRef<MovableLoad> loads, const Footprint &capacity,
                                 const Footprint &room);
