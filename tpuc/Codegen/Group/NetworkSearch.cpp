@@ -211,7 +211,9 @@ void NetworkSearcher::addChanges(const Partition &partition, size_t number,
   addWhole(group.end(), kCuts);
   for (const GroupChoice &cut : table.retilings(group))
     changes.push_back({.first = group.first, .end = group.end(), .groups = {cut}});
-  for (unsigned middle = group.first + 1; middle < group.end(); ++middle)
+  // Of long groups, some borders stand for those beside them.
+  const unsigned step = group.count / (GroupTable::kWindow + 1) + 1;
+  for (unsigned middle = group.first + 1; middle < group.end(); middle += step)
     addPairs(group.first, middle, group.end(), changes);
   if (number + 2 < partition.size())
     addWhole(partition[number + 2].end(), kJoined);
