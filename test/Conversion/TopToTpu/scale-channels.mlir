@@ -10,7 +10,7 @@
 
 // One multiplication for both readers, in the floats that are there; BF16 would round as coarsely
 // as 8 bits.
-// F16: %[[FACTORS:.*]] = "top.Weight"() : () -> tensor<1x2x1x1xf16> loc("pool_scaled_factors_f16")
+// F16: %[[FACTORS:.*]] = "top.Weight"() : () -> tensor<1x2x1x1xf32> loc("pool_scaled_factors")
 // F32: %[[WIDE:.*]] = "tpu.Cast"(%{{.*}}) : (tensor<1x2x4x4xbf16>) -> tensor<1x2x4x4xf32> loc("pool_f32")
 // F32: %[[FACTORS:.*]] = "top.Weight"() : () -> tensor<1x2x1x1xf32> loc("pool_scaled_factors")
 // F32: "tpu.Mul"(%[[WIDE]], %[[FACTORS]])

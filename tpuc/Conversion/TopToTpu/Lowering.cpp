@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -103,11 +104,17 @@ Expected<void> Lowering::lower(Operation *op) {
 }
 
 /// Operands that stay in f32: biases, which are summed so with products of any kind, what sizes and
-/// coordinates follow from, and the constants of norms, which are computed so.
+/// coordinates follow from, the constants of norms, which are computed so, and constants that are
+/// repeated over a tensor.
 static bool staysF32(OpOperand &operand) {
   if (isa<top::LayerNormOp, top::RMSNormOp, top::InstanceNormOp, top::GroupNormOp,
           top::PixelNormOp>(operand.getOwner()))
     return operand.getOperandNumber() > 0 && operand.get().getDefiningOp<top::WeightOp>();
+  // Full tensors would double what is loaded; of those the format stores what it stores of others.
+  if (isa<top::AddOp, top::SubOp, top::MulOp, top::DivOp>(operand.getOwner()))
+    return operand.get().getDefiningOp<top::WeightOp>() &&
+           top::staticElements(operand.get()) <
+               top::staticElements(operand.getOwner()->getResult(0));
   if (operand.getOwner()->hasTrait<traits::Product>())
     return operand.getOperandNumber() == 2;
   return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;

@@ -41,18 +41,22 @@ bool hasLongNumber(const Binary &binary) {
 bool isWidened(const Binary &binary) {
   if (binary.output.type == DataType::F32)
     return false;
+  const auto isWide = [](const BinaryOperand &operand) {
+    const auto *tensor = std::get_if<LocalTensor>(&operand);
+    return tensor && tensor->type == DataType::F32;
+  };
   const bool divides =
       binary.kind == BinaryKind::Div && std::holds_alternative<LocalTensor>(binary.right);
-  return divides || hasLongNumber(binary);
+  return divides || isWide(binary.left) || isWide(binary.right) || hasLongNumber(binary);
 }
 
 Expected<void> checkOperand(const std::string &where, const LocalTensor &operand,
                             const LocalTensor &output) {
-  if (operand.type != output.type)
+  if (operand.type != output.type && operand.type != DataType::F32)
     return makeError(where,
                      fmt::format("an operand of {} for {}", dataTypeName(operand.type),
                                  dataTypeName(output.type)),
-                     "the same type");
+                     "the same type or f32");
   return checkBroadcast(where, operand, output);
 }
 
@@ -73,7 +77,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary
     if (Expected<void> fits = checkOperand(where, *tensor, binary.output); !fits)
       return propagate(fits);
     LocalTensor used = *tensor;
-    if (isWidened(binary)) {
+    if (isWidened(binary) && used.type != DataType::F32) {
       needed += wideBytes(used);
       used.type = DataType::F32;
     }
@@ -111,7 +115,7 @@ void addWidened(Builder &builder, const Binary &binary) {
   };
   wide.output = widen(binary.output);
   for (BinaryOperand *operand : {&wide.left, &wide.right})
-    if (auto *tensor = std::get_if<LocalTensor>(operand)) {
+    if (auto *tensor = std::get_if<LocalTensor>(operand); tensor && tensor->type != DataType::F32) {
       LocalTensor copy = widen(*tensor);
       addCast(builder, copy, *tensor);
       *tensor = copy;

@@ -20,10 +20,11 @@ enum class BinaryKind : uint8_t { Add, Sub, Mul, Max, Min, Div };
 /// A tensor that broadcasts to the output (extents equal or 1), or one number for all elements.
 using BinaryOperand = std::variant<LocalTensor, double>;
 
-/// output = left op right, then the activation. F32, F16, BF16; all of one type and any layout. An
-/// operand that repeats over c (extent 1 of c, more in the output) is copied to all lanes
-/// (scratch). The output may be one of the operands where shapes and layouts are equal; that costs
-/// twice the time.
+/// output = left op right, then the activation. F32, F16, BF16; all of one type and any layout.
+/// Beside 16 bits an operand may be F32: then, and with a number that 16 bits do not hold, the
+/// result is computed in F32 and rounded once (scratch). An operand that repeats over c (extent 1
+/// of c, more in the output) is copied to all lanes (scratch). The output may be one of the
+/// operands where shapes and layouts are equal; that costs twice the time.
 struct Binary {
   BinaryKind kind = BinaryKind::Add;
   BinaryOperand left;
