@@ -235,6 +235,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag("--asymmetric", asymmetric, "INT8 with zero points.");
   cli.flag("--avoid_f16_overflow", lowering.avoidF16Overflow,
            "Compute in F32 what may leave the range of F16.");
+  cli.flag(
+      "--strict_int8", lowering.strict,
+      "Integers wherever an op has a form on them. Otherwise layers stay in float whose signal 8 "
+      "bits would lose; the summary lists them.");
   cli.flag("--quant_input", lowering.quantInput,
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,

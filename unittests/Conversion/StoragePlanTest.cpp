@@ -89,6 +89,52 @@ protected:
   std::optional<StoragePlan> plan;
 };
 
+// Boxes and scores leave in one tensor.
+constexpr const char *kDetector = R"(
+  !x = tensor<1x4x1x64x!quant.calibrated<f32<-6.0:6.0>>>
+  !s = tensor<1x4x1x64x!quant.calibrated<f32<0.0:1.0>>>
+  !b = tensor<1x4x1x64x!quant.calibrated<f32<0.0:320.0>>>
+  !c = tensor<1x8x1x64x!quant.calibrated<f32<0.0:320.0>>>
+  func.func @main(%0: !x) -> !c {
+    %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+    %2 = "top.Sigmoid"(%1) : (!x) -> !s loc("scores")
+    %3 = "top.Relu"(%1) : (!x) -> !b loc("boxes")
+    %4 = "top.Concat"(%3, %2) {axis = 1} : (!b, !s) -> !c loc("concat")
+    return %4 : !c
+  })";
+
+TEST_F(StoragePlanTest, KeepsFloatsWhereASharedScaleLosesAPart) {
+  for (const QuantScheme &scheme : {schemes::kInt8, schemes::kInt8Asymmetric}) {
+    make({.scheme = scheme}, "bm1684x", kDetector);
+    EXPECT_EQ(decision("concat"),
+              "F16 by need: operand 1 would cover fewer than 16 steps of the shared scale");
+    EXPECT_EQ(decision("scores"), "F16 by need: it is before 'concat'");
+    EXPECT_EQ(decision("boxes"), "F16 by need: it is before 'concat'");
+  }
+  // Without F16 they are in the floats that the chip has.
+  make({.scheme = schemes::kInt8}, "cv183x", kDetector);
+  EXPECT_EQ(decision("scores"), "BF16 by need: it is before 'concat'");
+}
+
+TEST_F(StoragePlanTest, LosesPartsWhereToldSo) {
+  make({.scheme = schemes::kInt8, .isStrict = true}, "bm1684x", kDetector);
+  for (const char *name : {"concat", "scores", "boxes"})
+    EXPECT_EQ(decision(name), "INT8 ");
+  // A line of the quantize table goes before the need.
+  make({.scheme = schemes::kInt8, .exceptions = {{"concat", schemes::kInt8}}}, "bm1684x",
+       kDetector);
+  EXPECT_EQ(decision("concat"), "INT8 ");
+}
+
+TEST_F(StoragePlanTest, SharesScalesWhoseStepsSuffice) {
+  std::string text = kDetector;
+  for (size_t at = 0; (at = text.find("320.0", at)) != std::string::npos; at += 4)
+    text.replace(at, 5, "15.0");
+  make({.scheme = schemes::kInt8}, "bm1684x", text);
+  for (const char *name : {"concat", "scores", "boxes"})
+    EXPECT_EQ(decision(name), "INT8 ");
+}
+
 TEST_F(StoragePlanTest, FollowsTheMode) {
   for (const QuantScheme &scheme : {schemes::kF32, schemes::kF16, schemes::kBF16}) {
     make({.scheme = scheme});

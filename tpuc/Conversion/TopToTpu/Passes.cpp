@@ -103,6 +103,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return makeError("mode", "'" + mode + "'" + schemeHint(mode.getValue()), schemeChoices());
     options.scheme = *scheme;
     options.avoidF16Overflow = avoidF16Overflow;
+    options.isStrict = strict;
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
     if (qtable.empty())
@@ -291,8 +292,9 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
-  manager.addPass(createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
-                                         options.quantizeTable, options.avoidF16Overflow}));
+  manager.addPass(
+      createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
+                             options.quantizeTable, options.avoidF16Overflow, options.strict}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -29,6 +29,8 @@ struct LoweringOptions {
   /// Layers in another scheme; empty: none.
   std::string quantizeTable = {};
   bool avoidF16Overflow = false;
+  /// On integers: also where these lose what a layer computes.
+  bool strict = false;
   bool quantInput = false;
   bool quantOutput = false;
 };

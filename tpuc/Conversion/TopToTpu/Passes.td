@@ -81,7 +81,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     Option<"qtable", "qtable", "std::string", /*default=*/"",
       "A file with lines NAME MODE: layers that are to be in another precision">,
     Option<"avoidF16Overflow", "avoid-f16-overflow", "bool", /*default=*/"false",
-      "Keep in f32 what is calibrated beyond f16's range, and ops whose sums may leave it">];
+      "Keep in f32 what is calibrated beyond f16's range, and ops whose sums may leave it">,
+    Option<"strict", "strict", "bool", /*default=*/"false",
+      "Integers wherever an op has a form on them, even where they lose its signal">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Conversion/TopToTpu/FloatsByNeed.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Dialect/Top/AttentionOps.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
@@ -106,6 +107,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
   findGates();
   for (Operation &op : main.front().without_terminator())
     decide(&op);
+  decideNeeds();
   decideMovers();
   decideResults();
   shareTypes();
@@ -249,6 +251,30 @@ std::string StoragePlan::whyNotInteger(Operation *op) const {
         (rangeOf(result) && !types.contains(result)))
       return "the result has no range";
   return "";
+}
+
+/// Layers whose signal integers would lose.
+void StoragePlan::decideNeeds() {
+  if (options.isStrict || !options.scheme.isQuantized())
+    return;
+  const auto mayChange = [&](Operation *op) {
+    return isInteger(op) && !options.exceptions.contains(layerName(op)) &&
+           !llvm::any_of(op->getResults(), [](Value value) { return tpu::isQuantized(value); });
+  };
+  const auto needs =
+      floatsByNeed(main, [&](Value value) { return types.lookup(value); }, mayChange);
+  for (const auto &[op, need] : needs) {
+    if (!mayChange(op))
+      continue;
+    const bool isNarrow = !need.isPlace && hasScheme(target, schemes::kF16);
+    const auto isHuge = [](Value value) {
+      std::optional<quant::FloatRange> range = rangeOf(value);
+      return range && std::max(-range->min, range->max) > kMaxF16;
+    };
+    const QuantScheme wanted =
+        isNarrow && llvm::none_of(op->getResults(), isHuge) ? schemes::kF16 : floatsFor();
+    decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason};
+  }
 }
 
 /// Ops that move elements are on integers where a neighbour is: what they move is smaller then.

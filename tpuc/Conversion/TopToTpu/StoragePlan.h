@@ -22,6 +22,8 @@ namespace tpuc {
 struct PlanOptions {
   QuantScheme scheme = schemes::kF32;
   bool avoidF16Overflow = false;
+  /// Integers wherever an op has a form on them, whatever they lose (FloatsByNeed.h).
+  bool isStrict = false;
   /// Layers in another scheme, by the name of their first tensor. All integers are of one scheme.
   std::map<std::string, QuantScheme> exceptions = {};
   /// Ops that were made to scale the channels of what products on integers read, and their floats.
@@ -48,6 +50,9 @@ struct Decision {
 /// attention, nearly all of which is products, is F16 where the ranges say that its scores are
 /// small. F16 gives way to F32 for constants beyond its range, for ops whose results are
 /// coordinates or indices, and with `avoidF16Overflow` for ranges beyond 65504.
+///
+/// Layers whose signal integers would lose are on floats (FloatsByNeed.h): in F32 where they make
+/// places, else in F16 where the chip has it. An exception for a layer goes before that.
 ///
 /// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
 ///
@@ -79,6 +84,7 @@ private:
   std::string whyNotInteger(mlir::Operation *op) const;
   /// What ops without a form on integers are computed in; `op` may be null.
   QuantScheme floatsFor(mlir::Operation *op = nullptr) const;
+  void decideNeeds();
   void decideMovers();
   void decideResults();
   void shareTypes();
