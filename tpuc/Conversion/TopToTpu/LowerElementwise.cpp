@@ -38,8 +38,8 @@ int64_t maxMagnitude(quant::UniformQuantizedType type) {
 }
 
 /// `numbers` (f32) as stored integers within `range`: their low bits, in elements of `type`.
-Tensor storedTensor(const Tensor &numbers, const QuantParams &params, const IntegerRange &range,
-                    DataType type) {
+Tensor storedTensor(const Tensor &numbers, const QuantParams &params,
+                    const tpuc::IntegerRange &range, DataType type) {
   Tensor integers(DataType::I64, numbers.shape());
   for (auto [from, to] : llvm::zip_equal(numbers.data<float>(), integers.mutableData<int64_t>()))
     to = quantize(double(from), params, range);
