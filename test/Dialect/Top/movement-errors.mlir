@@ -61,20 +61,3 @@ func.func @shuffled_groups(%a: tensor<1x4x2x2xf32>) {
   %0 = "top.ShuffleChannel"(%a) {group = 0 : i64} : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
   return
 }
-
-// -----
-
-// Extents of strangers are not made room for.
-func.func @reshape_of_huge_rank(%a: tensor<2x3xf32>, %to: tensor<35184372088832xi64>) {
-  // expected-error @+1 {{operand 'shape_tensor' has 35184372088832 numbers; expected at most 8, one for each dimension}}
-  %0 = "top.Reshape"(%a, %to) : (tensor<2x3xf32>, tensor<35184372088832xi64>) -> tensor<*xf32>
-  return
-}
-
-// -----
-
-func.func @unsqueeze_of_huge_rank(%a: tensor<2x3xf32>, %axes: tensor<35184372088832xi64>) {
-  // expected-error @+1 {{operand 'axes_tensor' has 35184372088832 numbers; expected at most 8, one for each dimension}}
-  %0 = "top.Unsqueeze"(%a, %axes) : (tensor<2x3xf32>, tensor<35184372088832xi64>) -> tensor<*xf32>
-  return
-}
