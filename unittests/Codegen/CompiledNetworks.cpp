@@ -129,7 +129,8 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
   ASSERT_NO_FATAL_FAILURE(calibrate(*module, sketch.inputs));
   const Mode &mode = compilation.mode;
   ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
-    addLowering(passes, {.chip = compilation.chip, .scheme = mode.scheme});
+    // Strict: the layers under test stay in the mode's integers, whatever they would lose in them.
+    addLowering(passes, {.chip = compilation.chip, .scheme = mode.scheme, .strict = true});
   }));
   mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
   Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);
