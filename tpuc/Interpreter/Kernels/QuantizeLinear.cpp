@@ -134,6 +134,14 @@ void quantizeAs(const Tensor &input, const Tensor &scale, const Tensor &zeroPoin
   });
 }
 
+/// left - right. Integers wrap: only damaged operands of 64 bits have such differences.
+template <typename T> T difference(T left, T right) {
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(static_cast<uint64_t>(left) - static_cast<uint64_t>(right));
+  else
+    return left - right;
+}
+
 /// `Stored`: the working type of the input. `T`: that of the output.
 template <typename Stored, typename T>
 void dequantizeAs(const Tensor &input, const Tensor &scale, const Tensor &zeroPoint,
@@ -152,7 +160,7 @@ void dequantizeAs(const Tensor &input, const Tensor &scale, const Tensor &zeroPo
     const Stored *z = zeros.read(first, count, zeroBuffer.data());
     T *results = writer.room(first, resultBuffer.data());
     for (int64_t i = 0; i < count; ++i)
-      results[i] = static_cast<T>(x[i] - z[i]) * s[i];
+      results[i] = static_cast<T>(difference(x[i], z[i])) * s[i];
     writer.finish(first, count, results);
   });
 }
@@ -234,7 +242,7 @@ Tensor subtractZeroPoint(const Tensor &input, const Tensor *zeroPoint, ThreadPoo
     const int64_t *x = values.read(first, count, valueBuffer.data());
     const int64_t *z = zeros.read(first, count, zeroBuffer.data());
     for (int64_t i = 0; i < count; ++i)
-      to[first + i] = static_cast<int32_t>(x[i] - z[i]);
+      to[first + i] = static_cast<int32_t>(difference(x[i], z[i]));
   });
   return result;
 }
