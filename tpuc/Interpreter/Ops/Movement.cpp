@@ -24,26 +24,41 @@ using kernels::PadMode;
 
 static std::string text(int64_t value) { return std::to_string(value); }
 
-/// The sources that leave every dimension as it is.
-static std::vector<AxisSource> wholeSources(const Shape &shape) {
-  std::vector<AxisSource> sources;
+/// The ranges that leave every dimension as it is.
+static std::vector<SliceRange> wholeRanges(const Shape &shape) {
+  std::vector<SliceRange> ranges;
   for (int64_t extent : shape)
-    sources.push_back(kernels::sliceSource({0, 1, extent}));
-  return sources;
+    ranges.push_back({0, 1, extent});
+  return ranges;
 }
 
-static Expected<void> remapInto(OpContext &context, unsigned result,
-                                const std::vector<AxisSource> &sources,
+/// Makes `result` of these extents out of `input`. `sourceOf` gives the source of an axis. It is
+/// asked when there is room for the result, and not of one without elements: a source is as long as
+/// its extent, which may then be any number.
+template <typename SourceOf>
+static Expected<void> remapInto(OpContext &context, unsigned result, const Tensor &input,
+                                const Dims &dims, const SourceOf &sourceOf,
                                 const Tensor *fill = nullptr) {
-  const Tensor &input = context.operand(0);
-  Dims dims;
-  for (const AxisSource &source : sources)
-    dims.push_back(static_cast<int64_t>(source.size()));
   Expected<Tensor *> output = allocateDims(context, result, input.type(), dims);
   if (!output)
     return propagate(output);
+  if ((*output)->numElements() == 0)
+    return {};
+  std::vector<AxisSource> sources;
+  for (size_t axis = 0; axis < dims.size(); ++axis)
+    sources.push_back(sourceOf(axis));
   kernels::remap(input, sources, fill, **output, context.threads());
   return {};
+}
+
+/// Makes `result` of these ranges of the first operand.
+static Expected<void> sliceInto(OpContext &context, unsigned result,
+                                const std::vector<SliceRange> &ranges) {
+  Dims dims;
+  for (const SliceRange &range : ranges)
+    dims.push_back(range.count);
+  return remapInto(context, result, context.operand(0), dims,
+                   [&](size_t axis) { return kernels::sliceSource(ranges[axis]); });
 }
 
 //===--- Joining and cutting ------------------------------------------------===//
@@ -123,12 +138,12 @@ static Expected<void> evaluateSplit(OpContext &context) {
     return context.error("cannot cut " + text(extent) + " slices into these " + text(count) +
                              " parts",
                          "sizes of at least 0 that add up to " + text(extent));
-  std::vector<AxisSource> sources = wholeSources(shape);
+  std::vector<SliceRange> ranges = wholeRanges(shape);
   int64_t start = 0;
   for (unsigned index = 0; index < sizes->size(); ++index) {
-    sources[*axis] = kernels::sliceSource({start, 1, (*sizes)[index]});
+    ranges[*axis] = {start, 1, (*sizes)[index]};
     start += (*sizes)[index];
-    if (Expected<void> done = remapInto(context, index, sources); !done)
+    if (Expected<void> done = sliceInto(context, index, ranges); !done)
       return done;
   }
   return {};
@@ -148,15 +163,14 @@ static Expected<void> evaluateSlice(OpContext &context) {
   Expected<std::vector<size_t>> front = frontAxes(context, axes, shape.rank());
   if (!front)
     return propagate(front);
-  std::vector<AxisSource> sources = wholeSources(shape);
+  std::vector<SliceRange> ranges = wholeRanges(shape);
   for (size_t i = 0; i < axes.size(); ++i) {
     if (steps[i] == 0)
       return context.error("a step of 0", "another number");
     size_t axis = (*front)[i];
-    sources[axis] =
-        kernels::sliceSource(sliceRange(shape[axis], (*offset)[i], (*ends)[i], steps[i]));
+    ranges[axis] = sliceRange(shape[axis], (*offset)[i], (*ends)[i], steps[i]);
   }
-  return remapInto(context, 0, sources);
+  return sliceInto(context, 0, ranges);
 }
 
 //===--- The same elements in another order or shape -------------------------===//
@@ -309,17 +323,13 @@ static Expected<void> evaluateExpand(OpContext &context) {
                            "extents that are equal or 1");
     target = target == 1 ? extent : target;
   }
-  Expected<Tensor *> output = allocateDims(context, 0, input.type(), *wanted);
-  if (!output)
-    return propagate(output);
-  std::vector<AxisSource> sources;
-  for (size_t axis = 0; axis < rank; ++axis)
-    sources.push_back(dims[axis] == (*wanted)[axis]
-                          ? kernels::sliceSource({0, 1, dims[axis]})
-                          : kernels::sliceSource({0, 0, (*wanted)[axis]}));
-  kernels::remap(input.reshaped(Shape(std::span(dims.data(), dims.size()))), sources, nullptr,
-                 **output, context.threads());
-  return {};
+  if (Expected<Shape> shape = checkedShape(context, *wanted, input.type()); !shape)
+    return propagate(shape);
+  return remapInto(context, 0, input.reshaped(Shape(std::span(dims.data(), dims.size()))), *wanted,
+                   [&](size_t axis) {
+                     const int64_t step = dims[axis] == (*wanted)[axis] ? 1 : 0;
+                     return kernels::sliceSource({0, step, (*wanted)[axis]});
+                   });
 }
 
 static Expected<void> evaluateTile(OpContext &context) {
@@ -336,10 +346,10 @@ static Expected<void> evaluateTile(OpContext &context) {
                            "at least 0, and a tensor that fits");
   if (Expected<Shape> shape = checkedShape(context, dims, context.operand(0).type()); !shape)
     return propagate(shape);
-  std::vector<AxisSource> sources;
-  for (size_t axis = 0; axis < dims.size(); ++axis)
-    sources.push_back(kernels::tileSource(context.operand(0).shape()[axis], (*tile)[axis]));
-  return remapInto(context, 0, sources);
+  const Tensor &input = context.operand(0);
+  return remapInto(context, 0, input, dims, [&](size_t axis) {
+    return kernels::tileSource(input.shape()[axis], (*tile)[axis]);
+  });
 }
 
 static PadMode padMode(std::string_view name) {
@@ -387,11 +397,12 @@ static Expected<void> evaluatePad(OpContext &context) {
                          "one element of type " + std::string(dataTypeName(input.type())));
   Tensor value =
       given ? *given : convert(Tensor::of<double>({}, {context.real("val")}), input.type());
-  std::vector<AxisSource> sources;
-  sources.reserve(shape.rank());
-  for (size_t axis = 0; axis < shape.rank(); ++axis)
-    sources.push_back(kernels::padSource(shape[axis], sides[axis].first, sides[axis].second, mode));
-  return remapInto(context, 0, sources, &value);
+  return remapInto(
+      context, 0, input, dims,
+      [&](size_t axis) {
+        return kernels::padSource(shape[axis], sides[axis].first, sides[axis].second, mode);
+      },
+      &value);
 }
 
 static Expected<void> evaluateCenterCropPad(OpContext &context) {
@@ -411,16 +422,13 @@ static Expected<void> evaluateCenterCropPad(OpContext &context) {
     dims[(*front)[i]] = (*wanted)[i];
   if (Expected<Shape> result = checkedShape(context, dims, context.operand(0).type()); !result)
     return propagate(result);
-  std::vector<AxisSource> sources;
-  for (size_t axis = 0; axis < shape.rank(); ++axis) {
+  return remapInto(context, 0, context.operand(0), dims, [&](size_t axis) {
     int64_t extent = shape[axis];
     int64_t target = dims[axis];
     // Both halves are rounded down in front.
     int64_t before = target >= extent ? (target - extent) / 2 : -((extent - target) / 2);
-    sources.push_back(
-        kernels::padSource(extent, before, target - extent - before, PadMode::Constant));
-  }
-  return remapInto(context, 0, sources);
+    return kernels::padSource(extent, before, target - extent - before, PadMode::Constant);
+  });
 }
 
 //===--- Channels, sequences, triangles --------------------------------------===//
