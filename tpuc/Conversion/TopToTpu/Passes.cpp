@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/Phase.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Target/Registry.h"
 #include "tpuc/Target/SchemeHint.h"
