@@ -118,13 +118,6 @@ Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   return outputs;
 }
 
-/// What is lost in the output `name`, which both may hold as the integers that are stored.
-std::string lostIn(const ModelFileRequest &request, const std::string &name, const Tensor &made,
-                   const Tensor &wanted) {
-  const auto parts = request.parts.find(name);
-  return parts == request.parts.end() ? "" : lostPart(made, wanted, parts->second);
-}
-
 Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
                        const ModelFileRequest &request, ModelFileReport &report) {
   auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
@@ -156,7 +149,7 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
     else
       report.comparison->add(name, compareTensors(*made, expected->second), /*counts=*/true,
                              exact.contains(name) ? std::optional(kEqual) : std::nullopt,
-                             lostIn(request, name, *made, expected->second));
+                             lostPart(*made, expected->second, request.parts, name));
   }
   return {};
 }

@@ -26,7 +26,7 @@ struct ModelFileRequest {
   /// Without inputs the file is not run.
   const TensorMap &inputs;
   /// The parts of outputs, by the names of these.
-  std::map<std::string, std::vector<OutputPart>> parts = {};
+  OutputParts parts = {};
   unsigned numThreads = 0;
   QuantScheme scheme = schemes::kF32;
 };

@@ -108,8 +108,8 @@ Sums sumsOf(const Tensor &target, const Tensor &reference, const OutputPart &par
 
 } // namespace
 
-std::map<std::string, std::vector<OutputPart>> tpuc::outputParts(mlir::ModuleOp module) {
-  std::map<std::string, std::vector<OutputPart>> outputs;
+OutputParts tpuc::outputParts(mlir::ModuleOp module) {
+  OutputParts outputs;
   auto main = module.lookupSymbol<mlir::func::FuncOp>("main");
   if (!main || main.isExternal())
     return outputs;
@@ -145,4 +145,10 @@ std::string tpuc::lostPart(const Tensor &target, const Tensor &reference,
                          sums.lowY, sums.highY, sums.correlation());
   }
   return "";
+}
+
+std::string tpuc::lostPart(const Tensor &target, const Tensor &reference, const OutputParts &parts,
+                           const std::string &name) {
+  const auto found = parts.find(name);
+  return found == parts.end() ? "" : lostPart(target, reference, found->second);
 }

@@ -27,9 +27,12 @@ struct OutputPart {
   int64_t end = 0;
 };
 
-/// The parts of those outputs of `main` that a concatenation of known extents makes, by the names
-/// of the outputs. Concatenations along the same axis within each other count as one.
-std::map<std::string, std::vector<OutputPart>> outputParts(mlir::ModuleOp module);
+/// Parts of outputs, by the names of these.
+using OutputParts = std::map<std::string, std::vector<OutputPart>>;
+
+/// The parts of those outputs of `main` that a concatenation of known extents makes. Concatenations
+/// along the same axis within each other count as one.
+OutputParts outputParts(mlir::ModuleOp module);
 
 /// What says that `target` has lost the signal that `reference` has in one of `parts`, or nothing:
 /// the part is the same number throughout, or its correlation with the reference's is below a half.
@@ -37,6 +40,9 @@ std::map<std::string, std::vector<OutputPart>> outputParts(mlir::ModuleOp module
 /// which the reference hardly changes are no signal. Both tensors have the shape of the output.
 std::string lostPart(const Tensor &target, const Tensor &reference,
                      const std::vector<OutputPart> &parts);
+/// The same of the output `name`; nothing where it has no parts.
+std::string lostPart(const Tensor &target, const Tensor &reference, const OutputParts &parts,
+                     const std::string &name);
 
 } // namespace tpuc
 

@@ -152,10 +152,8 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     TensorComparison made = compareTensors(tensor, *expected, &threads);
     if (auto type = stored.find(name); type != stored.end())
       made.targetType = type->second;
-    const auto parts = options.parts.find(wanted);
-    std::string lost =
-        parts == options.parts.end() ? "" : lostPart(tensor, *expected, parts->second);
-    report.add(wanted, std::move(made), counts, std::nullopt, std::move(lost));
+    report.add(wanted, std::move(made), counts, std::nullopt,
+               lostPart(tensor, *expected, options.parts, wanted));
     releaseMapped(expected->rawBytes());
     return {};
   };

@@ -29,7 +29,7 @@ struct ValidationOptions {
   /// The tensors that the report fails with, by their names in the reference; empty: all.
   std::set<std::string> counting;
   /// The parts of outputs, by the names of these in the reference.
-  std::map<std::string, std::vector<OutputPart>> parts;
+  OutputParts parts;
   /// Compare no others.
   bool countingOnly = false;
 };
