@@ -28,7 +28,11 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
     decomposePower,     decomposeTrilu,     decomposeGather,       decomposeScatter,
     decomposeMatMul,    decomposePool3d,    decomposeConv3d,       decomposeComputedFilter};
 
-/// Of ops of which no tile fits.
+/// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
+constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
+                                                decomposeLongNorm, decomposeLongSoftmax};
+
+/// Of products of which no tile fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
 
 /// Whether all tensors have static shapes and hold what they stand for.
@@ -74,7 +78,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       OpMaker maker(op, backend);
       return decomposition(maker);
     };
-    return (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
+    return llvm::any_of(kRowDivisions, apply) ||
+           (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
            llvm::any_of(kDivisions, apply);
   }
 };

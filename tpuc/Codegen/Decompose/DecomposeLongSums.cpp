@@ -40,16 +40,6 @@ SmallVector<Range> rangesOf(int64_t extent, int64_t size) {
   return ranges;
 }
 
-/// A part of an operand: a constant of its own, or a slice.
-Value partOf(OpMaker &maker, Value value, int64_t axis, Range part, StringRef what) {
-  if (part.size == OpMaker::dimsOf(value)[static_cast<size_t>(axis)])
-    return value;
-  if (std::optional<Tensor> constant = OpMaker::constantOf(value))
-    return maker.weight(slicedConstant(*constant, static_cast<size_t>(axis), part.begin, part.size),
-                        what);
-  return maker.sliced(value, axis, part.begin, part.size, what);
-}
-
 /// Makes the parts of one product and adds them up.
 class PartialSums {
 public:
@@ -57,7 +47,7 @@ public:
 
   /// What the next product is made of.
   Value partOf(Value value, int64_t axis, Range part, StringRef what) {
-    return ::partOf(maker, value, axis, part, what.str() + std::to_string(sums.size()));
+    return maker.part(value, axis, part.begin, part.size, what.str() + std::to_string(sums.size()));
   }
 
   /// Adds the product of `left`, `right` and, if it is the first one, the bias.
@@ -246,11 +236,11 @@ bool decomposeGroups(OpMaker &maker, tpu::ConvOp op, const top::Window &window) 
     const Range own{group * outputs, outputs};
     const Value bias = isa<NoneType>(op.getBias().getType())
                            ? op.getBias()
-                           : partOf(maker, op.getBias(), 0, own, "bias" + number);
+                           : maker.part(op.getBias(), 0, own.begin, own.size, "bias" + number);
     results.push_back(maker.make<tpu::ConvOp>(
         "group" + number, dims,
-        {partOf(maker, op.getInput(), 1, {group * inputs, inputs}, "input" + number),
-         partOf(maker, op.getFilter(), 0, own, "filter" + number), bias},
+        {maker.part(op.getInput(), 1, group * inputs, inputs, "input" + number),
+         maker.part(op.getFilter(), 0, own.begin, own.size, "filter" + number), bias},
         attributes));
   }
   maker.replace(0, maker.joined(results, 1, "groups"));

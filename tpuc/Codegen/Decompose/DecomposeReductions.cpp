@@ -26,20 +26,6 @@ int64_t frontAxisOf(int64_t axis, Value value) {
   return axis < 0 ? axis + static_cast<int64_t>(OpMaker::dimsOf(value).size()) : axis;
 }
 
-/// The dimensions that a reduction reduces; none where they are computed.
-std::optional<llvm::SmallBitVector> dimsReducedBy(tpu::ReduceOp op) {
-  const auto rank = static_cast<unsigned>(OpMaker::dimsOf(op.getInput()).size());
-  const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
-  if (!axes && !isa<NoneType>(op.getAxesTensor().getType()))
-    return std::nullopt;
-  if (!axes || axes->empty())
-    return llvm::SmallBitVector(rank, !op.getNoopWithEmptyAxes());
-  llvm::SmallBitVector reduced(rank);
-  for (int64_t axis : *axes)
-    reduced.set(static_cast<unsigned>(frontAxisOf(axis, op.getInput())));
-  return reduced;
-}
-
 /// A tensor seen as rows of what is reduced: dimensions that stay in front of the others.
 class RowReduction {
 public:
@@ -94,6 +80,19 @@ Value reducedBy(OpMaker &maker, StringRef mode, RowReduction &rows) {
 }
 
 } // namespace
+
+std::optional<llvm::SmallBitVector> codegen::dimsReducedBy(tpu::ReduceOp op) {
+  const auto rank = static_cast<unsigned>(OpMaker::dimsOf(op.getInput()).size());
+  const auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!axes && !isa<NoneType>(op.getAxesTensor().getType()))
+    return std::nullopt;
+  if (!axes || axes->empty())
+    return llvm::SmallBitVector(rank, !op.getNoopWithEmptyAxes());
+  llvm::SmallBitVector reduced(rank);
+  for (int64_t axis : *axes)
+    reduced.set(static_cast<unsigned>(frontAxisOf(axis, op.getInput())));
+  return reduced;
+}
 
 bool codegen::decomposeReduce(OpMaker &maker) {
   auto op = dyn_cast<tpu::ReduceOp>(maker.op);

@@ -10,6 +10,9 @@
 #define TPUC_CODEGEN_DECOMPOSE_DECOMPOSITIONS_H
 
 #include "tpuc/Codegen/Decompose/OpMaker.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
+
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace tpuc::codegen {
 
@@ -61,6 +64,20 @@ bool decomposeComputedFilter(OpMaker &maker);
 /// until they are added. Says no where a tile fits.
 bool decomposeLongMatMul(OpMaker &maker);
 bool decomposeLongConv(OpMaker &maker);
+
+// Rows so long that no tile fits local memory: parts of them, whose sums and maxima are put
+// together in F32. Each says no where a tile fits.
+
+/// Reductions of floats, also norms and logarithms of sums.
+bool decomposeLongReduce(OpMaker &maker);
+/// Pools over whole pictures.
+bool decomposeLongPool(OpMaker &maker);
+/// Layer, group, instance and root-mean-square norms.
+bool decomposeLongNorm(OpMaker &maker);
+bool decomposeLongSoftmax(OpMaker &maker);
+
+/// The dimensions that a reduction reduces; none where they are computed.
+std::optional<llvm::SmallBitVector> dimsReducedBy(tpu::ReduceOp op);
 
 } // namespace tpuc::codegen
 

@@ -65,6 +65,14 @@ Value OpMaker::sliced(Value value, int64_t axis, int64_t begin, int64_t size, St
   return make<tpu::SliceOp>(what, dims, {value, no, no, no, no}, attributes);
 }
 
+Value OpMaker::part(Value value, int64_t axis, int64_t begin, int64_t size, StringRef what) {
+  if (size == dimsOf(value)[static_cast<size_t>(axis)])
+    return value;
+  if (std::optional<Tensor> constant = constantOf(value))
+    return weight(slicedConstant(*constant, static_cast<size_t>(axis), begin, size), what);
+  return sliced(value, axis, begin, size, what);
+}
+
 SmallVector<Value> OpMaker::split(Value value, int64_t axis, int64_t parts, StringRef what) {
   SmallVector<int64_t> dims(dimsOf(value));
   dims[static_cast<size_t>(axis)] /= parts;
@@ -136,19 +144,25 @@ Value OpMaker::converted(Value value, Type element, StringRef what) {
               attributes);
 }
 
-Value OpMaker::widened(Value value) {
+Value OpMaker::widened(Value value, StringRef what) {
   if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32)
     return value;
-  return make(tpu::CastOp::getOperationName(), "wide",
+  if (std::optional<Tensor> constant = constantOf(value))
+    return weight(tpuc::convert(*constant, DataType::F32), what);
+  return make(tpu::CastOp::getOperationName(), what,
               Type(typeOf(value).clone(builder.getF32Type())), value, {});
 }
 
-Value OpMaker::finished(Value value, unsigned index) {
+Value OpMaker::narrowed(Value value, unsigned index, StringRef what) {
   const auto wanted = typeOf(op->getResult(index));
-  if (storageDataType(value.getType()) != storageDataType(wanted))
-    value = make(tpu::CastOp::getOperationName(), "narrow",
-                 Type(typeOf(value).clone(wanted.getElementType())), value, {});
-  return reshaped(value, wanted.getShape(), "shaped");
+  if (storageDataType(value.getType()) == storageDataType(wanted))
+    return value;
+  return make(tpu::CastOp::getOperationName(), what,
+              Type(typeOf(value).clone(wanted.getElementType())), value, {});
+}
+
+Value OpMaker::finished(Value value, unsigned index) {
+  return reshaped(narrowed(value, index), dimsOf(op->getResult(index)), "shaped");
 }
 
 void OpMaker::replace(unsigned index, Value value) {

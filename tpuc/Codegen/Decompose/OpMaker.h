@@ -47,6 +47,9 @@ public:
   /// Every `step`-th of the elements [begin, begin + size) of a dimension.
   mlir::Value sliced(mlir::Value value, int64_t axis, int64_t begin, int64_t size,
                      llvm::StringRef what, int64_t step = 1);
+  /// The elements [begin, begin + size) of a dimension; of a constant: another constant.
+  mlir::Value part(mlir::Value value, int64_t axis, int64_t begin, int64_t size,
+                   llvm::StringRef what);
   /// Equal parts of a dimension.
   llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis, int64_t parts,
                                        llvm::StringRef what);
@@ -56,8 +59,10 @@ public:
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
   /// The elements as numbers of another type.
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef what);
-  /// In F32 where the elements are floats of 16 bits.
-  mlir::Value widened(mlir::Value value);
+  /// In F32 where the elements are floats of 16 bits; of a constant: another constant.
+  mlir::Value widened(mlir::Value value, llvm::StringRef what = "wide");
+  /// With the element type that result `index` has.
+  mlir::Value narrowed(mlir::Value value, unsigned index, llvm::StringRef what = "narrow");
   /// With the dimensions and the element type that result `index` has.
   mlir::Value finished(mlir::Value value, unsigned index);
 
