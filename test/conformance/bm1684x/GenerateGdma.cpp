@@ -103,8 +103,14 @@ Case tensorCase(Random &random, unsigned opcode, unsigned sub, Prec prec, Sides 
     command.set(random.chance(2) ? Field::SrcHstride : Field::SrcNstride, 0);
   setAddress(command, true, place(random, sides.from, true, precBytes(prec), fromLane));
   setAddress(command, false, place(random, sides.to, false, precBytes(prec), toLane));
-  if (isFill)
+  if (isFill) {
     command.set(Field::FillConstantEn, 1).set(Field::ConstantValue, random.next() >> 32);
+    // A copy of a constant has no source.
+    if (isCopy && command.get(Field::NchwCopy) == 0 && random.chance(2)) {
+      setSizes(command, true, {0, 0, 0, 0});
+      setAddress(command, true, random.next() & 0xffffffffff);
+    }
+  }
   if (isCopy && sides.to && random.chance(4))
     command.set(Field::LanesL32, random.next() >> 32).set(Field::LanesH32, random.next() >> 32);
   one.fills = {fill(random, Role::Opd0, Kind::Bits), fill(random, Role::Res0, Kind::Bits)};
@@ -147,26 +153,53 @@ Case matrixCase(Random &random, unsigned sub, Prec prec, bool toLocal) {
   return one;
 }
 
-Case indexedCase(Random &random, bool isGather, Prec prec) {
+/// Rows by index, with strides or one after the other; tables, indices and results anywhere.
+Case indexedCase(Random &random, bool isGather, Prec prec, Sides sides) {
   Case one{make(isGather ? gdma::kGather : gdma::kScatter, 0, prec), {}};
   Command &command = one.command;
-  int64_t c = random.range(1, 12);
-  int64_t w = random.range(1, 40);
-  int64_t count = random.range(1, 20);
-  int64_t table = random.range(20, 50);
-  int64_t from = isGather ? table : count;
-  int64_t to = isGather ? count : table;
-  bool isShared = random.chance(2);
-  command.set(Field::StrideEnable, 1).set(Field::ConstantValue, random.next() >> 32);
+  const int64_t c = random.range(1, 12);
+  const int64_t w = random.range(1, 40);
+  const int64_t count = random.range(1, 20);
+  const int64_t table = random.range(20, 50);
+  const int64_t from = isGather ? table : count;
+  const int64_t to = isGather ? count : table;
+  const int64_t indexC = random.chance(2) ? 1 : c;
+  const bool isIndexLocal = random.chance(3);
+  const bool hasStrides = random.chance(2);
+  command.set(Field::StrideEnable, hasStrides).set(Field::ConstantValue, random.next() >> 32);
   command.set(Field::SrcCsize, u(c)).set(Field::SrcHsize, u(from)).set(Field::SrcWsize, u(w));
-  command.set(Field::DstCsize, u(c)).set(Field::DstHsize, u(to)).set(Field::DstWsize, u(w));
-  command.set(Field::SrcHstride, u(w)).set(Field::SrcCstride, u(from * w));
-  command.set(Field::DstHstride, u(w)).set(Field::DstCstride, u(to * w));
-  command.set(Field::IndexCsize, isShared ? 1 : u(c)).set(Field::IndexHsize, u(count));
-  command.set(Field::IndexHstride, 1).set(Field::IndexCstride, u(count));
-  setAddress(command, true, kGlobalBase + 0x1000);
-  setAddress(command, false, kGlobalBase + 0x200000);
-  command.set(Field::IndexAddrL32, 0x300000).set(Field::IndexAddrH8, 1);
+  command.set(Field::DstHsize, u(to));
+  // The target's channels and columns are not looked at.
+  if (random.chance(2))
+    command.set(Field::DstCsize, u(c)).set(Field::DstWsize, u(w));
+  else if (random.chance(2))
+    command.set(Field::DstCsize, u(random.range(0, 99)))
+        .set(Field::DstWsize, u(random.range(0, 99)));
+  const auto strides = [&](Field cField, Field hField, const Extents &shape, unsigned bytes,
+                           bool isLocal, int64_t lane) {
+    if (!hasStrides)
+      return;
+    const int64_t extra = isLocal ? 0 : random.range(0, 3);
+    const Extents stride = isLocal
+                               ? layoutStrides(Layout::Aligned, shape, bytes, u(lane) * kLaneBytes)
+                               : Extents{0, shape[2] * (shape[3] + extra), shape[3] + extra, 1};
+    command.set(cField, u(stride[1])).set(hField, u(stride[2]));
+  };
+  const auto laneOf = [&](bool isLocal) { return isLocal ? random.range(0, 63) : 0; };
+  const int64_t fromLane = laneOf(sides.from);
+  const int64_t toLane = laneOf(sides.to);
+  const int64_t indexLane = laneOf(isIndexLocal);
+  strides(Field::SrcCstride, Field::SrcHstride, {1, c, from, w}, precBytes(prec), sides.from,
+          fromLane);
+  strides(Field::DstCstride, Field::DstHstride, {1, c, to, w}, precBytes(prec), sides.to, toLane);
+  strides(Field::IndexCstride, Field::IndexHstride, {1, indexC, count, 1}, 4, isIndexLocal,
+          indexLane);
+  command.set(Field::IndexCsize, u(indexC)).set(Field::IndexHsize, u(count));
+  setAddress(command, true, place(random, sides.from, true, precBytes(prec), fromLane));
+  setAddress(command, false, place(random, sides.to, false, precBytes(prec), toLane));
+  const uint64_t index = isIndexLocal ? kLocalBase + kLaneBytes * 3 / 4 + u(indexLane) * kLaneBytes
+                                      : kGlobalBase + 0x300000;
+  command.set(Field::IndexAddrL32, index & 0xffffffff).set(Field::IndexAddrH8, index >> 32);
   one.fills = {fill(random, Role::Opd0, Kind::Bits),
                fill(random, Role::Opd1, isGather ? Kind::Index : Kind::Distinct,
                     static_cast<uint32_t>(isGather && random.chance(3) ? table + 5 : table)),
@@ -250,8 +283,11 @@ void addGdmaRecipes(std::vector<Recipe> &recipes) {
              [=](Random &random) { return compactionCase(random, false, prec, index, isLocal); }});
     }
     for (bool isGather : {false, true})
-      recipes.push_back({fmt::format("dma.{} {}", isGather ? "gather" : "scatter", precName(prec)),
-                         [=](Random &random) { return indexedCase(random, isGather, prec); }});
+      for (Sides sides : kSides)
+        recipes.push_back(
+            {fmt::format("dma.{} {} {}", isGather ? "gather" : "scatter", precName(prec),
+                         sidesName(sides)),
+             [=](Random &random) { return indexedCase(random, isGather, prec, sides); }});
   }
 }
 

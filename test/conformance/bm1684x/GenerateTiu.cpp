@@ -159,15 +159,17 @@ void addArith(std::vector<Recipe> &recipes) {
   // Selections: the chosen value is an immediate. Equal operands are made likely.
   for (unsigned sub : {10u, 11u, 13u})
     for (Prec prec : kAllPrecs)
-      add(sub, {prec, prec, prec}, [=](Random &random) {
-        const bool isSigned = isFloatPrec(prec) || random.chance(2);
-        Case one = arithCase(random, sub, {prec, prec, prec}, 3, isSigned, isSigned);
-        one.command.set(Field::Opd2Prec, prec).set(Field::Opd2Const, random.chance(2));
-        one.command.set(Field::Opd2Addr, u(random.range(0, 0xffff)));
-        if (random.chance(2))
-          one.fills[1].seed = one.fills[0].seed;
-        return finish(one, random);
-      });
+      for (Prec result : kAllPrecs)
+        if (precBytes(result) <= precBytes(prec))
+          add(sub, {result, prec, prec}, [=](Random &random) {
+            const bool isSigned = isFloatPrec(prec) || random.chance(2);
+            Case one = arithCase(random, sub, {result, prec, prec}, 3, isSigned, isSigned);
+            one.command.set(Field::Opd2Prec, result).set(Field::Opd2Const, random.chance(2));
+            one.command.set(Field::Opd2Addr, u(random.range(0, 0xffff)));
+            if (random.chance(2))
+              one.fills[1].seed = one.fills[0].seed;
+            return finish(one, random);
+          });
   for (Prec prec : kInts)
     add(22, {prec, prec, Prec::I8}, [=](Random &random) {
       Case one = arithCase(random, 22, {prec, prec, Prec::I8}, 2, random.chance(2), true);
@@ -189,6 +191,17 @@ void addArith(std::vector<Recipe> &recipes) {
           one.command.set(Field::Opd2Addr, u(random.range(0, 46) | random.range(0, 20) << 8));
           return finish(one, random);
         });
+  for (Prec prec : kFloats)
+    add(18, {prec, prec, prec}, [=](Random &random) {
+      const unsigned count = random.chance(2) ? 2 : 3;
+      Case one = arithCase(random, 18, {prec, prec, prec}, count, true, true);
+      if (count == 3)
+        one.command.set(Field::Opd2Prec, Prec::I8)
+            .set(Field::Opd2Const, 1)
+            .set(Field::Opd2Addr, u(random.range(0, 0xffff)));
+      one.fills.back() = fill(random, Role::Res0, floatKind(random));
+      return finish(one, random);
+    });
   // One operand.
   for (unsigned sub : {1u, 19u, 26u, 28u, 29u, 30u})
     for (Prec prec : kAllPrecs) {
@@ -245,7 +258,7 @@ void addRequants(std::vector<Recipe> &recipes) {
            one.command.set(Field::Res0Prec, types.result).set(Field::Opd0Prec, types.from);
            one.command.set(Field::Opd0Sign, random.chance(2))
                .set(Field::Opd2Sign, random.chance(2));
-           int64_t mode = types.sub == 0   ? random.range(0, 4) << 3
+           int64_t mode = types.sub == 0   ? random.range(0, 4) << 3 | random.range(0, 6)
                           : types.sub == 3 ? 0
                                            : random.range(0, 6);
            one.command.set(Field::Round, u(mode));
@@ -322,7 +335,8 @@ void addSeries(std::vector<Recipe> &recipes) {
                        setResultShape(one.command, random);
                        one.command.set(Field::Res0Prec, Prec::F32).set(Field::Opd0Prec, Prec::F32);
                        one.command.set(Field::Round, u(random.range(0, 3)));
-                       one.fills = {fill(random, Role::Opd0, Kind::Positive, 20),
+                       one.fills = {random.chance(2) ? fill(random, Role::Opd0, Kind::Positive, 20)
+                                                     : fill(random, Role::Opd0, floatKind(random)),
                                     fill(random, Role::Res0, Kind::Bits)};
                        return finish(one, random);
                      }});

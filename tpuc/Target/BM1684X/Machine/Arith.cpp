@@ -277,7 +277,8 @@ Step rotateStep(ArithPlan plan) {
 /// res = compare(a, b) ? c : 0
 Step selectStep(ArithPlan plan) {
   return [plan](Exec &exec) -> std::optional<Error> {
-    unsigned bytes = plan.result.bytes();
+    const unsigned bytes = precBytes(plan.a.prec);
+    const unsigned resultBytes = plan.result.bytes();
     auto choose = [&](const auto *a, const auto *b, const Rows<4> &row) {
       for (int64_t i = 0; i < row.count; ++i) {
         // Equality is that of the bits; "less" is "not greater or equal", unless they are equal.
@@ -288,8 +289,8 @@ Step selectStep(ArithPlan plan) {
                                                    : !isEqual && !(a[i] >= b[i]);
         uint32_t chosen = 0;
         if (takes)
-          std::memcpy(&chosen, row.at[3], bytes);
-        std::memcpy(row.at[0] + i * row.stride[0] * bytes, &chosen, bytes);
+          std::memcpy(&chosen, row.at[3], resultBytes);
+        std::memcpy(row.at[0] + i * row.stride[0] * resultBytes, &chosen, resultBytes);
       }
     };
     overRows(exec, plan, [&](const Rows<4> &row) {
@@ -351,7 +352,25 @@ Step multiplyAddStep(ArithPlan plan) {
   };
 }
 
+/// 18 of floats: the old result plus the product, each rounded.
+Step multiplyAddFloatStep(ArithPlan plan) {
+  return [plan](Exec &exec) -> std::optional<Error> {
+    overRows(exec, plan, [&](const Rows<4> &row) {
+      alignas(64) float a[kRow], b[kRow], old[kRow];
+      const Kernels &k = exec.kernels;
+      k.loadFloat(plan.a.prec, row.at[1], row.stride[1], row.count, a);
+      k.loadFloat(plan.b.prec, row.at[2], row.stride[2], row.count, b);
+      k.loadFloat(plan.result.prec, row.at[0], row.stride[0], row.count, old);
+      k.mulAddFloat(plan.result.prec, row.count, a, b, old, a);
+      k.storeFloat(plan.result.prec, row.at[0], row.stride[0], row.count, a);
+    });
+    return std::nullopt;
+  };
+}
+
 Expected<Step> prepareMultiplyAdd(const Decoded &decoded, ArithPlan plan) {
+  if (isFloatPrec(plan.a.prec) && plan.b.prec == plan.a.prec && plan.result.prec == plan.a.prec)
+    return multiplyAddFloatStep(plan);
   const auto isShort = [](Prec prec) { return prec == Prec::I8 || prec == Prec::I16; };
   const Prec to = plan.result.prec;
   if (!isShort(plan.a.prec) || !isShort(plan.b.prec) || (to != Prec::I16 && to != Prec::I32))
@@ -484,8 +503,9 @@ Expected<Step> prepareArith(const Decoded &decoded) {
   case kSelectGt:
   case kSelectEq:
   case kSelectLt:
-    if (plan.a.prec != plan.b.prec || plan.result.prec != plan.a.prec || numOperands != 3)
-      return decoded.unsupported("types that differ");
+    if (plan.a.prec != plan.b.prec || numOperands != 3 ||
+        plan.result.bytes() > precBytes(plan.a.prec))
+      return decoded.unsupported("operands of different types, or a wider result");
     // The third operand is its address itself, whether or not it is called a constant.
     plan.c.view.reset();
     plan.c.immediate = static_cast<uint32_t>(decoded.get(Field::Opd2Addr));

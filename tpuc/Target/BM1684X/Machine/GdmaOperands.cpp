@@ -106,20 +106,25 @@ Expected<OperandList> gatherScatter(GdmaReader &r) {
     return r.error("an extent of 0", "extents of at least 1");
   if (indexC != 1 && indexC != c)
     return r.error(fmt::format("index [c{}]", indexC), fmt::format("1 or {} channels", c));
-  if (r.dstShape[1] != c || r.dstShape[3] != width)
-    return r.error(fmt::format("dst [c{} w{}]", r.dstShape[1], r.dstShape[3]),
-                   fmt::format("[c{} w{}] as in src", c, width));
+  // Channels and columns of the target are the source's, whatever its own fields say.
   int64_t moved = isGather ? r.dstShape[2] : r.srcShape[2];
   if (moved != count)
     return r.error(fmt::format("{} rows for {} indices", moved, count), "as many");
-  r.list.add(Role::Opd0, gdmaView(r.src, r.prec, {1, c, r.srcShape[2], width},
-                                  {0, r.srcStride[1], r.srcStride[2], 1}));
-  r.list.add(Role::Opd1, gdmaView(command.address(Field::IndexAddrL32, Field::IndexAddrH8),
-                                  Prec::I32, {1, indexC, count, 1},
-                                  {0, value(Field::IndexCstride), value(Field::IndexHstride), 1}));
+  const bool hasStrides = command.get(Field::StrideEnable) != 0;
+  const auto viewOf = [&](uint64_t address, Prec prec, const Extents &shape, int64_t cStride,
+                          int64_t hStride) {
+    Extents stride = {0, cStride, hStride, 1};
+    return gdmaView(address, prec, shape,
+                    hasStrides ? stride : defaultStrides(address, shape, precBytes(prec)));
+  };
+  const uint64_t index = command.address(Field::IndexAddrL32, Field::IndexAddrH8);
+  r.list.add(Role::Opd0,
+             viewOf(r.src, r.prec, {1, c, r.srcShape[2], width}, r.srcStride[1], r.srcStride[2]));
+  r.list.add(Role::Opd1, viewOf(index, Prec::I32, {1, indexC, count, 1}, value(Field::IndexCstride),
+                                value(Field::IndexHstride)));
   r.list.addResult(
       Role::Res0,
-      gdmaView(r.dst, r.prec, {1, c, r.dstShape[2], width}, {0, r.dstStride[1], r.dstStride[2], 1}),
+      viewOf(r.dst, r.prec, {1, c, r.dstShape[2], width}, r.dstStride[1], r.dstStride[2]),
       !isGather);
   return r.list;
 }
@@ -179,7 +184,7 @@ Expected<OperandList> tensor(GdmaReader &r) {
       product *= static_cast<uint64_t>(extent);
     return product;
   };
-  if (count(source) == 0 || count(target) == 0)
+  if ((!r.isFill && count(source) == 0) || count(target) == 0)
     return r.error(
         fmt::format("src [{}], dst [{}]", fmt::join(source, ","), fmt::join(target, ",")),
         "extents of at least 1");

@@ -108,7 +108,9 @@ void rqFloatRow(const Kernels &k, const RequantPlan &plan, const Parameters &p,
   k.loadInt64(plan.source.prec, plan.source.isSigned, row.at[1], row.stride[1], row.count, values);
   constexpr double kBound = 8e9;
   for (int64_t i = 0; i < row.count; ++i) {
-    float scaled = static_cast<float>(values[i]) * p.scale;
+    const uint32_t bits =
+        encodeInteger<DataType::F32>(values[i], static_cast<RoundingMode>(plan.round & 7));
+    float scaled = std::bit_cast<float>(bits) * p.scale;
     double value = scaled + p.offset;
     value = value != value ? 0 : std::min(std::max(value, -kBound), kBound);
     values[i] = static_cast<int64_t>(roundTo(value, plan.round >> 3));
@@ -213,7 +215,7 @@ Expected<Step> prepareRequant(const Decoded &decoded) {
   case kRqFloat:
     if (from == Prec::I8)
       return decoded.unsupported("an 8-bit operand");
-    if (plan.round >> 3 > 4 || (plan.round & 7) != 0)
+    if (plan.round >> 3 > 4 || (plan.round & 7) > 6)
       return decoded.unsupported("its rounding modes");
     return requantStep<kRqFloat>(plan);
   case kRqInt:

@@ -62,7 +62,10 @@ Step rsqrtStep(const SfuPlan &plan) {
       alignas(64) float x[kRow];
       exec.kernels.loadFloat(Prec::F32, row.at[1], row.stride[1], row.count, x);
       for (int64_t i = 0; i < row.count; ++i) {
-        auto y = std::bit_cast<float>(0x5f3759dfu - (std::bit_cast<uint32_t>(x[i]) >> 1));
+        // The first guess is made of the bits, which keep their sign; denormals are not flushed.
+        int32_t bits;
+        std::memcpy(&bits, row.at[1] + i * row.stride[1] * int64_t(sizeof(bits)), sizeof(bits));
+        auto y = std::bit_cast<float>(0x5f3759dfu - static_cast<uint32_t>(bits >> 1));
         float half = x[i] * 0.5f;
         for (unsigned step = 0; step <= plan.iterations; ++step)
           y = y * (1.5f - half * y * y);
