@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs model files that our compiler makes on the vendor's runtime and functional model, and on ours.
 
-usage: own_models.py --vendor DIR --models DIR [--tools DIR] [--modes F32,F16,...] [--replay]
-                     [NAME=FILE.onnx[:INPUT.npz] ...]
+usage: own_models.py --vendor DIR --models DIR [--tools DIR] [--modes F32,F16,...]
+                     [--levels 1,2,3] [--replay] [NAME=FILE.onnx[:INPUT.npz] ...]
 
 --vendor      a folder with venv/bin/model_runner (the PyPI package tpu-mlir 1.30.2, installed there)
               and, for --replay, wheel/tpu_mlir/lib
@@ -10,13 +10,13 @@ usage: own_models.py --vendor DIR --models DIR [--tools DIR] [--modes F32,F16,..
               is kept and used again for a model that has the same bytes as before
 --tools       our programs (default: build/bin)
 --modes       some of F32, F16, BF16, INT8_SYM, INT8_ASYM (default: all)
-NAME=...      networks to compile, at the default level of optimization; the input is also the one
-              sample of the calibration, and random without INPUT.npz. Default: the network for
-              handwritten digits of test/models
+--levels      some of the levels of optimization 0 to 3 (default: 1,2,3)
+NAME=...      networks to compile; the input is also the one sample of the calibration, and random
+              without INPUT.npz. Default: the network for handwritten digits of test/models
 
 The vendor's runtime must take every file, and the outputs of both must have the same bytes. Prints
-one line per model; the status is 1 when any differs. Exits with 0 and says so when the vendor's
-programs are not there.
+one line per model. The status is 1 when any differs, when nothing was compared, and when the
+vendor's programs are not there.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from vendor_compiler import Failure, parse_model  # noqa: E402
-from vendor_models import Conformance  # noqa: E402
+from vendor_models import INTEGERS, Conformance  # noqa: E402
 
 DIGITS = pathlib.Path(__file__).resolve().parents[2] / "models" / "mnist-conv.onnx"
 TABLE = ["--calibration_table", "calibration"]
@@ -47,6 +47,9 @@ def array(tensor):
     shape = [d.dim_value for d in tensor.type.tensor_type.shape.dim]
     if 0 in shape: sys.exit(f'{tensor.name}: expected known dimensions, or an INPUT.npz')
     dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.type.tensor_type.elem_type)
+    if dtype == bool: return random.integers(0, 2, shape).astype(bool)
+    if numpy.issubdtype(dtype, numpy.integer):
+        return random.integers(0, int(sys.argv[3]), shape).astype(dtype)
     return random.uniform(-1, 1, shape).astype(dtype)
 numpy.savez(sys.argv[2], **{t.name: array(t) for t in graph.input if t.name not in weights})
 """
@@ -60,6 +63,7 @@ class OwnModels:
         self.compiler = self.conformance.compiler
         self.tools = self.conformance.tools
         self.modes = options.precisions.split(",")
+        self.levels = options.levels.split(",")
 
     def prepare(self, name, onnx, source):
         """The folder with the Top module, the input `sample/in.npz` and the calibration table."""
@@ -70,7 +74,7 @@ class OwnModels:
         if source:
             shutil.copyfile(source, sample)
         elif not sample.exists():
-            self.compiler.python(RANDOM_INPUT, folder, onnx, sample)
+            self.compiler.python(RANDOM_INPUT, folder, onnx, sample, INTEGERS)
         shapes = self.compiler.python(SHAPES, folder, sample).strip()
         self.compiler.run([self.tools / "model_transform", "--model_name", name, "--model_def", onnx,
                            "--input_shapes", shapes, "--mlir", f"{name}.mlir"], folder,
@@ -81,14 +85,14 @@ class OwnModels:
                               "calibration.log")
         return folder
 
-    def deploy(self, folder, name, mode):
+    def deploy(self, folder, name, mode, level):
         """The model file, with its input beside it; without an old answer of the vendor's runtime
         if it has other bytes than the file that was there."""
-        model = folder / f"{name}_{mode}.bmodel"
+        model = folder / f"{name}_{mode}_opt{level}.bmodel"
         before = model.read_bytes() if model.exists() else None
         self.compiler.run([self.tools / "model_deploy", "--mlir", f"{name}.mlir", "--chip",
-                           "bm1684x", *MODES[mode], "--model", model.name, "--skip_validation"],
-                          folder, f"deploy_{mode}.log")
+                           "bm1684x", *MODES[mode], "--opt", level, "--model", model.name,
+                           "--skip_validation"], folder, f"deploy_{mode}_opt{level}.log")
         source, answer = (folder / f"{model.stem}_{part}.npz" for part in ("in", "theirs"))
         sample = (folder / "sample" / "in.npz").read_bytes()
         if model.read_bytes() != before or not source.exists() or source.read_bytes() != sample:
@@ -96,12 +100,13 @@ class OwnModels:
         source.write_bytes(sample)
         return model
 
-    def run_mode(self, folder, name, mode):
+    def run_mode(self, folder, name, mode, level):
         try:
-            different, seconds = self.conformance.compare(self.deploy(folder, name, mode))
+            different, seconds = self.conformance.compare(self.deploy(folder, name, mode, level))
         except Failure as failure:
             different, seconds = str(failure), 0
-        print(f"{name} {mode}: {different or 'the same bytes'} ({seconds:.2f} s)", flush=True)
+        print(f"{name} {mode} --opt {level}: {different or 'the same bytes'} ({seconds:.2f} s)",
+              flush=True)
         return not different
 
     def run(self, networks):
@@ -112,10 +117,11 @@ class OwnModels:
             except Failure as failure:
                 print(f"{name}: {failure}", flush=True)
                 continue
-            same += sum(self.run_mode(folder, name, mode) for mode in self.modes)
-        total = len(networks) * len(self.modes)
+            same += sum(self.run_mode(folder, name, mode, level) for mode in self.modes
+                        for level in self.levels)
+        total = len(networks) * len(self.modes) * len(self.levels)
         print(f"{same} of {total} models give the same bytes on the vendor's runtime")
-        return 0 if same == total else 1
+        return 0 if same == total > 0 else 1
 
 
 def main():
@@ -124,6 +130,7 @@ def main():
     parser.add_argument("--models", required=True)
     parser.add_argument("--tools", default="build/bin")
     parser.add_argument("--modes", dest="precisions", default=",".join(MODES))
+    parser.add_argument("--levels", default="1,2,3")
     parser.add_argument("--replay", action="store_true",
                         help="also compare every command by itself, with build/bin/bm1684x-replay")
     parser.add_argument("networks", nargs="*")
@@ -131,10 +138,13 @@ def main():
     unknown = set(options.precisions.split(",")) - set(MODES)
     if unknown:
         parser.error(f"--modes: unknown {', '.join(sorted(unknown))}; expected {', '.join(MODES)}")
+    if not set(options.levels.split(",")) <= set("0123"):
+        parser.error(f"--levels: {options.levels}; expected some of 0,1,2,3")
     models = OwnModels(options)
     if not models.compiler.is_there():
-        print(f"skipped: no vendor's programs in {options.vendor}")
-        return 0
+        print(f"own_models: error: no vendor's programs in {options.vendor}; expected "
+              "venv/bin/model_runner there")
+        return 1
     return models.run(options.networks or [f"digits={DIGITS}"])
 
 

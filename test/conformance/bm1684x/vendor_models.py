@@ -12,8 +12,9 @@ NAME=...      networks to compile; without any, every *.bmodel below --models is
 
 For every model the outputs of both runners must have the same bytes, every command must come back
 from its text with the same bits (model_tool --dump-commands checks that), and, with --replay, no
-command may differ by itself. Prints one line per model; the status is 1
-when any differs. Exits with 0 and says so when the vendor's compiler is not there.
+command may differ by itself. Prints one line per model. The status is 1 when any differs, when a
+precision has no model, and when the vendor's compiler is not there: a check that compares nothing
+has shown nothing.
 """
 
 import argparse
@@ -27,9 +28,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from vendor_compiler import MODES, Compiler, Failure, parse_model  # noqa: E402
 
 
+# Random integers are below this: as indices they are in range, as conditions of both kinds.
+INTEGERS = 8
+
+
 def run(command, folder, log):
     with open(folder / log, "w") as out:
         return subprocess.run(command, cwd=folder, stdout=out, stderr=out).returncode == 0
+
+
+def precision_of(stem):
+    """The one that the name of a model ends with, NAME_INT8_ASYM or NAME_INT8; None for others."""
+    fitting = [mode for mode in MODES if stem.endswith(f"_{mode}")]
+    return max(fitting, key=len, default=None)
 
 
 class Conformance:
@@ -47,8 +58,11 @@ class Conformance:
         self.compiler.python(
             "import json, sys, numpy\n"
             "random = numpy.random.default_rng(3)\n"
-            "numpy.savez(sys.argv[1], **{t['name']: random.uniform(-1, 1, t['shapes'][0])"
-            ".astype('float32') for t in json.loads(sys.argv[2])})\n",
+            "def array(t):\n"
+            "    if t['type'].startswith('f'):\n"
+            "        return random.uniform(-1, 1, t['shapes'][0]).astype('float32')\n"
+            f"    return random.integers(0, {INTEGERS}, t['shapes'][0]).astype('int32')\n"
+            "numpy.savez(sys.argv[1], **{t['name']: array(t) for t in json.loads(sys.argv[2])})\n",
             model.parent, path, json.dumps(tensors))
 
     def compare(self, model):
@@ -98,7 +112,10 @@ class Conformance:
                     failures += 1
         # The vendor's compiler keeps a copy of each model in a folder of its own.
         models = sorted(m for m in self.compiler.work.glob("**/*.bmodel")
-                        if m.stem != "compilation" and m.stem.split("_")[-1] in self.precisions)
+                        if m.stem != "compilation" and precision_of(m.stem) in self.precisions)
+        for precision in set(self.precisions) - {precision_of(m.stem) for m in models}:
+            print(f"{precision}: there is no model")
+            failures += 1
         same = 0
         for model in models:
             try:
@@ -121,10 +138,15 @@ def main():
                         help="also compare every command by itself, with build/bin/bm1684x-replay")
     parser.add_argument("networks", nargs="*")
     options = parser.parse_args()
+    unknown = set(options.precisions.split(",")) - set(MODES)
+    if unknown:
+        parser.error(f"--precisions: unknown {', '.join(sorted(unknown))}; expected "
+                     f"{', '.join(MODES)}")
     conformance = Conformance(options)
     if not conformance.compiler.is_there():
-        print(f"skipped: no vendor's compiler in {options.vendor}")
-        return 0
+        print(f"vendor_models: error: no vendor's compiler in {options.vendor}; expected "
+              "venv/bin/model_deploy there")
+        return 1
     return conformance.run(options.networks)
 
 
