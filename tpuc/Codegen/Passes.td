@@ -42,9 +42,11 @@ def Decompose : Pass<"decompose", "::mlir::ModuleOp"> {
     lines of lanes; reductions over separate dimensions, or by norms and logarithms, become a
     transposition and reductions of rows; running sums products with a triangle; windows over three
     dimensions two over fewer; convolutions with computed filters products with what lies under each
-    tap; scatters by constant indices concatenations or gathers; products and convolutions whose sums are so long that no tile fits
-    local memory parts of them, with F32 sums that are added. Floats of 16 bits are F32 in between where steps would round. Forms
-    without such a rule stay, and so do ops on stored integers.
+    tap; scatters by constant indices concatenations or gathers; products and convolutions whose
+    sums are so long that no tile fits local memory parts of them, with F32 sums that are added;
+    reductions, norms, softmaxes and pools over whole pictures of such rows parts of them, whose
+    sums and maxima are put together. Floats of 16 bits are F32 in between where steps would round.
+    Forms without such a rule stay, and so do ops on stored integers, but for maxima and minima.
   }];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::tpu::TpuDialect"];
 }

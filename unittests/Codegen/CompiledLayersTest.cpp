@@ -21,6 +21,8 @@ using namespace tpuc::codegen;
 
 namespace {
 
+using Dims3 = std::array<int64_t, 3>;
+
 /// Draws a network whose result is "r".
 struct Layer {
   const char *name;
@@ -612,6 +614,73 @@ const std::vector<Layer> kLayers = {
             "kernel_shape = [3, 3], group = 2 : i64, do_relu = true");
      },
      true, 1, true},
+    {"ReduceOfLongRows",
+     [](Sketch &s) {
+       static constexpr std::array kModes = {"ReduceMean", "ReduceSum", "ReduceMin", "ReduceMax",
+                                             "ReduceL1",   "ReduceL2",  "ReduceLogSumExp"};
+       // Also lengths that are no product, rows beside each other, and separate axes.
+       static constexpr std::array kForms = {std::pair(Dims3{2, 70001, 1}, "[1]"),
+                                             std::pair(Dims3{1, 30000, 7}, "[1]"),
+                                             std::pair(Dims3{300, 3, 250}, "[0, 2]")};
+       const auto &[dims, axes] = kForms[static_cast<size_t>(s.between(0, 2))];
+       s.input("x", {dims.begin(), dims.end()});
+       s.op("r", "Reduce", {"x", "n"},
+            fmt::format("axes = {}, mode = \"{}\"", axes,
+                        kModes[static_cast<size_t>(s.between(0, std::ssize(kModes) - 1))]));
+     },
+     true, 8, true},
+    {"ExtremumOfLongRows",
+     [](Sketch &s) {
+       s.input("x", {3, 70001});
+       s.op("m", "Neg", {"x"});
+       s.op("r", "Reduce", {"m", "n"},
+            s.between(0, 1) == 1 ? "axes = [1], mode = \"ReduceMax\""
+                                 : "axes = [1], mode = \"ReduceMin\", keepdims = false");
+     },
+     false, 2},
+    {"PoolOfLargePicture",
+     [](Sketch &s) {
+       s.input("x", {1, 3, 301, 302});
+       s.op("m", "Neg", {"x"});
+       s.op("r", s.between(0, 1) == 1 ? "MaxPool" : "AvgPool", {"m"},
+            fmt::format("kernel_shape = [301, 302], strides = [1, 1], do_relu = {}",
+                        s.between(0, 1) == 1));
+     },
+     true, 3},
+    {"SoftmaxOfLongRows",
+     [](Sketch &s) {
+       const bool isInside = s.between(0, 1) == 1;
+       s.input("x", isInside ? Dims{1, 30000, 5} : Dims{2, 70001});
+       s.op("r", "Softmax", {"x"}, fmt::format("axis = 1 : i64, log = {}", s.between(0, 1) == 1));
+     },
+     true, 3, true},
+    {"NormOfLongRows",
+     [](Sketch &s) {
+       const int64_t length = s.among({65536, 70001});
+       const std::string gamma = s.weight("w", {length});
+       s.input("x", {s.between(1, 2), length});
+       if (s.between(0, 1) == 1)
+         s.op("r", "RMSNorm", {"x", gamma}, "axis = -1 : i64");
+       else
+         s.opOfMany("r", "LayerNorm", 3, {"x", gamma, s.weight("b", {length})}, "axis = 1 : i64");
+     },
+     true, 4, true},
+    {"NormOfLargePictures",
+     [](Sketch &s) {
+       s.input("x", {s.between(1, 2), 6, 150, s.among({150, 151})});
+       const std::vector<std::string> operands = {"x", s.weight("w", {6}), s.weight("b", {6})};
+       if (s.between(0, 1) == 1)
+         s.op("r", "InstanceNorm", operands);
+       else
+         s.op("r", "GroupNorm", operands, "num_groups = 2 : i64");
+     },
+     true, 4, true},
+    {"NormalizeLongRows",
+     [](Sketch &s) {
+       s.input("x", {1, 70001});
+       s.op("r", "Normalize", {"x"}, fmt::format("axis = 1 : i64, p = {} : i64", s.between(1, 2)));
+     },
+     true, 2, true},
     {"MaxPool3d",
      [](Sketch &s) {
        s.input("x", {2, 5, 6, 7, 8});

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 namespace tpuc::codegen {
@@ -30,22 +31,21 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
-                                                decomposeLongNorm, decomposeLongSoftmax};
+                                                decomposeLargePool, decomposeLongNorm,
+                                                decomposeLongSoftmax};
 
 /// Of products of which no tile fits.
 constexpr bool (*kDivisions[])(OpMaker &) = {decomposeLongMatMul, decomposeLongConv};
 
-/// Whether all tensors have static shapes and hold what they stand for.
-bool isPlain(Operation *op) {
-  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
-                                         SmallVector<Value>(op->getResults()))) {
-    if (isa<NoneType>(value.getType()))
-      continue;
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !type.hasStaticShape() || type.getNumElements() == 0 || tpu::isQuantized(value))
-      return false;
-  }
-  return true;
+/// Whether `is` holds for all tensors of an op.
+template <typename Predicate> bool allTensors(Operation *op, Predicate is) {
+  const auto isAny = [&](Value value) { return isa<NoneType>(value.getType()) || is(value); };
+  return llvm::all_of(op->getOperands(), isAny) && llvm::all_of(op->getResults(), isAny);
+}
+
+bool isStatic(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() && type.getNumElements() > 0;
 }
 
 struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
@@ -61,15 +61,15 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();
-      if (!isLayer(op) || !isPlain(op) || !decompose(op, *backend)) {
+      if (!isLayer(op) || !allTensors(op, isStatic) || !decompose(op, *backend)) {
         op = op->getNextNode();
         continue;
       }
       op->erase();
       op = before ? before->getNextNode() : &main.front().front();
     }
-    for (Operation &op : llvm::make_early_inc_range(main.front()))
-      if (isConstant(&op) && op.use_empty())
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
+      if ((isConstant(&op) || isa<tpu::CastOp>(op)) && op.use_empty())
         op.erase();
   }
 
@@ -78,6 +78,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       OpMaker maker(op, backend);
       return decomposition(maker);
     };
+    if (!allTensors(op, std::not_fn(tpu::isQuantized)))
+      return apply(decomposeStoredExtremum);
     return llvm::any_of(kRowDivisions, apply) ||
            (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
            llvm::any_of(kDivisions, apply);

@@ -20,6 +20,7 @@
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/LongRows.h"
+#include "tpuc/Codegen/Tile/TileModels.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
@@ -170,14 +171,15 @@ public:
     return partial.rows.reduced(parts[0], "ReduceSum", "sum");
   }
 
-  /// (x - mean) * factor * affine.factor + affine.addend
-  Value apply(Affine affine) {
+  /// (x - mean) * factor * affine.factor + affine.addend takes the place of the op's result. False
+  /// where no parts fit.
+  bool apply(Affine affine) {
     const AxisSpan whole{span.outer * affine.rowsPerRow, span.extent / affine.rowsPerRow,
                          span.inner};
     const bool isOfElements = !affine.isOfRows && (affine.factor || affine.addend);
-    const LongRows rows(maker, partial.input, whole, isOfElements);
+    LongRows rows(maker, partial.input, whole, isOfElements);
     if (rows.isEmpty())
-      return nullptr;
+      return false;
     if (affine.rowsPerRow > 1)
       for (Value *number : {&mean, &factor})
         if (*number)
@@ -190,7 +192,8 @@ public:
     SmallVector<Value> pieces;
     for (auto [index, piece] : llvm::enumerate(rows.all()))
       pieces.push_back(applyTo(rows, piece, affine, std::to_string(index)));
-    return rows.joinPictures(pieces, "result");
+    rows.replaceResult(pieces);
+    return true;
   }
 
   OpMaker &maker;
@@ -224,26 +227,30 @@ private:
     return maker.reshaped(numbers, {1, count * times, 1, 1}, what);
   }
 
-  Value applyTo(const LongRows &rows, const RowPiece &piece, const Affine &affine,
+  Value applyTo(LongRows &rows, const RowPiece &piece, const Affine &affine,
                 const std::string &suffix) {
+    const auto parameter = [&](Value given, const std::string &what) {
+      if (!given)
+        return given;
+      if (affine.isOfRows)
+        return rows.ofEachPart(maker.widened(given, what + "_wide"), piece, what);
+      // As long as the picture: loaded as it is.
+      return maker.widened(rows.ofOneRow(given, piece, what), what + "_wide", false);
+    };
+    // First, so that what follows can be one group.
+    const Value means = mean ? rows.ofEachPart(mean, piece, "means" + suffix) : Value();
+    const Value factors = rows.ofEachPart(factor, piece, "factors" + suffix);
+    const Value gamma = parameter(affine.factor, "gamma" + suffix);
+    const Value beta = parameter(affine.addend, "beta" + suffix);
     Value value =
         maker.widened(rows.picture(partial.input, piece, "again" + suffix), "wide_again" + suffix);
-    if (mean)
-      value = partial.sub(value, rows.ofEachPart(mean, piece, "means" + suffix),
-                          "centred_again" + suffix);
-    value = maker.makeLike<tpu::MulOp>("normalized" + suffix,
-                                       {value, rows.ofEachPart(factor, piece, "factors" + suffix)});
-    const auto parameter = [&](Value given, const std::string &what) {
-      given = maker.widened(given, what + "_wide");
-      return affine.isOfRows ? rows.ofEachPart(given, piece, what)
-                             : rows.ofOneRow(given, piece, what);
-    };
-    if (affine.factor)
-      value = maker.makeLike<tpu::MulOp>("multiplied" + suffix,
-                                         {value, parameter(affine.factor, "gamma" + suffix)});
-    if (affine.addend)
-      value = maker.makeLike<tpu::AddOp>("added" + suffix,
-                                         {value, parameter(affine.addend, "beta" + suffix)});
+    if (means)
+      value = partial.sub(value, means, "centred_again" + suffix);
+    value = maker.makeLike<tpu::MulOp>("normalized" + suffix, {value, factors});
+    if (gamma)
+      value = maker.makeLike<tpu::MulOp>("multiplied" + suffix, {value, gamma});
+    if (beta)
+      value = maker.makeLike<tpu::AddOp>("added" + suffix, {value, beta});
     return maker.narrowed(value, 0, "narrow" + suffix);
   }
 };
@@ -353,25 +360,11 @@ AxisSpan spanFrom(ArrayRef<int64_t> dims, int64_t axis) {
           ShapedType::getNumElements(dims.drop_front(dim)), 1};
 }
 
-AxisSpan spanAt(ArrayRef<int64_t> dims, int64_t axis) {
-  const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
-  return {ShapedType::getNumElements(dims.take_front(dim)), dims[dim],
-          ShapedType::getNumElements(dims.drop_front(dim + 1))};
-}
-
 Value presentOrNull(Value value) { return isa<NoneType>(value.getType()) ? Value() : value; }
 
 /// Whether a parameter has as many elements as it is for.
 bool hasElements(Value value, int64_t count) {
   return !value || OpMaker::typeOf(value).getNumElements() == count;
-}
-
-bool finishNorm(OpMaker &maker, LongNorm &norm, const Affine &affine) {
-  const Value result = norm.apply(affine);
-  if (!result)
-    return false;
-  maker.replace(0, maker.reshaped(result, OpMaker::dimsOf(maker.op->getResult(0)), "shaped"));
-  return true;
 }
 
 /// A norm whose parameters are those of the elements of a row.
@@ -389,7 +382,7 @@ bool normOfElements(OpMaker &maker, Op op, const AxisSpan &span, Value addend, b
     return false;
   const double epsilon = op.getEps().convertToDouble();
   centers ? norm.findMoments(epsilon) : norm.findMeanSquare(epsilon);
-  return finishNorm(maker, norm, affine);
+  return norm.apply(affine);
 }
 
 /// A norm of `groups` of channels of each sample.
@@ -416,12 +409,12 @@ template <typename Op> bool normOfChannels(OpMaker &maker, Op op, int64_t groups
       *parameter = wide;
     }
   norm.findMoments(op.getEps().convertToDouble());
-  return finishNorm(maker, norm, affine);
+  return norm.apply(affine);
 }
 
 /// A division by a norm, 1 or 2.
 bool longNormalize(OpMaker &maker, tpu::NormalizeOp op) {
-  const AxisSpan span = spanAt(OpMaker::dimsOf(op.getInput()), op.getAxis());
+  const AxisSpan span = tiling::spanAt(OpMaker::dimsOf(op.getInput()), op.getAxis());
   if (!OpMaker::isFloat(op.getInput()) || !isTooLongToReduce(maker, op.getInput(), span))
     return false;
   LongNorm norm(maker, op.getInput(), span);
@@ -432,7 +425,7 @@ bool longNormalize(OpMaker &maker, tpu::NormalizeOp op) {
   // Where the norm is 0 so are the elements.
   length = withNumber<tpu::MaxConstOp>(maker, length, 1e-30, "positive");
   norm.factor = maker.makeLike<tpu::ReciprocalOp>("factor", length);
-  return finishNorm(maker, norm, {});
+  return norm.apply({});
 }
 
 /// The whole picture under one window, with nothing around it.
@@ -489,7 +482,7 @@ bool codegen::decomposeLongSoftmax(OpMaker &maker) {
   auto op = dyn_cast<tpu::SoftmaxOp>(maker.op);
   if (!op || !OpMaker::isFloat(op.getInput()))
     return false;
-  const AxisSpan span = spanAt(OpMaker::dimsOf(op.getInput()), op.getAxis());
+  const AxisSpan span = tiling::spanAt(OpMaker::dimsOf(op.getInput()), op.getAxis());
   if (!isLongLayer(op, span.extent, maker.backend))
     return false;
   PartialRows partial(maker, op.getInput(), span);
@@ -506,10 +499,11 @@ bool codegen::decomposeLongSoftmax(OpMaker &maker) {
   SmallVector<Value> pieces;
   for (auto [index, piece] : llvm::enumerate(partial.rows.all())) {
     const std::string suffix = std::to_string(index);
+    // First, so that what follows can be one group.
+    const Value mosts = partial.rows.ofEachPart(most, piece, "mosts" + suffix);
+    const Value totals = partial.rows.ofEachPart(total, piece, "totals" + suffix);
     Value value = maker.widened(partial.rows.picture(op.getInput(), piece, "again" + suffix),
                                 "wide_again" + suffix);
-    Value mosts = partial.rows.ofEachPart(most, piece, "mosts" + suffix);
-    Value totals = partial.rows.ofEachPart(total, piece, "totals" + suffix);
     if (isLog) {
       value = partial.sub(value, mosts, "less_again" + suffix);
       if (beta != 1)
@@ -521,7 +515,7 @@ bool codegen::decomposeLongSoftmax(OpMaker &maker) {
     }
     pieces.push_back(maker.narrowed(value, 0, "narrow" + suffix));
   }
-  maker.replace(0, partial.rows.joinPictures(pieces, "joined"));
+  partial.rows.replaceResult(pieces);
   return true;
 }
 
@@ -532,7 +526,7 @@ bool codegen::decomposeLongNorm(OpMaker &maker) {
                               presentOrNull(op.getBias()), true);
       })
       .Case([&](tpu::PixelNormOp op) {
-        return normOfElements(maker, op, spanAt(OpMaker::dimsOf(op.getInput()), 1),
+        return normOfElements(maker, op, tiling::spanAt(OpMaker::dimsOf(op.getInput()), 1),
                               presentOrNull(op.getBias()), true);
       })
       .Case([&](tpu::RMSNormOp op) {

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -14,6 +16,8 @@
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Support/Convert.h"
+
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -78,28 +82,41 @@ bool isInside(const top::Window &window, ArrayRef<int64_t> input) {
   return true;
 }
 
-/// Rows and columns first, then what is left of the planes.
+/// The window over all dimensions but the first one, and then over that. Averages are F32 in
+/// between.
 template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
   const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
-  if (dims.size() != 5)
-    return false;
   const Expected<top::Window> window = top::poolWindow(top::windowSpec(op), dims);
   if (!window || !isInside(*window, dims))
     return false;
   const auto &out = window->output;
+  const bool hasPlanes = dims.size() == 5;
+  const SmallVector<int64_t> inner = {out[3], hasPlanes ? out[4] : 1};
   NamedAttrList attributes = OpMaker::withoutActivation(withoutWindow(op));
-  setWindow(maker, attributes, *window, {1, 2});
-  Value value =
-      maker.reshaped(op.getInput(), {dims[0], dims[1] * dims[2], dims[3], dims[4]}, "planes");
-  value =
-      maker.make<Op>("of_planes", {dims[0], dims[1] * dims[2], out[3], out[4]}, value, attributes);
-  value = maker.reshaped(value, {dims[0], dims[1], dims[2], out[3] * out[4]}, "depths");
+  setWindow(maker, attributes, *window, hasPlanes ? ArrayRef<size_t>{1, 2} : ArrayRef<size_t>{1});
+  Value value = maker.reshaped(
+      op.getInput(), {dims[0], dims[1] * dims[2], dims[3], hasPlanes ? dims[4] : 1}, "planes");
+  if (isa<tpu::AvgPoolOp>(op))
+    value = maker.widened(value);
+  value = maker.make<Op>("of_planes", {dims[0], dims[1] * dims[2], inner[0], inner[1]}, value,
+                         attributes);
+  value = maker.reshaped(value, {dims[0], dims[1], dims[2], inner[0] * inner[1]}, "depths");
   attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {0});
-  value =
-      maker.make<Op>("of_depths", {dims[0], dims[1], out[2], out[3] * out[4]}, value, attributes);
+  value = maker.make<Op>("of_depths", {dims[0], dims[1], out[2], inner[0] * inner[1]}, value,
+                         attributes);
   maker.replace(0, maker.finished(value, 0));
   return true;
+}
+
+/// The same of a pool for whose dimensions and kernel `holds` says yes.
+template <typename Predicate> bool decomposePoolIf(OpMaker &maker, Predicate holds) {
+  return llvm::TypeSwitch<Operation *, bool>(maker.op)
+      .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>([&](auto pool) {
+        return holds(OpMaker::dimsOf(pool.getInput()), pool.getKernelShape()) &&
+               decomposePool(maker, pool);
+      })
+      .Default([](Operation *) { return false; });
 }
 
 /// A filter [O, C, D, H, W] as [O, D * C, H, W].
@@ -231,11 +248,15 @@ bool codegen::decomposeMatMul(OpMaker &maker) {
 }
 
 bool codegen::decomposePool3d(OpMaker &maker) {
-  if (auto pool = dyn_cast<tpu::MaxPoolOp>(maker.op))
-    return decomposePool(maker, pool);
-  if (auto pool = dyn_cast<tpu::AvgPoolOp>(maker.op))
-    return decomposePool(maker, pool);
-  return false;
+  return decomposePoolIf(maker, [](ArrayRef<int64_t> dims, ArrayAttr) { return dims.size() == 5; });
+}
+
+bool codegen::decomposeLargePool(OpMaker &maker) {
+  return decomposePoolIf(maker, [&](ArrayRef<int64_t> dims, ArrayAttr kernel) {
+    return dims.size() == 4 &&
+           llvm::none_of(top::toInts(kernel), [](int64_t extent) { return extent == 1; }) &&
+           !fittingPlaceOf(maker.op, maker.backend);
+  });
 }
 
 bool codegen::decomposeConv3d(OpMaker &maker) {

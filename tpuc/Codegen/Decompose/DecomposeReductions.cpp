@@ -7,11 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
 #include "llvm/ADT/SmallBitVector.h"
@@ -92,6 +96,30 @@ std::optional<llvm::SmallBitVector> codegen::dimsReducedBy(tpu::ReduceOp op) {
   for (int64_t axis : *axes)
     reduced.set(static_cast<unsigned>(frontAxisOf(axis, op.getInput())));
   return reduced;
+}
+
+bool codegen::decomposeStoredExtremum(OpMaker &maker) {
+  auto reduce = dyn_cast<tpu::ReduceOp>(maker.op);
+  auto pool = dyn_cast<tpu::MaxPoolOp>(maker.op);
+  const bool isExtremum =
+      reduce ? reduce.getMode() == "ReduceMax" || reduce.getMode() == "ReduceMin"
+             // The limit may be no number of the scale.
+             : pool && (!pool.getDoRelu() || pool.getReluLimit().convertToDouble() < 0);
+  if (!isExtremum || fittingPlaceOf(maker.op, maker.backend))
+    return false;
+  RankedTensorType from = OpMaker::typeOf(maker.op->getOperand(0));
+  RankedTensorType to = OpMaker::typeOf(maker.op->getResult(0));
+  if (!tpu::isQuantized(maker.op->getOperand(0)) || from.getElementType() != to.getElementType())
+    return false;
+  const Type number = maker.builder.getF32Type();
+  SmallVector<Value> operands(maker.op->getOperands());
+  operands[0] = maker.make(tpu::CastOp::getOperationName(), "numbers", Type(from.clone(number)),
+                           operands[0], {});
+  const Value extremum =
+      maker.make(maker.op->getName().getStringRef(), "extremum", Type(to.clone(number)), operands,
+                 NamedAttrList(maker.op->getAttrDictionary()));
+  maker.replace(0, maker.make(tpu::CastOp::getOperationName(), "stored", Type(to), extremum, {}));
+  return true;
 }
 
 bool codegen::decomposeReduce(OpMaker &maker) {

@@ -72,9 +72,15 @@ bool decomposeLongConv(OpMaker &maker);
 bool decomposeLongReduce(OpMaker &maker);
 /// Pools over whole pictures.
 bool decomposeLongPool(OpMaker &maker);
+/// Other pools over two dimensions, one after the other.
+bool decomposeLargePool(OpMaker &maker);
 /// Layer, group, instance and root-mean-square norms.
 bool decomposeLongNorm(OpMaker &maker);
 bool decomposeLongSoftmax(OpMaker &maker);
+
+/// A maximum or minimum of quantized elements that has no kernel or no tile, by that of the numbers
+/// they mean: one rounding forth and one back give the same integers.
+bool decomposeStoredExtremum(OpMaker &maker);
 
 /// The dimensions that a reduction reduces; none where they are computed.
 std::optional<llvm::SmallBitVector> dimsReducedBy(tpu::ReduceOp op);

@@ -8,7 +8,6 @@
 
 #include "tpuc/Codegen/Decompose/LongRows.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
-#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -24,12 +23,15 @@ namespace {
 constexpr int64_t kTensorsOfPart = 16;
 /// Shorter rows take as long to load.
 constexpr int64_t kShortestRow = 64;
+/// What a part's own numbers cost, as elements of a lane.
+constexpr int64_t kNumbersOfPart = 2;
 
 int64_t divideUp(int64_t a, int64_t b) { return static_cast<int64_t>(llvm::divideCeil(a, b)); }
 
 /// How many elements of a lane are waited for where `rows` parts lie in images of `channels`.
 int64_t costOf(int64_t rows, int64_t channels, int64_t elements, int64_t lanes) {
-  return rows / channels * divideUp(channels, lanes) * std::max(elements, kShortestRow);
+  return rows / channels * divideUp(channels, lanes) * std::max(elements, kShortestRow) +
+         rows * kNumbersOfPart;
 }
 
 /// The channels of images that `rows` parts make up, a divisor of them.
@@ -136,20 +138,22 @@ SmallVector<int64_t> LongRows::pictureDims(int64_t rows, int64_t size) const {
   return {rows / channels, channels, isRow ? 1 : size, isRow ? size : span.inner};
 }
 
-Value LongRows::picture(Value value, const RowPiece &piece, StringRef what) const {
+Value LongRows::picture(Value value, const RowPiece &piece, StringRef what) {
   // A view of its operand, so that it is computed in the group that reads the picture.
-  if (auto cast = value.getDefiningOp<tpu::CastOp>();
-      cast && OpMaker::isFloat(value) && OpMaker::isFloat(cast.getInput())) {
-    const Value from = picture(cast.getInput(), piece, (what + "_uncast").str());
-    const Type element = OpMaker::typeOf(value).getElementType();
-    return maker.make(tpu::CastOp::getOperationName(), what,
-                      Type(OpMaker::typeOf(from).clone(element)), from,
-                      NamedAttrList(cast->getAttrDictionary()));
-  }
-  const int64_t count = piece.parts * piece.size;
-  if (count != span.extent) {
-    value = maker.reshaped(value, {span.outer, span.extent, span.inner}, what.str() + "_rows");
-    value = maker.part(value, 1, piece.begin, count, what.str() + "_piece");
+  if (auto conversion = value.getDefiningOp<tpu::CastOp>())
+    return converted(conversion, picture(conversion.getInput(), piece, (what + "_before").str()),
+                     what);
+  if (pieces.size() > 1) {
+    // Of one row, they lie in it.
+    SmallVector<Value> &cut = cuts[value];
+    if (cut.empty()) {
+      const SmallVector<int64_t> sizes =
+          llvm::map_to_vector(pieces, [](const RowPiece &each) { return each.parts * each.size; });
+      cut = maker.split(
+          maker.reshaped(value, {span.outer, span.extent, span.inner}, what.str() + "_rows"), 1,
+          sizes, what.str() + "_piece");
+    }
+    value = cut[static_cast<size_t>(&piece - pieces.data())];
   }
   SmallVector<int64_t> to = pictureDims(span.outer * piece.parts, piece.size);
   if (ownsImages) {
@@ -220,12 +224,31 @@ Value LongRows::ofEachPart(Value numbers, const RowPiece &piece, StringRef what)
   return maker.reshaped(numbers, to, what);
 }
 
-Value LongRows::joinPictures(ArrayRef<Value> pictures, StringRef what) const {
+void LongRows::replaceResult(SmallVector<Value> pictures) const {
+  const Value result = maker.op->getResult(0);
+  auto conversion =
+      result.hasOneUse() ? dyn_cast<tpu::CastOp>(*result.getUsers().begin()) : tpu::CastOp();
   SmallVector<Value> rows;
-  for (auto [value, piece] : llvm::zip_equal(pictures, pieces))
+  for (auto [value, piece] : llvm::zip_equal(pictures, pieces)) {
+    const std::string at = std::to_string(piece.begin);
+    if (conversion)
+      value = converted(conversion, value, "converted" + at);
     rows.push_back(maker.reshaped(value, {span.outer, piece.parts * piece.size, span.inner},
-                                  what.str() + "_rows" + std::to_string(piece.begin)));
-  return maker.reshaped(maker.joined(rows, 1, what.str() + "_joined"), dims, what);
+                                  "result_rows" + at));
+  }
+  const Value joined = maker.reshaped(maker.joined(rows, 1, "result_joined"), dims, "result");
+  if (!conversion)
+    return maker.replace(0, joined);
+  joined.getDefiningOp()->setLoc(conversion.getLoc());
+  conversion.getOutput().replaceAllUsesWith(joined);
+  conversion.erase();
+}
+
+Value LongRows::converted(tpu::CastOp conversion, Value value, StringRef what) const {
+  const Type element = OpMaker::typeOf(conversion.getOutput()).getElementType();
+  return maker.make(tpu::CastOp::getOperationName(), what,
+                    Type(OpMaker::typeOf(value).clone(element)), value,
+                    NamedAttrList(conversion->getAttrDictionary()));
 }
 
 Value LongRows::reduced(Value picture, StringRef mode, StringRef what) const {

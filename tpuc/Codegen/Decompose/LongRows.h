@@ -19,6 +19,7 @@
 
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Tile/TileModel.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -44,9 +45,9 @@ public:
   bool isEmpty() const { return pieces.empty(); }
   llvm::ArrayRef<RowPiece> all() const { return pieces; }
 
-  /// The parts of a piece of `value`, a tensor of the input's elements, as [n, c, 1, size] where
-  /// `inner` is 1, else [n, c, size, inner].
-  mlir::Value picture(mlir::Value value, const RowPiece &piece, llvm::StringRef what) const;
+  /// The parts of a piece of `all()` of `value`, a tensor of the input's elements, as [n, c, 1,
+  /// size] where `inner` is 1, else [n, c, size, inner].
+  mlir::Value picture(mlir::Value value, const RowPiece &piece, llvm::StringRef what);
   /// The same of a tensor with the elements of one row, or those of `inner` 1, to go with
   /// `picture`: where there are several rows, each is an image.
   mlir::Value ofOneRow(mlir::Value row, const RowPiece &piece, llvm::StringRef what) const;
@@ -60,8 +61,9 @@ public:
 
   /// Numbers [., ., 1, inner] of each row, as operands of `picture`.
   mlir::Value ofEachPart(mlir::Value numbers, const RowPiece &piece, llvm::StringRef what) const;
-  /// The pieces of a result, joined to the input's dimensions.
-  mlir::Value joinPictures(llvm::ArrayRef<mlir::Value> pictures, llvm::StringRef what) const;
+  /// The pieces of the op's result, joined to the input's dimensions, take its place. Where one
+  /// conversion alone reads it, each piece is converted.
+  void replaceResult(llvm::SmallVector<mlir::Value> pictures) const;
 
   /// Along what `picture` and `joinParts` have in the middle: ReduceSum, ReduceMax or ReduceMin.
   /// Leaves 1 element.
@@ -70,6 +72,8 @@ public:
   const AxisSpan span;
 
 private:
+  /// What `conversion` makes of elements of its operand.
+  mlir::Value converted(tpu::CastOp conversion, mlir::Value value, llvm::StringRef what) const;
   /// [n, c, ...] of `rows` parts of `size` elements.
   llvm::SmallVector<int64_t> pictureDims(int64_t rows, int64_t size) const;
 
@@ -77,6 +81,8 @@ private:
   bool ownsImages;
   llvm::SmallVector<int64_t> dims;
   llvm::SmallVector<RowPiece> pieces;
+  /// The pieces of tensors.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> cuts;
 };
 
 /// The pieces that `rows` of a span are best cut into, for a chip of so many lanes that hold

@@ -74,13 +74,20 @@ Value OpMaker::part(Value value, int64_t axis, int64_t begin, int64_t size, Stri
 }
 
 SmallVector<Value> OpMaker::split(Value value, int64_t axis, int64_t parts, StringRef what) {
+  const int64_t size = dimsOf(value)[static_cast<size_t>(axis)] / parts;
+  return split(value, axis, SmallVector<int64_t>(static_cast<size_t>(parts), size), what);
+}
+
+SmallVector<Value> OpMaker::split(Value value, int64_t axis, ArrayRef<int64_t> sizes,
+                                  StringRef what) {
   SmallVector<int64_t> dims(dimsOf(value));
-  dims[static_cast<size_t>(axis)] /= parts;
-  const SmallVector<Type> types(static_cast<size_t>(parts), typeOf(value).clone(dims));
+  SmallVector<Type> types;
   SmallVector<Location> names;
-  for (int64_t part = 0; part < parts; ++part)
-    names.push_back(name((what + llvm::Twine(part)).str()));
-  const SmallVector<int64_t> sizes(static_cast<size_t>(parts), dims[static_cast<size_t>(axis)]);
+  for (auto [index, size] : llvm::enumerate(sizes)) {
+    dims[static_cast<size_t>(axis)] = size;
+    types.push_back(typeOf(value).clone(dims));
+    names.push_back(name((what + llvm::Twine(index)).str()));
+  }
   NamedAttrList attributes;
   attributes.set("axis", builder.getI64IntegerAttr(axis));
   attributes.set("split_size", builder.getI64ArrayAttr(sizes));
@@ -144,10 +151,10 @@ Value OpMaker::converted(Value value, Type element, StringRef what) {
               attributes);
 }
 
-Value OpMaker::widened(Value value, StringRef what) {
+Value OpMaker::widened(Value value, StringRef what, bool folds) {
   if (!isFloat(value) || storageDataType(value.getType()) == DataType::F32)
     return value;
-  if (std::optional<Tensor> constant = constantOf(value))
+  if (std::optional<Tensor> constant = folds ? constantOf(value) : std::nullopt)
     return weight(tpuc::convert(*constant, DataType::F32), what);
   return make(tpu::CastOp::getOperationName(), what,
               Type(typeOf(value).clone(builder.getF32Type())), value, {});

@@ -53,14 +53,18 @@ public:
   /// Equal parts of a dimension.
   llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis, int64_t parts,
                                        llvm::StringRef what);
+  /// Parts of a dimension, whose sizes add up to it.
+  llvm::SmallVector<mlir::Value> split(mlir::Value value, int64_t axis,
+                                       llvm::ArrayRef<int64_t> sizes, llvm::StringRef what);
   mlir::Value joined(mlir::ValueRange values, int64_t axis, llvm::StringRef what);
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what);
   /// The same in the element type of `like`.
   mlir::Value weight(const Tensor &tensor, llvm::StringRef what, mlir::Value like);
   /// The elements as numbers of another type.
   mlir::Value converted(mlir::Value value, mlir::Type element, llvm::StringRef what);
-  /// In F32 where the elements are floats of 16 bits; of a constant: another constant.
-  mlir::Value widened(mlir::Value value, llvm::StringRef what = "wide");
+  /// In F32 where the elements are floats of 16 bits; of a constant: another constant, or with
+  /// `folds` false what the chip makes of it.
+  mlir::Value widened(mlir::Value value, llvm::StringRef what = "wide", bool folds = true);
   /// With the element type that result `index` has.
   mlir::Value narrowed(mlir::Value value, unsigned index, llvm::StringRef what = "narrow");
   /// With the dimensions and the element type that result `index` has.

@@ -64,15 +64,14 @@ bool reducesPictures(tpu::ReduceOp op) {
          isReduced->test(3);
 }
 
-/// The span of one dimension.
-AxisSpan spanAt(ArrayRef<int64_t> dims, int64_t axis) {
+} // namespace
+
+AxisSpan tiling::spanAt(ArrayRef<int64_t> dims, int64_t axis) {
   const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
   return {.outer = ShapedType::getNumElements(dims.take_front(dim)),
           .extent = dims[dim],
           .inner = ShapedType::getNumElements(dims.drop_front(dim + 1))};
 }
-
-} // namespace
 
 Expected<std::optional<AxisSpan>> codegen::spanOf(Operation *op) {
   if (auto reduce = dyn_cast<tpu::ReduceOp>(op)) {

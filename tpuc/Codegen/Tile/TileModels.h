@@ -51,6 +51,9 @@ OperandModel perChannel(mlir::Value value, const AxisExtents &extents);
 /// Rows of a matrix over lanes: dimensions [..., rows, columns] as [n, rows, 1, columns].
 llvm::SmallVector<int64_t> matrixDims(llvm::ArrayRef<int64_t> dims);
 
+/// The span of one dimension, which counts from the end where it is negative.
+AxisSpan spanAt(llvm::ArrayRef<int64_t> dims, int64_t axis);
+
 //===--- Pictures (WindowModels.cpp) ---------------------------------------===//
 
 Expected<TileModel> convModel(tpu::ConvOp op);
