@@ -42,7 +42,7 @@ bool isTooLarge(const Layer &layer, const TargetInfo &target) {
   static const std::set<std::string_view> kLarge = {
       "ConvOfFewChannels",      "ConvOfLargeWindows",   "ConvOfLongSums",
       "ConvOfLongSumsInGroups", "ConvOfRowsSideBySide", "ConvOfRowsSideBySideToFloats",
-      "MatMulOfLongSums"};
+      "MatMulOfLongSums",       "PoolOfLargeWindows"};
   return target.tiles().bytes < (64 << 10) && kLarge.contains(layer.name);
 }
 
@@ -220,6 +220,18 @@ void drawCell(Sketch &sketch, const std::string &kind, int64_t gates,
                                                     : "forward",
                         isBatchFirst, attributes),
             "f32", kind == "LSTM" ? 2 : 1);
+}
+
+/// One or two rows "x" too long for local memory, with parts whose means are far from each other.
+/// Gives their length.
+int64_t drawLongRows(Sketch &sketch) {
+  const int64_t length = sketch.among({65536, 70001});
+  const int64_t rows = sketch.between(1, 2);
+  sketch.input("y", {rows, length / 2});
+  sketch.op("z", "AddConst", {sketch.input("v", {rows, length - length / 2})},
+            "const_val = 3.0 : f64");
+  sketch.op("x", "Concat", {"y", "z"}, "axis = 1 : i64");
+  return length;
 }
 
 const std::vector<Layer> kLayers = {
@@ -647,6 +659,17 @@ const std::vector<Layer> kLayers = {
                         s.between(0, 1) == 1));
      },
      true, 3},
+    {"PoolOfLargeWindows",
+     [](Sketch &s) {
+       // Of integers the maximum only.
+       s.input("x", {1, 3, 301, 302});
+       s.op("m", "Neg", {"x"});
+       s.op("r", s.between(0, 1) == 1 ? "MaxPool" : "AvgPool", {"m"},
+            fmt::format("kernel_shape = [290, 299], strides = [{}, 1], pads = [2, 1, 0, 1], "
+                        "count_include_pad = {}, do_relu = {}",
+                        s.between(1, 3), s.between(0, 1) == 1, s.between(0, 1) == 1));
+     },
+     true, 3},
     {"SoftmaxOfLongRows",
      [](Sketch &s) {
        const bool isInside = s.between(0, 1) == 1;
@@ -654,17 +677,19 @@ const std::vector<Layer> kLayers = {
        s.op("r", "Softmax", {"x"}, fmt::format("axis = 1 : i64, log = {}", s.between(0, 1) == 1));
      },
      true, 3, true},
-    {"NormOfLongRows",
+    {"LayerNormOfLongRows",
      [](Sketch &s) {
-       const int64_t length = s.among({65536, 70001});
-       const std::string gamma = s.weight("w", {length});
-       s.input("x", {s.between(1, 2), length});
-       if (s.between(0, 1) == 1)
-         s.op("r", "RMSNorm", {"x", gamma}, "axis = -1 : i64");
-       else
-         s.opOfMany("r", "LayerNorm", 3, {"x", gamma, s.weight("b", {length})}, "axis = 1 : i64");
+       const int64_t length = drawLongRows(s);
+       s.opOfMany("r", "LayerNorm", 3, {"x", s.weight("w", {length}), s.weight("b", {length})},
+                  "axis = 1 : i64");
      },
-     true, 4, true},
+     true, 2, true},
+    {"RMSNormOfLongRows",
+     [](Sketch &s) {
+       const int64_t length = drawLongRows(s);
+       s.op("r", "RMSNorm", {"x", s.weight("w", {length})}, "axis = -1 : i64");
+     },
+     true, 2, true},
     {"NormOfLargePictures",
      [](Sketch &s) {
        s.input("x", {s.between(1, 2), 6, 150, s.among({150, 151})});
