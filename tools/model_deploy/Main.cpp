@@ -108,6 +108,9 @@ void printModelFile(const ModelDeployOptions &options, const ModelFileReport &re
   if (report.comparison)
     fmt::print("compared with the lowered network, on the simulator:\n{}",
                report.comparison->worstTable(kShownTensors));
+  if (report.rounding)
+    for (const std::string &sentence : report.rounding->sentences())
+      fmt::print("  {}\n", sentence);
 }
 
 void print(const ModelDeployOptions &options, const ModelDeploySummary &summary) {

@@ -75,6 +75,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.option("--calibration_table,-o", options.table, "The calibration table to write.")
       .label("FILE")
       .required();
+  cli.option("--names", options.names,
+             "Name the tensors as this Top module of TPU-MLIR does, for its model_deploy: 122_Conv "
+             "instead of 122.")
+      .label("FILE.mlir");
   const std::string how = "How thresholds are found";
   cli.option("--cali_method", method,
              "auto: for each tensor the one that disturbs the ops that read it least.")

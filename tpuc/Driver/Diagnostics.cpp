@@ -27,6 +27,8 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context)
     : handler(&context, [this](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error && !first)
           first = Error{describe(diagnostic.getLocation()), diagnostic.str(), ""};
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+          noted.push_back(diagnostic.str());
         return success();
       }) {}
 

@@ -13,10 +13,13 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tpuc {
 
-/// While it lives, keeps the first error that is reported in `context`, and prints nothing.
+/// While it lives, keeps the first error and the remarks that are reported in `context`, and prints
+/// nothing.
 class DiagnosticCollector {
 public:
   explicit DiagnosticCollector(mlir::MLIRContext &context);
@@ -26,8 +29,12 @@ public:
   tl::unexpected<Error> error(std::string where, std::string found,
                               std::string expected = "") const;
 
+  /// What was remarked, in its order.
+  const std::vector<std::string> &remarks() const { return noted; }
+
 private:
   std::optional<Error> first;
+  std::vector<std::string> noted;
   mlir::ScopedDiagnosticHandler handler;
 };
 

@@ -8,7 +8,6 @@
 
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Calibration/Calibrate.h"
-#include "tpuc/Calibration/CalibrationTable.h"
 #include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
@@ -49,7 +48,6 @@ private:
   Expected<void> checkTarget();
   Expected<void> checkFiles();
   Expected<void> readTop();
-  void noteTable();
   Expected<std::vector<InputSpec>> inputSpecs() const;
   Expected<void> checkInputs();
   Expected<void> readTestInput();
@@ -64,7 +62,8 @@ private:
   Expected<void> commit();
   Expected<void> diagnose();
 
-  Expected<Network> lowerAs(const LoweringOptions &wanted) const;
+  Expected<Network> lowerAs(const LoweringOptions &wanted,
+                            std::vector<std::string> *remarks = nullptr) const;
   void count();
   Expected<NpzReader> reference();
   Expected<NpzReader> topTensors();
@@ -228,21 +227,7 @@ Expected<void> ModelDeploy::readTop() {
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
-  noteTable();
   return {};
-}
-
-/// What the user should know of the calibration table; its errors are those of the lowering.
-void ModelDeploy::noteTable() {
-  if (lowering.calibrationTable.empty())
-    return;
-  Expected<CalibrationTable> table = CalibrationTable::read(lowering.calibrationTable);
-  Expected<std::vector<std::string>> names = calibratedNames(*top.module);
-  if (!table || !names)
-    return;
-  if (Expected<std::string> note = table->fit(*names, lowering.calibrationTable);
-      note && !note->empty())
-    summary.tableNote = lowering.calibrationTable + ": " + *note;
 }
 
 Expected<std::vector<InputSpec>> ModelDeploy::inputSpecs() const {
@@ -284,15 +269,16 @@ Expected<void> ModelDeploy::readTestInput() {
   return {};
 }
 
-Expected<Network> ModelDeploy::lowerAs(const LoweringOptions &wanted) const {
+Expected<Network> ModelDeploy::lowerAs(const LoweringOptions &wanted,
+                                       std::vector<std::string> *remarks) const {
   Network network;
   Expected<OwningOpRef<ModuleOp>> read =
       readModule(*network.context, options.mlir, options.allowOutside);
   if (!read)
     return propagate(read);
   network.module = std::move(*read);
-  Expected<void> run =
-      runPasses(*network.module, [&](OpPassManager &manager) { addLowering(manager, wanted); });
+  Expected<void> run = runPasses(
+      *network.module, [&](OpPassManager &manager) { addLowering(manager, wanted); }, remarks);
   if (run)
     return network;
   // What is said about the whole module names the file that it is about.
@@ -302,9 +288,11 @@ Expected<Network> ModelDeploy::lowerAs(const LoweringOptions &wanted) const {
 }
 
 Expected<void> ModelDeploy::lower() {
-  Expected<Network> network = lowerAs(lowering);
+  std::vector<std::string> remarks;
+  Expected<Network> network = lowerAs(lowering, &remarks);
   if (!network)
     return propagate(network);
+  summary.tableNote = fmt::format("{}", fmt::join(remarks, "; "));
   if (Expected<void> checked = checkTensorsFit(*network->module, *target); !checked)
     return checked;
   lowered.emplace(std::move(*network));
@@ -544,8 +532,7 @@ Expected<void> ModelDeploy::generate() {
                                                      .lowered = *lowered->module,
                                                      .inputs = inputs,
                                                      .parts = outputParts(*top.module),
-                                                     .numThreads = options.numThreads,
-                                                     .scheme = lowering.scheme});
+                                                     .numThreads = options.numThreads});
   if (!report)
     return propagate(report);
   summary.modelFile = std::move(*report);

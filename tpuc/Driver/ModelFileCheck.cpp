@@ -12,13 +12,16 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/RoundingNoise.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Compare.h"
+#include "tpuc/Support/Counted.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -118,8 +121,9 @@ Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
   return outputs;
 }
 
-Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
-                       const ModelFileRequest &request, ModelFileReport &report) {
+/// Runs the file on `inputs`; the outputs in their order.
+Expected<std::vector<std::pair<std::string, Tensor>>>
+fileOutputs(std::shared_ptr<const runtime::LoadedModel> model, const ModelFileRequest &request) {
   auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
   if (!session)
     return propagate(session);
@@ -129,39 +133,62 @@ Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
     if (given == request.inputs.end())
       return makeError("--test_input", "no tensor '" + stage.inputs[i].name + "'");
     if (Expected<void> set = (*session)->setInput(i, given->second); !set)
-      return set;
+      return propagate(set);
   }
   if (Expected<void> run = (*session)->run(); !run)
-    return run;
-  Expected<TensorMap> wanted = loweredOutputs(request);
-  if (!wanted)
-    return propagate(wanted);
-  report.comparison.emplace(modelFileTolerance(request.scheme));
-  const std::set<std::string> exact = exactOutputs(request.lowered);
+    return propagate(run);
+  std::vector<std::pair<std::string, Tensor>> outputs;
   for (size_t i = 0; i < stage.outputs.size(); ++i) {
-    const std::string &name = stage.outputs[i].name;
     Expected<Tensor> made = (*session)->output(i);
     if (!made)
       return propagate(made);
+    outputs.emplace_back(stage.outputs[i].name, made->clone());
+  }
+  return outputs;
+}
+
+Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
+                       const ModelFileRequest &request, ModelFileReport &report) {
+  auto outputs = fileOutputs(std::move(model), request);
+  if (!outputs)
+    return propagate(outputs);
+  Expected<TensorMap> wanted = loweredOutputs(request);
+  if (!wanted)
+    return propagate(wanted);
+  report.comparison.emplace(kEqual);
+  const std::set<std::string> exact = exactOutputs(request.lowered);
+  std::optional<RoundingNoise> noise;
+  for (const auto &[name, made] : *outputs) {
     auto expected = wanted->find(name);
-    if (expected == wanted->end())
+    if (expected == wanted->end()) {
       report.comparison->addMissing(name, ComparisonReport::Side::Reference);
-    else
-      report.comparison->add(name, compareTensors(*made, expected->second), /*counts=*/true,
-                             exact.contains(name) ? std::optional(kEqual) : std::nullopt,
-                             lostPart(*made, expected->second, request.parts, name));
+      continue;
+    }
+    TensorComparison comparison = compareTensors(made, expected->second);
+    if (comparison.isEqual || exact.contains(name)) {
+      report.comparison->add(name, std::move(comparison));
+      continue;
+    }
+    if (!noise) {
+      Expected<RoundingNoise> measured =
+          RoundingNoise::measure(request.lowered, request.inputs, *wanted, request.numThreads);
+      if (!measured)
+        return propagate(measured);
+      noise.emplace(std::move(*measured));
+      report.rounding.emplace(
+          ModelFileReport::Rounding{RoundingNoise::kRuns, noise->numLayers(), /*outputs=*/{}});
+    }
+    report.rounding->outputs.push_back({name, noise->moved(name), noise->limit(name)});
+    std::string fault = lostPart(made, expected->second, request.parts, name);
+    if (fault.empty())
+      fault = noise->faultOf(name, made, request.parts);
+    report.comparison->add(name, std::move(comparison), /*counts=*/true, noise->tolerance(name),
+                           std::move(fault));
   }
   return {};
 }
 
 } // namespace
-
-Tolerance tpuc::modelFileTolerance(const QuantScheme &scheme) {
-  const unsigned bits = significantBits(scheme.activation);
-  if (bits >= significantBits(DataType::F32))
-    return {0.99999, 0.99};
-  return bits >= significantBits(DataType::F16) ? Tolerance{0.9999, 0.98} : Tolerance{0.999, 0.95};
-}
 
 Expected<ModelFileReport> tpuc::checkModelFile(const ModelFileRequest &request) {
   auto model = runtime::LoadedModel::load(request.path);
@@ -176,6 +203,16 @@ Expected<ModelFileReport> tpuc::checkModelFile(const ModelFileRequest &request) 
     if (Expected<void> compared = compare(*model, request, report); !compared)
       return propagate(compared);
   return report;
+}
+
+std::vector<std::string> ModelFileReport::Rounding::sentences() const {
+  std::vector<std::string> texts;
+  for (const Output &output : outputs)
+    texts.push_back(fmt::format(
+        "'{}' may be off by {:.2g} % of its norm: one rounding of each of {} "
+        "moves it by {:.2g} % ({} more runs of the interpreter)",
+        output.name, 100 * output.allowed, counted(layers, "layer"), 100 * output.moved, runs));
+  return texts;
 }
 
 nlohmann::ordered_json ModelFileReport::toJson() const {
@@ -194,6 +231,15 @@ nlohmann::ordered_json ModelFileReport::toJson() const {
     json["slowest"].push_back({{"name", layer.name},
                                {"compute_cycles", layer.computeCycles},
                                {"transfer_cycles", layer.transferCycles}});
+  json["rounding"] = nullptr;
+  if (rounding) {
+    json["rounding"] = {{"runs", rounding->runs},
+                        {"layers", rounding->layers},
+                        {"outputs", nlohmann::ordered_json::array()}};
+    for (const Rounding::Output &output : rounding->outputs)
+      json["rounding"]["outputs"].push_back(
+          {{"name", output.name}, {"moved", output.moved}, {"allowed", output.allowed}});
+  }
   json["comparison"] = comparison ? comparison->json() : nlohmann::ordered_json();
   return json;
 }

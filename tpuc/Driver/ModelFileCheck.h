@@ -12,7 +12,6 @@
 #include "tpuc/Driver/OutputParts.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/ComparisonReport.h"
-#include "tpuc/Target/QuantScheme.h"
 
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -28,7 +27,6 @@ struct ModelFileRequest {
   /// The parts of outputs, by the names of these.
   OutputParts parts = {};
   unsigned numThreads = 0;
-  QuantScheme scheme = schemes::kF32;
 };
 
 /// What the chip's timing model and its simulator say about a model file. Times and shares are the
@@ -49,17 +47,30 @@ struct ModelFileReport {
   std::vector<Layer> slowest;
   /// The outputs on the simulator against those of the lowered network; none without inputs.
   std::optional<ComparisonReport> comparison;
+  /// How the tolerance of outputs was found, where not all are equal.
+  struct Rounding {
+    /// The runs of the interpreter, and the layers whose results they moved.
+    int64_t runs = 0, layers = 0;
+    struct Output {
+      std::string name;
+      /// How far it was moved and how far it may be off, over its norm.
+      double moved = 0, allowed = 0;
+    };
+    std::vector<Output> outputs;
+
+    /// A sentence for each output.
+    std::vector<std::string> sentences() const;
+  };
+  std::optional<Rounding> rounding;
 
   nlohmann::ordered_json toJson() const;
 };
 
-/// The least similarity of the outputs of a file to those of the lowered network: cosine 0.99999 in
-/// F32, 0.9999 in F16, 0.999 in BF16 and INT8: by the significant bits of activations. Outputs that
-/// integers alone decide have to be equal.
-Tolerance modelFileTolerance(const QuantScheme &scheme);
-
 /// Loads a model file as its users would, asks what it takes and, where there are inputs, runs it
 /// on the chip's simulator.
+///
+/// Outputs that integers alone decide have to be equal to those of the lowered network. Others may
+/// differ by what their roundings may do, which is measured where one does (RoundingNoise.h).
 Expected<ModelFileReport> checkModelFile(const ModelFileRequest &request);
 
 } // namespace tpuc

@@ -201,11 +201,14 @@ Expected<std::vector<OutputFile>> tpuc::writeModule(ModuleOp module, const std::
 }
 
 Expected<void> tpuc::runPasses(ModuleOp module,
-                               const std::function<void(OpPassManager &)> &addPasses) {
+                               const std::function<void(OpPassManager &)> &addPasses,
+                               std::vector<std::string> *remarks) {
   DiagnosticCollector diagnostics(*module.getContext());
   PassManager manager(module.getContext());
   addPasses(manager);
   if (failed(manager.run(module)))
     return diagnostics.error("module", "cannot be optimized");
+  if (remarks)
+    remarks->insert(remarks->end(), diagnostics.remarks().begin(), diagnostics.remarks().end());
   return {};
 }

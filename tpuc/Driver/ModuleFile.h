@@ -47,9 +47,11 @@ Expected<void> checkIsTop(mlir::ModuleOp module, const std::string &path);
 /// the complete files, the weights first, to be committed by the caller.
 Expected<std::vector<OutputFile>> writeModule(mlir::ModuleOp module, const std::string &path);
 
-/// Runs the passes that `addPasses` adds over `module`. Errors: what the passes say.
+/// Runs the passes that `addPasses` adds over `module`, and appends what they remark to `remarks`
+/// where it is given. Errors: what the passes say.
 Expected<void> runPasses(mlir::ModuleOp module,
-                         const std::function<void(mlir::OpPassManager &)> &addPasses);
+                         const std::function<void(mlir::OpPassManager &)> &addPasses,
+                         std::vector<std::string> *remarks = nullptr);
 
 } // namespace tpuc
 

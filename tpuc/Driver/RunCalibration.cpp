@@ -8,6 +8,7 @@
 
 #include "tpuc/Driver/RunCalibration.h"
 #include "tpuc/Calibration/Dataset.h"
+#include "tpuc/Calibration/ForeignNames.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Support/Counted.h"
@@ -41,10 +42,12 @@ static Expected<void> checkFiles(const RunCalibrationOptions &options, mlir::Mod
   files.reads("MLIR", options.mlir);
   files.reads("MLIR", weightFileOf(module, options.mlir));
   files.reads("--data_list", options.dataList);
+  files.reads("--names", options.names);
   for (const SampleFiles &sample : samples)
     files.reads(options.dataList.empty() ? "--dataset" : "--data_list", sample);
   files.writes("--calibration_table", options.table);
-  files.writes("--calibration_table", channelFile(options.table));
+  if (options.names.empty())
+    files.writes("--calibration_table", channelFile(options.table));
   files.writes("--json", options.report);
   return files.check();
 }
@@ -137,6 +140,14 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
     return propagate(module);
   if (Expected<void> checked = checkIsTop(**module, options.mlir); !checked)
     return propagate(checked);
+  std::vector<std::string> foreign;
+  if (!options.names.empty()) {
+    // A file that cannot be read is told before the work begins.
+    Expected<std::vector<std::string>> read = readForeignNames(options.names);
+    if (!read)
+      return propagate(read);
+    foreign = std::move(*read);
+  }
   Expected<std::vector<InputSpec>> inputs = networkInputs(**module);
   if (!inputs)
     return makeError(options.mlir + ": " + inputs.error().where, inputs.error().found,
@@ -170,15 +181,23 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   summary.tensors = std::move(*tensors);
   if (summary.note.empty())
     summary.note = sampleNote.text;
-  const CalibrationTable table = makeTable(summary, options.calibration.numBins);
+  CalibrationTable table = makeTable(summary, options.calibration.numBins);
+  std::vector<OutputFile> files;
+  if (foreign.empty()) {
+    Expected<OutputFile> channels = makeChannels(summary, options.table);
+    if (!channels)
+      return propagate(channels);
+    files.push_back(std::move(*channels));
+  } else {
+    Expected<std::string> note = renameEntries(table, foreign, options.names);
+    if (!note)
+      return propagate(note);
+    if (!note->empty())
+      summary.note += (summary.note.empty() ? "" : "; ") + options.names + ": " + *note;
+  }
   if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
     return propagate(written);
-  Expected<OutputFile> channels = makeChannels(summary, options.table);
-  if (!channels)
-    return propagate(channels);
-  std::vector<OutputFile> files;
-  files.push_back(std::move(*file));
-  files.push_back(std::move(*channels));
+  files.insert(files.begin(), std::move(*file));
   if (Expected<void> committed = commitAll(std::move(files)); !committed)
     return propagate(committed);
   return summary;

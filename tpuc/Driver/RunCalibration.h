@@ -22,6 +22,9 @@ struct RunCalibrationOptions {
   /// A folder of samples, or a file that lists them: exactly one of them.
   std::string dataset;
   std::string dataList;
+  /// The Top module of another compiler, whose names the table is to have; empty: the network's
+  /// own.
+  std::string names;
   /// The first so many samples; 0: all.
   int64_t inputNum = 0;
   /// The weight file of the module may lie outside of its folder.

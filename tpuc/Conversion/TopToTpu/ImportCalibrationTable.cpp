@@ -125,8 +125,11 @@ struct ImportCalibrationTablePass
     Expected<std::vector<std::string>> names = calibratedNames(module);
     if (!names)
       return propagate(names);
-    if (Expected<std::string> fitted = table->fit(*names, file); !fitted)
-      return propagate(fitted);
+    Expected<std::string> note = table->fit(*names, file);
+    if (!note)
+      return propagate(note);
+    if (!note->empty())
+      module.emitRemark(file + ": " + *note);
     const llvm::StringMap<Value> tensors = floatTensors(module.lookupSymbol<func::FuncOp>("main"));
     for (const CalibrationTable::Entry &entry : table->entries) {
       Value value = tensors.lookup(entry.name);

@@ -1,0 +1,201 @@
+//===- ForeignNames.cpp - What another compiler calls a network's tensors -===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Calibration/ForeignNames.h"
+#include "tpuc/Support/MappedFile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+using namespace tpuc;
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kLocation = "loc(";
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos)
+    return "";
+  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
+
+/// The string that `text` begins with, behind its first quote, without escapes (`\"`, `\0A`). What
+/// follows its end stays in `text`; nothing where it does not end.
+std::optional<std::string> takeString(std::string_view &text) {
+  std::string taken;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      text.remove_prefix(i + 1);
+      return taken;
+    }
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      taken += text[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const char *digits = text.data() + i + 1;
+    const size_t left = std::min<size_t>(2, text.size() - i - 1);
+    if (const auto [end, error] = std::from_chars(digits, digits + left, byte, 16);
+        error == std::errc() && end == digits + 2) {
+      taken += static_cast<char>(byte);
+      i += 2;
+    } else {
+      taken += text[++i];
+    }
+  }
+  return std::nullopt;
+}
+
+/// Locations by their aliases, as text: `#loc4` is `"122_Conv"`.
+using Aliases = std::unordered_map<std::string_view, std::string_view>;
+
+/// Appends the names of a location `text`, whose aliases are within each other at most `depth`
+/// deep: a string, an alias, or a list of such. Places in files, such as `"x.py":3:4`, are no
+/// names.
+void addNames(std::string_view text, const Aliases &aliases, int depth,
+              std::vector<std::string> &names) {
+  while (!text.empty() && depth > 0) {
+    const size_t begin = text.find_first_of("\"#");
+    if (begin == std::string_view::npos)
+      return;
+    text.remove_prefix(begin);
+    if (text[0] == '"') {
+      std::optional<std::string> name = takeString(text);
+      if (name && !text.starts_with(':'))
+        names.push_back(std::move(*name));
+      if (!name)
+        return;
+      continue;
+    }
+    const size_t size = std::min(text.size(), text.find_first_of(",]) \t\r"));
+    if (auto known = aliases.find(text.substr(0, size)); known != aliases.end())
+      addNames(known->second, aliases, depth - 1, names);
+    text.remove_prefix(size);
+  }
+}
+
+/// What stands between the parentheses of the last location of a line; nothing without one.
+std::optional<std::string_view> lastLocation(std::string_view line) {
+  const size_t at = line.rfind(kLocation);
+  if (at == std::string_view::npos || !line.ends_with(')'))
+    return std::nullopt;
+  line.remove_prefix(at + kLocation.size());
+  line.remove_suffix(1);
+  return line;
+}
+
+template <typename Function> void forEachLine(std::string_view text, const Function &function) {
+  while (!text.empty()) {
+    const size_t size = std::min(text.size(), text.find('\n'));
+    function(trimmed(text.substr(0, size)));
+    text.remove_prefix(std::min(text.size(), size + 1));
+  }
+}
+
+/// Whether a line is that of an op that makes a tensor of others: `%4 = "top.Conv"(%1, %2) ...`.
+/// Weights have no operands.
+bool makesTensor(std::string_view line) {
+  constexpr std::string_view kOp = " = \"";
+  const size_t op = line.find(kOp);
+  if (!line.starts_with('%') || op == std::string_view::npos)
+    return false;
+  const size_t end = line.find('"', op + kOp.size());
+  return end != std::string_view::npos && line.substr(end).starts_with("\"(%");
+}
+
+/// `122` of `122_Conv`: what stands before the last `_` and the name of an op.
+std::optional<std::string> withoutOp(const std::string &name) {
+  const size_t at = name.rfind('_');
+  if (at == std::string::npos || at == 0 || at + 1 == name.size() || name[at + 1] < 'A' ||
+      name[at + 1] > 'Z')
+    return std::nullopt;
+  return name.substr(0, at);
+}
+
+} // namespace
+
+Expected<std::vector<std::string>> tpuc::readForeignNames(std::string_view text,
+                                                          const std::string &path) {
+  constexpr int kMostAliases = 8;
+  Aliases aliases;
+  forEachLine(text, [&](std::string_view line) {
+    const std::optional<std::string_view> location = lastLocation(line);
+    if (const size_t end = line.find(" = loc(");
+        line.starts_with('#') && location && end != std::string_view::npos)
+      aliases.emplace(line.substr(0, end), *location);
+  });
+  std::vector<std::string> names;
+  std::unordered_set<std::string> seen;
+  forEachLine(text, [&](std::string_view line) {
+    const std::optional<std::string_view> location = lastLocation(line);
+    if (!location || !makesTensor(line))
+      return;
+    std::vector<std::string> ofOp;
+    addNames(*location, aliases, kMostAliases, ofOp);
+    for (std::string &name : ofOp)
+      if (seen.insert(name).second)
+        names.push_back(std::move(name));
+  });
+  if (names.empty())
+    return makeError(path, "has no op with a name in its location",
+                     "the Top module of a compiler with the dialect of TPU-MLIR");
+  return names;
+}
+
+Expected<std::vector<std::string>> tpuc::readForeignNames(const std::string &path) {
+  Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
+  if (!file)
+    return propagate(file);
+  const std::span<const std::byte> bytes = (*file)->bytes();
+  return readForeignNames({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, path);
+}
+
+Expected<std::string> tpuc::renameEntries(CalibrationTable &table,
+                                          std::span<const std::string> names,
+                                          const std::string &path) {
+  std::unordered_map<std::string, size_t> entries;
+  for (size_t i = 0; i < table.entries.size(); ++i)
+    entries.emplace(table.entries[i].name, i);
+  std::vector<CalibrationTable::Entry> renamed;
+  std::unordered_set<size_t> used;
+  std::vector<std::string> missing;
+  for (const std::string &name : names) {
+    auto found = entries.find(name);
+    if (const std::optional<std::string> plain = withoutOp(name); found == entries.end() && plain)
+      found = entries.find(*plain);
+    if (found == entries.end()) {
+      missing.push_back(name);
+      continue;
+    }
+    used.insert(found->second);
+    renamed.push_back(table.entries[found->second]);
+    renamed.back().name = name;
+  }
+  if (renamed.empty())
+    return makeError(path,
+                     fmt::format("has '{}' and {} more tensors, but none of this network", names[0],
+                                 names.size() - 1),
+                     fmt::format("the same network, with '{}'",
+                                 table.entries.empty() ? "" : table.entries[0].name));
+  std::string note;
+  if (!missing.empty())
+    note = fmt::format("there is no line for {} of its {} tensors, such as '{}'", missing.size(),
+                       names.size(), missing[0]);
+  if (const size_t left = table.entries.size() - used.size(); left > 0)
+    note += fmt::format("{}it has no tensor for {} of {} lines, which are left out",
+                        note.empty() ? "" : "; ", left, table.entries.size());
+  table.entries = std::move(renamed);
+  return note;
+}

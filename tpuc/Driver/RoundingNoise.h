@@ -1,0 +1,77 @@
+//===- RoundingNoise.h - How far single roundings move outputs ----*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_ROUNDINGNOISE_H
+#define TPUC_DRIVER_ROUNDINGNOISE_H
+
+#include "tpuc/Driver/OutputParts.h"
+#include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/Compare.h"
+
+namespace tpuc {
+
+/// How far the outputs of a lowered network move where its layers round otherwise, measured with
+/// the interpreter itself. It is what the outputs of two right implementations may differ by.
+///
+/// In each of `kRuns` runs, every result of a layer that computes in floats is moved by one
+/// rounding, and what reads it goes on with that:
+/// - floats of 16 bits or less: a quarter of the elements goes up by a unit of its last place, a
+///   quarter goes down;
+/// - F32: by up to `kF32Units` * sqrt(k) units of 2^-24 of the element and of the tensor's root
+/// mean
+///   square, where k is the number of terms of a sum;
+/// - integers that are made from floats: one in 1024 goes up or down by a step, at least one does.
+///
+/// Layers that move elements, and layers between integers, move nothing by themselves. Which
+/// elements are moved follows from the layer's place and the run, so that results are the same
+/// every time.
+class RoundingNoise {
+public:
+  static constexpr int kRuns = 2;
+  /// Functions of F32 are off by a few units on devices.
+  static constexpr double kF32Units = 2;
+  /// The tolerance is so many times what was measured.
+  static constexpr double kMargin = 2.5;
+  /// That of single slices of a tensor, which are many.
+  static constexpr double kSliceMargin = 6;
+  /// The largest difference over an output's norm that passes, whatever roundings do.
+  static constexpr double kMostDifference = 0.5;
+  /// Slices of fewer elements are not looked at by themselves.
+  static constexpr int64_t kLeastSlice = 16;
+
+  /// `outputs` is what the network gives of `inputs` as it is. Errors: those of the interpreter.
+  static Expected<RoundingNoise> measure(mlir::ModuleOp lowered, const TensorMap &inputs,
+                                         const TensorMap &outputs, unsigned numThreads);
+
+  /// The number of layers whose results were moved.
+  int64_t numLayers() const { return layers; }
+  /// The euclidean norm of what the runs moved an output by, over that of the output: the root of
+  /// the mean square over the runs. Infinite where the output is 0 and moved.
+  double moved(const std::string &name) const;
+  /// The least similarity of an output: of a difference `limit(name)` times its norm.
+  Tolerance tolerance(const std::string &name) const;
+  /// The largest difference that an output may have, over its norm: kMargin times what it was moved
+  /// by, more for few elements.
+  double limit(const std::string &name) const;
+  /// Why `made` is not the output `name` up to roundings although the whole is alike: one of its
+  /// parts, or a slice along an axis (a channel), is farther off than roundings move it. Empty
+  /// where all are near. Both have the shape of the output.
+  std::string faultOf(const std::string &name, const Tensor &made, const OutputParts &parts) const;
+
+private:
+  struct Output {
+    Tensor plain;
+    std::vector<Tensor> moved;
+  };
+  int64_t layers = 0;
+  std::map<std::string, Output> outputs;
+};
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_ROUNDINGNOISE_H
