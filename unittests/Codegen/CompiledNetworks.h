@@ -53,15 +53,16 @@ protected:
   /// allows.
   void check(const Sketch &sketch, const Compilation &compilation);
 
-private:
   void calibrate(mlir::ModuleOp module, const TensorMap &inputs);
   void transform(mlir::ModuleOp module, llvm::function_ref<void(mlir::OpPassManager &)> add);
+
+  mlir::MLIRContext context;
+
+private:
   void checkFile(mlir::ModuleOp compiled, mlir::ModuleOp lowered, const Sketch &sketch,
                  const Compilation &compilation);
   void checkCommands(mlir::ModuleOp compiled, mlir::ModuleOp lowered, const Sketch &sketch,
                      const Compilation &compilation);
-
-  mlir::MLIRContext context;
 };
 
 } // namespace tpuc::codegen
