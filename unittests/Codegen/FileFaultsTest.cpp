@@ -148,8 +148,7 @@ TEST_P(FileFaultsTest, AreFound) {
                          .strict = true});
   }));
   std::map<std::string, Tensor> weights;
-  module->walk(
-      [&](top::WeightOp op) { weights[op.name().str()] = store->read(op.name())->clone(); });
+  module->walk([&](top::WeightOp op) { weights[op.name()] = store->read(op.name())->clone(); });
   mlir::OwningOpRef<mlir::ModuleOp> faulty(module->clone());
   fault.apply(*faulty, *store);
   Expected<std::unique_ptr<Backend>> backend = backendOf(*faulty);
