@@ -15,8 +15,10 @@
 #include "tpuc/Support/SideBySide.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/SHA256.h"
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <span>
 
@@ -198,3 +200,23 @@ ChannelFigures ChannelStatistics::of(const std::string &name) const {
 std::string tpuc::covariancesName(const std::string &name) { return name + ":covariances"; }
 
 std::string tpuc::channelFile(const std::string &table) { return table + "_channels.npz"; }
+
+Tensor tpuc::tableDigest(const CalibrationTable &table) {
+  llvm::SHA256 sum;
+  const auto addNumber = [&](uint64_t number) {
+    std::array<uint8_t, sizeof number> bytes;
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<uint8_t>(number >> (8 * i));
+    sum.update(bytes);
+  };
+  for (const CalibrationTable::Entry &entry : table.entries) {
+    addNumber(entry.name.size());
+    sum.update(entry.name);
+    addNumber(std::bit_cast<uint64_t>(entry.min));
+    addNumber(std::bit_cast<uint64_t>(entry.max));
+  }
+  const std::array<uint8_t, 32> digest = sum.final();
+  Tensor made(DataType::U8, Shape{std::ssize(digest)});
+  std::ranges::copy(digest, made.mutableData<uint8_t>().begin());
+  return made;
+}

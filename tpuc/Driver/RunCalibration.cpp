@@ -104,12 +104,19 @@ static CalibrationTable makeTable(const RunCalibrationSummary &summary, int64_t 
   return table;
 }
 
-/// The figures of the channels that products read, as a file beside the table.
+/// The figures of the channels that products read, as a file beside the table `path`, whose text is
+/// `text`.
 static Expected<OutputFile> makeChannels(const RunCalibrationSummary &summary,
-                                         const std::string &table) {
-  Expected<NpzWriter> writer = NpzWriter::create(channelFile(table));
+                                         const std::string &text, const std::string &path) {
+  Expected<NpzWriter> writer = NpzWriter::create(channelFile(path));
   if (!writer)
     return propagate(writer);
+  // The numbers as whoever reads the table sees them.
+  Expected<CalibrationTable> table = CalibrationTable::parse(text, path);
+  if (!table)
+    return propagate(table);
+  if (Expected<void> added = writer->add(kTableDigest, tableDigest(*table)); !added)
+    return propagate(added);
   for (const CalibratedTensor &tensor : summary.tensors) {
     const ChannelFigures &channels = tensor.channels;
     if (channels.means.empty())
@@ -182,22 +189,24 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
   if (summary.note.empty())
     summary.note = sampleNote.text;
   CalibrationTable table = makeTable(summary, options.calibration.numBins);
-  std::vector<OutputFile> files;
-  if (foreign.empty()) {
-    Expected<OutputFile> channels = makeChannels(summary, options.table);
-    if (!channels)
-      return propagate(channels);
-    files.push_back(std::move(*channels));
-  } else {
+  if (!foreign.empty()) {
     Expected<std::string> note = renameEntries(table, foreign, options.names);
     if (!note)
       return propagate(note);
     if (!note->empty())
       summary.note += (summary.note.empty() ? "" : "; ") + options.names + ": " + *note;
   }
-  if (Expected<void> written = file->write(table.text(std::chrono::system_clock::now())); !written)
+  const std::string text = table.text(std::chrono::system_clock::now());
+  if (Expected<void> written = file->write(text); !written)
     return propagate(written);
-  files.insert(files.begin(), std::move(*file));
+  std::vector<OutputFile> files;
+  files.push_back(std::move(*file));
+  if (foreign.empty()) {
+    Expected<OutputFile> channels = makeChannels(summary, text, options.table);
+    if (!channels)
+      return propagate(channels);
+    files.push_back(std::move(*channels));
+  }
   if (Expected<void> committed = commitAll(std::move(files)); !committed)
     return propagate(committed);
   return summary;

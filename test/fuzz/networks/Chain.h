@@ -9,7 +9,7 @@
 #ifndef TEST_FUZZ_NETWORKS_CHAIN_H
 #define TEST_FUZZ_NETWORKS_CHAIN_H
 
-#include "test/fuzz/networks/Guard.h"
+#include "test/fuzz/common/Guard.h"
 
 namespace tpuc::fuzz {
 

@@ -19,8 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/fuzz/common/Findings.h"
 #include "test/fuzz/networks/Chain.h"
-#include "test/fuzz/networks/Findings.h"
 #include "test/fuzz/networks/Mutations.h"
 #include "test/fuzz/networks/Seeds.h"
 
@@ -216,15 +216,18 @@ void Fuzzer::keep(const Case &which, const Outcome &outcome) {
 
 void Fuzzer::remember(const Case &which, const std::string &signature, bool isRemark) {
   Finding finding;
-  for (const Change &change : apply(which, finding.model))
+  proto::Model model;
+  for (const Change &change : apply(which, model))
     finding.changes.push_back(change.text);
-  finding.network = seeds[which.network].name;
+  finding.bytes = model.SerializeAsString();
+  finding.ending = ".onnx";
+  finding.seed = seeds[which.network].name;
   finding.signature = signature;
   finding.isRemark = isRemark;
   // Without an assertion, what was changed last tells one cause from another.
   if (signature.find(": ") == std::string::npos)
     finding.signature +=
-        ": " + (finding.changes.empty() ? finding.network : subjectOf(finding.changes.back()));
+        ": " + (finding.changes.empty() ? finding.seed : subjectOf(finding.changes.back()));
   found.add(std::move(finding));
 }
 

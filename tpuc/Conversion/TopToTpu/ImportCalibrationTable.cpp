@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -73,13 +74,37 @@ Expected<Tensor> readFigures(NpzReader &file, const std::string &path, const std
   return figures;
 }
 
-/// Notes what is known of the channels that products read, where the table has a file beside it.
-Expected<void> importChannels(func::FuncOp main, const std::string &path) {
+/// Errors: the file says that it stands beside another table than that of `digest`.
+Expected<void> checkTable(const NpzReader &file, const std::string &path, const Tensor &digest) {
+  if (!file.contains(kTableDigest))
+    return {};
+  Expected<NpzEntry> entry = file.info(kTableDigest);
+  if (!entry)
+    return propagate(entry);
+  if (entry->type != digest.type() || entry->shape != digest.shape())
+    return makeError(path, "array '" + std::string(kTableDigest) + "' is no digest",
+                     digest.shape().str() + " u8");
+  if (Expected<void> verified = file.verifyView(kTableDigest); !verified)
+    return verified;
+  Expected<Tensor> stated = file.read(kTableDigest);
+  if (!stated)
+    return propagate(stated);
+  if (!std::ranges::equal(stated->rawBytes(), digest.rawBytes()))
+    return makeError(path, "is of another calibration table",
+                     "the file that run_calibration wrote with this one, or none");
+  return {};
+}
+
+/// Notes what is known of the channels that products read, where the table of `digest` has a file
+/// beside it.
+Expected<void> importChannels(func::FuncOp main, const std::string &path, const Tensor &digest) {
   if (!std::filesystem::exists(path))
     return {};
   Expected<NpzReader> file = NpzReader::open(path);
   if (!file)
     return propagate(file);
+  if (Expected<void> checked = checkTable(*file, path, digest); !checked)
+    return checked;
   for (Operation &op : main.front().without_terminator()) {
     const std::optional<int64_t> axis = summedAxis(&op);
     auto operand = axis ? dyn_cast<OpResult>(op.getOperand(0)) : OpResult();
@@ -122,6 +147,7 @@ struct ImportCalibrationTablePass
     Expected<CalibrationTable> table = CalibrationTable::read(file);
     if (!table)
       return propagate(table);
+    const Tensor digest = tableDigest(*table);
     Expected<std::vector<std::string>> names = calibratedNames(module);
     if (!names)
       return propagate(names);
@@ -138,7 +164,7 @@ struct ImportCalibrationTablePass
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
             cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
-    return importChannels(module.lookupSymbol<func::FuncOp>("main"), channelFile(file));
+    return importChannels(module.lookupSymbol<func::FuncOp>("main"), channelFile(file), digest);
   }
 
   void runOnOperation() override {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/fuzz/networks/Guard.h"
+#include "test/fuzz/common/Guard.h"
 
 #include <algorithm>
 #include <csignal>
@@ -25,6 +25,7 @@ namespace {
 
 constexpr int kOutOfMemory = 86;
 constexpr off_t kMostErrors = 8 << 10;
+constexpr off_t kMostNotes = 16 << 20;
 
 void writeAll(int file, std::string_view text) {
   while (!text.empty()) {
@@ -55,17 +56,27 @@ uint64_t addressSpace() {
 /// The kernel counts in KiB.
 uint64_t peakOf(const rusage &usage) { return static_cast<uint64_t>(usage.ru_maxrss) << 10; }
 
+/// From now on.
+void limitTime(const Limits &limits) {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto used = static_cast<rlim_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+  // The soft limit alone, which may be raised again.
+  const rlimit processor{used + limits.seconds, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_CPU, &processor);
+  ::alarm(4 * limits.seconds);
+}
+
 void setLimits(const Limits &limits) {
   rlimit space{};
   space.rlim_cur = space.rlim_max = addressSpace() + limits.bytes;
   ::setrlimit(RLIMIT_AS, &space);
   const rlimit noCore{0, 0};
   ::setrlimit(RLIMIT_CORE, &noCore);
-  const rlimit processor{limits.seconds, limits.seconds};
-  ::setrlimit(RLIMIT_CPU, &processor);
   std::set_new_handler([] { _exit(kOutOfMemory); });
   ::signal(SIGALRM, SIG_DFL);
-  ::alarm(4 * limits.seconds);
+  ::signal(SIGXCPU, SIG_DFL);
+  limitTime(limits);
 }
 
 } // namespace
@@ -74,6 +85,14 @@ uint64_t peakMemory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
   return peakOf(usage);
+}
+
+void beginCase(const Limits &limits) {
+  limitTime(limits);
+  std::fflush(stderr);
+  // Where the standard error is no file in memory, it stays as it is.
+  if (::ftruncate(STDERR_FILENO, 0) == 0)
+    ::lseek(STDERR_FILENO, 0, SEEK_SET);
 }
 
 void Notes::add(std::string_view line) const {
@@ -114,14 +133,12 @@ std::pair<uint64_t, Ending> Guard::wait() {
   processes.erase(found);
   Ending ending;
   ending.peak = peakOf(usage);
-  ending.notes = readAndClose(process.notes, 1 << 20);
+  ending.notes = readAndClose(process.notes, kMostNotes);
   ending.errors = readAndClose(process.errors, kMostErrors);
   const bool isMemory = ending.errors.find("out of memory") != std::string::npos;
   if (WIFSIGNALED(status)) {
     ending.signal = WTERMSIG(status);
-    // Beyond the hard limit of processor time the signal is SIGKILL.
-    const bool isSlow =
-        ending.signal == SIGALRM || ending.signal == SIGXCPU || ending.signal == SIGKILL;
+    const bool isSlow = ending.signal == SIGALRM || ending.signal == SIGXCPU;
     ending.kind = isSlow     ? Ending::Kind::TimeOut
                   : isMemory ? Ending::Kind::Memory
                              : Ending::Kind::Signal;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TEST_FUZZ_NETWORKS_GUARD_H
-#define TEST_FUZZ_NETWORKS_GUARD_H
+#ifndef TEST_FUZZ_COMMON_GUARD_H
+#define TEST_FUZZ_COMMON_GUARD_H
 
 #include <cstdint>
 #include <functional>
@@ -27,7 +27,8 @@ struct Limits {
 
 /// How a process ended.
 struct Ending {
-  enum class Kind : uint8_t { Done, Signal, TimeOut, Memory };
+  /// Left: a file that should not be there any more.
+  enum class Kind : uint8_t { Done, Signal, TimeOut, Memory, Left };
   Kind kind = Kind::Done;
   /// That of Kind::Signal.
   int signal = 0;
@@ -39,6 +40,10 @@ struct Ending {
 
 /// Memory that this process has had at most at a time, in bytes.
 uint64_t peakMemory();
+
+/// For a process of several cases, in front of each: the case has the whole time that `limits`
+/// give, and what was written on the standard error is forgotten.
+void beginCase(const Limits &limits);
 
 /// Where work notes what it does, so that it is known also of work that crashes.
 class Notes {
@@ -75,4 +80,4 @@ private:
 
 } // namespace tpuc::fuzz
 
-#endif // TEST_FUZZ_NETWORKS_GUARD_H
+#endif // TEST_FUZZ_COMMON_GUARD_H

@@ -1,4 +1,4 @@
-//===- Findings.h - What came of networks -----------------------*- C++ -*-===//
+//===- Findings.h - What came of cases -----------------------*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,11 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TEST_FUZZ_NETWORKS_FINDINGS_H
-#define TEST_FUZZ_NETWORKS_FINDINGS_H
+#ifndef TEST_FUZZ_COMMON_FINDINGS_H
+#define TEST_FUZZ_COMMON_FINDINGS_H
 
-#include "test/fuzz/networks/Guard.h"
-#include "tpuc/Frontend/Onnx/Onnx.pb.h"
+#include "test/fuzz/common/Guard.h"
 #include "tpuc/Support/Error.h"
 
 #include <map>
@@ -64,6 +63,16 @@ struct Outcome {
 /// that took it.
 Outcome outcomeOf(const Ending &ending, const Allowance &allowed = {});
 
+/// How a case ended, in words: `SIGABRT`, `refused in run`, `passed all steps`.
+std::string endingOf(const Outcome &outcome);
+
+/// Counts by row and column.
+using Counts = std::map<std::string, uint64_t>;
+
+/// As a table in Markdown, whose columns are all that occur in a row. `heading` stands above the
+/// rows' names.
+std::string tableOf(const std::string &heading, const std::map<std::string, Counts> &rows);
+
 /// How many cases ended in which way.
 class Tally {
 public:
@@ -74,17 +83,17 @@ public:
   std::string tables() const;
 
 private:
-  using Counts = std::map<std::string, uint64_t>;
-
   Counts endings;
   std::map<std::string, Counts> steps, changes;
 };
 
 /// The smallest case of a finding.
 struct Finding {
-  std::string signature, network;
+  /// `seed` is the name of what was changed.
+  std::string signature, seed;
   std::vector<std::string> changes;
-  onnx::proto::Model model;
+  /// The file that shows it, and how its name ends: `.onnx`.
+  std::string bytes, ending;
   /// No more than worth a look.
   bool isRemark = false;
 };
@@ -99,7 +108,7 @@ public:
   size_t size() const;
   /// All of them as a list in Markdown.
   std::string list() const;
-  /// Writes the network of each as .onnx, and list.txt of what they are.
+  /// Writes the file of each, and list.txt of what they are.
   Expected<void> write(const std::string &folder) const;
 
 private:
@@ -111,4 +120,4 @@ Expected<std::vector<std::string>> readKnown(const std::string &path);
 
 } // namespace tpuc::fuzz
 
-#endif // TEST_FUZZ_NETWORKS_FINDINGS_H
+#endif // TEST_FUZZ_COMMON_FINDINGS_H

@@ -1,4 +1,4 @@
-//===- Findings.cpp - What came of networks -------------------------------===//
+//===- Findings.cpp - What came of cases ---------------------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/fuzz/networks/Findings.h"
+#include "test/fuzz/common/Findings.h"
 
 #include <algorithm>
 #include <cctype>
@@ -55,6 +55,8 @@ std::string nameOf(Ending::Kind kind, int signal) {
     return "time-out";
   case Ending::Kind::Memory:
     return "memory";
+  case Ending::Kind::Left:
+    return "left behind";
   case Ending::Kind::Signal:
     break;
   }
@@ -68,6 +70,7 @@ Outcome outcomeOf(const Ending &ending, const Allowance &allowed) {
   outcome.kind = ending.kind;
   outcome.signal = ending.signal;
   outcome.peak = ending.peak;
+  std::string left;
   // What memory there was behind each step.
   std::vector<std::pair<std::string, uint64_t>> peaks;
   for (const std::string &line : linesOf(ending.notes)) {
@@ -78,6 +81,8 @@ Outcome outcomeOf(const Ending &ending, const Allowance &allowed) {
       outcome.step = rest;
     else if (what == "states")
       outcome.stated = std::strtoull(rest.c_str(), nullptr, 10);
+    else if (what == "left")
+      left = rest;
     else if (what == "peak")
       peaks.emplace_back(outcome.step, std::strtoull(rest.c_str(), nullptr, 10));
     else if (const size_t colon = rest.find(": "); colon != std::string::npos)
@@ -93,6 +98,10 @@ Outcome outcomeOf(const Ending &ending, const Allowance &allowed) {
       outcome.step = greedy->first;
   }
   outcome.detail = causeIn(ending.errors).substr(0, kMostDetail);
+  if (!outcome.isFinding() && !left.empty()) {
+    outcome.kind = Ending::Kind::Left;
+    outcome.detail = left;
+  }
   return outcome;
 }
 
@@ -111,7 +120,6 @@ std::vector<std::string> Outcome::remarks() const {
   return found;
 }
 
-/// How a case ended, in words.
 std::string endingOf(const Outcome &outcome) {
   if (outcome.isFinding())
     return nameOf(outcome.kind, outcome.signal);
@@ -122,9 +130,7 @@ std::string endingOf(const Outcome &outcome) {
   return "passed all steps";
 }
 
-/// Columns are all that occurs in a row.
-std::string tableOf(const std::string &heading,
-                    const std::map<std::string, std::map<std::string, uint64_t>> &rows) {
+std::string tableOf(const std::string &heading, const std::map<std::string, Counts> &rows) {
   std::set<std::string> columns;
   for (const auto &[row, counts] : rows)
     for (const auto &[column, count] : counts)
@@ -189,7 +195,7 @@ std::string Findings::list() const {
   for (const auto &[signature, finding] : all)
     text += fmt::format("- `{}`: {}\n", signature,
                         finding.changes.empty()
-                            ? fmt::format("network `{}` as it is", finding.network)
+                            ? fmt::format("`{}` as it is", finding.seed)
                             : fmt::format("`{}`", fmt::join(finding.changes, "`, `")));
   return text;
 }
@@ -205,7 +211,7 @@ bool Findings::print(std::span<const std::string> known) const {
                finding.isRemark ? "remark"
                : isKnown        ? "known"
                                 : "NEW",
-               signature, finding.network, fmt::join(finding.changes, "; "));
+               signature, finding.seed, fmt::join(finding.changes, "; "));
   }
   fmt::print("{} findings, {} of them new; {} remarks\n", all.size() - numRemarks, numNew,
              numRemarks);
@@ -219,12 +225,12 @@ Expected<void> Findings::write(const std::string &folder) const {
   for (const auto &[signature, finding] : all) {
     std::string name = signature.substr(0, 100);
     std::ranges::replace_if(name, [](unsigned char letter) { return !std::isalnum(letter); }, '_');
-    const std::string path = fmt::format("{}/{}.onnx", folder, name);
+    const std::string path = fmt::format("{}/{}{}", folder, name, finding.ending);
     std::ofstream file(path, std::ios::binary);
-    if (!file.write("", 0) || !finding.model.SerializeToOstream(&file))
+    if (!file.write(finding.bytes.data(), std::ssize(finding.bytes)))
       return makeError(path, "cannot be written");
-    list << fmt::format("{}\n    {}: {}\n    {}.onnx\n", signature, finding.network,
-                        fmt::join(finding.changes, "; "), name);
+    list << fmt::format("{}\n    {}: {}\n    {}{}\n", signature, finding.seed,
+                        fmt::join(finding.changes, "; "), name, finding.ending);
   }
   return list ? Expected<void>() : makeError(folder + "/list.txt", "cannot be written");
 }
