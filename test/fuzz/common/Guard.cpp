@@ -60,9 +60,11 @@ uint64_t peakOf(const rusage &usage) { return static_cast<uint64_t>(usage.ru_max
 void limitTime(const Limits &limits) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
+  // The limit has whole seconds: a second that has begun counts as used.
   const auto used = static_cast<rlim_t>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec);
+  const bool hasRest = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec > 0;
   // The soft limit alone, which may be raised again.
-  const rlimit processor{used + limits.seconds, RLIM_INFINITY};
+  const rlimit processor{used + (hasRest ? 1 : 0) + limits.seconds, RLIM_INFINITY};
   ::setrlimit(RLIMIT_CPU, &processor);
   ::alarm(4 * limits.seconds);
 }

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fstream>
 #include <set>
 #include <unistd.h>
 
@@ -101,6 +102,15 @@ bool step(const Notes &notes, const char *name, const FileReader &reader, const 
 
 } // namespace
 
+std::string bytesOf(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void writeBytes(const std::filesystem::path &path, const std::string &bytes) {
+  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+}
+
 FileMutation mutationOf(const FileKind &kind, uint64_t number, uint64_t seed) {
   FileMutation made{.number = number, .seed = 0, .isText = false, .mutations = {}};
   if (number < kind.seeds.size()) {
@@ -148,8 +158,12 @@ void runCases(const FileKind &kind, const std::vector<FileMutation> &cases, cons
     std::string left;
     if (which.number < kind.seeds.size() || which.number % kind.toolEvery == 0) {
       writeBytes(given.path, bytes);
-      const bool isDone = step(notes, "use", kind.use, given);
-      left = places.clean(which.seed, !isDone);
+      for (const FileTool &tool : kind.tools) {
+        const bool isDone = step(notes, tool.name, tool.use, given);
+        left = places.clean(which.seed, !isDone);
+        if (!left.empty())
+          break;
+      }
     }
     if (!left.empty())
       notes.add("left " + left);

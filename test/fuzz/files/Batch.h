@@ -40,8 +40,8 @@ std::string changedFile(const FileKind &kind, const FileMutation &which,
 ///   begin STEP, then passed STEP or refused STEP: MESSAGE (mute where it names no place)
 ///   left FILE                    a tool left a file that should not be there
 ///   peak BYTES                   where the process had never more memory before
-/// Steps are `read` and `use`. Behind a case with more memory than `allowed` the process ends, and
-/// behind one that left a file.
+/// Steps are `read` and the names of the tools. Behind a case with more memory than `allowed` the
+/// process ends, and behind one that left a file.
 void runCases(const FileKind &kind, const std::vector<FileMutation> &cases,
               const std::filesystem::path &folder, const Limits &limits, const Allowance &allowed,
               const Notes &notes);

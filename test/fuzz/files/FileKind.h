@@ -40,6 +40,11 @@ struct FileCase {
 /// Has something read the file. An error is a refusal, as it should be.
 using FileReader = std::function<Expected<void>(const FileCase &)>;
 
+struct FileTool {
+  const char *name;
+  FileReader use;
+};
+
 struct FileKind {
   std::string name;
   std::vector<FileSeed> seeds;
@@ -47,9 +52,9 @@ struct FileKind {
   unsigned share = 1;
   /// What reads the bytes alone, in each case; may be empty.
   FileReader read;
-  /// The tools, in one of so many cases.
+  /// The tools, in one of so many cases, one after another.
   unsigned toolEvery = 1;
-  FileReader use;
+  std::vector<FileTool> tools = {};
   /// Whether tokens are changed as well, in every other case.
   bool isText = false;
   Vocabulary vocabulary = {};
@@ -71,6 +76,9 @@ void addNetworkKinds(std::vector<FileKind> &kinds, std::span<const std::filesyst
 /// Has the tools make all of these files of the network `folder`/net.onnx. What they refuse is not
 /// made.
 void makeNetwork(const std::filesystem::path &folder);
+
+/// Opens what decodes pictures, so that its memory does not count as that of a case.
+void preparePictures();
 
 /// The bytes of a file; nothing if it cannot be read.
 std::string bytesOf(const std::filesystem::path &path);

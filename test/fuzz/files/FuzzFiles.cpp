@@ -303,6 +303,7 @@ Expected<std::vector<FileKind>> makeKinds(const Options &options, const fs::path
   Expected<std::vector<Seed>> seeds = readSeeds(options.networks);
   if (!seeds)
     return propagate(seeds);
+  preparePictures();
   const std::vector<fs::path> folders = makeNetworks(options, *seeds, work);
   std::vector<FileKind> kinds;
   addPlainKinds(kinds, options.files, folders);

@@ -6,12 +6,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/fuzz/files/Batch.h"
 #include "test/fuzz/files/ByteMutations.h"
 #include "test/fuzz/files/TextMutations.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
 #include <set>
+#include <unistd.h>
 
+using namespace tpuc;
 using namespace tpuc::fuzz;
 
 namespace {
@@ -115,6 +119,98 @@ TEST(ByteMutations, TakeAnyFile) {
       std::string changed(file);
       mutateBytes(changed, "", seed);
     }
+}
+
+/// What comes of the cases 0 to `count` of a kind that `use` reads, in one process.
+std::vector<Outcome> outcomesOfCases(FileReader use, uint64_t count,
+                                     const Allowance &allowed = {}) {
+  FileKind kind;
+  kind.seeds = {{"a seed", "0123456789", "file.txt", {}}};
+  kind.tools = {{"tool", std::move(use)}};
+  std::vector<FileMutation> cases;
+  for (uint64_t number = 0; number < count; ++number)
+    cases.push_back(mutationOf(kind, number, 1));
+  const std::filesystem::path folder =
+      std::filesystem::path(::testing::TempDir()) / ("fuzz-files-" + std::to_string(::getpid()));
+  const Limits limits{.seconds = 1};
+  Guard guard(limits);
+  guard.start(0,
+              [&](const Notes &notes) { runCases(kind, cases, folder, limits, allowed, notes); });
+  const Ending ending = guard.wait().second;
+  std::filesystem::remove_all(folder);
+  return outcomesOf(ending, allowed);
+}
+
+TEST(Batch, CountsWhatIsTakenAndRefused) {
+  const auto outcomes = outcomesOfCases(
+      [](const FileCase &given) -> Expected<void> {
+        EXPECT_EQ(bytesOf(given.path), given.bytes);
+        if (given.bytes == "0123456789")
+          return {};
+        return makeError(given.path, "is bad");
+      },
+      5);
+  ASSERT_EQ(outcomes.size(), 5U);
+  EXPECT_EQ(endingOf(outcomes[0]), "passed all steps");
+  for (size_t i = 1; i < 5; ++i)
+    EXPECT_EQ(endingOf(outcomes[i]), "refused in tool");
+}
+
+TEST(Batch, EndsWithTheCaseThatCrashes) {
+  const auto outcomes = outcomesOfCases(
+      [](const FileCase &given) -> Expected<void> {
+        if (given.number == 3)
+          ::raise(SIGSEGV);
+        return {};
+      },
+      5);
+  ASSERT_EQ(outcomes.size(), 4U);
+  EXPECT_EQ(outcomes[2].signature(), "");
+  EXPECT_EQ(outcomes[3].signature(), "SIGSEGV in tool");
+}
+
+TEST(Batch, FindsWhatToolsLeave) {
+  for (const char *name : {"/.hidden", "/result"}) {
+    const auto outcomes = outcomesOfCases(
+        [&](const FileCase &given) -> Expected<void> {
+          writeBytes(given.folder + name, "x");
+          if (given.number == 0)
+            return {};
+          return makeError(given.path, "is bad");
+        },
+        2);
+    // What a tool wrote that succeeded is no finding, unless it is hidden.
+    const size_t first = name == std::string("/result") ? 1 : 0;
+    ASSERT_EQ(outcomes.size(), first + 1) << name;
+    EXPECT_EQ(outcomes[first].signature(),
+              std::string("left behind in tool: beside the file: ") + (name + 1));
+  }
+}
+
+TEST(Batch, FindsTheCaseThatTakesMemory) {
+  const Allowance allowed{.base = uint64_t{150} << 20};
+  const auto outcomes = outcomesOfCases(
+      [](const FileCase &given) -> Expected<void> {
+        if (given.number == 1)
+          delete new std::string(size_t{256} << 20, 'x');
+        return {};
+      },
+      3, allowed);
+  ASSERT_EQ(outcomes.size(), 2U);
+  EXPECT_EQ(outcomes[0].signature(), "");
+  EXPECT_EQ(outcomes[1].signature(), "memory in tool");
+}
+
+TEST(Batch, FindsTheCaseThatTakesTime) {
+  const auto outcomes = outcomesOfCases(
+      [](const FileCase &given) -> Expected<void> {
+        while (given.number == 2)
+          ;
+        return {};
+      },
+      4);
+  ASSERT_EQ(outcomes.size(), 3U);
+  EXPECT_EQ(outcomes[2].signature(), "time-out in tool");
 }
 
 } // namespace

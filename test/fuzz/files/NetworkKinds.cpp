@@ -99,9 +99,9 @@ Expected<void> readModuleFile(const FileCase &given) {
   return module ? Expected<void>() : propagate(module);
 }
 
-Expected<void> useTop(const FileCase &given) {
-  if (Expected<void> run = interpret(given, given.path); !run)
-    return run;
+Expected<void> runTop(const FileCase &given) { return interpret(given, given.path); }
+
+Expected<void> deployTop(const FileCase &given) {
   return deploy(given, kModule, given.number % 2 == 0 ? schemes::kF32 : schemes::kInt8, "",
                 given.number % 4 == 0);
 }
@@ -254,18 +254,34 @@ void addNetworkKinds(std::vector<FileKind> &kinds, std::span<const std::filesyst
         kind.vocabulary.add(seed.bytes);
     kinds.push_back(std::move(kind));
   };
-  add({"calibration table", {}, 180, readTable, 64, useTable, true}, kTable);
-  add({"channels of a table", {}, 10, {}, 1, useTable}, ".table_channels.npz");
-  add({"quantize table", {}, 180, readQuantizeTable, 64, useQuantizeTable, true}, kQuantizeTable);
-  add({"data list", {}, 180, readList, 64, useList, true}, kDataList);
-  add({"group file", {}, 10, {}, 1, useGroups, true}, kGroups);
-  add({"Top module", {}, 20, readModuleFile, 4, useTop, true}, kModule);
-  add({"Tpu module", {}, 10, readModuleFile, 2, useLowered, true}, "_tpu.mlir");
-  add({"module with addresses", {}, 10, readModuleFile, 2, useLowered, true}, "_final.mlir");
-  add({"weights", {}, 20, {}, 1, useWeights}, "_top_f32_all_weight.npz");
-  add({"ONNX", {}, 40, {}, 1, useSource}, kSource);
-  add({"ONNX with external data", {}, 20, {}, 1, useExternal}, kExternalSource);
-  add({"external data", {}, 10, {}, 1, useExternal}, kExternal);
+  add({"calibration table", {}, 180, readTable, 64, {{"model_deploy", useTable}}, true}, kTable);
+  add({"channels of a table", {}, 10, {}, 1, {{"model_deploy", useTable}}}, ".table_channels.npz");
+  add({"quantize table",
+       {},
+       180,
+       readQuantizeTable,
+       64,
+       {{"model_deploy", useQuantizeTable}},
+       true},
+      kQuantizeTable);
+  add({"data list", {}, 180, readList, 64, {{"run_calibration", useList}}, true}, kDataList);
+  add({"group file", {}, 10, {}, 1, {{"model_deploy", useGroups}}, true}, kGroups);
+  add({"Top module",
+       {},
+       20,
+       readModuleFile,
+       4,
+       {{"interpreter", runTop}, {"model_deploy", deployTop}},
+       true},
+      kModule);
+  add({"Tpu module", {}, 10, readModuleFile, 2, {{"interpreter", useLowered}}, true}, "_tpu.mlir");
+  add({"module with addresses", {}, 10, readModuleFile, 2, {{"interpreter", useLowered}}, true},
+      "_final.mlir");
+  add({"weights", {}, 20, {}, 1, {{"interpreter", useWeights}}}, "_top_f32_all_weight.npz");
+  add({"ONNX", {}, 40, {}, 1, {{"model_transform", useSource}}}, kSource);
+  add({"ONNX with external data", {}, 20, {}, 1, {{"model_transform", useExternal}}},
+      kExternalSource);
+  add({"external data", {}, 10, {}, 1, {{"model_transform", useExternal}}}, kExternal);
 }
 
 } // namespace tpuc::fuzz

@@ -19,7 +19,6 @@
 #include "tpuc/Support/Npz.h"
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 
 namespace tpuc::fuzz {
@@ -71,12 +70,6 @@ Expected<void> readNpz(const FileCase &given) {
   return verified;
 }
 
-/// The first error stays.
-void join(Expected<void> &all, const Expected<void> &one) {
-  if (all && !one)
-    all = one;
-}
-
 Expected<void> npzTool(std::vector<std::string> arguments) {
   CommandLine cli(std::string(npztool::kToolName), "Looks at npz files and changes them.");
   npztool::addInspectCommands(cli);
@@ -88,11 +81,12 @@ Expected<void> npzTool(std::vector<std::string> arguments) {
 }
 
 /// As the input of a network, read by model_runner and run_calibration.
-Expected<void> readAsSample(const std::string &path) {
+Expected<void> useAsSample(const FileCase &given) {
+  limitPictures(kMostPixels);
   const PreprocessOptions pictures{.resizeDims = {9, 11}, .keepAspectRatio = true};
   std::vector<InputSpec> inputs = {{"x", DataType::F32, {1, 3, 8, 8}, pictures}};
   std::string note;
-  const std::vector<std::string> files = {path};
+  const std::vector<std::string> files = {given.path};
   Expected<NamedTensors> tensors = readSample(files, inputs, &note);
   if (!tensors)
     return propagate(tensors);
@@ -102,9 +96,7 @@ Expected<void> readAsSample(const std::string &path) {
 }
 
 Expected<void> useNpy(const FileCase &given) {
-  Expected<void> done = npzTool({"from_npy", given.path, given.folder + "/out.npz"});
-  join(done, readAsSample(given.path));
-  return done;
+  return npzTool({"from_npy", given.path, given.folder + "/out.npz"});
 }
 
 Expected<void> useNpz(const FileCase &given) {
@@ -121,10 +113,7 @@ Expected<void> useNpz(const FileCase &given) {
                                                           {"extract", given.path, out, "a"},
                                                           {"merge", given.path, given.path, out},
                                                           {"bf16_to_fp32", given.path, out}};
-  Expected<void> done = npzTool(commands[given.number % commands.size()]);
-  join(done, npzTool({"dump", given.path}));
-  join(done, readAsSample(given.path));
-  return done;
+  return npzTool(commands[given.number % commands.size()]);
 }
 
 Expected<void> decode(const FileCase &given) {
@@ -136,15 +125,10 @@ Expected<void> decode(const FileCase &given) {
   return picture ? Expected<void>() : propagate(picture);
 }
 
-Expected<void> usePicture(const FileCase &given) {
-  limitPictures(kMostPixels);
-  return readAsSample(given.path);
-}
-
 Expected<void> readModelFile(const FileCase &given) {
   // With a wrong checksum the rest is still worth a look.
   auto read = bmodel::readModel(std::as_bytes(std::span(given.bytes)), nullptr, given.path,
-                                      {.verifySha256 = false});
+                                {.verifySha256 = false});
   return read ? Expected<void>() : propagate(read);
 }
 
@@ -159,28 +143,28 @@ Expected<void> useModelFile(const FileCase &given) {
   request.files = {given.path};
   request.allLayers = true;
   request.output = *output ? given.folder + output : "";
-  Expected<void> done = run(request);
-  // A file of one input can be run on the sample beside it.
+  return run(request);
+}
+
+/// A file of one input can be run on the sample beside it.
+Expected<void> runModelFile(const FileCase &given) {
   const std::string sample = given.folder + "/sample.npz";
-  if (std::filesystem::exists(sample)) {
-    modelrunner::Request running;
-    running.model = given.path;
-    running.samples = {{{sample}, given.folder + "/outputs.npz"}};
-    running.numThreads = 1;
-    join(done, modelrunner::compiledBackend().run(running));
-  }
-  return done;
+  if (!std::filesystem::exists(sample))
+    return {};
+  modelrunner::Request request;
+  request.model = given.path;
+  request.samples = {{{sample}, given.folder + "/outputs.npz"}};
+  request.numThreads = 1;
+  return modelrunner::compiledBackend().run(request);
 }
 
 } // namespace
 
-std::string bytesOf(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void writeBytes(const std::filesystem::path &path, const std::string &bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+void preparePictures() {
+  const std::string none = "none";
+  const Expected<Picture> picture =
+      decodePicture(std::as_bytes(std::span(none)), PictureColours::Bgr, none);
+  static_cast<void>(picture);
 }
 
 void addSeeds(FileKind &kind, std::span<const std::filesystem::path> folders,
@@ -199,14 +183,29 @@ void addSeeds(FileKind &kind, std::span<const std::filesystem::path> folders,
 
 void addPlainKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders,
                    std::span<const std::filesystem::path> networks) {
-  kinds.push_back({"npy", filesOf(folders, ".npy"), 200, readNpy, 16, useNpy});
-  kinds.push_back({"npz", filesOf(folders, ".npz"), 200, readNpz, 16, useNpz});
+  kinds.push_back({"npy",
+                   filesOf(folders, ".npy"),
+                   200,
+                   readNpy,
+                   16,
+                   {{"npz_tool", useNpy}, {"sample", useAsSample}}});
+  kinds.push_back({"npz",
+                   filesOf(folders, ".npz"),
+                   200,
+                   readNpz,
+                   16,
+                   {{"npz_tool", useNpz}, {"sample", useAsSample}}});
   addSeeds(kinds.back(), networks, "_weight.npz");
   addSeeds(kinds.back(), networks, "sample.npz");
-  kinds.push_back({"picture", {}, 60, decode, 4, usePicture});
+  kinds.push_back({"picture", {}, 60, decode, 4, {{"sample", useAsSample}}});
   for (const char *ending : {".png", ".jpg", ".bmp", ".ppm", ".tif", ".webp"})
     std::ranges::move(filesOf(folders, ending), std::back_inserter(kinds.back().seeds));
-  kinds.push_back({"model file", filesOf(folders, ".bmodel"), 100, readModelFile, 8, useModelFile});
+  kinds.push_back({"model file",
+                   filesOf(folders, ".bmodel"),
+                   100,
+                   readModelFile,
+                   8,
+                   {{"model_tool", useModelFile}, {"model_runner", runModelFile}}});
   addSeeds(kinds.back(), networks, ".model");
 }
 
