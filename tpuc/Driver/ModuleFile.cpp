@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Driver/Diagnostics.h"
+#include "tpuc/Driver/ValueOrder.h"
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Nesting.h"
@@ -86,6 +87,8 @@ Expected<OwningOpRef<ModuleOp>> tpuc::readModule(MLIRContext &context, const std
   std::span<const std::byte> bytes = (*file)->bytes();
   const llvm::StringRef given(reinterpret_cast<const char *>(bytes.data()), bytes.size());
   if (Expected<void> checked = checkNesting(given, path); !checked)
+    return propagate(checked);
+  if (Expected<void> checked = checkValueOrder(given, path); !checked)
     return propagate(checked);
   // The parser wants a zero byte at the end.
   std::unique_ptr<llvm::MemoryBuffer> text = llvm::MemoryBuffer::getMemBufferCopy(given, path);

@@ -93,7 +93,7 @@ void Planner::visit(Step &step) {
 
 /// An element-wise op goes behind the kernel that makes one of its operands.
 bool Planner::fuseInto(Operation *op) {
-  for (Value operand : llvm::reverse(llvm::to_vector(op->getOperands()))) {
+  for (Value operand : llvm::reverse(op->getOperands())) {
     auto maker = makers.find(operand);
     if (maker == makers.end() || !operand.hasOneUse())
       continue;
