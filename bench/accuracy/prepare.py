@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Makes the samples that bench/accuracy calibrates with and measures on.
 
-usage: prepare.py OUT [MODEL ...]
+usage: prepare.py OUT [--seed N] [MODEL ...]
 Fetches the Debian packages of PACKAGES into OUT/packages and takes from them the photographs that
-pictures.txt lists, handwritten digits, fonts and a list of words. Per model it writes
+pictures.txt lists, handwritten digits, fonts and a list of words. Each seed of SOURCES has fonts and
+words of its own and other random numbers. With seed 1 the photographs change places between
+calibration and evaluation. The samples of a seed above 0 are in OUT/seedN. Per model it writes
   OUT/MODEL/calibration/000.npz ...  one sample each
   OUT/MODEL/samples.npz              the samples to measure on, stacked along axis 0
   OUT/MODEL/labels.npz               where there is a right answer: 'labels', int64 per sample
@@ -13,6 +15,7 @@ same packages give the same samples.
 Needs apt-get and dpkg-deb (no root), numpy, opencv and pillow.
 """
 
+import argparse
 import gzip
 import hashlib
 import os
@@ -51,6 +54,29 @@ SMALL_DIGITS = "usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.g
 WORDS = "usr/share/dict/american-english"
 FONTS = "usr/share/fonts/"
 CHINESE_FONT = "wqy-microhei.ttc"
+# What lines of text are made of, by seed: the folder that the packages are unpacked into, the packages
+# (those of seed 0 are above), the list of words, and the font for Chinese characters.
+SOURCES = (
+    ("tree", {}, WORDS, CHINESE_FONT),
+    ("seed1", {
+        "fonts-cantarell": "0.303.1-1",
+        "fonts-crosextra-caladea": "20200211-1",
+        "fonts-roboto-unhinted": "2:0~20170802-3",
+        "fonts-courier-prime": "0+git20190115-3",
+        "fonts-arphic-uming": "0.2.20080216.2-11",
+        "wfrench": "1.2.7-2",
+    }, "usr/share/dict/french", "uming.ttc"),
+    ("seed2", {
+        "fonts-linuxlibertine": "5.3.0-6",
+        "fonts-crosextra-carlito": "20220224-1",
+        "fonts-hack": "3.003-3",
+        "fonts-quicksand": "0.2016-2.1",
+        "fonts-arphic-ukai": "0.2.20080216.2-5",
+        "wspanish": "1.0.30",
+    }, "usr/share/dict/spanish", "ukai.ttc"),
+)
+# Fonts of keys and of initials.
+OTHER_FONTS = ("LinBiolinum_K", "LinLibertine_I.")
 # Strokes too thin to be read at these sizes.
 UNREADABLE = ("Hairline", "Thin")
 LONGEST_SIDE = 1600
@@ -62,28 +88,35 @@ def picture_list():
         return [line.split(None, 2) for line in file.read().splitlines() if not line.startswith("#")]
 
 
-def fetch(folder):
-    """Unpacks what is needed of the packages into folder/tree and returns that path."""
-    tree = os.path.join(folder, "tree")
+def fetch(folder, seed=0):
+    """Unpacks what is needed of the packages of a seed of SOURCES; the folder of its fonts and words."""
+    name, packages, words, _ = SOURCES[seed]
+    tree = os.path.join(folder, name)
     os.makedirs(tree, exist_ok=True)
-    wanted = {path for _, _, path in picture_list()} | {DIGITS, SMALL_DIGITS, WORDS}
-    for name, version in PACKAGES.items():
-        deb = os.path.join(folder, f"{name}_{version.replace(':', '%3a')}_all.deb")
-        if os.path.exists(deb + ".unpacked"):
-            continue
-        if not os.path.exists(deb):
-            subprocess.run(["apt-get", "download", "-qq", f"{name}={version}"], cwd=folder, check=True)
-        with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE) as unpacked:
-            with tarfile.open(fileobj=unpacked.stdout, mode="r|") as archive:
-                for member in archive:
-                    path = member.name.removeprefix("./")
-                    if member.isfile() and (path in wanted or path.startswith(FONTS)):
-                        target = os.path.join(tree, path)
-                        os.makedirs(os.path.dirname(target), exist_ok=True)
-                        with open(target, "wb") as file:
-                            file.write(archive.extractfile(member).read())
-        open(deb + ".unpacked", "w", encoding="utf-8").close()
+    wanted = {words} if seed else {path for _, _, path in picture_list()} | {DIGITS, SMALL_DIGITS, WORDS}
+    for package, version in (packages or PACKAGES).items():
+        unpack(folder, tree, package, version, wanted)
     return tree
+
+
+def unpack(folder, tree, package, version, wanted):
+    """Fetches a package into `folder`, once, and writes its fonts and what is wanted into `tree`."""
+    done = os.path.join(folder, f"{package}_{version.replace(':', '%3a')}_all.deb.unpacked")
+    if os.path.exists(done):
+        return
+    if not os.path.exists(done.removesuffix(".unpacked")):
+        subprocess.run(["apt-get", "download", "-qq", f"{package}={version}"], cwd=folder, check=True)
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", done.removesuffix(".unpacked")],
+                          stdout=subprocess.PIPE) as unpacked:
+        with tarfile.open(fileobj=unpacked.stdout, mode="r|") as archive:
+            for member in archive:
+                path = member.name.removeprefix("./")
+                if member.isfile() and (path in wanted or path.startswith(FONTS)):
+                    target = os.path.join(tree, path)
+                    os.makedirs(os.path.dirname(target), exist_ok=True)
+                    with open(target, "wb") as file:
+                        file.write(archive.extractfile(member).read())
+    open(done, "w", encoding="utf-8").close()
 
 
 def read_photograph(path, digest):
@@ -99,27 +132,29 @@ def read_photograph(path, digest):
 
 
 class Part:
-    """What one of the two parts, calibration and evaluation, may use."""
+    """What one of the two parts, calibration and evaluation, may use. `tree` has the photographs, `texts`
+    the fonts and words of the seed."""
 
-    def __init__(self, tree, index):
-        self.index = index
+    def __init__(self, tree, index, seed=0, texts=None):
+        self.index, self.seed, texts = index, seed, texts or tree
+        _, _, words, chinese_font = SOURCES[seed]
         self.photographs = [read_photograph(os.path.join(tree, path), digest)
-                            for _, digest, path in picture_list()[index::2]]
-        with open(os.path.join(tree, WORDS), encoding="utf-8") as file:
+                            for _, digest, path in picture_list()[(index + seed) % 2::2]]
+        with open(os.path.join(texts, words), encoding="utf-8") as file:
             self.words = [word for word in file.read().split() if word.isascii() and "'" not in word][index::2]
         # The first level of GB 2312: the characters in common use.
         common = b"".join(bytes((row, column)) for row in range(0xB0, 0xD7) for column in range(0xA1, 0xFF))
         self.characters = list(common.decode("gb2312"))[index::2]
-        fonts = sorted(os.path.join(at, name) for at, _, names in os.walk(os.path.join(tree, FONTS))
+        fonts = sorted(os.path.join(at, name) for at, _, names in os.walk(os.path.join(texts, FONTS))
                        for name in names if name.endswith((".ttf", ".otf", ".ttc")))
-        self.chinese_font = next(font for font in fonts if font.endswith(CHINESE_FONT))
-        self.fonts = [font for font in fonts
-                      if font != self.chinese_font and not any(part in font for part in UNREADABLE)]
+        self.chinese_font = next(font for font in fonts if font.endswith(chinese_font))
+        self.fonts = [font for font in fonts if font != self.chinese_font
+                      and not any(part in font for part in UNREADABLE + OTHER_FONTS)]
         self.restart(0)
 
     def restart(self, seed):
         """Makes what follows independent of the models prepared before."""
-        self.rng = np.random.default_rng([seed, self.index])
+        self.rng = np.random.default_rng([seed, self.index] + [self.seed] * (self.seed > 0))
         self.next = 0
 
     def crop(self, height, width, least=0.35):
@@ -292,10 +327,15 @@ CALIBRATION = 100
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    out = os.path.abspath(sys.argv[1])
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("out")
+    parser.add_argument("models", nargs="*", metavar="MODEL")
+    parser.add_argument("--seed", type=int, choices=range(len(SOURCES)), default=0)
+    options = parser.parse_intermixed_args()
+    seed, out = options.seed, os.path.abspath(options.out)
     tree = fetch(os.path.join(out, "packages"))
+    texts = fetch(os.path.join(out, "packages"), seed)
+    out = os.path.join(out, f"seed{seed}") if seed else out
     # model: (input, samples to measure on, maker)
     models = {
         "cls": ("x", 1200, direction_samples),
@@ -305,17 +345,17 @@ def main():
         "det": ("x", 24, page_samples),
         "silu_detector": ("images", 100, photograph_samples(320, 0)),
     }
-    chosen = sys.argv[2:] or list(models)
+    chosen = options.models or list(models)
     if unknown := set(chosen) - set(models):
         sys.exit(f"prepare.py: no model {', '.join(sorted(unknown))}; there are: {', '.join(models)}")
-    parts = [Part(tree, 0), Part(tree, 1)]
-    for seed, (model, (key, count, make)) in enumerate(models.items()):
+    parts = [Part(tree, part, seed, texts) for part in (0, 1)]
+    for number, (model, (key, count, make)) in enumerate(models.items()):
         folder = os.path.join(out, model)
         if model not in chosen or os.path.exists(os.path.join(folder, "samples.npz")):
             continue
         os.makedirs(os.path.join(folder, "calibration"), exist_ok=True)
         for part in parts:
-            part.restart(seed)
+            part.restart(number)
         samples, _ = make(parts[0], CALIBRATION)
         for i, sample in enumerate(samples):
             np.savez(os.path.join(folder, "calibration", f"{i:03}.npz"), **{key: sample[None]})
