@@ -16,7 +16,9 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <set>
 
 using namespace tpuc;
@@ -44,8 +46,41 @@ Expected<std::vector<std::string>> tpuc::calibratedNames(mlir::ModuleOp module) 
 // The two passes
 //===----------------------------------------------------------------------===//
 
+void Extremes::add(const TensorRange &range, int64_t sample) {
+  if (range.min() < lowest || (range.min() == lowest && sample < lowestSample)) {
+    lowest = range.min();
+    lowestSample = sample;
+  }
+  if (range.max() > highest || (range.max() == highest && sample < highestSample)) {
+    highest = range.max();
+    highestSample = sample;
+  }
+}
+
+std::vector<int64_t> tpuc::samplesWithExtremes(std::span<const Extremes> tensors,
+                                               int64_t numSamples, int64_t count) {
+  count = std::min(count, numSamples);
+  std::set<int64_t> chosen;
+  for (int64_t sample = 0; sample < (count + 1) / 2; ++sample)
+    chosen.insert(sample);
+  // How many tensors have their largest magnitude in a sample.
+  std::vector<int64_t> held(static_cast<size_t>(numSamples), 0);
+  for (const Extremes &tensor : tensors)
+    if (const int64_t sample = tensor.sample(); sample >= 0 && sample < numSamples)
+      ++held[static_cast<size_t>(sample)];
+  while (std::ssize(chosen) < count) {
+    int64_t best = -1;
+    for (int64_t sample = 0; sample < numSamples; ++sample)
+      if (!chosen.contains(sample) &&
+          (best < 0 || held[static_cast<size_t>(sample)] > held[static_cast<size_t>(best)]))
+        best = sample;
+    chosen.insert(best);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
 StatisticsPass::StatisticsPass(std::vector<std::string> given, SampleRunner &runner)
-    : names(std::move(given)), runner(runner) {
+    : names(std::move(given)), extremeNumbers(names.size()), runner(runner) {
   for (size_t index = 0; index < names.size(); ++index)
     indices.emplace(names[index], index);
 }
@@ -54,22 +89,23 @@ Expected<std::vector<TensorRange>> StatisticsPass::ranges(int64_t begin, int64_t
                                                           ChannelStatistics *channels) {
   std::vector<TensorRange> ranges(names.size());
   std::vector<std::mutex> mutexes(names.size());
-  Expected<void> done =
-      runner.run(begin, end, "find ranges",
-                 [&](int64_t, const std::string &name, const Tensor &tensor) -> Expected<void> {
-                   auto found = indices.find(name);
-                   if (found == indices.end() || !isFloat(tensor.type()))
-                     return {};
-                   TensorRange range;
-                   range.add(FloatElements(tensor).values());
-                   if (range.numNan() > 0)
-                     return makeError("layer '" + name + "'", "computes nan", "numbers");
-                   if (channels)
-                     channels->add(name, tensor);
-                   std::lock_guard lock(mutexes[found->second]);
-                   ranges[found->second].merge(range);
-                   return {};
-                 });
+  Expected<void> done = runner.run(
+      begin, end, "find ranges",
+      [&](int64_t sample, const std::string &name, const Tensor &tensor) -> Expected<void> {
+        auto found = indices.find(name);
+        if (found == indices.end() || !isFloat(tensor.type()))
+          return {};
+        TensorRange range;
+        range.add(FloatElements(tensor).values());
+        if (range.numNan() > 0)
+          return makeError("layer '" + name + "'", "computes nan", "numbers");
+        if (channels)
+          channels->add(name, tensor);
+        std::lock_guard lock(mutexes[found->second]);
+        ranges[found->second].merge(range);
+        extremeNumbers[found->second].add(range, sample);
+        return {};
+      });
   if (!done)
     return propagate(done);
   return ranges;
@@ -146,16 +182,13 @@ private:
     return findThreshold(histograms[tensor], method, options.scheme.activation);
   }
   bool isSpoiling(const Histogram &histogram, double threshold, double leastError) const;
-  Expected<std::vector<ConsumerErrors>> measure(std::span<const ThresholdCandidates> candidates) {
-    return measureConsumers(module, runner, std::min(options.tuneNum, runner.numSamples()),
-                            candidates, options.scheme);
-  }
 
   mlir::ModuleOp module;
   SampleRunner &runner;
   const CalibrationOptions &options;
   std::vector<CalibratedTensor> tensors;
   std::vector<Histogram> histograms;
+  std::vector<Extremes> extremes;
 };
 
 Expected<std::vector<CalibratedTensor>> Calibration::run() {
@@ -167,6 +200,7 @@ Expected<std::vector<CalibratedTensor>> Calibration::run() {
   Expected<std::vector<TensorRange>> ranges = pass.ranges(0, runner.numSamples(), &channels);
   if (!ranges)
     return propagate(ranges);
+  extremes.assign(pass.extremes().begin(), pass.extremes().end());
   const ThresholdMethod method = options.method.value_or(ThresholdMethod::Kl);
   for (size_t i = 0; i < names->size(); ++i) {
     const float absMax = (*ranges)[i].absMax();
@@ -197,7 +231,10 @@ Expected<void> Calibration::tune() {
   candidates.reserve(tensors.size());
   for (const CalibratedTensor &tensor : tensors)
     candidates.push_back({tensor.name, tuneCandidates(tensor.threshold, tensor.range.absMax())});
-  Expected<std::vector<ConsumerErrors>> errors = measure(candidates);
+  std::vector<int64_t> first(static_cast<size_t>(std::min(options.tuneNum, runner.numSamples())));
+  std::iota(first.begin(), first.end(), 0);
+  Expected<std::vector<ConsumerErrors>> errors =
+      measureConsumers(module, runner, first, candidates, options.scheme);
   if (!errors)
     return propagate(errors);
   for (size_t i = 0; i < tensors.size(); ++i)
@@ -231,7 +268,9 @@ Expected<void> Calibration::choose() {
       methods[i].push_back(method);
     }
   }
-  Expected<std::vector<ConsumerErrors>> errors = measure(candidates);
+  Expected<std::vector<ConsumerErrors>> errors = measureConsumers(
+      module, runner, samplesWithExtremes(extremes, runner.numSamples(), options.tuneNum),
+      candidates, options.scheme);
   if (!errors)
     return propagate(errors);
   for (size_t i = 0; i < tensors.size(); ++i) {

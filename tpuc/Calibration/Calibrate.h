@@ -26,7 +26,8 @@ struct CalibrationOptions {
   std::optional<ThresholdMethod> method = ThresholdMethod::Kl;
   /// A multiple of numHistogramLevels.
   int64_t numBins = 2048;
-  /// The first samples, on which thresholds are tuned (Kl) or chosen; 0: Kl is not tuned.
+  /// How many samples thresholds are tuned on (Kl: the first ones) or chosen on (none: half of them
+  /// those of extremes, samplesWithExtremes); 0: Kl is not tuned.
   int64_t tuneNum = 10;
   /// The integers that thresholds are found for.
   QuantScheme scheme = schemes::kInt8;
@@ -43,6 +44,25 @@ struct CalibratedTensor {
   ChannelFigures channels = {};
 };
 
+/// The smallest and largest number of a tensor and the samples that hold them, the first ones of
+/// several.
+struct Extremes {
+  float lowest = std::numeric_limits<float>::infinity();
+  float highest = -std::numeric_limits<float>::infinity();
+  int64_t lowestSample = -1;
+  int64_t highestSample = -1;
+
+  void add(const TensorRange &range, int64_t sample);
+  /// The sample of the largest magnitude.
+  int64_t sample() const { return -lowest > highest ? lowestSample : highestSample; }
+};
+
+/// The samples on which thresholds are chosen, at most `count` of `numSamples`, in their order. One
+/// half are the first; the others are those that hold the largest magnitudes of the most tensors,
+/// the first ones of several. What a threshold cuts off is seen there.
+std::vector<int64_t> samplesWithExtremes(std::span<const Extremes> tensors, int64_t numSamples,
+                                         int64_t count);
+
 /// Two passes over samples, which may be done in parts: results of disjoint ranges of samples
 /// combine by `merge` to the same bits. All vectors are in the order of `names`.
 class StatisticsPass {
@@ -53,6 +73,8 @@ public:
   /// `channels`, unless null, is told of all tensors.
   Expected<std::vector<TensorRange>> ranges(int64_t begin, int64_t end,
                                             ChannelStatistics *channels = nullptr);
+  /// Of the samples that `ranges` was called for.
+  std::span<const Extremes> extremes() const { return extremeNumbers; }
   /// `ranges` are those of all samples.
   Expected<std::vector<Histogram>> histograms(std::span<const TensorRange> ranges, int64_t numBins,
                                               int64_t begin, int64_t end);
@@ -60,6 +82,7 @@ public:
 private:
   std::vector<std::string> names;
   std::map<std::string, size_t> indices;
+  std::vector<Extremes> extremeNumbers;
   SampleRunner &runner;
 };
 

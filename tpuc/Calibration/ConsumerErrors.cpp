@@ -84,7 +84,7 @@ public:
         body(module.lookupSymbol<func::FuncOp>("main").front()) {}
 
   Expected<void> plan();
-  Expected<std::vector<ConsumerErrors>> run(SampleRunner &runner, int64_t numSamples);
+  Expected<std::vector<ConsumerErrors>> run(SampleRunner &runner, std::span<const int64_t> numbers);
 
 private:
   /// The tensors of a sample that are still to be read.
@@ -194,31 +194,31 @@ Expected<void> Measurement::planOp(Operation &op) {
   return {};
 }
 
-Expected<std::vector<ConsumerErrors>> Measurement::run(SampleRunner &runner, int64_t numSamples) {
-  std::vector<Sample> samples(static_cast<size_t>(numSamples));
-  for (Sample &sample : samples) {
-    sample.figures.resize(numFigures);
-    sample.reads = reads;
+Expected<std::vector<ConsumerErrors>> Measurement::run(SampleRunner &runner,
+                                                       std::span<const int64_t> numbers) {
+  std::map<int64_t, Sample> samples;
+  for (int64_t number : numbers) {
+    samples[number].figures.resize(numFigures);
+    samples[number].reads = reads;
   }
   Expected<void> done =
-      runner.run(0, numSamples, "tune thresholds",
-                 [&](int64_t sample, const std::string &name, const Tensor &tensor) {
-                   return visit(samples[static_cast<size_t>(sample)], name, tensor);
+      runner.run(numbers, "tune thresholds",
+                 [&](int64_t number, const std::string &name, const Tensor &tensor) {
+                   return visit(samples.find(number)->second, name, tensor);
                  });
   if (!done)
     return propagate(done);
   // In the order of the samples, whichever of them was done first.
-  Figures sums(numFigures);
-  for (const Sample &sample : samples)
-    for (size_t i = 0; i < numFigures; ++i)
-      sums[i] += sample.figures[i];
   std::vector<ConsumerErrors> errors(candidates.size());
   for (auto [index, tensor] : llvm::enumerate(candidates))
     for (size_t first : figuresOf[index]) {
-      const double norm = sums[first] > 0 ? sums[first] : 1;
-      std::vector<double> &relative = errors[index].relative.emplace_back();
-      for (size_t i = 1; i <= tensor.thresholds.size(); ++i)
-        relative.push_back(sums[first + i] / norm);
+      std::vector<double> &relative =
+          errors[index].relative.emplace_back(tensor.thresholds.size(), 0);
+      for (const auto &[number, sample] : samples) {
+        const double norm = sample.figures[first] > 0 ? sample.figures[first] : 1;
+        for (size_t i = 0; i < relative.size(); ++i)
+          relative[i] += sample.figures[first + 1 + i] / norm / double(samples.size());
+      }
     }
   return errors;
 }
@@ -320,12 +320,12 @@ void Measurement::measureItself(Sample &sample, size_t candidate, size_t first,
 } // namespace
 
 Expected<std::vector<ConsumerErrors>>
-tpuc::measureConsumers(ModuleOp module, SampleRunner &runner, int64_t numSamples,
+tpuc::measureConsumers(ModuleOp module, SampleRunner &runner, std::span<const int64_t> samples,
                        std::span<const ThresholdCandidates> candidates, const QuantScheme &scheme) {
   Measurement measurement(module, candidates, scheme);
   if (Expected<void> planned = measurement.plan(); !planned)
     return propagate(planned);
-  return measurement.run(runner, numSamples);
+  return measurement.run(runner, samples);
 }
 
 Tensor tpuc::fakeQuantizeWeight(const Tensor &weight, size_t axis, const QuantScheme &scheme) {

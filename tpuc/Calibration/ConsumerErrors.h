@@ -22,19 +22,19 @@ struct ThresholdCandidates {
 
 /// For one tensor, `relative[consumer][candidate]`: how far the results of an op that reads it are
 /// from those of the float network when the tensor alone is stored in integers with the candidate's
-/// threshold and the op's weights are, too, as |x - y|^2 / |y|^2 over all samples. A tensor that no
-/// op reads has itself as its only consumer.
+/// threshold and the op's weights are, too: the mean over the samples of |x - y|^2 / |y|^2. A
+/// tensor that no op reads has itself as its only consumer.
 struct ConsumerErrors {
   std::vector<std::vector<double>> relative;
 };
 
-/// The errors for `candidates`, in their order, over the first `numSamples` samples of `runner`,
-/// which runs `module`, with the integers of `scheme`. The same bits with any number of threads.
+/// The errors for `candidates`, in their order, over the samples `samples` of `runner`, which runs
+/// `module`, with the integers of `scheme`. The same bits with any number of threads.
 /// Tensors with fewer than two candidates, and those whose name several tensors have, get no
 /// errors. Memory for each thread: the tensors of one sample that some op has still to read, and an
 /// op's operands and results.
 Expected<std::vector<ConsumerErrors>>
-measureConsumers(mlir::ModuleOp module, SampleRunner &runner, int64_t numSamples,
+measureConsumers(mlir::ModuleOp module, SampleRunner &runner, std::span<const int64_t> samples,
                  std::span<const ThresholdCandidates> candidates,
                  const QuantScheme &scheme = schemes::kInt8);
 

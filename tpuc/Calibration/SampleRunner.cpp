@@ -15,6 +15,7 @@
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <thread>
 
 using namespace tpuc;
@@ -94,18 +95,26 @@ SampleRunner::create(mlir::ModuleOp module, SampleSource source, unsigned numThr
 
 Expected<void> SampleRunner::run(int64_t begin, int64_t end, const std::string &label,
                                  const Visit &visit) {
+  std::vector<int64_t> samples(static_cast<size_t>(end - begin));
+  std::iota(samples.begin(), samples.end(), begin);
+  return run(samples, label, visit);
+}
+
+Expected<void> SampleRunner::run(std::span<const int64_t> samples, const std::string &label,
+                                 const Visit &visit) {
   state->visit = &visit;
-  Progress progress(label, end - begin);
-  std::vector<Expected<void>> results(static_cast<size_t>(end - begin));
+  Progress progress(label, std::ssize(samples));
+  std::vector<Expected<void>> results(samples.size());
   // Samples before a failed one must still run: theirs may be the first error.
-  std::atomic<int64_t> firstFailed = end - begin;
-  state->threads.parallelFor(end - begin, 1, [&](int64_t from, int64_t to) {
+  std::atomic<int64_t> firstFailed = std::ssize(samples);
+  state->threads.parallelFor(std::ssize(samples), 1, [&](int64_t from, int64_t to) {
     for (int64_t i = from; i < to && i < firstFailed; ++i) {
       Expected<void> &result = results[static_cast<size_t>(i)];
+      const int64_t sample = samples[static_cast<size_t>(i)];
       try {
-        result = state->runOne(begin + i);
+        result = state->runOne(sample);
       } catch (const std::bad_alloc &) {
-        result = makeError(state->source.name(begin + i), "not enough memory");
+        result = makeError(state->source.name(sample), "not enough memory");
       }
       progress.advance();
       for (int64_t known = firstFailed; !result && i < known;)

@@ -44,6 +44,10 @@ public:
   /// read, inputs that are not finite, what the network or `visit` says; of several the one that
   /// comes first.
   Expected<void> run(int64_t begin, int64_t end, const std::string &label, const Visit &visit);
+  /// Runs these samples, of which none stands twice. Of several errors, that of the one which
+  /// stands first.
+  Expected<void> run(std::span<const int64_t> samples, const std::string &label,
+                     const Visit &visit);
 
 private:
   struct State;

@@ -14,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <gmock/gmock.h>
+#include <numeric>
 #include <random>
 
 using namespace tpuc;
@@ -67,6 +68,11 @@ protected:
     auto runner = SampleRunner::create(*module, std::move(source), numThreads);
     EXPECT_TRUE(runner) << runner.error().message();
     return std::move(*runner);
+  }
+  static std::vector<int64_t> firstSamples(int64_t count) {
+    std::vector<int64_t> numbers(static_cast<size_t>(count));
+    std::iota(numbers.begin(), numbers.end(), 0);
+    return numbers;
   }
   Expected<std::vector<CalibratedTensor>> run(CalibrationOptions options, unsigned numThreads = 1) {
     auto runner = makeRunner(numThreads);
@@ -250,7 +256,7 @@ TEST_F(CalibrateTest, MeasuresWhatConsumersCompute) {
   samples.resize(1);
   auto runner = makeRunner(1);
   const std::vector<ThresholdCandidates> candidates = {{"relu", {0.5, 2.0}}, {"x", {1.0}}};
-  auto errors = measureConsumers(*module, *runner, 1, candidates);
+  auto errors = measureConsumers(*module, *runner, firstSamples(1), candidates);
   ASSERT_TRUE(errors) << errors.error().message();
   auto interpreter = Interpreter::create(*module, {.numThreads = 1, .keepAll = true});
   const TensorMap tensors = *(*interpreter)->run(TensorMap{{"x", samples[0]}});
@@ -283,7 +289,7 @@ TEST_F(CalibrateTest, AutoIsTheBestOfAllMethods) {
     std::vector<ThresholdCandidates> candidates;
     for (size_t i = 0; i < chosen->size(); ++i)
       candidates.push_back({(*chosen)[i].name, {(*chosen)[i].threshold, (*other)[i].threshold}});
-    auto errors = measureConsumers(*module, *runner, 12, candidates);
+    auto errors = measureConsumers(*module, *runner, firstSamples(12), candidates);
     ASSERT_TRUE(errors) << errors.error().message();
     for (size_t i = 0; i < chosen->size(); ++i) {
       double difference = 0;
@@ -292,6 +298,53 @@ TEST_F(CalibrateTest, AutoIsTheBestOfAllMethods) {
       EXPECT_GE(difference, 0) << (*chosen)[i].name << " " << kThresholdMethodNames[method];
     }
   }
+}
+
+TEST_F(CalibrateTest, ChoosesSamplesThatHoldExtremes) {
+  std::vector<Extremes> tensors(4);
+  for (int64_t sample = 0; sample < 8; ++sample)
+    for (size_t tensor = 0; tensor < tensors.size(); ++tensor) {
+      const std::vector<int64_t> holders = {6, 5, 6, 1};
+      const float magnitude = sample == holders[tensor] ? 9 : 1;
+      TensorRange range;
+      // One holds its largest magnitude below 0.
+      range.add(std::array{tensor == 2 ? -magnitude : magnitude});
+      tensors[tensor].add(range, sample);
+    }
+  EXPECT_EQ(tensors[2].sample(), 6);
+  EXPECT_THAT(samplesWithExtremes(tensors, 8, 4), ElementsAre(0, 1, 5, 6));
+  EXPECT_THAT(samplesWithExtremes(tensors, 8, 3), ElementsAre(0, 1, 6));
+  EXPECT_THAT(samplesWithExtremes(tensors, 8, 1), ElementsAre(0));
+  EXPECT_THAT(samplesWithExtremes(tensors, 2, 10), ElementsAre(0, 1));
+}
+
+/// A sample far behind the first ones, with numbers as no other has them, is asked.
+TEST_F(CalibrateTest, AutoAsksTheSampleOfExtremes) {
+  for (float &value : samples[9].mutableData<float>())
+    value *= 12;
+  auto chosen = run({.method = std::nullopt, .tuneNum = 2});
+  ASSERT_TRUE(chosen) << chosen.error().message();
+  auto runner = makeRunner(1);
+  const auto disadvantage = [&](std::vector<int64_t> asked) {
+    double most = 0;
+    for (size_t method = 0; method < kThresholdMethodNames.size(); ++method) {
+      auto other = run({.method = static_cast<ThresholdMethod>(method), .tuneNum = 0});
+      std::vector<ThresholdCandidates> candidates;
+      for (size_t i = 0; i < chosen->size(); ++i)
+        candidates.push_back({(*chosen)[i].name, {(*chosen)[i].threshold, (*other)[i].threshold}});
+      auto errors = measureConsumers(*module, *runner, asked, candidates);
+      for (const ConsumerErrors &tensor : *errors) {
+        double difference = 0;
+        for (const auto &relative : tensor.relative)
+          difference += relative[0] - relative[1];
+        most = std::max(most, difference);
+      }
+    }
+    return most;
+  };
+  EXPECT_LE(disadvantage({0, 9}), 1e-9);
+  // The first samples would have chosen otherwise.
+  EXPECT_GT(disadvantage({0, 1}), 1e-6);
 }
 
 /// Fewer bits disturb readers more, and thresholds are found for the bits that are asked for.
@@ -310,7 +363,7 @@ TEST_F(CalibrateTest, FollowsTheIntegersOfTheScheme) {
   const std::vector<ThresholdCandidates> candidates = {{"x", {5.0, 4.0}}};
   std::vector<double> errors;
   for (const QuantScheme &scheme : {w4a4, schemes::kInt8, w8a16}) {
-    auto measured = measureConsumers(*module, *runner, 12, candidates, scheme);
+    auto measured = measureConsumers(*module, *runner, firstSamples(12), candidates, scheme);
     ASSERT_TRUE(measured) << measured.error().message();
     errors.push_back((*measured)[0].relative[0][0]);
   }

@@ -135,6 +135,76 @@ TEST_F(StoragePlanTest, SharesScalesWhoseStepsSuffice) {
     EXPECT_EQ(decision(name), "INT8 ");
 }
 
+// Two small convolutions before one of many channels.
+constexpr const char *kFirstLayers = R"(
+  !x = tensor<1x1x8x8x!quant.calibrated<f32<-1.0:1.0>>>
+  !a = tensor<1x2x8x8x!quant.calibrated<f32<-2.0:2.0>>>
+  !b = tensor<1xCHANNELSx8x8x!quant.calibrated<f32<-2.0:2.0>>>
+  func.func @main(%0: !x) -> !b {
+    %n = "top.None"() : () -> none
+    %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+    %2 = "top.Weight"() : () -> tensor<2x1x1x1xf32> loc("w1")
+    %3 = "top.Conv"(%1, %2, %n) {kernel_shape = [1, 1], group = 1 : i64} : (!x, tensor<2x1x1x1xf32>, none) -> !a loc("first")
+    %4 = "top.Weight"() : () -> tensor<2x1x1x1xf32> loc("w2")
+    %5 = "top.Conv"(%3, %4, %n) {kernel_shape = [1, 1], group = 2 : i64} : (!a, tensor<2x1x1x1xf32>, none) -> !a loc("second")
+    %6 = "top.Weight"() : () -> tensor<CHANNELSx2x1x1xf32> loc("w3")
+    %7 = "top.Conv"(%5, %6, %n) {kernel_shape = [1, 1], group = 1 : i64} : (!a, tensor<CHANNELSx2x1x1xf32>, none) -> !b loc("third")
+    return %7 : !b
+  })";
+
+class FirstLayersTest : public StoragePlanTest {
+protected:
+  /// The plan where all elements of a filter are one number.
+  void makeWith(float first, float second, int64_t channels, PlanOptions options) {
+    std::string text = kFirstLayers;
+    for (size_t at = 0; (at = text.find("CHANNELS", at)) != std::string::npos;)
+      text.replace(at, 8, std::to_string(channels));
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    ASSERT_TRUE(module);
+    auto store = context.getLoadedDialect<top::TopDialect>()->weights(*module);
+    const auto set = [&](const char *name, const Shape &shape, float number) {
+      Tensor tensor(DataType::F32, shape);
+      std::ranges::fill(tensor.mutableData<float>(), number);
+      (*store)->set(name, tensor);
+    };
+    set("w1", {2, 1, 1, 1}, first);
+    set("w2", {2, 1, 1, 1}, second);
+    set("w3", {channels, 2, 1, 1}, 100);
+    plan.emplace(module->lookupSymbol<mlir::func::FuncOp>("main"), **lookupTarget("bm1684x"),
+                 std::move(options));
+  }
+};
+
+/// s |w| / t is `second` for the second layer, and half of `first` for the first.
+TEST_F(FirstLayersTest, AreInFloatsWhereTheyAmplifyRounding) {
+  makeWith(1, 4.5, 512, {.scheme = schemes::kInt8});
+  EXPECT_EQ(decision("first"), "F16 by need: it is before 'second'");
+  EXPECT_EQ(decision("second"),
+            "F16 by need: rounding its input adds 4.5 times the error of rounding its result");
+  // Last ones cost, however large their filters are.
+  EXPECT_EQ(decision("third"), "INT8 ");
+  makeWith(9, 1, 512, {.scheme = schemes::kInt8});
+  EXPECT_EQ(decision("first"),
+            "F16 by need: rounding its input adds 4.5 times the error of rounding its result");
+  EXPECT_EQ(decision("second"), "INT8 ");
+}
+
+TEST_F(FirstLayersTest, AreOnIntegersWhereTheyDoNotOrCost) {
+  makeWith(1, 3.5, 512, {.scheme = schemes::kInt8});
+  for (const char *name : {"first", "second", "third"})
+    EXPECT_EQ(decision(name), "INT8 ");
+  makeWith(9, 4.5, 4, {.scheme = schemes::kInt8});
+  for (const char *name : {"first", "second", "third"})
+    EXPECT_EQ(decision(name), "INT8 ");
+  makeWith(9, 4.5, 512, {.scheme = schemes::kInt8, .isStrict = true});
+  for (const char *name : {"first", "second", "third"})
+    EXPECT_EQ(decision(name), "INT8 ");
+  // What the quantize table says stays, and so does what is behind it.
+  makeWith(1, 4.5, 512, {.scheme = schemes::kInt8, .exceptions = {{"first", schemes::kInt8}}});
+  for (const char *name : {"first", "second"})
+    EXPECT_EQ(decision(name), "INT8 ");
+}
+
 TEST_F(StoragePlanTest, FollowsTheMode) {
   for (const QuantScheme &scheme : {schemes::kF32, schemes::kF16, schemes::kBF16}) {
     make({.scheme = scheme});

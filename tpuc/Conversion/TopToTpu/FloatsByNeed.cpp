@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/FloatsByNeed.h"
+#include "tpuc/Conversion/TopToTpu/FirstLayers.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
@@ -193,6 +194,8 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
   for (Operation *seed : seeds)
     follow(seed);
   precede();
+  for (auto &[op, why] : firstLayersInFloats(main, typeOf, isInteger))
+    needs.try_emplace(op, FloatNeed{why, false});
   return std::move(needs);
 }
 
