@@ -90,7 +90,8 @@ Expected<int> run(std::span<const std::string> arguments) {
       .alias("use_percentile9999", "percentile")
       .group(how);
   cli.option("--tune_num", calibration.tuneNum,
-             "How many samples kl is tuned on, and auto chooses on; 0: kl is not tuned.")
+             "How many samples kl is tuned on, and auto chooses on (half of them with extremes);"
+             " 0: kl is not tuned.")
       .range(0, 1'000'000'000)
       .group(how);
   cli.option("--histogram_bin_num", calibration.numBins,
