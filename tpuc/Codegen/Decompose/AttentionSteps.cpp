@@ -55,6 +55,12 @@ bool roundsSoftmax(tpu::ScaleDotProductAttentionOp op) {
   return !op.getSoftmaxType().value_or(element).isF32();
 }
 
+/// The elements of scores.
+Type scoreElementOf(tpu::ScaleDotProductAttentionOp op) {
+  const Type element = OpMaker::typeOf(op.getQuery()).getElementType();
+  return roundsSoftmax(op) ? element : Float32Type::get(op.getContext());
+}
+
 /// Whether no key is hidden from any query.
 bool hidesNothing(tpu::ScaleDotProductAttentionOp op) {
   return isa<NoneType>(op.getMask().getType()) && !op.getIsCausal() &&
@@ -62,12 +68,14 @@ bool hidesNothing(tpu::ScaleDotProductAttentionOp op) {
          static_cast<int64_t>(op.getRightWindow()) < 0;
 }
 
-/// Makes the ops that an attention stands for, in the order in which it rounds.
+/// Makes the ops that an attention stands for, in the order in which it rounds. Where the softmax
+/// is F32 beside operands of 16 bits, scores are F32 from the product on, and never round.
 class AttentionSteps {
 public:
   AttentionSteps(OpMaker &maker, tpu::ScaleDotProductAttentionOp op)
-      : maker(maker), op(op), builder(maker.builder),
-        type(*storageDataType(op.getQuery().getType())) {}
+      : maker(maker), op(op), builder(maker.builder), scoreElement(scoreElementOf(op)),
+        type(*storageDataType(scoreElement)),
+        isWide(scoreElement != OpMaker::typeOf(op.getQuery()).getElementType()) {}
 
   void run() {
     query = heads(kQuery, op.getQNumHeads(), "query");
@@ -79,14 +87,14 @@ public:
     columns = OpMaker::dimsOf(key)[2];
     const double scale =
         op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(dims[3]));
-    const double factor = roundedTo(type, std::sqrt(scale));
     // Queries that share the head of a key stand below each other.
     const SmallVector<int64_t> shared = {dims[0], keyHeads, dims[1] / keyHeads * rows, dims[3]};
-    const Value left = maker.reshaped(byNumber<tpu::MulConstOp>("query_scaled", query, factor),
-                                      shared, "query_rows");
-    const Value right = maker.permuted(byNumber<tpu::MulConstOp>("key_scaled", key, factor),
-                                       {0, 1, 3, 2}, "key_turned");
-    Value scores = product("scores", left, right);
+    const Value left = maker.reshaped(scaled("query_scaled", query, scale), shared, "query_rows");
+    const Value right =
+        maker.permuted(scaled("key_scaled", key, scale), {0, 1, 3, 2}, "key_turned");
+    Value scores = product("scores", left, right, scoreElement);
+    if (isWide)
+      scores = byNumber<tpu::MulConstOp>("scores_scaled", scores, scale);
     scores = maker.reshaped(scores, {dims[0], dims[1], rows, columns}, "score_rows");
     scores = masked(capped(scores));
     Value weights = softmax(scores);
@@ -102,18 +110,35 @@ private:
   bool isPresent(Operand index) { return !isa<NoneType>(op->getOperand(index).getType()); }
   bool givesScores(ScoresMode mode) { return isGiven(kScores) && op.getScoresMode() == mode; }
 
+  /// Queries or keys, each by the root of the scale; wide scores are scaled themselves.
+  Value scaled(StringRef what, Value of, double scale) {
+    return isWide ? of : byNumber<tpu::MulConstOp>(what, of, roundedTo(type, std::sqrt(scale)));
+  }
+
   /// The means of the values. Rows that see no key have none (`isHidden`: their weights are 0).
   void finish(Value weights, ArrayRef<int64_t> shared, bool isHidden) {
     const SmallVector<int64_t> dims(OpMaker::dimsOf(query));
-    Value output = product(
-        "product",
-        maker.reshaped(weights, {shared[0], shared[1], shared[2], columns}, "weight_rows"), value);
+    weights = maker.reshaped(weights, {shared[0], shared[1], shared[2], columns}, "weight_rows");
+    Value output = meansOf(weights);
     output = maker.reshaped(output, {dims[0], dims[1], rows, OpMaker::dimsOf(value)[3]}, "heads");
     if (sees && !isHidden)
       output = maker.makeLike<tpu::MulOp>("seen", {output, sees});
     if (op.getQNumHeads())
       output = maker.permuted(output, {0, 2, 1, 3}, "rows");
     maker.replace(kOutput, maker.finished(output, kOutput));
+  }
+
+  /// Weights times values. Wide weights are two numbers of 16 bits, so that they do not round.
+  Value meansOf(Value weights) {
+    const Type element = OpMaker::typeOf(value).getElementType();
+    if (!isWide)
+      return product("product", weights, value, element);
+    const Value narrow = maker.converted(weights, element, "narrow_weights");
+    const Value rest = maker.makeLike<tpu::SubOp>("weights_rest", {weights, maker.widened(narrow)});
+    return maker.makeLike<tpu::AddOp>(
+        "product", {product("first_product", narrow, value, scoreElement),
+                    product("second_product", maker.converted(rest, element, "narrow_rest"), value,
+                            scoreElement)});
   }
 
   /// An operand as [B, heads, rows, width].
@@ -147,10 +172,11 @@ private:
     return maker.makeLike<Op>(what, of, attributes);
   }
 
-  Value product(StringRef what, Value left, Value right) {
+  Value product(StringRef what, Value left, Value right, Type element) {
     SmallVector<int64_t> dims(OpMaker::dimsOf(left));
     dims.back() = OpMaker::dimsOf(right).back();
-    return maker.make<tpu::MatMulOp>(what, dims, {left, right, maker.none()});
+    return maker.make(tpu::MatMulOp::getOperationName(), what,
+                      Type(RankedTensorType::get(dims, element)), {left, right, maker.none()}, {});
   }
 
   /// The largest, or the sum, of each row.
@@ -198,7 +224,7 @@ private:
   Value masked(Value scores) {
     bool mayHideAll = false;
     if (isPresent(kMask)) {
-      scores = maker.makeLike<tpu::AddOp>("masked", {scores, mask()});
+      scores = maker.makeLike<tpu::AddOp>("masked", {scores, mask(scores)});
       mayHideAll = true;
     }
     const std::optional<Tensor> places = hiddenPlaces(mayHideAll);
@@ -225,19 +251,18 @@ private:
     return maker.converted(isSeen, OpMaker::typeOf(scores).getElementType(), "sees");
   }
 
-  /// The mask as numbers to add, for all keys.
-  Value mask() {
+  /// The mask as numbers to add to `scores`, for all keys.
+  Value mask(Value scores) {
     Value mask = op.getMask();
-    const Type element = OpMaker::typeOf(query).getElementType();
     if (storageDataType(mask.getType()) == DataType::Bool) {
       const auto number = [&](float chosen, StringRef what) {
-        return maker.weight(Tensor::of<float>(Shape({1}), std::array{chosen}), what, query);
+        return maker.weight(Tensor::of<float>(Shape({1}), std::array{chosen}), what, scores);
       };
       mask = maker.make(tpu::WhereOp::getOperationName(), "mask",
-                        Type(OpMaker::typeOf(mask).clone(element)),
+                        Type(OpMaker::typeOf(mask).clone(scoreElement)),
                         {mask, number(0, "visible"), number(-HUGE_VALF, "hidden")}, {});
-    } else if (OpMaker::typeOf(mask).getElementType() != element) {
-      mask = maker.converted(mask, element, "mask");
+    } else {
+      mask = maker.converted(mask, scoreElement, "mask");
     }
     SmallVector<int64_t> dims(OpMaker::dimsOf(mask));
     if (dims.back() == columns)
@@ -279,13 +304,16 @@ private:
   /// Gives the users of the scores those of this stage, if they want them.
   void expose(ScoresMode mode, Value scores) {
     if (givesScores(mode))
-      maker.replace(kScores, maker.makeLike<tpu::CopyOp>("exposed", scores));
+      maker.replace(kScores,
+                    maker.finished(maker.makeLike<tpu::CopyOp>("exposed", scores), kScores));
   }
 
   OpMaker &maker;
   tpu::ScaleDotProductAttentionOp op;
   OpBuilder &builder;
-  DataType type;
+  Type scoreElement;
+  DataType type; ///< Of scores
+  bool isWide;
   Value query, key, value;
   int64_t rows = 0, columns = 0;
   /// 0 for rows that see no key, 1 for others; null if all see some.

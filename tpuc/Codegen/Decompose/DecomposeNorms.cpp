@@ -69,7 +69,7 @@ bool codegen::decomposeLayerNorm(OpMaker &maker) {
   return true;
 }
 
-/// Groups are rows; factors of channels are applied afterwards.
+/// Groups are rows; factors of channels are applied afterwards. All is F32, and rounded once.
 bool codegen::decomposeGroupNorm(OpMaker &maker) {
   auto op = dyn_cast<tpu::GroupNormOp>(maker.op);
   if (!op)
@@ -77,7 +77,8 @@ bool codegen::decomposeGroupNorm(OpMaker &maker) {
   const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
   const auto groups = static_cast<int64_t>(op.getNumGroups());
   const int64_t count = OpMaker::typeOf(op.getInput()).getNumElements();
-  Value rows = maker.reshaped(op.getInput(), {dims[0] * groups, count / dims[0] / groups}, "rows");
+  Value rows = maker.reshaped(maker.widened(op.getInput()),
+                              {dims[0] * groups, count / dims[0] / groups}, "rows");
   const Value no = maker.none();
   Value value =
       maker.reshaped(normOf(maker, "norms", {rows, no, no}, 1, op.getEps()), dims, "normalized");
@@ -87,13 +88,13 @@ bool codegen::decomposeGroupNorm(OpMaker &maker) {
     const std::optional<Tensor> constant = OpMaker::constantOf(operand);
     return constant ? maker.weight(constant->reshaped(
                                        Shape(std::span(channelDims.data(), channelDims.size()))),
-                                   what, op.getInput())
-                    : maker.reshaped(operand, channelDims, what);
+                                   what, value)
+                    : maker.reshaped(maker.widened(operand), channelDims, what);
   };
   if (!isa<NoneType>(op.getWeight().getType()))
     value = maker.makeLike<tpu::MulOp>("scaled", {value, perChannel(op.getWeight(), "factors")});
   if (!isa<NoneType>(op.getBias().getType()))
     value = maker.makeLike<tpu::AddOp>("shifted", {value, perChannel(op.getBias(), "addends")});
-  maker.replace(0, value);
+  maker.replace(0, maker.finished(value, 0));
   return true;
 }

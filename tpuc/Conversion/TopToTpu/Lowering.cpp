@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -111,12 +112,15 @@ static bool staysF32(OpOperand &operand) {
           top::PixelNormOp>(operand.getOwner()))
     return operand.getOperandNumber() > 0 && operand.get().getDefiningOp<top::WeightOp>();
   // Full tensors would double what is loaded; of those the format stores what it stores of others.
-  if (isa<top::AddOp, top::SubOp, top::MulOp, top::DivOp>(operand.getOwner()))
+  if (isa<top::AddOp, top::SubOp, top::MulOp, top::DivOp>(operand.getOwner()) ||
+      (isa<top::PReluOp>(operand.getOwner()) && operand.getOperandNumber() == 1))
     return operand.get().getDefiningOp<top::WeightOp>() &&
            top::staticElements(operand.get()) <
                top::staticElements(operand.getOwner()->getResult(0));
   if (operand.getOwner()->hasTrait<traits::Product>())
     return operand.getOperandNumber() == 2;
+  if (isa<top::LSTMOp, top::GRUOp, top::RNNOp>(operand.getOwner()))
+    return operand.getOperandNumber() == 3;
   return isa<top::InterpOp>(operand.getOwner()) && operand.getOperandNumber() > 0;
 }
 

@@ -125,8 +125,6 @@ Expected<int64_t> BM1684XBackend::scratchBytes(const TiledOp &tiled) const {
       return propagate(wanted);
     bytes = std::max<int64_t>(bytes, *wanted);
   }
-  if (isa<tpu::PReluOp>(tiled.op) && !isQuantized(tiled.op))
-    bytes += backend::layoutOf(tiled).result().bytes(tiled.result.tile);
   return bytes;
 }
 

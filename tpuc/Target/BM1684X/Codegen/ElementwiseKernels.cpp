@@ -69,27 +69,14 @@ Kernels unaryKernels(const TiledOp &tiled, UnaryKind kind, double a = 0, double 
 
 double number(const llvm::APFloat &value) { return value.convertToDouble(); }
 
-/// max(x, 0) + slope * min(x, 0), the second part in the scratch.
 Kernels preluKernels(const TiledOp &tiled) {
-  const LocalTensor input = operandOf(tiled, 0);
-  const LocalTensor output = resultOf(tiled);
-  const LocalTensor negative = output.at(static_cast<uint32_t>(tiled.scratchAddress));
   BinaryOperand slope = operandOf(tiled, 1);
   if (std::optional<double> number = layoutOf(tiled).operand(1).number)
     slope = *number;
-  const auto binary = [](BinaryKind kind, BinaryOperand left, BinaryOperand right,
-                         const LocalTensor &to) {
-    return makeKernel<binaryScratch, emitBinary>(Binary{.kind = kind,
-                                                        .left = std::move(left),
-                                                        .right = std::move(right),
-                                                        .output = to,
-                                                        .activation = {},
-                                                        .scratch = {}});
-  };
-  return std::vector<Kernel>{binary(BinaryKind::Min, input, 0.0, negative),
-                             binary(BinaryKind::Mul, negative, slope, negative),
-                             binary(BinaryKind::Max, input, 0.0, output),
-                             binary(BinaryKind::Add, output, negative, output)};
+  return one<preluScratch, emitPRelu>(PRelu{.input = operandOf(tiled, 0),
+                                            .slope = std::move(slope),
+                                            .output = resultOf(tiled),
+                                            .scratch = scratchRoom(tiled)});
 }
 
 /// A function without numbers, and one of two operands.

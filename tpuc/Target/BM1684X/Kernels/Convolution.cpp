@@ -9,7 +9,8 @@
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
 #include "tpuc/Target/BM1684X/Kernels/ConvolutionPlan.h"
-#include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
+#include "tpuc/Target/BM1684X/Kernels/Depthwise.h"
+#include "tpuc/Target/BM1684X/Kernels/Pieces.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
 #include <fmt/format.h>
@@ -37,102 +38,122 @@ Expected<void> checkConvolution(const std::string &where, const Convolution &con
   return checkPlan(where, plan, conv.input, conv.output, conv.group, conv.isDepthwise());
 }
 
-/// Whether a depthwise convolution is computed in F32: the command rounds each addition to the type
-/// of the input, and the sum of nine products in BF16 has lost one or two of its eight bits.
-bool isWidened(const Convolution &conv) {
-  const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
-  return conv.isDepthwise() && depthwiseBiasType(conv.input.type, taps) != conv.input.type;
+/// Convolutions that several commands share add up in F32.
+bool hasWideSums(const Convolution &conv, const ConvolutionPlan &plan) {
+  return plan.isShared() && conv.output.type != DataType::F32;
 }
 
-/// The same in F32, its operands in `space`, but for the bias.
-Convolution widened(const Convolution &conv, ScratchAllocator &space) {
-  const int64_t channels = conv.input.shape[1];
-  const auto compact = [&](const Extents &shape) {
-    return space.bytes(laneBytes(DataType::F32, shape, Layout::Compact, conv.output.startLane));
-  };
-  Convolution wide = conv;
-  wide.input = space.take(DataType::F32, conv.input.shape, conv.input.startLane);
-  wide.output = space.take(DataType::F32, conv.output.shape, conv.output.startLane);
-  wide.filterAddress = compact({1, channels, conv.window.kernel[0], conv.window.kernel[1]});
-  return wide;
+/// Whether an activation reads what is not its result: writing where a command reads costs double.
+/// Where sums are long that is little beside them, and the place is better used for transfers.
+bool hasRoomForActivation(const Convolution &conv, const ConvolutionPlan &plan) {
+  constexpr int64_t kMostBlocks = 5;
+  const Activation &activation = conv.activation;
+  const int64_t blocks = ceilDiv(conv.input.shape[1] / conv.group, channelBlock(conv.input.prec()));
+  const int64_t numCommands = activation.limit < 0 ? 1 : 2;
+  return activation.relu && !hasWideSums(conv, plan) && !plan.isShared() && !plan.rotates &&
+         blocks * plan.window.kernel[0] * plan.window.kernel[1] <= kMostBlocks * numCommands;
 }
 
-/// Shared convolutions add up in F32.
+/// Pieces of a group's result. Those of some rows have windows of their own.
+std::vector<Piece> piecesOf(const Convolution &conv, const GroupPart &part) {
+  std::vector<Piece> pieces = piecesOf(part.output, kPieceBytes);
+  for (const Piece &piece : pieces)
+    if (rowsSeen(conv.window, conv.input.shape[2], piece.h, piece.numH).count < 1)
+      return {{0, part.output.shape[0], 0, part.output.shape[1], 0, part.output.shape[2]}};
+  return pieces;
+}
+
+/// Sums in F32, or places for an activation.
 uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
-  if (isWidened(conv)) {
-    ScratchAllocator space;
-    widened(conv, space);
-    return space.next;
+  if (conv.isDepthwise())
+    return depthwiseScratch(conv, plan);
+  if (hasWideSums(conv, plan))
+    return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
+  uint32_t bytes = 0;
+  if (hasRoomForActivation(conv, plan))
+    for (const GroupPart &part : groupParts(conv.input, conv.output, conv.group))
+      bytes = std::max(bytes, largestPieceBytes(part.output, piecesOf(conv, part)));
+  return conv.activation.limit < 0 ? bytes : 2 * bytes;
+}
+
+/// The filters and biases of all output channels.
+struct DenseParameters {
+  LocalTensor filters;
+  std::optional<LocalTensor> biases;
+};
+
+DenseParameters parametersOf(const Convolution &conv, const ConvolutionPlan &plan) {
+  const int64_t outputs = conv.output.shape[1];
+  const Extents shape = {outputs, conv.input.shape[1] / conv.group, conv.window.kernel[0],
+                         conv.window.kernel[1]};
+  DenseParameters parameters;
+  parameters.filters =
+      localTensor(conv.input.type, packedFilterShape(conv.input.type, shape, plan.packedStride()),
+                  conv.filterAddress, Layout::Compact, conv.output.startLane);
+  if (conv.biasAddress)
+    parameters.biases = localTensor(DataType::F32, {1, outputs, 1, 1}, *conv.biasAddress,
+                                    Layout::Compact, conv.output.startLane);
+  return parameters;
+}
+
+/// Some output channels of a group, from `first` on, to `output`.
+void addDensePiece(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan,
+                   const DenseParameters &parameters, const LocalTensor &input,
+                   const LocalTensor &output, int64_t first) {
+  const int64_t count = output.shape[1];
+  for (int64_t phase = 0; phase < parameters.filters.shape[0]; ++phase) {
+    ConvCommand command;
+    command.output = output;
+    command.filter = parameters.filters.slice(0, phase, 1).slice(1, first, count);
+    setPhase(command, plan, input, phase);
+    command.accumulates = phase > 0;
+    command.outside = immediateBits(conv.input.type, conv.outside);
+    if (phase == 0 && parameters.biases)
+      command.bias = parameters.biases->slice(1, first, count);
+    addConv(builder, command);
   }
-  if (!plan.isShared() || conv.output.type == DataType::F32)
-    return 0;
-  return laneBytes(DataType::F32, conv.output.shape, Layout::Aligned, conv.output.startLane);
+}
+
+/// A group's result with its activation, piece by piece.
+void addActivated(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan,
+                  const DenseParameters &parameters, const GroupPart &part) {
+  const std::vector<Piece> pieces = piecesOf(conv, part);
+  const uint32_t bytes = largestPieceBytes(part.output, pieces);
+  for (const Piece &piece : pieces) {
+    const LocalTensor output = piece.of(part.output);
+    const LocalTensor raw = localTensor(output.type, output.shape, conv.scratch.address,
+                                        Layout::Aligned, output.startLane);
+    const SeenRows seen = rowsSeen(conv.window, part.input.shape[2], piece.h, piece.numH);
+    LocalTensor input = part.input;
+    if (piece.numN != input.shape[0])
+      input = input.slice(0, piece.n, piece.numN);
+    if (seen.count != input.shape[2])
+      input = input.slice(2, seen.first, seen.count);
+    ConvolutionPlan piecePlan = plan;
+    piecePlan.window.padBegin[0] = seen.padBegin;
+    piecePlan.window.padEnd[0] = seen.padEnd;
+    addDensePiece(builder, conv, piecePlan, parameters, input, raw, part.firstOutput + piece.c);
+    addActivation(builder, output, raw, raw.at(conv.scratch.address + bytes), conv.activation);
+  }
 }
 
 void addDense(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
-  LocalTensor sum = conv.output;
-  if (neededScratch(conv, plan) > 0)
-    sum = localTensor(DataType::F32, conv.output.shape, conv.scratch.address, Layout::Aligned,
-                      conv.output.startLane);
-  const int64_t outputs = conv.output.shape[1];
-  const Extents filterShape = {outputs, conv.input.shape[1] / conv.group, conv.window.kernel[0],
-                               conv.window.kernel[1]};
-  LocalTensor filters = localTensor(
-      conv.input.type, packedFilterShape(conv.input.type, filterShape, plan.packedStride()),
-      conv.filterAddress, Layout::Compact, conv.output.startLane);
-  for (const GroupPart &part : groupParts(conv.input, sum, conv.group)) {
-    const int64_t count = part.output.shape[1];
-    std::optional<LocalTensor> bias;
-    if (conv.biasAddress)
-      bias = localTensor(DataType::F32, {1, outputs, 1, 1}, *conv.biasAddress, Layout::Compact,
-                         conv.output.startLane)
-                 .slice(1, part.firstOutput, count);
-    for (int64_t phase = 0; phase < filters.shape[0]; ++phase) {
-      ConvCommand command;
-      command.output = part.output;
-      command.filter = filters.slice(0, phase, 1).slice(1, part.firstOutput, count);
-      setPhase(command, plan, part.input, phase);
-      command.accumulates = phase > 0;
-      command.outside = immediateBits(conv.input.type, conv.outside);
-      if (phase == 0)
-        command.bias = bias;
-      addConv(builder, command);
-    }
-  }
-  if (sum.address != conv.output.address || sum.type != conv.output.type)
-    addCast(builder, conv.output, sum);
-}
-
-ConvCommand depthwiseCommand(const Convolution &conv, const ConvolutionPlan &plan) {
-  const Extents &channels = conv.input.shape;
-  auto parameter = [&](const Extents &shape, uint32_t address) {
-    return localTensor(conv.input.type, shape, address, Layout::Compact, conv.output.startLane);
-  };
-  ConvCommand command{
-      conv.input,
-      conv.output,
-      parameter({1, channels[1], plan.window.kernel[0], plan.window.kernel[1]}, conv.filterAddress),
-      std::nullopt,
-      plan.window,
-      plan.insert,
-      plan.rotates};
-  command.outside = immediateBits(conv.input.type, conv.outside);
-  if (conv.biasAddress)
-    command.bias = parameter({1, channels[1], 1, 1}, *conv.biasAddress);
-  return command;
-}
-
-void addWidened(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan) {
-  ScratchAllocator space{conv.scratch.address};
-  const Convolution wide = widened(conv, space);
-  const ConvCommand from = depthwiseCommand(conv, plan);
-  const ConvCommand to = depthwiseCommand(wide, plan);
-  addCast(builder, to.input, from.input);
-  addCast(builder, to.filter, from.filter);
-  addDepthwise(builder, to);
-  addCast(builder, conv.output, wide.output);
-  // Rounded limits limit rounded results.
-  addActivation(builder, conv.output, conv.activation);
+  const DenseParameters parameters = parametersOf(conv, plan);
+  const bool isWide = hasWideSums(conv, plan);
+  const LocalTensor sums = isWide
+                               ? localTensor(DataType::F32, conv.output.shape, conv.scratch.address,
+                                             Layout::Aligned, conv.output.startLane)
+                               : conv.output;
+  const bool isActivated = hasRoomForActivation(conv, plan);
+  for (const GroupPart &part : groupParts(conv.input, sums, conv.group))
+    if (isActivated)
+      addActivated(builder, conv, plan, parameters, part);
+    else
+      addDensePiece(builder, conv, plan, parameters, part.input, part.output, part.firstOutput);
+  if (isWide)
+    addCast(builder, conv.output, sums);
+  if (!isActivated)
+    addActivation(builder, conv.output, conv.activation);
 }
 
 Expected<uint32_t> checkedScratch(const std::string &where, const Convolution &conv,
@@ -146,15 +167,10 @@ Expected<void> emit(Builder &builder, const Convolution &conv, const Convolution
   Expected<uint32_t> needed = checkedScratch(builder.layer(), conv, plan);
   if (Expected<void> fits = checkScratch(builder.layer(), conv.scratch, needed); !fits)
     return fits;
-  if (isWidened(conv)) {
-    addWidened(builder, conv, plan);
-    return {};
-  }
   if (conv.isDepthwise())
-    addDepthwise(builder, depthwiseCommand(conv, plan));
+    addDepthwiseLayer(builder, conv, plan);
   else
     addDense(builder, conv, plan);
-  addActivation(builder, conv.output, conv.activation);
   return {};
 }
 
@@ -170,7 +186,11 @@ Expected<void> checkInserts(const std::string &where, const Convolution &deconv)
 } // namespace
 
 DataType depthwiseBiasType(DataType type, int64_t taps) {
-  return type == DataType::BF16 && taps > 1 ? DataType::F32 : type;
+  // In F32 larger kernels of F16 would cost recognizers of text a sixth more cycles.
+  constexpr int64_t kMostWideTapsOfF16 = 9;
+  if (taps == 1 || (type == DataType::F16 && taps > kMostWideTapsOfF16))
+    return type;
+  return type == DataType::F16 || type == DataType::BF16 ? DataType::F32 : type;
 }
 
 Expected<uint32_t> convolutionScratch(const Convolution &conv) {

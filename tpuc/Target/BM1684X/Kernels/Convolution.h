@@ -42,8 +42,8 @@ struct Activation {
 ///
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
 /// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has `depthwiseBiasType`, the output
-/// the type of the input, and sums are rounded to that type at each step; those of BF16 are
-/// computed in F32 (scratch). Around its input stands `outside`.
+/// the type of the input, and sums are rounded to that type at each step; those of BF16, and of F16
+/// with up to 9 taps, are computed in F32 (scratch). Around its input stands `outside`.
 struct Convolution {
   LocalTensor input;
   LocalTensor output;

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Kernels/Elementwise.h"
 #include "tpuc/Target/BM1684X/Kernels/Broadcast.h"
 #include "tpuc/Target/BM1684X/Kernels/Commands.h"
+#include "tpuc/Target/BM1684X/Kernels/Pieces.h"
 #include "tpuc/Target/BM1684X/Kernels/ScratchAllocator.h"
 #include "tpuc/Target/BM1684X/Kernels/Windows.h"
 
@@ -64,6 +65,14 @@ uint32_t wideBytes(const LocalTensor &tensor) {
   return laneBytes(DataType::F32, tensor.shape, Layout::Aligned, tensor.startLane);
 }
 
+/// Places for what an activation reads, piece by piece; what is widened has some that are free.
+uint32_t activationBytes(const Binary &binary) {
+  if (!binary.activation.relu || isWidened(binary))
+    return 0;
+  const uint32_t bytes = largestPieceBytes(binary.output, piecesOf(binary.output, kPieceBytes));
+  return binary.activation.limit < 0 ? bytes : 2 * bytes;
+}
+
 Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary) {
   if (Expected<void> fits = checkFloatTensor(where, "output", binary.output); !fits)
     return propagate(fits);
@@ -85,7 +94,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Binary &binary
   }
   if (numTensors == 0)
     return makeError(where, "two numbers", "at least one tensor");
-  return needed;
+  return needed + activationBytes(binary);
 }
 
 Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &output,
@@ -96,20 +105,41 @@ Term termOf(Builder &builder, const BinaryOperand &operand, const LocalTensor &o
   return broadcastTo(builder, *tensor, output, space);
 }
 
+/// The result of two terms of its shape, then the activation.
+void addActivated(Builder &builder, const Binary &binary, ArithOp op, const Term &left,
+                  const Term &right, const ScratchAllocator &space) {
+  if (!binary.activation.relu)
+    return addArith(builder, op, binary.output, left, right);
+  const std::vector<Piece> pieces = piecesOf(binary.output, kPieceBytes);
+  const uint32_t bytes = largestPieceBytes(binary.output, pieces);
+  for (const Piece &piece : pieces) {
+    const auto part = [&](const Term &term) -> Term {
+      const auto *tensor = std::get_if<LocalTensor>(&term);
+      return tensor ? Term(piece.of(*tensor)) : term;
+    };
+    const LocalTensor output = piece.of(binary.output);
+    const LocalTensor raw =
+        localTensor(output.type, output.shape, space.next, Layout::Aligned, output.startLane);
+    addArith(builder, op, raw, part(left), part(right));
+    addActivation(builder, output, raw, raw.at(space.next + bytes), binary.activation);
+  }
+}
+
 void addBinary(Builder &builder, const Binary &binary, ScratchAllocator space) {
   Term left = termOf(builder, binary.left, binary.output, space);
   // A division by a number is a product.
   const auto *divisor = std::get_if<double>(&binary.right);
   if (binary.kind == BinaryKind::Div && divisor)
-    return addArith(builder, ArithOp::Mul, binary.output, left,
-                    immediate(binary.output.type, 1 / *divisor));
+    return addActivated(builder, binary, ArithOp::Mul, left,
+                        immediate(binary.output.type, 1 / *divisor), space);
   Term right = termOf(builder, binary.right, binary.output, space);
-  addArith(builder, arithOf(binary.kind), binary.output, left, right);
+  addActivated(builder, binary, arithOf(binary.kind), left, right, space);
 }
 
 void addWidened(Builder &builder, const Binary &binary) {
   ScratchAllocator space{binary.scratch.address};
   Binary wide = binary;
+  wide.activation = {};
   auto widen = [&](const LocalTensor &tensor) {
     return space.take(DataType::F32, tensor.shape, tensor.startLane);
   };
@@ -122,6 +152,7 @@ void addWidened(Builder &builder, const Binary &binary) {
     }
   addBinary(builder, wide, space);
   addCast(builder, binary.output, wide.output);
+  addActivation(builder, binary.output, binary.activation);
 }
 
 } // namespace
@@ -138,7 +169,48 @@ Expected<void> emitBinary(Builder &builder, const Binary &binary) {
     addWidened(builder, binary);
   else
     addBinary(builder, binary, {binary.scratch.address});
-  addActivation(builder, binary.output, binary.activation);
+  return {};
+}
+
+namespace {
+
+/// What the slope makes of all elements, and what that product needs.
+Binary productOf(const PRelu &prelu, uint32_t address) {
+  LocalTensor products = prelu.output;
+  products.layout = Layout::Aligned;
+  const uint32_t behind =
+      address + laneBytes(products.type, products.shape, Layout::Aligned, products.startLane);
+  return {.kind = BinaryKind::Mul,
+          .left = prelu.input,
+          .right = prelu.slope,
+          .output = products.at(address),
+          .activation = {},
+          .scratch = {behind, prelu.scratch.address + prelu.scratch.bytes - behind}};
+}
+
+Expected<uint32_t> checkedScratch(const std::string &where, const PRelu &prelu) {
+  for (const auto &[name, tensor] :
+       {std::pair{"input", &prelu.input}, std::pair{"output", &prelu.output}})
+    if (Expected<void> fits = checkLayout(where, name, *tensor, Layout::Aligned); !fits)
+      return propagate(fits);
+  const Binary product = productOf(prelu, 0);
+  Expected<uint32_t> bytes = binaryScratch(product);
+  return bytes ? Expected<uint32_t>(product.scratch.address + *bytes) : bytes;
+}
+
+} // namespace
+
+Expected<uint32_t> preluScratch(const PRelu &prelu) { return checkedScratch("prelu", prelu); }
+
+Expected<void> emitPRelu(Builder &builder, const PRelu &prelu) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), prelu);
+  if (Expected<void> fits = checkScratch(builder.layer(), prelu.scratch, needed); !fits)
+    return fits;
+  const Binary product = productOf(prelu, prelu.scratch.address);
+  if (Expected<void> done = emitBinary(builder, product); !done)
+    return done;
+  addCompareSelect(builder, CompareOp::Greater, prelu.output, prelu.input,
+                   immediate(prelu.input.type, 0), prelu.input, product.output);
   return {};
 }
 
