@@ -136,6 +136,7 @@ TEST(Binary, RowsOfLargerTensorsInPlace) {
     binary.right = whole.slice(2, 3, 2);
     binary.output = whole.slice(2, 3, 2);
     binary.activation = {true, 0.5};
+    binary.scratch = bench.scratch(binaryScratch(binary));
     expectOk(emitBinary(bench.builder, binary));
     GlobalTensor stored = bench.store(whole);
     bench.run();
