@@ -3,30 +3,33 @@
 // RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 
-// CHECK: %[[Q:.*]] = "tpu.MulConst"(%{{.*}}) {const_val = 5.000000e-01 : f64{{.*}} loc("attended_query_scaled")
-// CHECK: %[[K:.*]] = "tpu.MulConst"(%{{.*}}) {const_val = 5.000000e-01 : f64
-// CHECK: %[[T:.*]] = "tpu.Permute"(%[[K]]) {order = [0, 1, 3, 2]} : (tensor<1x2x7x16xf16>) -> tensor<1x2x16x7xf16>
-// CHECK: %[[S:.*]] = "tpu.MatMul"(%[[Q]], %[[T]], %{{.*}} -> tensor<1x2x5x7xf16>
-// CHECK: %[[P:.*]] = "tpu.Softmax"(%[[S]]) {axis = 3 : i64
-// CHECK: "tpu.MatMul"(%[[P]], %{{.*}} -> tensor<1x2x5x12xf16> loc("attended")
+// Scores are f32 from the product on, and weights are two numbers of f16.
+// CHECK: %[[T:.*]] = "tpu.Permute"(%{{.*}}) {order = [0, 1, 3, 2]} : (tensor<1x2x7x16xf16>) -> tensor<1x2x16x7xf16>
+// CHECK: %[[S:.*]] = "tpu.MatMul"(%{{.*}}, %[[T]], %{{.*}} -> tensor<1x2x5x7xf32>
+// CHECK: %[[C:.*]] = "tpu.MulConst"(%[[S]]) {const_val = 2.500000e-01 : f64
+// CHECK: %[[P:.*]] = "tpu.Softmax"(%[[C]]) {axis = 3 : i64
+// CHECK: "tpu.Sub"(%[[P]], %{{.*}} loc("attended_weights_rest")
+// CHECK: "tpu.MatMul"({{.*}} -> tensor<1x2x5x12xf32>
+// CHECK: "tpu.MatMul"({{.*}} -> tensor<1x2x5x12xf32>
+// CHECK: "tpu.Cast"({{.*}} -> tensor<1x2x5x12xf16> loc("attended")
 
 // Every query sees a key: -inf need not be taken out of the scores.
-// CHECK: %[[P:.*]] = "top.Weight"() : () -> tensor<5x7xf16> loc("causal_places")
-// CHECK: %[[B:.*]] = "tpu.Add"(%{{.*}}, %[[P]]) {{.*}} -> tensor<1x2x5x7xf16>
+// CHECK: %[[P:.*]] = "top.Weight"() : () -> tensor<5x7xf32> loc("causal_places")
+// CHECK: %[[B:.*]] = "tpu.Add"(%{{.*}}, %[[P]]) {{.*}} -> tensor<1x2x5x7xf32>
 // CHECK: "tpu.Softmax"(%[[B]])
 // CHECK: loc("causal")
 
 // A mask of booleans, and two heads of queries for each of keys.
 // CHECK: "tpu.Reshape"{{.*}} -> tensor<1x1x10x16xf16> loc("masked_query_rows")
-// CHECK: %[[M:.*]] = "tpu.Where"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<5x4xi1>, tensor<1xf16>, tensor<1xf16>) -> tensor<5x4xf16> loc("masked_mask")
-// CHECK: %[[A:.*]] = "tpu.Pad"(%[[M]]{{.*}}paddings = [0, 0, 0, 3], val = 0xFFF0000000000000 : f64{{.*}} -> tensor<5x7xf16>
+// CHECK: %[[M:.*]] = "tpu.Where"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<5x4xi1>, tensor<1xf32>, tensor<1xf32>) -> tensor<5x4xf32> loc("masked_mask")
+// CHECK: %[[A:.*]] = "tpu.Pad"(%[[M]]{{.*}}paddings = [0, 0, 0, 3], val = 0xFFF0000000000000 : f64{{.*}} -> tensor<5x7xf32>
 // CHECK: %[[B:.*]] = "tpu.Add"(%{{.*}}, %[[A]])
-// CHECK: %[[MOST:.*]] = "tpu.Reduce"(%[[B]], {{.*}}mode = "ReduceMax"{{.*}} -> tensor<1x2x5x1xf16>
-// CHECK: "tpu.CompareConst"(%[[MOST]]) {const_val = -6.550400e+04 : f64{{.*}}mode = "GreaterOrEqual"
-// CHECK: %[[SEES:.*]] = "tpu.DtypeCast"{{.*}} -> tensor<1x2x5x1xf16>
-// CHECK: %[[L:.*]] = "tpu.MaxConst"(%[[B]]) {const_val = -6.550400e+04 : f64
+// CHECK: %[[MOST:.*]] = "tpu.Reduce"(%[[B]], {{.*}}mode = "ReduceMax"{{.*}} -> tensor<1x2x5x1xf32>
+// CHECK: "tpu.CompareConst"(%[[MOST]]) {const_val = {{-3.40282.*}} : f64{{.*}}mode = "GreaterOrEqual"
+// CHECK: %[[SEES:.*]] = "tpu.DtypeCast"{{.*}} -> tensor<1x2x5x1xf32>
+// CHECK: %[[L:.*]] = "tpu.MaxConst"(%[[B]]) {const_val = {{-3.40282.*}} : f64
 // CHECK: "tpu.Softmax"(%[[L]])
-// CHECK: "tpu.Mul"(%{{.*}}, %[[SEES]]){{.*}} loc("masked")
+// CHECK: "tpu.Mul"(%{{.*}}, %[[SEES]]){{.*}} loc("masked_seen")
 
 // Every step rounds to f16.
 // CHECK: %[[D:.*]] = "tpu.Sub"{{.*}} loc("rounded_distances")
