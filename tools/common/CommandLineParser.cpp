@@ -13,11 +13,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 namespace tpuc {
 
@@ -288,49 +285,17 @@ Expected<Parser::Request> Parser::parse(std::span<const std::string> arguments) 
 
 namespace {
 
-constexpr size_t kHelpColumn = 30;
-
-/// `text` broken at blanks, every line but the first indented by `indent`.
-std::string wrapped(std::string_view text, size_t indent, size_t width) {
-  std::string result;
-  size_t column = indent;
-  for (size_t start = 0; start < text.size();) {
-    size_t end = std::min(text.find(' ', start), text.size());
-    std::string_view word = text.substr(start, end - start);
-    if (column > indent && column + 1 + word.size() > width) {
-      result += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (column > indent) {
-      result += " ";
-      ++column;
-    }
-    result += word;
-    column += word.size();
-    start = end + 1;
-  }
-  return result;
-}
-
-std::string row(std::string_view name, std::string_view text, size_t width) {
-  std::string line = fmt::format("  {}", name);
-  if (line.size() + 2 > kHelpColumn)
-    line += "\n" + std::string(kHelpColumn, ' ');
-  else
-    line.resize(kHelpColumn, ' ');
-  return line + wrapped(text, kHelpColumn, width) + "\n";
-}
-
 /// CLI11's layout with wrapped rows.
 class Layout : public CLI::Formatter {
 public:
   explicit Layout(size_t width) : width(width) {}
 
   std::string make_option(const CLI::Option *option, bool isPositional) const override {
-    return row(make_option_name(option, isPositional) + make_option_opts(option),
-               option->get_description(), width);
+    return helpRow(make_option_name(option, isPositional) + make_option_opts(option),
+                   option->get_description(), width);
   }
   std::string make_subcommand(const CLI::App *command) const override {
-    return row(command->get_name(), command->get_description(), width);
+    return helpRow(command->get_name(), command->get_description(), width);
   }
 
 private:
@@ -338,18 +303,6 @@ private:
 };
 
 } // namespace
-
-size_t terminalWidth(size_t otherwise) {
-  constexpr size_t kLeast = 40;
-  int64_t columns = 0;
-  if (const char *stated = std::getenv("COLUMNS");
-      stated && readValue(stated, columns) && columns > 0)
-    return std::max(static_cast<size_t>(columns), kLeast);
-  winsize size = {};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return std::max(static_cast<size_t>(size.ws_col), kLeast);
-  return otherwise;
-}
 
 std::string HelpText::textOf(const Option &option) {
   std::string text = option.help;
@@ -365,12 +318,6 @@ std::string HelpText::textOf(const Option &option) {
 }
 
 std::string HelpText::markdown() const {
-  const auto escaped = [](std::string_view text) {
-    std::string cell;
-    for (const char c : text)
-      cell += c == '|' || c == '<' ? fmt::format("\\{}", c) : std::string(1, c);
-    return cell;
-  };
   std::string table = "| option | what |\n| --- | --- |\n";
   for (const auto &option : command.options) {
     if (option->heading.empty())
@@ -378,7 +325,7 @@ std::string HelpText::markdown() const {
     std::string name = fmt::format("{}", fmt::join(option->names, "`, `"));
     if (!option->isPositional() && !option->labelText.empty())
       name += " " + option->labelText;
-    table += fmt::format("| `{}` | {} |\n", name, escaped(textOf(*option)));
+    table += markdownRow(name, textOf(*option));
   }
   return table;
 }

@@ -16,18 +16,12 @@
 #define TOOLS_COMMON_COMMANDLINEPARSER_H
 
 #include "tools/common/CommandLine.h"
+#include "tools/common/HelpLayout.h"
 
 namespace tpuc {
 
 /// `; did you mean 'x'?`, or nothing when no candidate is near.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
-
-/// The columns that stdout has: what the environment's COLUMNS says, else the terminal; `otherwise`
-/// where there is none. 40 at least.
-size_t terminalWidth(size_t otherwise);
-
-/// Hidden in the help text: the pages are written with it.
-inline constexpr std::string_view kMarkdownOption = "--help_markdown";
 
 /// Reads the arguments of one command into its variables.
 class Parser {

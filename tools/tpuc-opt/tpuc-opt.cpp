@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/common/HelpLayout.h"
+#include "tools/tpuc-opt/Help.h"
 #include "tpuc/Codegen/Aliases.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
@@ -41,6 +43,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <optional>
 #include <sched.h>
 #include <span>
 #include <string>
@@ -52,6 +55,9 @@ using namespace tpuc;
 namespace {
 
 constexpr std::string_view kName = "tpuc-opt";
+constexpr llvm::StringLiteral kSummary = "tpuc-opt: runs passes over a module\n";
+/// The columns of --help where stdout is no terminal.
+constexpr size_t kHelpWidth = 100;
 
 /// Whether a note shows the op that an error is about, and the op is as long as a whole network.
 bool showsNetwork(const mlir::Diagnostic &note) {
@@ -181,8 +187,19 @@ int main(int argc, char **argv) {
   registerAll(registry);
   std::vector<std::string> words;
   std::vector<char *> arguments = withCurrentNames(argc, argv, words);
+  // With --help the options are declared only; LLVM would print them as it likes and end.
+  const std::optional<HelpRequest> help = helpRequestOf(arguments);
   auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, arguments.data(), "tpuc-opt: runs passes over a module\n", registry);
+      help ? 1 : argc, arguments.data(), kSummary, registry);
+  if (help) {
+    // MLIR's overview is a string that is gone by now.
+    llvm::cl::ParseCommandLineOptions(1, arguments.data(), kSummary);
+    Expected<std::string> text = helpText(*help, terminalWidth(kHelpWidth));
+    if (!text)
+      return fail(text.error());
+    llvm::outs() << *text;
+    return 0;
+  }
   if (listTargets) {
     llvm::outs() << formatTargetTable();
     return 0;
