@@ -188,8 +188,6 @@ void declareOthers(CommandLine &cli) {
                            "--layer_group_config",
                            "--shape_secs_search_strategy"})
     cli.unavailable(name, true);
-  for (const model::Container *container : model::containers())
-    cli.unavailable(fmt::format("--not_gen_{}", container->name()), false);
   cli.unavailable("--high_precision", false, "--quantize_table names layers and their precision");
   cli.unavailable("--disable_layer_group", false, "--opt 0 gives each layer a group of its own");
   cli.unavailable("--disable_structure_detect_opt", false, "--without leaves heuristics out");
@@ -288,7 +286,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag("--debug", options.debug,
            "Keep the tensors of the lowered network, as NAME_CHIP_MODE_tpu_outputs.npz.")
       .group(validation);
-  cli.flag("--not_gen_model", options.notGenModel,
+  std::string notGenModel = "--not_gen_model";
+  for (const model::Container *container : model::containers())
+    notGenModel += fmt::format(",--not_gen_{}", container->name());
+  cli.flag(notGenModel, options.notGenModel,
            "End with the lowered network, which needs no code generator for the chip.");
   cli.allowOutside(options.allowOutside);
   cli.maxPixels(maxPixels).group(validation);

@@ -192,7 +192,8 @@ Expected<int> verify(const InspectOptions &options) {
     if (Expected<void> ok = reader->verify(name); !ok)
       return propagate(ok);
   }
-  fmt::print("{} tensors are intact\n", reader->names().size());
+  const int64_t count = std::ssize(reader->names());
+  fmt::print("{} {} intact\n", counted(count, "tensor"), count == 1 ? "is" : "are");
   return 0;
 }
 

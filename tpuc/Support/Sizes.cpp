@@ -46,7 +46,8 @@ Expected<void> tpuc::checkTensorSize(std::span<const int64_t> dims, DataType typ
   if (!isKnown)
     return {};
   if (const Count bytes = tensorBytes(dims, type); bytes > kMostTensorBytes)
-    return makeError("", "takes " + sizeText(bytes), "at most " + sizeText(kMostTensorBytes));
+    return makeError("", "takes " + sizeText(bytes) + " of memory",
+                     "at most " + sizeText(kMostTensorBytes));
   return {};
 }
 

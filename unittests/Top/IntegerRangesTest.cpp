@@ -268,7 +268,7 @@ TEST_F(IntegerRangesTest, ResultsAreTensorsThatCouldBe) {
   };
   EXPECT_EQ(verify({1 << 20, 1 << 18}), "");
   EXPECT_THAT(verify({1 << 20, 1 << 19}),
-              HasSubstr("result #0 takes 2 TiB; expected at most 1 TiB"));
+              HasSubstr("result #0 takes 2 TiB of memory; expected at most 1 TiB"));
   EXPECT_THAT(verify({int64_t(1) << 62, int64_t(1) << 62, 4}),
               HasSubstr("extent of 4611686018427387904"));
   EXPECT_THAT(verify({1 << 20, 1 << 20, 1 << 20, 1 << 20}), HasSubstr("at least 8 EiB"));

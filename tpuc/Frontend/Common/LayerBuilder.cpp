@@ -9,6 +9,7 @@
 #include "tpuc/Frontend/Common/LayerBuilder.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Counted.h"
 
 #include <fmt/format.h>
 
@@ -256,7 +257,7 @@ void LayerBuilder::checkArity(int minInputs, int maxInputs) {
                        : maxInputs < 0        ? fmt::format("{} or more", minInputs)
                                               : fmt::format("{} to {}", minInputs, maxInputs);
   if (count < minInputs || (maxInputs >= 0 && count > maxInputs))
-    return fail(fmt::format("has {} inputs", count), wanted);
+    return fail("has " + counted(count, "input"), wanted);
   for (int index = 0; index < minInputs; ++index)
     if (!has(static_cast<unsigned>(index)))
       return fail(fmt::format("input {} is left out", index), "a tensor");

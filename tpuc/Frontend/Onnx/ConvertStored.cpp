@@ -24,6 +24,7 @@
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Counted.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -187,7 +188,7 @@ void storedMean(NodeBuilder &node) {
 void storedConcat(NodeBuilder &node) {
   const int64_t axis = node.needInt("axis");
   if (node.numInputs() < 5 || (node.numInputs() - 2) % 3 != 0)
-    return node.fail(fmt::format("has {} inputs", node.numInputs()),
+    return node.fail("has " + counted(node.numInputs(), "input"),
                      "2 and 3 for each part: a tensor, its scale and its zero point");
   SmallVector<Value> parts;
   for (unsigned index = 2; index < node.numInputs(); index += 3)
