@@ -3,8 +3,10 @@
 
 The programs say what they are (the first line of --help), the pages of docs/dialects how many ops
 they have, the registry which chips it knows. With --check nothing is written; a stale table is an error.
+So is a figure in README.md that marks another source format as planned than those without a front end.
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -50,6 +52,21 @@ def table(build):
     return "\n".join(lines)
 
 
+def figure_errors(text):
+    """What is wrong with the marks at source formats in the first figure."""
+    figure = text.split("```")[1]
+    readable = {os.path.basename(os.path.dirname(path)).lower()
+                for path in glob.glob(os.path.join(ROOT, "tpuc", "Frontend", "*", "*Frontend.cpp"))}
+    named = dict(re.findall(r"\b(ONNX|Caffe|TFLite|PyTorch)\b(\*?)", figure))
+    for name in sorted(readable - {name.lower() for name in named}):
+        yield f"does not show the source format {name}"
+    for name, mark in named.items():
+        if (name.lower() in readable) == bool(mark):
+            yield f"{name} {'has a front end; expected no mark' if mark else 'has no front end; expected the mark *'}"
+    if "*" in "".join(named.values()) and "* planned" not in figure:
+        yield "does not say what * means"
+
+
 def main():
     build = sys.argv[1]
     path = os.path.join(ROOT, "README.md")
@@ -57,6 +74,11 @@ def main():
         old = f.read()
     head, rest = old.split(BEGIN)
     new = head + BEGIN + table(build) + END + rest.split(END, 1)[1]
+    errors = list(figure_errors(old))
+    for error in errors:
+        print(f"README.md: the figure: {error}")
+    if errors:
+        return 1
     if "--check" in sys.argv[2:]:
         if new != old:
             print("README.md: the table of what works is stale; ./dev docs writes it")
