@@ -503,6 +503,8 @@ TEST(QuantizedWeights, TakeOutWhatRoundingAddsToSums) {
   // No covariances at all, as a file may hold: some integers.
   EXPECT_EQ(roundedBy({3.4F, 3.4F, 2.6F}, {1, 9, 1, 9, 9, 1}).size(), 3U);
   EXPECT_EQ(roundedBy({3.4F, 3.4F, 2.6F}, {-1, 9, -1, 9, 9, -1}).size(), 3U);
+  // No integer stands for what is no number.
+  EXPECT_EQ(roundedBy({3.0F, std::nanf(""), 2.0F}, {1, 0, 1, 0, 0, 1}).at(1), 0);
 }
 
 TEST(QuantizedWeights, AddLessToSumsWhereCovariancesAreKnown) {

@@ -336,6 +336,11 @@ void WeightQuantizer::roundByCovariances(std::span<const Row> rows) const {
   }
 }
 
+/// What of the range is nearest to `value`; 0 for what is no number, which no integer stands for.
+static double limited(double value, double least, double greatest) {
+  return std::isnan(value) ? 0 : std::clamp(value, least, greatest);
+}
+
 /// The bias of a channel, which takes up what its filter gets on the average because it is rounded.
 void WeightQuantizer::roundBias(int64_t channel, const Row &row, Elements meansOfChannel) {
   const auto c = static_cast<size_t>(channel);
@@ -350,7 +355,7 @@ void WeightQuantizer::roundBias(int64_t channel, const Row &row, Elements meansO
   if (addsZero())
     value -=
         double(scales.inputZero) * sumSideBySide(size, [&](size_t i) { return row.integers[i]; });
-  value = std::clamp(value, -maxBias, maxBias);
+  value = limited(value, -maxBias, maxBias);
   if (result.bias->type() == DataType::I32)
     result.bias->mutableData<int32_t>()[c] = static_cast<int32_t>(value);
   else
@@ -375,7 +380,7 @@ void WeightQuantizer::store(int64_t first, std::span<const Row> rows) {
   const double least = lowest, greatest = highest;
   for (const Row &row : rows)
     for (double &integer : row.integers)
-      integer = std::clamp(integer, least, greatest);
+      integer = limited(integer, least, greatest);
   if (bitWidth(result.filter.type()) == 16)
     storeAs(result.filter.mutableData<int16_t>(), first, rows);
   else if (!unpacked.empty())
