@@ -38,8 +38,9 @@ protected:
     return Interpreter::create(*module, std::move(options));
   }
   void addWeight(llvm::StringRef name, Tensor tensor) {
-    auto store = context.getLoadedDialect<top::TopDialect>()->weights(
-        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
+    const mlir::OwningOpRef<mlir::ModuleOp> any =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    auto store = context.getLoadedDialect<top::TopDialect>()->weights(*any);
     (*store)->set(name, std::move(tensor));
   }
 
