@@ -189,8 +189,8 @@ int main(int argc, char **argv) {
   std::vector<char *> arguments = withCurrentNames(argc, argv, words);
   // With --help the options are declared only; LLVM would print them as it likes and end.
   const std::optional<HelpRequest> help = helpRequestOf(arguments);
-  auto [input, output] = mlir::registerAndParseCLIOptions(
-      help ? 1 : argc, arguments.data(), kSummary, registry);
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(help ? 1 : argc, arguments.data(), kSummary, registry);
   if (help) {
     // MLIR's overview is a string that is gone by now.
     llvm::cl::ParseCommandLineOptions(1, arguments.data(), kSummary);

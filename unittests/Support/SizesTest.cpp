@@ -57,7 +57,8 @@ TEST(Sizes, TensorsThatCouldBe) {
   };
   EXPECT_EQ(check({}), "");
   EXPECT_EQ(check({1 << 19, 1 << 19}), "");
-  EXPECT_EQ(check({1 << 19, 1 << 19}, DataType::F64), "takes 2 TiB of memory; expected at most 1 TiB");
+  EXPECT_EQ(check({1 << 19, 1 << 19}, DataType::F64),
+            "takes 2 TiB of memory; expected at most 1 TiB");
   EXPECT_EQ(check({-1, kMostExtent}), "");
   EXPECT_EQ(check({-1, kMostExtent + 1}),
             "has an extent of 1099511627777; expected at most 1099511627776");
