@@ -17,6 +17,13 @@ function(tpuc_compile_together target size)
   if(CMAKE_UNITY_BUILD OR NOT TPUC_COMPILE_TOGETHER)
     return()
   endif()
+  get_target_property(has_mlir ${target} TPUC_MLIR)
+  if(TPUC_SANITIZE_MLIR AND has_mlir)
+    # A tree of the night, in which nobody changes single files.
+    set(size 12)
+  elseif(size EQUAL 1)
+    return()
+  endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
@@ -108,6 +115,11 @@ function(tpuc_add_unittest name)
     UNITY_BUILD ${TPUC_COMPILE_TOGETHER} UNITY_BUILD_BATCH_SIZE 6
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  if(TPUC_SANITIZE_MLIR AND NOT ARG_MLIR)
+    # It stands under the sanitizers elsewhere.
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS unit)
 endfunction()

@@ -16,7 +16,7 @@ config.test_exec_root = config.tpuc_binary_dir + "/test"
 config.environment["PATH"] = os.pathsep.join([
     config.tpuc_binary_dir + "/bin", config.tpuc_binary_dir + "/unittests",
     config.llvm_tools_dir, os.environ["PATH"]])
-for name in ("HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("HOME", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -40,6 +40,9 @@ if "chip" in lit_config.params:
 
 if config.enable_mlir:
     config.available_features.add("mlir")
+# Address sanitizer takes terabytes of address space, and memory beside each of the program's.
+if not config.sanitize_mlir:
+    config.available_features.add("memory-limits")
 if os.path.exists(config.oracle_python):
     config.available_features.add("oracles")
     config.substitutions.append(("%oracle_python", config.oracle_python))

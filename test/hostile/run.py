@@ -37,11 +37,20 @@ MODES = ["F32", "F16", "INT8"]
 PROTO = pathlib.Path(__file__).parents[2] / "tpuc" / "Frontend" / "Onnx"
 # What no message may hold: a number that ran over its end.
 OVERFLOW = re.compile(r"-\d+(\.\d+)? (GFLOPs|MB|bytes|cycles)|9223372036\.\d+ GFLOPs|1844674407370955161\d")
-BAD = ("signal", "assertion", "time-out", "memory", "overflow", "silent", "other words")
+# What sanitizers report, where the programs are built with them.
+REPORT = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|: runtime error: ")
+BAD = ("sanitizer", "signal", "assertion", "time-out", "memory", "overflow", "silent", "other words")
+
+
+def is_sanitized():
+    """Whether the programs are built with sanitizers."""
+    return "--sanitized" in sys.argv
 
 
 def limit():
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    # Address sanitizer takes terabytes of address space.
+    if not is_sanitized():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -54,6 +63,8 @@ def run(command, folder):
     except subprocess.TimeoutExpired:
         return "time-out", ""
     text = ended.stdout.decode(errors="replace")
+    if REPORT.search(text):
+        return "sanitizer", text
     if ended.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return "time-out", text
     if "Assertion `" in text or "LLVM ERROR" in text and "out of memory" not in text:
@@ -126,6 +137,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("what", nargs="*")
     parser.add_argument("--all", action="store_true")
+    parser.add_argument("--sanitized", action="store_true", help="the programs are built with sanitizers")
     arguments = parser.parse_intermixed_args()
     tools = (arguments.build / "bin").resolve()
     what = arguments.what or list(networks.NETWORKS)

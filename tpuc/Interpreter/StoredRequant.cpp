@@ -20,7 +20,7 @@ std::vector<MultiplierShift> tpuc::factorsOf(mlir::ArrayAttr multipliers, mlir::
   return factors;
 }
 
-IntegerRange tpuc::kernelRange(const tpu::StoredRange &range) {
+tpuc::IntegerRange tpuc::kernelRange(const tpu::StoredRange &range) {
   return {range.low, static_cast<uint64_t>(std::max<int64_t>(range.high, 0))};
 }
 

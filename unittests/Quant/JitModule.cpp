@@ -102,16 +102,17 @@ void buildPipeline(PassManager &manager, bool saturate) {
 namespace {
 
 // What compiled code calls on processors without such instructions. The libraries of the system
-// have only some of them. Every function rounds once.
-__bf16 f32ToBrain(float value) { return std::bit_cast<__bf16>(f32ToBF16(value)); }
+// have only some of them. Every function rounds once. A call of std::bit_cast, without optimization
+// and with address sanitizer, converts its result with the very functions that are defined here.
+__bf16 f32ToBrain(float value) { return __builtin_bit_cast(__bf16, f32ToBF16(value)); }
 __bf16 f64ToBrain(double value) {
-  return std::bit_cast<__bf16>(encodeFloat<DataType::BF16>(value));
+  return __builtin_bit_cast(__bf16, encodeFloat<DataType::BF16>(value));
 }
-_Float16 f32ToHalf(float value) { return std::bit_cast<_Float16>(f32ToF16(value)); }
+_Float16 f32ToHalf(float value) { return __builtin_bit_cast(_Float16, f32ToF16(value)); }
 _Float16 f64ToHalf(double value) {
-  return std::bit_cast<_Float16>(encodeFloat<DataType::F16>(value));
+  return __builtin_bit_cast(_Float16, encodeFloat<DataType::F16>(value));
 }
-float halfToF32(_Float16 value) { return f16ToF32(std::bit_cast<uint16_t>(value)); }
+float halfToF32(_Float16 value) { return f16ToF32(__builtin_bit_cast(uint16_t, value)); }
 
 llvm::orc::SymbolMap conversionSymbols(llvm::orc::MangleAndInterner intern) {
   llvm::orc::SymbolMap symbols;

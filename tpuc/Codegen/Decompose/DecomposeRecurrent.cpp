@@ -47,7 +47,15 @@ Tensor directionOf(const Tensor &all, int64_t direction, const UnitLayout &layou
 }
 
 /// The operands that all three ops have.
-enum : unsigned { kInput, kFilter, kRecurrence, kBias, kLengths, kInitialHidden, kInitialCell };
+enum : unsigned {
+  kInput,
+  kFilter,
+  kRecurrence,
+  kBias,
+  kSequenceLengths,
+  kInitialHidden,
+  kInitialCell
+};
 
 template <typename Op> class Recurrent {
 public:

@@ -105,7 +105,7 @@ bool wantsConvolution(Operation *product, ArrayRef<int64_t> picture, const Targe
     return false;
   const int64_t taps = picture[1] * picture[2];
   const int64_t own = picture[0] * taps;
-  const int64_t kept = alignUp(picture[0], channelBlock(*precOf(type))) * taps;
+  const int64_t kept = alignUp(picture[0], bm1684x::channelBlock(*precOf(type))) * taps;
   const int64_t row = taps == 1 ? byteSize(elementTypeOf(product, 0), own) : 0;
   const int64_t space = int64_t{target.tiles().bytes} / 8 * 7;
   // Zeros in the filter are loaded, too; a few take less time than a row of single elements that is

@@ -83,8 +83,8 @@ int64_t groupsAtOnce(Operation *op) {
   int64_t best = 1;
   int64_t fewest = groups * ceilDiv(outputs, kLanes);
   const int64_t apart = fewest;
-  for (int64_t merged = 2; merged <= groups && merged * inputs <= channelBlock(*precOf(type));
-       ++merged) {
+  for (int64_t merged = 2;
+       merged <= groups && merged * inputs <= bm1684x::channelBlock(*precOf(type)); ++merged) {
     const int64_t rounds = groups / merged * ceilDiv(merged * outputs, kLanes);
     if (groups % merged != 0 || rounds > fewest || rounds == apart)
       continue;

@@ -44,7 +44,7 @@ std::optional<int64_t> convolutionCycles(Operation *op, std::array<int64_t, 4> f
     return std::nullopt;
   const int64_t pixels = *prec == Prec::F32 ? 16 : 4;
   return result[0] * ceilDiv(result[1], kLanes) * ceilDiv(result[2] * result[3], pixels) *
-         ceilDiv(filter[1], channelBlock(*prec)) * filter[2] * filter[3];
+         ceilDiv(filter[1], bm1684x::channelBlock(*prec)) * filter[2] * filter[3];
 }
 
 bool hasPlainWindows(tpu::ConvOp op) {
