@@ -6,6 +6,7 @@ usage: check_file_sets.py BIN FIRST.onnx SECOND.onnx INPUT.npz [--runs N] [--kil
 BIN is the folder of the programs; empty: they are on the path. The two networks differ in their weights only. What is tried, in a folder that goes afterwards:
 - pairs: N times, a run for each network at once, both with the same outputs, of model_transform and of
   model_deploy. Afterwards module, weights and model file are all of one network.
+- tables: the same of run_calibration: a table and the figures of channels beside it.
 - kills: N times, a run that SIGKILL ends at a random time, over the files of the other network. Afterwards
   each file is whole, and a module that is not of its weights is refused.
 Prints the counts; exit status 1 where something is otherwise.
@@ -13,8 +14,10 @@ Prints the counts; exit status 1 where something is otherwise.
 
 import argparse
 import collections
+import hashlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -45,6 +48,17 @@ def transform(model, folder):
 def deploy(source, folder):
     return ["model_deploy", "--mlir", f"{source}/net.mlir", "--chip", "bm1684x", "--quantize", "F32", "--model",
             f"{folder}/net.bmodel"]
+
+
+def calibrate(source, samples, folder):
+    return ["run_calibration", f"{source}/net.mlir", "--dataset", samples, "-o", f"{folder}/net.cali"]
+
+
+def directory_sha256(path):
+    """The SHA-256 of what stands behind the data of a zip file."""
+    with zipfile.ZipFile(path) as archive, open(path, "rb") as file:
+        file.seek(archive.start_dir)
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 MODULES = {"model_transform": ["net.mlir", "net_origin.mlir"],
@@ -139,6 +153,35 @@ class Check:
             for name in MODULES[tool]:
                 self.counts[f"{tool}: refused afterwards"] += self.owner(f"{folder}/{name}") == -1
 
+    def tables(self, make, runs, kills):
+        """A table and the figures beside it are of one run, or the next tool sees that they are not."""
+        folder = self.fresh("tables")
+        for _ in range(runs):
+            for process in [self.tools.start(*make(number, folder)) for number in (0, 1)]:
+                if process.wait() != 0:
+                    self.fail(f"run_calibration: exit status {process.returncode}")
+            self.counts["run_calibration: pairs"] += 1
+            if not self.belongs(folder):
+                self.fail("run_calibration: table and figures of both networks")
+        start = time.monotonic()
+        self.tools.start(*make(0, folder)).wait()
+        duration = time.monotonic() - start
+        for number in range(kills):
+            process = self.tools.start(*make(number % 2, folder))
+            time.sleep(random.uniform(0, 1.1 * duration))
+            process.send_signal(signal.SIGKILL)
+            self.counts["run_calibration: ended before SIGKILL"] += process.wait() == 0
+            self.counts["run_calibration: kills"] += 1
+            self.whole(folder)
+            if not open(f"{folder}/net.cali", "rb").read().endswith(b"\n"):
+                self.fail("net.cali breaks off")
+            self.counts["run_calibration: told by the digest"] += not self.belongs(folder)
+
+    def belongs(self, folder):
+        with open(f"{folder}/net.cali", encoding="utf-8") as file:
+            stated = re.search(r"^# channels sha256: ([0-9a-f]{64})$", file.read(), re.M)[1]
+        return stated == directory_sha256(f"{folder}/net.cali_channels.npz")
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -157,6 +200,9 @@ def main():
         for tool, make in ways.items():
             check.pairs(tool, make, args.runs)
             check.kills(tool, make, args.kills)
+        samples = check.fresh("samples")
+        shutil.copy(args.input, samples)
+        check.tables(lambda number, folder: calibrate(check.modules[number], samples, folder), args.runs, args.kills)
         for what, count in sorted(check.counts.items()):
             print(f"{count:6} {what}")
         print(len(check.failures), "failures")
