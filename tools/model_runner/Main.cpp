@@ -67,6 +67,9 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
                          model::extensions(model::containers())))
       .label("FILE")
       .required();
+  cli.option("--weight", request.weights,
+             "The weights of a source model that has them apart, such as a .caffemodel file.")
+      .label("FILE");
   cli.option("--input", given.input,
              "An npz file with an array for each input, under its name; or for each input a "
              "picture or an .npy file; or a folder of which each file is one sample. Arrays are "
@@ -104,7 +107,6 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.maxPixels(request.maxPixels);
   cli.json(request.json);
   cli.numThreads(request.numThreads);
-  cli.unavailable("--weight", true, "it belongs to Caffe models");
   cli.unavailable("--decrypt_lib", true);
   cli.unavailable("--cuda", false);
   cli.withoutEffect("--debug", false, "there are no intermediate files to keep");

@@ -36,6 +36,8 @@ struct Sample {
 /// What the command line asks for.
 struct Request {
   std::string model;
+  /// The weights of a source model whose format has them apart.
+  std::string weights;
   /// One at least; the model is loaded once for all of them.
   std::vector<Sample> samples;
   /// How pictures become inputs, where the user says so.
@@ -96,6 +98,7 @@ inline Expected<void> checkFiles(const Request &request, std::span<const std::st
   RunFiles files;
   files.reads("--model", request.model);
   files.reads("--model", others);
+  files.reads("--weight", request.weights);
   for (const Sample &sample : request.samples) {
     files.reads("--input", sample.files);
     files.writes("--output", sample.output);

@@ -54,6 +54,7 @@ Expected<void> ModuleRun::checkRequest() const {
   const bool isSource = kind == NetworkKind::Source;
   const std::pair<const char *, bool> ofModelFiles[] = {
       {"--net", !request.net.empty()},
+      {"--weight", !request.weights.empty() && !isSource},
       {"--out_fixed", request.outFixed && isSource},
       {"--profile", request.profile},
       {"--profile_host", request.profileHost},
@@ -68,7 +69,11 @@ Expected<void> ModuleRun::loadSource() {
   Expected<const Frontend *> frontend = frontendOfContents(request.model);
   if (!frontend)
     return propagate(frontend);
-  Expected<std::unique_ptr<SourceModel>> model = (*frontend)->open(request.model);
+  if (Expected<void> checked = checkWeights((*frontend)->format(), "--weight", request.weights);
+      !checked)
+    return checked;
+  Expected<std::unique_ptr<SourceModel>> model =
+      (*frontend)->open({request.model, request.weights});
   if (!model)
     return propagate(model);
   Expected<mlir::OwningOpRef<mlir::ModuleOp>> imported =

@@ -52,7 +52,6 @@ void print(const ModelTransformOptions &options, const ModelTransformSummary &su
 void declareOthers(CommandLine &cli) {
   const std::string open =
       "dimensions that neither the network nor --input_shapes states stay open";
-  cli.unavailable("--model_data", true, "it belongs to Caffe models");
   cli.unavailable("--dynamic", false, open);
   cli.unavailable("--dynamic_shape_input_names", true, open);
   cli.unavailable("--not_inference", false, "without --test_input nothing is run");
@@ -77,6 +76,9 @@ Expected<int> transform(std::span<const std::string> arguments) {
   cli.option("--model_def", options.modelDef, "The network: " + knownFormats() + ".")
       .label("FILE")
       .required();
+  cli.option("--model_data", options.modelData,
+             "The weights of a network whose format has them apart, such as a .caffemodel file.")
+      .label("FILE");
   cli.option("--mlir", options.mlir,
              "The module to write; the other files, named after the model, come beside it.")
       .label("FILE.mlir")
@@ -103,11 +105,12 @@ Expected<int> transform(std::span<const std::string> arguments) {
       .shownDefault("NAME_top_outputs.npz")
       .group(validation);
   cli.option("--test_reference", options.testReference,
-             "What the tensors should be. Without it ONNX Runtime computes that, where python3 has "
-             "it, else the network before optimization.")
+             "What the tensors should be. Without it the runtime of the network's format computes "
+             "that, where python3 has it, else the network before optimization.")
       .label("FILE.npz")
       .group(validation);
-  cli.option("--python", options.python, "The Python that is asked for ONNX Runtime.")
+  cli.option("--python", options.python,
+             "The Python that is asked for that runtime, such as ONNX Runtime or OpenCV.")
       .label("FILE")
       .shownDefault("python3 on the path, or .venv of the source tree")
       .group(validation);
@@ -130,6 +133,8 @@ Expected<int> transform(std::span<const std::string> arguments) {
     Expected<ModelTransformSummary> summary = transformModel(options);
     if (!summary)
       return propagate(summary);
+    for (const std::string &note : summary->modelNotes)
+      reportNote(kToolName, note);
     if (!summary->inputNote.empty())
       reportNote(kToolName, summary->inputNote);
     if (json != "-")

@@ -85,6 +85,8 @@ Expected<void> ModelTransform::checkOptions() {
   if (!found)
     return propagate(found);
   frontend = *found;
+  if (auto checked = checkWeights(frontend->format(), "--model_data", options.modelData); !checked)
+    return checked;
   name = options.modelName.empty() ? std::filesystem::path(options.modelDef).stem().string()
                                    : options.modelName;
   if (auto checked = checkName(name); !checked)
@@ -110,6 +112,7 @@ Expected<void> ModelTransform::checkOptions() {
 /// Before anything is read: none of the files to write is one of those to read.
 Expected<void> ModelTransform::checkFiles() {
   runFiles.reads("--model_def", options.modelDef);
+  runFiles.reads("--model_data", options.modelData);
   runFiles.reads("--test_input", options.testInput);
   runFiles.reads("--test_reference", options.testReference);
   runFiles.writes("--mlir", options.mlir);
@@ -130,10 +133,12 @@ Expected<void> ModelTransform::checkFiles() {
 }
 
 Expected<void> ModelTransform::importModel() {
-  Expected<std::unique_ptr<SourceModel>> opened = frontend->open(options.modelDef);
+  Expected<std::unique_ptr<SourceModel>> opened =
+      frontend->open({options.modelDef, options.modelData});
   if (!opened)
     return propagate(opened);
   model = std::move(*opened);
+  summary.modelNotes = model->notes();
   importOptions = {name, paths->originWeights(), options.inputShapes, options.inputTypes,
                    options.outputNames};
   Expected<OwningOpRef<ModuleOp>> imported = model->import(*context, importOptions);

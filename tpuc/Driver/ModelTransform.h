@@ -19,6 +19,8 @@ namespace tpuc {
 /// What `model_transform` is asked for; see its --help.
 struct ModelTransformOptions {
   std::string modelDef;
+  /// The weights, for formats that have them apart.
+  std::string modelData;
   /// Empty: the name of the file.
   std::string modelName;
   std::string mlir;
@@ -55,6 +57,8 @@ struct ModelTransformSummary {
   std::string note;
   /// What the user should know of the test input, or nothing.
   std::string inputNote;
+  /// What of the network was left out, a line each.
+  std::vector<std::string> modelNotes;
   std::optional<ComparisonReport> report;
 
   nlohmann::ordered_json toJson() const;

@@ -29,6 +29,8 @@ struct SourceFormat {
   std::span<const std::string_view> endings;
   /// Whether a file that begins with these bytes (4096, or all of a shorter file) can be one.
   bool (*beginsLike)(std::span<const std::byte> beginning);
+  /// A file of the weights, in errors: `a .caffemodel file`. Empty where models hold their own.
+  std::string_view weights = {};
 };
 
 /// How many bytes of a file SourceFormat::beginsLike is asked about.

@@ -17,6 +17,7 @@ SourceModel::~SourceModel() = default;
 Frontend::~Frontend() = default;
 
 std::vector<std::string> SourceModel::otherFiles() const { return {}; }
+std::vector<std::string> SourceModel::notes() const { return {}; }
 
 Expected<std::vector<OutputFile>> SourceModel::writeOptimized(const std::string &,
                                                               const ImportOptions &,
@@ -34,6 +35,14 @@ Expected<OutputFile> SourceModel::reference(const ReferenceRequest &request) con
 static const Frontend *frontendOf(const SourceFormat &format) {
   return *std::ranges::find(frontends(), &format,
                             [](const Frontend *frontend) { return &frontend->format(); });
+}
+
+Expected<void> tpuc::checkWeights(const SourceFormat &format, const std::string &option,
+                                  const std::string &weights) {
+  if (weights.empty() || !format.weights.empty())
+    return {};
+  return makeError(option, "'" + weights + "' is of no use for " + std::string(format.description),
+                   "none: the model holds its weights");
 }
 
 Expected<const Frontend *> tpuc::frontendOfName(const std::string &path) {

@@ -21,6 +21,13 @@
 
 namespace tpuc {
 
+/// The files of a model.
+struct SourceFiles {
+  std::string model;
+  /// The weights, for formats that have them apart; empty where none were given.
+  std::string weights;
+};
+
 /// A run of a model by the runtime that its format is known for.
 struct ReferenceRequest {
   /// The file to run: the model, or what `writeOptimized` made of it for other input shapes.
@@ -51,6 +58,10 @@ public:
   /// The files besides its own that the model has read so far: those of its external data.
   virtual std::vector<std::string> otherFiles() const;
 
+  /// What of the model was left out because it means nothing at inference, or is not known: a line
+  /// each, for users.
+  virtual std::vector<std::string> notes() const;
+
   /// Writes the part of the model that `options.outputNames` need in its own format to `path`, with
   /// `options.inputShapes` and with constants where `constants` has some. Gives the complete files,
   /// the model first, to be committed by the caller; none where the format has no writer.
@@ -70,12 +81,16 @@ class Frontend {
 public:
   virtual ~Frontend();
   virtual const SourceFormat &format() const = 0;
-  /// Errors: the file cannot be read, or is no model of the format.
-  virtual Expected<std::unique_ptr<SourceModel>> open(const std::string &path) const = 0;
+  /// Errors: a file cannot be read, or is no model of the format, or no weights of it.
+  virtual Expected<std::unique_ptr<SourceModel>> open(const SourceFiles &files) const = 0;
 };
 
 /// The front end of each folder, as sourceFormats(). Written by CMake.
 std::span<const Frontend *const> frontends();
+
+/// Errors: `weights`, which `option` names, are given for a model of `format`, which has its own.
+Expected<void> checkWeights(const SourceFormat &format, const std::string &option,
+                            const std::string &weights);
 
 /// The front end for the file `path`, by the ending of its name. Errors: as formatOfName.
 Expected<const Frontend *> frontendOfName(const std::string &path);

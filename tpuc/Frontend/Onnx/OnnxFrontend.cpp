@@ -38,15 +38,11 @@ public:
   std::string_view referenceName() const override { return "ONNX Runtime"; }
 
   Expected<OutputFile> reference(const ReferenceRequest &request) const override {
-    OnnxRuntimeRequest order;
-    order.model = request.model;
-    order.inputs = request.inputs;
-    order.python = request.python;
-    order.numThreads = request.numThreads;
+    std::vector<std::string> tensors;
     for (const std::string &tensor : model.innerTensors())
       if (request.tensors.contains(tensor))
-        order.tensors.push_back(tensor);
-    return runOnnxRuntime(order, request.scratch + ".onnxruntime");
+        tensors.push_back(tensor);
+    return runOnnxRuntime(request, tensors);
   }
 
 private:
@@ -57,8 +53,8 @@ class OnnxFrontend : public Frontend {
 public:
   const SourceFormat &format() const override { return describeFormat(); }
 
-  Expected<std::unique_ptr<SourceModel>> open(const std::string &path) const override {
-    Expected<OnnxModel> model = OnnxModel::open(path);
+  Expected<std::unique_ptr<SourceModel>> open(const SourceFiles &files) const override {
+    Expected<OnnxModel> model = OnnxModel::open(files.model);
     if (!model)
       return propagate(model);
     return std::make_unique<OnnxSourceModel>(std::move(*model));

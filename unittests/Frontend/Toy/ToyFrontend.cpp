@@ -186,7 +186,8 @@ class ToyFrontend : public Frontend {
 public:
   const SourceFormat &format() const override { return describeFormat(); }
 
-  Expected<std::unique_ptr<SourceModel>> open(const std::string &path) const override {
+  Expected<std::unique_ptr<SourceModel>> open(const SourceFiles &files) const override {
+    const std::string &path = files.model;
     Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
     if (!file)
       return propagate(file);
