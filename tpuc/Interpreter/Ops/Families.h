@@ -17,6 +17,7 @@ namespace tpuc::ops {
 std::span<const OpEvaluator> attentionOps();
 std::span<const OpEvaluator> binaryOps();
 std::span<const OpEvaluator> convolutionOps();
+std::span<const OpEvaluator> detectionOps();
 std::span<const OpEvaluator> indexOps();
 std::span<const OpEvaluator> matrixOps();
 std::span<const OpEvaluator> movementOps();
