@@ -85,10 +85,10 @@ private:
 std::string channelFile(const std::string &table);
 /// Under which name the digest of that table lies there.
 inline constexpr const char *kTableDigest = ":table_sha256";
-/// 32 bytes as u8: the SHA-256 of the names, minima and maxima of the table's tensors. Thresholds are
-/// left out, so that a table may be edited: the figures do not depend on them. Two runs on other
-/// samples or networks give other digests. The table is one that was read, whose numbers are those
-/// of its text.
+/// 32 bytes as u8: the SHA-256 of the names, minima and maxima of the table's tensors. Thresholds
+/// are left out, so that a table may be edited: the figures do not depend on them. Two runs on
+/// other samples or networks give other digests. The table is one that was read, whose numbers are
+/// those of its text.
 Tensor tableDigest(const CalibrationTable &table);
 /// Under which name the covariances of the tensor `name` lie there.
 std::string covariancesName(const std::string &name);

@@ -21,14 +21,14 @@ using namespace tpuc;
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r";
+constexpr std::string_view kAround = " \t\r";
 constexpr std::string_view kLocation = "loc(";
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
+std::string_view withoutBlanks(std::string_view text) {
+  const size_t begin = text.find_first_not_of(kAround);
   if (begin == std::string_view::npos)
     return "";
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+  return text.substr(begin, text.find_last_not_of(kAround) - begin + 1);
 }
 
 /// The string that `text` begins with, behind its first quote, without escapes (`\"`, `\0A`). What
@@ -99,12 +99,12 @@ std::optional<std::string_view> lastLocation(std::string_view line) {
 template <typename Function> void forEachLine(std::string_view text, const Function &function) {
   while (!text.empty()) {
     const size_t size = std::min(text.size(), text.find('\n'));
-    function(trimmed(text.substr(0, size)));
+    function(withoutBlanks(text.substr(0, size)));
     text.remove_prefix(std::min(text.size(), size + 1));
   }
 }
 
-/// Whether a line is that of an op that makes a tensor of others: `%4 = "top.Conv"(%1, %2) ...`.
+/// Whether a line is that of an op that makes a tensor of others: `%4 = "DIALECT.OP"(%1, %2) ...`.
 /// Weights have no operands.
 bool makesTensor(std::string_view line) {
   constexpr std::string_view kOp = " = \"";

@@ -324,10 +324,10 @@ Change changeLines(Text &text) {
   }
 }
 
-using Mutation = Change (*)(Text &text);
-constexpr Mutation kMutations[] = {changeNumber, changeNumber, changeNumber,   changeToken,
-                                   changeToken,  changeString, removeToken,    doubleToken,
-                                   swapTokens,   changeLines,  changeBrackets, changeBrackets};
+using TextMutation = Change (*)(Text &text);
+constexpr TextMutation kTextMutations[] = {
+    changeNumber, changeNumber, changeNumber, changeToken, changeToken,    changeString,
+    removeToken,  doubleToken,  swapTokens,   changeLines, changeBrackets, changeBrackets};
 
 } // namespace
 
@@ -362,7 +362,7 @@ Change mutateText(std::string &text, const Vocabulary &vocabulary, uint64_t seed
   Random random(seed);
   Tokens tokens = tokensOf(text);
   Text changed{tokens, vocabulary, random};
-  Change change = random.of(kMutations)(changed);
+  Change change = random.of(kTextMutations)(changed);
   text = joined(tokens);
   return change;
 }
