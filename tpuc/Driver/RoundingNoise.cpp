@@ -197,7 +197,9 @@ double marginOf(int64_t count) {
 }
 
 /// Adds the squares of the finite differences of `other` from `plain`, both f32, times `share`.
-void addSquares(const Tensor &other, const Tensor &plain, float share,
+/// Where roundings alone make infinities or NaN of finite numbers (`isNoise`), these may be
+/// anything: their own squares are added.
+void addSquares(const Tensor &other, const Tensor &plain, float share, bool isNoise,
                 std::vector<float> &squares) {
   const Tensor floats = convert(other, DataType::F32);
   const std::span<const float> x = floats.data<float>();
@@ -205,6 +207,8 @@ void addSquares(const Tensor &other, const Tensor &plain, float share,
   for (size_t i = 0; i < squares.size(); ++i)
     if (std::isfinite(x[i]) && std::isfinite(y[i]))
       squares[i] += share * (x[i] - y[i]) * (x[i] - y[i]);
+    else if (isNoise && std::isfinite(y[i]))
+      squares[i] += share * y[i] * y[i];
 }
 
 /// The squares of an output's errors, and of what roundings move its elements by.
@@ -214,9 +218,9 @@ public:
       : shape(plain.shape()), errors(static_cast<size_t>(plain.numElements())),
         noises(errors.size()) {
     const Tensor wanted = convert(plain, DataType::F32);
-    addSquares(made, wanted, 1, errors);
+    addSquares(made, wanted, 1, /*isNoise=*/false, errors);
     for (const Tensor &other : moved)
-      addSquares(other, wanted, 1.0F / static_cast<float>(moved.size()), noises);
+      addSquares(other, wanted, 1.0F / static_cast<float>(moved.size()), /*isNoise=*/true, noises);
   }
 
   /// Why the elements from `begin` to `end` along `axis`, or one slice of them along an axis, are
@@ -319,7 +323,7 @@ double RoundingNoise::moved(const std::string &name) const {
       norm += double(value) * double(value);
   std::vector<float> squares(static_cast<size_t>(plain.numElements()));
   for (const Tensor &other : found->second.moved)
-    addSquares(other, plain, 1.0F / kRuns, squares);
+    addSquares(other, plain, 1.0F / kRuns, /*isNoise=*/true, squares);
   double sum = 0;
   for (float square : squares)
     sum += double(square);
