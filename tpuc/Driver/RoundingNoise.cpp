@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Convert.h"
@@ -54,11 +55,34 @@ int64_t elementsOf(mlir::Value value) {
   return type && type.hasStaticShape() ? type.getNumElements() : 0;
 }
 
+/// How many elements of a row a softmax or a norm of layers adds up; 1 of other ops.
+int64_t termsOfRow(mlir::Operation *op) {
+  const auto extentsFrom = [&](int64_t axis, bool isOne) -> int64_t {
+    auto type = mlir::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+    if (!type || !type.hasStaticShape())
+      return 1;
+    const int64_t first = axis < 0 ? axis + type.getRank() : axis;
+    int64_t terms = 1;
+    for (int64_t dim = first; dim < (isOne ? first + 1 : type.getRank()); ++dim)
+      terms *= type.getDimSize(dim);
+    return terms;
+  };
+  if (auto softmax = mlir::dyn_cast<tpu::SoftmaxOp>(op))
+    return extentsFrom(static_cast<int64_t>(softmax.getAxis()), true);
+  if (auto norm = mlir::dyn_cast<tpu::LayerNormOp>(op))
+    return extentsFrom(static_cast<int64_t>(norm.getAxis()), false);
+  if (auto norm = mlir::dyn_cast<tpu::RMSNormOp>(op))
+    return extentsFrom(static_cast<int64_t>(norm.getAxis()), false);
+  if (mlir::isa<tpu::GroupNormOp, tpu::InstanceNormOp>(op))
+    return extentsFrom(2, false);
+  return 1;
+}
+
 /// The root of the number of terms that are added up in an element of `result`. Of a product of two
 /// tensors, that is from their sizes: |A| |B| / |result| is the square of the number, or more.
 double rootOfTerms(mlir::Operation *op, mlir::Value result) {
   const auto made = static_cast<double>(std::max<int64_t>(elementsOf(result), 1));
-  double most = 1;
+  auto most = static_cast<double>(termsOfRow(op));
   double product = op->hasTrait<traits::Product>() ? 1 : 0;
   int numTensors = 0;
   for (mlir::Value operand : op->getOperands()) {

@@ -5,9 +5,10 @@
 // 40 input channels are two blocks of 32; 8 output channels have a lane each.
 // CHECK-DAG: %[[PACKED:.*]] = "top.Weight"() : () -> tensor<8x576xf16> loc("w_f16_packed")
 // CHECK-DAG: "tpu.Unpack"(%[[PACKED]]) {blocks = [8, 1, 2, 3, 3, 32], order = [1, 0, 2, 5, 3, 4], padded = [8, 64, 3, 3]} : (tensor<8x576xf16>) -> tensor<8x40x3x3xf16> loc("w_f16")
-// A depthwise filter of 80 channels: two for each of 64 lanes. Its bias has the type of the input.
+// A depthwise filter of 80 channels: two for each of 64 lanes. Its bias is F32, as its sums
+// are until they are rounded.
 // CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [64, 2, 1, 3, 3, 1], order = [1, 0, 2, 5, 3, 4], padded = [128, 1, 3, 3]} : (tensor<64x18xf16>) -> tensor<80x1x3x3xf16> loc("d_f16")
-// CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [64, 2], order = [1, 0], padded = [128]} : (tensor<64x2xf16>) -> tensor<80xf16> loc("e")
+// CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [64, 2], order = [1, 0], padded = [128]} : (tensor<64x2xf32>) -> tensor<80xf32> loc("e")
 // 100 output channels with long rows stand one after the other.
 // CHECK-DAG: "tpu.Unpack"(%{{.*}}) {blocks = [100, 1, 2, 2, 32], order = [0, 1, 4, 2, 3], padded = [100, 32, 2, 2]} : (tensor<100x128xf16>) -> tensor<100x1x2x2xf16> loc("v_f16")
 // Two layers read the same filter.
