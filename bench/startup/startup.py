@@ -33,6 +33,7 @@ MISSING = {
     "model_transform": "--model_def none.onnx --mlir out.mlir",
     "npz_tool": "list none.npz",
     "run_calibration": "none.mlir --dataset none -o out",
+    "tpuc-caffe": "none.prototxt",
     "tpuc-onnx": "none.onnx",
     "tpuc-opt": "none.mlir",
 }

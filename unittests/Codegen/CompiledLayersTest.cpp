@@ -417,7 +417,8 @@ const std::vector<Layer> kLayers = {
     {"MatMulOfTurnedLeft", [](Sketch &s) { drawTensorProduct(s, true, false); }},
     {"MatMulOfTurnedRight", [](Sketch &s) { drawTensorProduct(s, false, true); }},
     {"Attention", drawAttention},
-    {"AttentionOfHeads", drawAttentionOfHeads},
+    // In F16 beside integers, whose sums are in F32 in another order than in the interpreter.
+    {"AttentionOfHeads", drawAttentionOfHeads, true},
     {"FeedForward", drawFeedForward},
     {"SoftmaxBetweenProducts", drawWeighedMeans},
     {"SliceOfColumns",
