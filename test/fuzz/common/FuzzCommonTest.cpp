@@ -140,13 +140,13 @@ TEST(Guard, EachCaseOfAProcessHasItsOwnTime) {
     while (std::clock() < end)
       ;
   };
-  const Limits limits{.seconds = 1};
-  // Nearly two seconds in all, but never more than one at a time.
+  const Limits limits{.seconds = 2, .patience = 100};
+  // More than three seconds in all, but never more than two at a time.
   const Outcome patient = outcomeOfWork(
       [&](const Notes &) {
         for (int i = 0; i < 3; ++i) {
           beginCase(limits);
-          spin(0.6);
+          spin(1.1);
         }
       },
       limits);

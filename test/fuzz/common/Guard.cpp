@@ -66,7 +66,7 @@ void limitTime(const Limits &limits) {
   // The soft limit alone, which may be raised again.
   const rlimit processor{used + (hasRest ? 1 : 0) + limits.seconds, RLIM_INFINITY};
   ::setrlimit(RLIMIT_CPU, &processor);
-  ::alarm(4 * limits.seconds);
+  ::alarm(limits.patience * limits.seconds);
 }
 
 void setLimits(const Limits &limits) {

@@ -19,8 +19,10 @@
 namespace tpuc::fuzz {
 
 struct Limits {
-  /// Of the processor; on the wall, which other work slows down, four times as many.
+  /// Of the processor.
   unsigned seconds = 20;
+  /// On the wall, which other work slows down: so many times as many.
+  unsigned patience = 4;
   /// Of the address space, above what the process has to begin with.
   uint64_t bytes = uint64_t{2} << 30;
 };
