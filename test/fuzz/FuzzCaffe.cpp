@@ -45,9 +45,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   float sum = 0;
   weights->forEach([&](const std::string &, const std::vector<Blob> &blobs) {
-    for (const Blob &blob : blobs)
-      for (float each : weights->read(blob, blob.dims).data<float>())
+    for (const Blob &blob : blobs) {
+      const Tensor tensor = weights->read(blob, blob.dims);
+      for (float each : tensor.data<float>())
         sum += each;
+    }
   });
   volatile float sink = sum;
   (void)sink;

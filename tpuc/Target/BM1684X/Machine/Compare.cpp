@@ -198,6 +198,12 @@ Expected<Step> prepareVector(const Decoded &decoded) {
                     decoded.flag(Field::Opd1Sign));
   plan.resultSigned = plan.a.isSigned || plan.b.isSigned || plan.op == RowOp::Sub;
   plan.chunkWidth = static_cast<int64_t>(decoded.get(Field::Opd0W));
+  // The elements of the first operand lie in lines of so many.
+  const int64_t last = plan.result.shape[0] - 1;
+  if (plan.chunkWidth < 1 ||
+      (plan.a.view && (last / plan.chunkWidth >= plan.a.view->shape[1] ||
+                       std::min(last, plan.chunkWidth - 1) >= plan.a.view->shape[3])))
+    return decoded.unsupported("fewer elements in the first operand than results");
   bool isFloat = isFloatPrec(plan.a.prec);
   if (isFloat != isFloatPrec(plan.b.prec) || isFloat != isFloatPrec(plan.result.prec) ||
       (isFloat && (plan.a.prec != plan.b.prec || plan.a.prec != plan.result.prec)))

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Support/Sizes.h"
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
 
 #include <fmt/format.h>
@@ -111,6 +112,10 @@ Expected<OperandList> gatherScatter(GdmaReader &r) {
   if (moved != count)
     return r.error(fmt::format("{} rows for {} indices", moved, count), "as many");
   const bool hasStrides = command.get(Field::StrideEnable) != 0;
+  for (int64_t rows : {r.srcShape[2], r.dstShape[2], count})
+    if (Count(rows) * c * std::max<int64_t>(width, 1) > kMostExtent)
+      return r.error(fmt::format("{} rows of {} elements in {} channels", rows, width, c),
+                     "at most 2^40 elements");
   const auto viewOf = [&](uint64_t address, Prec prec, const Extents &shape, int64_t cStride,
                           int64_t hStride) {
     Extents stride = {0, cStride, hStride, 1};
