@@ -161,10 +161,10 @@ Change repeatBytes(std::string &bytes, const std::string &, Random &random) {
           "bytes repeated"};
 }
 
-using ByteMutation = Change (*)(std::string &bytes, const std::string &other, Random &random);
-constexpr ByteMutation kByteMutations[] = {flipBit,     flipBit,    setByte,   setByte,
-                                           setInteger,  setInteger, cutOff,    removeBytes,
-                                           insertBytes, splice,     moveBytes, repeatBytes};
+using Mutation = Change (*)(std::string &bytes, const std::string &other, Random &random);
+constexpr Mutation kMutations[] = {flipBit,     flipBit,    setByte,   setByte,
+                                   setInteger,  setInteger, cutOff,    removeBytes,
+                                   insertBytes, splice,     moveBytes, repeatBytes};
 
 } // namespace
 
@@ -173,7 +173,7 @@ Change mutateBytes(std::string &bytes, const std::string &other, uint64_t seed) 
   Random random(seed);
   if (bytes.empty())
     return insertBytes(bytes, other, random);
-  return random.of(kByteMutations)(bytes, other, random);
+  return random.of(kMutations)(bytes, other, random);
 }
 
 } // namespace tpuc::fuzz
