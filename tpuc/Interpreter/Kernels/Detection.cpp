@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Detection.h"
+#include "tpuc/Interpreter/Kernels/Boxes.h"
 
 #include <algorithm>
 #include <array>
@@ -18,47 +19,27 @@ namespace tpuc::kernels {
 
 namespace {
 
-struct Corners {
-  float left, top, right, bottom;
-
-  float width() const { return right - left; }
-  float height() const { return bottom - top; }
-  /// Of a box whose corners are turned it is 0.
-  float area() const { return right < left || bottom < top ? 0 : width() * height(); }
-};
-
-/// The area of the intersection divided by that of the union.
-float sharedPart(const Corners &a, const Corners &b) {
-  if (b.left > a.right || b.right < a.left || b.top > a.bottom || b.bottom < a.top)
-    return 0;
-  const Corners common = {std::max(a.left, b.left), std::max(a.top, b.top),
-                          std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
-  const float area = common.area();
-  const float both = a.area() + b.area() - area;
-  return both > 0 ? area / both : 0;
-}
-
 /// e to the power of x, rounded once: the same on all processors.
 float exponential(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
 
-Corners moved(const Corners &prior, const float *variance, const float *by, BoxCode code) {
+/// `prior`, moved by the numbers `by` of its edges (left, top, right, bottom) or its centre and
+/// size.
+Box moved(const Box &prior, const float *variance, const float *by, BoxCode code) {
   const std::array<float, 4> step = {variance[0] * by[0], variance[1] * by[1], variance[2] * by[2],
                                      variance[3] * by[3]};
-  switch (code) {
-  case BoxCode::Corner:
-    return {prior.left + step[0], prior.top + step[1], prior.right + step[2],
-            prior.bottom + step[3]};
-  case BoxCode::CornerSize:
-    return {prior.left + step[0] * prior.width(), prior.top + step[1] * prior.height(),
-            prior.right + step[2] * prior.width(), prior.bottom + step[3] * prior.height()};
-  case BoxCode::CenterSize:
-    break;
+  if (code == BoxCode::CenterSize) {
+    const float x = step[0] * prior.width() + (prior.left + prior.right) / 2;
+    const float y = step[1] * prior.height() + (prior.top + prior.bottom) / 2;
+    const float width = exponential(step[2]) * prior.width();
+    const float height = exponential(step[3]) * prior.height();
+    return {y - height / 2, x - width / 2, y + height / 2, x + width / 2};
   }
-  const float x = step[0] * prior.width() + (prior.left + prior.right) / 2;
-  const float y = step[1] * prior.height() + (prior.top + prior.bottom) / 2;
-  const float width = exponential(step[2]) * prior.width();
-  const float height = exponential(step[3]) * prior.height();
-  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+  // Corners move by numbers, or by those times the prior's own extents.
+  const bool isSized = code == BoxCode::CornerSize;
+  const float width = isSized ? prior.width() : 1;
+  const float height = isSized ? prior.height() : 1;
+  return {prior.top + step[1] * height, prior.left + step[0] * width,
+          prior.bottom + step[3] * height, prior.right + step[2] * width};
 }
 
 struct Found {
@@ -87,13 +68,13 @@ public:
     return std::move(found);
   }
 
-  Corners box(int64_t index, int64_t label) const {
+  Box box(int64_t index, int64_t label) const {
     const auto at = static_cast<size_t>(index * 4);
     const float *prior = priors.data() + at;
     static constexpr float kOnes[] = {1, 1, 1, 1};
     const float *variance = params.varianceInTarget ? kOnes : prior + boxes * 4;
     const int64_t place = params.shareLocation ? index : index * params.classes + label;
-    return moved({prior[0], prior[1], prior[2], prior[3]}, variance, location.data() + place * 4,
+    return moved({prior[1], prior[0], prior[3], prior[2]}, variance, location.data() + place * 4,
                  params.code);
   }
 
@@ -110,13 +91,13 @@ private:
       candidates.resize(static_cast<size_t>(params.topK));
     float threshold = params.nmsThreshold;
     constexpr float kLeastThreshold = 0.5F;
-    std::vector<Corners> kept;
+    std::vector<Box> kept;
     for (const Found &candidate : candidates) {
-      const Corners corners = box(candidate.box, label);
+      const Box current = box(candidate.box, label);
       if (std::ranges::any_of(
-              kept, [&](const Corners &other) { return sharedPart(corners, other) > threshold; }))
+              kept, [&](const Box &other) { return overlap(current, other) > threshold; }))
         continue;
-      kept.push_back(corners);
+      kept.push_back(current);
       found.push_back(candidate);
       if (params.eta < 1 && threshold > kLeastThreshold)
         threshold *= params.eta;
@@ -206,7 +187,7 @@ void detectionOutput(const Tensor &location, const Tensor &confidence, const Ten
     ItemDetector detector(params, locations.subspan(item * numLocations, numLocations),
                           scores.subspan(item * numScores, numScores), priors.data<float>());
     for (const Found &each : detector.run()) {
-      const Corners box = detector.box(each.box, each.label);
+      const Box box = detector.box(each.box, each.label);
       const std::array<float, kColumns> row = {static_cast<float>(item),
                                                static_cast<float>(each.label),
                                                each.score,

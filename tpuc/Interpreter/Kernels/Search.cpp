@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Search.h"
 #include "tpuc/Interpreter/Kernels/Blocks.h"
+#include "tpuc/Interpreter/Kernels/Boxes.h"
 #include "tpuc/Interpreter/Kernels/Parallel.h"
 
 #include <algorithm>
@@ -213,12 +214,6 @@ UniqueResult unique(const Tensor &input, std::optional<int64_t> axis, bool sorte
 
 namespace {
 
-struct Box {
-  float top, left, bottom, right;
-
-  float area() const { return (bottom - top) * (right - left); }
-};
-
 Box readBox(const float *from, bool isCenter) {
   if (isCenter)
     return {from[1] - from[3] / 2, from[0] - from[2] / 2, from[1] + from[3] / 2,
@@ -226,16 +221,6 @@ Box readBox(const float *from, bool isCenter) {
   // Any two opposite corners.
   return {std::min(from[0], from[2]), std::min(from[1], from[3]), std::max(from[0], from[2]),
           std::max(from[1], from[3])};
-}
-
-/// The area of the intersection divided by that of the union; 0 if a box is empty.
-float overlap(const Box &a, const Box &b) {
-  const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
-  const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  if (height <= 0 || width <= 0 || a.area() <= 0 || b.area() <= 0)
-    return 0;
-  const float common = height * width;
-  return common / (a.area() + b.area() - common);
 }
 
 } // namespace
