@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelDeploy.h"
-#include "tpuc/Calibration/Calibrate.h"
 #include "tpuc/Calibration/ChannelStatistics.h"
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
@@ -22,7 +21,6 @@
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/NetworkInputs.h"
-#include "tpuc/Support/Npz.h"
 #include "tpuc/Support/RunFiles.h"
 #include "tpuc/Target/Registry.h"
 
@@ -231,22 +229,6 @@ Expected<void> ModelDeploy::readTop() {
   return {};
 }
 
-/// What the user should know of the file of channels beside `table`, or nothing.
-static std::string channelNote(const std::string &table, ModuleOp module) {
-  const bool isRead =
-      module.walk([](Operation *op) { return WalkResult(failure(summedAxis(op).has_value())); })
-          .wasInterrupted();
-  if (!isRead)
-    return {};
-  const std::string path = channelFile(table);
-  if (!std::filesystem::exists(path))
-    return path + ": is missing, so nothing is known of single channels";
-  const Expected<NpzReader> file = NpzReader::open(path);
-  return file && !file->contains(kTableDigest)
-             ? path + ": does not say which calibration table it belongs to"
-             : "";
-}
-
 Expected<std::vector<InputSpec>> ModelDeploy::inputSpecs() const {
   Expected<std::vector<InputSpec>> specs = networkInputs(*top.module);
   if (!specs)
@@ -309,9 +291,6 @@ Expected<void> ModelDeploy::lower() {
   Expected<Network> network = lowerAs(lowering, &remarks);
   if (!network)
     return propagate(network);
-  if (!lowering.calibrationTable.empty())
-    if (std::string note = channelNote(lowering.calibrationTable, *top.module); !note.empty())
-      remarks.push_back(std::move(note));
   summary.tableNote = fmt::format("{}", fmt::join(remarks, "; "));
   if (Expected<void> checked = checkTensorsFit(*network->module, *target); !checked)
     return checked;

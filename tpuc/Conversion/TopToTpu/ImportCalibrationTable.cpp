@@ -96,15 +96,24 @@ Expected<void> checkTable(const NpzReader &file, const std::string &path, const 
 }
 
 /// Notes what is known of the channels that products read, where the table of `digest` has a file
-/// beside it.
-Expected<void> importChannels(func::FuncOp main, const std::string &path, const Tensor &digest) {
-  if (!std::filesystem::exists(path))
+/// beside it. Remarks that there is none, or that it does not say whose it is.
+Expected<void> importChannels(ModuleOp module, const std::string &path, const Tensor &digest) {
+  const bool isRead =
+      module.walk([](Operation *op) { return WalkResult(failure(summedAxis(op).has_value())); })
+          .wasInterrupted();
+  if (!std::filesystem::exists(path)) {
+    if (isRead)
+      module.emitRemark(path + ": is missing, so nothing is known of single channels");
     return {};
+  }
   Expected<NpzReader> file = NpzReader::open(path);
   if (!file)
     return propagate(file);
+  if (isRead && !file->contains(kTableDigest))
+    module.emitRemark(path + ": does not say which calibration table it belongs to");
   if (Expected<void> checked = checkTable(*file, path, digest); !checked)
     return checked;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
   for (Operation &op : main.front().without_terminator()) {
     const std::optional<int64_t> axis = summedAxis(&op);
     auto operand = axis ? dyn_cast<OpResult>(op.getOperand(0)) : OpResult();
@@ -164,7 +173,7 @@ struct ImportCalibrationTablePass
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
             cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
-    return importChannels(module.lookupSymbol<func::FuncOp>("main"), channelFile(file), digest);
+    return importChannels(module, channelFile(file), digest);
   }
 
   void runOnOperation() override {

@@ -26,11 +26,11 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
     The element type of each f32 tensor that the table `file` names becomes `!quant.calibrated`:
     from -threshold to threshold, or with `asymmetric` from the smallest to the largest value.
     `module.state` becomes TOP_CALIBRATED. Every tensor that ops of `main` make must have a line,
-    and every line a tensor; names and lines that were fitted to
-    that are remarked. Where `FILE_channels.npz` lies beside the table, convolutions and
-    inner products get the means, smallest and largest numbers of the channels they read as the
-    attributes `calibration.input_means`, `calibration.input_lowest` and
-    `calibration.input_highest`, which lowering uses up.
+    and every line a tensor; names and lines that were fitted to that are remarked. Where
+    `FILE_channels.npz` lies beside the table, convolutions and inner products get the means,
+    smallest and largest numbers of the channels they read as the attributes
+    `calibration.input_means`, `calibration.input_lowest` and `calibration.input_highest`, which
+    lowering uses up.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"", "What run_calibration wrote">,
