@@ -48,6 +48,9 @@ Expected<int> runOn(const SampleArguments &given, Request &request) {
   auto backend = chooseBackend(request.model);
   if (!backend)
     return propagate(backend);
+  if (!request.weights.empty() && *backend != &sourceBackend())
+    return makeError("--weight", "is of no use for " + request.model,
+                     "a source model that has its weights apart");
   if (given.isSet())
     if (auto made = makeOutputFolder(request.samples); !made)
       return propagate(made);

@@ -54,7 +54,6 @@ Expected<void> ModuleRun::checkRequest() const {
   const bool isSource = kind == NetworkKind::Source;
   const std::pair<const char *, bool> ofModelFiles[] = {
       {"--net", !request.net.empty()},
-      {"--weight", !request.weights.empty() && !isSource},
       {"--out_fixed", request.outFixed && isSource},
       {"--profile", request.profile},
       {"--profile_host", request.profileHost},
