@@ -9,6 +9,7 @@
 #include "tpuc/Driver/RoundingNoise.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -19,6 +20,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,43 +52,34 @@ uint64_t randomAt(uint64_t seed, uint64_t n) {
   return x ^ (x >> 31);
 }
 
-int64_t elementsOf(mlir::Value value) {
-  auto type = mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
-  return type && type.hasStaticShape() ? type.getNumElements() : 0;
-}
-
 /// How many elements of a row a softmax or a norm of layers adds up; 1 of other ops.
 int64_t termsOfRow(mlir::Operation *op) {
-  const auto extentsFrom = [&](int64_t axis, bool isOne) -> int64_t {
-    auto type = mlir::dyn_cast<mlir::RankedTensorType>(op->getOperand(0).getType());
-    if (!type || !type.hasStaticShape())
-      return 1;
-    const int64_t first = axis < 0 ? axis + type.getRank() : axis;
-    int64_t terms = 1;
-    for (int64_t dim = first; dim < (isOne ? first + 1 : type.getRank()); ++dim)
-      terms *= type.getDimSize(dim);
-    return terms;
+  const std::optional<top::Dims> dims = top::dimsOf(op->getOperand(0));
+  if (!dims || llvm::is_contained(*dims, top::kDynamic))
+    return 1;
+  // From the dimension `axis` on, which counts from the end where it is negative.
+  const auto from = [&](int64_t axis) {
+    return llvm::ArrayRef(*dims).drop_front(
+        static_cast<size_t>(axis < 0 ? axis + std::ssize(*dims) : axis));
   };
-  if (auto softmax = mlir::dyn_cast<tpu::SoftmaxOp>(op))
-    return extentsFrom(static_cast<int64_t>(softmax.getAxis()), true);
-  if (auto norm = mlir::dyn_cast<tpu::LayerNormOp>(op))
-    return extentsFrom(static_cast<int64_t>(norm.getAxis()), false);
-  if (auto norm = mlir::dyn_cast<tpu::RMSNormOp>(op))
-    return extentsFrom(static_cast<int64_t>(norm.getAxis()), false);
-  if (mlir::isa<tpu::GroupNormOp, tpu::InstanceNormOp>(op))
-    return extentsFrom(2, false);
-  return 1;
+  return llvm::TypeSwitch<mlir::Operation *, int64_t>(op)
+      .Case([&](tpu::SoftmaxOp softmax) { return from(softmax.getAxis()).front(); })
+      .Case<tpu::LayerNormOp, tpu::RMSNormOp>(
+          [&](auto norm) { return mlir::ShapedType::getNumElements(from(norm.getAxis())); })
+      .Case<tpu::GroupNormOp, tpu::InstanceNormOp>(
+          [&](auto) { return mlir::ShapedType::getNumElements(from(2)); })
+      .Default([](mlir::Operation *) { return 1; });
 }
 
 /// The root of the number of terms that are added up in an element of `result`. Of a product of two
 /// tensors, that is from their sizes: |A| |B| / |result| is the square of the number, or more.
 double rootOfTerms(mlir::Operation *op, mlir::Value result) {
-  const auto made = static_cast<double>(std::max<int64_t>(elementsOf(result), 1));
+  const auto made = static_cast<double>(std::max<int64_t>(top::staticElements(result), 1));
   auto most = static_cast<double>(termsOfRow(op));
   double product = op->hasTrait<traits::Product>() ? 1 : 0;
   int numTensors = 0;
   for (mlir::Value operand : op->getOperands()) {
-    const auto read = static_cast<double>(elementsOf(operand));
+    const auto read = static_cast<double>(top::staticElements(operand));
     most = std::max(most, read / made);
     // What follows the two factors is a bias.
     if (read > 0 && ++numTensors <= 2)

@@ -23,8 +23,7 @@ namespace tpuc {
 /// - floats of 16 bits or less: a quarter of the elements goes up by a unit of its last place, a
 ///   quarter goes down;
 /// - F32: by up to `kF32Units` * sqrt(k) units of 2^-24 of the element and of the tensor's root
-/// mean
-///   square, where k is the number of terms of a sum;
+///   mean square, where k is the number of terms of a sum;
 /// - integers that are made from floats: one in 1024 goes up or down by a step, at least one does.
 ///
 /// Layers that move elements, and layers between integers, move nothing by themselves. Which
