@@ -149,13 +149,14 @@ void detectionOutput(CaffeLayer &layer) {
     return layer.fail(fmt::format("its nms_param has the threshold {} and the eta {}",
                                   nms.nms_threshold(), nms.eta()),
                       "0 or more, and a number above 0 up to 1");
-  auto limit = [](bool given, int32_t value) { return given && value >= 0 ? value : -1; };
+  // No limit, and no background, are -1.
+  auto limit = [](int32_t value) { return std::max(value, -1); };
   static constexpr const char *kCodes[] = {"CORNER", "CENTER_SIZE", "CORNER_SIZE"};
   layer.emit<top::DetectionOutputOp>(
       {layer.in(0), layer.in(1), layer.in(2)},
       layer.attrs()
           .setInt("num_classes", p.num_classes())
-          .setInt("background_label_id", limit(true, p.background_label_id()))
+          .setInt("background_label_id", limit(p.background_label_id()))
           .setBool("share_location", p.share_location())
           .setBool("variance_encoded_in_target", p.variance_encoded_in_target())
           .setString("code_type", kCodes[p.code_type() - proto::PriorBoxParameter::CORNER])
@@ -163,8 +164,8 @@ void detectionOutput(CaffeLayer &layer) {
                     p.has_confidence_threshold() ? p.confidence_threshold() : kNoThreshold)
           .setFloat("nms_threshold", nms.nms_threshold())
           .setFloat("eta", nms.eta())
-          .setInt("top_k", limit(nms.has_top_k(), nms.top_k()))
-          .setInt("keep_top_k", limit(true, p.keep_top_k())));
+          .setInt("top_k", limit(nms.top_k()))
+          .setInt("keep_top_k", limit(p.keep_top_k())));
 }
 
 /// The regions of bottom 1 as [R, 5]: they come with extents of 1 behind, too.

@@ -97,12 +97,19 @@ Recurrence recurrenceOf(CaffeLayer &layer, int64_t gates, unsigned numStates, si
   return cell;
 }
 
-/// What the inputs add in step `step`, and cont as [N, 1].
-std::pair<Value, Value> stepOf(CaffeLayer &layer, const Recurrence &cell, int64_t step) {
-  Value driven = layer.part(fmt::format("driven{}", step), cell.driven, 0, step * cell.items,
-                            (step + 1) * cell.items);
-  Value cont = layer.part(fmt::format("cont{}", step), layer.in(1), 0, step, step + 1);
-  return {driven, layer.reshaped(fmt::format("cont{}_column", step), cont, {cell.items, 1})};
+/// What is added up in step `step`, called `what`: what the inputs add, and the product of
+/// `recurrent` with the state `hidden`, or with 0 where a sequence begins. And cont as [N, 1].
+std::pair<Value, Value> stepOf(CaffeLayer &layer, const Recurrence &cell, int64_t step,
+                               StringRef what, Value hidden, Value recurrent) {
+  auto named = [&](StringRef part) { return fmt::format("{}{}", part.str(), step); };
+  Value driven =
+      layer.part(named("driven"), cell.driven, 0, step * cell.items, (step + 1) * cell.items);
+  Value cont =
+      layer.reshaped(named("cont") + "_column",
+                     layer.part(named("cont"), layer.in(1), 0, step, step + 1), {cell.items, 1});
+  Value kept = layer.temp<top::MulOp>(named("kept"), {hidden, cont});
+  Value fed = product(layer, named("fed"), kept, recurrent, layer.none());
+  return {layer.temp<top::AddOp>(named(what), {driven, fed}), cont};
 }
 
 /// The results of all steps as output 0, the last states as the outputs behind it.
@@ -133,10 +140,7 @@ void lstm(CaffeLayer &layer) {
   SmallVector<Value> results;
   for (int64_t step = 0; step < cell.steps && !layer.failed(); ++step) {
     auto named = [&](const char *what) { return fmt::format("{}{}", what, step); };
-    auto [driven, cont] = stepOf(layer, cell, step);
-    Value kept = layer.temp<top::MulOp>(named("kept"), {hidden, cont});
-    Value fed = product(layer, named("fed"), kept, recurrent, layer.none());
-    Value gates = layer.temp<top::AddOp>(named("gates"), {driven, fed});
+    auto [gates, cont] = stepOf(layer, cell, step, "gates", hidden, recurrent);
     auto gate = [&](const char *what, int64_t index) {
       return layer.part(named(what), gates, 1, index * h, (index + 1) * h);
     };
@@ -169,11 +173,8 @@ void rnn(CaffeLayer &layer) {
   SmallVector<Value> results;
   for (int64_t step = 0; step < cell.steps && !layer.failed(); ++step) {
     auto named = [&](const char *what) { return fmt::format("{}{}", what, step); };
-    auto [driven, cont] = stepOf(layer, cell, step);
-    Value kept = layer.temp<top::MulOp>(named("kept"), {hidden, cont});
-    Value fed = product(layer, named("fed"), kept, recurrent, layer.none());
-    hidden =
-        layer.temp<top::TanhOp>(named("h"), layer.temp<top::AddOp>(named("sum"), {driven, fed}));
+    Value sum = stepOf(layer, cell, step, "sum", hidden, recurrent).first;
+    hidden = layer.temp<top::TanhOp>(named("h"), sum);
     results.push_back(
         layer.temp<top::TanhOp>(named("o"), product(layer, named("out"), hidden, out, bias)));
   }
