@@ -88,7 +88,7 @@ def run_opencv(net, text, weights, inputs, names, pipe):
         values = dict(zip(wanted, read.forwardAndRetrieve(wanted), strict=True))
         pipe.send({top: np.asarray(values[maker][index]) for top, (maker, index) in makers.items()})
     except Exception as error:  # whatever it is: OpenCV has no result
-        pipe.send(re.sub(r"\s+", " ", str(error))[-160:])
+        pipe.send(re.sub(r"\s+", " ", str(error).replace(f"{pathlib.Path(text).parent}/", ""))[-160:])
 
 
 def opencv_outputs(*arguments):
