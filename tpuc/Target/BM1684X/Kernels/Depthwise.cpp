@@ -83,11 +83,10 @@ RowPhase onlyPhase(const Convolution &conv, const ConvolutionPlan &plan) {
 }
 
 /// Two phases where they take less time.
-std::vector<RowPhase> phasesOf(const Convolution &conv, const ConvolutionPlan &plan) {
+std::vector<RowPhase> phasesOf(const Convolution &conv, const ConvolutionPlan &plan,
+                               bool isWidened) {
   constexpr int64_t kStep = 2;
   const Window2d &window = plan.window;
-  const bool isWidened =
-      depthwiseBiasType(conv.input.type, window.kernel[0] * window.kernel[1]) != conv.input.type;
   // Beside copies to F32 those of rows cost nothing.
   if (!isWidened || window.stride[0] != kStep || window.stride[1] == 1 ||
       window.kernel[0] < kStep || window.dilation[0] != 1 || plan.rotates)
@@ -105,9 +104,9 @@ std::vector<RowPhase> phasesOf(const Convolution &conv, const ConvolutionPlan &p
 }
 
 DepthwiseLayer::DepthwiseLayer(const Convolution &conv, const ConvolutionPlan &plan)
-    : conv(conv), plan(plan), phases(phasesOf(conv, plan)) {
-  const int64_t taps = plan.window.kernel[0] * plan.window.kernel[1];
-  computed = depthwiseBiasType(conv.input.type, taps);
+    : conv(conv), plan(plan),
+      computed(depthwiseBiasType(conv.input.type, plan.window.kernel[0] * plan.window.kernel[1])),
+      phases(phasesOf(conv, plan, isWidened())) {
   const Extents &output = conv.output.shape;
   const std::vector<Piece> whole = {{0, output[0], 0, output[1], 0, output[2]}};
   // F32 has twice the bytes. Copies may be of some rows.
