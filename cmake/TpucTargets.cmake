@@ -173,6 +173,15 @@ function(tpuc_add_bench name)
   target_link_libraries(bench-${name} PRIVATE ${ARG_LINK})
 endfunction()
 
+# tpuc_embed_script(script.py Script.inc)
+#   Script.inc of the build folder: the text of script.py as a string of C++, to be included.
+function(tpuc_embed_script script output)
+  cmake_path(ABSOLUTE_PATH script)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script})
+  file(READ ${script} text)
+  file(CONFIGURE OUTPUT ${output} CONTENT "R\"script(${text})script\"\n" @ONLY)
+endfunction()
+
 # tpuc_add_components(): every folder beside the caller's CMakeLists.txt that has one of its own.
 function(tpuc_add_components)
   file(GLOB components CONFIGURE_DEPENDS LIST_DIRECTORIES false

@@ -8,6 +8,7 @@
 
 #include "tpuc/Calibration/Dataset.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/Trimmed.h"
 
 #include <algorithm>
 #include <cctype>
@@ -52,13 +53,6 @@ Expected<std::vector<SampleFiles>> tpuc::listFolder(const std::string &folder) {
     samples.push_back({path});
   }
   return samples;
-}
-
-/// `text` without the blanks around it.
-static std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  text.remove_prefix(std::min(text.size(), text.find_first_not_of(kBlanks)));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
 }
 
 /// The paths between the commas of a line.

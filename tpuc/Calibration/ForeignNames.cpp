@@ -8,6 +8,7 @@
 
 #include "tpuc/Calibration/ForeignNames.h"
 #include "tpuc/Support/MappedFile.h"
+#include "tpuc/Support/Trimmed.h"
 
 #include <algorithm>
 #include <charconv>
@@ -21,15 +22,7 @@ using namespace tpuc;
 
 namespace {
 
-constexpr std::string_view kAround = " \t\r";
 constexpr std::string_view kLocation = "loc(";
-
-std::string_view withoutBlanks(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kAround);
-  if (begin == std::string_view::npos)
-    return "";
-  return text.substr(begin, text.find_last_not_of(kAround) - begin + 1);
-}
 
 /// The string that `text` begins with, behind its first quote, without escapes (`\"`, `\0A`). What
 /// follows its end stays in `text`; nothing where it does not end.
@@ -99,7 +92,7 @@ std::optional<std::string_view> lastLocation(std::string_view line) {
 template <typename Function> void forEachLine(std::string_view text, const Function &function) {
   while (!text.empty()) {
     const size_t size = std::min(text.size(), text.find('\n'));
-    function(withoutBlanks(text.substr(0, size)));
+    function(trimmed(text.substr(0, size)));
     text.remove_prefix(std::min(text.size(), size + 1));
   }
 }
