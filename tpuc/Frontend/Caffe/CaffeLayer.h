@@ -88,7 +88,8 @@ public:
 
   /// An op on what was made so far and on `more`. `suffix` names it where it is not the last one.
   template <typename Op>
-  Steps &then(std::string suffix, const Attrs &attributes, std::vector<mlir::Value> more = {}) {
+  Steps &then(const std::string &suffix, const Attrs &attributes,
+              const std::vector<mlir::Value> &more = {}) {
     steps.push_back([this, suffix, attributes, more](bool last) {
       std::vector<mlir::Value> operands = {value};
       operands.insert(operands.end(), more.begin(), more.end());
@@ -97,8 +98,8 @@ public:
     });
     return *this;
   }
-  template <typename Op> Steps &then(std::string suffix) {
-    return then<Op>(std::move(suffix), layer.attrs());
+  template <typename Op> Steps &then(const std::string &suffix) {
+    return then<Op>(suffix, layer.attrs());
   }
   /// x * scale, x + shift, x ^ power; nothing where that is x.
   Steps &multiply(double scale);

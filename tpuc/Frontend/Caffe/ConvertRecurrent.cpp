@@ -97,10 +97,17 @@ Recurrence recurrenceOf(CaffeLayer &layer, int64_t gates, unsigned numStates, si
   return cell;
 }
 
-/// What is added up in step `step`, called `what`: what the inputs add, and the product of
-/// `recurrent` with the state `hidden`, or with 0 where a sequence begins. And cont as [N, 1].
-std::pair<Value, Value> stepOf(CaffeLayer &layer, const Recurrence &cell, int64_t step,
-                               StringRef what, Value hidden, Value recurrent) {
+struct Step {
+  /// What the inputs add, and the product of the weights with the state, or with 0 where a sequence
+  /// begins.
+  Value sum;
+  /// 0 where a sequence begins, otherwise 1: [N, 1].
+  Value cont;
+};
+
+/// Step `step` from the state `hidden`; `what` names its sum.
+Step stepOf(CaffeLayer &layer, const Recurrence &cell, int64_t step, StringRef what, Value hidden,
+            Value recurrent) {
   auto named = [&](StringRef part) { return fmt::format("{}{}", part.str(), step); };
   Value driven =
       layer.part(named("driven"), cell.driven, 0, step * cell.items, (step + 1) * cell.items);
@@ -140,15 +147,15 @@ void lstm(CaffeLayer &layer) {
   SmallVector<Value> results;
   for (int64_t step = 0; step < cell.steps && !layer.failed(); ++step) {
     auto named = [&](const char *what) { return fmt::format("{}{}", what, step); };
-    auto [gates, cont] = stepOf(layer, cell, step, "gates", hidden, recurrent);
+    const Step now = stepOf(layer, cell, step, "gates", hidden, recurrent);
     auto gate = [&](const char *what, int64_t index) {
-      return layer.part(named(what), gates, 1, index * h, (index + 1) * h);
+      return layer.part(named(what), now.sum, 1, index * h, (index + 1) * h);
     };
     Value input = layer.temp<top::SigmoidOp>(named("i_gate"), gate("i", 0));
     Value forget = layer.temp<top::SigmoidOp>(named("f_gate"), gate("f", 1));
     Value output = layer.temp<top::SigmoidOp>(named("o_gate"), gate("o", 2));
     Value news = layer.temp<top::TanhOp>(named("g_gate"), gate("g", 3));
-    Value remembered = layer.temp<top::MulOp>(named("f_cont"), {forget, cont});
+    Value remembered = layer.temp<top::MulOp>(named("f_cont"), {forget, now.cont});
     Value old = layer.temp<top::MulOp>(named("old"), {remembered, memory});
     Value added = layer.temp<top::MulOp>(named("new"), {input, news});
     memory = layer.temp<top::AddOp>(named("c"), {old, added});
@@ -173,7 +180,7 @@ void rnn(CaffeLayer &layer) {
   SmallVector<Value> results;
   for (int64_t step = 0; step < cell.steps && !layer.failed(); ++step) {
     auto named = [&](const char *what) { return fmt::format("{}{}", what, step); };
-    Value sum = stepOf(layer, cell, step, "sum", hidden, recurrent).first;
+    Value sum = stepOf(layer, cell, step, "sum", hidden, recurrent).sum;
     hidden = layer.temp<top::TanhOp>(named("h"), sum);
     results.push_back(
         layer.temp<top::TanhOp>(named("o"), product(layer, named("out"), hidden, out, bias)));
