@@ -1,6 +1,8 @@
 """Writes an npz file of f32 arrays with values from -1 to 1 that repeat only after many elements.
 
 usage: ramp.py FILE.npz NAME=EXTENT,EXTENT,... ...
+
+NAME:i64 stands for integers of 64 bits from -3 to 3, which differ from those of other arrays.
 """
 
 import math
@@ -11,17 +13,19 @@ import zipfile
 MODULUS = 1009
 
 
-def npy(shape):
-    count = math.prod(shape)
-    values = ((i * 373 % MODULUS) / (MODULUS // 2) - 1 for i in range(count))
-    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%s), }" % "".join(
-        "%d, " % extent for extent in shape)
+def npy(shape, is_integer, number):
+    first = number if is_integer else 0
+    numbers = [(first + i) * 373 % MODULUS for i in range(math.prod(shape))]
+    values = [n % 7 - 3 for n in numbers] if is_integer else [n / (MODULUS // 2) - 1 for n in numbers]
+    header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (
+        "<i8" if is_integer else "<f4", "".join("%d, " % extent for extent in shape))
     header += " " * (-(len(header) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
-        "<%df" % count, *values)
+        "<%d%s" % (len(values), "q" if is_integer else "f"), *values)
 
 
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
-    for argument in sys.argv[2:]:
+    for number, argument in enumerate(sys.argv[2:]):
         name, extents = argument.split("=")
-        archive.writestr(name + ".npy", npy([int(extent) for extent in extents.split(",")]))
+        is_integer = name.endswith(":i64")
+        archive.writestr(name.removesuffix(":i64") + ".npy", npy([int(extent) for extent in extents.split(",")], is_integer, number))

@@ -24,10 +24,15 @@ using namespace tpuc::codegen;
 namespace {
 
 constexpr bool (*kDecompositions[])(OpMaker &) = {
-    decomposeRecurrent, decomposeReduce,    decomposeNormalize,    decomposeCumSum,
-    decomposeLayerNorm, decomposeGroupNorm, decomposeManyOperands, decomposeClip,
-    decomposePower,     decomposeTrilu,     decomposeGather,       decomposeScatter,
-    decomposeMatMul,    decomposePool3d,    decomposeConv3d,       decomposeComputedFilter};
+    decomposeRope,         decomposeLongIntegers,  decomposeRecurrent, decomposeReduce,
+    decomposeNormalize,    decomposeCumSum,        decomposeLayerNorm, decomposeGroupNorm,
+    decomposeManyOperands, decomposeClip,          decomposePower,     decomposeTrilu,
+    decomposeGather,       decomposeScatter,       decomposeMatMul,    decomposePool3d,
+    decomposeConv3d,       decomposeComputedFilter};
+
+/// Of ops whose elements may be quantized: they stay what they are.
+constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,
+                                             decomposeWideConv};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,
@@ -78,11 +83,13 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       OpMaker maker(op, backend);
       return decomposition(maker);
     };
+    const bool hasPlace = backend.placeOf(op).has_value();
+    if (apply(decomposeManyDimensions) || (!hasPlace && llvm::any_of(kOfAnyType, apply)))
+      return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
       return apply(decomposeStoredExtremum);
     return llvm::any_of(kRowDivisions, apply) ||
-           (!backend.placeOf(op) && llvm::any_of(kDecompositions, apply)) ||
-           llvm::any_of(kDivisions, apply);
+           (!hasPlace && llvm::any_of(kDecompositions, apply)) || llvm::any_of(kDivisions, apply);
   }
 };
 

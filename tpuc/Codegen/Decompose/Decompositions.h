@@ -16,7 +16,7 @@
 
 namespace tpuc::codegen {
 
-// Each makes the ops that `maker.op`, an op of static shapes without quantized tensors, stands for,
+// Each makes the ops that `maker.op`, an op of static shapes, stands for,
 // and gives its users their results; the op itself stays, without users. Says no, and makes
 // nothing, where it does not know the op or its form.
 
@@ -42,6 +42,24 @@ bool decomposeClip(OpMaker &maker);
 /// Powers with one number as exponent.
 bool decomposePower(OpMaker &maker);
 bool decomposeTrilu(OpMaker &maker);
+
+/// Channels that are interleaved: a permute. Also of quantized tensors.
+bool decomposeShuffleChannel(OpMaker &maker);
+/// Concatenations with an activation: of parts that have it. Also of quantized tensors, where the
+/// activation changes nothing of what their type can store.
+bool decomposeActivatedConcat(OpMaker &maker);
+
+/// Casts of 64-bit integers to floats or conditions, and their comparisons: of their low words,
+/// which are all of a number that 32 bits hold.
+bool decomposeLongIntegers(OpMaker &maker);
+/// Element-wise ops of more than 4 dimensions, of which some can be joined. Also of quantized
+/// tensors.
+bool decomposeManyDimensions(OpMaker &maker);
+/// Rotary positions by constant angles: products with cosines and sines.
+bool decomposeRope(OpMaker &maker);
+/// Convolutions with more padding than a command has: padding first. Over one dimension with more
+/// dilation: over rows of so many columns. Also of quantized tensors.
+bool decomposeWideConv(OpMaker &maker);
 
 /// Gathers of floats by signed indices: by ui32, counted from the front.
 bool decomposeGather(OpMaker &maker);

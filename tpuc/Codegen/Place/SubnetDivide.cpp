@@ -77,6 +77,7 @@ private:
 };
 
 /// What the chip has a kernel for, it computes; but it knows no shapes that only the data show.
+/// What only says where tensors lie is anyone's, if the host has a form for it.
 Expected<Engine> Divider::engineOf(Operation *op) const {
   auto layer = dyn_cast<tpu::SubNetInterface>(op);
   if (!layer)
@@ -86,7 +87,7 @@ Expected<Engine> Divider::engineOf(Operation *op) const {
       llvm::all_of(op->getResults(), hasKnownShape)) {
     Expected<Place> place = fittingPlaceOf(op, backend);
     if (place)
-      return *place == Place::Alias ? Engine::Either : Engine::Tpu;
+      return *place == Place::Alias && checkCpuForm(op) ? Engine::Either : Engine::Tpu;
     refusal = place.error();
   } else {
     refusal = Error{"", "a shape that only the data show", ""};

@@ -304,6 +304,35 @@ void simplify(Copy &copy) {
   copy = std::move(merged);
 }
 
+/// What the DMA moves for each element of a type that it does not know: whole words.
+struct Words {
+  DataType type;
+  int64_t count;
+};
+std::optional<Words> wordsOf(DataType type) {
+  constexpr int64_t kWord = 4;
+  if (precOf(type))
+    return Words{type, 1};
+  const int64_t bytes = byteSize(type, 1);
+  if (bytes <= kWord || bytes % kWord != 0)
+    return std::nullopt;
+  return Words{DataType::U32, bytes / kWord};
+}
+
+/// The same copy of words.
+void divide(Copy &copy, int64_t words) {
+  if (words == 1)
+    return;
+  for (int64_t *offset : {&copy.fromOffset, &copy.toOffset})
+    *offset *= words;
+  for (auto *strides : {&copy.fromStrides, &copy.toStrides}) {
+    for (int64_t &stride : *strides)
+      stride *= words;
+    strides->push_back(1);
+  }
+  copy.dims.push_back(words);
+}
+
 /// Rows that become columns: the dimension that is the last one of the source, and the one that is
 /// the last one of the result.
 struct Turn {
@@ -471,9 +500,13 @@ Expected<void> checkMove(Operation *op) {
   Copies copies = copiesOf(op);
   if (!copies)
     return propagate(copies);
-  std::optional<DataType> type = storageDataType(op->getResult(0).getType());
-  if (!type || !precOf(*type))
+  const std::optional<DataType> type = storageDataType(op->getResult(0).getType());
+  const std::optional<Words> words = type ? wordsOf(*type) : std::nullopt;
+  if (!words)
     return makeError("", "elements of a type that the DMA does not know");
+  const auto isFilled = [](const Copy &copy) { return copy.fill && *copy.fill != 0; };
+  if (words->count > 1 && llvm::any_of(*copies, isFilled))
+    return makeError("", "elements of several words filled with a number", "0");
   return {};
 }
 
@@ -486,26 +519,29 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
   for (Copy &copy : *copies) {
     std::optional<int64_t> from = codegen::addressOf(copy.from.getType());
     std::optional<int64_t> to = codegen::addressOf(copy.to.getType());
-    std::optional<DataType> type = storageDataType(copy.to.getType());
-    if (!from || !to || !type)
+    const std::optional<DataType> stored = storageDataType(copy.to.getType());
+    const std::optional<Words> words = stored ? wordsOf(*stored) : std::nullopt;
+    if (!from || !to || !words)
       return makeError("", "a tensor without an address", "--address-assign first");
+    const DataType type = words->type;
     if (copy.fill) {
       const int64_t count = cast<RankedTensorType>(copy.to.getType()).getNumElements();
-      if (Expected<void> done = emitFill(builder, *type, *to, count, *copy.fill); !done)
+      if (Expected<void> done = emitFill(builder, type, *to, count * words->count, *copy.fill);
+          !done)
         return done;
       continue;
     }
+    divide(copy, words->count);
     simplify(copy);
     // A part that is where it belongs.
-    if (*from + byteSize(*type, copy.fromOffset) == *to + byteSize(*type, copy.toOffset) &&
+    if (*from + byteSize(type, copy.fromOffset) == *to + byteSize(type, copy.toOffset) &&
         copy.fromStrides == copy.toStrides)
       continue;
     const std::optional<Turn> turn = turnOf(copy);
     if (turn)
       copy = turned(copy, *turn);
-    if (Expected<void> done =
-            emitCopy(builder, copy, *type, *from + byteSize(*type, copy.fromOffset),
-                     *to + byteSize(*type, copy.toOffset), turn.has_value());
+    if (Expected<void> done = emitCopy(builder, copy, type, *from + byteSize(type, copy.fromOffset),
+                                       *to + byteSize(type, copy.toOffset), turn.has_value());
         !done)
       return done;
   }

@@ -1,0 +1,111 @@
+//===- DecomposeDimensions.cpp - Element-wise ops of many dimensions ----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/TpuTraits.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// The most dimensions that every chip takes.
+constexpr size_t kMostDims = 4;
+
+/// Dimensions of a result and of the operands, which have as many, each the result's or 1.
+struct Broadcast {
+  SmallVector<int64_t> result;
+  SmallVector<SmallVector<int64_t>> operands;
+};
+
+/// None for operands that are not broadcast to the result.
+std::optional<Broadcast> broadcastOf(Operation *op) {
+  Broadcast made;
+  made.result = SmallVector<int64_t>(OpMaker::dimsOf(op->getResult(0)));
+  for (Value operand : op->getOperands()) {
+    made.operands.emplace_back();
+    if (isa<NoneType>(operand.getType()))
+      continue;
+    const ArrayRef<int64_t> dims = OpMaker::dimsOf(operand);
+    if (dims.size() > made.result.size())
+      return std::nullopt;
+    SmallVector<int64_t> &aligned = made.operands.back();
+    aligned.assign(made.result.size() - dims.size(), 1);
+    llvm::append_range(aligned, dims);
+    for (auto [extent, wanted] : llvm::zip_equal(aligned, made.result))
+      if (extent != 1 && extent != wanted)
+        return std::nullopt;
+  }
+  return made;
+}
+
+/// Whether dimension `dim` and the next one are one for all operands: each has both or none.
+bool areOne(const Broadcast &broadcast, size_t dim) {
+  const int64_t first = broadcast.result[dim];
+  const int64_t second = broadcast.result[dim + 1];
+  return llvm::all_of(broadcast.operands, [&](ArrayRef<int64_t> dims) {
+    return dims.empty() || first == 1 || second == 1 || (dims[dim] == 1) == (dims[dim + 1] == 1);
+  });
+}
+
+void join(SmallVector<int64_t> &dims, size_t dim) {
+  if (dims.empty())
+    return;
+  dims[dim] *= dims[dim + 1];
+  dims.erase(dims.begin() + static_cast<ptrdiff_t>(dim) + 1);
+}
+
+/// Joins dimensions from `first` on, the first ones first, until there are few enough. Says whether
+/// there are.
+bool joinDims(Broadcast &broadcast, size_t first) {
+  for (size_t dim = first;
+       broadcast.result.size() > kMostDims && dim + 1 < broadcast.result.size();) {
+    if (!areOne(broadcast, dim)) {
+      ++dim;
+      continue;
+    }
+    join(broadcast.result, dim);
+    for (SmallVector<int64_t> &dims : broadcast.operands)
+      join(dims, dim);
+  }
+  return broadcast.result.size() <= kMostDims;
+}
+
+} // namespace
+
+/// Dimensions that all operands have, or that one of them has not at all, become one: for
+/// [1, 16, 3, 64, 64] and [16, 1, 64, 64] these are [16, 3, 64, 64] and [16, 1, 64, 64].
+bool codegen::decomposeManyDimensions(OpMaker &maker) {
+  Operation *op = maker.op;
+  if (!op->hasTrait<traits::Pointwise>() || isa<tpu::LutOp>(op) || op->getNumResults() != 1)
+    return false;
+  const auto type = OpMaker::typeOf(op->getResult(0));
+  if (type.getRank() <= static_cast<int64_t>(kMostDims) || fittingPlaceOf(op, maker.backend))
+    return false;
+  std::optional<Broadcast> broadcast = broadcastOf(op);
+  // Channels that have factors of their own stay the second dimension.
+  const size_t first = op->hasTrait<tpu::Requantizing>() ? 2 : 0;
+  if (!broadcast || !joinDims(*broadcast, first))
+    return false;
+  SmallVector<Value> operands;
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    const ArrayRef<int64_t> dims = broadcast->operands[index];
+    operands.push_back(dims.empty()
+                           ? operand
+                           : maker.reshaped(operand, dims, ("joined" + llvm::Twine(index)).str()));
+  }
+  const Value made = maker.make(op->getName().getStringRef(), "of_joined",
+                                Type(type.clone(broadcast->result)), operands, op->getAttrs());
+  maker.replace(0, maker.reshaped(made, type.getShape(), "parted"));
+  return true;
+}

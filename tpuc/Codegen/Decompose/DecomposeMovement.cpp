@@ -1,0 +1,95 @@
+//===- DecomposeMovement.cpp - Ops that move elements, as other moves -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+
+#include <utility>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+/// [N, g * n, ...] as [N, g, n, ...] with the two swapped: output[b, j * g + i] = input[b, i * n +
+/// j].
+bool codegen::decomposeShuffleChannel(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ShuffleChannelOp>(maker.op);
+  if (!op)
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const auto groups = static_cast<int64_t>(op.getGroup());
+  if (dims.size() < 2 || dims[1] % groups != 0)
+    return false;
+  // What lies behind the channels moves as one.
+  const int64_t inner = ShapedType::getNumElements(dims.drop_front(2));
+  const SmallVector<int64_t> parted = {dims[0], groups, dims[1] / groups, inner};
+  const Value swapped =
+      maker.permuted(maker.reshaped(op.getInput(), parted, "groups"), {0, 2, 1, 3}, "swapped");
+  maker.replace(0, maker.reshaped(swapped, dims, "shuffled"));
+  return true;
+}
+
+/// Whether an activation changes nothing of what `type` can store.
+static bool isWithin(quant::UniformQuantizedType type, double limit) {
+  const IntegerRange stored = tpu::rangeOf(type);
+  const tpu::StoredRange kept = tpu::reluRange(type, /*doRelu=*/true, limit);
+  return kept.low <= stored.lowest && std::cmp_greater_equal(kept.high, stored.highest);
+}
+
+/// Gives the op that makes `part` the activation, where nobody else reads the part, the op could
+/// have one and has none, and the target still computes it.
+static bool activateProducer(const Backend &backend, Value part, const NamedAttrList &activation) {
+  Operation *producer = part.getDefiningOp();
+  const auto own = producer ? producer->getAttrOfType<BoolAttr>("do_relu") : BoolAttr();
+  if (!own || own.getValue() || producer->getNumResults() != 1 || !part.hasOneUse())
+    return false;
+  const DictionaryAttr before = producer->getAttrDictionary();
+  for (const NamedAttribute &attribute : activation)
+    producer->setAttr(attribute.getName(), attribute.getValue());
+  if (backend.placeOf(producer))
+    return true;
+  producer->setAttrs(before);
+  return false;
+}
+
+/// What a part is behind the activation.
+static Value activated(OpMaker &maker, Value part, const NamedAttrList &activation,
+                       StringRef what) {
+  if (activateProducer(maker.backend, part, activation))
+    return part;
+  NamedAttrList limit;
+  if (Attribute value = activation.get("relu_limit"))
+    limit.set("relu_limit", value);
+  return maker.makeLike<tpu::ReluOp>(what, part, limit);
+}
+
+/// A concatenation with an activation: without it where the stored type has no room for less, else
+/// of parts that have it.
+bool codegen::decomposeActivatedConcat(OpMaker &maker) {
+  auto op = dyn_cast<tpu::ConcatOp>(maker.op);
+  if (!op || !op.getDoRelu())
+    return false;
+  const NamedAttrList attributes(op->getAttrs());
+  SmallVector<Value> parts = llvm::to_vector(op.getInputs());
+  if (quant::UniformQuantizedType type = tpu::quantizedType(op.getOutput())) {
+    if (!isWithin(type, op.getReluLimit().convertToDouble()))
+      return false;
+  } else if (OpMaker::isFloat(op.getOutput())) {
+    for (auto [index, part] : llvm::enumerate(parts))
+      part = activated(maker, part, OpMaker::activationOf(attributes),
+                       ("part" + llvm::Twine(index)).str());
+  } else {
+    return false;
+  }
+  maker.replace(0, maker.make(tpu::ConcatOp::getOperationName(), "parts",
+                              Type(OpMaker::typeOf(op.getOutput())), parts,
+                              OpMaker::withoutActivation(attributes)));
+  return true;
+}

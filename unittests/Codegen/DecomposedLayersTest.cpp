@@ -1,0 +1,145 @@
+//===- DecomposedLayersTest.cpp ---------------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Layers that no chip has a kernel for, and that are computed as other ones: none is left to the
+// host, and the file computes what the lowered network computes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/Codegen/CompiledNetworks.h"
+
+using namespace tpuc;
+using namespace tpuc::codegen;
+
+namespace {
+
+/// Draws a network whose result is "r".
+struct RewrittenLayer {
+  const char *name;
+  void (*draw)(Sketch &);
+  /// Integers give the same bits.
+  bool isExact = true;
+  /// Integers are left to the host.
+  bool isOfFloats = false;
+};
+
+/// Two parts, of which one is computed and the other is an input, behind each other.
+void drawActivatedConcat(Sketch &sketch, const std::string &limit) {
+  const int64_t channels = sketch.channels();
+  const int64_t width = sketch.between(4, 9);
+  sketch.input("x", {2, channels, 5, width});
+  sketch.op("c", "Conv", {"x", sketch.weight("w", {7, channels, 3, 3}), "n"},
+            "kernel_shape = [3, 3], pads = [1, 1, 1, 1]");
+  sketch.op("r", "Concat", {"x", "c"}, "axis = 1 : i64, do_relu = true" + limit);
+}
+
+void drawRope(Sketch &sketch, bool isInterleaved) {
+  const int64_t batch = sketch.between(1, 2);
+  const int64_t heads = sketch.among({1, 3, 66});
+  const int64_t steps = sketch.among({1, 5, 70});
+  const int64_t width = sketch.among({8, 16, 32});
+  const bool areStepsFirst = sketch.between(0, 1) == 1;
+  const int64_t turned = sketch.between(0, 1) == 1 ? width : width / 2;
+  sketch.input("x", areStepsFirst ? Dims{batch, steps, heads * width}
+                                  : Dims{batch, heads, steps, width});
+  const Dims angles = {sketch.between(0, 1) == 1 ? batch : 1, steps, turned / 2};
+  sketch.op("r", "Rope", {"x", sketch.weight("cos", angles), sketch.weight("sin", angles), "n"},
+            fmt::format("interleaved = {}, num_heads = {} : i64, rotary_dim = {} : i64",
+                        isInterleaved, areStepsFirst ? heads : 0, turned == width ? 0 : turned));
+}
+
+constexpr RewrittenLayer kRewritten[] = {
+    {"ShuffleChannel",
+     [](Sketch &s) {
+       const int64_t groups = s.between(2, 5);
+       Dims dims = {s.between(1, 3), groups * s.among({1, 4, 30}), s.between(1, 9)};
+       if (s.between(0, 1) == 1)
+         dims.push_back(s.between(1, 9));
+       s.op("r", "ShuffleChannel", {s.input("x", dims)}, fmt::format("group = {} : i64", groups));
+     }},
+    {"ConcatWithRelu", [](Sketch &s) { drawActivatedConcat(s, ""); }},
+    {"ConcatWithReluAndLimit",
+     [](Sketch &s) { drawActivatedConcat(s, ", relu_limit = 0.5 : f64"); }, false, true},
+    {"SumOfFiveDimensions",
+     [](Sketch &s) {
+       const int64_t windows = s.between(2, 5);
+       const int64_t heads = s.between(2, 4);
+       s.input("x", {s.between(1, 2), windows, heads, 9, 7});
+       s.input("y", {1, windows, 1, 9, 7});
+       s.op("r", "Add", {"x", "y"});
+     }},
+    {"ProductOfSixDimensions",
+     [](Sketch &s) {
+       s.input("x", {2, s.between(1, 3), s.between(2, 4), 3, 4, 5});
+       s.op("r", "Mul", {"x", s.weight("w", {3, 1, 1})});
+     }},
+    {"SlopesOfFiveDimensions",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       s.input("x", {s.between(1, 2), channels, 3, 4, s.between(2, 5)});
+       s.op("r", "PRelu", {"x", s.weight("w", {channels, 1, 1, 1})});
+     }},
+    {"Rope", [](Sketch &s) { drawRope(s, false); }, false},
+    {"RopeOfNeighbours", [](Sketch &s) { drawRope(s, true); }, false},
+    {"ConvOfWidePadding",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       const int64_t pad = s.between(16, 20);
+       s.input("x", {s.between(1, 2), channels, s.between(3, 9), 6});
+       s.op("r", "Conv", {"x", s.weight("w", {5, channels, 3, 3}), s.weight("b", {5})},
+            fmt::format("kernel_shape = [3, 3], pads = [{0}, 1, {0}, 17], do_relu = {1}", pad,
+                        s.between(0, 1) == 1));
+     }},
+    {"ConvOfWideDilation",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 6});
+       const int64_t dilation = s.among({17, 32, 40});
+       s.input("x", {s.between(1, 2), 6, s.between(2, 3) * dilation + s.between(1, 9)});
+       s.op("r", "Conv", {"x", s.weight("w", {12, 6 / group, 3}), s.weight("b", {12})},
+            fmt::format(
+                "kernel_shape = [3], pads = [{0}, {1}], dilations = [{2}], group = {3} : i64",
+                dilation, s.between(0, 1) * dilation, dilation, group));
+     }},
+};
+
+void PrintTo(const RewrittenLayer &layer, std::ostream *out) { *out << layer.name; }
+
+/// A layer on a chip.
+class DecomposedLayers
+    : public CompiledNetworks,
+      public testing::WithParamInterface<std::tuple<std::string, RewrittenLayer>> {};
+
+TEST_P(DecomposedLayers, GiveWhatTheLoweredNetworkGives) {
+  constexpr unsigned kNumDraws = 4;
+  const auto &[chip, layer] = GetParam();
+  for (const Mode &mode : kModes) {
+    if (layer.isOfFloats && mode.scheme.isQuantized())
+      continue;
+    SCOPED_TRACE(mode.name);
+    for (unsigned seed = 1; seed <= kNumDraws; ++seed) {
+      Sketch sketch(seed);
+      layer.draw(sketch);
+      check(sketch, {.chip = chip,
+                     .mode = mode,
+                     .opt = static_cast<int>(seed % 2),
+                     .isExact = mode.scheme.isQuantized() && layer.isExact});
+    }
+  }
+}
+
+std::string
+nameOfRewritten(const testing::TestParamInfo<std::tuple<std::string, RewrittenLayer>> &info) {
+  return fmt::format("{}_{}", std::get<0>(info.param), std::get<1>(info.param).name);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, DecomposedLayers,
+                         testing::Combine(testing::ValuesIn(compiledChips()),
+                                          testing::ValuesIn(kRewritten)),
+                         nameOfRewritten);
+
+} // namespace
