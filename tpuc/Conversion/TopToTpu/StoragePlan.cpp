@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -206,9 +207,24 @@ static bool hasSmallScores(top::ScaleDotProductAttentionOp op) {
   return most < kMaxF16 / kFar;
 }
 
+/// Whether a recurrent cell stays far from the end of F16: its gates are between -1 and 1, its
+/// state grows by at most 1 with each step, and its inputs have ranges.
+static bool hasSmallStates(Operation *op) {
+  constexpr double kFar = 16;
+  if (!isa_and_nonnull<top::LSTMOp, top::GRUOp>(op))
+    return false;
+  const auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  const std::optional<quant::FloatRange> range = rangeOf(op->getOperand(0));
+  if (!type || !type.hasStaticShape() || !range)
+    return false;
+  const auto steps = static_cast<double>(std::max(type.getShape()[0], type.getShape()[1]));
+  return std::max({-range->min, range->max, steps}) < kMaxF16 / kFar;
+}
+
 QuantScheme StoragePlan::floatsFor(Operation *op) const {
   auto attention = dyn_cast_or_null<top::ScaleDotProductAttentionOp>(op);
-  if (attention && hasScheme(target, schemes::kF16) && hasSmallScores(attention))
+  if (hasScheme(target, schemes::kF16) &&
+      ((attention && hasSmallScores(attention)) || hasSmallStates(op)))
     return schemes::kF16;
   return hasScheme(target, schemes::kF32) ? schemes::kF32 : schemes::kBF16;
 }
