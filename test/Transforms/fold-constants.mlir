@@ -231,6 +231,21 @@ func.func @batchnorm_into_matmul(%x: tensor<5x4xf32>) -> tensor<5x3xf32> {
   return %2 : tensor<5x3xf32>
 }
 
+// A reshape between keeps the columns as channels: it comes behind.
+// CHECK-LABEL: func.func @batchnorm_of_reshaped_matmul
+// CHECK: "top.MatMul"(%arg0, {{.*}} -> tensor<2x5x3xf32>
+// CHECK-NOT: "top.{{BatchNorm|Scale|Mul|Add}}"
+// CHECK: "top.Reshape"({{.*}} loc("y")
+func.func @batchnorm_of_reshaped_matmul(%x: tensor<2x5x4xf32>) -> tensor<10x3xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [4, 3], value = 0.5 : f32} : (none) -> tensor<4x3xf32>
+  %1 = "top.MatMul"(%x, %w, %none) : (tensor<2x5x4xf32>, tensor<4x3xf32>, none) -> tensor<2x5x3xf32>
+  %f = "top.Reshape"(%1, %none) {shape = [10, 3]} : (tensor<2x5x3xf32>, none) -> tensor<10x3xf32>
+  %s = "top.ConstantFill"(%none) {shape = [3], value = 2.0 : f32} : (none) -> tensor<3xf32>
+  %2 = "top.BatchNorm"(%f, %s, %s, %none, %none) : (tensor<10x3xf32>, tensor<3xf32>, tensor<3xf32>, none, none) -> tensor<10x3xf32> loc("y")
+  return %2 : tensor<10x3xf32>
+}
+
 // The channels are the rows.
 // CHECK-LABEL: func.func @batchnorm_of_rows
 // CHECK: "top.MatMul"

@@ -284,6 +284,43 @@ static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Scale(Reshape(MatMul(x))) -> Reshape(Add(Mul(MatMul(x), scale), bias)), where the columns are
+/// the channels before and behind the reshape: so the product can take both.
+static LogicalResult scaleBeforeReshape(ScaleOp scale, PatternRewriter &rewriter) {
+  auto reshape = producerFor<ReshapeOp>(scale.getInput(), scale);
+  auto product = reshape ? producerFor<MatMulOp>(reshape.getInput(), reshape) : MatMulOp();
+  std::optional<Dims> flat = dimsOf(scale.getInput());
+  std::optional<Dims> dims = product ? dimsOf(product.getOutput()) : std::nullopt;
+  if (!flat || !dims || flat->size() != 2 || dims->size() < 2 || flat->back() != dims->back() ||
+      flat->back() == kDynamic || !isF32(scale.getOutput()))
+    return failure();
+  std::optional<Doubles> factors = constantFloats(scale.getScale(), flat->back());
+  std::optional<Doubles> shifts = constantFloats(scale.getBias(), flat->back(), 0);
+  if (!factors || !shifts)
+    return failure();
+  rewriter.setInsertionPoint(scale);
+  auto make = [&](StringRef name, StringRef suffix, Value input, StringRef constant,
+                  const Doubles &numbers) {
+    OperationState state(locWith(rewriter, scale, suffix), name);
+    state.addOperands({input, makeWeight(rewriter, scale, constant, numbers)});
+    state.addTypes(product.getType());
+    return rewriter.create(state);
+  };
+  Operation *scaled =
+      make(MulOp::getOperationName(), "_scaled", product.getOutput(), "_factors", *factors);
+  Operation *shifted =
+      make(AddOp::getOperationName(), "_shifted", scaled->getResult(0), "_shifts", *shifts);
+  shifted->setAttr("do_relu", scale.getDoReluAttr());
+  shifted->setAttr("relu_limit", scale.getReluLimitAttr());
+  auto moved = cast<ReshapeOp>(rewriter.clone(*reshape));
+  rewriter.modifyOpInPlace(moved, [&] {
+    moved->setOperand(0, shifted->getResult(0));
+    moved->setLoc(scale.getLoc());
+  });
+  rewriter.replaceOp(scale, moved->getResults());
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Into the op behind
 //===----------------------------------------------------------------------===//
@@ -430,6 +467,7 @@ ArrayRef<Fusion> tpuc::constantFusions() {
       fusion<intoProducer<ConvOp, ScaleOp>>("scale-into-conv"),
       fusion<intoProducer<DeconvOp, ScaleOp>>("scale-into-deconv"),
       fusion<intoProducer<MatMulOp, ScaleOp>>("scale-into-matmul"),
+      fusion<scaleBeforeReshape>("scale-before-reshape"),
       fusion<intoProducer<ScaleOp, ScaleOp>>("scale-into-scale"),
       fusion<intoProducer<ConvOp, MulOp>>("mul-into-conv"),
       fusion<intoProducer<ConvOp, MulConstOp>>("mul-into-conv"),
