@@ -11,6 +11,7 @@
 #include "tpuc/Support/SimdLevel.h"
 
 #include <algorithm>
+#include <chrono>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -173,6 +174,7 @@ Expected<void> Session::setInputBytes(size_t index, std::span<const std::byte> b
 }
 
 Expected<void> Session::run(const RunHooks &hooks) {
+  secondsOnHost = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const model::TensorInfo &info = stage().inputs[i];
     if (!inputs[i])
@@ -184,8 +186,12 @@ Expected<void> Session::run(const RunHooks &hooks) {
     std::ranges::copy(bytes, place.begin());
   }
   for (const LoadedStage::Step &step : program->steps) {
+    const auto begin = std::chrono::steady_clock::now();
     const auto ok =
         step.cpu ? step.cpu->run(*device, results, *threads) : device->run(step.subNet, hooks);
+    if (step.cpu)
+      secondsOnHost +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (!ok)
       return makeError(loaded->placeOf(ref), ok.error().message());
   }

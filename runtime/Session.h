@@ -101,6 +101,8 @@ public:
   Expected<void> setInputBytes(size_t index, std::span<const std::byte> bytes);
   /// Runs the net. Errors: inputs that were never set, what only the data can show.
   Expected<void> run(const RunHooks &hooks = {});
+  /// How long the layers of the host took in the last run, on this machine.
+  double hostSeconds() const { return secondsOnHost; }
   /// The output of the last run as the net stores it, in its real shape where only the data show
   /// that. `index` must exist.
   Expected<Tensor> output(size_t index) const;
@@ -122,6 +124,7 @@ private:
   /// Outputs that have no place on the device.
   std::vector<std::optional<Tensor>> results;
   bool hasRun = false;
+  double secondsOnHost = 0;
 };
 
 } // namespace tpuc::runtime

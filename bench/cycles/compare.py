@@ -13,7 +13,8 @@ benchmark.
 
 Per network and mode: cycles of both with the vendor's and the conservative parameters, ours divided
 by theirs, how busy our engines are, and how many times longer than its bound the network takes;
-at the end the geometric means. The bound of a network is the longer of its products at the peak of
+at the end the geometric means. What the host computes is in no cycles: such a file is said so, and is
+in no mean. The bound of a network is the longer of its products at the peak of
 their types, and of the transfers of all weights, inputs and outputs, once.
 
 With --by-layer the slowest layers of both follow side by side, each with the cycles of compute and
@@ -204,6 +205,7 @@ class Comparison:
             theirs = self.tools.profile(file)
         deployed = self.tools.deploy(top, mode, self.options.opt, sample_of(self.options, name))
         ours = self.tools.profile(deployed)
+        on_host = len(ours.get("cpu_layers", []))
         fields = []
         for parameters in PARAMETERS:
             cycles = ours[parameters]["cycles"]
@@ -211,13 +213,15 @@ class Comparison:
                 fields.append(f"{cycles:11} {'-':>11} {'-':>6}")
                 continue
             ratio = cycles / theirs[parameters]["cycles"]
-            self.ratios[parameters].append(ratio)
+            if not on_host:
+                self.ratios[parameters].append(ratio)
             fields.append(f"{cycles:11} {theirs[parameters]['cycles']:11} {ratio:6.3f}")
         mine = ours["vendor"]
         busy = [100 * mine[engine] / mine["cycles"] for engine in ("tiu_cycles", "gdma_cycles")]
         bound = max(mine["mac_cycles"], self.tools.transfer_bound(deployed))
         print(f"{name:20} {mode:9}" + "".join(fields)
-              + f"  {busy[0]:3.0f} {busy[1]:3.0f} {mine['cycles'] / bound:6.2f}")
+              + f"  {busy[0]:3.0f} {busy[1]:3.0f} {mine['cycles'] / bound:6.2f}"
+              + f"  without {on_host} layers of the host" * bool(on_host))
         if self.options.svg or self.options.by_layer:
             self.look_inside(name, mode, ours, deployed, file if theirs else None)
 

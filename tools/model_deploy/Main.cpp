@@ -93,11 +93,16 @@ void printDiagnosis(const ModelDeploySummary &summary) {
                diagnosis.numCandidates, fmt::join(diagnosis.repairLines(), "\n"));
 }
 
-void printModelFile(const ModelDeployOptions &options, const ModelFileReport &report) {
+/// `numOnHost` layers are in no figure.
+void printModelFile(const ModelDeployOptions &options, const ModelFileReport &report,
+                    int64_t numOnHost) {
   fmt::print("{}: {:.1f} MB, {:.1f} MB of activations\n", options.model,
              double(report.fileBytes) / 1e6, double(report.neuronBytes) / 1e6);
-  fmt::print("  {} cycles, {:.3f} ms ({} cycles with the conservative parameters)\n", report.cycles,
-             report.milliseconds, report.conservativeCycles);
+  const std::string without =
+      numOnHost == 0 ? ""
+                     : fmt::format(", without the {} of the host", counted(numOnHost, "layer"));
+  fmt::print("  {} cycles, {:.3f} ms ({} cycles with the conservative parameters){}\n",
+             report.cycles, report.milliseconds, report.conservativeCycles, without);
   fmt::print("  {:.2f} MB read, {:.2f} MB written; busy: compute {:.0f} %, transfers {:.0f} %; "
              "multipliers {:.0f} %\n",
              double(report.bytesRead) / 1e6, double(report.bytesWritten) / 1e6,
@@ -120,7 +125,7 @@ void print(const ModelDeployOptions &options, const ModelDeploySummary &summary)
   if (summary.diagnosis)
     printDiagnosis(summary);
   if (summary.modelFile)
-    printModelFile(options, *summary.modelFile);
+    printModelFile(options, *summary.modelFile, std::ssize(summary.cpuLayers));
   if (!summary.cpuLayers.empty())
     fmt::print("{} on the CPU, which the cycles do not count:\n",
                counted(std::ssize(summary.cpuLayers), "layer"));

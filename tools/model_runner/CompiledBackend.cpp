@@ -244,6 +244,8 @@ Expected<void> CompiledRun::writeProfile() const {
     std::fputs(profile.str().c_str(), stdout);
   if (request.json.empty())
     return {};
+  if (session)
+    report["host_seconds"] = session->hostSeconds();
   if (request.profileHost)
     report["host"] = profile.toJson();
   return writeFileOrStdout(
