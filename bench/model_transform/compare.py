@@ -11,12 +11,16 @@ batch to 1, others to SIZES.
 """
 
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import onnxruntime
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from measured import measure  # noqa: E402
 
 # Height and width of networks that leave them open, by their file's name.
 SIZES = {"det": (640, 640), "rec": (48, 320), "cls": (48, 192), "pnet": (40, 40)}
@@ -44,25 +48,6 @@ def sample(infos):
     rng = np.random.default_rng(0)
     return {name: rng.integers(0, 256, dims).astype(kind) if kind.kind in "iu"
             else rng.random(dims, np.float32).astype(kind) for name, dims, kind in infos}
-
-
-# A process counts the memory of the one that it was forked from, so a small one does that.
-MEASURE = """
-import os, sys
-child = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
-_, status, usage = os.wait4(child, 0)
-print(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, status)
-"""
-
-
-def measure(command, folder, path):
-    """(CPU seconds, peak MB, its last line where it failed) of a command with its children."""
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", MEASURE, *command], cwd=folder,
-                          env=dict(os.environ, PATH=path), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=True)
-    *text, figures = done.stdout.strip().splitlines()
-    seconds, memory, status = map(float, figures.split())
-    return seconds, memory, (text or ["no message"])[-1] if status else ""
 
 
 def smallest_cosine(build, path, inputs, folder, module):
