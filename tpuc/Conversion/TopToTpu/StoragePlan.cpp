@@ -259,8 +259,14 @@ std::string StoragePlan::whyNotInteger(Operation *op) const {
       bits > kMaxTableBits && isTabulated(op))
     return fmt::format("{} has no form on integers of {} bits", op->getName().getStringRef().str(),
                        bits);
-  for (OpOperand *operand : integerOperands(op))
-    if (!types.contains(operand->get()) && !operand->get().getDefiningOp<top::WeightOp>())
+  const auto isConstant = [](OpOperand *operand) {
+    return operand->get().getDefiningOp<top::WeightOp>() != nullptr;
+  };
+  const SmallVector<OpOperand *> operands = integerOperands(op);
+  if (!operands.empty() && llvm::all_of(operands, isConstant))
+    return "its operands are constants without ranges";
+  for (OpOperand *operand : operands)
+    if (!types.contains(operand->get()) && !isConstant(operand))
       return fmt::format("operand {} has no range", operand->getOperandNumber());
   for (Value result : op->getResults())
     if (isa<FloatType>(getElementTypeOrSelf(result.getType())) ||
