@@ -73,6 +73,12 @@ constexpr RewrittenLayer kRewritten[] = {
        s.input("y", {1, windows, 1, 9, 7});
        s.op("r", "Add", {"x", "y"});
      }},
+    {"ProductOfFiveDimensionsAndAConstant",
+     [](Sketch &s) {
+       const int64_t windows = s.between(2, 5);
+       s.input("x", {s.between(2, 3), windows, s.between(2, 4), 9, 7});
+       s.op("r", "Mul", {s.weight("w", {windows, 1, 9, 7}), "x"});
+     }},
     {"ProductOfSixDimensions",
      [](Sketch &s) {
        s.input("x", {2, s.between(1, 3), s.between(2, 4), 3, 4, 5});

@@ -34,8 +34,12 @@ Value OpMaker::make(StringRef opName, StringRef what, TypeRange types, ValueRang
 Value OpMaker::reshaped(Value value, ArrayRef<int64_t> dims, StringRef what) {
   if (dimsOf(value) == dims)
     return value;
-  if (std::optional<Tensor> constant = constantOf(value))
-    return weight(constant->reshaped(Shape(std::span(dims.data(), dims.size()))), what);
+  if (std::optional<Tensor> constant = constantOf(value)) {
+    Value made = weight(constant->reshaped(Shape(std::span(dims.data(), dims.size()))), what);
+    // What its integers stand for stays.
+    made.setType(typeOf(value).clone(dims));
+    return made;
+  }
   NamedAttrList attributes;
   attributes.set("shape", builder.getI64ArrayAttr(dims));
   return make<tpu::ReshapeOp>(what, dims, {value, none()}, attributes);
