@@ -140,7 +140,8 @@ Value Lifter::limit(Operation *mirrored, Value value, Location loc) {
 top::CastOp Lifter::castTo(Value value, Type type, Location loc, bool isNamed) {
   auto cast =
       builder.create<top::CastOp>(loc, type, value, TypeAttr::get(getElementTypeOrSelf(type)),
-                                  /*saturate=*/builder.getBoolAttr(false));
+                                  /*saturate=*/builder.getBoolAttr(false),
+                                  /*from_bit=*/builder.getI64IntegerAttr(0));
   if (!isNamed)
     cast->setAttr(kIntermediate, builder.getUnitAttr());
   return cast;

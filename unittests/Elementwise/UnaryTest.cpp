@@ -203,6 +203,23 @@ TEST(UnaryTest, CastsBetweenAllTypes) {
             "'top.Cast' op attribute 'to' is 'complex<f32>'; expected an element type of tensors");
 }
 
+TEST(UnaryTest, TakesPartsOfIntegers) {
+  OpRunner run;
+  const Tensor x = Tensor::of<int64_t>({2}, {-3, (int64_t(5) << 32) + 7});
+  EXPECT_EQ(run("Cast", "to = i32, from_bit = 32 : i64", {x}), "2xi32: -1 5");
+  EXPECT_EQ(run("Cast", "to = ui32, from_bit = 0 : i64", {x}), "2xu32: 4294967293 7");
+  EXPECT_EQ(run("Cast", "to = ui8, from_bit = 8 : i64", {Tensor::of<int16_t>({1}, {0x1234})}),
+            "1xu8: 18");
+  for (const auto &[to, bit] : {std::pair("i32", 16), {"i32", 56}, {"f32", 32}, {"i64", 32}})
+    EXPECT_EQ(run("Cast", fmt::format("to = {}, from_bit = {} : i64", to, bit), {x}),
+              fmt::format("'top.Cast' op takes '{}' from bit {} of 'i64'; expected bit 0, or the "
+                          "beginning of another part of a wider integer",
+                          to, bit));
+  EXPECT_EQ(run("Cast", "to = i8, from_bit = 8 : i64", {f32({1}, {1})}),
+            "'top.Cast' op takes 'i8' from bit 8 of 'f32'; expected bit 0, or the beginning of "
+            "another part of a wider integer");
+}
+
 TEST(UnaryTest, ReadsBitsAsAnotherType) {
   OpRunner run;
   EXPECT_EQ(run("BitCast", "to = i32", {f32({2}, {1, -0.0})}), "2xi32: 1065353216 -2147483648");

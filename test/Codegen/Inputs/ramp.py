@@ -2,7 +2,8 @@
 
 usage: ramp.py FILE.npz NAME=EXTENT,EXTENT,... ...
 
-NAME:i64 stands for integers of 64 bits from -3 to 3, which differ from those of other arrays.
+NAME:i64 stands for integers of 64 bits, small ones and such around powers of two, which differ from those of other
+arrays.
 """
 
 import math
@@ -11,12 +12,14 @@ import sys
 import zipfile
 
 MODULUS = 1009
+INTEGERS = [-3, -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, -2**31, -2**31 - 1, 2**32, 2**32 + 2, 2 - 2**32, 2**40 + 1, 2**62,
+            -2**63]
 
 
 def npy(shape, is_integer, number):
     first = number if is_integer else 0
     numbers = [(first + i) * 373 % MODULUS for i in range(math.prod(shape))]
-    values = [n % 7 - 3 for n in numbers] if is_integer else [n / (MODULUS // 2) - 1 for n in numbers]
+    values = [INTEGERS[n % len(INTEGERS)] for n in numbers] if is_integer else [n / (MODULUS // 2) - 1 for n in numbers]
     header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (
         "<i8" if is_integer else "<f4", "".join("%d, " % extent for extent in shape))
     header += " " * (-(len(header) + 11) % 64) + "\n"

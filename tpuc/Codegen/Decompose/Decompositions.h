@@ -49,8 +49,9 @@ bool decomposeShuffleChannel(OpMaker &maker);
 /// activation changes nothing of what their type can store.
 bool decomposeActivatedConcat(OpMaker &maker);
 
-/// Casts of 64-bit integers to floats or conditions, and their comparisons: of their low words,
-/// which are all of a number that 32 bits hold.
+/// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
+/// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit in
+/// the last place.
 bool decomposeLongIntegers(OpMaker &maker);
 /// Element-wise ops of more than 4 dimensions, of which some can be joined. Also of quantized
 /// tensors.

@@ -207,18 +207,51 @@ static bool hasSmallScores(top::ScaleDotProductAttentionOp op) {
   return most < kMaxF16 / kFar;
 }
 
-/// Whether a recurrent cell stays far from the end of F16: its gates are between -1 and 1, its
-/// state grows by at most 1 with each step, and its inputs have ranges.
-static bool hasSmallStates(Operation *op) {
+/// The largest absolute value of a constant or by a range, 0 of what is left out; none if nothing
+/// is known.
+static std::optional<double> largestOf(Value value) {
+  if (isa<NoneType>(value.getType()))
+    return 0;
+  if (const std::optional<quant::FloatRange> range = rangeOf(value))
+    return std::max(-range->min, range->max);
+  const auto constant = top::constantTensor(value);
+  if (!constant)
+    return std::nullopt;
+  double largest = 0;
+  const Tensor numbers = convert(*constant, DataType::F64);
+  for (double number : numbers.data<double>())
+    largest = std::max(largest, std::abs(number));
+  return largest;
+}
+
+/// Whether a recurrent cell stays far from the end of F16: its gates are between -1 and 1, and its
+/// state grows by at most 1 with each step from one that is known, as its inputs are.
+template <typename Op> static bool hasSmallStates(Op op, ValueRange initial) {
   constexpr double kFar = 16;
-  if (!isa_and_nonnull<top::LSTMOp, top::GRUOp>(op))
+  const auto type = dyn_cast<RankedTensorType>(op.getInput().getType());
+  const auto isBounded = [](Attribute name) {
+    return llvm::is_contained({"Sigmoid", "Tanh", "HardSigmoid", "Softsign"},
+                              cast<StringAttr>(name).getValue());
+  };
+  if ((op.getActivations() && !llvm::all_of(*op.getActivations(), isBounded)) || !type ||
+      !type.hasStaticShape())
     return false;
-  const auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
-  const std::optional<quant::FloatRange> range = rangeOf(op->getOperand(0));
-  if (!type || !type.hasStaticShape() || !range)
-    return false;
-  const auto steps = static_cast<double>(std::max(type.getShape()[0], type.getShape()[1]));
-  return std::max({-range->min, range->max, steps}) < kMaxF16 / kFar;
+  double most = static_cast<double>(std::max(type.getShape()[0], type.getShape()[1]));
+  for (Value state : initial) {
+    const std::optional<double> largest = largestOf(state);
+    if (!largest)
+      return false;
+    most += *largest;
+  }
+  const std::optional<double> input = largestOf(op.getInput());
+  return input && std::max(*input, most) < kMaxF16 / kFar;
+}
+
+static bool hasSmallStates(Operation *op) {
+  if (auto cell = dyn_cast_or_null<top::LSTMOp>(op))
+    return hasSmallStates(cell, {cell.getInitialH(), cell.getInitialC()});
+  auto cell = dyn_cast_or_null<top::GRUOp>(op);
+  return cell && hasSmallStates(cell, cell.getInitialH());
 }
 
 QuantScheme StoragePlan::floatsFor(Operation *op) const {

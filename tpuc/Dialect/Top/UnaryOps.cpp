@@ -37,10 +37,28 @@ LogicalResult ClipTensorOp::verify() {
   return success();
 }
 
+/// Bits that are skipped are whole results, of an integer that has as many and one more.
+static LogicalResult verifyFromBit(CastOp op) {
+  const auto first = static_cast<int64_t>(op.getFromBit());
+  if (first == 0)
+    return success();
+  const std::optional<DataType> from = storageDataType(op.getInput().getType());
+  const std::optional<DataType> to = storageDataType(op.getTo());
+  const auto isOfBytes = [](std::optional<DataType> type) {
+    return type && !isFloat(*type) && *type != DataType::Bool && bitWidth(*type) % 8 == 0;
+  };
+  if (isOfBytes(from) && isOfBytes(to) && first % bitWidth(*to) == 0 &&
+      first + bitWidth(*to) <= bitWidth(*from))
+    return success();
+  return op.emitOpError("takes ")
+         << op.getTo() << " from bit " << first << " of " << elementTypeOf(op.getInput())
+         << "; expected bit 0, or the beginning of another part of a wider integer";
+}
+
 LogicalResult CastOp::verify() {
   if (!storageDataType(getTo()))
     return emitOpError("attribute 'to' is ") << getTo() << "; expected an element type of tensors";
-  return success();
+  return verifyFromBit(*this);
 }
 
 LogicalResult CastOp::inferShape() { return setResult(*this, 0, getTo(), dimsOf(getInput())); }

@@ -471,7 +471,8 @@ def Top_CastOp : Top_ComputeOp<"Cast", [Top_Pointwise, Top_ComputesInF32, Top_Re
       with `saturate`;
     - a float to an integer, truncated, the nearest end of the range where it is outside, NaN 0;
       to a 4-bit one, the low bits of the truncated value;
-    - an integer to an integer, the low bits;
+    - an integer to an integer, the low bits from bit `from_bit` on, a multiple of their number: of
+      64 bits as two of 32 the low ones from bit 0, the high ones from bit 32;
     - to bool, whether it is not 0; a bool is 0 or 1.
 
     Example:
@@ -482,7 +483,8 @@ def Top_CastOp : Top_ComputeOp<"Cast", [Top_Pointwise, Top_ComputesInF32, Top_Re
   }];
   let arguments = (ins AnyTensor:$input,
                        TypeAttr:$to,
-                       Top_True:$saturate);
+                       Top_True:$saturate,
+                       Top_Between<DefaultValuedAttr<I64Attr, "0">, 0, 56>:$from_bit);
   let results = (outs AnyTensor:$output);
   let hasVerifier = 1;
 }

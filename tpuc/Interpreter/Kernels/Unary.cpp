@@ -12,6 +12,7 @@
 #include "tpuc/Interpreter/Kernels/VectorMath.h"
 #include "tpuc/Support/Convert.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -315,6 +316,17 @@ void cast(const Tensor &input, bool saturate, Tensor &output, ThreadPool &thread
                   converted.rawBytes().size());
     }
   });
+}
+
+void integerPart(const Tensor &input, int64_t firstBit, Tensor &output) {
+  const size_t size = bitWidth(input.type()) / 8;
+  const size_t kept = bitWidth(output.type()) / 8;
+  // Bytes of a number lie from the lowest to the highest one in all files and on all machines here.
+  static_assert(std::endian::native == std::endian::little);
+  const std::byte *from = input.rawBytes().data() + firstBit / 8;
+  std::byte *to = output.mutableBytes().data();
+  for (int64_t i = 0; i < output.numElements(); ++i, from += size, to += kept)
+    std::memcpy(to, from, kept);
 }
 
 static double determinantOf(std::span<double> matrix, int64_t size) {

@@ -105,10 +105,30 @@ static Expected<void> evaluateClipTensor(OpContext &context) {
   return {};
 }
 
+/// Whether the bits from `firstBit` on are integers of type `to`, in whole bytes.
+static bool isIntegerPart(DataType from, int64_t firstBit, DataType to) {
+  const auto isOfBytes = [](DataType type) {
+    return !isFloat(type) && type != DataType::Bool && bitWidth(type) % 8 == 0;
+  };
+  return isOfBytes(from) && isOfBytes(to) && firstBit % bitWidth(to) == 0 &&
+         firstBit + bitWidth(to) <= bitWidth(from);
+}
+
 static Expected<void> evaluateCast(OpContext &context) {
   const Tensor &input = context.operand(0);
   // The verifier saw that tensors can hold the type.
   const DataType to = context.type("to");
+  if (const int64_t firstBit = context.optionalInteger("from_bit").value_or(0); firstBit != 0) {
+    if (!isIntegerPart(input.type(), firstBit, to))
+      return context.error("takes " + std::string(dataTypeName(to)) + " from bit " +
+                               std::to_string(firstBit) + " of " +
+                               std::string(dataTypeName(input.type())),
+                           "the beginning of another part of a wider integer");
+    Expected<Tensor *> part = context.allocate(0, to, input.shape());
+    if (part)
+      kernels::integerPart(input, firstBit, **part);
+    return part ? Expected<void>() : propagate(part);
+  }
   if (to == input.type()) {
     context.set(0, input);
     return {};

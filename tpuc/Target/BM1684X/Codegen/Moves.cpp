@@ -218,10 +218,12 @@ std::optional<int64_t> integerRatio(Operation *op) {
   return bytes[0] / bytes[1];
 }
 
-/// The low parts of wider integers.
+/// Parts of wider integers.
 Copies castCopies(tpu::DtypeCastOp op) {
+  const auto bits = static_cast<int64_t>(bitWidth(*storageDataType(op.getOutput().getType())));
   return std::vector<Copy>{Copy{.from = op.getInput(),
                                 .to = op.getOutput(),
+                                .fromOffset = static_cast<int64_t>(op.getFromBit()) / bits,
                                 .dims = {cast<RankedTensorType>(op.getType()).getNumElements()},
                                 .fromStrides = {*integerRatio(op)},
                                 .toStrides = {1}}};
