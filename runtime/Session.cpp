@@ -199,7 +199,7 @@ Expected<void> Session::run(const RunHooks &hooks) {
   return {};
 }
 
-Expected<Tensor> Session::read(const model::TensorInfo &info) const {
+Expected<Tensor> Session::view(const model::TensorInfo &info) const {
   const std::string where = fmt::format("{}: {}", loaded->placeOf(ref), info.name);
   const auto element = info.knownType(where);
   if (!element)
@@ -212,20 +212,41 @@ Expected<Tensor> Session::read(const model::TensorInfo &info) const {
   if (place.size() != bytes)
     return makeError(where, fmt::format("{} bytes at 0x{:X}", bytes, info.address),
                      "a place in the memory of the net");
-  Tensor tensor(*element, *checked);
-  std::ranges::copy(place, tensor.mutableBytes().begin());
-  return tensor;
+  return Tensor::borrow(*element, *checked, place.data(), nullptr);
+}
+
+Expected<Tensor> Session::read(const model::TensorInfo &info) const {
+  Expected<Tensor> seen = view(info);
+  if (!seen)
+    return seen;
+  return seen->clone();
 }
 
 Expected<Tensor> Session::output(size_t index) const {
+  Expected<Tensor> seen = viewOutput(index);
+  // What the host computed is the caller's, too.
+  if (!seen || stage().outputs[index].isOnHost || seen->isWritable())
+    return seen;
+  return seen->clone();
+}
+
+Expected<Tensor> Session::viewOutput(size_t index) const {
   const model::TensorInfo &info = stage().outputs[index];
   if (!hasRun)
     return makeError(loaded->placeOf(ref), fmt::format("output '{}' before a run", info.name));
-  if (!info.isOnHost)
-    return read(info);
-  if (!results[index])
-    return makeError(loaded->placeOf(ref), fmt::format("no layer gives output '{}'", info.name));
-  return *results[index];
+  if (info.isOnHost) {
+    if (!results[index])
+      return makeError(loaded->placeOf(ref), fmt::format("no layer gives output '{}'", info.name));
+    return *results[index];
+  }
+  Expected<Tensor> seen = view(info);
+  if (!seen)
+    return seen;
+  const auto place = reinterpret_cast<uintptr_t>(seen->rawBytes().data());
+  const auto bytes = static_cast<uintptr_t>(std::max(1U, bitWidth(seen->type()) / 8));
+  if (place % bytes == 0)
+    return seen;
+  return seen->clone();
 }
 
 } // namespace tpuc::runtime

@@ -106,10 +106,15 @@ public:
   /// The output of the last run as the net stores it, in its real shape where only the data show
   /// that. `index` must exist.
   Expected<Tensor> output(size_t index) const;
+  /// The same without a copy where its place is aligned: it changes with the next run, and ends
+  /// with the session.
+  Expected<Tensor> viewOutput(size_t index) const;
   /// A copy of any tensor of the activations, as it is now.
   Expected<Tensor> read(const model::TensorInfo &info) const;
 
 private:
+  /// Of the activations, as it is now; aligned for its elements or not.
+  Expected<Tensor> view(const model::TensorInfo &info) const;
   Session(std::shared_ptr<const LoadedModel> model, StageRef ref)
       : loaded(std::move(model)), ref(ref) {}
 

@@ -208,7 +208,7 @@ Expected<void> CompiledRun::writeOutputs(const Sample &sample) const {
     return propagate(npz);
   const auto &outputs = session->stage().outputs;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto stored = session->output(i);
+    const auto stored = session->viewOutput(i);
     if (!stored)
       return tl::unexpected(stored.error());
     const Tensor shown =

@@ -93,37 +93,21 @@ std::set<std::string> exactOutputs(mlir::ModuleOp lowered) {
   return names;
 }
 
-/// What `main` of the lowered network gives.
-Expected<TensorMap> loweredOutputs(const ModelFileRequest &request) {
-  std::set<std::string> wanted;
-  TensorMap outputs;
-  mlir::ModuleOp lowered = request.lowered;
-  auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
-  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
-    if (auto weight = value.getDefiningOp<top::WeightOp>()) {
-      Expected<Tensor> constant = weight.read();
-      if (!constant)
-        return propagate(constant);
-      outputs.insert_or_assign(layerName(weight), std::move(*constant));
-    } else if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
-      wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
-    }
-  }
-  Expected<void> run =
-      runNetwork(request.lowered, request.inputs, request.numThreads,
-                 [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
-                   if (wanted.contains(name))
-                     outputs.insert_or_assign(name, tensor.clone());
-                   return {};
-                 });
-  if (!run)
-    return propagate(run);
-  return outputs;
-}
+/// An output of the file beside the one of that name that the lowered network gives.
+struct CheckedOutput {
+  std::string name;
+  /// Of the file; without elements once it is known to be right.
+  Tensor made;
+  /// Nothing as long as the lowered network has not given it.
+  std::optional<TensorComparison> comparison = std::nullopt;
+  /// Whether roundings alone may have made the difference.
+  bool mayBeRounded = false;
+  std::string fault = {};
+};
 
 /// Runs the file on `inputs`; the outputs in their order.
-Expected<std::vector<std::pair<std::string, Tensor>>>
-fileOutputs(std::shared_ptr<const runtime::LoadedModel> model, const ModelFileRequest &request) {
+Expected<std::vector<CheckedOutput>> fileOutputs(std::shared_ptr<const runtime::LoadedModel> model,
+                                                 const ModelFileRequest &request) {
   auto session = runtime::Session::create(std::move(model), {}, request.numThreads);
   if (!session)
     return propagate(session);
@@ -137,55 +121,122 @@ fileOutputs(std::shared_ptr<const runtime::LoadedModel> model, const ModelFileRe
   }
   if (Expected<void> run = (*session)->run(); !run)
     return propagate(run);
-  std::vector<std::pair<std::string, Tensor>> outputs;
+  std::vector<CheckedOutput> outputs;
   for (size_t i = 0; i < stage.outputs.size(); ++i) {
     Expected<Tensor> made = (*session)->output(i);
     if (!made)
       return propagate(made);
-    outputs.emplace_back(stage.outputs[i].name, made->clone());
+    outputs.push_back({.name = stage.outputs[i].name, .made = std::move(*made)});
   }
   return outputs;
+}
+
+/// Compares the outputs of the file with those of the lowered network as the interpreter makes
+/// them. Beside the file's outputs, only what may differ by roundings is kept.
+class OutputCheck {
+public:
+  OutputCheck(const ModelFileRequest &request, std::vector<CheckedOutput> outputs)
+      : request(request), outputs(std::move(outputs)), exact(exactOutputs(request.lowered)) {}
+
+  Expected<void> run(ModelFileReport &report);
+
+private:
+  Expected<void> runLowered();
+  void compare(const std::string &name, const Tensor &expected);
+  Expected<void> judgeRounded(ModelFileReport &report);
+
+  const ModelFileRequest &request;
+  std::vector<CheckedOutput> outputs;
+  /// The outputs that integers alone decide.
+  std::set<std::string> exact;
+  /// What the lowered network gives of those that may be rounded.
+  TensorMap plain;
+  std::optional<RoundingNoise> noise;
+};
+
+void OutputCheck::compare(const std::string &name, const Tensor &expected) {
+  for (CheckedOutput &output : outputs) {
+    if (output.name != name)
+      continue;
+    output.comparison = compareTensors(output.made, expected);
+    output.mayBeRounded = !output.comparison->isEqual && !exact.contains(name);
+    if (!output.mayBeRounded) {
+      output.made = Tensor();
+      continue;
+    }
+    output.fault = lostPart(output.made, expected, request.parts, name);
+    if (!plain.contains(name))
+      plain.emplace(name, expected.clone());
+  }
+}
+
+/// Compares each output that `main` gives.
+Expected<void> OutputCheck::runLowered() {
+  std::set<std::string> wanted;
+  mlir::ModuleOp lowered = request.lowered;
+  auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
+  for (mlir::Value value : main.front().getTerminator()->getOperands()) {
+    if (auto weight = value.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> constant = weight.read();
+      if (!constant)
+        return propagate(constant);
+      compare(layerName(weight), *constant);
+    } else if (auto result = mlir::dyn_cast<mlir::OpResult>(value)) {
+      wanted.insert(tensorNames(result.getOwner())[result.getResultNumber()]);
+    }
+  }
+  return runNetwork(request.lowered, request.inputs, request.numThreads,
+                    [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
+                      if (wanted.contains(name))
+                        compare(name, tensor);
+                      return {};
+                    });
+}
+
+/// Measures what roundings do where an output differs.
+Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
+  if (plain.empty())
+    return {};
+  Expected<RoundingNoise> measured =
+      RoundingNoise::measure(request.lowered, request.inputs, plain, request.numThreads);
+  if (!measured)
+    return propagate(measured);
+  noise.emplace(std::move(*measured));
+  report.rounding.emplace(
+      ModelFileReport::Rounding{RoundingNoise::kRuns, noise->numLayers(), /*outputs=*/{}});
+  for (CheckedOutput &output : outputs) {
+    if (!output.mayBeRounded)
+      continue;
+    report.rounding->outputs.push_back(
+        {output.name, noise->moved(output.name), noise->limit(output.name)});
+    if (output.fault.empty())
+      output.fault = noise->faultOf(output.name, output.made, request.parts);
+  }
+  return {};
+}
+
+Expected<void> OutputCheck::run(ModelFileReport &report) {
+  if (Expected<void> run = runLowered(); !run)
+    return run;
+  if (Expected<void> judged = judgeRounded(report); !judged)
+    return judged;
+  report.comparison.emplace(kEqual);
+  for (CheckedOutput &output : outputs) {
+    if (!output.comparison)
+      report.comparison->addMissing(output.name, ComparisonReport::Side::Reference);
+    else if (!output.mayBeRounded)
+      report.comparison->add(output.name, std::move(*output.comparison));
+    else
+      report.comparison->add(output.name, std::move(*output.comparison), /*counts=*/true,
+                             noise->tolerance(output.name), std::move(output.fault));
+  }
+  return {};
 }
 
 Expected<void> compare(std::shared_ptr<const runtime::LoadedModel> model,
                        const ModelFileRequest &request, ModelFileReport &report) {
   auto outputs = fileOutputs(std::move(model), request);
-  if (!outputs)
-    return propagate(outputs);
-  Expected<TensorMap> wanted = loweredOutputs(request);
-  if (!wanted)
-    return propagate(wanted);
-  report.comparison.emplace(kEqual);
-  const std::set<std::string> exact = exactOutputs(request.lowered);
-  std::optional<RoundingNoise> noise;
-  for (const auto &[name, made] : *outputs) {
-    auto expected = wanted->find(name);
-    if (expected == wanted->end()) {
-      report.comparison->addMissing(name, ComparisonReport::Side::Reference);
-      continue;
-    }
-    TensorComparison comparison = compareTensors(made, expected->second);
-    if (comparison.isEqual || exact.contains(name)) {
-      report.comparison->add(name, std::move(comparison));
-      continue;
-    }
-    if (!noise) {
-      Expected<RoundingNoise> measured =
-          RoundingNoise::measure(request.lowered, request.inputs, *wanted, request.numThreads);
-      if (!measured)
-        return propagate(measured);
-      noise.emplace(std::move(*measured));
-      report.rounding.emplace(
-          ModelFileReport::Rounding{RoundingNoise::kRuns, noise->numLayers(), /*outputs=*/{}});
-    }
-    report.rounding->outputs.push_back({name, noise->moved(name), noise->limit(name)});
-    std::string fault = lostPart(made, expected->second, request.parts, name);
-    if (fault.empty())
-      fault = noise->faultOf(name, made, request.parts);
-    report.comparison->add(name, std::move(comparison), /*counts=*/true, noise->tolerance(name),
-                           std::move(fault));
-  }
-  return {};
+  return outputs ? OutputCheck(request, std::move(*outputs)).run(report) : propagate(outputs);
 }
 
 } // namespace

@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 using namespace tpuc;
 
@@ -181,7 +182,7 @@ void moveF32(std::span<float> values, const Movement &movement, uint64_t seed) {
 
 /// `tensor` as another order of its roundings might have made it.
 Tensor movedBy(const Movement &movement, const Tensor &tensor, int run) {
-  Tensor moved = convert(tensor, DataType::F32).clone();
+  Tensor moved = tensor.type() == DataType::F32 ? tensor.clone() : convert(tensor, DataType::F32);
   const std::span<float> values = moved.mutableData<float>();
   const uint64_t seed = randomAt(movement.seed, static_cast<uint64_t>(run));
   if (movement.scale > 0)
@@ -231,13 +232,10 @@ void addSquares(const Tensor &other, const Tensor &plain, float share, bool isNo
 /// The squares of an output's errors, and of what roundings move its elements by.
 class SquareMap {
 public:
-  SquareMap(const Tensor &made, const Tensor &plain, std::span<const Tensor> moved)
-      : shape(plain.shape()), errors(static_cast<size_t>(plain.numElements())),
-        noises(errors.size()) {
-    const Tensor wanted = convert(plain, DataType::F32);
-    addSquares(made, wanted, 1, /*isNoise=*/false, errors);
-    for (const Tensor &other : moved)
-      addSquares(other, wanted, 1.0F / static_cast<float>(moved.size()), /*isNoise=*/true, noises);
+  /// `plain` is f32, and `noises` outlives the map.
+  SquareMap(const Tensor &made, const Tensor &plain, std::span<const float> noises)
+      : shape(plain.shape()), errors(static_cast<size_t>(plain.numElements())), noises(noises) {
+    addSquares(made, plain, 1, /*isNoise=*/false, errors);
   }
 
   /// Why the elements from `begin` to `end` along `axis`, or one slice of them along an axis, are
@@ -249,7 +247,8 @@ private:
   std::vector<Squares> slicesOf(const OutputPart &part, size_t along) const;
 
   Shape shape;
-  std::vector<float> errors, noises;
+  std::vector<float> errors;
+  std::span<const float> noises;
 };
 
 std::vector<Squares> SquareMap::slicesOf(const OutputPart &part, size_t along) const {
@@ -305,26 +304,28 @@ Expected<RoundingNoise> RoundingNoise::measure(mlir::ModuleOp lowered, const Ten
                                                const TensorMap &outputs, unsigned numThreads) {
   RoundingNoise noise;
   for (const auto &[name, tensor] : outputs)
-    noise.outputs[name].plain = tensor;
+    noise.outputs[name] = {convert(tensor, DataType::F32),
+                           std::vector<float>(static_cast<size_t>(tensor.numElements()))};
   const llvm::StringMap<Movement> movements = movementsOf(lowered);
   noise.layers = static_cast<int64_t>(movements.size());
   for (int run = 0; run < kRuns; ++run) {
     // Two ops may make a tensor of one name; the first is the one that is moved.
-    std::map<std::string, Tensor> made;
+    std::set<std::string> seen;
     const TensorSubstitute substitute =
         [&](const std::string &name, const Tensor &tensor) -> Expected<std::optional<Tensor>> {
       auto movement = movements.find(name);
       std::optional<Tensor> moved;
       if (movement != movements.end())
         moved = movedBy(movement->second, tensor, run);
-      if (noise.outputs.contains(name))
-        made.try_emplace(name, moved ? *moved : tensor.clone());
+      if (auto output = noise.outputs.find(name); output != noise.outputs.end() &&
+                                                  seen.insert(name).second &&
+                                                  tensor.shape() == output->second.plain.shape())
+        addSquares(moved ? *moved : tensor, output->second.plain, 1.0F / kRuns, /*isNoise=*/true,
+                   output->second.squares);
       return moved;
     };
     if (Expected<void> done = runNetwork(lowered, inputs, numThreads, nullptr, substitute); !done)
       return propagate(done);
-    for (auto &[name, tensor] : made)
-      noise.outputs[name].moved.push_back(std::move(tensor));
   }
   return noise;
 }
@@ -333,16 +334,12 @@ double RoundingNoise::moved(const std::string &name) const {
   const auto found = outputs.find(name);
   if (found == outputs.end())
     return 0;
-  const Tensor plain = convert(found->second.plain, DataType::F32);
   double norm = 0;
-  for (float value : plain.data<float>())
+  for (float value : found->second.plain.data<float>())
     if (std::isfinite(value))
       norm += double(value) * double(value);
-  std::vector<float> squares(static_cast<size_t>(plain.numElements()));
-  for (const Tensor &other : found->second.moved)
-    addSquares(other, plain, 1.0F / kRuns, /*isNoise=*/true, squares);
   double sum = 0;
-  for (float square : squares)
+  for (float square : found->second.squares)
     sum += double(square);
   if (sum == 0)
     return 0;
@@ -366,7 +363,7 @@ std::string RoundingNoise::faultOf(const std::string &name, const Tensor &made,
   if (found == outputs.end() || made.numElements() == 0 ||
       made.shape() != found->second.plain.shape() || made.shape().rank() == 0)
     return "";
-  const SquareMap squares(made, found->second.plain, found->second.moved);
+  const SquareMap squares(made, found->second.plain, found->second.squares);
   const auto known = parts.find(name);
   if (known == parts.end())
     return squares.faultOf({.name = "", .axis = 0, .begin = 0, .end = made.shape()[0]});

@@ -43,7 +43,9 @@ public:
   /// Slices of fewer elements are not looked at by themselves.
   static constexpr int64_t kLeastSlice = 16;
 
-  /// `outputs` is what the network gives of `inputs` as it is. Errors: those of the interpreter.
+  /// `outputs` is what the network gives of `inputs` as it is; only these are measured. Beside
+  /// them and a run of the interpreter, it keeps a float for each of their elements. Errors: those
+  /// of the interpreter.
   static Expected<RoundingNoise> measure(mlir::ModuleOp lowered, const TensorMap &inputs,
                                          const TensorMap &outputs, unsigned numThreads);
 
@@ -64,8 +66,10 @@ public:
 
 private:
   struct Output {
+    /// What the network gives, as f32.
     Tensor plain;
-    std::vector<Tensor> moved;
+    /// The mean square, over the runs, of what each element was moved by.
+    std::vector<float> squares;
   };
   int64_t layers = 0;
   std::map<std::string, Output> outputs;

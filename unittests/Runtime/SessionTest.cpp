@@ -64,6 +64,21 @@ TEST(Session, RunsAgainAndAgain) {
   }
 }
 
+TEST(Session, ViewsOutputsWithoutACopy) {
+  auto session = Session::create(loadedAdd(), {}, 1);
+  ASSERT_TRUE(session) << session.error().message();
+  EXPECT_THAT((*session)->viewOutput(0).error().message(), HasSubstr("output 'y' before a run"));
+  ASSERT_TRUE((*session)->setInput(0, ramp(0)) && (*session)->run());
+  const auto copy = (*session)->output(0);
+  const auto seen = (*session)->viewOutput(0);
+  ASSERT_TRUE(copy && seen);
+  EXPECT_FALSE(seen->isWritable());
+  EXPECT_EQ(seen->data<float>()[59], 60.5F);
+  ASSERT_TRUE((*session)->setInput(0, ramp(-100)) && (*session)->run());
+  EXPECT_EQ(seen->data<float>()[59], -39.5F);
+  EXPECT_EQ(copy->data<float>()[59], 60.5F);
+}
+
 TEST(Session, OneModelOnSeveralThreads) {
   const auto model = loadedAdd();
   std::vector<std::thread> threads;

@@ -30,6 +30,12 @@ constexpr int kSamples = 2;
 /// Inputs of more elements are not made.
 constexpr int64_t kMostElements = 1 << 20;
 
+/// An output is compared with that of the model file, so that there are two of it.
+constexpr int64_t kCopiesOfEqual = 1;
+/// Where they differ, there are besides: that of the network as it is, the network's moved by
+/// roundings, and a float for what these move.
+constexpr int64_t kCopiesOfRounded = 4;
+
 struct Mode {
   const char *name;
   QuantScheme scheme;
@@ -98,8 +104,8 @@ private:
   }
 
   /// How many bytes all tensors of the module have, or of the largest one so far: a lowered module
-  /// has the same tensors in another type, and casts of them.
-  void noteSize(const std::string &path) {
+  /// has the same tensors in another type, and casts of them. Outputs count `copies` times more.
+  void noteSize(const std::string &path, int64_t copies = 0) {
     std::unique_ptr<mlir::MLIRContext> context = makeContext();
     auto read = readModule(*context, path);
     if (!read)
@@ -108,6 +114,9 @@ private:
     (*read)->walk([&](mlir::Operation *op) {
       for (mlir::Value result : op->getResults())
         bytes += bytesOf(result.getType());
+      if (op->hasTrait<mlir::OpTrait::IsTerminator>())
+        for (mlir::Value output : op->getOperands())
+          bytes += bytesOf(output.getType()) * copies;
     });
     largest = std::max(largest, int64_t(bytes));
     notes.add(fmt::format("states {}", largest));
@@ -225,7 +234,8 @@ private:
       Expected<ModelDeploySummary> summary = deployModel(options);
       if (!summary)
         return propagate(summary);
-      noteSize(summary->lowered);
+      const bool isRounded = summary->modelFile && summary->modelFile->rounding;
+      noteSize(summary->lowered, isRounded ? kCopiesOfRounded : kCopiesOfEqual);
       compare(name, summary->report);
       if (summary->modelFile)
         compare("file " + std::string(mode.name), summary->modelFile->comparison);

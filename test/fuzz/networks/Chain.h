@@ -23,7 +23,8 @@ namespace tpuc::fuzz {
 ///   differs STEP: MESSAGE        the tool finds its own results too far from the reference
 /// A message without a place in front of it is noted as `mute STEP: MESSAGE`. Behind each step
 /// `peak BYTES` says what memory the process has had so far. Where a step writes a module,
-/// `states BYTES` is what all its tensors take, or those of a larger one before it.
+/// `states BYTES` is what all its tensors take, or those of a larger one before it; outputs that a
+/// step compares count as often as it has to have them.
 void runChain(const std::string &folder, const std::string &chip, uint64_t seed,
               const Notes &notes);
 

@@ -239,7 +239,9 @@ std::string Fuzzer::report() const {
       "`model_transform`, the interpreter, `run_calibration`, and `model_deploy` for F32, F16 and "
       "INT8 with a run of each file on the simulator. Each step may refuse the network with a "
       "message. No case may end by a signal, take more than {} s of processor time, or take more "
-      "memory than {} times what its tensors and a network of few elements take.\n\n",
+      "memory than {} times what its tensors and a network of few elements take. Outputs are "
+      "compared with those of the model file, and count twice; five times where they differ, "
+      "since what roundings do to them is measured then.\n\n",
       numDone, options.seed, seeds.size(), kMostMutations, options.limits.seconds,
       Allowance::kFactor);
   text += fmt::format("{} cases, {} findings.\n\n", numDone, found.size());
