@@ -69,14 +69,17 @@ static constexpr unsigned kJoinRounds = 8;
 static constexpr unsigned kMaxFailures = 3;
 
 /// Long groups differ little from each other, and take long to plan: beyond the fine length, only
-/// those of some lengths are looked at.
-static constexpr size_t kFineLength = 24, kCoarseStep = 4, kCoarseStepOfRows = 12;
+/// those of some lengths are looked at, about six to each doubling of the length.
+static constexpr size_t kFineLength = 24, kMiddleLength = 48;
+static constexpr size_t kMiddleStep = 8, kCoarseStep = 16, kCoarseStepOfRows = 12;
 
 static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
-  if (members.size() <= kFineLength || isTail)
+  const size_t length = members.size();
+  if (length <= kFineLength || isTail)
     return false;
-  const bool areRows = tileLayoutOf(members) == TileLayout::Matrix;
-  return members.size() % (areRows ? kCoarseStepOfRows : kCoarseStep) != 0;
+  if (tileLayoutOf(members) == TileLayout::Matrix)
+    return length % kCoarseStepOfRows != 0;
+  return length % (length <= kMiddleLength ? kMiddleStep : kCoarseStep) != 0;
 }
 
 static GroupTable::Option optionOf(const GroupPlan &plan, bool isAlone) {
