@@ -42,6 +42,8 @@ void printLowering(const ModelDeploySummary &summary) {
              counted(summary.numCasts, "cast"), double(summary.weightBytes) / 1e6);
   for (const auto &[what, count] : summary.exceptions)
     fmt::print("  {} in {}: {}\n", count, what.first, what.second);
+  if (summary.floatsByNeed)
+    fmt::print("  on floats by need: {}\n", summary.floatsByNeed->text());
 }
 
 void printComparison(const ModelDeployOptions &options, const ModelDeploySummary &summary) {

@@ -545,6 +545,8 @@ bool ModelDeploy::compiles() const {
 }
 
 Expected<void> ModelDeploy::commit() {
+  summary.floatsByNeed =
+      floatShare(*lowered->module, *top.module, summary.modelFile ? &*summary.modelFile : nullptr);
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
   if (target->container.empty())
@@ -666,6 +668,7 @@ nlohmann::ordered_json ModelDeploySummary::toJson() const {
                                  {"reference", reference}};
   for (const auto &[what, count] : exceptions)
     json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});
+  json["floats_by_need"] = floatsByNeed ? floatsByNeed->toJson() : nlohmann::ordered_json();
   json["cpu_layers"] = nlohmann::ordered_json::array();
   for (const CpuLayer &layer : cpuLayers)
     json["cpu_layers"].push_back(

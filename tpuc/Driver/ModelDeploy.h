@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Driver/DeployDiagnosis.h"
+#include "tpuc/Driver/FloatShare.h"
 #include "tpuc/Driver/ModelFileCheck.h"
 
 namespace tpuc {
@@ -65,6 +66,9 @@ struct ModelDeploySummary {
   std::map<std::string, int64_t> storage;
   /// How many ops are not stored as the mode says, by type and reason.
   std::map<std::pair<std::string, std::string>, int64_t> exceptions;
+  /// What the layers take that are on floats because integers would lose their signal; none without
+  /// such layers.
+  std::optional<FloatShare> floatsByNeed;
   std::vector<std::string> files;
   /// What the network was compared with; empty where there was no test input.
   std::string reference;

@@ -34,12 +34,16 @@ constexpr size_t kSlowest = 5;
 /// Every bit.
 constexpr Tolerance kEqual = {1, 1};
 
-std::vector<ModelFileReport::Layer> slowestOf(const model::TimingResult &timing) {
+std::vector<ModelFileReport::Layer> layersOf(const model::TimingResult &timing) {
   std::vector<ModelFileReport::Layer> layers;
   for (const model::TimingResult::LayerTime &layer : timing.layers)
     if (!layer.name.empty())
       layers.push_back({layer.name, timing.cyclesOf(layer, /*computing=*/true),
                         timing.cyclesOf(layer, /*computing=*/false)});
+  return layers;
+}
+
+std::vector<ModelFileReport::Layer> slowestOf(std::vector<ModelFileReport::Layer> layers) {
   const auto key = [](const ModelFileReport::Layer &layer) {
     return std::tuple(-std::max(layer.computeCycles, layer.transferCycles), layer.name);
   };
@@ -60,7 +64,8 @@ Expected<void> time(const runtime::LoadedModel &model, ModelFileReport &report) 
   report.macUtilisation = timing->sets.front().macUtilisation();
   report.bytesRead = timing->bytesRead;
   report.bytesWritten = timing->bytesWritten;
-  report.slowest = slowestOf(*timing);
+  report.layers = layersOf(*timing);
+  report.slowest = slowestOf(report.layers);
   return {};
 }
 

@@ -45,6 +45,8 @@ struct ModelFileReport {
   };
   /// The layers by the cycles of their busier engine, the slowest first.
   std::vector<Layer> slowest;
+  /// All layers with a name, in the order in which they begin.
+  std::vector<Layer> layers;
   /// The outputs on the simulator against those of the lowered network; none without inputs.
   std::optional<ComparisonReport> comparison;
   /// How the tolerance of outputs was found, where not all are equal.

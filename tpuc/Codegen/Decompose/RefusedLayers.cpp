@@ -29,10 +29,8 @@ static bool isOnIntegers(Operation *op) {
                                    llvm::any_of(op->getResults(), tpu::isQuantized));
 }
 
-/// The layer among `names` that `part` is, or was made for: what lowering and partition add begins
-/// with its name.
-static std::optional<std::string> wholeOf(const std::string &part,
-                                          const std::set<std::string> &names) {
+std::optional<std::string> codegen::wholeOf(const std::string &part,
+                                            const std::set<std::string> &names) {
   if (names.contains(part))
     return part;
   for (size_t end = part.rfind('_'); end != std::string::npos && end > 0;

@@ -13,12 +13,17 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
 #include <set>
 #include <string>
 
 namespace tpuc::codegen {
 
 struct GenerationOptions;
+
+/// The layer among `names` that `part` is, or was made for: what lowering and partition add begins
+/// with its name. None where there is no such layer.
+std::optional<std::string> wholeOf(const std::string &part, const std::set<std::string> &names);
 
 /// Those of `layers`, the names of a network before it was lowered, that are on stored integers and
 /// that neither the chip has a kernel for, in any number of tiles, nor the host. In floats they

@@ -24,11 +24,7 @@
 using namespace mlir;
 using namespace tpuc;
 
-namespace {
-
-/// The multiplications of a product of known shapes: of each result element, as many as the filter
-/// has for its channel or the left operand in a row. 0 of other ops.
-double macsOf(Operation *op) {
+double tpuc::multiplicationsOf(Operation *op) {
   if (!op->hasTrait<traits::Product>())
     return 0;
   const auto isKnown = [](Value value) {
@@ -42,6 +38,8 @@ double macsOf(Operation *op) {
     return elements * double(filterOrder(op)->perChannel());
   return elements * double(cast<RankedTensorType>(op->getOperand(0).getType()).getShape().back());
 }
+
+namespace {
 
 /// All ops that `value` is computed by, in no special order.
 llvm::SmallSetVector<Operation *, 8> makersOf(Value value) {
@@ -77,12 +75,12 @@ tpuc::firstLayersInFloats(func::FuncOp main,
                           llvm::function_ref<bool(Operation *)> isInteger) {
   double all = 0;
   for (Operation &op : main.front().without_terminator())
-    all += macsOf(&op);
+    all += multiplicationsOf(&op);
   llvm::MapVector<Operation *, std::string> found;
   double sofar = 0;
   for (Operation &op : main.front().without_terminator()) {
     // What stands before an op has at least the multiplications of what it is computed by.
-    const double macs = macsOf(&op);
+    const double macs = multiplicationsOf(&op);
     sofar += macs;
     if (!summedAxis(&op) || !(macs > 0) || !isInteger(&op))
       continue;

@@ -22,6 +22,10 @@ inline constexpr double kMostFirstMacs = 0.05;
 /// does; root mean squares.
 inline constexpr double kMostFirstNoise = 4;
 
+/// The multiplications of a product of known shapes: of each result element, as many as the filter
+/// has for its channel or the left operand in a row. 0 of other ops.
+double multiplicationsOf(mlir::Operation *op);
+
 /// The layers at the beginning of a network on integers that need floats, and why.
 ///
 /// A layer with large filter elements, such as edges out of smooth pictures, amplifies the rounding

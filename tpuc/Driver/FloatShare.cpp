@@ -1,0 +1,157 @@
+//===- FloatShare.cpp - What layers on floats by need take ------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/FloatShare.h"
+#include "tpuc/Codegen/Decompose/RefusedLayers.h"
+#include "tpuc/Conversion/TopToTpu/FirstLayers.h"
+#include "tpuc/Conversion/TopToTpu/FloatsByNeed.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Support/Counted.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace tpuc;
+
+/// How many layers the sentence names.
+static constexpr size_t kNamed = 3;
+
+/// Why `op` is on floats, where integers would lose its signal; empty of all others.
+static StringRef needOf(Operation *op) {
+  auto reason = op->getAttrOfType<StringAttr>("storage_reason");
+  return reason && reason.getValue().starts_with(kByNeed)
+             ? reason.getValue().drop_front(kByNeed.size())
+             : StringRef();
+}
+
+/// Whether `cast` is there for layers that `isInFloats` says: one of them makes what it reads, or
+/// they are all that reads it.
+static bool servesFloats(tpu::CastOp cast, llvm::function_ref<bool(Operation *)> isInFloats) {
+  if (Operation *maker = cast.getInput().getDefiningOp(); maker && isInFloats(maker))
+    return true;
+  return !cast->use_empty() && llvm::all_of(cast->getUsers(), isInFloats);
+}
+
+namespace {
+
+/// To which layer of a lowered network the cycles of a model file belong.
+class CycleSums {
+public:
+  explicit CycleSums(func::FuncOp main) {
+    for (Operation &op : main.front().without_terminator())
+      if (!op.hasTrait<traits::Structural>())
+        names.insert(layerName(&op));
+  }
+
+  void add(const ModelFileReport::Layer &layer) {
+    const int64_t cycles = std::max(layer.computeCycles, layer.transferCycles);
+    all += cycles;
+    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names))
+      sums[*name] += cycles;
+  }
+
+  int64_t of(Operation *op) const {
+    auto found = sums.find(layerName(op));
+    return found == sums.end() ? 0 : found->second;
+  }
+  int64_t total() const { return all; }
+
+private:
+  std::set<std::string> names;
+  std::map<std::string, int64_t> sums;
+  int64_t all = 0;
+};
+
+} // namespace
+
+std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
+                                           const ModelFileReport *file) {
+  Expected<func::FuncOp> network = top::mainFunction(lowered);
+  Expected<func::FuncOp> source = top::mainFunction(top);
+  if (!network || !source)
+    return std::nullopt;
+  FloatShare share;
+  CycleSums cycles(*network);
+  if (file) {
+    for (const ModelFileReport::Layer &layer : file->layers)
+      cycles.add(layer);
+    share.allCycles = cycles.total();
+  }
+  std::map<std::string, double> macs;
+  for (Operation &op : source->front().without_terminator())
+    if (const double count = multiplicationsOf(&op); count > 0) {
+      macs[layerName(&op)] = count;
+      share.allMacs += count;
+    }
+  const auto isInFloats = [](Operation *op) { return !needOf(op).empty(); };
+  for (Operation &op : network->front().without_terminator()) {
+    if (auto cast = dyn_cast<tpu::CastOp>(op); cast && servesFloats(cast, isInFloats))
+      share.castCycles += cycles.of(cast);
+    if (!isInFloats(&op))
+      continue;
+    auto product = macs.find(layerName(&op));
+    share.layers.push_back({layerName(&op), needOf(&op).str(),
+                            product == macs.end() ? 0 : product->second, cycles.of(&op)});
+  }
+  if (share.layers.empty())
+    return std::nullopt;
+  return share;
+}
+
+double FloatShare::macShare() const {
+  double sum = 0;
+  for (const Layer &layer : layers)
+    sum += layer.macs;
+  return allMacs > 0 ? sum / allMacs : 0;
+}
+
+std::optional<double> FloatShare::cycleShare() const {
+  if (!allCycles)
+    return std::nullopt;
+  int64_t sum = castCycles;
+  for (const Layer &layer : layers)
+    sum += layer.cycles;
+  return *allCycles > 0 ? double(sum) / double(*allCycles) : 0;
+}
+
+std::string FloatShare::text() const {
+  std::string text = fmt::format("{}, {:.1f} % of the multiplications",
+                                 counted(std::ssize(layers), "layer"), 100 * macShare());
+  if (!allCycles)
+    return text;
+  std::vector<Layer> ordered = layers;
+  std::ranges::stable_sort(ordered, std::ranges::greater(), &Layer::cycles);
+  ordered.resize(std::min(ordered.size(), kNamed));
+  std::vector<std::string> named;
+  for (const Layer &layer : ordered)
+    if (layer.cycles > 0)
+      named.push_back(fmt::format("'{}' {:.1f} %", layer.name,
+                                  100 * double(layer.cycles) / double(*allCycles)));
+  text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers",
+                      100 * *cycleShare());
+  return named.empty() ? text : text + fmt::format(" ({})", fmt::join(named, ", "));
+}
+
+nlohmann::ordered_json FloatShare::toJson() const {
+  nlohmann::ordered_json json = {{"layers", nlohmann::ordered_json::array()},
+                                 {"multiplication_share", macShare()},
+                                 {"cycle_share", nullptr},
+                                 {"cast_cycles", castCycles}};
+  if (std::optional<double> cycles = cycleShare())
+    json["cycle_share"] = *cycles;
+  for (const Layer &layer : layers)
+    json["layers"].push_back({{"name", layer.name},
+                              {"reason", layer.reason},
+                              {"multiplications", layer.macs},
+                              {"cycles", layer.cycles}});
+  return json;
+}

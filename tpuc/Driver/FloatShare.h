@@ -1,0 +1,53 @@
+//===- FloatShare.h - What layers on floats by need take ---------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_FLOATSHARE_H
+#define TPUC_DRIVER_FLOATSHARE_H
+
+#include "tpuc/Driver/ModelFileCheck.h"
+
+namespace tpuc {
+
+/// What the layers of a network on integers take that are on floats because integers would lose
+/// their signal (FloatsByNeed.h).
+struct FloatShare {
+  struct Layer {
+    /// Of its first tensor.
+    std::string name;
+    std::string reason;
+    /// Multiplications of its product; 0 of what is none.
+    double macs = 0;
+    /// By the chip's timing model, of its busier engine; 0 without a model file.
+    int64_t cycles = 0;
+  };
+  std::vector<Layer> layers;
+  /// The multiplications of all layers of the network.
+  double allMacs = 0;
+  /// The cycles of all layers, each by its busier engine, and of the casts that only these layers
+  /// on floats need. None without a model file.
+  std::optional<int64_t> allCycles;
+  int64_t castCycles = 0;
+
+  double macShare() const;
+  /// The part that the layers and their casts have of the cycles. None without a model file.
+  std::optional<double> cycleShare() const;
+
+  /// One sentence: how many layers, their shares, the most expensive ones.
+  std::string text() const;
+  nlohmann::ordered_json toJson() const;
+};
+
+/// The share of such layers of `lowered`, which was made of `top`; none if there are none. `file`,
+/// which may be null, is what was found of the model file. A layer of a model file that has no name
+/// of the lowered network belongs to the one that its name begins with.
+std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
+                                     const ModelFileReport *file);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_FLOATSHARE_H
