@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <gtest/gtest.h>
+#include <memory>
 
 using namespace tpuc;
 using namespace tpuc::fuzz;
@@ -102,6 +103,23 @@ TEST(Guard, WorkThatTakesMoreThanItsNetworkNeedsIsAFinding) {
   EXPECT_EQ(outcomeOf(ending, {.base = uint64_t{150} << 20}).signature(), "memory in two");
   EXPECT_EQ(outcomeOf(ending, {.base = uint64_t{600} << 20}).signature(), "");
   EXPECT_EQ(outcomeOf(ending).stated, 1000U);
+}
+
+TEST(Guard, WhatTheFuzzerItselfTakesDoesNotCount) {
+  Guard guard({});
+  const auto measure = [&] {
+    guard.start(0, [](const Notes &notes) { notes.add(fmt::format("{}", peakMemory())); });
+    const Ending ending = guard.wait().second;
+    return std::pair(ending.peak, std::stoull(ending.notes));
+  };
+  const auto before = measure();
+  // Findings and counts of a long run.
+  const auto kept = std::make_unique<std::string>(size_t{256} << 20, 'x');
+  const auto after = measure();
+  constexpr uint64_t kSome = uint64_t{16} << 20;
+  EXPECT_LT(after.first, before.first + kSome);
+  EXPECT_LT(after.second, before.second + kSome);
+  EXPECT_EQ(kept->size(), size_t{256} << 20);
 }
 
 TEST(Tally, SaysHowCasesEnded) {

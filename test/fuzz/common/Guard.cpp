@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <malloc.h>
 #include <new>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -53,8 +54,21 @@ uint64_t addressSpace() {
   return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-/// The kernel counts in KiB.
-uint64_t peakOf(const rusage &usage) { return static_cast<uint64_t>(usage.ru_maxrss) << 10; }
+/// Memory of this process that no file is behind, in bytes. A new process has it from the start.
+uint64_t anonymousMemory() {
+  uint64_t pages = 0, resident = 0, shared = 0;
+  std::ifstream("/proc/self/statm") >> pages >> resident >> shared;
+  return (resident - std::min(resident, shared)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// What this process has of the memory that its parent has taken while it guarded.
+uint64_t inherited = 0;
+
+/// The kernel counts in KiB. What was `given` by the parent does not count.
+uint64_t peakOf(const rusage &usage, uint64_t given) {
+  const uint64_t peak = static_cast<uint64_t>(usage.ru_maxrss) << 10;
+  return peak - std::min(peak, given);
+}
 
 /// From now on.
 void limitTime(const Limits &limits) {
@@ -86,7 +100,7 @@ void setLimits(const Limits &limits) {
 uint64_t peakMemory() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
-  return peakOf(usage);
+  return peakOf(usage, inherited);
 }
 
 void beginCase(const Limits &limits) {
@@ -103,12 +117,19 @@ void Notes::add(std::string_view line) const {
   writeAll(file, text + "\n");
 }
 
+Guard::Guard(Limits limits) : limits(limits), ownMemory(anonymousMemory()) {}
+
 void Guard::start(uint64_t number, const std::function<void(const Notes &)> &work) {
   const int notes = ::memfd_create("notes", 0);
   const int errors = ::memfd_create("errors", 0);
   std::fflush(stdout);
+  // What is free here would be there for the child, beyond what it is seen to take.
+  ::malloc_trim(0);
+  const uint64_t now = anonymousMemory();
+  const uint64_t given = now - std::min(now, ownMemory);
   const pid_t child = ::fork();
   if (child == 0) {
+    inherited = given;
     setLimits(limits);
     ::dup2(errors, STDERR_FILENO);
     ::dup2(errors, STDOUT_FILENO);
@@ -119,7 +140,7 @@ void Guard::start(uint64_t number, const std::function<void(const Notes &)> &wor
     std::perror("fork");
     std::exit(2);
   }
-  processes[child] = {number, notes, errors};
+  processes[child] = {number, notes, errors, given};
 }
 
 std::pair<uint64_t, Ending> Guard::wait() {
@@ -134,7 +155,7 @@ std::pair<uint64_t, Ending> Guard::wait() {
   const Process process = found->second;
   processes.erase(found);
   Ending ending;
-  ending.peak = peakOf(usage);
+  ending.peak = peakOf(usage, process.given);
   ending.notes = readAndClose(process.notes, kMostNotes);
   ending.errors = readAndClose(process.errors, kMostErrors);
   const bool isMemory = ending.errors.find("out of memory") != std::string::npos;

@@ -36,11 +36,12 @@ struct Ending {
   int signal = 0;
   /// What the work noted, a line each, and what it wrote on the standard error (the last part).
   std::string notes, errors;
-  /// Memory that the process had at most at a time, in bytes, with what it shares with others.
+  /// Memory that the process had at most at a time, in bytes, with what it shares with others, but
+  /// for what the process that started it has taken since its Guard was made.
   uint64_t peak = 0;
 };
 
-/// Memory that this process has had at most at a time, in bytes.
+/// Memory that this process has had at most at a time, in bytes, as `Ending::peak` counts it.
 uint64_t peakMemory();
 
 /// For a process of several cases, in front of each: the case has the whole time that `limits`
@@ -62,7 +63,7 @@ private:
 /// thread.
 class Guard {
 public:
-  explicit Guard(Limits limits) : limits(limits) {}
+  explicit Guard(Limits limits);
 
   /// Starts `work`; its number is what `wait` gives with its ending.
   void start(uint64_t number, const std::function<void(const Notes &)> &work);
@@ -74,9 +75,13 @@ private:
   struct Process {
     uint64_t number;
     int notes, errors;
+    /// Memory that it had of this process from the start, in bytes, beyond `ownMemory`.
+    uint64_t given;
   };
 
   Limits limits;
+  /// What this process had when the guard was made, in bytes.
+  uint64_t ownMemory;
   std::map<pid_t, Process> processes;
 };
 
