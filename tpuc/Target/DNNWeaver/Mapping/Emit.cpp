@@ -1,0 +1,366 @@
+//===- Emit.cpp - Blocks from mappings ------------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/DNNWeaver/Mapping/Emit.h"
+
+#include <fmt/format.h>
+#include <limits>
+
+namespace tpuc::dnnweaver {
+
+namespace {
+
+AluOp withImmediate(AluFunction function, unsigned target, unsigned source, int16_t immediate) {
+  return {.function = function,
+          .target = static_cast<uint8_t>(target),
+          .source0 = static_cast<uint8_t>(source),
+          .isImmediate = true,
+          .immediate = immediate};
+}
+AluOp withRegister(AluFunction function, unsigned target, unsigned source0, unsigned source1) {
+  return {.function = function,
+          .target = static_cast<uint8_t>(target),
+          .source0 = static_cast<uint8_t>(source0),
+          .source1 = static_cast<uint8_t>(source1)};
+}
+
+/// max(x, x * slope / 2^15) of register 1, by way of register 2.
+void addLeaky(std::vector<AluOp> &ops, int16_t slope) {
+  if (slope == kNoSlope)
+    return;
+  ops.push_back(withImmediate(AluFunction::Mul, 2, 1, slope));
+  ops.push_back(withImmediate(AluFunction::Shift, 2, 2, 15));
+  ops.push_back(withRegister(AluFunction::Max, 1, 1, 2));
+}
+
+class Emitter {
+public:
+  Emitter(const Parameters &machine, const ConvLayer &layer, const Mapping &mapping,
+          const Placement &placement, const std::string &where)
+      : machine(machine), layer(layer), mapping(mapping), placement(placement), where(where),
+        sums(layer.sumsOf(mapping.tile)),
+        input(layer.inputOf({sums.h - layer.poolPad.h, sums.w - layer.poolPad.w})),
+        inputBytes(machine.wordBytes(Buffer::Input, layer.pairs)),
+        weightBytes(machine.wordBytes(Buffer::Weight, layer.pairs)),
+        storeBytes(uint64_t{machine.columns} * (layer.pairs ? 1 : machine.dataBits / 8)) {}
+  Expected<Block> emit(const AluRecipe &recipe);
+
+private:
+  Expected<void> check() const;
+  Levels tiles() const;
+  Level tile(TileLoop loop) const;
+  Levels walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops,
+              bool isStored = false) const;
+  void mergeRequests(Block &block) const;
+  Levels array() const;
+  Level word(WordLoop loop) const;
+  void emitAlu(Block &block, const AluRecipe &recipe) const;
+  uint32_t narrow(uint64_t value) const {
+    if (value > std::numeric_limits<uint32_t>::max())
+      isTooFar = true;
+    return static_cast<uint32_t>(value);
+  }
+
+  const Parameters &machine;
+  const ConvLayer &layer;
+  const Mapping &mapping;
+  const Placement &placement;
+  const std::string &where;
+  /// Of a tile.
+  Extent sums, input;
+  uint64_t inputBytes, weightBytes, storeBytes;
+  mutable bool isTooFar = false;
+};
+
+Expected<void> Emitter::check() const {
+  const auto divides = [](unsigned part, unsigned whole) { return part > 0 && whole % part == 0; };
+  if (!divides(mapping.tile.h, layer.result.h) || !divides(mapping.tile.w, layer.result.w) ||
+      !divides(mapping.inWords, layer.inWords) || !divides(mapping.outWords, layer.outWords))
+    return makeError(where,
+                     fmt::format("tiles of {} x {} results and {} x {} words", mapping.tile.h,
+                                 mapping.tile.w, mapping.inWords, mapping.outWords),
+                     fmt::format("divisors of {} x {} and {} x {}", layer.result.h, layer.result.w,
+                                 layer.inWords, layer.outWords));
+  if (layer.poolPad.area() + layer.poolPad.h + layer.poolPad.w > 0 && mapping.tile != layer.result)
+    return makeError(where, "several tiles of a layer with a padded pool", "one");
+  for (const Image *image : {&placement.output, placement.copy ? &*placement.copy : nullptr})
+    if (image && (image->pixelBytes % storeBytes != 0 || image->rowBytes % storeBytes != 0))
+      return makeError(
+          where,
+          fmt::format("an output with {} bytes from pixel to pixel and {} from row to row",
+                      image->pixelBytes, image->rowBytes),
+          fmt::format("multiples of {}", storeBytes));
+  return {};
+}
+
+Level Emitter::tile(TileLoop loop) const {
+  Level level{.trips = tileTrips(layer, mapping)[static_cast<size_t>(loop)]};
+  uint32_t *to = level.strides.data();
+  const uint64_t sumsWord = machine.wordBytes(Buffer::Output);
+  switch (loop) {
+  case TileLoop::Rows: {
+    const uint64_t rows = uint64_t{mapping.tile.h} * layer.poolStride.h;
+    to[index(Buffer::Input)] = narrow(rows * layer.stride.h * placement.input.rowBytes);
+    to[index(Buffer::Output)] = narrow(rows * placement.sums.rowBytes);
+    break;
+  }
+  case TileLoop::Columns: {
+    const uint64_t columns = uint64_t{mapping.tile.w} * layer.poolStride.w;
+    to[index(Buffer::Input)] = narrow(columns * layer.stride.w * placement.input.pixelBytes);
+    to[index(Buffer::Output)] = narrow(columns * placement.sums.pixelBytes);
+    break;
+  }
+  case TileLoop::Inputs:
+    to[index(Buffer::Input)] = narrow(mapping.inWords * inputBytes);
+    to[index(Buffer::Weight)] = narrow(mapping.inWords * weightBytes);
+    break;
+  case TileLoop::Outputs:
+    to[index(Buffer::Output)] = narrow(mapping.outWords * sumsWord);
+    to[index(Buffer::Weight)] =
+        narrow(mapping.outWords * layer.kernel.area() * layer.inWords * weightBytes);
+    to[index(Buffer::Bias)] = narrow(mapping.outWords * machine.wordBytes(Buffer::Bias));
+    break;
+  }
+  return level;
+}
+
+Levels Emitter::tiles() const {
+  Levels levels;
+  for (const TileLoop loop : mapping.tileOrder)
+    if (const Level level = tile(loop); level.trips > 1)
+      levels.push_back(level);
+  if (levels.empty())
+    levels.push_back({});
+  return levels;
+}
+
+Levels Emitter::walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops,
+                     bool isStored) const {
+  Levels levels;
+  for (const auto &[trips, stride] : loops)
+    if (trips > 1) {
+      const uint32_t bytes = narrow(stride);
+      levels.push_back(
+          {.trips = static_cast<uint32_t>(trips), .strides = {bytes, isStored ? bytes : 0}});
+    }
+  if (levels.empty())
+    levels.push_back({});
+  return levels;
+}
+
+/// Words that follow each other in DDR become one request where no request can cross a boundary of
+/// 4 KiB, which a burst must not: all addresses are then multiples of the request's bytes.
+void Emitter::mergeRequests(Block &block) const {
+  constexpr uint64_t kBoundary = 4096;
+  for (const Buffer buffer : {Buffer::Input, Buffer::Output, Buffer::Bias}) {
+    const unsigned i = index(buffer);
+    Levels &levels = block.walks[i];
+    const uint64_t bytes = machine.wordBytes(buffer, layer.pairs);
+    const uint64_t size = levels.front().trips * bytes;
+    if (levels.front().trips == 1 || levels.front().strides[kWalkLoad] != bytes ||
+        kBoundary % size != 0)
+      continue;
+    bool isAligned = block.base[i] % size == 0;
+    for (const Level &level : block.tiles)
+      isAligned = isAligned && level.strides[i] % size == 0;
+    for (size_t k = 1; k < levels.size(); ++k)
+      isAligned = isAligned && levels[k].strides[kWalkLoad] % size == 0;
+    if (buffer == Buffer::Input && placement.pairs)
+      isAligned = isAligned && placement.pairs->input % size == 0;
+    if (!isAligned)
+      continue;
+    block.request[i] = levels.front().trips;
+    levels.erase(levels.begin());
+    if (levels.empty())
+      levels.push_back({});
+  }
+}
+
+Level Emitter::word(WordLoop loop) const {
+  Level level{.trips = wordTrips(layer, mapping)[static_cast<size_t>(loop)]};
+  uint32_t *to = level.strides.data();
+  const uint64_t in = mapping.inWords;
+  const uint64_t out = mapping.outWords;
+  switch (loop) {
+  case WordLoop::Inputs:
+    to[index(Buffer::Input)] = to[index(Buffer::Weight)] = 1;
+    break;
+  case WordLoop::KernelColumns:
+    to[index(Buffer::Input)] = to[index(Buffer::Weight)] = narrow(in);
+    break;
+  case WordLoop::KernelRows:
+    to[index(Buffer::Input)] = narrow(input.w * in);
+    to[index(Buffer::Weight)] = narrow(layer.kernel.w * in);
+    break;
+  case WordLoop::Columns:
+    to[index(Buffer::Input)] = narrow(layer.stride.w * in);
+    to[index(Buffer::Output)] = narrow(out);
+    break;
+  case WordLoop::Rows:
+    to[index(Buffer::Input)] = narrow(layer.stride.h * input.w * in);
+    to[index(Buffer::Output)] = narrow(sums.w * out);
+    break;
+  case WordLoop::Outputs:
+    to[index(Buffer::Weight)] = narrow(layer.kernel.area() * in);
+    to[index(Buffer::Output)] = to[index(Buffer::Bias)] = 1;
+    break;
+  }
+  return level;
+}
+
+Levels Emitter::array() const {
+  Levels levels;
+  for (const WordLoop loop : mapping.wordOrder) {
+    const Level level = word(loop);
+    if (level.trips == 1)
+      continue;
+    bool continues = mapping.collapses && !levels.empty() &&
+                     uint64_t{levels.back().trips} * level.trips <= 65536;
+    for (unsigned i = 0; i < kNumBuffers && continues; ++i)
+      continues = level.strides[i] == uint64_t{levels.back().trips} * levels.back().strides[i];
+    if (continues)
+      levels.back().trips *= level.trips;
+    else
+      levels.push_back(level);
+  }
+  if (levels.empty())
+    levels.push_back({});
+  return levels;
+}
+
+void Emitter::emitAlu(Block &block, const AluRecipe &recipe) const {
+  AluBlock &alu = block.alu;
+  const auto out = mapping.outWords;
+  const auto words = [&](uint64_t bytes) { return narrow(bytes / storeBytes); };
+  const auto nest = [&](std::initializer_list<std::pair<uint32_t, std::array<uint32_t, 4>>> loops) {
+    Levels levels;
+    for (const auto &[trips, strides] : loops)
+      if (trips > 1)
+        levels.push_back({.trips = trips, .strides = strides});
+    if (levels.empty())
+      levels.push_back({});
+    return levels;
+  };
+  alu.read = nest({{layer.pool.w, {out}},
+                   {layer.pool.h, {out * sums.w}},
+                   {mapping.tile.w, {out * layer.poolStride.w}},
+                   {mapping.tile.h, {out * layer.poolStride.h * sums.w}},
+                   {out, {1}}});
+  const Image &to = placement.output;
+  const Image copy = placement.copy.value_or(Image{});
+  const unsigned scale = placement.upsamples ? 2 : 1;
+  alu.hasCopy = placement.copy.has_value();
+  alu.store = to.address;
+  alu.copy = copy.address;
+  alu.stores =
+      nest({{mapping.tile.w, {words(scale * to.pixelBytes), words(scale * copy.pixelBytes)}},
+            {mapping.tile.h, {words(scale * to.rowBytes), words(scale * copy.rowBytes)}},
+            {out, {1, alu.hasCopy ? 1u : 0u}}});
+  if (placement.upsamples)
+    alu.repeat = nest({{2, {words(to.pixelBytes), words(copy.pixelBytes)}},
+                       {2, {words(to.rowBytes), words(copy.rowBytes)}}});
+  for (const TileLoop loop : mapping.tileOrder) {
+    const uint32_t trips = tileTrips(layer, mapping)[static_cast<size_t>(loop)];
+    if (trips == 1 || loop == TileLoop::Inputs)
+      continue;
+    const auto distance = [&](const Image &image) {
+      return narrow(loop == TileLoop::Rows      ? mapping.tile.h * scale * image.rowBytes
+                    : loop == TileLoop::Columns ? mapping.tile.w * scale * image.pixelBytes
+                                                : out * storeBytes);
+    };
+    alu.tiles.push_back(
+        {.trips = trips, .strides = {distance(to), 0, 0, alu.hasCopy ? distance(copy) : 0}});
+  }
+  if (alu.tiles.empty())
+    alu.tiles.push_back({});
+  const uint64_t window = layer.pool.area();
+  for (uint64_t k = 0; k < window; ++k) {
+    for (AluOp op : recipe.first) {
+      // The first word of a window is what the others are compared with.
+      const auto rename = [&](uint8_t &number) {
+        if (k == 0 && number == 0)
+          number = 1;
+      };
+      rename(op.target);
+      rename(op.source0);
+      if (!op.isImmediate)
+        rename(op.source1);
+      alu.ops.push_back(op);
+    }
+    if (k > 0)
+      alu.ops.push_back(withRegister(AluFunction::Max, 1, 1, 0));
+  }
+  alu.ops.insert(alu.ops.end(), recipe.then.begin(), recipe.then.end());
+  alu.ops.back().target = kToStore;
+  alu.repeats = narrow(mapping.tile.area() * out);
+}
+
+Expected<Block> Emitter::emit(const AluRecipe &recipe) {
+  if (Expected<void> done = check(); !done)
+    return propagate(done);
+  Block block;
+  block.base = {placement.input.address, placement.sums.address, placement.weight, placement.bias};
+  block.pairs = placement.pairs;
+  block.tiles = tiles();
+  const uint64_t sumsWord = machine.wordBytes(Buffer::Output);
+  const uint64_t kernelRow = layer.kernel.w * layer.inWords * weightBytes;
+  block.walks[index(Buffer::Input)] = walk({{mapping.inWords, inputBytes},
+                                            {input.w, placement.input.pixelBytes},
+                                            {input.h, placement.input.rowBytes}});
+  block.walks[index(Buffer::Output)] = walk({{mapping.outWords, sumsWord},
+                                             {sums.w, placement.sums.pixelBytes},
+                                             {sums.h, placement.sums.rowBytes}},
+                                            true);
+  block.walks[index(Buffer::Weight)] = walk({{mapping.inWords, weightBytes},
+                                             {layer.kernel.w, layer.inWords * weightBytes},
+                                             {layer.kernel.h, kernelRow},
+                                             {mapping.outWords, layer.kernel.h * kernelRow}});
+  block.walks[index(Buffer::Bias)] = walk({{mapping.outWords, machine.wordBytes(Buffer::Bias)}});
+  if (mapping.mergesRequests)
+    mergeRequests(block);
+  block.array = array();
+  emitAlu(block, recipe);
+  if (isTooFar)
+    return makeError(where, "a distance in DDR of 4 GiB and more", "32 bits");
+  return block;
+}
+
+} // namespace
+
+AluRecipe publicRecipe(unsigned firstShift, int16_t multiplier, unsigned secondShift,
+                       int16_t slope) {
+  AluRecipe recipe;
+  recipe.first = {
+      withImmediate(AluFunction::Shift, 0, kFromOutput, static_cast<int16_t>(firstShift))};
+  // Scaling keeps the order of values where the multiplier is positive, so it waits for the pool.
+  recipe.then = {
+      withImmediate(AluFunction::Mul, 1, 1, multiplier),
+      withImmediate(AluFunction::Shift, 1, 1, static_cast<int16_t>(secondShift)),
+  };
+  addLeaky(recipe.then, slope);
+  return recipe;
+}
+
+AluRecipe patentRecipe(int16_t multiplier, unsigned shift, int16_t slope, int16_t zeroPoint) {
+  AluRecipe recipe;
+  recipe.first = {withRegister(AluFunction::Move, 0, kFromOutput, 0)};
+  recipe.then = {withImmediate(AluFunction::Mul, 1, 1, multiplier),
+                 withImmediate(AluFunction::Shift, 1, 1, static_cast<int16_t>(shift))};
+  addLeaky(recipe.then, slope);
+  if (zeroPoint != 0)
+    recipe.then.push_back(withImmediate(AluFunction::Add, 1, 1, zeroPoint));
+  return recipe;
+}
+
+Expected<Block> emitBlock(const Parameters &machine, const ConvLayer &layer, const Mapping &mapping,
+                          const Placement &placement, const AluRecipe &recipe,
+                          const std::string &where) {
+  return Emitter(machine, layer, mapping, placement, where).emit(recipe);
+}
+
+} // namespace tpuc::dnnweaver
