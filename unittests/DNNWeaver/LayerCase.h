@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_UNITTESTS_DNNWEAVER_LAYERCASE_H
-#define TPUC_UNITTESTS_DNNWEAVER_LAYERCASE_H
+#ifndef UNITTESTS_DNNWEAVER_LAYERCASE_H
+#define UNITTESTS_DNNWEAVER_LAYERCASE_H
 
 #include "tpuc/Target/DNNWeaver/Mapping/Emit.h"
 
@@ -41,4 +41,4 @@ LayerCase makeCase(const Parameters &machine, ConvLayer layer, std::mt19937 &ran
 
 } // namespace tpuc::dnnweaver
 
-#endif // TPUC_UNITTESTS_DNNWEAVER_LAYERCASE_H
+#endif // UNITTESTS_DNNWEAVER_LAYERCASE_H

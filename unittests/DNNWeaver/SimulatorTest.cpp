@@ -55,6 +55,7 @@ Mapping randomMapping(const Parameters &machine, const ConvLayer &layer, std::mt
   mapping.outWords = divisorOf(layer.outWords, random);
   mapping.collapses = random() % 2 != 0;
   mapping.mergesRequests = random() % 2 != 0;
+  mapping.skipsSums = random() % 2 != 0;
   std::shuffle(mapping.tileOrder.begin(), mapping.tileOrder.end(), random);
   if (machine.weightsByRow)
     mapping.wordOrder = bestWordOrder(machine, layer, mapping);

@@ -199,12 +199,19 @@ void Writer::addBlock(const Block &block, bool isLast) {
       set(command, Field::Loop, i + 1);
       set(command, Field::Imm, block.request[i]);
     }
+    // Loops that load and store the same words are one.
+    const bool isShared = buffer == Buffer::Output && block.walks[i] == block.storeWalk;
     for (const Level &level : block.walks[i]) {
       addLoop(i + 1, level);
-      addStride(i + 1, buffer, 0, level.strides[kWalkLoad]);
-      if (buffer == Buffer::Output)
-        addStride(i + 1, buffer, 1, level.strides[kWalkStore]);
+      addStride(i + 1, buffer, 0, level.strides[0]);
+      if (isShared)
+        addStride(i + 1, buffer, 1, level.strides[0]);
     }
+    if (buffer == Buffer::Output && !isShared)
+      for (const Level &level : block.storeWalk) {
+        addLoop(i + 1, level);
+        addStride(i + 1, buffer, 1, level.strides[0]);
+      }
   }
   for (const Level &level : block.array) {
     addLoop(kArrayGroup, level);

@@ -56,9 +56,6 @@ private:
 /// Places in `Level::strides` of the ALU's loops.
 enum StoreStride : uint8_t { kStoreStride, kCopyStride };
 enum TileStride : uint8_t { kTileStore, kTileLoad0, kTileLoad1, kTileCopy };
-/// Places in `Level::strides` of the walks over DDR.
-enum WalkStride : uint8_t { kWalkLoad, kWalkStore };
-
 struct AluOp {
   AluFunction function = AluFunction::Move;
   uint8_t target = 0;
@@ -107,8 +104,11 @@ struct Block {
   std::optional<PairMode> pairs;
   /// Bytes from tile to tile for each buffer.
   Levels tiles;
-  /// Words of one tile in DDR, bytes. Those of the output buffer are also stored.
+  /// Bytes to the words of one tile in DDR, which are loaded. Sums that begin with the bias need
+  /// not be loaded, so that one word is enough for the output buffer.
   std::array<Levels, kNumBuffers> walks;
+  /// The same for the sums of a tile that go back to DDR.
+  Levels storeWalk;
   /// Words that each step of a walk moves.
   std::array<uint32_t, kNumBuffers> request = {1, 1, 1, 1};
   /// Words of the buffers, for each step of the array.

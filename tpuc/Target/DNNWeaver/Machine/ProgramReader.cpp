@@ -44,6 +44,7 @@ private:
   Expected<void> readAlu(const Command &command);
   Expected<void> readAluStride(const Command &command);
   Expected<void> addLevel(NestReader &nest, const Command &command);
+  Expected<void> addWalk(NestReader &nest, uint32_t stride);
   Expected<void> finish(const NestReader &nest, std::initializer_list<unsigned> strides,
                         Levels &levels, std::string_view name) const;
   Expected<void> finishBlock();
@@ -63,6 +64,9 @@ private:
     Block block;
     NestReader tiles, array, aluRead, aluStore, aluRepeat, aluLoad0, aluLoad1, aluTiles;
     std::array<NestReader, kNumBuffers> walks;
+    NestReader storeWalk;
+    /// The loop of a walk that strides follow.
+    const Command *walkLoop = nullptr;
     std::array<bool, kNumBuffers> hasLoad = {};
     bool hasStore = false;
     bool hasAlu = false;
@@ -107,13 +111,21 @@ Expected<void> Reader::readArrayStride(const Command &command) {
   if (group != buffer + 1)
     return fail(fmt::format("a stride of the {} buffer in group {}", kBufferNames[buffer], group),
                 fmt::format("group {}, {} or {}", kArrayGroup, buffer + 1, kTileGroup));
+  // A loop belongs to the walks whose strides follow it.
   if (access == 0)
-    now.walks[buffer].addStride(kWalkLoad, stride);
-  else if (access == 1 && buffer == index(Buffer::Output))
-    now.walks[buffer].addStride(kWalkStore, stride);
-  else
-    return fail(fmt::format("a stride of the {} buffer's walk", kBufferNames[buffer]),
-                "a load, or a store of the output buffer");
+    return addWalk(now.walks[buffer], stride);
+  if (access == 1 && buffer == index(Buffer::Output))
+    return addWalk(now.storeWalk, stride);
+  return fail(fmt::format("a stride of the {} buffer's walk", kBufferNames[buffer]),
+              "a load, or a store of the output buffer");
+}
+
+Expected<void> Reader::addWalk(NestReader &nest, uint32_t stride) {
+  if (!now.walkLoop)
+    return fail("a stride of a walk without a loop before it", "a loop of its group");
+  if (Expected<void> done = addLevel(nest, *now.walkLoop); !done)
+    return done;
+  nest.addStride(0, stride);
   return {};
 }
 
@@ -139,12 +151,15 @@ Expected<void> Reader::readArray(const Command &command) {
     return readArrayStride(command);
   case Op::Loop: {
     const uint64_t group = command.get(Field::Loop);
+    now.walkLoop = nullptr;
     if (group == kTileGroup)
       return addLevel(now.tiles, command);
     if (group == kArrayGroup)
       return addLevel(now.array, command);
-    if (group <= kNumBuffers)
-      return addLevel(now.walks[group - 1], command);
+    if (group <= kNumBuffers) {
+      now.walkLoop = &command;
+      return {};
+    }
     return fail(fmt::format("a loop of group {}", group), "0 to 4, or 16");
   }
   case Op::Base:
@@ -312,14 +327,14 @@ Expected<void> Reader::finishBlock() {
   for (unsigned i = 0; i < kNumBuffers; ++i) {
     if (!now.hasLoad[i] || (i == index(Buffer::Output) && !now.hasStore))
       return fail(fmt::format("no load or store of the {} buffer", kBufferNames[i]), "one");
-    Expected<void> done =
-        i == index(Buffer::Output)
-            ? finish(now.walks[i], {kWalkLoad, kWalkStore}, now.block.walks[i],
-                     "the output buffer's walk")
-            : finish(now.walks[i], {kWalkLoad}, now.block.walks[i], "a buffer's walk");
+    Expected<void> done = finish(now.walks[i], {0}, now.block.walks[i],
+                                 fmt::format("the {} buffer's walk", kBufferNames[i]));
     if (!done)
       return done;
   }
+  if (Expected<void> done = finish(now.storeWalk, {0}, now.block.storeWalk, "the stores of sums");
+      !done)
+    return done;
   AluBlock &alu = now.block.alu;
   if (Expected<void> done = finish(now.aluRead, {0}, alu.read, "the ALU's reads"); !done)
     return done;

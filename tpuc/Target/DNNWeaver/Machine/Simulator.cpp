@@ -11,6 +11,7 @@
 #include "tpuc/Target/DNNWeaver/Machine/AluUnit.h"
 #include "tpuc/Target/DNNWeaver/Machine/TileOrder.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -140,7 +141,7 @@ Expected<void> BlockRunner::load(Buffer buffer, uint64_t address) {
     for (uint32_t k = 0; k < block.request[i]; ++k, ++word) {
       if (Expected<void> done = spend(1); !done)
         return done;
-      const uint64_t from = address + walk.offset(kWalkLoad) + k * wordBytes;
+      const uint64_t from = address + walk.offset(0) + k * wordBytes;
       loaded[word] = true;
       if (buffer == Buffer::Input) {
         if (Expected<void> done = loadInput(from, word); !done)
@@ -168,18 +169,21 @@ Expected<void> BlockRunner::storeSums(uint64_t address) {
   constexpr unsigned i = index(Buffer::Output);
   const uint64_t wordBytes = machine.wordBytes(Buffer::Output);
   uint64_t word = 0;
-  Iteration walk(block.walks[i]);
+  Iteration walk(block.storeWalk);
   do {
     for (uint32_t k = 0; k < block.request[i]; ++k, ++word) {
       if (Expected<void> done = spend(1); !done)
         return done;
-      const Expected<uint8_t *> bytes = bytesAt(address + walk.offset(kWalkStore) + k * wordBytes,
-                                                wordBytes, "the output buffer stores");
+      if (!isLoaded[i][word])
+        return fail(fmt::format("word {} of the output buffer is stored, but holds no sums", word),
+                    "words of this tile");
+      const Expected<uint8_t *> bytes =
+          bytesAt(address + walk.offset(0) + k * wordBytes, wordBytes, "the output buffer stores");
       if (!bytes)
         return tl::unexpected<Error>(bytes.error());
       std::memcpy(*bytes, &sums[word * machine.columns], wordBytes);
     }
-  } while (walk.next() != block.walks[i].size());
+  } while (walk.next() != block.storeWalk.size());
   return {};
 }
 
@@ -459,6 +463,8 @@ uint64_t stepsOfWeights(const Block &block) {
 Expected<void> checkBlock(const Parameters &machine, const Block &block, const std::string &where) {
   for (unsigned i = 0; i < kNumBuffers; ++i) {
     uint64_t words = tripsOf(block.walks[i]);
+    if (i == index(Buffer::Output))
+      words = std::max(words, tripsOf(block.storeWalk));
     if (__builtin_mul_overflow(words, uint64_t{block.request[i]}, &words) ||
         words > machine.words[i])
       return makeError(where,

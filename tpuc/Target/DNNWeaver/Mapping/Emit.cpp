@@ -54,9 +54,9 @@ private:
   Expected<void> check() const;
   Levels tiles() const;
   Level tile(TileLoop loop) const;
-  Levels walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops,
-              bool isStored = false) const;
+  Levels walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops) const;
   void mergeRequests(Block &block) const;
+  bool readsSums() const;
   Levels array() const;
   Level word(WordLoop loop) const;
   void emitAlu(Block &block, const AluRecipe &recipe) const;
@@ -139,14 +139,12 @@ Levels Emitter::tiles() const {
   return levels;
 }
 
-Levels Emitter::walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops,
-                     bool isStored) const {
+Levels Emitter::walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops) const {
   Levels levels;
   for (const auto &[trips, stride] : loops)
     if (trips > 1) {
       const uint32_t bytes = narrow(stride);
-      levels.push_back(
-          {.trips = static_cast<uint32_t>(trips), .strides = {bytes, isStored ? bytes : 0}});
+      levels.push_back({.trips = static_cast<uint32_t>(trips), .strides = {bytes}});
     }
   if (levels.empty())
     levels.push_back({});
@@ -162,14 +160,13 @@ void Emitter::mergeRequests(Block &block) const {
     Levels &levels = block.walks[i];
     const uint64_t bytes = machine.wordBytes(buffer, layer.pairs);
     const uint64_t size = levels.front().trips * bytes;
-    if (levels.front().trips == 1 || levels.front().strides[kWalkLoad] != bytes ||
-        kBoundary % size != 0)
+    if (levels.front().trips == 1 || levels.front().strides[0] != bytes || kBoundary % size != 0)
       continue;
     bool isAligned = block.base[i] % size == 0;
     for (const Level &level : block.tiles)
       isAligned = isAligned && level.strides[i] % size == 0;
     for (size_t k = 1; k < levels.size(); ++k)
-      isAligned = isAligned && levels[k].strides[kWalkLoad] % size == 0;
+      isAligned = isAligned && levels[k].strides[0] % size == 0;
     if (buffer == Buffer::Input && placement.pairs)
       isAligned = isAligned && placement.pairs->input % size == 0;
     if (!isAligned)
@@ -179,6 +176,23 @@ void Emitter::mergeRequests(Block &block) const {
     if (levels.empty())
       levels.push_back({});
   }
+}
+
+/// Whether sums of DDR are read: those that an outer loop over inputs left there, and the pads of a
+/// pool. Where the loop over inputs is the innermost one, the output buffer keeps its tile.
+bool Emitter::readsSums() const {
+  if (layer.poolPad.h + layer.poolPad.w > 0)
+    return true;
+  const std::array<uint32_t, kNumTileLoops> trips = tileTrips(layer, mapping);
+  if (trips[static_cast<size_t>(TileLoop::Inputs)] == 1)
+    return false;
+  for (const TileLoop loop : mapping.tileOrder) {
+    if (loop == TileLoop::Inputs)
+      return false;
+    if (trips[static_cast<size_t>(loop)] > 1)
+      return true;
+  }
+  return false;
 }
 
 Level Emitter::word(WordLoop loop) const {
@@ -314,8 +328,7 @@ Expected<Block> Emitter::emit(const AluRecipe &recipe) {
                                             {input.h, placement.input.rowBytes}});
   block.walks[index(Buffer::Output)] = walk({{mapping.outWords, sumsWord},
                                              {sums.w, placement.sums.pixelBytes},
-                                             {sums.h, placement.sums.rowBytes}},
-                                            true);
+                                             {sums.h, placement.sums.rowBytes}});
   block.walks[index(Buffer::Weight)] = walk({{mapping.inWords, weightBytes},
                                              {layer.kernel.w, layer.inWords * weightBytes},
                                              {layer.kernel.h, kernelRow},
@@ -323,6 +336,9 @@ Expected<Block> Emitter::emit(const AluRecipe &recipe) {
   block.walks[index(Buffer::Bias)] = walk({{mapping.outWords, machine.wordBytes(Buffer::Bias)}});
   if (mapping.mergesRequests)
     mergeRequests(block);
+  block.storeWalk = block.walks[index(Buffer::Output)];
+  if (mapping.skipsSums && !readsSums())
+    block.walks[index(Buffer::Output)] = {{}};
   block.array = array();
   emitAlu(block, recipe);
   if (isTooFar)

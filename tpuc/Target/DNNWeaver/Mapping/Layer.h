@@ -73,6 +73,8 @@ struct Mapping {
   bool collapses = true;
   /// Words of channels that follow each other in DDR are asked for at once.
   bool mergesRequests = true;
+  /// Sums are loaded only where something of them is read.
+  bool skipsSums = true;
 
   friend bool operator==(const Mapping &, const Mapping &) = default;
 };
