@@ -47,19 +47,6 @@ constexpr uint64_t kStoreStates = 3;
 /// Starting the decoder, and the last states of a block.
 constexpr uint64_t kBlockStates = 4;
 
-/// States of a loop controller: entering all levels, one for each innermost iteration, and leaving
-/// and entering each level that advances.
-///   2 + (4 + 2) * 3 for 3 x 4 trips, the begin being one state longer than the end is shorter
-uint64_t nestCycles(const Parameters &machine, const Levels &levels) {
-  uint64_t cycles = std::max<uint64_t>(1, levels.size() - 1) + (levels.size() - 1);
-  uint64_t trips = 1;
-  for (size_t level = levels.size(); level-- > 0;) {
-    trips *= levels[level].trips;
-    cycles += level == 0 ? trips : machine.loopSwitchCycles * (trips - 1);
-  }
-  return cycles;
-}
-
 uint64_t divideUp(uint64_t number, uint64_t by) { return (number + by - 1) / by; }
 
 uint64_t loadCycles(const Parameters &machine, const Levels &walk, uint64_t requestBytes) {
@@ -186,6 +173,16 @@ uint64_t BlockClock::run(uint64_t begin) {
 }
 
 } // namespace
+
+uint64_t nestCycles(const Parameters &machine, const Levels &levels) {
+  uint64_t cycles = std::max<uint64_t>(1, levels.size() - 1) + (levels.size() - 1);
+  uint64_t trips = 1;
+  for (size_t level = levels.size(); level-- > 0;) {
+    trips *= levels[level].trips;
+    cycles += level == 0 ? trips : machine.loopSwitchCycles * (trips - 1);
+  }
+  return cycles;
+}
 
 TileCycles tileCycles(const Parameters &machine, const Block &block) {
   TileCycles cycles;

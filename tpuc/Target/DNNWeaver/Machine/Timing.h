@@ -21,6 +21,11 @@
 
 namespace tpuc::dnnweaver {
 
+/// States of a loop controller: entering all levels, one for each innermost iteration, leaving and
+/// entering each level that advances, leaving all of them.
+///   (4 + 2) * 3 for 3 x 4 trips
+uint64_t nestCycles(const Parameters &machine, const Levels &levels);
+
 /// Cycles of the work on one tile, each by itself.
 struct TileCycles {
   /// Loading each buffer, in the order of `Buffer`.

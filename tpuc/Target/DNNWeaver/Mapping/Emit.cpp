@@ -57,8 +57,6 @@ private:
   Levels walk(std::initializer_list<std::pair<uint64_t, uint64_t>> loops) const;
   void mergeRequests(Block &block) const;
   bool readsSums() const;
-  Levels array() const;
-  Level word(WordLoop loop) const;
   void emitAlu(Block &block, const AluRecipe &recipe) const;
   uint32_t narrow(uint64_t value) const {
     if (value > std::numeric_limits<uint32_t>::max())
@@ -195,58 +193,6 @@ bool Emitter::readsSums() const {
   return false;
 }
 
-Level Emitter::word(WordLoop loop) const {
-  Level level{.trips = wordTrips(layer, mapping)[static_cast<size_t>(loop)]};
-  uint32_t *to = level.strides.data();
-  const uint64_t in = mapping.inWords;
-  const uint64_t out = mapping.outWords;
-  switch (loop) {
-  case WordLoop::Inputs:
-    to[index(Buffer::Input)] = to[index(Buffer::Weight)] = 1;
-    break;
-  case WordLoop::KernelColumns:
-    to[index(Buffer::Input)] = to[index(Buffer::Weight)] = narrow(in);
-    break;
-  case WordLoop::KernelRows:
-    to[index(Buffer::Input)] = narrow(input.w * in);
-    to[index(Buffer::Weight)] = narrow(layer.kernel.w * in);
-    break;
-  case WordLoop::Columns:
-    to[index(Buffer::Input)] = narrow(layer.stride.w * in);
-    to[index(Buffer::Output)] = narrow(out);
-    break;
-  case WordLoop::Rows:
-    to[index(Buffer::Input)] = narrow(layer.stride.h * input.w * in);
-    to[index(Buffer::Output)] = narrow(sums.w * out);
-    break;
-  case WordLoop::Outputs:
-    to[index(Buffer::Weight)] = narrow(layer.kernel.area() * in);
-    to[index(Buffer::Output)] = to[index(Buffer::Bias)] = 1;
-    break;
-  }
-  return level;
-}
-
-Levels Emitter::array() const {
-  Levels levels;
-  for (const WordLoop loop : mapping.wordOrder) {
-    const Level level = word(loop);
-    if (level.trips == 1)
-      continue;
-    bool continues = mapping.collapses && !levels.empty() &&
-                     uint64_t{levels.back().trips} * level.trips <= 65536;
-    for (unsigned i = 0; i < kNumBuffers && continues; ++i)
-      continues = level.strides[i] == uint64_t{levels.back().trips} * levels.back().strides[i];
-    if (continues)
-      levels.back().trips *= level.trips;
-    else
-      levels.push_back(level);
-  }
-  if (levels.empty())
-    levels.push_back({});
-  return levels;
-}
-
 void Emitter::emitAlu(Block &block, const AluRecipe &recipe) const {
   AluBlock &alu = block.alu;
   const auto out = mapping.outWords;
@@ -339,7 +285,7 @@ Expected<Block> Emitter::emit(const AluRecipe &recipe) {
   block.storeWalk = block.walks[index(Buffer::Output)];
   if (mapping.skipsSums && !readsSums())
     block.walks[index(Buffer::Output)] = {{}};
-  block.array = array();
+  block.array = arrayLevels(layer, mapping);
   emitAlu(block, recipe);
   if (isTooFar)
     return makeError(where, "a distance in DDR of 4 GiB and more", "32 bits");

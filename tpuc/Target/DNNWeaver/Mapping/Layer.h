@@ -86,11 +86,14 @@ std::array<uint32_t, kNumWordLoops> wordTrips(const ConvLayer &layer, const Mapp
 /// Words of a tile in each buffer.
 std::array<uint64_t, kNumBuffers> tileWords(const ConvLayer &layer, const Mapping &mapping);
 
-/// The order of the loops over words in which the array takes the fewest cycles: by trips, the most
-/// of them innermost, and inputs next to kernel columns where the two become one loop. A machine
-/// with weights by row has columns and rows innermost.
+/// The loops of the array over a tile, in the order of the mapping, neighbours made one where it
+/// says so. Loops of one trip are left out.
+Levels arrayLevels(const ConvLayer &layer, const Mapping &mapping);
+
+/// The order of the loops over words in which the array takes the fewest cycles, the same of
+/// several on each call. A machine with weights by row has columns and rows innermost.
 std::array<WordLoop, kNumWordLoops> bestWordOrder(const Parameters &machine, const ConvLayer &layer,
-                                                  const Mapping &mapping);
+                                                  Mapping mapping);
 
 } // namespace tpuc::dnnweaver
 
