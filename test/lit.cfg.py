@@ -25,6 +25,8 @@ config.substitutions.append(("%python", config.python))
 # An ONNX model in protobuf's text form, as a test may hold it, in the form of files.
 config.substitutions.append(("%onnx_encode", "protoc --encode=tpuc.onnx.proto.Model "
                              f"--proto_path={config.tpuc_source_dir}/tpuc/Frontend/Onnx Onnx.proto"))
+# A TFLite model as a test holds it: JSON, which flatc makes a file of.
+config.substitutions.append(("%tflite_schema", config.tpuc_source_dir + "/tpuc/Frontend/TFLite/TFLite.fbs"))
 
 # The chip that code is generated for, of those that have a back end: one run of the suite for each.
 # Tests that hold for all of them take %chip; those of one chip stand in its folder of test/Target.

@@ -1,0 +1,289 @@
+//===- ConvertElementwise.cpp - Ops on each element by itself -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Frontend/TFLite/TFLiteLayer.h"
+#include "tpuc/Support/Convert.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace tpuc;
+using namespace tpuc::tflite;
+using fb::ActivationFunction;
+using fb::BuiltinOperator;
+
+namespace {
+
+Layout layoutOfInput(TFLiteLayer &layer) { return layer.layoutOf({0}); }
+
+//===----------------------------------------------------------------------===//
+// One operand
+//===----------------------------------------------------------------------===//
+
+template <typename Op> void unary(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  layer.put<Op>(layout, layer.in(0, layout));
+}
+
+void relu(TFLiteLayer &layer, double low, std::optional<double> high) {
+  Layout layout = layoutOfInput(layer);
+  if (low == 0)
+    layer.put<top::ReluOp>(layout, layer.in(0, layout), layer.attrs().setFloat("relu_limit", high));
+  else
+    layer.put<top::ClipOp>(layout, layer.in(0, layout),
+                           layer.attrs().setFloat("min", low).setFloat("max", high));
+}
+
+void plainRelu(TFLiteLayer &layer) { relu(layer, 0, std::nullopt); }
+void relu6(TFLiteLayer &layer) { relu(layer, 0, 6); }
+void reluN1To1(TFLiteLayer &layer) { relu(layer, -1, 1); }
+void relu0To1(TFLiteLayer &layer) { relu(layer, 0, 1); }
+
+void leakyRelu(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  layer.put<top::LeakyReluOp>(
+      layout, layer.in(0, layout),
+      layer.attrs().setFloat("alpha", layer.options<fb::LeakyReluOptions>().alpha()));
+}
+
+void elu(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  layer.put<top::EluOp>(layout, layer.in(0, layout), layer.attrs().setFloat("alpha", 1.0));
+}
+
+void gelu(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  bool approximate = layer.options<fb::GeluOptions>().approximate();
+  layer.put<top::GELUOp>(layout, layer.in(0, layout),
+                         layer.attrs().setString("approx_mode", approximate ? "tanh" : "none"));
+}
+
+void square(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  Value value = layer.in(0, layout);
+  layer.put<top::MulOp>(layout, {value, value});
+}
+
+void castOp(TFLiteLayer &layer) {
+  std::optional<DataType> type = dataTypeOf(layer.output(0).type);
+  if (!type)
+    return layer.fail(fmt::format("makes elements of {}", typeName(layer.output(0).type)),
+                      "numbers");
+  Layout layout = layoutOfInput(layer);
+  layer.put<top::CastOp>(layout, layer.in(0, layout),
+                         layer.attrs().setType("to", elementType(layer.context(), *type)));
+}
+
+/// What the elements stand for: the value layer makes floats of 16-bit ones and of integers.
+void dequantize(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  Type wanted = Float32Type::get(layer.context());
+  std::optional<Tensor> known = layer.has(0) ? layer.constant(0) : std::nullopt;
+  if (known)
+    return layer.emitConstant(convert(*known, DataType::F32));
+  Value value = layer.in(0, layout);
+  if (TFLiteLayer::elementType(value) != wanted)
+    layer.put<top::CastOp>(layout, value, layer.attrs().setType("to", wanted));
+  else
+    layer.put<top::CopyOp>(layout, value);
+}
+
+/// The value layer makes the integers.
+void quantize(TFLiteLayer &layer) {
+  if (!layer.output(0).quantization)
+    return layer.fail("makes a tensor without a scale", "a scale and a zero point");
+  Layout layout = layoutOfInput(layer);
+  layer.bindAs(0, layout, layer.in(0, layout));
+}
+
+/// The range moved so that 0 is one of its 2^bits numbers, then the number nearest to each element.
+void fakeQuant(TFLiteLayer &layer) {
+  const auto &options = layer.options<fb::FakeQuantOptions>();
+  if (options.num_bits() < 2 || options.num_bits() > 16)
+    return layer.fail(fmt::format("has {} bits", options.num_bits()), "2 to 16");
+  const float low = options.min();
+  const float high = options.max();
+  if (!(low <= 0) || !(high >= 0) || low == high)
+    return layer.fail(fmt::format("has the range {} to {}", low, high), "a range around 0");
+  const float first = options.narrow_range() ? 1.0F : 0.0F;
+  const auto last = static_cast<float>((1 << options.num_bits()) - 1);
+  const float scale = (high - low) / (last - first);
+  const float zero = std::clamp(std::round(first - low / scale), first, last);
+  const float from = (first - zero) * scale;
+  const float to = (last - zero) * scale;
+  Layout layout = layoutOfInput(layer);
+  Value value = layer.temp<top::ClipOp>(
+      "limited", layer.in(0, layout), layer.attrs().setFloat("min", from).setFloat("max", to));
+  auto step = [&]<typename Op>(StringRef suffix, double number) {
+    value = layer.temp<Op>(suffix, value, layer.attrs().setFloat("const_val", number));
+  };
+  step.operator()<top::SubConstOp>("above", from);
+  step.operator()<top::MulConstOp>("steps", 1.0F / scale);
+  step.operator()<top::AddConstOp>("half", 0.5);
+  value = layer.temp<top::FloorOp>("whole", value);
+  step.operator()<top::MulConstOp>("scaled", scale);
+  layer.put<top::AddConstOp>(layout, value, layer.attrs().setFloat("const_val", from));
+}
+
+void zerosLike(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  Value value = layer.in(0, layout);
+  layer.put<top::SubOp>(layout, {value, value});
+}
+
+//===----------------------------------------------------------------------===//
+// Two operands
+//===----------------------------------------------------------------------===//
+
+/// The layout of a broadcast result, and operands 0 to `count` - 1 in it.
+std::pair<Layout, SmallVector<Value>> broadcast(TFLiteLayer &layer, unsigned count) {
+  SmallVector<unsigned> indices;
+  int64_t rank = 0;
+  for (unsigned index = 0; index < count; ++index) {
+    indices.push_back(index);
+    rank = std::max(rank, layer.inputRank(index));
+  }
+  Layout layout = layer.layoutOf(indices);
+  SmallVector<Value> values;
+  for (unsigned index : indices)
+    values.push_back(layer.broadcastable(index, layout, rank));
+  return {layout, values};
+}
+
+template <typename Op, typename Options> void arithmetic(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  ActivationFunction activation = layer.options<Options>().fused_activation_function();
+  layer.putActivated<Op>(layout, activation, values, layer.attrs());
+}
+
+template <typename Op> void binary(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  layer.put<Op>(layout, values);
+}
+
+void addN(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, layer.numInputs());
+  layer.put<top::AddOp>(layout, values);
+}
+
+/// Floats: the floor of the quotient. Integers: (a - a mod b) / b, whose division leaves no rest.
+void floorDiv(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  if (layer.failed())
+    return;
+  if (isa<FloatType>(TFLiteLayer::elementType(values[0]))) {
+    layer.put<top::FloorOp>(layout, layer.temp<top::DivOp>("quotient", values));
+    return;
+  }
+  Value rest = layer.temp<top::ModOp>("rest", values);
+  Value whole = layer.temp<top::SubOp>("whole", {values[0], rest});
+  layer.put<top::DivOp>(layout, {whole, values[1]});
+}
+
+void squaredDifference(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  Value difference = layer.temp<top::SubOp>("difference", values);
+  layer.put<top::MulOp>(layout, {difference, difference});
+}
+
+template <size_t N> struct Mode {
+  char text[N];
+  constexpr Mode(const char (&from)[N]) { std::copy_n(from, N, text); }
+};
+
+template <typename Op, Mode mode> void withMode(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  layer.put<Op>(layout, values, layer.attrs().setString("mode", mode.text));
+}
+
+void rightShift(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  layer.put<top::BitShiftOp>(layout, values, layer.attrs().setString("direction", "RIGHT"));
+}
+
+/// Of three operands; SELECT's condition of rank 1 chooses rows.
+void select(TFLiteLayer &layer) {
+  const bool rows = layer.source().code == BuiltinOperator::SELECT && layer.inputRank(0) == 1 &&
+                    layer.inputRank(1) > 1;
+  if (!rows) {
+    auto [layout, values] = broadcast(layer, 3);
+    layer.put<top::WhereOp>(layout, values);
+    return;
+  }
+  Ints dims(static_cast<size_t>(layer.inputRank(1)), 1);
+  dims[0] = layer.shape(0)[0];
+  layer.put<top::WhereOp>(Layout::Source,
+                          {layer.reshaped("rows", layer.in(0), dims), layer.in(1), layer.in(2)});
+}
+
+void prelu(TFLiteLayer &layer) { binary<top::PReluOp>(layer); }
+
+constexpr OpRow kElementwiseRows[] = {
+    {BuiltinOperator::ABS, 1, 1, unary<top::AbsOp>, "Abs"},
+    {BuiltinOperator::ADD, 2, 2, arithmetic<top::AddOp, fb::AddOptions>, "Add"},
+    {BuiltinOperator::ADD_N, 1, -1, addN, "Add"},
+    {BuiltinOperator::BITWISE_XOR, 2, 2, withMode<top::BitwiseBinaryOp, "Xor">, "BitwiseBinary"},
+    {BuiltinOperator::CAST, 1, 1, castOp, "Cast"},
+    {BuiltinOperator::CEIL, 1, 1, unary<top::CeilOp>, "Ceil"},
+    {BuiltinOperator::COS, 1, 1, unary<top::CosOp>, "Cos"},
+    {BuiltinOperator::DEQUANTIZE, 1, 1, dequantize, "DequantizeLinear, Cast"},
+    {BuiltinOperator::DIV, 2, 2, arithmetic<top::DivOp, fb::DivOptions>, "Div"},
+    {BuiltinOperator::ELU, 1, 1, elu, "Elu"},
+    {BuiltinOperator::EQUAL, 2, 2, withMode<top::CompareOp, "Equal">, "Compare"},
+    {BuiltinOperator::EXP, 1, 1, unary<top::ExpOp>, "Exp"},
+    {BuiltinOperator::FAKE_QUANT, 1, 1, fakeQuant, "Clip, Floor and arithmetic"},
+    {BuiltinOperator::FLOOR, 1, 1, unary<top::FloorOp>, "Floor"},
+    {BuiltinOperator::FLOOR_DIV, 2, 2, floorDiv, "Div, Floor; Mod, Sub, Div of integers"},
+    {BuiltinOperator::FLOOR_MOD, 2, 2, binary<top::ModOp>, "Mod"},
+    {BuiltinOperator::GELU, 1, 1, gelu, "GELU"},
+    {BuiltinOperator::GREATER, 2, 2, withMode<top::CompareOp, "Greater">, "Compare"},
+    {BuiltinOperator::GREATER_EQUAL, 2, 2, withMode<top::CompareOp, "GreaterOrEqual">, "Compare"},
+    {BuiltinOperator::HARD_SWISH, 1, 1, unary<top::HardSwishOp>, "HardSwish"},
+    {BuiltinOperator::LEAKY_RELU, 1, 1, leakyRelu, "LeakyRelu"},
+    {BuiltinOperator::LESS, 2, 2, withMode<top::CompareOp, "Less">, "Compare"},
+    {BuiltinOperator::LESS_EQUAL, 2, 2, withMode<top::CompareOp, "LessOrEqual">, "Compare"},
+    {BuiltinOperator::LOG, 1, 1, unary<top::LogOp>, "Log"},
+    {BuiltinOperator::LOGICAL_AND, 2, 2, withMode<top::LogicalBinaryOp, "And">, "LogicalBinary"},
+    {BuiltinOperator::LOGICAL_NOT, 1, 1, unary<top::LogicalNotOp>, "LogicalNot"},
+    {BuiltinOperator::LOGICAL_OR, 2, 2, withMode<top::LogicalBinaryOp, "Or">, "LogicalBinary"},
+    {BuiltinOperator::LOGISTIC, 1, 1, unary<top::SigmoidOp>, "Sigmoid"},
+    {BuiltinOperator::MAXIMUM, 2, 2, binary<top::MaxOp>, "Max"},
+    {BuiltinOperator::MINIMUM, 2, 2, binary<top::MinOp>, "Min"},
+    {BuiltinOperator::MUL, 2, 2, arithmetic<top::MulOp, fb::MulOptions>, "Mul"},
+    {BuiltinOperator::NEG, 1, 1, unary<top::NegOp>, "Neg"},
+    {BuiltinOperator::NOT_EQUAL, 2, 2, withMode<top::CompareOp, "NotEqual">, "Compare"},
+    {BuiltinOperator::POW, 2, 2, binary<top::PowOp>, "Pow"},
+    {BuiltinOperator::PRELU, 2, 2, prelu, "PRelu"},
+    {BuiltinOperator::QUANTIZE, 1, 1, quantize, "QuantizeLinear"},
+    {BuiltinOperator::RELU, 1, 1, plainRelu, "Relu"},
+    {BuiltinOperator::RELU6, 1, 1, relu6, "Relu"},
+    {BuiltinOperator::RELU_0_TO_1, 1, 1, relu0To1, "Relu"},
+    {BuiltinOperator::RELU_N1_TO_1, 1, 1, reluN1To1, "Clip"},
+    {BuiltinOperator::RIGHT_SHIFT, 2, 2, rightShift, "BitShift"},
+    {BuiltinOperator::ROUND, 1, 1, unary<top::RoundOp>, "Round"},
+    {BuiltinOperator::RSQRT, 1, 1, unary<top::RsqrtOp>, "Rsqrt"},
+    {BuiltinOperator::SELECT, 3, 3, select, "Where"},
+    {BuiltinOperator::SELECT_V2, 3, 3, select, "Where"},
+    {BuiltinOperator::SIGN, 1, 1, unary<top::SignOp>, "Sign"},
+    {BuiltinOperator::SIN, 1, 1, unary<top::SinOp>, "Sin"},
+    {BuiltinOperator::SQRT, 1, 1, unary<top::SqrtOp>, "Sqrt"},
+    {BuiltinOperator::SQUARE, 1, 1, square, "Mul"},
+    {BuiltinOperator::SQUARED_DIFFERENCE, 2, 2, squaredDifference, "Sub, Mul"},
+    {BuiltinOperator::SUB, 2, 2, arithmetic<top::SubOp, fb::SubOptions>, "Sub"},
+    {BuiltinOperator::TANH, 1, 1, unary<top::TanhOp>, "Tanh"},
+    {BuiltinOperator::ZEROS_LIKE, 1, 1, zerosLike, "Sub"},
+};
+
+} // namespace
+
+ArrayRef<OpRow> tpuc::tflite::elementwiseRows() { return kElementwiseRows; }
