@@ -41,6 +41,17 @@ Tensor truncatedToBf16(const Tensor &tensor) {
   return result;
 }
 
+/// The first of the 64-bit integers that is another number in a type of fewer bits.
+std::optional<int64_t> firstLost(const Tensor &numbers, const Tensor &stored) {
+  if (numbers.type() != DataType::I64 || !isInteger(stored.type()))
+    return std::nullopt;
+  const Tensor back = convert(stored, DataType::I64);
+  const auto [lost, other] = std::ranges::mismatch(numbers.data<int64_t>(), back.data<int64_t>());
+  if (lost == numbers.data<int64_t>().end())
+    return std::nullopt;
+  return lost - numbers.data<int64_t>().begin();
+}
+
 } // namespace
 
 Expected<Shape> checkedShape(std::span<const uint64_t> shape, DataType type,
@@ -70,7 +81,11 @@ Expected<Tensor> toStored(const Tensor &tensor, const model::TensorInfo &info,
     return quantized(shaped, *type, info.scale, info.zeroPoint);
   if (*type == DataType::BF16)
     return truncatedToBf16(shaped);
-  return convert(shaped, *type);
+  Tensor stored = convert(shaped, *type);
+  if (const std::optional<int64_t> lost = firstLost(shaped, stored))
+    return makeError(where, fmt::format("element {} is beyond {}", *lost, dataTypeName(*type)),
+                     fmt::format("numbers that {} holds", dataTypeName(*type)));
+  return stored;
 }
 
 Tensor fromStored(const Tensor &stored, float scale, int32_t zeroPoint, bool keepFixed) {

@@ -4,8 +4,10 @@
 // RUN: sed s/bm1684x/%chip/ %s > %t.dir/net.mlir
 // RUN: tpuc-opt %t.dir/net.mlir --decompose --mlir-print-debuginfo --mlir-print-local-scope -o %t.dir/parts.mlir
 // RUN: FileCheck %s --input-file %t.dir/parts.mlir
-// CHECK: "tpu.DtypeCast"(%{{.*}}) {from_bit = 32 : i64, saturate = true, to = i32} : (tensor<6x40xi64>) -> tensor<6x40xi32> loc("number_high")
-// CHECK: "tpu.DtypeCast"(%{{.*}}) {{.*}} : (tensor<6x40xi64>) -> tensor<6x40xi32> loc("number_low")
+// CHECK: "tpu.DtypeCast"(%{{.*}}) {from_bit = 32 : i64, saturate = true, to = i32} : (tensor<6x40xi64>) -> tensor<6x40xi32> loc("number_high_word")
+// CHECK: "tpu.DtypeCast"(%{{.*}}) {{.*}} : (tensor<6x40xi64>) -> tensor<6x40xi32> loc("number_low_word")
+// Each word is taken once.
+// CHECK-NOT: loc("is_two_number_high_word")
 // CHECK: "tpu.Add"({{.*}} -> tensor<6x40xf32> loc("number")
 // CHECK: "tpu.LogicalBinary"({{.*}} {mode = "And"} {{.*}} loc("is_two")
 // CHECK: "tpu.LogicalBinary"({{.*}} {mode = "Or"} {{.*}} loc("is_less")

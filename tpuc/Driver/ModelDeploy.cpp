@@ -69,8 +69,7 @@ private:
   /// The same lowering with these layers in another scheme.
   Expected<Network> lowerWith(std::span<const std::string> layers, const QuantScheme &scheme) const;
   Expected<Network> lowerAll(const QuantScheme &scheme) const;
-  Expected<OutputFile> quantizeTableWith(std::span<const std::string> layers,
-                                         const QuantScheme &scheme) const;
+  Expected<OutputFile> quantizeTableWith(const std::map<std::string, QuantScheme> &layers) const;
 
   const ModelDeployOptions &options;
   RunFiles runFiles;
@@ -85,7 +84,7 @@ private:
   std::optional<Network> lowered;
   /// Layers that are on floats as the chip cannot compute them on integers, and the table that says
   /// so.
-  std::set<std::string> floatLayers;
+  std::map<std::string, QuantScheme> floatLayers;
   std::optional<OutputFile> floatTable;
   TensorMap inputs;
   ValidationOptions validation;
@@ -462,15 +461,14 @@ Expected<bool> ModelDeploy::useFloats() {
     if (!op->hasTrait<traits::Structural>())
       names.insert(layerName(op));
   });
-  Expected<std::set<std::string>> refused =
+  Expected<std::map<std::string, QuantScheme>> refused =
       codegen::layersRefusedOnIntegers(*lowered->module, names, options.codegen);
   if (!refused)
     return propagate(refused);
   if (refused->empty())
     return false;
   floatLayers = std::move(*refused);
-  const std::vector<std::string> layers(floatLayers.begin(), floatLayers.end());
-  Expected<OutputFile> table = quantizeTableWith(layers, schemes::kF32);
+  Expected<OutputFile> table = quantizeTableWith(floatLayers);
   if (!table)
     return propagate(table);
   floatTable.emplace(std::move(*table));
@@ -560,18 +558,18 @@ Expected<void> ModelDeploy::commit() {
   return commitAll(std::move(files));
 }
 
-Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string> layers,
-                                                    const QuantScheme &scheme) const {
+Expected<OutputFile>
+ModelDeploy::quantizeTableWith(const std::map<std::string, QuantScheme> &layers) const {
   std::string text;
   if (!lowering.quantizeTable.empty()) {
     Expected<QuantizeTable> given = QuantizeTable::read(lowering.quantizeTable);
     if (!given)
       return propagate(given);
     for (const QuantizeTable::Entry &entry : given->entries)
-      if (std::ranges::find(layers, entry.name) == layers.end())
+      if (!layers.contains(entry.name))
         text += quantizeTableLine(entry.name, entry.mode) + "\n";
   }
-  for (const std::string &layer : layers)
+  for (const auto &[layer, scheme] : layers)
     text += quantizeTableLine(layer, scheme) + "\n";
   Expected<OutputFile> file = OutputFile::create(summary.lowered + ".qtable");
   if (!file)
@@ -585,7 +583,10 @@ Expected<OutputFile> ModelDeploy::quantizeTableWith(std::span<const std::string>
 
 Expected<Network> ModelDeploy::lowerWith(std::span<const std::string> layers,
                                          const QuantScheme &scheme) const {
-  Expected<OutputFile> table = quantizeTableWith(layers, scheme);
+  std::map<std::string, QuantScheme> schemes;
+  for (const std::string &layer : layers)
+    schemes.emplace(layer, scheme);
+  Expected<OutputFile> table = quantizeTableWith(schemes);
   if (!table)
     return propagate(table);
   LoweringOptions changed = lowering;

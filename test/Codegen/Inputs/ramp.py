@@ -3,7 +3,7 @@
 usage: ramp.py FILE.npz NAME=EXTENT,EXTENT,... ...
 
 NAME:i64 stands for integers of 64 bits, small ones and such around powers of two, which differ from those of other
-arrays.
+arrays; NAME:small for the small ones alone.
 """
 
 import math
@@ -14,21 +14,23 @@ import zipfile
 MODULUS = 1009
 INTEGERS = [-3, -2, -1, 0, 1, 2, 3, 2**31 - 1, 2**31, -2**31, -2**31 - 1, 2**32, 2**32 + 2, 2 - 2**32, 2**40 + 1, 2**62,
             -2**63]
+KINDS = {"": lambda n: n / (MODULUS // 2) - 1, "i64": lambda n: INTEGERS[n % len(INTEGERS)], "small": lambda n: n % 7 - 3}
 
 
-def npy(shape, is_integer, number):
-    first = number if is_integer else 0
-    numbers = [(first + i) * 373 % MODULUS for i in range(math.prod(shape))]
-    values = [INTEGERS[n % len(INTEGERS)] for n in numbers] if is_integer else [n / (MODULUS // 2) - 1 for n in numbers]
+def npy(shape, kind, number):
+    numbers = [((number if kind else 0) + i) * 373 % MODULUS for i in range(math.prod(shape))]
+    values = [KINDS[kind](n) for n in numbers]
     header = "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }" % (
-        "<i8" if is_integer else "<f4", "".join("%d, " % extent for extent in shape))
+        "<i8" if kind else "<f4", "".join("%d, " % extent for extent in shape))
     header += " " * (-(len(header) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(
-        "<%d%s" % (len(values), "q" if is_integer else "f"), *values)
+        "<%d%s" % (len(values), "q" if kind else "f"), *values)
 
 
 with zipfile.ZipFile(sys.argv[1], "w") as archive:
     for number, argument in enumerate(sys.argv[2:]):
-        name, extents = argument.split("=")
-        is_integer = name.endswith(":i64")
-        archive.writestr(name.removesuffix(":i64") + ".npy", npy([int(extent) for extent in extents.split(",")], is_integer, number))
+        label, extents = argument.split("=")
+        name, _, kind = label.rpartition(":")
+        if not name or kind not in KINDS:
+            name, kind = label, ""
+        archive.writestr(name + ".npy", npy([int(extent) for extent in extents.split(",")], kind, number))

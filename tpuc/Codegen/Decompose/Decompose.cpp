@@ -63,6 +63,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     if (!main || main.isExternal())
       return;
+    narrowInputs(main, *backend);
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();

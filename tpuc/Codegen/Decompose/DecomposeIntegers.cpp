@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -39,8 +40,8 @@ public:
 
   std::optional<Words> wordsOf(Value value, StringRef what) {
     if (!top::constantTensor(value))
-      return Words{converted(value, signedType(), what + "_high", kWordBits),
-                   converted(value, unsignedType(), what + "_low")};
+      return Words{word(value, kWordBits, what + "_high"),
+                   converted(word(value, 0, what + "_low"), unsignedType(), what + "_unsigned")};
     const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value);
     if (!numbers)
       return std::nullopt;
@@ -77,8 +78,8 @@ public:
   /// (high + [low as i32 < 0]) * 2^32 + low as i32, in F32. The first term is 0 for what fits 32
   /// bits, which is rounded once; other numbers are within one unit in the last place.
   Value real(Value value) {
-    const Value high = converted(value, signedType(), "high", kWordBits);
-    const Value low = converted(value, signedType(), "low");
+    const Value high = word(value, kWordBits, "high");
+    const Value low = word(value, 0, "low");
     const Type single = builder.getF32Type();
     const Value isNegative = predicate(tpu::CompareConstOp::getOperationName(), low, "Less",
                                        OpMaker::typeOf(low), "negative", 0);
@@ -118,12 +119,32 @@ private:
   Type signedType() { return builder.getI32Type(); }
   Type unsignedType() { return builder.getIntegerType(kWordBits, /*isSigned=*/false); }
 
-  Value converted(Value value, Type element, const llvm::Twine &what, int64_t fromBit = 0) {
+  Value converted(Value value, Type element, const llvm::Twine &what) {
+    return cast(value, element, 0, what);
+  }
+  Value cast(Value value, Type element, int64_t fromBit, const llvm::Twine &what) {
     NamedAttrList attributes;
     attributes.set("to", TypeAttr::get(element));
     attributes.set("from_bit", builder.getI64IntegerAttr(fromBit));
     return maker.make(tpu::DtypeCastOp::getOperationName(), what.str(),
                       Type(OpMaker::typeOf(value).clone(element)), value, attributes);
+  }
+  /// The word from bit `fromBit` on, which several ops share: it is taken of what `value` is a view
+  /// of, once.
+  Value word(Value value, int64_t fromBit, const llvm::Twine &what) {
+    Value source = value;
+    for (Operation *view = source.getDefiningOp();
+         view && view->hasTrait<traits::ViewLike>() && isLong(view->getOperand(0)) &&
+         OpMaker::typeOf(view->getOperand(0)).hasStaticShape();
+         view = source.getDefiningOp())
+      source = view->getOperand(0);
+    for (Operation *user : source.getUsers())
+      if (auto known = dyn_cast<tpu::DtypeCastOp>(user);
+          known && static_cast<int64_t>(known.getFromBit()) == fromBit &&
+          known.getTo() == signedType() && known->isBeforeInBlock(maker.op))
+        return maker.reshaped(known.getOutput(), OpMaker::dimsOf(value), what.str());
+    return maker.reshaped(cast(source, signedType(), fromBit, what + "_word"),
+                          OpMaker::dimsOf(value), what.str());
   }
 
   OpMaker &maker;

@@ -12,6 +12,7 @@
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 namespace tpuc::codegen {
@@ -49,9 +50,12 @@ bool decomposeShuffleChannel(OpMaker &maker);
 /// activation changes nothing of what their type can store.
 bool decomposeActivatedConcat(OpMaker &maker);
 
+/// Gives inputs of 64-bit integers 32 bits, where all that reads them can have that: casts,
+/// comparisons, indices, moves and the host's layers. A model file refuses other numbers there.
+void narrowInputs(mlir::func::FuncOp main, const Backend &backend);
 /// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
-/// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit in
-/// the last place.
+/// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit
+/// in the last place.
 bool decomposeLongIntegers(OpMaker &maker);
 /// Element-wise ops of more than 4 dimensions, of which some can be joined. Also of quantized
 /// tensors.

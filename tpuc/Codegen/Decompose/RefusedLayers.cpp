@@ -14,7 +14,10 @@
 #include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -40,7 +43,28 @@ std::optional<std::string> codegen::wholeOf(const std::string &part,
   return std::nullopt;
 }
 
-Expected<std::set<std::string>>
+/// Whether floats of 16 bits have all that an op reads and makes, and it rounds once: products and
+/// pools whose tensors are stored in integers of ranges that are far from both ends of F16.
+static bool fitsF16(Operation *op) {
+  constexpr double kMost = 4096, kLeast = 0x1p-8;
+  if (!op->hasTrait<traits::Product>() && !isa<tpu::AvgPoolOp, tpu::MaxPoolOp>(op))
+    return false;
+  return llvm::all_of(llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                          SmallVector<Value>(op->getResults())),
+                      [](Value value) {
+                        const quant::UniformQuantizedType type = tpu::quantizedType(value);
+                        if (!type)
+                          return top::constantTensor(value) || isa<NoneType>(value.getType());
+                        const IntegerRange range = tpu::rangeOf(type);
+                        const double largest =
+                            type.getScale() *
+                            std::max(std::abs(double(range.lowest) - double(type.getZeroPoint())),
+                                     std::abs(double(range.highest) - double(type.getZeroPoint())));
+                        return largest >= kLeast && largest < kMost;
+                      });
+}
+
+Expected<std::map<std::string, QuantScheme>>
 codegen::layersRefusedOnIntegers(ModuleOp lowered, const std::set<std::string> &layers,
                                  const GenerationOptions &options) {
   Expected<std::unique_ptr<Backend>> backend = backendOf(lowered);
@@ -54,10 +78,12 @@ codegen::layersRefusedOnIntegers(ModuleOp lowered, const std::set<std::string> &
   Expected<func::FuncOp> main = top::mainFunction(*divided);
   if (!main)
     return propagate(main);
-  std::set<std::string> refused;
+  std::map<std::string, QuantScheme> refused;
   for (Operation &op : main->front().without_terminator())
     if (isLayer(&op) && isOnIntegers(&op) && !fittingPlaceOf(&op, **backend) && !checkCpuForm(&op))
       if (std::optional<std::string> name = wholeOf(layerName(&op), layers))
-        refused.insert(*name);
+        if (const bool isNarrow = hasScheme((*backend)->info(), schemes::kF16) && fitsF16(&op);
+            !isNarrow || !refused.contains(*name))
+          refused[*name] = isNarrow ? schemes::kF16 : schemes::kF32;
   return refused;
 }

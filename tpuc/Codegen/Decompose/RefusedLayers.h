@@ -10,9 +10,11 @@
 #define TPUC_CODEGEN_DECOMPOSE_REFUSEDLAYERS_H
 
 #include "tpuc/Support/Error.h"
+#include "tpuc/Target/QuantScheme.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -27,10 +29,11 @@ std::optional<std::string> wholeOf(const std::string &part, const std::set<std::
 
 /// Those of `layers`, the names of a network before it was lowered, that are on stored integers and
 /// that neither the chip has a kernel for, in any number of tiles, nor the host. In floats they
-/// may well be computed. Errors: a chip without a code generator.
-Expected<std::set<std::string>> layersRefusedOnIntegers(mlir::ModuleOp lowered,
-                                                        const std::set<std::string> &layers,
-                                                        const GenerationOptions &options);
+/// may well be computed: in F16 products and pools whose stored numbers are all far from its ends,
+/// in F32 the others. Errors: a chip without a code generator.
+Expected<std::map<std::string, QuantScheme>>
+layersRefusedOnIntegers(mlir::ModuleOp lowered, const std::set<std::string> &layers,
+                        const GenerationOptions &options);
 
 } // namespace tpuc::codegen
 

@@ -12,8 +12,11 @@
 #include "tpuc/Dialect/Top/AttentionOps.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -254,10 +257,30 @@ static bool hasSmallStates(Operation *op) {
   return cell && hasSmallStates(cell, cell.getInitialH());
 }
 
+/// Whether an op rounds to F16 once, whatever it computes between, and has ranges that are far from
+/// both ends of F16. Its results have more bits than the integers beside it then.
+static bool isRoundedOnce(Operation *op) {
+  constexpr double kFar = 16, kLeast = 0x1p-8;
+  if (!op || !(isProduct(op) ||
+               isa<top::LayerNormOp, top::RMSNormOp, top::InstanceNormOp, top::GroupNormOp,
+                   top::RopeOp, top::AvgPoolOp, top::MaxPoolOp, top::GatherOp>(op)))
+    return false;
+  // Computed elements that are moved may be places, which need more bits.
+  if (isa<top::GatherOp>(op) && !op->getOperand(0).getDefiningOp<top::WeightOp>())
+    return false;
+  const auto isFar = [](Value value) {
+    if (!isNumber(value.getType()) || value.getDefiningOp<top::WeightOp>())
+      return true;
+    const std::optional<double> largest = largestOf(value);
+    return largest && *largest >= kLeast && *largest < kMaxF16 / kFar;
+  };
+  return llvm::all_of(op->getOperands(), isFar) && llvm::all_of(op->getResults(), isFar);
+}
+
 QuantScheme StoragePlan::floatsFor(Operation *op) const {
   auto attention = dyn_cast_or_null<top::ScaleDotProductAttentionOp>(op);
   if (hasScheme(target, schemes::kF16) &&
-      ((attention && hasSmallScores(attention)) || hasSmallStates(op)))
+      ((attention && hasSmallScores(attention)) || hasSmallStates(op) || isRoundedOnce(op)))
     return schemes::kF16;
   return hasScheme(target, schemes::kF32) ? schemes::kF32 : schemes::kBF16;
 }
@@ -357,10 +380,13 @@ void StoragePlan::decideMovers() {
     auto found = hasIntegerNeighbour.find(&op);
     if (found == hasIntegerNeighbour.end() || found->second)
       continue;
-    // As the floats are stored that it moves.
+    // As the floats are stored that it moves, or as what reads them first wants them.
     Operation *maker = op.getOperand(0).getDefiningOp();
     const bool isMade = maker && !isStructure(maker) && !isInteger(maker);
-    const QuantScheme wanted = isMade ? of(maker).scheme : floatsFor();
+    Operation *reader = op.use_empty() ? nullptr : *op.user_begin();
+    const bool isRead = reader && !isStructure(reader) && decisions.contains(reader) &&
+                        !isInteger(reader) && op.hasOneUse();
+    const QuantScheme wanted = isMade ? of(maker).scheme : isRead ? of(reader).scheme : floatsFor();
     decisions[&op] = {decideFloat(&op, wanted).scheme, "it moves floats between ops on floats"};
   }
 }
