@@ -154,7 +154,7 @@ void NeedFinder::follow(Operation *seed) {
         continue;
       auto [place, isNew] = needs.try_emplace(user);
       if (isNew)
-        place->second.reason = fmt::format("it is behind '{}'", name);
+        place->second = {fmt::format("it is behind '{}'", name), kTailStep.str(), false};
       if (isNew || (isPlace && !place->second.isPlace)) {
         place->second.isPlace |= isPlace;
         open.push_back(user);
@@ -173,7 +173,8 @@ void NeedFinder::precede() {
           auto found = needs.find(user);
           return found != needs.end() && tail.contains(user);
         }))
-      needs[&op].reason = fmt::format("it is before '{}'", layerName(*op.user_begin()));
+      needs[&op] = {fmt::format("it is before '{}'", layerName(*op.user_begin())), kTailStep.str(),
+                    false};
   }
 }
 
@@ -189,13 +190,14 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
       seeds.push_back(&op);
     else if (!isa<top::ConcatOp>(op) || !llvm::all_of(op.getUsers(), isRead))
       continue;
-    needs[&op] = {std::move(why), isInTail(&op) && !isa<top::ConcatOp>(op)};
+    needs[&op] = {std::move(why), isInTail(&op) ? kTailStep.str() : layerName(&op),
+                  isInTail(&op) && addsPlaces(&op)};
   }
   for (Operation *seed : seeds)
     follow(seed);
   precede();
   for (auto &[op, why] : firstLayersInFloats(main, typeOf, isInteger))
-    needs.try_emplace(op, FloatNeed{why, false});
+    needs.try_emplace(op, FloatNeed{why, kFirstStep.str(), false});
   return std::move(needs);
 }
 

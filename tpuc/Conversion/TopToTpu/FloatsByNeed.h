@@ -23,9 +23,17 @@ inline constexpr double kLeastSteps = 16;
 /// How the reason of a layer begins that is on floats because integers would lose its signal.
 inline constexpr llvm::StringLiteral kByNeed = "by need: ";
 
+/// The step to which the layers belong without which an output would be lost.
+inline constexpr llvm::StringLiteral kTailStep = "tail";
+/// The step of the first layers that amplify rounding.
+inline constexpr llvm::StringLiteral kFirstStep = "first layers";
+
 /// What a layer needs floats for.
 struct FloatNeed {
   std::string reason;
+  /// Which layers are on floats together, or not at all: `kTailStep`, `kFirstStep` or the name of
+  /// one layer.
+  std::string step;
   /// Whether its results are places or made of them, which take more bits than 16-bit floats have.
   bool isPlace = false;
 };
@@ -41,7 +49,8 @@ struct FloatNeed {
 /// Behind the last products of a network (its tail) all that follows a layer at risk is on floats,
 /// and all before it that only they read, up to the products, which give floats from their sums.
 /// Elsewhere a Concat at risk is on floats by itself where products read it: channels of what
-/// is made in floats get scales of their own there.
+/// is made in floats get scales of their own there. Where its parts can have scales of their own on
+/// integers (ScaleParts.h), it is not at risk any more.
 ///
 /// `typeOf` says how a tensor is stored in integers, null if it is not; `isInteger` whether a layer
 /// is on integers and may be on floats.

@@ -183,6 +183,8 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
   Operation *made = tpu::createMirrored(builder, op, *name, operands, results);
   if (!decision.reason.empty())
     made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  if (!decision.step.empty())
+    made->setAttr(kStorageStep, builder.getStringAttr(decision.step));
   // Only its products are computed in 16 bits: a softmax that rounds each of its steps loses a
   // digit.
   if (auto attention = dyn_cast<tpu::ScaleDotProductAttentionOp>(made);

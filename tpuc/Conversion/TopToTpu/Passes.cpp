@@ -11,6 +11,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Conversion/TopToTpu/ScaleChannels.h"
+#include "tpuc/Conversion/TopToTpu/ScaleParts.h"
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
@@ -105,6 +106,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     options.scheme = *scheme;
     options.avoidF16Overflow = avoidF16Overflow;
     options.isStrict = strict;
+    options.onIntegers.insert(onIntegers.begin(), onIntegers.end());
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
     if (qtable.empty())
@@ -177,6 +179,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       return makeError("module", "no tensor has a range",
                        "a calibration table for " + schemeName(options->scheme) +
                            " (run_calibration makes it)");
+    if (options->integers())
+      if (Expected<void> scaled = scaleParts(main, StoragePlan(main, **target, *options), *options);
+          !scaled)
+        return propagate(scaled);
     if (Expected<void> scaled =
             scaleChannels(main, **target, StoragePlan(main, **target, *options), *options);
         !scaled)
@@ -293,9 +299,9 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
-  manager.addPass(
-      createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
-                             options.quantizeTable, options.avoidF16Overflow, options.strict}));
+  manager.addPass(createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
+                                         options.quantizeTable, options.avoidF16Overflow,
+                                         options.strict, options.onIntegers}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -31,6 +31,8 @@ struct LoweringOptions {
   bool avoidF16Overflow = false;
   /// On integers: also where these lose what a layer computes.
   bool strict = false;
+  /// The same of these layers, by their names.
+  std::vector<std::string> onIntegers = {};
   bool quantInput = false;
   bool quantOutput = false;
 };

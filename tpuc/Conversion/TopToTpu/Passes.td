@@ -84,7 +84,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     Option<"avoidF16Overflow", "avoid-f16-overflow", "bool", /*default=*/"false",
       "Keep in f32 what is calibrated beyond f16's range, and ops whose sums may leave it">,
     Option<"strict", "strict", "bool", /*default=*/"false",
-      "Integers wherever an op has a form on them, even where they lose its signal">];
+      "Integers wherever an op has a form on them, even where they lose its signal">,
+    ListOption<"onIntegers", "on-integers", "std::string",
+      "The same of these layers, by their names">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 

@@ -25,24 +25,12 @@
 using namespace mlir;
 using namespace tpuc;
 
-/// How many times less the error of rounding has to be for an operation more to be worth it, which
-/// costs time and cuts off channels that were narrow in all samples and are wide in an input.
-static constexpr double kLeastGain = 1.1;
-
 namespace {
 
 /// A tensor that is to be scaled.
 struct ScaledTensor {
   SmallVector<Operation *> readers;
   int64_t axis = 0;
-};
-
-/// Channel c is stored as factors[c] * x + summands[c], which is within `range`.
-struct ChannelMap {
-  SmallVector<float> factors;
-  /// Empty where nothing is added.
-  SmallVector<float> summands;
-  quant::FloatRange range = {0, 0};
 };
 
 class ChannelScaler {
@@ -59,15 +47,11 @@ private:
   std::optional<DataType> floatsOf(Value value) const;
   ChannelMap scaledMap(Operation *reader, DataType floats) const;
   ChannelMap shiftedMap(Operation *reader, DataType floats) const;
-  Expected<double> errorOf(const ScaledTensor &tensor,
-                           llvm::function_ref<double(size_t)> stepOf) const;
   Expected<std::optional<ChannelMap>> bestMap(Value value, const ScaledTensor &tensor,
                                               DataType floats) const;
   Value constant(const std::string &name, const ScaledTensor &tensor, ArrayRef<float> numbers,
                  RankedTensorType type);
   Value apply(Value value, const ScaledTensor &tensor, const ChannelMap &map, DataType floats);
-  Expected<void> convertReader(Operation *reader, const ChannelMap &map);
-  Expected<void> takeSummands(Operation *reader, const Tensor &filter, ArrayRef<float> summands);
 
   func::FuncOp main;
   const TargetInfo &target;
@@ -146,17 +130,22 @@ static size_t numChannels(Operation *reader) {
   return static_cast<size_t>(reader->getAttrOfType<DenseF32ArrayAttr>(kInputLowest).size());
 }
 
+/// The range of a channel after `map`.
+static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, size_t channel) {
+  const quant::FloatRange old = channelRange(reader, channel);
+  const double summand = map.summands.empty() ? 0 : double(map.summands[channel]);
+  const auto [min, max] = std::minmax({old.min * double(map.factors[channel]) + summand,
+                                       old.max * double(map.factors[channel]) + summand});
+  return {min, max};
+}
+
 /// The range of all channels after `map`, around 0 unless it is asymmetric.
-static quant::FloatRange mappedRange(Operation *reader, const ChannelMap &map, bool asymmetric) {
+static quant::FloatRange rangeAfter(Operation *reader, const ChannelMap &map, bool asymmetric) {
   quant::FloatRange range = {0, 0};
   for (size_t channel = 0; channel < map.factors.size(); ++channel) {
-    const quant::FloatRange old = channelRange(reader, channel);
-    const double summand = map.summands.empty() ? 0 : double(map.summands[channel]);
-    for (double end : {old.min, old.max}) {
-      const double number = end * double(map.factors[channel]) + summand;
-      range.min = std::min(range.min, number);
-      range.max = std::max(range.max, number);
-    }
+    const quant::FloatRange one = mappedRange(reader, map, channel);
+    range.min = std::min(range.min, one.min);
+    range.max = std::max(range.max, one.max);
   }
   if (asymmetric)
     return range;
@@ -180,7 +169,7 @@ ChannelMap ChannelScaler::scaledMap(Operation *reader, DataType floats) const {
     if (integers.zeroPoint && -range.min > range.max)
       factor = -factor;
   }
-  map.range = mappedRange(reader, map, integers.zeroPoint);
+  map.range = rangeAfter(reader, map, integers.zeroPoint);
   return map;
 }
 
@@ -197,29 +186,8 @@ ChannelMap ChannelScaler::shiftedMap(Operation *reader, DataType floats) const {
     const auto summand = static_cast<float>(-(range.min + range.max) / 2 * double(factor));
     map.summands.push_back(floats == DataType::F16 ? kernels::roundF16(summand) : summand);
   }
-  map.range = mappedRange(reader, map, integers.zeroPoint);
+  map.range = rangeAfter(reader, map, integers.zeroPoint);
   return map;
-}
-
-/// What rounding the channels in these steps adds to what the readers sum up.
-Expected<double> ChannelScaler::errorOf(const ScaledTensor &tensor,
-                                        llvm::function_ref<double(size_t)> stepOf) const {
-  double error = 0;
-  for (Operation *reader : tensor.readers) {
-    Expected<Tensor> filter = readFilter(reader);
-    if (!filter)
-      return propagate(filter);
-    std::vector<double> steps;
-    for (size_t channel = 0; channel < numChannels(reader); ++channel)
-      steps.push_back(stepOf(channel));
-    const float *weight = filter->data<float>().data();
-    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
-      const double added = double(*weight++) * steps[channel];
-      error += added * added;
-    });
-    releaseMapped(filter->rawBytes());
-  }
-  return error;
 }
 
 /// Whether the bias of `reader` can take up what is added to its input: elements outside of the
@@ -242,7 +210,8 @@ static bool takesSummands(Operation *reader) {
 Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const ScaledTensor &tensor,
                                                            DataType floats) const {
   const double plainStep = plan.quantized(value).getScale();
-  Expected<double> least = errorOf(tensor, [&](size_t) { return plainStep; });
+  SmallVector<double> steps(numChannels(tensor.readers[0]), plainStep);
+  Expected<double> least = roundingError(tensor.readers, steps);
   SmallVector<ChannelMap> maps = {scaledMap(tensor.readers[0], floats)};
   if (llvm::all_of(tensor.readers, takesSummands))
     maps.push_back(shiftedMap(tensor.readers[0], floats));
@@ -251,8 +220,9 @@ Expected<std::optional<ChannelMap>> ChannelScaler::bestMap(Value value, const Sc
     if (!least || !(map.range.max > map.range.min))
       break;
     const double step = (map.range.max - map.range.min) / double(numSteps(integers.activation));
-    Expected<double> error =
-        errorOf(tensor, [&](size_t channel) { return step / double(map.factors[channel]); });
+    for (auto [channel, factor] : llvm::enumerate(map.factors))
+      steps[channel] = step / double(factor);
+    Expected<double> error = roundingError(tensor.readers, steps);
     if (!error)
       return propagate(error);
     if (*least < kLeastGain * *error)
@@ -301,9 +271,47 @@ Value ChannelScaler::apply(Value value, const ScaledTensor &tensor, const Channe
   return value;
 }
 
+Expected<void> ChannelScaler::run() {
+  for (Operation &op : main.front().without_terminator())
+    find(&op);
+  for (const auto &[value, tensor] : tensors) {
+    const DataType floats = *floatsOf(value);
+    Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, floats);
+    if (!map)
+      return propagate(map);
+    if (!*map)
+      continue;
+    Value scaled = apply(value, tensor, **map, floats);
+    for (Operation *reader : tensor.readers) {
+      reader->setOperand(0, scaled);
+      if (Expected<void> converted = readAfter(**map, reader); !converted)
+        return propagate(converted);
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Expected<double> tpuc::roundingError(ArrayRef<Operation *> readers, ArrayRef<double> steps) {
+  double error = 0;
+  for (Operation *reader : readers) {
+    Expected<Tensor> filter = readFilter(reader);
+    if (!filter)
+      return propagate(filter);
+    const float *weight = filter->data<float>().data();
+    InputChannels(reader).forEach(filter->numElements(), [&](size_t channel) {
+      const double added = double(*weight++) * steps[channel];
+      error += added * added;
+    });
+    releaseMapped(filter->rawBytes());
+  }
+  return error;
+}
+
 /// The bias loses what the filter makes of the summands of its input's channels.
-Expected<void> ChannelScaler::takeSummands(Operation *reader, const Tensor &filter,
-                                           ArrayRef<float> summands) {
+static Expected<void> takeSummands(OpBuilder &builder, Operation *reader, const Tensor &filter,
+                                   ArrayRef<float> summands) {
   const ChannelOrder order = *filterOrder(reader);
   SmallVector<double> sums(static_cast<size_t>(order.numChannels()), 0);
   if (auto bias = reader->getOperand(2).getDefiningOp<top::WeightOp>()) {
@@ -322,13 +330,29 @@ Expected<void> ChannelScaler::takeSummands(Operation *reader, const Tensor &filt
   llvm::transform(sums, bias.mutableData<float>().begin(),
                   [](double sum) { return static_cast<float>(sum); });
   reader->setOperand(2,
-                     top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
+                     top::WeightOp::create(builder, reader->getParentOfType<ModuleOp>(),
                                            layerName(reader) + "_bias_shifted", std::move(bias)));
   return {};
 }
 
-/// `reader` computes from its input after `map` what it did from the input.
-Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap &map) {
+/// What calibration has found of the ranges of the channels that `reader` reads, after `map`.
+static void moveRanges(const ChannelMap &map, Operation *reader) {
+  if (!reader->hasAttr(kInputLowest) || !reader->hasAttr(kInputHighest))
+    return;
+  SmallVector<float> lowest;
+  SmallVector<float> highest;
+  for (size_t channel = 0; channel < map.factors.size(); ++channel) {
+    const quant::FloatRange range = mappedRange(reader, map, channel);
+    lowest.push_back(static_cast<float>(range.min));
+    highest.push_back(static_cast<float>(range.max));
+  }
+  OpBuilder builder(reader);
+  reader->setAttr(kInputLowest, builder.getDenseF32ArrayAttr(lowest));
+  reader->setAttr(kInputHighest, builder.getDenseF32ArrayAttr(highest));
+}
+
+Expected<void> tpuc::readAfter(const ChannelMap &map, Operation *reader) {
+  OpBuilder builder(reader);
   Expected<Tensor> filter = readFilter(reader);
   if (!filter)
     return propagate(filter);
@@ -338,13 +362,13 @@ Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap 
   InputChannels(reader).forEach(filter->numElements(),
                                 [&](size_t channel) { *at++ = *weight++ / map.factors[channel]; });
   releaseMapped(filter->rawBytes());
-  builder.setInsertionPoint(reader);
   if (!map.summands.empty())
-    if (Expected<void> taken = takeSummands(reader, divided, map.summands); !taken)
+    if (Expected<void> taken = takeSummands(builder, reader, divided, map.summands); !taken)
       return taken;
-  reader->setOperand(1, top::WeightOp::create(builder, main->getParentOfType<ModuleOp>(),
+  reader->setOperand(1, top::WeightOp::create(builder, reader->getParentOfType<ModuleOp>(),
                                               layerName(reader) + "_filter_scaled",
                                               std::move(divided)));
+  moveRanges(map, reader);
   if (auto means = reader->getAttrOfType<DenseF32ArrayAttr>(kInputMeans)) {
     SmallVector<float> mapped;
     for (auto [channel, mean] : llvm::enumerate(means.asArrayRef()))
@@ -361,28 +385,6 @@ Expected<void> ChannelScaler::convertReader(Operation *reader, const ChannelMap 
   }
   return {};
 }
-
-Expected<void> ChannelScaler::run() {
-  for (Operation &op : main.front().without_terminator())
-    find(&op);
-  for (const auto &[value, tensor] : tensors) {
-    const DataType floats = *floatsOf(value);
-    Expected<std::optional<ChannelMap>> map = bestMap(value, tensor, floats);
-    if (!map)
-      return propagate(map);
-    if (!*map)
-      continue;
-    Value scaled = apply(value, tensor, **map, floats);
-    for (Operation *reader : tensor.readers) {
-      reader->setOperand(0, scaled);
-      if (Expected<void> converted = convertReader(reader, **map); !converted)
-        return propagate(converted);
-    }
-  }
-  return {};
-}
-
-} // namespace
 
 Expected<void> tpuc::scaleChannels(func::FuncOp main, const TargetInfo &target,
                                    const StoragePlan &plan, PlanOptions &options) {

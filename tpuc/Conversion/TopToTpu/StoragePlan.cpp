@@ -337,21 +337,28 @@ void StoragePlan::decideNeeds() {
     return;
   const auto mayChange = [&](Operation *op) {
     return isInteger(op) && !options.exceptions.contains(layerName(op)) &&
+           !options.onIntegers.contains(layerName(op)) &&
            !llvm::any_of(op->getResults(), [](Value value) { return tpu::isQuantized(value); });
   };
   const auto needs =
       floatsByNeed(main, [&](Value value) { return types.lookup(value); }, mayChange);
+  const auto isHuge = [](Value value) {
+    std::optional<quant::FloatRange> range = rangeOf(value);
+    return range && std::max(-range->min, range->max) > kMaxF16;
+  };
+  // The weights of a softmax are on floats in any case, and 16 bits hold what they are.
+  const auto makesWeights = [&](Operation *op) {
+    auto softmax = dyn_cast<top::SoftmaxOp>(op);
+    return softmax && !softmax.getLog() && !options.exceptions.contains(layerName(op)) &&
+           hasScheme(target, schemes::kF16) && !isHuge(softmax.getInput());
+  };
   for (const auto &[op, need] : needs) {
-    if (!mayChange(op))
+    if (!mayChange(op) && !makesWeights(op))
       continue;
     const bool isNarrow = !need.isPlace && hasScheme(target, schemes::kF16);
-    const auto isHuge = [](Value value) {
-      std::optional<quant::FloatRange> range = rangeOf(value);
-      return range && std::max(-range->min, range->max) > kMaxF16;
-    };
     const QuantScheme wanted =
         isNarrow && llvm::none_of(op->getResults(), isHuge) ? schemes::kF16 : floatsFor();
-    decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason};
+    decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason, need.step};
   }
 }
 
@@ -410,11 +417,24 @@ void StoragePlan::decideResults() {
   }
 }
 
+/// What is multiplied is the same integers with another scale, where nobody else reads it.
+void StoragePlan::shareRescaled(top::MulConstOp op) {
+  quant::UniformQuantizedType wide = types.lookup(op.getOutput());
+  Value narrow = op.getInput();
+  if (!isInteger(op) || !wide || !narrow.hasOneUse() || !types.contains(narrow))
+    return;
+  const double scale = wide.getScale() / op.getConstVal().convertToDouble();
+  types[narrow] = quant::UniformQuantizedType::get(wide.getStorage(), wide.getExpressedType(),
+                                                   {storableScale(scale), wide.getZeroPoint()});
+}
+
 void StoragePlan::shareTypes() {
   const auto isMover = [&](Operation &op) {
     return isInteger(&op) && integerForm(&op) == IntegerForm::Moves;
   };
   for (Operation &op : llvm::reverse(main.front().without_terminator())) {
+    if (rescales(&op))
+      shareRescaled(cast<top::MulConstOp>(op));
     if (!isMover(op) || !types.contains(op.getResult(0)) || op.getNumResults() > 1)
       continue;
     for (OpOperand *operand : integerOperands(&op))

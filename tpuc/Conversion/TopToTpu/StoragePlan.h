@@ -10,24 +10,34 @@
 #define TPUC_CONVERSION_TOPTOTPU_STORAGEPLAN_H
 
 #include "tpuc/Dialect/Quant/QuantTypes.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Target/QuantScheme.h"
 #include "tpuc/Target/Target.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
+#include <set>
 
 namespace tpuc {
+
+/// Attribute of a lowered op that is on floats by need: `Decision::step`.
+inline constexpr llvm::StringLiteral kStorageStep = "storage_step";
 
 struct PlanOptions {
   QuantScheme scheme = schemes::kF32;
   bool avoidF16Overflow = false;
   /// Integers wherever an op has a form on them, whatever they lose (FloatsByNeed.h).
   bool isStrict = false;
+  /// The same of these layers, by the names of their first tensors.
+  std::set<std::string> onIntegers = {};
   /// Layers in another scheme, by the name of their first tensor. All integers are of one scheme.
   std::map<std::string, QuantScheme> exceptions = {};
   /// Ops that were made to scale the channels of what products on integers read, and their floats.
   std::map<mlir::Operation *, DataType> scalings = {};
+  /// Ops that were made to multiply integers by a number, which are requantizations (ScaleParts.h).
+  llvm::DenseSet<mlir::Operation *> rescalings = {};
 
   /// The integers of the layers that are on integers; none where no layer can be.
   std::optional<QuantScheme> integers() const;
@@ -38,6 +48,8 @@ struct Decision {
   QuantScheme scheme = schemes::kF32;
   /// Why it is not the network's; empty where it is.
   std::string reason;
+  /// Of a layer on floats by need: which layers are so together (FloatNeed).
+  std::string step = {};
   /// In which floats a product on integers gives its sums; none: in integers.
   std::optional<DataType> result = {};
 };
@@ -75,6 +87,8 @@ public:
   const QuantScheme &integers() const { return *integerScheme; }
   /// The integers that `value` is stored in, wherever it is read as such; null without a range.
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
+  /// Whether `op` is a requantization that was made as such.
+  bool rescales(mlir::Operation *op) const { return options.rescalings.contains(op); }
 
 private:
   void findGates();
@@ -88,6 +102,7 @@ private:
   void decideMovers();
   void decideResults();
   void shareTypes();
+  void shareRescaled(top::MulConstOp op);
   quant::UniformQuantizedType typeFor(mlir::Value value) const;
 
   mlir::func::FuncOp main;
