@@ -10,11 +10,13 @@
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
 #include "tpuc/Conversion/TopToTpu/FirstLayers.h"
 #include "tpuc/Conversion/TopToTpu/FloatsByNeed.h"
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Support/Counted.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -107,6 +109,43 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
   return share;
 }
 
+std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, const ModelFileReport &file,
+                                              const ModelFileReport &strict) {
+  Expected<func::FuncOp> network = top::mainFunction(lowered);
+  if (!network)
+    return {};
+  CycleSums cycles(*network);
+  CycleSums before(*network);
+  for (const ModelFileReport::Layer &layer : file.layers)
+    cycles.add(layer);
+  for (const ModelFileReport::Layer &layer : strict.layers)
+    before.add(layer);
+  std::map<std::string, FloatStep> steps;
+  for (Operation &op : network->front().without_terminator()) {
+    auto name = op.getAttrOfType<StringAttr>(kStorageStep);
+    if (!name || name.getValue() == kTailStep)
+      continue;
+    FloatStep &step = steps[name.str()];
+    if (step.layers.empty())
+      step.reason = needOf(&op);
+    step.name = name.str();
+    step.layers.push_back(layerName(&op));
+    step.cost += double(cycles.of(&op) - before.of(&op)) / double(strict.cycles);
+    // Casts belong to the step that they lead to or from.
+    for (Operation *user : op.getUsers())
+      if (isa<tpu::CastOp>(user))
+        step.cost += double(cycles.of(user)) / double(strict.cycles);
+    for (Value operand : op.getOperands())
+      if (auto cast = operand.getDefiningOp<tpu::CastOp>(); cast)
+        step.cost += double(cycles.of(cast)) / double(strict.cycles);
+  }
+  std::vector<FloatStep> ordered;
+  for (auto &[name, step] : steps)
+    ordered.push_back(std::move(step));
+  std::ranges::stable_sort(ordered, std::ranges::greater(), &FloatStep::cost);
+  return ordered;
+}
+
 double FloatShare::macShare() const {
   double sum = 0;
   for (const Layer &layer : layers)
@@ -138,14 +177,28 @@ std::string FloatShare::text() const {
                                   100 * double(layer.cycles) / double(*allCycles)));
   text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers",
                       100 * *cycleShare());
-  return named.empty() ? text : text + fmt::format(" ({})", fmt::join(named, ", "));
+  if (!named.empty())
+    text += fmt::format(" ({})", fmt::join(named, ", "));
+  if (cost)
+    text += fmt::format("; {:.1f} % {} cycles than with --strict_int8", 100 * std::abs(*cost),
+                        *cost < 0 ? "fewer" : "more");
+  return text;
 }
 
 nlohmann::ordered_json FloatShare::toJson() const {
   nlohmann::ordered_json json = {{"layers", nlohmann::ordered_json::array()},
                                  {"multiplication_share", macShare()},
                                  {"cycle_share", nullptr},
-                                 {"cast_cycles", castCycles}};
+                                 {"cast_cycles", castCycles},
+                                 {"cost", nullptr},
+                                 {"left_out", nlohmann::ordered_json::array()}};
+  if (cost)
+    json["cost"] = *cost;
+  for (const FloatStep &step : leftOut)
+    json["left_out"].push_back({{"step", step.name},
+                                {"reason", step.reason},
+                                {"layers", step.layers},
+                                {"cost", step.cost}});
   if (std::optional<double> cycles = cycleShare())
     json["cycle_share"] = *cycles;
   for (const Layer &layer : layers)

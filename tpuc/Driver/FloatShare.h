@@ -13,6 +13,16 @@
 
 namespace tpuc {
 
+/// Layers that are on floats by need together, or not at all.
+struct FloatStep {
+  std::string name;
+  /// Why the first of them is.
+  std::string reason;
+  std::vector<std::string> layers;
+  /// The cycles that its layers take more than on integers, over those of the network on integers.
+  double cost = 0;
+};
+
 /// What the layers of a network on integers take that are on floats because integers would lose
 /// their signal (FloatsByNeed.h).
 struct FloatShare {
@@ -32,6 +42,11 @@ struct FloatShare {
   /// on floats need. None without a model file.
   std::optional<int64_t> allCycles;
   int64_t castCycles = 0;
+  /// How many times the cycles of the network with --strict_int8 this one takes, less one. None
+  /// where they were not compared.
+  std::optional<double> cost;
+  /// What is on integers all the same, as it would cost too much.
+  std::vector<FloatStep> leftOut;
 
   double macShare() const;
   /// The part that the layers and their casts have of the cycles. None without a model file.
@@ -47,6 +62,12 @@ struct FloatShare {
 /// of the lowered network belongs to the one that its name begins with.
 std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
                                      const ModelFileReport *file);
+
+/// The steps of `lowered` that may be left out, the most expensive first: all but the tail, without
+/// which an output would be lost. `file` and `strict` are what was found of the model files of it
+/// and of the network with --strict_int8.
+std::vector<FloatStep> dispensableSteps(mlir::ModuleOp lowered, const ModelFileReport &file,
+                                        const ModelFileReport &strict);
 
 } // namespace tpuc
 

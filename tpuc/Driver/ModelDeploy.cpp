@@ -57,6 +57,9 @@ private:
   Expected<void> generate();
   Expected<OwningOpRef<ModuleOp>> generated();
   Expected<bool> useFloats();
+  Expected<void> lowerAnew();
+  Expected<ModelFileReport> measure(ModuleOp module) const;
+  Expected<void> keepBudget();
   void listCpuLayers(ModuleOp module);
   Expected<void> commit();
   Expected<void> diagnose();
@@ -86,12 +89,20 @@ private:
   /// so.
   std::map<std::string, QuantScheme> floatLayers;
   std::optional<OutputFile> floatTable;
+  /// The cycles that floats by need cost, and what the budget has given up of them.
+  std::optional<double> floatCost;
+  std::vector<FloatStep> leftOut;
   TensorMap inputs;
   ValidationOptions validation;
   /// Every tensor of the Top module, once they were needed.
   std::optional<OutputFile> topOutputs;
   std::vector<OutputFile> files;
 };
+
+/// What floats by need may cost, of the cycles of the network on integers.
+constexpr double kMostFloatCost = 0.05;
+/// Groups by estimate: costs are compared with these at most, whatever --opt says.
+constexpr int kQuickOpt = 1;
 
 constexpr StringLiteral kWeightFile = "module.weight_file";
 
@@ -442,6 +453,7 @@ Expected<void> ModelDeploy::compare() {
 }
 
 void ModelDeploy::listCpuLayers(ModuleOp module) {
+  summary.cpuLayers.clear();
   auto main = module.lookupSymbol<func::FuncOp>("main");
   for (Operation &op : main.front().without_terminator()) {
     if (!codegen::isOnCpu(&op))
@@ -473,12 +485,19 @@ Expected<bool> ModelDeploy::useFloats() {
     return propagate(table);
   floatTable.emplace(std::move(*table));
   lowering.quantizeTable = floatTable->temporaryPath();
+  if (Expected<void> done = lowerAnew(); !done)
+    return propagate(done);
+  return true;
+}
+
+/// Lowers with other options than before.
+Expected<void> ModelDeploy::lowerAnew() {
   summary.report.reset();
   files.clear();
   for (auto step : {&ModelDeploy::lower, &ModelDeploy::write, &ModelDeploy::compare})
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
-  return true;
+  return {};
 }
 
 /// A copy of the lowered network with addresses: what went wrong in the lowered network is looked
@@ -537,6 +556,70 @@ Expected<void> ModelDeploy::generate() {
   return {};
 }
 
+/// What a model file of `module`, a lowered network, would take; with groups by estimate.
+Expected<ModelFileReport> ModelDeploy::measure(ModuleOp module) const {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*copy);
+  if (!backend)
+    return propagate(backend);
+  codegen::GenerationOptions quick = options.codegen;
+  quick.opt = std::min(quick.opt, kQuickOpt);
+  if (Expected<void> run = runPasses(
+          *copy, [&](OpPassManager &manager) { codegen::addCodegen(manager, **backend, quick); });
+      !run)
+    return propagate(run);
+  Expected<OutputFile> file = codegen::writeModelFile(*copy, summary.lowered + ".measured");
+  if (!file)
+    return propagate(file);
+  if (Expected<void> finished = file->finish(); !finished)
+    return propagate(finished);
+  return checkModelFile({.path = file->temporaryPath(),
+                         .lowered = module,
+                         .inputs = {},
+                         .numThreads = options.numThreads});
+}
+
+/// Floats by need may cost at most `kMostFloatCost` of the cycles of integers throughout. The most
+/// expensive of them are given up until that is so, but for those that outputs would be lost
+/// without.
+Expected<void> ModelDeploy::keepBudget() {
+  if (!summary.modelFile || lowering.strict || !floatShare(*lowered->module, *top.module, nullptr))
+    return {};
+  LoweringOptions integers = lowering;
+  integers.strict = true;
+  Expected<Network> network = lowerAs(integers);
+  if (!network)
+    return propagate(network);
+  // What has no kernel on integers is compared with nothing.
+  Expected<ModelFileReport> strict = measure(*network->module);
+  if (!strict)
+    return {};
+  for (;;) {
+    Expected<ModelFileReport> made = options.codegen.opt > kQuickOpt
+                                         ? measure(*lowered->module)
+                                         : Expected<ModelFileReport>(*summary.modelFile);
+    if (!made)
+      return propagate(made);
+    double cost = double(made->cycles) / double(strict->cycles) - 1;
+    floatCost = cost;
+    const size_t before = leftOut.size();
+    for (FloatStep &step : dispensableSteps(*lowered->module, *made, *strict)) {
+      if (cost <= kMostFloatCost || !(step.cost > 0))
+        break;
+      cost -= step.cost;
+      llvm::append_range(lowering.onIntegers, step.layers);
+      leftOut.push_back(std::move(step));
+    }
+    if (leftOut.size() == before)
+      return {};
+    if (Expected<void> done = lowerAnew(); !done)
+      return done;
+    summary.modelFile.reset();
+    if (Expected<void> done = generate(); !done || !summary.modelFile)
+      return done;
+  }
+}
+
 /// Whether a file is to be written for the chip in this mode.
 bool ModelDeploy::compiles() const {
   return !options.notGenModel && canCompile(*target, lowering.scheme);
@@ -545,6 +628,12 @@ bool ModelDeploy::compiles() const {
 Expected<void> ModelDeploy::commit() {
   summary.floatsByNeed =
       floatShare(*lowered->module, *top.module, summary.modelFile ? &*summary.modelFile : nullptr);
+  if (!leftOut.empty() && !summary.floatsByNeed)
+    summary.floatsByNeed.emplace();
+  if (summary.floatsByNeed) {
+    summary.floatsByNeed->cost = floatCost;
+    summary.floatsByNeed->leftOut = std::move(leftOut);
+  }
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
   if (target->container.empty())
@@ -635,8 +724,8 @@ Expected<ModelDeploySummary> ModelDeploy::run() {
   Expected<void> (ModelDeploy::*const steps[])() = {
       &ModelDeploy::checkOptions,  &ModelDeploy::readTop,  &ModelDeploy::checkInputs,
       &ModelDeploy::readTestInput, &ModelDeploy::lower,    &ModelDeploy::write,
-      &ModelDeploy::compare,       &ModelDeploy::generate, &ModelDeploy::commit,
-      &ModelDeploy::diagnose};
+      &ModelDeploy::compare,       &ModelDeploy::generate, &ModelDeploy::keepBudget,
+      &ModelDeploy::commit,        &ModelDeploy::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
