@@ -43,22 +43,30 @@ static bool servesFloats(tpu::CastOp cast, llvm::function_ref<bool(Operation *)>
   return !cast->use_empty() && llvm::all_of(cast->getUsers(), isInFloats);
 }
 
+/// The names of the layers of `main`.
+static std::set<std::string> layerNames(func::FuncOp main) {
+  std::set<std::string> names;
+  for (Operation &op : main.front().without_terminator())
+    if (!op.hasTrait<traits::Structural>())
+      names.insert(layerName(&op));
+  return names;
+}
+
+/// What `op` of a lowered network is called in its source, of which `names` are: the name of an
+/// output belongs to the cast that gives it.
+static std::string sourceName(Operation *op, const std::set<std::string> &names) {
+  return codegen::wholeOf(layerName(op), names).value_or(layerName(op));
+}
+
 namespace {
 
 /// To which layer of a lowered network the cycles of a model file belong.
 class CycleSums {
 public:
-  explicit CycleSums(func::FuncOp main) {
-    for (Operation &op : main.front().without_terminator())
-      if (!op.hasTrait<traits::Structural>())
-        names.insert(layerName(&op));
-  }
-
-  void add(const ModelFileReport::Layer &layer) {
-    const int64_t cycles = std::max(layer.computeCycles, layer.transferCycles);
-    all += cycles;
-    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names))
-      sums[*name] += cycles;
+  CycleSums(func::FuncOp main, const ModelFileReport *file) : names(layerNames(main)) {
+    if (file)
+      for (const ModelFileReport::Layer &layer : file->layers)
+        add(layer);
   }
 
   int64_t of(Operation *op) const {
@@ -68,6 +76,13 @@ public:
   int64_t total() const { return all; }
 
 private:
+  void add(const ModelFileReport::Layer &layer) {
+    const int64_t cycles = std::max(layer.computeCycles, layer.transferCycles);
+    all += cycles;
+    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names))
+      sums[*name] += cycles;
+  }
+
   std::set<std::string> names;
   std::map<std::string, int64_t> sums;
   int64_t all = 0;
@@ -82,12 +97,10 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
   if (!network || !source)
     return std::nullopt;
   FloatShare share;
-  CycleSums cycles(*network);
-  if (file) {
-    for (const ModelFileReport::Layer &layer : file->layers)
-      cycles.add(layer);
+  const CycleSums cycles(*network, file);
+  if (file)
     share.allCycles = cycles.total();
-  }
+  const std::set<std::string> names = layerNames(*source);
   std::map<std::string, double> macs;
   for (Operation &op : source->front().without_terminator())
     if (const double count = multiplicationsOf(&op); count > 0) {
@@ -100,26 +113,26 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
       share.castCycles += cycles.of(cast);
     if (!isInFloats(&op))
       continue;
-    auto product = macs.find(layerName(&op));
-    share.layers.push_back({layerName(&op), needOf(&op).str(),
-                            product == macs.end() ? 0 : product->second, cycles.of(&op)});
+    const std::string name = sourceName(&op, names);
+    auto product = macs.find(name);
+    share.layers.push_back(
+        {name, needOf(&op).str(), product == macs.end() ? 0 : product->second, cycles.of(&op)});
   }
   if (share.layers.empty())
     return std::nullopt;
   return share;
 }
 
-std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, const ModelFileReport &file,
+std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
+                                              const ModelFileReport &file,
                                               const ModelFileReport &strict) {
   Expected<func::FuncOp> network = top::mainFunction(lowered);
-  if (!network)
+  Expected<func::FuncOp> source = top::mainFunction(top);
+  if (!network || !source)
     return {};
-  CycleSums cycles(*network);
-  CycleSums before(*network);
-  for (const ModelFileReport::Layer &layer : file.layers)
-    cycles.add(layer);
-  for (const ModelFileReport::Layer &layer : strict.layers)
-    before.add(layer);
+  const CycleSums cycles(*network, &file);
+  const CycleSums before(*network, &strict);
+  const std::set<std::string> names = layerNames(*source);
   std::map<std::string, FloatStep> steps;
   for (Operation &op : network->front().without_terminator()) {
     auto name = op.getAttrOfType<StringAttr>(kStorageStep);
@@ -129,7 +142,7 @@ std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, const ModelFileR
     if (step.layers.empty())
       step.reason = needOf(&op);
     step.name = name.str();
-    step.layers.push_back(layerName(&op));
+    step.layers.push_back(sourceName(&op, names));
     step.cost += double(cycles.of(&op) - before.of(&op)) / double(strict.cycles);
     // Casts belong to the step that they lead to or from.
     for (Operation *user : op.getUsers())
@@ -162,23 +175,25 @@ std::optional<double> FloatShare::cycleShare() const {
   return *allCycles > 0 ? double(sum) / double(*allCycles) : 0;
 }
 
+/// The most expensive of `layers`, each with its part of `all` cycles, in brackets; nothing where
+/// they take none.
+static std::string mostExpensive(std::vector<FloatShare::Layer> layers, int64_t all) {
+  std::ranges::stable_sort(layers, std::ranges::greater(), &FloatShare::Layer::cycles);
+  layers.resize(std::min(layers.size(), kNamed));
+  std::vector<std::string> named;
+  for (const FloatShare::Layer &layer : layers)
+    if (layer.cycles > 0)
+      named.push_back(
+          fmt::format("'{}' {:.1f} %", layer.name, 100 * double(layer.cycles) / double(all)));
+  return named.empty() ? "" : fmt::format(" ({})", fmt::join(named, ", "));
+}
+
 std::string FloatShare::text() const {
   std::string text = fmt::format("{}, {:.1f} % of the multiplications",
                                  counted(std::ssize(layers), "layer"), 100 * macShare());
-  if (!allCycles)
-    return text;
-  std::vector<Layer> ordered = layers;
-  std::ranges::stable_sort(ordered, std::ranges::greater(), &Layer::cycles);
-  ordered.resize(std::min(ordered.size(), kNamed));
-  std::vector<std::string> named;
-  for (const Layer &layer : ordered)
-    if (layer.cycles > 0)
-      named.push_back(fmt::format("'{}' {:.1f} %", layer.name,
-                                  100 * double(layer.cycles) / double(*allCycles)));
-  text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers",
-                      100 * *cycleShare());
-  if (!named.empty())
-    text += fmt::format(" ({})", fmt::join(named, ", "));
+  if (std::optional<double> share = cycleShare())
+    text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers{}",
+                        100 * *share, mostExpensive(layers, *allCycles));
   if (cost)
     text += fmt::format("; {:.1f} % {} cycles than with --strict_int8", 100 * std::abs(*cost),
                         *cost < 0 ? "fewer" : "more");

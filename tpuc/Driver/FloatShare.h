@@ -66,8 +66,8 @@ std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
 /// The steps of `lowered` that may be left out, the most expensive first: all but the tail, without
 /// which an output would be lost. `file` and `strict` are what was found of the model files of it
 /// and of the network with --strict_int8.
-std::vector<FloatStep> dispensableSteps(mlir::ModuleOp lowered, const ModelFileReport &file,
-                                        const ModelFileReport &strict);
+std::vector<FloatStep> dispensableSteps(mlir::ModuleOp lowered, mlir::ModuleOp top,
+                                        const ModelFileReport &file, const ModelFileReport &strict);
 
 } // namespace tpuc
 

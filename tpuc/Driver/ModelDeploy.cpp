@@ -603,7 +603,7 @@ Expected<void> ModelDeploy::keepBudget() {
     double cost = double(made->cycles) / double(strict->cycles) - 1;
     floatCost = cost;
     const size_t before = leftOut.size();
-    for (FloatStep &step : dispensableSteps(*lowered->module, *made, *strict)) {
+    for (FloatStep &step : dispensableSteps(*lowered->module, *top.module, *made, *strict)) {
       if (cost <= kMostFloatCost || !(step.cost > 0))
         break;
       cost -= step.cost;

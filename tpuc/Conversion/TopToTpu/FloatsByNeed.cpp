@@ -30,8 +30,9 @@ namespace {
 class NeedFinder {
 public:
   NeedFinder(func::FuncOp main, llvm::function_ref<quant::UniformQuantizedType(Value)> typeOf,
-             llvm::function_ref<bool(Operation *)> isInteger)
-      : main(main), typeOf(typeOf), isInteger(isInteger) {}
+             llvm::function_ref<bool(Operation *)> isInteger,
+             llvm::function_ref<bool(Operation *)> isScaling)
+      : main(main), typeOf(typeOf), isInteger(isInteger), isScaling(isScaling) {}
 
   llvm::MapVector<Operation *, FloatNeed> run();
 
@@ -46,6 +47,7 @@ private:
   func::FuncOp main;
   llvm::function_ref<quant::UniformQuantizedType(Value)> typeOf;
   llvm::function_ref<bool(Operation *)> isInteger;
+  llvm::function_ref<bool(Operation *)> isScaling;
   /// Ops behind which no product stands that learned filters, only means of bins.
   llvm::DenseSet<Operation *> tail;
   llvm::MapVector<Operation *, FloatNeed> needs;
@@ -185,7 +187,10 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
     std::string why = op.hasTrait<traits::Structural>() ? "" : whyAtRisk(&op);
     if (why.empty())
       continue;
-    const auto isRead = [](Operation *user) { return user->hasTrait<traits::Product>(); };
+    // Its channels may have got scales of their own already.
+    const auto isRead = [&](Operation *user) {
+      return user->hasTrait<traits::Product>() || isScaling(user);
+    };
     if (isInTail(&op))
       seeds.push_back(&op);
     else if (!isa<top::ConcatOp>(op) || !llvm::all_of(op.getUsers(), isRead))
@@ -205,6 +210,7 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
 
 llvm::MapVector<Operation *, FloatNeed>
 tpuc::floatsByNeed(func::FuncOp main, llvm::function_ref<quant::UniformQuantizedType(Value)> typeOf,
-                   llvm::function_ref<bool(Operation *)> isInteger) {
-  return NeedFinder(main, typeOf, isInteger).run();
+                   llvm::function_ref<bool(Operation *)> isInteger,
+                   llvm::function_ref<bool(Operation *)> isScaling) {
+  return NeedFinder(main, typeOf, isInteger, isScaling).run();
 }

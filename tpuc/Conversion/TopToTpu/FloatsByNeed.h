@@ -53,11 +53,13 @@ struct FloatNeed {
 /// integers (ScaleParts.h), it is not at risk any more.
 ///
 /// `typeOf` says how a tensor is stored in integers, null if it is not; `isInteger` whether a layer
-/// is on integers and may be on floats.
+/// is on integers and may be on floats; `isScaling` whether it was made to scale channels for
+/// products (ScaleChannels.h).
 llvm::MapVector<mlir::Operation *, FloatNeed>
 floatsByNeed(mlir::func::FuncOp main,
              llvm::function_ref<quant::UniformQuantizedType(mlir::Value)> typeOf,
-             llvm::function_ref<bool(mlir::Operation *)> isInteger);
+             llvm::function_ref<bool(mlir::Operation *)> isInteger,
+             llvm::function_ref<bool(mlir::Operation *)> isScaling);
 
 } // namespace tpuc
 

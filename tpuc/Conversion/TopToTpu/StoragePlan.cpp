@@ -340,8 +340,9 @@ void StoragePlan::decideNeeds() {
            !options.onIntegers.contains(layerName(op)) &&
            !llvm::any_of(op->getResults(), [](Value value) { return tpu::isQuantized(value); });
   };
+  const auto isScaling = [&](Operation *op) { return options.scalings.contains(op); };
   const auto needs =
-      floatsByNeed(main, [&](Value value) { return types.lookup(value); }, mayChange);
+      floatsByNeed(main, [&](Value value) { return types.lookup(value); }, mayChange, isScaling);
   const auto isHuge = [](Value value) {
     std::optional<quant::FloatRange> range = rangeOf(value);
     return range && std::max(-range->min, range->max) > kMaxF16;
