@@ -61,9 +61,6 @@ static_assert(std::size(kTables) == Series::kNumTables);
 
 Terms termsOf(size_t table, bool isShort) { return isShort ? kShortTables[table] : kTables[table]; }
 
-/// A number of few bits that is added to this one is rounded to a whole one, which stands in the
-/// last bits of the sum.
-constexpr double kWholeBits = 1.5 * (1 << 23);
 /// exp does not change below this.
 constexpr double kLeast = -87.3;
 
@@ -145,22 +142,23 @@ void Series::polynomial(const LocalTensor &to, const LocalTensor &x, Table table
 
 // Commands whose result lies where an operand does take twice the time, but for LIN.
 
-/// 2^(register 0) to `to`: 2^n is added to the bits of the exponent of 2^(x - n).
+/// 2^(register 0) to `to`: n is added to the bits of the exponent of 2^(x - n).
 void Series::power(const LocalTensor &to) {
   const auto &[r0, r1, r2] = registers;
-  addLinear(builder, r1, r0, 1, kWholeBits);
-  addLinear(builder, r2, r1, 1, -kWholeBits);
-  addArith(builder, ArithOp::Sub, r0, r0, r2);
-  polynomial(r2, r0, kExp);
-  addShift(builder, ArithOp::ArithShift, asInt(r0), asInt(r1), kMantissaBits);
-  addArith(builder, ArithOp::Add, asInt(to), asInt(r2), asInt(r0));
+  addCast(builder, r2, r0, Rounding::HalfToEven);
+  addArith(builder, ArithOp::Sub, r1, r0, r2);
+  polynomial(r0, r1, kExp);
+  addCast(builder, asInt(r1), r2);
+  addShift(builder, ArithOp::ArithShift, asInt(r2), asInt(r1), kMantissaBits);
+  addArith(builder, ArithOp::Add, asInt(to), asInt(r0), asInt(r2));
 }
 
 void Series::exp(const LocalTensor &to, const LocalTensor &x, double most) {
   const auto &[r0, r1, r2] = registers;
   addArith(builder, ArithOp::Max, r0, x, immediate(DataType::F32, kLeast));
-  addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, most));
-  addLinear(builder, r0, r1, std::numbers::log2e, 0);
+  if (most != kUnlimited)
+    addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, most));
+  addLinear(builder, r0, most != kUnlimited ? r1 : r0, std::numbers::log2e, 0);
   power(to);
 }
 

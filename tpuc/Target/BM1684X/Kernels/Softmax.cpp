@@ -82,7 +82,9 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     return fits;
   ScratchAllocator space{softmax.scratch.address};
   SoftmaxPlan plan = planOf(softmax, space);
-  Series series(builder, plan.tables, plan.table, DataType::F32);
+  // Logarithms near 0 have more digits than a short series.
+  Series series(builder, plan.tables, plan.table,
+                softmax.isLog ? DataType::F32 : softmax.output.type);
   const auto &[f0, f1, f2] = plan.full;
   const Extents &shape = plan.input.shape;
   if (softmax.input.type != DataType::F32)
@@ -102,7 +104,7 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
       parts[i] = flatParts(plan.full[i], kMostFlatPart);
     for (size_t i = 0; i < parts[0].size(); ++i) {
       series.use({parts[0][i], parts[2][i], parts[1][i]});
-      series.exp(parts[2][i], parts[2][i], 0);
+      series.exp(parts[2][i], parts[2][i], Series::kUnlimited);
     }
     addWindowSum(builder, {f2, plan.rows[2], true, false, 1}, plan.folded);
   };
