@@ -26,6 +26,8 @@
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Counted.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::onnx;
@@ -103,6 +105,21 @@ void storedSigmoid(NodeBuilder &node) {
   emitStored(node, node.temp<top::SigmoidOp>("real", numbers(node, 0, "x")), 3, node.in(0));
 }
 
+/// A softmax as QLinearSoftmax stores it: ONNX Runtime multiplies it by the whole part of 1 / scale
+/// and not by 1 / scale, which makes a difference of up to one part in that number.
+Value asSoftmaxIsStored(NodeBuilder &node, Value real, unsigned scaleInput) {
+  const std::optional<Tensor> scale = node.constant(scaleInput);
+  if (!scale || scale->numElements() != 1)
+    return real;
+  const float step = convert(*scale, DataType::F32).data<float>()[0];
+  const float whole = std::floor(1 / step);
+  // Where 1 / scale is a whole number, the factor is 1 but for rounding.
+  const double factor = static_cast<double>(whole) * static_cast<double>(step);
+  if (!(step > 0) || !std::isfinite(whole) || std::abs(factor - 1) < 0x1p-20)
+    return real;
+  return node.temp<top::MulConstOp>("stored", real, node.attrs().setFloat("const_val", factor));
+}
+
 void storedSoftmax(NodeBuilder &node) {
   needInputs(node, {3});
   const int64_t opset = node.needInt("opset");
@@ -123,7 +140,7 @@ void storedSoftmax(NodeBuilder &node) {
     real =
         node.temp<top::ReshapeOp>("real", {made, node.none()}, node.attrs().setInts("shape", dims));
   }
-  emitStored(node, real, 3, node.in(0));
+  emitStored(node, asSoftmaxIsStored(node, real, 3), 3, node.in(0));
 }
 
 void storedAveragePool(NodeBuilder &node) {
