@@ -11,8 +11,11 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Convert.h"
@@ -34,6 +37,11 @@ namespace {
 /// One in so many integers that are made from floats is moved.
 constexpr uint64_t kFlipped = 1024;
 
+/// One in so many floats of 16 bits is moved, of layers that round once and of others.
+constexpr uint64_t kMovedOnce = 32, kMovedOften = 2;
+/// At least about so many are moved.
+constexpr uint64_t kLeastMoved = 64;
+
 /// How the result of a layer is moved.
 struct Movement {
   /// A number of its own for each result of a network, the same in each run of the compiler.
@@ -43,6 +51,8 @@ struct Movement {
   double scale = 0;
   /// The root of the number of terms of a sum.
   double rootOfTerms = 1;
+  /// Whether devices may round inside of the layer, too.
+  bool roundsOften = false;
 };
 
 /// The n-th of a sequence of numbers that look random (splitmix64: Steele, Lea and Flood, 2014).
@@ -104,6 +114,15 @@ bool isExactLayer(mlir::Operation *op) {
   return readsIntegers && llvm::all_of(op->getResults(), isIntegerOrNone);
 }
 
+/// Whether a device may keep what the layer adds up in the type of its result: sums of single
+/// channels, states, weights of a second product.
+bool roundsOften(mlir::Operation *op) {
+  if (auto conv = mlir::dyn_cast<tpu::ConvOp>(op))
+    return conv.getGroup() > 1;
+  return mlir::isa<tpu::DeconvOp, tpu::ScaleDotProductAttentionOp, tpu::LSTMOp, tpu::GRUOp,
+                   tpu::RNNOp>(op);
+}
+
 /// How each result is moved, by name.
 llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
   llvm::StringMap<Movement> movements;
@@ -122,7 +141,8 @@ llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
       movements.try_emplace(name, Movement{.seed = index << 32,
                                            .type = *type,
                                            .scale = quantized ? quantized.getScale() : 0,
-                                           .rootOfTerms = rootOfTerms(&op, result)});
+                                           .rootOfTerms = rootOfTerms(&op, result),
+                                           .roundsOften = roundsOften(&op)});
     }
   }
   return movements;
@@ -152,15 +172,17 @@ float unitOf(float value, const FloatFormat &format) {
 
 void moveNarrow(std::span<float> values, const Movement &movement, uint64_t seed) {
   const FloatFormat format = floatFormat(movement.type);
+  const uint64_t oneIn = std::clamp<uint64_t>(values.size() / kLeastMoved, kMovedOften,
+                                              movement.roundsOften ? kMovedOften : kMovedOnce);
   for (size_t i = 0; i < values.size(); ++i) {
-    const uint64_t quarter = randomAt(seed, i) >> 62;
-    if (quarter > 1 || values[i] == 0 || !std::isfinite(values[i]))
+    const uint64_t random = randomAt(seed, i);
+    if (random % oneIn != 0 || values[i] == 0 || !std::isfinite(values[i]))
       continue;
     // What is at the end of the format stays.
     if (std::ilogb(values[i]) >= format.bias)
       continue;
     const float unit = unitOf(values[i], format);
-    values[i] = quarter == 0 ? values[i] + unit : values[i] - unit;
+    values[i] = (random >> 63) != 0 ? values[i] + unit : values[i] - unit;
   }
 }
 

@@ -20,8 +20,11 @@ namespace tpuc {
 ///
 /// In each of `kRuns` runs, every result of a layer that computes in floats is moved by one
 /// rounding, and what reads it goes on with that:
-/// - floats of 16 bits or less: a quarter of the elements goes up by a unit of its last place, a
-///   quarter goes down;
+/// - floats of 16 bits or less: one element in 32 goes up or down by a unit of its last place.
+/// Where
+///   each is rounded once, only sums that lie close to a border are rounded otherwise. It is one in
+///   two where devices may round inside of the layer (depthwise convolutions, recurrent cells,
+///   attention), and more of few elements, so that some 64 are moved;
 /// - F32: by up to `kF32Units` * sqrt(k) units of 2^-24 of the element and of the tensor's root
 ///   mean square, where k is the number of terms of a sum;
 /// - integers that are made from floats: one in 1024 goes up or down by a step, at least one does.

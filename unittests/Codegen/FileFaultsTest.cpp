@@ -71,6 +71,13 @@ const Fault kFaults[] = {
      [](mlir::ModuleOp module, top::WeightStore &store) {
        changeFilter(module, store, "a", swapRows);
      }},
+    {"WrongBias",
+     [](mlir::ModuleOp module, top::WeightStore &store) {
+       auto weight = layer(module, "c2")->getOperand(2).getDefiningOp<top::WeightOp>();
+       Tensor bias = store.read(weight.name())->clone();
+       std::ranges::fill(bias.mutableBytes(), std::byte{0});
+       store.set(weight.name(), std::move(bias));
+     }},
     {"WrongConstant",
      [](mlir::ModuleOp module, top::WeightStore &) {
        mlir::Operation *op = layer(module, "l");
@@ -97,7 +104,8 @@ Sketch drawDetector() {
   const std::string padded = "kernel_shape = [3, 3], pads = [1, 1, 1, 1]";
   sketch.op("c1", "Conv", {"x", sketch.weight("w1", {16, 3, 3, 3}), "n"}, padded);
   sketch.op("l", "LeakyRelu", {"c1"}, "alpha = 0.1 : f64");
-  sketch.op("c2", "Conv", {"l", sketch.weight("w2", {24, 16, 3, 3}), "n"}, padded);
+  sketch.op("c2", "Conv", {"l", sketch.weight("w2", {24, 16, 3, 3}), sketch.weight("b2", {24})},
+            padded);
   sketch.op("s", "SiLU", {"c2"});
   sketch.op("a", "Conv", {"s", sketch.weight("wa", {8, 24, 1, 1}), "n"}, "kernel_shape = [1, 1]");
   sketch.op("b", "Conv", {"s", sketch.weight("wb", {6, 24, 1, 1}), "n"}, "kernel_shape = [1, 1]");
