@@ -61,7 +61,7 @@ find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
+pkg_check_modules(libisal REQUIRED IMPORTED_TARGET libisal)
 
 set(TPUC_PYTHON ${CMAKE_SOURCE_DIR}/.venv/bin/python3 CACHE FILEPATH
     "Python with the test oracles (utils/requirements.txt); tests that need it are skipped without")

@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 #include "tpuc/Support/Crc32.h"
 
-#include <libdeflate.h>
+#include <isa-l/crc.h>
 #include <zlib.h>
 
 uint32_t tpuc::crc32(std::span<const std::byte> bytes, uint32_t before) {
-  // libdeflate starts anew where the address of no bytes is null.
-  return bytes.empty() ? before : libdeflate_crc32(before, bytes.data(), bytes.size());
+  const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
+  return bytes.empty() ? before : crc32_gzip_refl(before, data, bytes.size());
 }
 
 uint32_t tpuc::joinCrc32(uint32_t first, uint32_t second, uint64_t size) {

@@ -33,8 +33,6 @@ Expected<std::shared_ptr<WeightStore>> WeightStore::open(const std::string &path
                      "SHA-256 " +
                          found,
                      digest.str() + ", as the module says");
-  if (Expected<void> verified = reader->verifyViews(); !verified)
-    return propagate(verified);
   auto store = std::make_shared<WeightStore>();
   store->file = std::move(*reader);
   return store;
@@ -46,6 +44,7 @@ Expected<std::shared_ptr<WeightStore>> WeightStore::openWritten(const std::strin
     return propagate(reader);
   auto store = std::make_shared<WeightStore>();
   store->file = std::move(*reader);
+  store->isOwn = true;
   return store;
 }
 
@@ -59,11 +58,20 @@ bool WeightStore::contains(llvm::StringRef name) const {
 }
 
 Expected<Tensor> WeightStore::read(llvm::StringRef name) const {
+  {
+    std::lock_guard lock(mutex);
+    if (auto found = made.find(name); found != made.end())
+      return found->second;
+    if (!file)
+      return noFile(name);
+    if (isOwn || whole.contains(name))
+      return file->read(name);
+  }
+  // The file stays as it is, so that other threads need not wait.
+  if (Expected<void> verified = file->verifyView(name); !verified)
+    return propagate(verified);
   std::lock_guard lock(mutex);
-  if (auto found = made.find(name); found != made.end())
-    return found->second;
-  if (!file)
-    return noFile(name);
+  whole.insert(name);
   return file->read(name);
 }
 

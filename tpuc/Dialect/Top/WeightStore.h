@@ -13,6 +13,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
 #include <mutex>
 #include <optional>
 
@@ -23,16 +24,16 @@ namespace tpuc::top {
 class WeightStore {
 public:
   WeightStore() = default;
-  /// Checks the file's tensors against their CRCs, and the file against `digest` unless that is
-  /// empty (weightDigest). Errors: as NpzReader::open; damage; another file's weights.
+  /// Checks the file against `digest` unless that is empty (weightDigest). Each tensor is checked
+  /// against its CRC when it is read first: its reader finds in the caches what that has looked at.
+  /// Errors: as NpzReader::open; another file's weights.
   static Expected<std::shared_ptr<WeightStore>> open(const std::string &path,
                                                      llvm::StringRef digest = "");
   /// A file that this process has just written, whose tensors are not checked again.
   static Expected<std::shared_ptr<WeightStore>> openWritten(const std::string &path);
 
   bool contains(llvm::StringRef name) const;
-  /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damaged
-  /// file.
+  /// The tensor `name`, in the type in which the file stores it. Errors: no such name, damage.
   Expected<Tensor> read(llvm::StringRef name) const;
   /// Its shape, without reading it. Errors: the same.
   Expected<Shape> shape(llvm::StringRef name) const;
@@ -50,6 +51,9 @@ public:
 private:
   mutable std::mutex mutex;
   std::optional<NpzReader> file;
+  /// Those of the file that are whole; all of them, where this process has written the file.
+  mutable llvm::StringSet<> whole;
+  bool isOwn = false;
   llvm::StringMap<Tensor> made;
 };
 
