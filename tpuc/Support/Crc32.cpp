@@ -8,13 +8,8 @@
 #include "tpuc/Support/Crc32.h"
 
 #include <isa-l/crc.h>
-#include <zlib.h>
 
 uint32_t tpuc::crc32(std::span<const std::byte> bytes, uint32_t before) {
   const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
   return bytes.empty() ? before : crc32_gzip_refl(before, data, bytes.size());
-}
-
-uint32_t tpuc::joinCrc32(uint32_t first, uint32_t second, uint64_t size) {
-  return static_cast<uint32_t>(crc32_combine(first, second, static_cast<z_off_t>(size)));
 }

@@ -18,9 +18,6 @@ namespace tpuc {
 /// checksum is `before`, followed by `bytes`.
 uint32_t crc32(std::span<const std::byte> bytes, uint32_t before = 0);
 
-/// The CRC-32 of bytes whose checksum is `first`, followed by `size` bytes whose own is `second`.
-uint32_t joinCrc32(uint32_t first, uint32_t second, uint64_t size);
-
 } // namespace tpuc
 
 #endif // TPUC_SUPPORT_CRC32_H

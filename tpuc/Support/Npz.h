@@ -69,10 +69,6 @@ public:
   Expected<void> verifyView(std::string_view name) const;
   /// Checks all of them; gives the first error.
   Expected<void> verify() const;
-  /// Checks the CRC of those entries that `read` may give views of, with up to `numThreads`
-  /// threads; 0: as many as the process may run on. With `read`, which checks the others, nothing
-  /// damaged is used.
-  Expected<void> verifyViews(unsigned numThreads = 0) const;
 
   /// What stands behind the data of all entries: their names, places, sizes and CRCs. Two files of
   /// the same directory hold the same tensors, but for damage, which the CRCs tell.

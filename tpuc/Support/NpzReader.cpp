@@ -10,7 +10,6 @@
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/Suggest.h"
-#include "tpuc/Support/ThreadPool.h"
 #include "tpuc/Support/ZipDirectory.h"
 
 #include <algorithm>
@@ -282,46 +281,6 @@ Expected<void> NpzReader::verify() const {
   for (const std::string &name : nameList)
     if (Expected<void> verified = verify(name); !verified)
       return verified;
-  return {};
-}
-
-Expected<void> NpzReader::verifyViews(unsigned numThreads) const {
-  // Large tensors are cut, so that one of them does not keep a single thread.
-  constexpr uint64_t kPiece = uint64_t(1) << 20;
-  constexpr size_t kWorthThreads = 8;
-  struct Piece {
-    size_t entry;
-    std::span<const std::byte> bytes;
-    uint32_t crc = 0;
-  };
-  std::vector<Piece> pieces;
-  for (size_t i = 0; i < entries.size(); ++i) {
-    std::span<const std::byte> rest = rawBytes(entries[i]);
-    if (entries[i].compressed)
-      continue;
-    do {
-      const auto part = rest.first(std::min<uint64_t>(rest.size(), kPiece));
-      pieces.push_back({i, part});
-      rest = rest.subspan(part.size());
-    } while (!rest.empty());
-  }
-  ThreadPool threads(pieces.size() < kWorthThreads ? 1 : numThreads);
-  threads.parallelFor(std::ssize(pieces), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      Piece &piece = pieces[static_cast<size_t>(i)];
-      piece.crc = crc32(piece.bytes);
-      // It may be long until somebody reads them, or never.
-      releaseMapped(piece.bytes);
-    }
-  });
-  for (size_t i = 0; i < pieces.size();) {
-    const size_t entry = pieces[i].entry;
-    uint32_t crc = 0;
-    for (; i < pieces.size() && pieces[i].entry == entry; ++i)
-      crc = joinCrc32(crc, pieces[i].crc, pieces[i].bytes.size());
-    if (crc != entries[entry].crc)
-      return wrongCrc(placeOf(nameList[entry]), crc, entries[entry].crc);
-  }
   return {};
 }
 

@@ -363,10 +363,9 @@ TEST(Npz, ThreadsReadTogether) {
   EXPECT_THAT(good, ElementsAre(100, 100, 100, 100));
 }
 
-TEST(NpzReader, DamageOfViewsIsFoundInEveryPiece) {
+TEST(NpzReader, DamageOfViewsIsFoundAnywhere) {
   TempFolder folder;
   const std::string path = folder.path("large.npz");
-  // Three pieces and a rest, so that CRCs are joined.
   constexpr int64_t kElements = (3 << 18) + 1000;
   Tensor large(DataType::F32, Shape{kElements});
   for (int64_t i = 0; i < kElements; ++i)
@@ -379,15 +378,16 @@ TEST(NpzReader, DamageOfViewsIsFoundInEveryPiece) {
   ASSERT_TRUE(writer->close());
 
   const std::string whole = readAll(path);
-  for (const unsigned threads : {1U, 3U})
-    ASSERT_TRUE(open(whole)->verifyViews(threads));
+  for (const char *name : {"small", "large", "none"})
+    ASSERT_TRUE(open(whole)->verifyView(name));
   const size_t begin = whole.size() / 8;
   for (const size_t at : {begin, whole.size() / 2, whole.size() - 1500}) {
     std::string damaged = whole;
     damaged[at] ^= 1;
     Expected<NpzReader> reader = open(damaged);
     ASSERT_TRUE(reader);
-    Expected<void> verified = reader->verifyViews(2);
+    EXPECT_TRUE(reader->verifyView("small"));
+    Expected<void> verified = reader->verifyView("large");
     ASSERT_FALSE(verified) << at;
     EXPECT_THAT(verified.error().message(), HasSubstr("in: 'large': is damaged: CRC "));
   }
