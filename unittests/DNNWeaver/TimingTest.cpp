@@ -65,6 +65,30 @@ TEST(DNNWeaverTiming, UnitsDoOneThingAtATime) {
   EXPECT_EQ(counts[static_cast<size_t>(Interval::Unit::LoadWeight)], 1u);
 }
 
+/// conv5 keeps the ALU busy for longer than the array takes for a tile of inputs.
+TEST(DNNWeaverTiming, LateTilesNeedPriming) {
+  const Parameters machine = *parametersNamed("public", "");
+  for (const size_t layer : {0u, 5u, 6u}) {
+    const Expected<Block> block =
+        referenceBlock(machine, referenceLayers()[layer], ReferenceOrder::Reordered);
+    ASSERT_TRUE(block);
+    EXPECT_EQ(blockCycles(machine, *block).needsPriming, layer == 5) << layer;
+  }
+  for (const std::string_view name : {"public", "patent"}) {
+    const Parameters any = *parametersNamed(name, "");
+    const Block primer = primingBlock(any, 4096);
+    const Expected<void> checked = checkBlock(any, primer, "primer");
+    ASSERT_TRUE(checked) << checked.error().message();
+    EXPECT_FALSE(blockCycles(any, primer).needsPriming);
+    EXPECT_LT(blockCycles(any, primer).total, 3000u);
+    std::vector<uint8_t> memory(4096 + primingBytes(any), 3);
+    const Expected<void> done = runBlocks(any, {&primer, 1}, memory, "primer");
+    ASSERT_TRUE(done) << done.error().message();
+    // Nothing in front of its scratch is written.
+    EXPECT_EQ(std::count(memory.begin(), memory.begin() + 4096, 3), 4096);
+  }
+}
+
 TEST(DNNWeaverTiming, SlowMemoryTakesLonger) {
   Parameters machine = *parametersNamed("public", "");
   const Expected<Block> block =

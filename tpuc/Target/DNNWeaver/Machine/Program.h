@@ -120,6 +120,8 @@ struct Block {
 
 inline constexpr unsigned kAddressBits = 42;
 inline constexpr unsigned kMaxLevels = 32;
+/// More tiles than any block needs; the simulators go through all of them.
+inline constexpr uint64_t kMaxTiles = uint64_t{1} << 24;
 
 /// The blocks of a program. Errors name `where` and the word: programs that are too long or do not
 /// end, loops without strides, strides without loops, groups without loops, too many loops.

@@ -461,6 +461,9 @@ uint64_t stepsOfWeights(const Block &block) {
 } // namespace
 
 Expected<void> checkBlock(const Parameters &machine, const Block &block, const std::string &where) {
+  if (tripsOf(block.tiles) > kMaxTiles)
+    return makeError(where, fmt::format("{} tiles", tripsOf(block.tiles)),
+                     fmt::format("at most {}", kMaxTiles));
   for (unsigned i = 0; i < kNumBuffers; ++i) {
     uint64_t words = tripsOf(block.walks[i]);
     if (i == index(Buffer::Output))

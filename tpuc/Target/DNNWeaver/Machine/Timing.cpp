@@ -35,6 +35,8 @@ constexpr uint64_t kComputeEnd = 2;
 constexpr uint64_t kTagFree = 2;
 /// A tile is requested, and its addresses are compared with those before it.
 constexpr uint64_t kTagRequest = 2;
+/// From the request of a tile to what it says of sums being seen, rounded up.
+constexpr uint64_t kReuseRequest = 8;
 /// From the end of the array to its sums being in the output buffer, beside the rows it has.
 constexpr uint64_t kDrain = 3;
 /// The ALU's begin where it loads something itself, and waiting until its stores are accepted.
@@ -89,6 +91,7 @@ public:
   BlockClock(const Parameters &machine, const Block &block, std::vector<Interval> *intervals)
       : machine(machine), block(block), cycles(tileCycles(machine, block)), intervals(intervals) {}
   uint64_t run(uint64_t begin);
+  bool needsPriming() const { return isLate; }
 
 private:
   struct Tags {
@@ -112,6 +115,10 @@ private:
   uint64_t computeEnd = 0;
   uint64_t storeEnd = 0;
   bool toAlu = false;
+  /// Of both tags of sums, whether a tile was added to them.
+  std::array<bool, 2> primed = {};
+  unsigned sumsTag = 1;
+  bool isLate = false;
 };
 
 uint64_t BlockClock::release(Buffer buffer, uint64_t time, uint64_t tile) {
@@ -154,6 +161,12 @@ uint64_t BlockClock::run(uint64_t begin) {
         note(static_cast<Interval::Unit>(i), from, tag.loadEnd, tile);
       }
       ready = std::max(ready, tag.loaded);
+    }
+    if (tiles.isNew(Buffer::Output)) {
+      sumsTag = 1 - sumsTag;
+    } else {
+      isLate = isLate || (!primed[sumsTag] && request + kReuseRequest >= computeEnd);
+      primed[sumsTag] = true;
     }
     computeEnd = ready + kComputeBegin + cycles.compute + kComputeEnd;
     note(Interval::Unit::Array, ready, computeEnd, tile);
@@ -210,8 +223,9 @@ BlockCycles blockCycles(const Parameters &machine, const Block &block,
   result.decode = words ? words->size() : 0;
   result.tiles = tripsOf(block.tiles);
   result.compute = result.tiles * tileCycles(machine, block).compute;
-  result.total =
-      BlockClock(machine, block, intervals).run(result.decode + kBlockStates) + kBlockStates;
+  BlockClock clock(machine, block, intervals);
+  result.total = clock.run(result.decode + kBlockStates) + kBlockStates;
+  result.needsPriming = clock.needsPriming();
   return result;
 }
 

@@ -58,10 +58,16 @@ struct BlockCycles {
   /// The array, summed over tiles.
   uint64_t compute = 0;
   uint64_t tiles = 0;
+  /// Whether a tile adds to sums that the array had finished before the tile was requested, in a
+  /// tag that did so for the first time. The public hardware description then begins with the bias
+  /// again: it takes over what a request says of the sums when the array ends, and a later request
+  /// is lost, until that place holds the same from an earlier one. See `primingBlock`.
+  bool needsPriming = false;
 };
 
 /// Cycles of a block from its first instruction to its end. `intervals`, where given, gets the time
-/// line, counted from the block's begin. The block must pass `checkBlock`.
+/// line, counted from the block's begin. The block must pass `checkBlock`, which bounds its
+/// tiles.
 BlockCycles blockCycles(const Parameters &machine, const Block &block,
                         std::vector<Interval> *intervals = nullptr);
 

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/DNNWeaver/Mapping/Emit.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 
@@ -323,6 +324,28 @@ Expected<Block> emitBlock(const Parameters &machine, const ConvLayer &layer, con
                           const Placement &placement, const AluRecipe &recipe,
                           const std::string &where) {
   return Emitter(machine, layer, mapping, placement, where).emit(recipe);
+}
+
+uint64_t primingBytes(const Parameters &machine) {
+  return std::max<uint64_t>(4096, machine.wordBytes(Buffer::Weight));
+}
+
+Block primingBlock(const Parameters &machine, uint64_t scratch) {
+  // The array works on one word for so long that the ALU is done with the tile before.
+  constexpr uint32_t kSteps = 256;
+  const auto input = static_cast<uint32_t>(machine.wordBytes(Buffer::Input));
+  const auto sums = static_cast<uint32_t>(machine.wordBytes(Buffer::Output));
+  Block block;
+  block.base.fill(scratch);
+  block.tiles = {{.trips = 2, .strides = {input}}, {.trips = 2, .strides = {0, sums}}};
+  block.walks.fill({{}});
+  block.storeWalk = {{}};
+  block.array = {{.trips = kSteps}};
+  block.alu.store = scratch;
+  block.alu.read = block.alu.stores = {{}};
+  block.alu.tiles = {{.trips = 2}};
+  block.alu.ops = {withRegister(AluFunction::Move, kToStore, kFromOutput, 0)};
+  return block;
 }
 
 } // namespace tpuc::dnnweaver

@@ -61,6 +61,13 @@ Expected<Block> emitBlock(const Parameters &machine, const ConvLayer &layer, con
                           const Placement &placement, const AluRecipe &recipe,
                           const std::string &where);
 
+/// A block that adds a tile to sums in both tags, in time (`BlockCycles::needsPriming`). A program
+/// with a block that needs it begins with this one; it lasts until the machine is reset. It reads
+/// and writes the `primingBytes` bytes at `scratch`, a multiple of 4096, and computes nothing of
+/// use.
+Block primingBlock(const Parameters &machine, uint64_t scratch);
+uint64_t primingBytes(const Parameters &machine);
+
 } // namespace tpuc::dnnweaver
 
 #endif // TPUC_TARGET_DNNWEAVER_MAPPING_EMIT_H
