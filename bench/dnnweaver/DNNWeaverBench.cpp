@@ -121,6 +121,45 @@ void printSearch(const Parameters &machine) {
              all.prices, all.cycles, unbounded / bounded);
 }
 
+/// A convolution of YOLOv4-tiny at 416 x 416: rows and columns that are stored, side of the kernel,
+/// stride, channels, kernels, and the side of the pool behind it. Pools behind a concatenation
+/// stand behind its parts.
+struct TinyLayer {
+  unsigned side, kernel, stride, channels, kernels, pool;
+};
+constexpr TinyLayer kYolo4Tiny[] = {
+    {208, 3, 2, 3, 32, 1},   {104, 3, 2, 32, 64, 1},  {104, 3, 1, 64, 64, 1},
+    {104, 3, 1, 32, 32, 1},  {104, 3, 1, 32, 32, 1},  {52, 1, 1, 64, 64, 2},
+    {52, 3, 1, 128, 128, 1}, {52, 3, 1, 64, 64, 1},   {52, 3, 1, 64, 64, 1},
+    {26, 1, 1, 128, 128, 2}, {26, 3, 1, 256, 256, 1}, {26, 3, 1, 128, 128, 1},
+    {26, 3, 1, 128, 128, 1}, {13, 1, 1, 256, 256, 2}, {13, 3, 1, 512, 512, 1},
+    {13, 1, 1, 512, 256, 1}, {13, 3, 1, 256, 512, 1}, {13, 1, 1, 512, 75, 1},
+    {13, 1, 1, 256, 128, 1}, {26, 3, 1, 384, 256, 1}, {26, 1, 1, 256, 75, 1},
+};
+
+/// Cycles of all layers, or none where one does not fit.
+std::optional<uint64_t> yolo4TinyCycles(const Parameters &machine, bool pairs) {
+  uint64_t cycles = 0;
+  for (const TinyLayer &tiny : kYolo4Tiny) {
+    ConvLayer layer;
+    layer.result = {pairs ? (tiny.side + 1) / 2 : tiny.side, tiny.side};
+    layer.kernel = {tiny.kernel, tiny.kernel};
+    layer.stride = {tiny.stride, tiny.stride};
+    layer.pool = layer.poolStride = {tiny.pool, tiny.pool};
+    layer.inWords = (tiny.channels + machine.rows - 1) / machine.rows;
+    layer.outWords = (tiny.kernels + machine.columns - 1) / machine.columns;
+    layer.pairs = pairs;
+    const Expected<SearchResult> found = searchMapping(
+        machine, layer, placeAlone(machine, layer), patentRecipe(100, 20, 3277, 5), "yolov4-tiny");
+    if (!found) {
+      fmt::print("{}\n", found.error().message());
+      return std::nullopt;
+    }
+    cycles += found->cycles;
+  }
+  return cycles;
+}
+
 } // namespace
 
 int main() {
@@ -133,5 +172,17 @@ int main() {
   const uint64_t bytes = search(patent, true, true, false).cycles;
   fmt::print("the set '{}': {} cycles in int16, {} in int8, {:.2f} times fewer\n", patent.name,
              words, bytes, static_cast<double>(words) / static_cast<double>(bytes));
+  const std::optional<uint64_t> tinyWords = yolo4TinyCycles(patent, false);
+  const std::optional<uint64_t> tinyBytes = yolo4TinyCycles(patent, true);
+  if (!tinyWords || !tinyBytes)
+    return 1;
+  const auto frames = [&](uint64_t cycles) {
+    return 1e6 * patent.megahertz / static_cast<double>(cycles);
+  };
+  fmt::print("yolov4-tiny there: {} cycles in int16, {} in int8, {:.2f} times fewer; {:.1f} and "
+             "{:.1f} frames/s at {} MHz\n",
+             *tinyWords, *tinyBytes,
+             static_cast<double>(*tinyWords) / static_cast<double>(*tinyBytes), frames(*tinyWords),
+             frames(*tinyBytes), patent.megahertz);
   return 0;
 }
