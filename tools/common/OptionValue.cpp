@@ -147,6 +147,27 @@ Expected<void> readValue(std::string_view text, ShapeList &value) {
   }
 }
 
+Expected<void> readValue(std::string_view text, NamedShapes &value) {
+  constexpr std::string_view kForm = "shapes of tensors, each named once, such as rois=[300,5]";
+  value.clear();
+  for (std::string_view rest = trimmed(text); !rest.empty();) {
+    const size_t equals = rest.find('=');
+    std::string_view name = trimmed(rest.substr(0, equals));
+    std::vector<int64_t> shape;
+    if (equals == std::string_view::npos || name.empty())
+      return unfit(text, std::string(kForm));
+    rest = trimmed(rest.substr(equals + 1));
+    if (!readOneShape(rest, shape) || !value.emplace(name, std::move(shape)).second)
+      return unfit(text, std::string(kForm));
+    if (rest.empty())
+      return {};
+    if (rest[0] != ',' || trimmed(rest.substr(1)).empty())
+      return unfit(text, std::string(kForm));
+    rest = trimmed(rest.substr(1));
+  }
+  return {};
+}
+
 Expected<void> readValue(std::string_view text, Tolerance &value) {
   std::vector<double> numbers;
   Expected<void> ok = readList(text, numbers);
@@ -178,6 +199,12 @@ std::string showValue(const ShapeList &value) {
     text += fmt::format("{}[{}]", text.empty() ? "" : ",", fmt::join(shape, ","));
   return text.empty() ? "" : "[" + text + "]";
 }
+std::string showValue(const NamedShapes &value) {
+  std::string text;
+  for (const auto &[name, shape] : value)
+    text += fmt::format("{}{}=[{}]", text.empty() ? "" : ",", name, fmt::join(shape, ","));
+  return text;
+}
 std::string showValue(const Tolerance &value) {
   return fmt::format("{},{}", value.cosine, value.euclid);
 }
@@ -190,6 +217,7 @@ std::string_view valueLabel(const std::vector<std::string> &) { return "A,B,..."
 std::string_view valueLabel(const std::vector<int64_t> &) { return "N,N,..."; }
 std::string_view valueLabel(const std::vector<double> &) { return "X,X,..."; }
 std::string_view valueLabel(const ShapeList &) { return "[[N,...],...]"; }
+std::string_view valueLabel(const NamedShapes &) { return "NAME=[N,...],..."; }
 std::string_view valueLabel(const Tolerance &) { return "COS,EUCLID"; }
 
 } // namespace tpuc

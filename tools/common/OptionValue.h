@@ -14,6 +14,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,8 @@ namespace tpuc {
 
 /// `[[1,3,224,224],[10]]`: one list of extents per input.
 using ShapeList = std::vector<std::vector<int64_t>>;
+/// `rois=[300,5],x=[1,3]`: the extents of tensors, by their names.
+using NamedShapes = std::map<std::string, std::vector<int64_t>>;
 
 // One overload of each function per type that an option's variable can have.
 //
@@ -43,6 +46,8 @@ Expected<void> readValue(std::string_view text, std::vector<int64_t> &value);
 Expected<void> readValue(std::string_view text, std::vector<double> &value);
 /// Also the one-dimensional form `[1,3,224,224]`, which is one shape. Extents are 0 or more.
 Expected<void> readValue(std::string_view text, ShapeList &value);
+/// Each name once.
+Expected<void> readValue(std::string_view text, NamedShapes &value);
 /// `cos,euclid`, each at most 1; one number holds for both.
 Expected<void> readValue(std::string_view text, Tolerance &value);
 
@@ -54,6 +59,7 @@ std::string showValue(const std::vector<std::string> &value);
 std::string showValue(const std::vector<int64_t> &value);
 std::string showValue(const std::vector<double> &value);
 std::string showValue(const ShapeList &value);
+std::string showValue(const NamedShapes &value);
 std::string showValue(const Tolerance &value);
 
 std::string_view valueLabel(const std::string &value);
@@ -64,6 +70,7 @@ std::string_view valueLabel(const std::vector<std::string> &value);
 std::string_view valueLabel(const std::vector<int64_t> &value);
 std::string_view valueLabel(const std::vector<double> &value);
 std::string_view valueLabel(const ShapeList &value);
+std::string_view valueLabel(const NamedShapes &value);
 std::string_view valueLabel(const Tolerance &value);
 
 /// An option that may be left out and whose absence means something.

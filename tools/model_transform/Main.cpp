@@ -94,6 +94,8 @@ Expected<int> transform(std::span<const std::string> arguments) {
   cli.option("--output_names", options.outputNames,
              "The tensors at which the network is cut; they become its outputs.")
       .shownDefault("its own");
+  cli.option("--custom_shapes", options.customShapes,
+             "The shapes of tensors that operators of yours make, such as Python layers of Caffe.");
   preprocess.declare(cli);
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,

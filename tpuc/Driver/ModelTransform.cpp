@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/ModelTransform.h"
+#include "tpuc/Dialect/Top/CustomOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -132,6 +133,21 @@ Expected<void> ModelTransform::checkFiles() {
   return runFiles.check();
 }
 
+/// Errors: a shape is stated of a tensor that no operator of users makes.
+static Expected<void> checkCustomShapes(const std::map<std::string, std::vector<int64_t>> &shapes,
+                                        ModuleOp module) {
+  std::set<std::string> made;
+  module.walk([&](top::CustomOp op) {
+    for (const std::string &name : tensorNames(op))
+      made.insert(name);
+  });
+  for (const auto &[name, shape] : shapes)
+    if (!made.contains(name))
+      return makeError("--custom_shapes", "no operator of users makes a tensor '" + name + "'",
+                       "names of what they make");
+  return {};
+}
+
 Expected<void> ModelTransform::importModel() {
   Expected<std::unique_ptr<SourceModel>> opened =
       frontend->open({options.modelDef, options.modelData});
@@ -139,12 +155,18 @@ Expected<void> ModelTransform::importModel() {
     return propagate(opened);
   model = std::move(*opened);
   summary.modelNotes = model->notes();
-  importOptions = {name, paths->originWeights(), options.inputShapes, options.inputTypes,
-                   options.outputNames};
+  importOptions = {name,
+                   paths->originWeights(),
+                   options.inputShapes,
+                   options.inputTypes,
+                   options.outputNames,
+                   options.customShapes};
   Expected<OwningOpRef<ModuleOp>> imported = model->import(*context, importOptions);
   if (!imported)
     return propagate(imported);
   module = std::move(*imported);
+  if (auto checked = checkCustomShapes(options.customShapes, *module); !checked)
+    return checked;
   Expected<std::vector<InputSpec>> specs = networkInputs(*module);
   if (!specs)
     return propagate(specs);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +34,8 @@ struct ImportOptions {
   std::vector<std::string> inputTypes;
   /// The tensors at which the network is cut; none: the outputs of the model.
   std::vector<std::string> outputNames;
+  /// The shapes of tensors that operators of users make, by name: nothing in a network tells them.
+  std::map<std::string, std::vector<int64_t>> customShapes;
 };
 
 /// The value of a tensor of the main graph that is known to be constant; none for others.

@@ -118,8 +118,9 @@ TEST_F(OpKnowledge, StoredIntegers) {
          "LSTM", "LayerNorm", "LinearAttention", "MeanVarianceNorm", "Normalize", "PixelNorm",
          "RMSNorm", "RNN", "Rope", "Scale", "ScaleDotProductAttention", "Softmax"}},
        {"coordinates, indices, counts and shapes",
-        {"AffineGrid", "Arg", "DetectionOutput", "GridSampler", "Hardmax", "Nms", "NonZero",
-         "OneHot", "Range", "RoiAlign", "RoiPool", "Shape", "Size"}},
+        {"AffineGrid", "Arg", "DetectionOutput", "FrcnDetection", "GridSampler", "Hardmax", "Nms",
+         "NonZero", "OneHot", "Proposal", "Range", "RetinaFaceDetection", "RoiAlign", "RoiPool",
+         "Shape", "Size", "YoloDetection"}},
        {"rare movement",
         {"CenterCropPad", "Col2Im", "Compress", "ConstantFill", "EyeLike", "MaxPoolWithMask",
          "MaxUnpool", "ScatterElements", "ScatterND", "TensorScatter", "TopK", "Trilu", "Unique"}},
@@ -128,6 +129,7 @@ TEST_F(OpKnowledge, StoredIntegers) {
        {"networks that were quantized before",
         {"ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv",
          "QLinearMatMul", "QuantizeLinear"}},
+       {"operators of users", {"Custom"}},
        {"control flow", {"If", "Loop", "Scan", "Yield"}}});
 }
 

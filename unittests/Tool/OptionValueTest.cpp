@@ -14,6 +14,7 @@
 using namespace tpuc;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 
 namespace {
 
@@ -65,6 +66,18 @@ TEST(OptionValue, Shapes) {
                           "[[a]]", "[[[1]]]", "[[1,,3]]"})
     EXPECT_FALSE(read<ShapeList>(bad)) << bad;
   EXPECT_EQ(showValue(ShapeList{{1, 3}, {}}), "[[1,3],[]]");
+}
+
+TEST(OptionValue, NamedShapes) {
+  using Dims = std::vector<int64_t>;
+  EXPECT_THAT(*read<NamedShapes>("rois=[300,5], a/b = [1, 3]"),
+              ElementsAre(Pair("a/b", Dims{1, 3}), Pair("rois", Dims{300, 5})));
+  EXPECT_THAT(*read<NamedShapes>("x=[]"), ElementsAre(Pair("x", Dims{})));
+  EXPECT_THAT(*read<NamedShapes>(""), IsEmpty());
+  for (const char *bad :
+       {"[1]", "=[1]", "x=1", "x=[1", "x=[-1]", "x=[1],", "x=[1] y=[2]", "x=[1],x=[2]", "x=[[1]]"})
+    EXPECT_FALSE(read<NamedShapes>(bad)) << bad;
+  EXPECT_EQ(showValue(NamedShapes{{"x", {1, 3}}, {"y", {}}}), "x=[1,3],y=[]");
 }
 
 TEST(OptionValue, Tolerances) {

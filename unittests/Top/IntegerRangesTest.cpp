@@ -15,6 +15,7 @@
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ControlOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/CustomOps.h"
 #include "tpuc/Dialect/Top/DetectionOps.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
@@ -68,6 +69,10 @@ public:
     visit<
 #define GET_OP_LIST
 #include "tpuc/Dialect/Top/ConvolutionOps.cpp.inc"
+        >();
+    visit<
+#define GET_OP_LIST
+#include "tpuc/Dialect/Top/CustomOps.cpp.inc"
         >();
     visit<
 #define GET_OP_LIST

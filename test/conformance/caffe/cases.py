@@ -13,8 +13,9 @@ from network import Layer, Network, Word, one
 
 PICTURE = (2, 6, 9, 11)
 # Types of layers that OpenCV's dnn does not have.
-LACKS = {"ArgMax", "BN", "BatchReindex", "Bias", "Clip", "DepthwiseConvolution", "DummyData", "Embed", "Filter",
-         "Im2col", "MatMul", "Parameter", "Reduction", "SPP", "Threshold", "Upsample"}
+LACKS = {"ArgMax", "BN", "BatchReindex", "Bias", "Cast", "Clip", "DepthwiseConvolution", "DummyData", "Embed",
+         "Filter", "FrcnDetection", "Im2col", "MatMul", "Parameter", "Reduction", "RetinaFaceDetection", "SPP",
+         "Threshold", "Upsample", "YoloDetection", "YoloDetectionOutput"}
 # Where OpenCV's dnn does something else than Caffe: cases, and what.
 DIFFERS = (
     (r"Axpy", "OpenCV takes factors of rank 2 only"),
@@ -43,9 +44,11 @@ DIFFERS = (
     (r"Permute_02", "OpenCV wants the whole order"),
     (r"Pooling_.*_round", "OpenCV knows no round_mode"),
     (r"Pooling_STOCHASTIC", "OpenCV draws elements at random"),
+    (r"Padding_", "OpenCV's layer reads other fields"),
     (r"PriorBox_8", "OpenCV does not read img_h and img_w"),
     (r"PriorBox_default_clip", "OpenCV clips where nothing is said"),
     (r"PriorBox_default_variance", "OpenCV wants a variance"),
+    (r"Proposal_", "OpenCV clips to the border behind the last pixel, and counts no pixels in overlaps"),
     (r"Reshape_1_-1_0", "OpenCV's axis ends before the last dimension"),
     (r"Scale_.*axis-1", "OpenCV counts no axis from behind"),
     (r"Slice_even", "OpenCV divides by the wrong number of tops"),
@@ -369,6 +372,57 @@ def detectors():
             {"output_dim": 2, "group_size": group, "spatial_scale": scale})])
 
 
+def anchors():
+    """The inputs lie between -1 and 1: scores and deltas as they are, or scaled."""
+    info = Layer("Scale", "info", ["b"], ["i"], "scale_param", {"axis": 0, "num_axes": 2, "bias_term": True},
+                 [np.zeros((2, 3), np.float32), np.array([[96, 128, 1], [80, 112, 0.5]], np.float32)])
+    small = {"scale": [1.0, 2.0], "ratio": [0.5, 1.0, 2.0], "post_nms_topn": 12}
+    for name, fields in {"plain": {}, "few": {"pre_nms_topn": 20}, "strict": {"nms_thresh": 0.2},
+                         "large": {"min_size": 40}, "other": {"feat_stride": 8, "base_size": 20}}.items():
+        yield f"Proposal_{name}", Network({"s": (2, 12, 5, 7), "d": (2, 24, 5, 7), "b": (2, 3)}, [info, Layer(
+            "Proposal", "proposal", ["s", "d", "i"], ["x", "y"], "proposal_param", small | fields)])
+    yield "Proposal_one_top", Network({"s": (2, 12, 5, 7), "d": (2, 24, 5, 7), "b": (2, 3)}, [info, Layer(
+        "Proposal", "proposal", ["s", "d", "i"], ["x"], "proposal_param", small)])
+    yield "Proposal_stated", Network({"s": (2, 18, 4, 6), "d": (2, 36, 4, 6)}, [Layer(
+        "Proposal", "proposal", ["s", "d"], ["x"], "proposal_param",
+        {"net_input_h": 64, "net_input_w": 96, "rpn_nms_post_top_n": 9, "rpn_obj_threshold": 0.25})])
+    pairs = "10,13,16,30,33,23,30,61,62,45,59,119"
+    yolo = {"net_input_h": 64, "net_input_w": 96, "class_num": 4, "anchors": pairs, "keep_topk": 15,
+            "obj_threshold": 0.2}
+    for name, fields in {"plain": {}, "few": {"keep_topk": 3}, "strict": {"nms_threshold": 0.05},
+                         "nothing": {"obj_threshold": 0.99}}.items():
+        yield f"YoloDetection_{name}", Network({"a": (2, 27, 4, 6), "b": (2, 27, 2, 3)}, [Layer(
+            "YoloDetection", "detection", ["a", "b"], ["x"], "yolo_detection_param", yolo | fields)])
+    for threshold in (0.1, 0.3):
+        yield f"YoloDetectionOutput_{threshold}", Network({"a": (2, 16, 4, 5)}, [Layer(
+            "YoloDetectionOutput", "detection", ["a"], ["x"], "yolo_detection_output_param",
+            {"num_classes": 3, "num_box": 2, "biases": [0.75, 0.875, 2.5, 2.625], "confidence_threshold": threshold})])
+    maps, names = {}, []
+    for index, size in enumerate(((4, 6), (2, 3), (1, 2))):
+        for kind, channels in (("s", 4), ("d", 8), ("l", 20)):
+            names.append(f"{kind}{index}")
+            maps[names[-1]] = (2, channels, *size)
+    for name, fields in {"plain": {}, "few": {"keep_topk": 4}, "strict": {"nms_threshold": 0.1}}.items():
+        yield f"RetinaFaceDetection_{name}", Network(maps, [Layer(
+            "RetinaFaceDetection", "detection", names, ["x"], "retinaface_detection_param",
+            {"keep_topk": 20, "confidence_threshold": 0.25} | fields)])
+    near = np.array([[0, 8, 8, 8, 8]] * 6, np.float32)
+    places = np.array([[0, 10 * i, 5 * i, 10 * i + 30, 5 * i + 40] for i in range(6)], np.float32)
+    regions = Layer("Scale", "regions", ["r"], ["p"], "scale_param", {"axis": 0, "num_axes": 2, "bias_term": True},
+                    [near, places])
+    for name, fields in {"plain": {}, "few": {"keep_topk": 2}, "strict": {"nms_threshold": 0.05}}.items():
+        yield f"FrcnDetection_{name}", Network({"d": (6, 12), "s": (6, 3), "r": (6, 5)}, [regions, Layer(
+            "FrcnDetection", "detection", ["d", "s", "p"], ["x"], "frcn_detection_param",
+            {"class_num": 3, "keep_topk": 8, "obj_threshold": -0.5} | fields)])
+    yield "Padding_constant", one("Padding", [PICTURE], "padding_param", pad_t=1, pad_l=2, pad_b=3, pad_r=4,
+                                  pad_value=0.5)
+    yield "Padding_rank2", one("Padding", [(3, 4)], "padding_param", pad_l=1)
+    for to in ("FLOAT", "FLOAT16", "INT32", "BOOL"):
+        yield f"Cast_{to}", Network({"a": PICTURE}, [
+            Layer("Power", "wide", ["a"], ["w"], "power_param", {"scale": 4.0}),
+            Layer("Cast", "cast", ["w"], ["x"], "cast_param", {"to": Word(to)})])
+
+
 def networks():
     conv = {"num_output": 6, "kernel_size": 3, "pad": 1}
     weights = [random(6, 6, 3, 3), random(6)]
@@ -400,5 +454,5 @@ def networks():
 
 def all_cases():
     for family in (activations, convolutions, pools, products, eltwises, norms, movements, forks, recurrences,
-                   boxes, detectors, networks):
+                   boxes, detectors, anchors, networks):
         yield from family()

@@ -21,6 +21,7 @@ import tempfile
 
 import numpy as np
 
+import anchor_formulas  # noqa: F401, adds its layers to the formulas
 import cases
 import detection_formulas  # noqa: F401, adds its layers to the formulas
 import formulas

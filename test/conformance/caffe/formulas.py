@@ -581,3 +581,15 @@ def prior_box(p, x, blobs, tops):
     variance = p.get("variance", [0.1])
     variance = variance if len(variance) == 4 else variance * 4
     return [np.stack([boxes, np.tile(variance, len(boxes) // 4)])[None]]
+
+
+@layer("Padding")
+def padding(p, x, blobs, tops):
+    pads = [(0, 0)] * (x[0].ndim - 2) + [(p.get("pad_t", 0), p.get("pad_b", 0)), (p.get("pad_l", 0), p.get("pad_r", 0))]
+    return [np.pad(x[0], pads, constant_values=p.get("pad_value", 0))]
+
+
+@layer("Cast")
+def cast(p, x, blobs, tops):
+    types = {"FLOAT": np.float32, "FLOAT16": np.float16, "INT32": np.int32, "BOOL": np.bool_}
+    return [x[0].astype(np.float32).astype(types[p.get("to", "FLOAT")]).astype(np.float64)]

@@ -67,3 +67,137 @@ LogicalResult RoiPoolOp::inferShape() {
 
 /// Each bin reads its share of the region; regions of the whole input are the most.
 int64_t RoiPoolOp::flops() { return staticElements(getOutput()); }
+
+//===----------------------------------------------------------------------===//
+// Boxes around anchors and in regions
+//===----------------------------------------------------------------------===//
+
+/// An error unless `value` of the op is a number that boxes can be compared with.
+static LogicalResult verifyThreshold(Operation *op, StringRef name, const llvm::APFloat &value) {
+  if (value.isNaN() || value.isNegative())
+    return op->emitOpError(name) << " is " << value.convertToDouble() << "; expected 0 or more";
+  return success();
+}
+
+/// An error unless `value` is known to have another rank than 4, or other channels than `channels`.
+static LogicalResult verifyMap(Operation *op, StringRef name, const std::optional<Dims> &dims,
+                               int64_t channels) {
+  if (dims && (dims->size() != 4 || ((*dims)[1] != channels && (*dims)[1] != kDynamic)))
+    return op->emitOpError(name) << " has shape " << dimsText(*dims) << "; expected [N, "
+                                 << channels << ", H, W]";
+  return success();
+}
+
+/// The rows of all items.
+static int64_t rowsOf(int64_t items, int64_t perItem) {
+  return items == kDynamic ? kDynamic : int64_t(Count(items) * perItem);
+}
+
+static bool allPositive(ArrayAttr numbers) {
+  return llvm::all_of(numbers.getAsRange<FloatAttr>(), [](FloatAttr each) {
+    return each.getValue().isFinite() && each.getValueAsDouble() > 0;
+  });
+}
+
+LogicalResult ProposalOp::verify() {
+  if (getRatios().empty() || getScales().empty() || !allPositive(getRatios()) ||
+      !allPositive(getScales()))
+    return emitOpError("ratios or scales are empty or not all above 0; expected positive numbers");
+  if (isa<NoneType>(getImInfo().getType()) && (getImageHeight() == 0 || getImageWidth() == 0))
+    return emitOpError("has no size of the picture; expected im_info, or image_height and "
+                       "image_width");
+  return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
+}
+
+LogicalResult ProposalOp::inferShape() {
+  std::optional<Dims> scores = dimsOf(getScores());
+  const Count anchors =
+      Count(static_cast<int64_t>(getRatios().size())) * static_cast<int64_t>(getScales().size());
+  if (failed(verifyMap(*this, "scores", scores, anchors * 2)) ||
+      failed(verifyMap(*this, "deltas", dimsOf(getDeltas()), anchors * 4)))
+    return failure();
+  const int64_t items = scores ? (*scores)[0] : kDynamic;
+  const int64_t rows = rowsOf(items, static_cast<int64_t>(getPostNmsTopN()));
+  if (failed(setResult(*this, 0, elementTypeOf(getScores()), Dims{rows, 5})))
+    return failure();
+  return setResult(*this, 1, elementTypeOf(getScores()), Dims{rows, 1});
+}
+
+/// Decoding only, as of the ops below: how many boxes are compared is not known before the run.
+int64_t ProposalOp::flops() { return staticElements(getDeltas()) * 4; }
+
+LogicalResult YoloDetectionOp::verify() {
+  const size_t perMap = getInputs().empty() ? 0 : getAnchors().size() / getInputs().size();
+  if (perMap == 0 || perMap % 2 != 0 || getAnchors().size() % getInputs().size() != 0 ||
+      !allPositive(getAnchors()))
+    return emitOpError("has ") << getAnchors().size() << " anchors for " << getInputs().size()
+                               << " maps; expected positive pairs, as many for each map";
+  return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
+}
+
+LogicalResult YoloDetectionOp::inferShape() {
+  const auto perMap = static_cast<int64_t>(getAnchors().size() / getInputs().size() / 2);
+  int64_t items = kDynamic;
+  for (Value input : getInputs()) {
+    std::optional<Dims> dims = dimsOf(input);
+    if (failed(verifyMap(*this, "a map", dims,
+                         Count(static_cast<int64_t>(getClassNum()) + 5) * perMap)))
+      return failure();
+    if (dims && (*dims)[0] != kDynamic) {
+      if (items != kDynamic && items != (*dims)[0])
+        return emitOpError("has maps of ") << items << " and " << (*dims)[0] << " items";
+      items = (*dims)[0];
+    }
+  }
+  const auto rows = static_cast<int64_t>(getKeepTopk());
+  const Dims output = getCorners() ? Dims{1, 1, rowsOf(items, rows), 7} : Dims{items, 1, rows, 6};
+  return setResult(*this, 0, elementTypeOf(getInputs()[0]), output);
+}
+
+int64_t YoloDetectionOp::flops() {
+  Count all = 0;
+  for (Value input : getInputs())
+    all = all + staticElements(input) * 4;
+  return all;
+}
+
+LogicalResult RetinaFaceDetectionOp::verify() {
+  if (getInputs().size() != 9)
+    return emitOpError("has ") << getInputs().size()
+                               << " maps; expected scores, deltas and landmarks of three strides";
+  return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
+}
+
+LogicalResult RetinaFaceDetectionOp::inferShape() {
+  constexpr int64_t kChannels[] = {4, 8, 20};
+  for (auto [index, input] : llvm::enumerate(getInputs()))
+    if (failed(verifyMap(*this, "a map", dimsOf(input), kChannels[index % 3])))
+      return failure();
+  std::optional<Dims> scores = dimsOf(getInputs()[0]);
+  return setResult(
+      *this, 0, elementTypeOf(getInputs()[0]),
+      Dims{scores ? (*scores)[0] : kDynamic, 1, static_cast<int64_t>(getKeepTopk()), 15});
+}
+
+int64_t RetinaFaceDetectionOp::flops() {
+  Count all = 0;
+  for (Value input : getInputs())
+    all = all + staticElements(input) * 4;
+  return all;
+}
+
+LogicalResult FrcnDetectionOp::verify() {
+  return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
+}
+
+LogicalResult FrcnDetectionOp::inferShape() {
+  std::optional<Dims> rois = dimsOf(getRois());
+  if (rois &&
+      ((rois->size() != 2 && rois->size() != 4) || (rois->back() != 5 && rois->back() != kDynamic)))
+    return emitOpError("rois has shape ") << dimsText(*rois) << "; expected [R, 5] or [N, 1, R, 5]";
+  const int64_t items = !rois ? kDynamic : rois->size() == 2 ? 1 : (*rois)[0];
+  return setResult(*this, 0, elementTypeOf(getScores()),
+                   Dims{items, 1, static_cast<int64_t>(getKeepTopk()), 6});
+}
+
+int64_t FrcnDetectionOp::flops() { return staticElements(getDeltas()) * 4; }

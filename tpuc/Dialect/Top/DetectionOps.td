@@ -86,4 +86,158 @@ def Top_RoiPoolOp : Top_ComputeOp<"RoiPool", [Top_ComputesInF32]> {
   let results = (outs AnyTensor:$output);
 }
 
+def Top_ProposalOp : Top_ComputeOp<"Proposal", [Top_ComputesInF32]> {
+  let summary = "The regions that a network proposes";
+  let description = [{
+    Moves anchors by what the network says of them, and keeps the best ones that do not overlap
+    (Faster R-CNN, Ren et al. 2015, 3.1.2 and 3.3, as its authors' program computes it).
+
+    Anchors: for each r of `ratios`, then s of `scales`, a box around (base_size - 1) / 2 in both
+    directions. With w0 = rint(sqrt(base_size^2 / r)) it has w = s * w0 by h = s * rint(w0 * r)
+    pixels, from the centre less (w - 1) / 2 to the centre and (w - 1) / 2. Each pixel (x, y) of the
+    map has the A anchors, moved by x * `feat_stride` and y * `feat_stride`. `scores` is
+    [N, 2 * A, H, W]: what speaks for an anchor stands in the second half of the channels. `deltas`
+    is [N, 4 * A, H, W]: dx, dy, dw, dh for each anchor.
+
+    An anchor of w = x2 - x1 + 1 by h pixels and the centre x1 + w / 2 becomes the box around
+    dx * w + x1 + w / 2 of the width w * e^dw, the same for y. Boxes are clipped to
+    [0, width - 1] and [0, height - 1] of the picture. Dropped are those with a score below
+    `obj_threshold` and those that are less than `min_size` times the scale wide or high. The
+    best `pre_nms_top_n` are taken in descending order (-1: all), equal ones by y, x and anchor,
+    without those that overlap a box taken before by more than `nms_threshold`. Widths are counted
+    in pixels, x2 - x1 + 1. At most `post_nms_top_n` are kept.
+
+    `im_info` is [N or 1, 3]: height, width, scale of the picture. Without it these are
+    `image_height`, `image_width` and 1.
+
+    `rois` is [N * post_nms_top_n, 5]: item, x1, y1, x2, y2. `roi_scores` is [N * post_nms_top_n, 1].
+    Rows that are left over have their item, a box of zeros and the score 0.
+
+    Example:
+
+    ```mlir
+    %1, %2 = "top.Proposal"(%scores, %deltas, %info) {post_nms_top_n = 5 : i64, ratios = [1.0], scales = [8.0]} : (tensor<1x2x4x6xf32>, tensor<1x4x4x6xf32>, tensor<1x3xf32>) -> (tensor<5x5xf32>, tensor<5x1xf32>)
+    ```
+  }];
+  let arguments = (ins AnyTensor:$scores,
+                       AnyTensor:$deltas,
+                       Top_OptionalTensor:$im_info,
+                       Top_AtLeast<Top_DefaultI64<16>, 1, 65536>:$feat_stride,
+                       Top_AtLeast<Top_DefaultI64<16>, 1, 65536>:$base_size,
+                       F64ArrayAttr:$ratios,
+                       F64ArrayAttr:$scales,
+                       Top_DefaultF64<"16.0">:$min_size,
+                       Top_AtLeast<Top_DefaultI64<6000>, -1>:$pre_nms_top_n,
+                       Top_AtLeast<Top_DefaultI64<300>, 1, 1048576>:$post_nms_top_n,
+                       Top_DefaultF64<"0.7">:$nms_threshold,
+                       Top_DefaultF64<"-3.4028234663852886e38">:$obj_threshold,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 1048576>:$image_height,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 1048576>:$image_width);
+  let results = (outs AnyTensor:$rois, Top_OptionalTensor:$roi_scores);
+  let hasVerifier = 1;
+}
+
+def Top_YoloDetectionOp : Top_ComputeOp<"YoloDetection", [Top_ComputesInF32]> {
+  let summary = "The boxes that a detector of YOLO's kind finds";
+  let description = [{
+    Each of `inputs` is a map [N, A * (5 + `class_num`), H, W] with the same A. For anchor a at the
+    pixel (x, y) it holds tx, ty, tw, th, the confidence tc, and a number for each class (YOLOv2,
+    Redmon and Farhadi 2016, 2; YOLOv3, 2018, 2.1). With s(t) = 1 / (1 + e^-t) the box has the centre
+    (s(tx) + x) / W, (s(ty) + y) / H and the size pw * e^tw / net_input_w, ph * e^th / net_input_h.
+    `anchors` has pw, ph for each map and anchor. Where `net_input_h` or `net_input_w` is 0, it is
+    the H or W of the map: anchors in pixels of the map.
+
+    The class is the likeliest of a softmax, and the score its share times s(tc). Kept are boxes with
+    s(tc) and score of `obj_threshold` or more, in descending order of scores, equal ones by map, y,
+    x and anchor. Left out are those that overlap a kept box of the same class, or of any class with
+    `across_classes`, by more than `nms_threshold`: the area of the intersection divided by that of
+    the union. An item keeps at most `keep_topk`.
+
+    `output` is [N, 1, keep_topk, 6]: centre x, y, width, height, class, score. With `corners` it is
+    [1, 1, N * keep_topk, 7]: item, class + 1, score, x1, y1, x2, y2. Rows that are left over hold 0.
+
+    Example:
+
+    ```mlir
+    %1 = "top.YoloDetection"(%a) {anchors = [10.0, 13.0], class_num = 3 : i64, keep_topk = 4 : i64, net_input_h = 64 : i64, net_input_w = 64 : i64} : (tensor<1x8x2x2xf32>) -> tensor<1x1x4x6xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$inputs,
+                       Top_AtLeast<I64Attr, 1, 1048576>:$class_num,
+                       F64ArrayAttr:$anchors,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 1048576>:$net_input_h,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 1048576>:$net_input_w,
+                       Top_DefaultF64<"0.5">:$obj_threshold,
+                       Top_DefaultF64<"0.5">:$nms_threshold,
+                       Top_AtLeast<Top_DefaultI64<200>, 1, 1048576>:$keep_topk,
+                       Top_False:$across_classes,
+                       Top_False:$corners);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
+def Top_RetinaFaceDetectionOp : Top_ComputeOp<"RetinaFaceDetection", [Top_ComputesInF32]> {
+  let summary = "The faces that a detector of RetinaFace's kind finds";
+  let description = [{
+    `inputs` are nine maps: scores [N, 4, H, W], deltas [N, 8, H, W] and landmarks [N, 20, H, W] for
+    the strides 8, 16 and 32 (RetinaFace, Deng et al. 2019, 3; the authors' two anchors for each
+    pixel). Anchors are squares around 7.5 of 32 and 16 (stride 8), 128 and 64 (stride 16), 512 and
+    256 (stride 32) pixels, moved by the pixel's place times the stride. A face's scores stand in
+    the second half of the channels.
+
+    An anchor of w = x2 - x1 + 1 pixels and the centre c = x1 + (w - 1) / 2 becomes the box around
+    m = dx * w + c, from m - (w * e^dw - 1) / 2 to m + (w * e^dw - 1) / 2, the same for y. The five
+    points of a face are l * w + c. Faces with a score of `confidence_threshold` or more are taken
+    in descending order, equal ones by stride, anchor, y and x, without those that overlap one
+    taken before by more than `nms_threshold`. Widths are counted in pixels, x2 - x1 + 1.
+
+    `output` is [N, 1, keep_topk, 15]: x1, y1, x2, y2, score, and x, y of five points. Rows that are
+    left over hold 0.
+
+    Example:
+
+    ```mlir
+    %1 = "top.RetinaFaceDetection"(%s0, %b0, %l0, %s1, %b1, %l1, %s2, %b2, %l2) {keep_topk = 2 : i64} : (tensor<1x4x4x4xf32>, tensor<1x8x4x4xf32>, tensor<1x20x4x4xf32>, tensor<1x4x2x2xf32>, tensor<1x8x2x2xf32>, tensor<1x20x2x2xf32>, tensor<1x4x1x1xf32>, tensor<1x8x1x1xf32>, tensor<1x20x1x1xf32>) -> tensor<1x1x2x15xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$inputs,
+                       Top_DefaultF64<"0.5">:$confidence_threshold,
+                       Top_DefaultF64<"0.4">:$nms_threshold,
+                       Top_AtLeast<Top_DefaultI64<50>, 1, 1048576>:$keep_topk);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
+def Top_FrcnDetectionOp : Top_ComputeOp<"FrcnDetection", [Top_ComputesInF32]> {
+  let summary = "The boxes that Faster R-CNN finds in its regions";
+  let description = [{
+    Moves each of the R regions of `rois` ([N, 1, R, 5], or [R, 5] of one item: item, x1, y1, x2, y2) by
+    `deltas` (N * R * `class_num` * 4 numbers dx, dy, dw, dh) for each class, as Proposal moves
+    anchors (Faster R-CNN, Ren et al. 2015, 3.1.2). `scores` has N * R * `class_num` numbers.
+
+    For each class but 0, the background, the boxes are taken whose score is above `obj_threshold`:
+    in descending order, equal ones by region and class, without those that overlap a box of
+    their class taken before by more than `nms_threshold`. The overlap is that of the peer's layer:
+    the area of the intersection, divided by the areas of both with a pixel more in each direction,
+    less the intersection. An item keeps at most `keep_topk`.
+
+    `output` is [N, 1, keep_topk, 6]: x1, y1, x2, y2, class, score. Rows that are left over hold 0.
+
+    Example:
+
+    ```mlir
+    %1 = "top.FrcnDetection"(%deltas, %scores, %rois) {class_num = 3 : i64, keep_topk = 2 : i64} : (tensor<4x12xf32>, tensor<4x3xf32>, tensor<4x5xf32>) -> tensor<1x1x2x6xf32>
+    ```
+  }];
+  let arguments = (ins AnyTensor:$deltas,
+                       AnyTensor:$scores,
+                       AnyTensor:$rois,
+                       Top_AtLeast<I64Attr, 2, 1048576>:$class_num,
+                       Top_DefaultF64<"0.5">:$obj_threshold,
+                       Top_DefaultF64<"0.3">:$nms_threshold,
+                       Top_AtLeast<Top_DefaultI64<100>, 1, 1048576>:$keep_topk);
+  let results = (outs AnyTensor:$output);
+  let hasVerifier = 1;
+}
+
 #endif // TPUC_DIALECT_TOP_DETECTIONOPS

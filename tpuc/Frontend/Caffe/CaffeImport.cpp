@@ -24,7 +24,7 @@ ArrayRef<LayerRow> tpuc::caffe::layerTable() {
   static const std::vector<LayerRow> kRows = [] {
     std::vector<LayerRow> rows;
     for (ArrayRef<LayerRow> family : {elementwiseRows(), windowRows(), normRows(), movementRows(),
-                                      recurrentRows(), detectionRows()})
+                                      recurrentRows(), detectionRows(), anchorRows(), customRows()})
       rows.insert(rows.end(), family.begin(), family.end());
     std::ranges::sort(rows, {}, &LayerRow::type);
     return rows;
@@ -44,7 +44,7 @@ class Importer {
 public:
   Importer(MLIRContext &context, const CaffeModel &model, const ImportOptions &options)
       : model(model), options(options), module(context, model.where()),
-        state{model, module, {}, {}} {}
+        state{model, module, {}, {}, options} {}
 
   Expected<OwningOpRef<ModuleOp>> run() {
     outputs = options.outputNames.empty() ? model.outputs() : options.outputNames;

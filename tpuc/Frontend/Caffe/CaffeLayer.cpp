@@ -50,6 +50,13 @@ Ints CaffeLayer::shape(unsigned index) {
   return {1, 1, 1, 1};
 }
 
+std::optional<Ints> CaffeLayer::customShape(unsigned index) const {
+  auto found = state.options.customShapes.find(top(index));
+  if (found == state.options.customShapes.end())
+    return std::nullopt;
+  return Ints(found->second.begin(), found->second.end());
+}
+
 int64_t CaffeLayer::axis(int64_t axis, int64_t rank, bool endAllowed) {
   return frontend::frontAxis(*this, axis, rank, endAllowed);
 }

@@ -31,6 +31,7 @@ struct ImportState {
   frontend::ModuleBuilder &module;
   std::unordered_map<std::string, mlir::Value> values;
   SharedBlobs shared;
+  const ImportOptions &options;
 };
 
 /// One layer of the network, and the making of the ops that stand for it.
@@ -52,6 +53,11 @@ public:
   Ints shape(unsigned index);
   /// `axis` counted from the front of `rank` dimensions.
   int64_t axis(int64_t axis, int64_t rank, bool endAllowed = false);
+
+  /// The tensor that top `index` becomes.
+  const std::string &top(unsigned index) const { return source.tops[index]; }
+  /// The shape that the user states of top `index`; none where nothing is stated.
+  std::optional<Ints> customShape(unsigned index) const;
 
   // ---- parameters: the blobs of the layer in the weights
   size_t numBlobs();
@@ -140,6 +146,8 @@ llvm::ArrayRef<LayerRow> normRows();
 llvm::ArrayRef<LayerRow> movementRows();
 llvm::ArrayRef<LayerRow> recurrentRows();
 llvm::ArrayRef<LayerRow> detectionRows();
+llvm::ArrayRef<LayerRow> anchorRows();
+llvm::ArrayRef<LayerRow> customRows();
 
 /// x in the average pools and maxima of `Pooling` and `SPP`: kernel, stride and pad by dimension.
 struct Window {

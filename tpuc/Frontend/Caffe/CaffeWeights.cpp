@@ -14,6 +14,7 @@
 
 #include "tpuc/Frontend/Caffe/CaffeWeights.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -267,19 +268,24 @@ Tensor CaffeWeights::read(const Blob &blob, std::span<const int64_t> dims) const
   Tensor tensor(DataType::F32, shape);
   std::span<float> out = tensor.mutableData<float>();
   size_t at = 0;
-  for (std::span<const std::byte> piece : blob.pieces) {
-    if (blob.type == DataType::F32) {
-      std::memcpy(out.data() + at, piece.data(), piece.size());
-      at += piece.size() / sizeof(float);
-    } else {
-      for (size_t byte = 0; byte < piece.size(); byte += sizeof(double)) {
-        double value;
-        std::memcpy(&value, piece.data() + byte, sizeof(double));
-        out[at++] = static_cast<float>(value);
+  for (std::span<const std::byte> piece : blob.pieces)
+    // What was copied need not stay in memory as pages of the file, too: not even those of one
+    // blob.
+    while (!piece.empty()) {
+      constexpr size_t kStep = size_t(1) << 22;
+      std::span<const std::byte> part = piece.first(std::min(kStep, piece.size()));
+      piece = piece.subspan(part.size());
+      if (blob.type == DataType::F32) {
+        std::memcpy(out.data() + at, part.data(), part.size());
+        at += part.size() / sizeof(float);
+      } else {
+        for (size_t byte = 0; byte < part.size(); byte += sizeof(double)) {
+          double value;
+          std::memcpy(&value, part.data() + byte, sizeof(double));
+          out[at++] = static_cast<float>(value);
+        }
       }
+      releaseMapped(part);
     }
-    // What was copied need not stay in memory as a page of the file, too.
-    releaseMapped(piece);
-  }
   return tensor;
 }

@@ -120,6 +120,24 @@ void threshold(CaffeLayer &layer) {
       .finish();
 }
 
+/// The elements as numbers of another type. Blobs hold floats, so that is what comes out again.
+void cast(CaffeLayer &layer) {
+  using Cast = proto::CastParameter;
+  Builder builder(layer.context());
+  const Type types[] = {builder.getF32Type(),       builder.getF64Type(),
+                        builder.getF16Type(),       builder.getBF16Type(),
+                        builder.getIntegerType(8),  builder.getIntegerType(8, false),
+                        builder.getIntegerType(16), builder.getIntegerType(16, false),
+                        builder.getIntegerType(32), builder.getI64Type(),
+                        builder.getI1Type()};
+  const Cast::Type to = layer.parameters().cast_param().to();
+  Steps steps(layer, layer.in(0));
+  if (to != Cast::FLOAT)
+    steps.then<top::CastOp>("number", layer.attrs().setType("to", types[to]))
+        .then<top::CastOp>("float", layer.attrs().setType("to", builder.getF32Type()));
+  steps.finish();
+}
+
 /// At inference the same tensor, but in networks that scale there and not while they are trained.
 void dropout(CaffeLayer &layer) {
   const proto::DropoutParameter &p = layer.parameters().dropout_param();
@@ -266,6 +284,7 @@ constexpr LayerRow kElementwiseRows[] = {
     {"Axpy", 3, 3, axpy, "Mul, Add", "forks"},
     {"BNLL", 1, 1, plain<top::SoftplusOp>, "Softplus"},
     {"Bias", 1, 2, bias, "Add"},
+    {"Cast", 1, 1, cast, "Cast", "forks"},
     {"Clip", 1, 1, clip, "Clip"},
     {"Dropout", 1, 1, dropout, "Copy, MulConst"},
     {"ELU", 1, 1, elu, "Elu"},

@@ -349,6 +349,24 @@ void reorg(CaffeLayer &layer) {
   layer.emitReshaped(turned, {dims[0], dims[1] * s * s, dims[2] / s, dims[3] / s});
 }
 
+/// Pads the last two dimensions.
+void padding(CaffeLayer &layer) {
+  const proto::PaddingParameter &p = layer.parameters().padding_param();
+  Ints dims = layer.shape(0);
+  if (dims.size() < 2)
+    return layer.fail("its bottom has less than two dimensions", "height and width at the end");
+  if (p.pad_method() != proto::PaddingParameter::CONSTANT)
+    return layer.fail("pads by another method than CONSTANT", "pad_method: CONSTANT");
+  const size_t rank = dims.size();
+  Ints pads(rank * 2, 0);
+  pads[rank - 2] = p.pad_t();
+  pads[rank - 1] = p.pad_l();
+  pads[rank * 2 - 2] = p.pad_b();
+  pads[rank * 2 - 1] = p.pad_r();
+  layer.emit<top::PadOp>({layer.in(0), layer.none(), layer.none(), layer.none()},
+                         layer.attrs().setInts("paddings", pads).setFloat("val", p.pad_value()));
+}
+
 constexpr LayerRow kMovementRows[] = {
     {"BatchReindex", 2, 2, batchReindex, "Cast, Gather"},
     {"Concat", 1, -1, concat, "Concat"},
@@ -357,6 +375,7 @@ constexpr LayerRow kMovementRows[] = {
     {"Filter", 2, -1, filter, "CompareConst, Compress"},
     {"Flatten", 1, 1, flatten, "Flatten"},
     {"Interp", 1, 1, interp, "Interp, Slice", "forks"},
+    {"Padding", 1, 1, padding, "Pad", "forks"},
     {"Parameter", 0, 0, parameter, "Weight"},
     {"Permute", 1, 1, permute, "Permute", "SSD"},
     {"Reorg", 1, 1, reorg, "Reshape, Permute", "forks"},

@@ -10,8 +10,12 @@
 #define TPUC_INTERPRETER_KERNELS_BOXES_H
 
 #include <algorithm>
+#include <cmath>
 
 namespace tpuc::kernels {
+
+/// e to the power of x, which extents are multiplied by. Rounded once: the same on all processors.
+inline float exponential(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
 
 /// Two corners; a box whose corners are turned is empty.
 struct Box {

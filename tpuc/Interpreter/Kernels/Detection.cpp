@@ -19,9 +19,6 @@ namespace tpuc::kernels {
 
 namespace {
 
-/// e to the power of x, rounded once: the same on all processors.
-float exponential(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
-
 /// `prior`, moved by the numbers `by` of its edges (left, top, right, bottom) or its centre and
 /// size.
 Box moved(const Box &prior, const float *variance, const float *by, BoxCode code) {

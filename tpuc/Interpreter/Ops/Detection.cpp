@@ -7,11 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Kernels/Detection.h"
+#include "tpuc/Interpreter/Kernels/AnchorDetection.h"
 #include "tpuc/Interpreter/Ops/Families.h"
 #include "tpuc/Interpreter/Ops/OpShapes.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/OpShapes/Detection.h"
 #include "tpuc/Support/Sizes.h"
+
+#include <algorithm>
+#include <cmath>
 
 using namespace tpuc;
 using namespace tpuc::ops;
@@ -88,10 +92,176 @@ static Expected<void> evaluateRoiPool(OpContext &context) {
   return {};
 }
 
+/// Whether operand `index` is a map [items, channels, H, W].
+static bool isMap(const OpContext &context, unsigned index, int64_t items, Count channels) {
+  const Shape &shape = context.operand(index).shape();
+  return shape.rank() == 4 && shape[0] == items && shape[1] == channels;
+}
+
+static tl::unexpected<Error> mapError(const OpContext &context, unsigned index,
+                                      const std::string &channels) {
+  return context.error("map " + std::to_string(index) + " has shape " +
+                           context.operand(index).shape().str(),
+                       "[N, C, H, W] with the items of the others and C = " + channels);
+}
+
+/// Result 0 of this shape in f32, filled by `fill`, in the type of operand `like`.
+template <typename Fill>
+static Expected<void> makeRows(OpContext &context, const Dims &dims, const Fill &fill) {
+  Expected<Tensor *> output = allocateLike(context, dims);
+  if (!output)
+    return propagate(output);
+  Tensor rows(DataType::F32, (*output)->shape());
+  fill(rows.mutableData<float>());
+  **output = convert(rows, (*output)->type());
+  return {};
+}
+
+/// All operands in f32.
+static std::vector<Tensor> operandsInF32(const OpContext &context) {
+  std::vector<Tensor> tensors;
+  for (unsigned index = 0; index < context.numOperands(); ++index)
+    tensors.push_back(convert(context.operand(index), DataType::F32));
+  return tensors;
+}
+
+static bool allPositive(const std::vector<double> &numbers) {
+  return !numbers.empty() &&
+         std::ranges::all_of(numbers, [](double each) { return each > 0 && std::isfinite(each); });
+}
+
+static kernels::ProposalParams proposalParams(const OpContext &context) {
+  kernels::ProposalParams params;
+  params.stride = context.integer("feat_stride");
+  params.baseSize = context.integer("base_size");
+  params.ratios = context.realList("ratios");
+  params.scales = context.realList("scales");
+  params.minSize = context.real("min_size");
+  params.beforeNms = context.integer("pre_nms_top_n");
+  params.afterNms = context.integer("post_nms_top_n");
+  params.nmsThreshold = context.real("nms_threshold");
+  params.scoreThreshold = context.real("obj_threshold");
+  params.imageHeight = static_cast<double>(context.integer("image_height"));
+  params.imageWidth = static_cast<double>(context.integer("image_width"));
+  return params;
+}
+
+static Expected<void> evaluateProposal(OpContext &context) {
+  const kernels::ProposalParams params = proposalParams(context);
+  if (!allPositive(params.ratios) || !allPositive(params.scales))
+    return context.error("ratios or scales are not all above 0", "positive numbers");
+  const Count anchors = Count(std::ssize(params.ratios)) * std::ssize(params.scales);
+  const Shape &scores = context.operand(0).shape();
+  if (scores.rank() != 4 || scores[1] != anchors * 2)
+    return mapError(context, 0, "2 for each anchor");
+  const int64_t items = scores[0];
+  if (!isMap(context, 1, items, anchors * 4) || context.operand(1).shape()[2] != scores[2] ||
+      context.operand(1).shape()[3] != scores[3])
+    return mapError(context, 1, "4 for each anchor");
+  std::optional<Tensor> info;
+  if (context.has(2)) {
+    const Shape &shape = context.operand(2).shape();
+    if (shape.rank() != 2 || shape[1] != 3 || (shape[0] != 1 && shape[0] != items))
+      return context.error("im_info has shape " + shape.str(), "[1 or N, 3]");
+    info = convert(context.operand(2), DataType::F32);
+  }
+  const Count rows = Count(items) * params.afterNms;
+  Expected<Tensor> roiScores = Tensor::create(DataType::F32, Dims{rows, 1}, "roi_scores");
+  if (!roiScores)
+    return located(context, roiScores.error());
+  const Tensor from = convert(context.operand(0), DataType::F32);
+  const Tensor by = convert(context.operand(1), DataType::F32);
+  Expected<void> done = makeRows(context, Dims{rows, 5}, [&](std::span<float> rois) {
+    kernels::propose(from, by, info ? &*info : nullptr, params, rois,
+                     roiScores->mutableData<float>());
+  });
+  if (done && context.wants(1))
+    context.set(1, convert(*roiScores, context.operand(0).type()));
+  return done;
+}
+
+static Expected<void> evaluateYoloDetection(OpContext &context) {
+  kernels::YoloParams params;
+  params.classes = context.integer("class_num");
+  params.anchors = context.realList("anchors");
+  params.inputHeight = context.integer("net_input_h");
+  params.inputWidth = context.integer("net_input_w");
+  params.scoreThreshold = context.real("obj_threshold");
+  params.nmsThreshold = context.real("nms_threshold");
+  params.keep = context.integer("keep_topk");
+  params.acrossClasses = context.flag("across_classes");
+  params.corners = context.flag("corners");
+  const size_t maps = context.numOperands();
+  if (maps == 0 || !allPositive(params.anchors) || params.anchors.size() % (maps * 2) != 0)
+    return context.error(std::to_string(params.anchors.size()) + " anchors for " +
+                             std::to_string(maps) + " maps",
+                         "positive pairs, as many for each map");
+  const Shape &first = context.operand(0).shape();
+  const int64_t items = first.rank() > 0 ? first[0] : 0;
+  const auto perMap = static_cast<int64_t>(params.anchors.size() / maps / 2);
+  for (unsigned index = 0; index < maps; ++index)
+    if (!isMap(context, index, items, (Count(params.classes) + 5) * perMap))
+      return mapError(context, index, "class_num + 5 for each anchor");
+  const Dims shape =
+      params.corners ? Dims{1, 1, Count(items) * params.keep, 7} : Dims{items, 1, params.keep, 6};
+  return makeRows(context, shape, [&](std::span<float> rows) {
+    kernels::detectYolo(operandsInF32(context), params, rows);
+  });
+}
+
+static Expected<void> evaluateRetinaFaceDetection(OpContext &context) {
+  kernels::FaceParams params;
+  params.scoreThreshold = context.real("confidence_threshold");
+  params.nmsThreshold = context.real("nms_threshold");
+  params.keep = context.integer("keep_topk");
+  static constexpr int64_t kChannels[] = {4, 8, 20};
+  constexpr unsigned kMaps = 9;
+  if (context.numOperands() != kMaps)
+    return context.error(std::to_string(context.numOperands()) + " maps", "nine");
+  const Shape &first = context.operand(0).shape();
+  const int64_t items = first.rank() > 0 ? first[0] : 0;
+  for (unsigned index = 0; index < kMaps; ++index) {
+    const Shape &shape = context.operand(index).shape();
+    const Shape &scores = context.operand(index / 3 * 3).shape();
+    if (!isMap(context, index, items, kChannels[index % 3]) || shape[2] != scores[2] ||
+        shape[3] != scores[3])
+      return mapError(context, index, "4, 8 and 20 for each stride");
+  }
+  return makeRows(context, Dims{items, 1, params.keep, 15}, [&](std::span<float> rows) {
+    kernels::detectFaces(operandsInF32(context), params, rows);
+  });
+}
+
+static Expected<void> evaluateFrcnDetection(OpContext &context) {
+  kernels::RegionParams params;
+  params.classes = context.integer("class_num");
+  params.scoreThreshold = context.real("obj_threshold");
+  params.nmsThreshold = context.real("nms_threshold");
+  params.keep = context.integer("keep_topk");
+  const Shape &rois = context.operand(2).shape();
+  const size_t rank = rois.rank();
+  if ((rank != 2 && rank != 4) || rois[rank - 1] != 5 || (rank == 4 && rois[1] != 1))
+    return context.error("rois has shape " + rois.str(), "[R, 5] or [N, 1, R, 5]");
+  const int64_t items = rank == 2 ? 1 : rois[0];
+  const Count scores = Count(items) * rois[rank - 2] * params.classes;
+  if (context.operand(1).numElements() != scores || context.operand(0).numElements() != scores * 4)
+    return context.error("deltas has shape " + context.operand(0).shape().str() + " and scores " +
+                             context.operand(1).shape().str() + " for rois " + rois.str(),
+                         "numbers for each region and class");
+  return makeRows(context, Dims{items, 1, params.keep, 6}, [&](std::span<float> rows) {
+    const std::vector<Tensor> tensors = operandsInF32(context);
+    kernels::detectInRegions(tensors[0], tensors[1], tensors[2], items, params, rows);
+  });
+}
+
 std::span<const OpEvaluator> ops::detectionOps() {
   static constexpr OpEvaluator kOps[] = {
       {"DetectionOutput", evaluateDetectionOutput},
+      {"FrcnDetection", evaluateFrcnDetection},
+      {"Proposal", evaluateProposal},
+      {"RetinaFaceDetection", evaluateRetinaFaceDetection},
       {"RoiPool", evaluateRoiPool},
+      {"YoloDetection", evaluateYoloDetection},
   };
   return kOps;
 }

@@ -53,6 +53,8 @@ Expected<int> importModel(std::span<const std::string> arguments) {
   cli.positional("MODEL", path, "The .prototxt file.").optional();
   cli.positional("WEIGHTS", weights, "The .caffemodel file.").optional();
   cli.option("--input_shapes", options.inputShapes, "A shape for each input.");
+  cli.option("--custom_shapes", options.customShapes,
+             "The shapes of tensors that Python layers make.");
   cli.option("--output_names", options.outputNames, "The tensors at which the network is cut.");
   cli.flag("--support-matrix", matrix, "Print the layers that can be imported, and end.");
   cli.numThreads(numThreads);
