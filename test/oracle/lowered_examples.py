@@ -50,6 +50,7 @@ VALUES = {
     ("Nms", 2): [2],
     ("Nms", 3): [0.5],
     ("OneHot", 1): 3,
+    ("Proposal", 2): [64, 96, 1],
     ("QLinearConv", 1): 0.5,
     ("QLinearConv", 4): [0.5, 0.25, 1, 0.125],
     ("QLinearConv", 6): 8,
@@ -69,6 +70,8 @@ VALUES = {
 }
 # No ops on tensors.
 STRUCTURE = {"None", "Weight", "Input", "Yield"}
+# What only a library of the user computes.
+OF_USERS = {"Custom"}
 # One rounding, as a part of the largest magnitude.
 TOLERANCES = {"F16": 2.0**-11, "BF16": 2.0**-8}
 # Scores, their softmax and the output are rounded.
@@ -91,7 +94,7 @@ class Network:
         body = function[head.end():function.rindex("  return")]
         body = re.sub(r"%(\w+)", rf"%{prefix}\1", re.sub(r' loc\(".*?"\)', "", body))
         ops = re.findall(r'"top\.(\w+)"', body)
-        if set(ops) <= STRUCTURE:
+        if set(ops) <= STRUCTURE or OF_USERS & set(ops):
             return
         self.ops.update(ops)
         name = f"e{number}"
@@ -182,7 +185,7 @@ def twins(source):
     """The ops of top for which the tpu dialect has one, by its page."""
     with open(os.path.join(source, "docs", "dialects", "tpu.md"), encoding="utf-8") as page:
         names = set(re.findall(r"^### `tpu\.(\w+)`", page.read(), re.MULTILINE))
-    names -= {"Cast", "RoundTo", "RequantInt", "Lut"} | STRUCTURE
+    names -= {"Cast", "RoundTo", "RequantInt", "Lut"} | STRUCTURE | OF_USERS
     names -= {"Group", "Load", "Store", "Unpack", "PackRows", "UnpackRows"}  # what the code generator makes
     return {"Cast" if name == "DtypeCast" else name for name in names}
 

@@ -218,6 +218,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "ScatterElements", "ScatterND", "Trilu"}},
              {"what is part of the form of a group, or seen as it lies",
               {"Copy", "Group", "Load", "PackRows", "Store", "Unpack", "UnpackRows"}},
+             {"operators of users", {"Custom"}},
              {"control flow", {"If", "Loop", "Scan", "Yield"}},
              {"the interpreter's", {"RoundTo"}},
              {"what else the host computes, or earlier passes replace",
@@ -250,6 +251,7 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "DetectionOutput",
                "DynamicQuantizeLinear",
                "EyeLike",
+               "FrcnDetection",
                "GatherElements",
                "GatherND",
                "GridSampler",
@@ -261,10 +263,12 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "MelWeightMatrix",
                "Nms",
                "NonZero",
+               "Proposal",
                "QLinearConv",
                "QLinearMatMul",
                "QuantizeLinear",
                "Range",
+               "RetinaFaceDetection",
                "ReverseSequence",
                "RoiAlign",
                "RoiPool",
@@ -273,5 +277,6 @@ TEST_F(OpKnowledge, OnBM1684X) {
                "ShuffleChannel",
                "Size",
                "TopK",
-               "Unique"}}});
+               "Unique",
+               "YoloDetection"}}});
 }
