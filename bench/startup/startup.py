@@ -36,6 +36,7 @@ MISSING = {
     "tpuc-caffe": "none.prototxt",
     "tpuc-onnx": "none.onnx",
     "tpuc-opt": "none.mlir",
+    "tpuc-tflite": "none.tflite",
 }
 # Programs that load MLIR later, by what they are called here: program, arguments.
 LATER = {"model_runner, module": ("model_runner", "--model broken.mlir --input none.npz --output out.npz")}

@@ -24,8 +24,9 @@ static constexpr int64_t kMostBytes = int64_t(1) << 24;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // The reader wants them aligned.
-  std::shared_ptr<uint8_t> copy(static_cast<uint8_t *>(std::aligned_alloc(16, (size + 31) & ~size_t(15))),
-                                [](uint8_t *memory) { std::free(memory); });
+  std::shared_ptr<uint8_t> copy(
+      static_cast<uint8_t *>(std::aligned_alloc(16, (size + 31) & ~size_t(15))),
+      [](uint8_t *memory) { std::free(memory); });
   std::memcpy(copy.get(), data, size);
   Expected<TFLiteModel> model =
       TFLiteModel::fromMemory(std::as_bytes(std::span(copy.get(), size)), copy, "input");

@@ -11,7 +11,7 @@ import numpy as np
 
 from network import Network
 
-NONE, RELU, RELU_N1_TO_1, RELU6, TANH = 0, 1, 2, 3, 4
+NONE, RELU, RELU_N1_TO_1, RELU6 = 0, 1, 2, 3
 SAME, VALID = 0, 1
 
 
@@ -134,13 +134,13 @@ for padding, stride, dilation, act, bias in itertools.product((SAME, VALID), (1,
     window = {"padding": padding, "strideW": stride, "strideH": stride, "fusedActivationFunction": act}
     dilated = {"dilationWFactor": dilation, "dilationHFactor": dilation}
     name = f"{padding}.{stride}.{dilation}.{act}.{bias}"
-    add(name, "CONV_2D", [Given((2, 9, 8, 3)), weights(5, 3, 2, 3), weights(5) if bias else None],
+    add(name, "CONV_2D", [Given((2, 9, 8, 3)), weights(5, 3, 2, 3), *([weights(5)] if bias else [])],
         options="Conv2DOptions", **window, **dilated)
     for multiplier in (1, 2):
         add(f"{name}.{multiplier}", "DEPTHWISE_CONV_2D",
-            [Given((2, 9, 8, 3)), weights(1, 3, 2, 3 * multiplier), weights(3 * multiplier) if bias else None],
+            [Given((2, 9, 8, 3)), weights(1, 3, 2, 3 * multiplier), *([weights(3 * multiplier)] if bias else [])],
             options="DepthwiseConv2DOptions", depthMultiplier=multiplier, **window, **dilated)
-for act in (RELU, RELU_N1_TO_1, TANH):
+for act in (RELU, RELU_N1_TO_1):
     add(f"activation{act}", "CONV_2D", [Given((1, 4, 4, 3)), weights(5, 1, 1, 3), weights(5)], options="Conv2DOptions",
         padding=SAME, strideW=1, strideH=1, fusedActivationFunction=act)
 add("groups", "CONV_2D", [Given((1, 6, 6, 4)), weights(6, 3, 3, 2), weights(6)], options="Conv2DOptions", padding=SAME,
@@ -215,9 +215,9 @@ for axis in (0, 1, -1, 2):
     add(f"{axis}", "EXPAND_DIMS", [Given((2, 3)), ints(axis)])
 for order in ((0, 3, 1, 2), (0, 2, 3, 1), (3, 2, 1, 0), (0, 2, 1, 3)):
     add("".join(map(str, order)), "TRANSPOSE", [Given((2, 3, 4, 5)), ints(*order)])
-for axis, act in itertools.product((0, 1, 2, 3, -1), (NONE, RELU)):
-    add(f"{axis}.{act}", "CONCATENATION", [Given((2, 3, 4, 5)), Given((2, 3, 4, 5)), weights(2, 3, 4, 5)],
-        options="ConcatenationOptions", axis=axis, fusedActivationFunction=act)
+for axis in (0, 1, 2, 3, -1):
+    add(f"{axis}", "CONCATENATION", [Given((2, 3, 4, 5)), Given((2, 3, 4, 5)), weights(2, 3, 4, 5)],
+        options="ConcatenationOptions", axis=axis)
 for axis in (0, 1, -1):
     add(f"{axis}", "PACK", [Given((2, 3)), Given((2, 3)), Given((2, 3))], options="PackOptions", axis=axis, valuesCount=3)
     add(f"{axis}", "UNPACK", [Given((3, 4, 3))], ["float32"] * (4 if axis == 1 else 3), "UnpackOptions", axis=axis,
@@ -251,7 +251,7 @@ for times in ((1, 2, 1, 1), (2, 1, 3, 2)):
     add("_".join(map(str, times)), "TILE", [Given(PICTURE), ints(*times)])
 add("rank2", "TILE", [Given((2, 3)), ints(2, 2)])
 for shape, target in (((1, 3), (4, 3)), ((3,), (2, 4, 3)), ((2, 1, 3), (2, 5, 3))):
-    add("x".join(map(str, target)), "BROADCAST_TO", [Given(shape), ints(*target)])
+    add("x".join(map(str, target)), "BROADCAST_TO", [Given(shape), ints(*target)], version=2)
 for axis in (0, 1, 2, 3):
     add(f"{axis}", "REVERSE_V2", [Given((2, 3, 4, 5)), ints(axis)])
 for block in (2, 3):
@@ -283,3 +283,70 @@ add("bool", "WHERE", [Given((3, 4), "bool")], ["int64"])
 add("rows", "EMBEDDING_LOOKUP", [Given((4,), "int32", 0, 6), weights(7, 3)])
 add("lengths", "REVERSE_SEQUENCE", [Given((3, 5, 2)), Given((3,), "int32", 1, 5)], options="ReverseSequenceOptions",
     seqDim=1, batchDim=0)
+
+
+# ---- integers that stand for numbers
+def add_integers(name, op, inputs, scale, zero, dtype="int8", options=None, **fields):
+    """`inputs`: (shape, dtype, scale, zero point) of an input, or (array, scale) of a constant; its scales may be
+    several, along the first dimension or, of four, the last."""
+    net = Network()
+    ranges, numbers = {}, []
+    for each in inputs:
+        if isinstance(each[0], np.ndarray):
+            axis = each[0].ndim - 1 if op == "DEPTHWISE_CONV_2D" else 0
+            numbers.append(net.constant(each[0], scale=each[1], axis=axis) if len(each) > 1 else net.constant(each[0]))
+            continue
+        shape, kind, own, offset = each
+        name_of = f"in{len(ranges)}"
+        numbers.append(net.tensor(shape, kind, name=name_of, scale=own, zero=offset))
+        limits = np.iinfo(kind)
+        ranges[name_of] = Given(shape, kind, limits.min, limits.max)
+        net.graph.inputs.append(numbers[-1])
+    made = net.tensor((), dtype, name="out0", scale=scale, zero=zero)
+    net.op(op, numbers, [made], options, **fields)
+    net.graph.outputs = [made]
+    CASES.append((f"{op.lower()}.integers.{name}", net, ranges))
+
+
+def small(*shape):
+    return np.random.default_rng(3).integers(-127, 128, shape).astype(np.int8)
+
+
+def bias(count, scale):
+    return np.random.default_rng(4).integers(-2000, 2000, count).astype(np.int32), scale
+
+
+for act in (NONE, RELU6):
+    scales = np.array([.01, .02, .015, .03, .005], np.float32)
+    window = {"padding": SAME, "strideW": 1, "strideH": 1, "fusedActivationFunction": act}
+    add_integers(f"{act}", "CONV_2D", [((1, 6, 6, 3), "int8", .05, 3), (small(5, 3, 3, 3), scales), bias(5, scales * .05)],
+                 .2, -10, options="Conv2DOptions", version=3, **window)
+    add_integers(f"{act}", "DEPTHWISE_CONV_2D", [((1, 6, 6, 5), "int8", .05, 3), (small(1, 3, 3, 5), scales),
+                                                 bias(5, scales * .05)], .1, -10, options="DepthwiseConv2DOptions",
+                 depthMultiplier=1, version=3, **window)
+    add_integers(f"{act}", "FULLY_CONNECTED", [((3, 8), "int8", .05, 3), (small(5, 8), .01), bias(5, .0005)], .1, 4,
+                 options="FullyConnectedOptions", fusedActivationFunction=act, version=4)
+    for op, table in (("ADD", "AddOptions"), ("MUL", "MulOptions"), ("SUB", "SubOptions")):
+        for kind, zero in (("int8", -5), ("uint8", 120)):
+            add_integers(f"{kind}.{act}", op, [(PICTURE, kind, .05, zero), (PICTURE, kind, .03, zero)], .08, zero, kind,
+                         table, fusedActivationFunction=act, version=2)
+for kind, zero in (("int8", -5), ("uint8", 120)):
+    version = 2 if kind == "int8" else 1
+    add_integers(kind, "AVERAGE_POOL_2D", [(PICTURE, kind, .05, zero)], .05, zero, kind, "Pool2DOptions", padding=VALID,
+                 strideW=1, strideH=1, filterWidth=2, filterHeight=2, version=version)
+    add_integers(kind, "MAX_POOL_2D", [(PICTURE, kind, .05, zero)], .05, zero, kind, "Pool2DOptions", padding=SAME,
+                 strideW=2, strideH=2, filterWidth=2, filterHeight=2, version=version)
+    add_integers(kind, "LOGISTIC", [(PICTURE, kind, .05, zero)], 1 / 256, -128 if kind == "int8" else 0, kind,
+                 version=version)
+    add_integers(kind, "SOFTMAX", [((2, 9), kind, .05, zero)], 1 / 256, -128 if kind == "int8" else 0, kind,
+                 "SoftmaxOptions", beta=1., version=version)
+    add_integers(kind, "RESHAPE", [(PICTURE, kind, .05, zero), (ints(1, 90),)], .05, zero, kind)
+    add_integers(kind, "PAD", [(PICTURE, kind, .05, zero), (np.array([[0, 0], [1, 1], [2, 0], [0, 0]], np.int32),)], .05,
+                 zero, kind, version=version)
+    add_integers(kind, "CONCATENATION", [(PICTURE, kind, .05, zero), (PICTURE, kind, .05, zero)], .05, zero, kind,
+                 "ConcatenationOptions", axis=3, version=version)
+    add_integers(kind, "MEAN", [(PICTURE, kind, .05, zero), (ints(1, 2),)], .02, zero, kind, "ReducerOptions",
+                 keepDims=True, version=version)
+    add_integers(kind, "RESIZE_BILINEAR", [(PICTURE, kind, .05, zero), (ints(9, 11),)], .05, zero, kind,
+                 "ResizeBilinearOptions", halfPixelCenters=True, version=3 if kind == "int8" else 1)
+add_integers("requantized", "QUANTIZE", [(PICTURE, "uint8", .05, 120)], .07, -9, "int8", version=2)

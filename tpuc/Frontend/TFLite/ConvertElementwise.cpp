@@ -122,8 +122,8 @@ void fakeQuant(TFLiteLayer &layer) {
   const float from = (first - zero) * scale;
   const float to = (last - zero) * scale;
   Layout layout = layoutOfInput(layer);
-  Value value = layer.temp<top::ClipOp>(
-      "limited", layer.in(0, layout), layer.attrs().setFloat("min", from).setFloat("max", to));
+  Value value = layer.temp<top::ClipOp>("limited", layer.in(0, layout),
+                                        layer.attrs().setFloat("min", from).setFloat("max", to));
   auto step = [&]<typename Op>(StringRef suffix, double number) {
     value = layer.temp<Op>(suffix, value, layer.attrs().setFloat("const_val", number));
   };

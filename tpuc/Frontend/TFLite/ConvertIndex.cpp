@@ -49,9 +49,7 @@ void gather(TFLiteLayer &layer) {
                               layer.attrs().setInt("batch_dims", batch));
 }
 
-void gatherNd(TFLiteLayer &layer) {
-  layer.emit<top::GatherNDOp>({layer.in(0), layer.in(1)});
-}
+void gatherNd(TFLiteLayer &layer) { layer.emit<top::GatherNDOp>({layer.in(0), layer.in(1)}); }
 
 /// Inputs: indices, updates, shape. Updates of one place are added.
 void scatterNd(TFLiteLayer &layer) {
@@ -82,8 +80,9 @@ void oneHot(TFLiteLayer &layer) {
   Value values = layer.temp<top::ConcatOp>("values", {row(3, "off"), row(2, "on")},
                                            layer.attrs().setInt("axis", 0));
   Value number = layer.weight("depth", Tensor::of<int64_t>({}, {depth[0]}));
-  layer.emit<top::OneHotOp>({layer.in(0), number, values},
-                            layer.attrs().setInt("axis", layer.options<fb::OneHotOptions>().axis()));
+  layer.emit<top::OneHotOp>(
+      {layer.in(0), number, values},
+      layer.attrs().setInt("axis", layer.options<fb::OneHotOptions>().axis()));
 }
 
 /// The coordinates of elements that are not 0, a row for each.

@@ -55,9 +55,8 @@ void reshape(TFLiteLayer &layer) {
     shape = layer.needInts(1, "shape");
   else if (const auto *stated = layer.options<fb::ReshapeOptions>().new_shape())
     shape.assign(stated->begin(), stated->end());
-  layer.emit<top::ReshapeOp>(
-      {layer.in(0), layer.none()},
-      layer.attrs().setInts("shape", shape).setBool("allowzero", true));
+  layer.emit<top::ReshapeOp>({layer.in(0), layer.none()},
+                             layer.attrs().setInts("shape", shape).setBool("allowzero", true));
 }
 
 void squeeze(TFLiteLayer &layer) {
@@ -133,9 +132,8 @@ void pack(TFLiteLayer &layer) {
 
 void unpack(TFLiteLayer &layer) {
   const Ints dims = layer.shape(0);
-  const int64_t axis =
-      frontend::frontAxis(layer, layer.options<fb::UnpackOptions>().axis(),
-                          static_cast<int64_t>(dims.size()));
+  const int64_t axis = frontend::frontAxis(layer, layer.options<fb::UnpackOptions>().axis(),
+                                           static_cast<int64_t>(dims.size()));
   if (layer.failed())
     return;
   if (dims[static_cast<size_t>(axis)] != layer.numOutputs())
@@ -346,8 +344,7 @@ void stridedSlice(TFLiteLayer &layer) {
   if (!strided.dropped.empty())
     value = layer.temp<top::SqueezeOp>("rest", {value, layer.none()},
                                        layer.attrs().setInts("axes", strided.dropped));
-  layer.emit<top::UnsqueezeOp>({value, layer.none()},
-                               layer.attrs().setInts("axes", strided.added));
+  layer.emit<top::UnsqueezeOp>({value, layer.none()}, layer.attrs().setInts("axes", strided.added));
 }
 
 //===----------------------------------------------------------------------===//
@@ -403,8 +400,7 @@ void mirrorPad(TFLiteLayer &layer) {
   const Ints dims = inOrder(layout, layer.shape(0));
   if (!pads || layer.failed())
     return;
-  const bool symmetric =
-      layer.options<fb::MirrorPadOptions>().mode() == fb::MirrorMode::SYMMETRIC;
+  const bool symmetric = layer.options<fb::MirrorPadOptions>().mode() == fb::MirrorMode::SYMMETRIC;
   const size_t rank = dims.size();
   for (size_t axis = 0; axis < rank; ++axis)
     for (int64_t pad : {(*pads)[axis], (*pads)[axis + rank]})
@@ -412,8 +408,7 @@ void mirrorPad(TFLiteLayer &layer) {
         return layer.fail(fmt::format("mirrors {} elements of {}", pad, dims[axis]),
                           "no more than there are");
   if (!symmetric) {
-    layer.put<top::PadOp>(layout,
-                          {layer.in(0, layout), layer.none(), layer.none(), layer.none()},
+    layer.put<top::PadOp>(layout, {layer.in(0, layout), layer.none(), layer.none(), layer.none()},
                           layer.attrs().setInts("paddings", pads).setString("mode", "reflect"));
     return;
   }
@@ -436,8 +431,8 @@ void mirrorPad(TFLiteLayer &layer) {
       parts.push_back(turned("front", before - 1, INT64_MIN));
     parts.push_back(value);
     if (behind > 0)
-      parts.push_back(turned("back", extent - 1, behind == extent ? INT64_MIN
-                                                                  : extent - 1 - behind));
+      parts.push_back(
+          turned("back", extent - 1, behind == extent ? INT64_MIN : extent - 1 - behind));
     if (parts.size() > 1)
       value = layer.temp<top::ConcatOp>("mirrored", parts,
                                         layer.attrs().setInt("axis", static_cast<int64_t>(axis)));

@@ -91,9 +91,8 @@ void reduceBool(TFLiteLayer &layer, StringRef mode) {
                                           .setInts("axes", reduction.axes)
                                           .setBool("keepdims", reduction.keepDims)
                                           .setString("mode", mode));
-  layer.put<top::CastOp>(
-      reduction.axes.empty() ? reduction.from : reduction.to, bytes,
-      layer.attrs().setType("to", elementType(layer.context(), DataType::Bool)));
+  layer.put<top::CastOp>(reduction.axes.empty() ? reduction.from : reduction.to, bytes,
+                         layer.attrs().setType("to", elementType(layer.context(), DataType::Bool)));
 }
 
 void reduceAny(TFLiteLayer &layer) { reduceBool(layer, "ReduceMax"); }
@@ -118,13 +117,13 @@ void arg(TFLiteLayer &layer, StringRef mode) {
   int64_t axis = frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], rank);
   // The order of what stays is the same in both layouts only where the channels go.
   const bool front = layer.layoutOf({0}) == kFront && axis == rank - 1;
-  SmallVector<Value> made = layer.temps<top::ArgOp>(
-      "place", 2, 1, layer.in(0, front ? kFront : Layout::Source),
-      layer.attrs()
-          .setInt("axis", front ? 1 : axis)
-          .setBool("keepdims", false)
-          .setString("mode", mode)
-          .setBool("select_last_index", false));
+  SmallVector<Value> made =
+      layer.temps<top::ArgOp>("place", 2, 1, layer.in(0, front ? kFront : Layout::Source),
+                              layer.attrs()
+                                  .setInt("axis", front ? 1 : axis)
+                                  .setBool("keepdims", false)
+                                  .setString("mode", mode)
+                                  .setBool("select_last_index", false));
   putIndices(layer, 0, made[0]);
 }
 
@@ -138,13 +137,12 @@ void topK(TFLiteLayer &layer) {
     return;
   if (count.size() != 1 || count[0] < 0)
     return layer.fail("has a k of other than one number", "0 or more");
-  SmallVector<Value> made =
-      layer.temps<top::TopKOp>("largest", 2, 2, {layer.in(0), layer.none()},
-                               layer.attrs()
-                                   .setInt("axis", layer.inputRank(0) - 1)
-                                   .setInt("k", count[0])
-                                   .setBool("largest", true)
-                                   .setBool("sorted", true));
+  SmallVector<Value> made = layer.temps<top::TopKOp>("largest", 2, 2, {layer.in(0), layer.none()},
+                                                     layer.attrs()
+                                                         .setInt("axis", layer.inputRank(0) - 1)
+                                                         .setInt("k", count[0])
+                                                         .setBool("largest", true)
+                                                         .setBool("sorted", true));
   if (layer.wants(0))
     layer.emitAs<top::CopyOp>(0, made[0], layer.attrs());
   if (layer.wants(1))
@@ -159,7 +157,8 @@ void cumsum(TFLiteLayer &layer) {
   layer.emit<top::CumSumOp>(
       {layer.in(0), layer.none()},
       layer.attrs()
-          .setInt("axis", frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], layer.inputRank(0)))
+          .setInt("axis",
+                  frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], layer.inputRank(0)))
           .setBool("exclusive", options.exclusive())
           .setBool("reverse", options.reverse()));
 }

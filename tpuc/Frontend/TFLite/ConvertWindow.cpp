@@ -110,9 +110,9 @@ void depthwiseConv2D(TFLiteLayer &layer) {
   Attrs attributes = windowAttrs(layer, window, true);
   const int64_t channels = (*layer.knownDims(0))[3];
   if (channels < 1 || filter[3] % channels != 0 || filter[0] != 1)
-    return layer.fail(fmt::format("its filter is {} x {} x {} x {}", filter[0], filter[1],
-                                  filter[2], filter[3]),
-                      fmt::format("1 in front, and a multiple of {} channels", channels));
+    return layer.fail(
+        fmt::format("its filter is {} x {} x {} x {}", filter[0], filter[1], filter[2], filter[3]),
+        fmt::format("1 in front, and a multiple of {} channels", channels));
   attributes.setInt("group", channels);
   Value weights = layer.transposed("filter", layer.in(1), {3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
@@ -125,11 +125,11 @@ void conv3D(TFLiteLayer &layer) {
   Ints filter = layer.shape(1);
   if (!checkFilter(layer, filter, 5))
     return;
-  Window window{{filter[0], filter[1], filter[2]},
-                {options.stride_d(), options.stride_h(), options.stride_w()},
-                {options.dilation_d_factor(), options.dilation_h_factor(),
-                 options.dilation_w_factor()},
-                options.padding()};
+  Window window{
+      {filter[0], filter[1], filter[2]},
+      {options.stride_d(), options.stride_h(), options.stride_w()},
+      {options.dilation_d_factor(), options.dilation_h_factor(), options.dilation_w_factor()},
+      options.padding()};
   Attrs attributes = windowAttrs(layer, window, true);
   const int64_t channels = (*layer.knownDims(0))[4];
   if (filter[3] < 1 || channels % filter[3] != 0)
@@ -146,8 +146,8 @@ Ints transposedPads(const Ints &input, const Ints &output, const Window &window)
   Ints begins;
   Ints ends;
   for (size_t axis = 0; axis < window.kernel.size(); ++axis) {
-    int64_t reach =
-        (input[axis] - 1) * window.strides[axis] + (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    int64_t reach = (input[axis] - 1) * window.strides[axis] +
+                    (window.kernel[axis] - 1) * window.dilations[axis] + 1;
     int64_t total = reach - output[axis];
     int64_t begin = window.padding == fb::Padding::SAME ? std::max<int64_t>(total, 0) / 2 : 0;
     begins.push_back(begin);
@@ -170,18 +170,16 @@ void transposeConv(TFLiteLayer &layer) {
   if (filter[3] != input[3] || output[3] != filter[0] || output[0] != input[0])
     return layer.fail("has a filter that does not fit its input and output",
                       "[outputs, height, width, channels]");
-  Window window{{filter[1], filter[2]},
-                {options.stride_h(), options.stride_w()},
-                {1, 1},
-                options.padding()};
+  Window window{
+      {filter[1], filter[2]}, {options.stride_h(), options.stride_w()}, {1, 1}, options.padding()};
   windowAttrs(layer, window, false);
   if (layer.failed())
     return;
-  Attrs attributes = layer.attrs()
-                         .setInts("kernel_shape", window.kernel)
-                         .setInts("strides", window.strides)
-                         .setInts("pads", transposedPads({input[1], input[2]},
-                                                         {output[1], output[2]}, window));
+  Attrs attributes =
+      layer.attrs()
+          .setInts("kernel_shape", window.kernel)
+          .setInts("strides", window.strides)
+          .setInts("pads", transposedPads({input[1], input[2]}, {output[1], output[2]}, window));
   Value weights = layer.transposed("filter", layer.in(1), {3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
                                     {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
@@ -281,8 +279,7 @@ void resize(TFLiteLayer &layer, StringRef mode, bool alignCorners, bool halfPixe
                                                                : "asymmetric");
   if (nearest)
     attributes.setString("nearest_mode", alignCorners || halfPixel ? "round_prefer_ceil" : "floor");
-  layer.put<top::InterpOp>(kFront,
-                           {layer.in(0, kFront), layer.none(), layer.none(), layer.none()},
+  layer.put<top::InterpOp>(kFront, {layer.in(0, kFront), layer.none(), layer.none(), layer.none()},
                            attributes);
 }
 
@@ -311,10 +308,10 @@ std::pair<Layout, int64_t> lastAxis(TFLiteLayer &layer) {
 
 void softmax(TFLiteLayer &layer) {
   auto [layout, axis] = lastAxis(layer);
-  layer.put<top::SoftmaxOp>(
-      layout, layer.in(0, layout),
-      layer.attrs().setInt("axis", axis).setFloat("beta",
-                                                  layer.options<fb::SoftmaxOptions>().beta()));
+  layer.put<top::SoftmaxOp>(layout, layer.in(0, layout),
+                            layer.attrs()
+                                .setInt("axis", axis)
+                                .setFloat("beta", layer.options<fb::SoftmaxOptions>().beta()));
 }
 
 void logSoftmax(TFLiteLayer &layer) {
@@ -336,24 +333,40 @@ void l2Normalization(TFLiteLayer &layer) {
                                                 .setInts("axes", Ints{axis})
                                                 .setBool("keepdims", true)
                                                 .setString("mode", "ReduceSumSquare"));
-  Value limited = layer.temp<top::MaxConstOp>("limited", squares,
-                                              layer.attrs().setFloat("const_val", kLeast));
+  Value limited =
+      layer.temp<top::MaxConstOp>("limited", squares, layer.attrs().setFloat("const_val", kLeast));
   layer.put<top::DivOp>(layout, {input, layer.temp<top::SqrtOp>("norm", limited)});
 }
 
-/// x / (bias + alpha * s)^beta with s over 2 * radius + 1 channels. The dialect divides alpha.
+/// What turns the order of the channels around.
+Attrs turnAttrs(TFLiteLayer &layer) {
+  return layer.attrs()
+      .setInts("offset", Ints{INT64_MAX})
+      .setInts("ends", Ints{INT64_MIN})
+      .setInts("steps", Ints{-1})
+      .setInts("axes", Ints{1});
+}
+
+/// x / (bias + alpha * s)^beta with s over the channels from c - radius to c + radius - 1, as all
+/// kernels of LiteRT have it. The dialect divides alpha, and its windows of even size reach as far
+/// to the other side.
 void localResponseNormalization(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::LocalResponseNormalizationOptions>();
-  if (options.radius() < 0)
-    return layer.fail(fmt::format("has the radius {}", options.radius()), "0 or more");
-  const int64_t size = 2 * static_cast<int64_t>(options.radius()) + 1;
-  layer.put<top::LRNOp>(kFront, layer.in(0, kFront),
-                        layer.attrs()
-                            .setInt("size", size)
-                            .setFloat("alpha", static_cast<double>(options.alpha()) *
-                                                   static_cast<double>(size))
-                            .setFloat("beta", options.beta())
-                            .setFloat("bias", options.bias()));
+  if (options.radius() < 1)
+    return layer.fail(fmt::format("has the radius {}", options.radius()), "1 or more");
+  const int64_t size = 2 * static_cast<int64_t>(options.radius());
+  Value turned = layer.temp<top::SliceOp>(
+      "turned", {layer.in(0, kFront), layer.none(), layer.none(), layer.none(), layer.none()},
+      turnAttrs(layer));
+  Value normal = layer.temp<top::LRNOp>(
+      "normal", turned,
+      layer.attrs()
+          .setInt("size", size)
+          .setFloat("alpha", static_cast<double>(options.alpha()) * static_cast<double>(size))
+          .setFloat("beta", options.beta())
+          .setFloat("bias", options.bias()));
+  layer.put<top::SliceOp>(kFront, {normal, layer.none(), layer.none(), layer.none(), layer.none()},
+                          turnAttrs(layer));
 }
 
 constexpr OpRow kWindowRows[] = {
@@ -365,7 +378,7 @@ constexpr OpRow kWindowRows[] = {
     {BuiltinOperator::FULLY_CONNECTED, 2, 3, fullyConnected, "Reshape, MatMul"},
     {BuiltinOperator::L2_NORMALIZATION, 1, 1, l2Normalization, "Reduce, MaxConst, Sqrt, Div"},
     {BuiltinOperator::L2_POOL_2D, 1, 1, l2Pool2D, "Mul, AvgPool, Sqrt"},
-    {BuiltinOperator::LOCAL_RESPONSE_NORMALIZATION, 1, 1, localResponseNormalization, "LRN"},
+    {BuiltinOperator::LOCAL_RESPONSE_NORMALIZATION, 1, 1, localResponseNormalization, "Slice, LRN"},
     {BuiltinOperator::LOG_SOFTMAX, 1, 1, logSoftmax, "Softmax"},
     {BuiltinOperator::MAX_POOL_2D, 1, 1, pool2D<top::MaxPoolOp>, "MaxPool"},
     {BuiltinOperator::RESIZE_BILINEAR, 2, 2, resizeBilinear, "Interp"},

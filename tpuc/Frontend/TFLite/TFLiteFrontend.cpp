@@ -59,10 +59,9 @@ public:
                             {"arrays", inputs},
                             {"tensors", tensors},
                             {"threads", request.numThreads}};
-    return frontend::runPython({.script = kScript,
-                                .name = "LiteRT",
-                                .package = "the package ai-edge-litert of PyPI"},
-                               std::move(order), request, request.scratch + ".litert");
+    return frontend::runPython(
+        {.script = kScript, .name = "LiteRT", .package = "the package ai-edge-litert of PyPI"},
+        std::move(order), request, request.scratch + ".litert");
   }
 
 private:

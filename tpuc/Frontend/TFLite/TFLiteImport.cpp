@@ -133,8 +133,8 @@ private:
       if (!type)
         return makeError(fmt::format("{}: input '{}'", model.where(), input.name),
                          fmt::format("holds elements of {}", typeName(input.type)), "numbers");
-      frontend::DeclaredInput declared{input.name, *type, Ints(input.dims.begin(), input.dims.end()),
-                                       {}};
+      frontend::DeclaredInput declared{
+          input.name, *type, Ints(input.dims.begin(), input.dims.end()), {}};
       std::ranges::replace(*declared.dims, int64_t(-1), ShapedType::kDynamic);
       Expected<ModelInput> made = binder.bind(declared, index);
       if (!made)

@@ -34,8 +34,7 @@ const void *tpuc::tflite::emptyTable() {
 std::vector<std::string> TFLiteLayer::outputNames(ImportState &state, const NetOp &op) {
   std::vector<std::string> names;
   for (int output : op.outputs)
-    names.push_back(output < 0 ? std::string()
-                               : state.values.nameToMake(output, Layout::Source));
+    names.push_back(output < 0 ? std::string() : state.values.nameToMake(output, Layout::Source));
   return names;
 }
 
@@ -161,8 +160,8 @@ Value TFLiteLayer::putNamed(Layout layout, unsigned index, StringRef name, Value
                             const Attrs &attributes) {
   if (failed() || index >= op.outputs.size() || op.outputs[index] < 0)
     return none();
-  OperationState made(
-      state.module.location({state.values.nameToMake(op.outputs[index], layout)}), name);
+  OperationState made(state.module.location({state.values.nameToMake(op.outputs[index], layout)}),
+                      name);
   made.addOperands(operands);
   made.addAttributes(attributes.list().getAttrs());
   made.addTypes(UnrankedTensorType::get(Float32Type::get(context())));
@@ -208,12 +207,9 @@ void TFLiteLayer::putActivation(Layout layout, fb::ActivationFunction activation
   case ActivationFunction::RELU_N1_TO_1:
     put<top::ClipOp>(layout, value, attrs().setFloat("min", -1.0).setFloat("max", 1.0));
     return;
-  case ActivationFunction::TANH:
-    put<top::TanhOp>(layout, value);
-    return;
   default:
     fail(fmt::format("has the activation {}", static_cast<int>(activation)),
-         "NONE, RELU, RELU6, RELU_N1_TO_1 or TANH");
+         "NONE, RELU, RELU6 or RELU_N1_TO_1");
   }
 }
 
@@ -225,6 +221,12 @@ Value TFLiteLayer::reshaped(StringRef suffix, Value value, ArrayRef<int64_t> dim
   std::optional<Ints> now = LayerBuilder::dims(value);
   if (failed() || (now && ArrayRef(*now) == dims))
     return value;
+  if (std::optional<Tensor> known = top::constantTensor(value);
+      known && !llvm::is_contained(dims, -1)) {
+    const Shape shape(std::span(dims.data(), dims.size()));
+    if (shape.numElements() == known->numElements())
+      return weight(suffix, known->reshaped(shape));
+  }
   return temp<top::ReshapeOp>(suffix, {value, none()}, attrs().setInts("shape", Ints(dims)));
 }
 

@@ -163,11 +163,10 @@ private:
       bool open = signature && signature->size() != 0 && signature->Get(axis) == -1;
       made.dims.push_back(open ? -1 : extent);
       if (signature && signature->size() != 0 && !open && signature->Get(axis) != extent)
-        return makeError(
-            place,
-            fmt::format("has the extent {} in dimension {}, and {} in its signature", extent, axis,
-                        signature->Get(axis)),
-            "-1 or the same number");
+        return makeError(place,
+                         fmt::format("has the extent {} in dimension {}, and {} in its signature",
+                                     extent, axis, signature->Get(axis)),
+                         "-1 or the same number");
     }
     DataType type = dataTypeOf(made.type).value_or(DataType::F64);
     if (Expected<int64_t> sized = checkedNumElements(known, type, place); !sized)
@@ -188,13 +187,12 @@ private:
     const fb::Buffer &buffer = *buffers->Get(table.buffer());
     if (buffer.offset() > 1 && (buffer.offset() > state.bytes.size() ||
                                 buffer.size() > state.bytes.size() - buffer.offset()))
-      return makeError(place,
-                       fmt::format("has its {} bytes at byte {} of the file", buffer.size(),
-                                   buffer.offset()),
-                       fmt::format("bytes before {}, its end", state.bytes.size()));
-    made.isConstant =
-        table.buffer() != 0 &&
-        ((buffer.data() && buffer.data()->size() != 0) || (buffer.offset() > 1 && buffer.size()));
+      return makeError(
+          place,
+          fmt::format("has its {} bytes at byte {} of the file", buffer.size(), buffer.offset()),
+          fmt::format("bytes before {}, its end", state.bytes.size()));
+    made.isConstant = table.buffer() != 0 && ((buffer.data() && buffer.data()->size() != 0) ||
+                                              (buffer.offset() > 1 && buffer.size()));
     // A constant without elements needs no bytes.
     if (made.isConstant && std::ranges::find(made.dims, -1) != made.dims.end())
       return makeError(place, "is a constant of an open shape", "extents of 0 or more");
@@ -206,9 +204,9 @@ private:
     const auto *scales = table.scale();
     const auto *zeroPoints = table.zero_point();
     if (table.details_type() != 0)
-      return makeError(place, fmt::format("is quantized in a way of its own (details {})",
-                                          table.details_type()),
-                       "scales and zero points");
+      return makeError(
+          place, fmt::format("is quantized in a way of its own (details {})", table.details_type()),
+          "scales and zero points");
     const uint32_t count = scales ? scales->size() : 0;
     if (count == 0)
       return {};
@@ -219,8 +217,9 @@ private:
       read.scale.push_back(scale);
     }
     if (zeroPoints && zeroPoints->size() != 0 && zeroPoints->size() != count)
-      return makeError(place, fmt::format("has {} and {}", counted(count, "scale"),
-                                          counted(zeroPoints->size(), "zero point")),
+      return makeError(place,
+                       fmt::format("has {} and {}", counted(count, "scale"),
+                                   counted(zeroPoints->size(), "zero point")),
                        "as many of both");
     read.zeroPoint.assign(count, 0);
     if (zeroPoints && zeroPoints->size() != 0)
@@ -234,9 +233,9 @@ private:
         return makeError(place, fmt::format("is quantized along dimension {}", read.axis),
                          fmt::format("0 to {}", static_cast<int64_t>(made.dims.size()) - 1));
       if (int64_t extent = made.dims[static_cast<size_t>(read.axis)]; extent != count)
-        return makeError(place, fmt::format("has {} along dimension {}", counted(count, "scale"),
-                                            read.axis),
-                         fmt::format("1 or {}, its extent", extent));
+        return makeError(
+            place, fmt::format("has {} along dimension {}", counted(count, "scale"), read.axis),
+            fmt::format("1 or {}, its extent", extent));
     }
     made.quantization = std::move(read);
     return {};
@@ -249,21 +248,21 @@ private:
       const fb::Operator &table = *tables->Get(index);
       std::string place = fmt::format("{}: op {}", state.where, index);
       if (!codes || table.opcode_index() >= codes->size())
-        return makeError(place, fmt::format("names code {}", table.opcode_index()),
-                         fmt::format("less than {}, the number of codes",
-                                     codes ? codes->size() : 0));
+        return makeError(
+            place, fmt::format("names code {}", table.opcode_index()),
+            fmt::format("less than {}, the number of codes", codes ? codes->size() : 0));
       const fb::OperatorCode &code = *codes->Get(table.opcode_index());
       NetOp op;
       op.index = index;
       op.table = &table;
       op.version = code.version();
-      int number = std::max<int>(code.deprecated_builtin_code(),
-                                 static_cast<int>(code.builtin_code()));
+      int number =
+          std::max<int>(code.deprecated_builtin_code(), static_cast<int>(code.builtin_code()));
       op.code = static_cast<fb::BuiltinOperator>(number);
       if (code.custom_code())
         op.custom = code.custom_code()->str();
-      for (auto [from, to] : {std::pair(table.inputs(), &op.inputs),
-                              std::pair(table.outputs(), &op.outputs)})
+      for (auto [from, to] :
+           {std::pair(table.inputs(), &op.inputs), std::pair(table.outputs(), &op.outputs)})
         if (from)
           to->assign(from->begin(), from->end());
       for (const std::vector<int> *list : {&op.inputs, &op.outputs})
@@ -315,10 +314,10 @@ private:
       std::string place = fmt::format("{}: op {} ({})", state.where, op.index, op.type());
       for (int input : op.inputs)
         if (input >= 0 && comes[static_cast<size_t>(input)] && !made[static_cast<size_t>(input)])
-          return makeError(place,
-                           fmt::format("reads '{}', which it or an op behind it makes",
-                                       tensor(input).name),
-                           "ops in the order in which they run");
+          return makeError(
+              place,
+              fmt::format("reads '{}', which it or an op behind it makes", tensor(input).name),
+              "ops in the order in which they run");
       for (int output : op.outputs) {
         if (output < 0)
           continue;

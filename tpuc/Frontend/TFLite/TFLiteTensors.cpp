@@ -72,9 +72,9 @@ Expected<Tensor> tpuc::tflite::tensorOfBytes(std::span<const std::byte> bytes, D
     return makeError(
         place, fmt::format("holds {} bytes", bytes.size()),
         fmt::format("{} for {} elements of {}", wanted, shape.numElements(), dataTypeName(type)));
-  const bool normal =
-      type != DataType::Bool ||
-      std::ranges::all_of(bytes, [](std::byte byte) { return byte <= std::byte(1); });
+  const bool normal = type != DataType::Bool || std::ranges::all_of(bytes, [](std::byte byte) {
+                        return byte <= std::byte(1);
+                      });
   const size_t width = std::max(1U, bitWidth(type) / 8);
   if (normal && reinterpret_cast<uintptr_t>(bytes.data()) % width == 0)
     return Tensor::borrow(type, shape, bytes.data(), std::move(owner));
@@ -187,7 +187,8 @@ private:
     for (uint32_t index = 0; index < order->size(); ++index) {
       int64_t place = order->Get(index);
       if (place < 0 || place >= static_cast<int64_t>(order->size()) ||
-          seen[static_cast<size_t>(place)] || (place >= static_cast<int64_t>(rank)) != (index >= rank))
+          seen[static_cast<size_t>(place)] ||
+          (place >= static_cast<int64_t>(rank)) != (index >= rank))
         return wrong(fmt::format("goes to dimension {} at step {}", place, index));
       seen[static_cast<size_t>(place)] = true;
       traversal.push_back(static_cast<size_t>(place));
@@ -214,9 +215,8 @@ private:
         return wrong("has a sparse step without segments and indices");
       level.segments = std::move(*segments);
       level.indices = std::move(*indices);
-      if (std::ranges::any_of(level.indices, [&](int64_t index) {
-            return index < 0 || index >= level.extent;
-          }))
+      if (std::ranges::any_of(level.indices,
+                              [&](int64_t index) { return index < 0 || index >= level.extent; }))
         return wrong(fmt::format("has an index outside of {} positions", level.extent));
       if (!std::ranges::is_sorted(level.segments) || level.segments.empty() ||
           level.segments.front() != 0 ||

@@ -91,8 +91,8 @@ Expected<Tensor> tpuc::tflite::dequantized(const Tensor &tensor, const Quantizat
       inner *= tensor.shape()[axis];
   for (size_t index = 0; index < from.size(); ++index) {
     const size_t pair = count > 1 ? index / static_cast<size_t>(inner) % count : 0;
-    to[index] = quantization.scale[pair] *
-                static_cast<float>(from[index] - quantization.zeroPoint[pair]);
+    to[index] =
+        quantization.scale[pair] * static_cast<float>(from[index] - quantization.zeroPoint[pair]);
   }
   return made;
 }
@@ -190,9 +190,9 @@ Expected<Value> TFLiteValues::linear(StringRef op, int index, Value value,
   const std::string &base = tensor(index).name;
   Value scale = module.makeWeight(module.freeName(base + "_scale"),
                                   Tensor::of<float>({}, {quantization.scale[0]}));
-  Value zero = module.makeWeight(
-      module.freeName(base + "_zero"),
-      convert(Tensor::of<int64_t>({}, {quantization.zeroPoint[0]}), type));
+  Value zero =
+      module.makeWeight(module.freeName(base + "_zero"),
+                        convert(Tensor::of<int64_t>({}, {quantization.zeroPoint[0]}), type));
   return make(op, name, {value, scale, zero}, Attrs(module.context()));
 }
 
@@ -205,8 +205,7 @@ Expected<void> TFLiteValues::set(int index, Layout layout, Value value) {
   std::string name = tensor(index).name;
   if (layout == Layout::ChannelsFirst)
     name = module.freeName(name + std::string(kFrontSuffix));
-  Expected<Value> stored =
-      linear(top::QuantizeLinearOp::getOperationName(), index, value, name);
+  Expected<Value> stored = linear(top::QuantizeLinearOp::getOperationName(), index, value, name);
   if (!stored)
     return propagate(stored);
   made.stored = *stored;
@@ -231,9 +230,9 @@ Expected<Value> TFLiteValues::makeConstant(int index, Layout layout, bool real) 
     return propagate(elements);
   // Elements of less than a byte have no transposed form.
   if (layout == Layout::ChannelsFirst)
-    elements = permuted(bitWidth(elements->type()) < 8 ? convert(*elements, DataType::I8)
-                                                        : *elements,
-                        frontOrder(static_cast<int64_t>(elements->shape().rank())));
+    elements =
+        permuted(bitWidth(elements->type()) < 8 ? convert(*elements, DataType::I8) : *elements,
+                 frontOrder(static_cast<int64_t>(elements->shape().rank())));
   std::string name = declared.name;
   if (layout == Layout::ChannelsFirst)
     name = module.freeName(name + std::string(kFrontSuffix));

@@ -53,9 +53,7 @@ public:
   /// Tensor `index` is `value`. Integers that stand for numbers are made of it. Errors: as makeOp.
   Expected<void> set(int index, Layout layout, mlir::Value value);
   /// Tensor `index` is `value`, whose elements are those of the source.
-  void setStored(int index, mlir::Value value) {
-    form(index, Layout::Source).stored = value;
-  }
+  void setStored(int index, mlir::Value value) { form(index, Layout::Source).stored = value; }
 
   /// The numbers of tensor `index`; floats where it holds integers that stand for numbers. Errors:
   /// nothing makes it; as TFLiteModel::read.
@@ -82,8 +80,8 @@ private:
   const NetTensor &tensor(int index) const { return model.tensors()[static_cast<size_t>(index)]; }
   bool isQuantized(int index) const;
   Expected<mlir::Value> makeConstant(int index, Layout layout, bool real);
-  Expected<mlir::Value> make(llvm::StringRef op, const std::string &name,
-                             mlir::ValueRange operands, const Attrs &attributes);
+  Expected<mlir::Value> make(llvm::StringRef op, const std::string &name, mlir::ValueRange operands,
+                             const Attrs &attributes);
   Expected<mlir::Value> moved(mlir::Value value, llvm::ArrayRef<int64_t> order,
                               const std::string &name);
   Expected<mlir::Value> linear(llvm::StringRef op, int index, mlir::Value value,
