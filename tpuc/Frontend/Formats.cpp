@@ -16,8 +16,7 @@
 using namespace tpuc;
 
 /// Endings of formats that have no front end yet.
-static constexpr std::array<std::string_view, 5> kLater = {".tflite", ".prototxt", ".pt", ".pth",
-                                                           ".caffemodel"};
+static constexpr std::array<std::string_view, 3> kLater = {".pt", ".pth", ".caffemodel"};
 
 std::string tpuc::knownFormats() {
   std::string known;

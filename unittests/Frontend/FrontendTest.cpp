@@ -158,8 +158,8 @@ TEST_F(FrontendTest, FilesThatNobodyReadsAreRefusedWithWhatThereIs) {
   EXPECT_THAT(known, EndsWith(" or a .toy file"));
   EXPECT_EQ(messageOf(frontendOfName("net.foo")),
             "net.foo: the format '.foo' is not known; " + known);
-  EXPECT_EQ(messageOf(frontendOfName("net.tflite")),
-            "net.tflite: models of the format '.tflite' cannot be read yet; " + known);
+  EXPECT_EQ(messageOf(frontendOfName("net.pt")),
+            "net.pt: models of the format '.pt' cannot be read yet; " + known);
   const std::string path = write("any", "tomatoes");
   EXPECT_EQ(messageOf(frontendOfContents(path)), path + ": a file of another kind; " + known);
   EXPECT_THAT(messageOf(frontendOfContents(folder + "none")), HasSubstr("none: cannot be read"));
