@@ -138,9 +138,11 @@ std::optional<Ints> TFLiteValues::dims(int index) const {
 
 std::string TFLiteValues::nameToMake(int index, Layout layout) {
   std::string name = tensor(index).name;
-  if (layout == Layout::ChannelsFirst)
-    name = module.freeName(name + std::string(kFrontSuffix));
-  return isQuantized(index) ? module.freeName(name + "_real") : name;
+  if (layout == kFront)
+    name += kFrontSuffix;
+  if (isQuantized(index))
+    return module.freeName(name + "_real");
+  return layout == kFront ? module.freeName(name) : name;
 }
 
 Expected<Value> TFLiteValues::make(StringRef op, const std::string &name, ValueRange operands,
