@@ -262,8 +262,7 @@ static bool hasSmallStates(Operation *op) {
 static bool isRoundedOnce(Operation *op) {
   constexpr double kFar = 16, kLeast = 0x1p-8;
   if (!op || !(isProduct(op) ||
-               isa<top::LayerNormOp, top::RMSNormOp, top::InstanceNormOp, top::GroupNormOp,
-                   top::RopeOp, top::AvgPoolOp, top::MaxPoolOp, top::GatherOp>(op)))
+               isa<top::RMSNormOp, top::RopeOp, top::AvgPoolOp, top::MaxPoolOp, top::GatherOp>(op)))
     return false;
   // Computed elements that are moved may be places, which need more bits.
   if (isa<top::GatherOp>(op) && !op->getOperand(0).getDefiningOp<top::WeightOp>())
