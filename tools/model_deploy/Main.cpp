@@ -46,9 +46,9 @@ void printLowering(const ModelDeploySummary &summary) {
     return;
   fmt::print("  floats by need: {}\n", summary.floatsByNeed->text());
   for (const FloatStep &step : summary.floatsByNeed->leftOut)
-    fmt::print("  on integers all the same, since it would cost {:.1f} % of the cycles: {} ({})\n",
-               100 * step.cost, step.layers.size() == 1 ? "'" + step.name + "'" : step.name,
-               step.reason);
+    fmt::print(
+        "  on integers all the same, since it would cost {:.1f} % of the cycles: '{}' ({})\n",
+        100 * step.cost, step.name, step.reason);
 }
 
 void printComparison(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
@@ -251,8 +251,14 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag(
       "--strict_int8", lowering.strict,
       "Integers wherever an op has a form on them. Otherwise layers stay in float whose signal 8 "
-      "bits would lose, at 5 % more cycles at most unless an output would be lost; the summary "
-      "lists them.");
+      "bits would lose; the summary lists them.");
+  cli.option(
+         "--float_budget", options.floatBudget,
+         "By how many percent such layers may lengthen a run, by the chip's timing model, against "
+         "--strict_int8. The most expensive go to integers until that is so, but for those that an "
+         "output would be lost without.")
+      .label("PERCENT")
+      .range(0, 1e6);
   cli.flag("--quant_input", lowering.quantInput,
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,

@@ -139,10 +139,10 @@ std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
     if (!name || name.getValue() == kTailStep)
       continue;
     FloatStep &step = steps[name.str()];
-    if (step.layers.empty())
-      step.reason = needOf(&op);
     step.name = name.str();
     step.layers.push_back(sourceName(&op, names));
+    if (step.reason.empty() || step.layers.back() == step.name)
+      step.reason = needOf(&op);
     step.cost += double(cycles.of(&op) - before.of(&op)) / double(strict.cycles);
     // Casts belong to the step that they lead to or from.
     for (Operation *user : op.getUsers())

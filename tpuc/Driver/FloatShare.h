@@ -16,7 +16,7 @@ namespace tpuc {
 /// Layers that are on floats by need together, or not at all.
 struct FloatStep {
   std::string name;
-  /// Why the first of them is.
+  /// Why the layer is on floats that has the name, else one of them.
   std::string reason;
   std::vector<std::string> layers;
   /// The cycles that its layers take more than on integers, over those of the network on integers.

@@ -99,8 +99,6 @@ private:
   std::vector<OutputFile> files;
 };
 
-/// What floats by need may cost, of the cycles of the network on integers.
-constexpr double kMostFloatCost = 0.05;
 /// Groups by estimate: costs are compared with these at most, whatever --opt says.
 constexpr int kQuickOpt = 1;
 
@@ -579,7 +577,7 @@ Expected<ModelFileReport> ModelDeploy::measure(ModuleOp module) const {
                          .numThreads = options.numThreads});
 }
 
-/// Floats by need may cost at most `kMostFloatCost` of the cycles of integers throughout. The most
+/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout. The most
 /// expensive of them are given up until that is so, but for those that outputs would be lost
 /// without.
 Expected<void> ModelDeploy::keepBudget() {
@@ -604,7 +602,7 @@ Expected<void> ModelDeploy::keepBudget() {
     floatCost = cost;
     const size_t before = leftOut.size();
     for (FloatStep &step : dispensableSteps(*lowered->module, *top.module, *made, *strict)) {
-      if (cost <= kMostFloatCost || !(step.cost > 0))
+      if (100 * cost <= options.floatBudget || !(step.cost > 0))
         break;
       cost -= step.cost;
       llvm::append_range(lowering.onIntegers, step.layers);

@@ -40,6 +40,8 @@ struct ModelDeployOptions {
   /// None: the mode's (defaultTolerance).
   std::optional<Tolerance> tolerance;
   unsigned numThreads = 0;
+  /// What floats by need may cost: percent of the cycles of the network on integers.
+  double floatBudget = 5;
   /// Cut large layers into several, on chips whose code generator leaves that to the user; none
   /// does yet.
   bool opDivide = false;

@@ -69,14 +69,14 @@ double noiseOf(Operation *op, double inputStep, double resultStep) {
 
 } // namespace
 
-llvm::MapVector<Operation *, std::string>
+llvm::MapVector<Operation *, FirstLayer>
 tpuc::firstLayersInFloats(func::FuncOp main,
                           llvm::function_ref<quant::UniformQuantizedType(Value)> typeOf,
                           llvm::function_ref<bool(Operation *)> isInteger) {
   double all = 0;
   for (Operation &op : main.front().without_terminator())
     all += multiplicationsOf(&op);
-  llvm::MapVector<Operation *, std::string> found;
+  llvm::MapVector<Operation *, FirstLayer> found;
   double sofar = 0;
   for (Operation &op : main.front().without_terminator()) {
     // What stands before an op has at least the multiplications of what it is computed by.
@@ -97,10 +97,11 @@ tpuc::firstLayersInFloats(func::FuncOp main,
     for (Operation *maker : makers)
       found.try_emplace(
           maker,
-          maker == &op
-              ? fmt::format("rounding its input adds {:.1f} times the error of rounding its result",
-                            noise)
-              : fmt::format("it is before '{}'", layerName(&op)));
+          FirstLayer{maker == &op ? fmt::format("rounding its input adds {:.1f} times the error of "
+                                                "rounding its result",
+                                                noise)
+                                  : fmt::format("it is before '{}'", layerName(&op)),
+                     &op});
   }
   return found;
 }

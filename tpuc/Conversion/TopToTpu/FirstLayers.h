@@ -26,6 +26,13 @@ inline constexpr double kMostFirstNoise = 4;
 /// has for its channel or the left operand in a row. 0 of other ops.
 double multiplicationsOf(mlir::Operation *op);
 
+/// Why a first layer is on floats.
+struct FirstLayer {
+  std::string reason;
+  /// The first layer that amplifies rounding and that this one is, or is before.
+  mlir::Operation *amplifier = nullptr;
+};
+
 /// The layers at the beginning of a network on integers that need floats, and why.
 ///
 /// A layer with large filter elements, such as edges out of smooth pictures, amplifies the rounding
@@ -40,7 +47,7 @@ double multiplicationsOf(mlir::Operation *op);
 ///
 /// `typeOf` says how a tensor is stored in integers, null if it is not; `isInteger` whether a layer
 /// is on integers and may be on floats.
-llvm::MapVector<mlir::Operation *, std::string>
+llvm::MapVector<mlir::Operation *, FirstLayer>
 firstLayersInFloats(mlir::func::FuncOp main,
                     llvm::function_ref<quant::UniformQuantizedType(mlir::Value)> typeOf,
                     llvm::function_ref<bool(mlir::Operation *)> isInteger);

@@ -201,8 +201,8 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
   for (Operation *seed : seeds)
     follow(seed);
   precede();
-  for (auto &[op, why] : firstLayersInFloats(main, typeOf, isInteger))
-    needs.try_emplace(op, FloatNeed{why, kFirstStep.str(), false});
+  for (auto &[op, first] : firstLayersInFloats(main, typeOf, isInteger))
+    needs.try_emplace(op, FloatNeed{first.reason, layerName(first.amplifier), false});
   return std::move(needs);
 }
 

@@ -25,14 +25,12 @@ inline constexpr llvm::StringLiteral kByNeed = "by need: ";
 
 /// The step to which the layers belong without which an output would be lost.
 inline constexpr llvm::StringLiteral kTailStep = "tail";
-/// The step of the first layers that amplify rounding.
-inline constexpr llvm::StringLiteral kFirstStep = "first layers";
 
 /// What a layer needs floats for.
 struct FloatNeed {
   std::string reason;
-  /// Which layers are on floats together, or not at all: `kTailStep`, `kFirstStep` or the name of
-  /// one layer.
+  /// Which layers are on floats together, or not at all: `kTailStep`, or the name of the layer
+  /// without which none of them were.
   std::string step;
   /// Whether its results are places or made of them, which take more bits than 16-bit floats have.
   bool isPlace = false;
