@@ -59,6 +59,8 @@ private:
   Expected<bool> useFloats();
   Expected<void> lowerAnew();
   Expected<ModelFileReport> measure(ModuleOp module) const;
+  Expected<std::optional<FloatStep>> stepToGiveUp(const ModelFileReport &made,
+                                                  const ModelFileReport &strict) const;
   Expected<void> keepBudget();
   void listCpuLayers(ModuleOp module);
   Expected<void> commit();
@@ -101,6 +103,8 @@ private:
 
 /// Groups by estimate: costs are compared with these at most, whatever --opt says.
 constexpr int kQuickOpt = 1;
+/// How many steps the budget tries to do without before it gives one up.
+constexpr size_t kMostTriedSteps = 8;
 
 constexpr StringLiteral kWeightFile = "module.weight_file";
 
@@ -577,6 +581,36 @@ Expected<ModelFileReport> ModelDeploy::measure(ModuleOp module) const {
                          .numThreads = options.numThreads});
 }
 
+/// The step without which the budget is kept and the most floats stay; where none does it alone,
+/// the one that takes the most cycles. None where all take none. `made` and `strict` are what was
+/// found of the network as it is and on integers.
+Expected<std::optional<FloatStep>> ModelDeploy::stepToGiveUp(const ModelFileReport &made,
+                                                             const ModelFileReport &strict) const {
+  std::vector<FloatStep> steps = dispensableSteps(*lowered->module, *top.module, made, strict);
+  steps.resize(std::min(steps.size(), kMostTriedSteps));
+  std::optional<FloatStep> best;
+  std::pair<bool, int64_t> bestRank;
+  for (FloatStep &step : steps) {
+    LoweringOptions without = lowering;
+    llvm::append_range(without.onIntegers, step.layers);
+    Expected<Network> network = lowerAs(without);
+    if (!network)
+      return propagate(network);
+    Expected<ModelFileReport> report = measure(*network->module);
+    if (!report)
+      return propagate(report);
+    step.cost = double(made.cycles - report->cycles) / double(strict.cycles);
+    const bool fits =
+        100 * double(report->cycles) <= (100 + options.floatBudget) * double(strict.cycles);
+    const std::pair<bool, int64_t> rank = {fits, fits ? report->cycles : -report->cycles};
+    if (step.cost > 0 && (!best || rank > bestRank)) {
+      best = std::move(step);
+      bestRank = rank;
+    }
+  }
+  return best;
+}
+
 /// Floats by need may cost at most `floatBudget` of the cycles of integers throughout. The most
 /// expensive of them are given up until that is so, but for those that outputs would be lost
 /// without.
@@ -598,18 +632,17 @@ Expected<void> ModelDeploy::keepBudget() {
                                          : Expected<ModelFileReport>(*summary.modelFile);
     if (!made)
       return propagate(made);
-    double cost = double(made->cycles) / double(strict->cycles) - 1;
+    const double cost = double(made->cycles) / double(strict->cycles) - 1;
     floatCost = cost;
-    const size_t before = leftOut.size();
-    for (FloatStep &step : dispensableSteps(*lowered->module, *top.module, *made, *strict)) {
-      if (100 * cost <= options.floatBudget || !(step.cost > 0))
-        break;
-      cost -= step.cost;
-      llvm::append_range(lowering.onIntegers, step.layers);
-      leftOut.push_back(std::move(step));
-    }
-    if (leftOut.size() == before)
+    if (100 * cost <= options.floatBudget)
       return {};
+    Expected<std::optional<FloatStep>> step = stepToGiveUp(*made, *strict);
+    if (!step)
+      return propagate(step);
+    if (!*step)
+      return {};
+    llvm::append_range(lowering.onIntegers, (*step)->layers);
+    leftOut.push_back(std::move(**step));
     if (Expected<void> done = lowerAnew(); !done)
       return done;
     summary.modelFile.reset();
