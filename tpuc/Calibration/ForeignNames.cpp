@@ -117,10 +117,77 @@ std::optional<std::string> withoutOp(const std::string &name) {
   return name.substr(0, at);
 }
 
+/// The type of the only result of the op on a line: what stands between its last arrow and its
+/// location. Empty where there are several.
+std::string resultType(std::string_view line) {
+  constexpr std::string_view kArrow = " -> ";
+  const size_t end = line.rfind(kLocation);
+  const size_t arrow = line.substr(0, end).rfind(kArrow);
+  if (arrow == std::string_view::npos)
+    return "";
+  const std::string_view type = trimmed(line.substr(0, end).substr(arrow + kArrow.size()));
+  return type.starts_with('(') ? "" : std::string(type);
+}
+
+constexpr size_t kNone = ~size_t{0};
+
+/// Which entry each tensor has by its name, or kNone.
+std::vector<size_t> entriesByName(const CalibrationTable &table,
+                                  std::span<const ForeignTensor> tensors) {
+  std::unordered_map<std::string, size_t> entries;
+  for (size_t i = 0; i < table.entries.size(); ++i)
+    entries.emplace(table.entries[i].name, i);
+  std::vector<size_t> of;
+  for (const ForeignTensor &tensor : tensors) {
+    auto found = entries.find(tensor.name);
+    if (const std::optional<std::string> plain = withoutOp(tensor.name);
+        found == entries.end() && plain)
+      found = entries.find(*plain);
+    of.push_back(found == entries.end() ? kNone : found->second);
+  }
+  return of;
+}
+
+/// Whether the tensors from `first` to `end` have the types of as many entries from `entry` on.
+bool haveSameTypes(std::span<const ForeignTensor> tensors, size_t first, size_t end,
+                   const CalibrationTable &table, size_t entry,
+                   const std::unordered_map<std::string, std::string> &types) {
+  for (size_t i = first; i < end; ++i) {
+    auto type = types.find(table.entries[entry + i - first].name);
+    if (type == types.end() || tensors[i].type.empty() || type->second != tensors[i].type)
+      return false;
+  }
+  return true;
+}
+
+/// Gives the tensors without an entry those that lie between the same neighbours.
+void addByNeighbours(const CalibrationTable &table, std::span<const ForeignTensor> tensors,
+                     const std::unordered_map<std::string, std::string> &types,
+                     std::vector<size_t> &of) {
+  const std::unordered_set<size_t> named(of.begin(), of.end());
+  for (size_t first = 0; first < of.size(); ++first) {
+    if (of[first] != kNone)
+      continue;
+    size_t end = first;
+    while (end < of.size() && of[end] == kNone)
+      ++end;
+    const size_t entry = first == 0 ? 0 : of[first - 1] + 1;
+    size_t last = entry;
+    while (last < table.entries.size() && !named.contains(last))
+      ++last;
+    const size_t next = end < of.size() ? of[end] : table.entries.size();
+    if (last == next && last - entry == end - first &&
+        haveSameTypes(tensors, first, end, table, entry, types))
+      for (size_t i = first; i < end; ++i)
+        of[i] = entry + i - first;
+    first = end;
+  }
+}
+
 } // namespace
 
-Expected<std::vector<std::string>> tpuc::readForeignNames(std::string_view text,
-                                                          const std::string &path) {
+Expected<std::vector<ForeignTensor>> tpuc::readForeignNames(std::string_view text,
+                                                            const std::string &path) {
   constexpr int kMostAliases = 8;
   Aliases aliases;
   forEachLine(text, [&](std::string_view line) {
@@ -129,7 +196,7 @@ Expected<std::vector<std::string>> tpuc::readForeignNames(std::string_view text,
         line.starts_with('#') && location && end != std::string_view::npos)
       aliases.emplace(line.substr(0, end), *location);
   });
-  std::vector<std::string> names;
+  std::vector<ForeignTensor> tensors;
   std::unordered_set<std::string> seen;
   forEachLine(text, [&](std::string_view line) {
     const std::optional<std::string_view> location = lastLocation(line);
@@ -139,15 +206,15 @@ Expected<std::vector<std::string>> tpuc::readForeignNames(std::string_view text,
     addNames(*location, aliases, kMostAliases, ofOp);
     for (std::string &name : ofOp)
       if (seen.insert(name).second)
-        names.push_back(std::move(name));
+        tensors.push_back({std::move(name), ofOp.size() == 1 ? resultType(line) : ""});
   });
-  if (names.empty())
+  if (tensors.empty())
     return makeError(path, "has no op with a name in its location",
                      "the Top module of a compiler with the dialect of TPU-MLIR");
-  return names;
+  return tensors;
 }
 
-Expected<std::vector<std::string>> tpuc::readForeignNames(const std::string &path) {
+Expected<std::vector<ForeignTensor>> tpuc::readForeignNames(const std::string &path) {
   Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
   if (!file)
     return propagate(file);
@@ -156,36 +223,34 @@ Expected<std::vector<std::string>> tpuc::readForeignNames(const std::string &pat
 }
 
 Expected<std::string> tpuc::renameEntries(CalibrationTable &table,
-                                          std::span<const std::string> names,
+                                          std::span<const ForeignTensor> tensors,
+                                          const std::unordered_map<std::string, std::string> &types,
                                           const std::string &path) {
-  std::unordered_map<std::string, size_t> entries;
-  for (size_t i = 0; i < table.entries.size(); ++i)
-    entries.emplace(table.entries[i].name, i);
+  std::vector<size_t> of = entriesByName(table, tensors);
+  if (std::ranges::any_of(of, [](size_t entry) { return entry != kNone; }))
+    addByNeighbours(table, tensors, types, of);
   std::vector<CalibrationTable::Entry> renamed;
   std::unordered_set<size_t> used;
   std::vector<std::string> missing;
-  for (const std::string &name : names) {
-    auto found = entries.find(name);
-    if (const std::optional<std::string> plain = withoutOp(name); found == entries.end() && plain)
-      found = entries.find(*plain);
-    if (found == entries.end()) {
-      missing.push_back(name);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (of[i] == kNone) {
+      missing.push_back(tensors[i].name);
       continue;
     }
-    used.insert(found->second);
-    renamed.push_back(table.entries[found->second]);
-    renamed.back().name = name;
+    used.insert(of[i]);
+    renamed.push_back(table.entries[of[i]]);
+    renamed.back().name = tensors[i].name;
   }
   if (renamed.empty())
     return makeError(path,
-                     fmt::format("has '{}' and {} more tensors, but none of this network", names[0],
-                                 names.size() - 1),
+                     fmt::format("has '{}' and {} more tensors, but none of this network",
+                                 tensors[0].name, tensors.size() - 1),
                      fmt::format("the same network, with '{}'",
                                  table.entries.empty() ? "" : table.entries[0].name));
   std::string note;
   if (!missing.empty())
     note = fmt::format("there is no line for {} of its {} tensors, such as '{}'", missing.size(),
-                       names.size(), missing[0]);
+                       tensors.size(), missing[0]);
   if (const size_t left = table.entries.size() - used.size(); left > 0)
     note += fmt::format("{}it has no tensor for {} of {} lines, which are left out",
                         note.empty() ? "" : "; ", left, table.entries.size());

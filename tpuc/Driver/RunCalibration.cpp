@@ -9,11 +9,14 @@
 #include "tpuc/Driver/RunCalibration.h"
 #include "tpuc/Calibration/Dataset.h"
 #include "tpuc/Calibration/ForeignNames.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Driver/NetworkInputs.h"
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Npz.h"
 #include "tpuc/Support/RunFiles.h"
+
+#include "llvm/Support/raw_ostream.h"
 
 #include <fmt/format.h>
 #include <mutex>
@@ -137,6 +140,19 @@ static Expected<OutputFile> makeChannels(const RunCalibrationSummary &summary,
   return writer->finish();
 }
 
+/// The types of all tensors by their names, as a module states them.
+static std::unordered_map<std::string, std::string> typesOf(mlir::ModuleOp module) {
+  std::unordered_map<std::string, std::string> types;
+  module.walk([&](mlir::Operation *op) {
+    for (auto [name, result] : llvm::zip(tensorNames(op), op->getResults())) {
+      std::string type;
+      llvm::raw_string_ostream(type) << result.getType();
+      types.emplace(name, std::move(type));
+    }
+  });
+  return types;
+}
+
 Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions &options) {
   if (Expected<void> checked = checkOptions(options); !checked)
     return propagate(checked);
@@ -147,10 +163,10 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
     return propagate(module);
   if (Expected<void> checked = checkIsTop(**module, options.mlir); !checked)
     return propagate(checked);
-  std::vector<std::string> foreign;
+  std::vector<ForeignTensor> foreign;
   if (!options.names.empty()) {
     // A file that cannot be read is told before the work begins.
-    Expected<std::vector<std::string>> read = readForeignNames(options.names);
+    Expected<std::vector<ForeignTensor>> read = readForeignNames(options.names);
     if (!read)
       return propagate(read);
     foreign = std::move(*read);
@@ -190,7 +206,7 @@ Expected<RunCalibrationSummary> tpuc::runCalibration(const RunCalibrationOptions
     summary.note = sampleNote.text;
   CalibrationTable table = makeTable(summary, options.calibration.numBins);
   if (!foreign.empty()) {
-    Expected<std::string> note = renameEntries(table, foreign, options.names);
+    Expected<std::string> note = renameEntries(table, foreign, typesOf(**module), options.names);
     if (!note)
       return propagate(note);
     if (!note->empty())

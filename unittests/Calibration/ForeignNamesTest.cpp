@@ -37,7 +37,11 @@ module @net attributes {module.chip = "ALL"} {
 TEST(ForeignNamesTest, ReadsTheNamesOfOps) {
   const auto names = readForeignNames(kModule, "net.mlir");
   ASSERT_TRUE(names) << names.error().message();
-  EXPECT_THAT(*names, ElementsAre("images", "122_Conv", "s0_Split", "s1_Split", "a \"b\"\\c_Add"));
+  using testing::FieldsAre;
+  EXPECT_THAT(*names,
+              ElementsAre(FieldsAre("images", "tensor<1xf32>"),
+                          FieldsAre("122_Conv", "tensor<1xf32>"), FieldsAre("s0_Split", ""),
+                          FieldsAre("s1_Split", ""), FieldsAre("a \"b\"\\c_Add", "tensor<1xf32>")));
 }
 
 TEST(ForeignNamesTest, RefusesWhatHasNone) {
@@ -58,8 +62,9 @@ TEST(ForeignNamesTest, RenamesEntries) {
                    {"s1", 3, -3, 3},
                    {"x_Relu", 4, 0, 4},
                    {"x", 5, 0, 5}};
-  const std::vector<std::string> names = {"images", "122_Conv", "s1_Split", "x_Relu", "z_Add"};
-  const Expected<std::string> note = renameEntries(table, names, "net.mlir");
+  const std::vector<ForeignTensor> names = {
+      {"images", ""}, {"122_Conv", ""}, {"s1_Split", ""}, {"x_Relu", ""}, {"z_Add", ""}};
+  const Expected<std::string> note = renameEntries(table, names, {}, "net.mlir");
   ASSERT_TRUE(note) << note.error().message();
   EXPECT_EQ(*note, "there is no line for 1 of its 5 tensors, such as 'z_Add'; it has no tensor for "
                    "1 of 5 lines, which are left out");
@@ -70,10 +75,47 @@ TEST(ForeignNamesTest, RenamesEntries) {
   EXPECT_EQ(table.entries[3].threshold, 4);
 }
 
+TEST(ForeignNamesTest, FindsTensorsByTheirNeighboursAndTypes) {
+  const auto tableOf = [] {
+    CalibrationTable table;
+    table.entries = {{"x", 1, -1, 1},     {"norm0", 2, -2, 2}, {"norm1", 3, -3, 3}, {"a", 4, -4, 4},
+                     {"norm2", 5, -5, 5}, {"b", 6, -6, 6},     {"norm3", 7, -7, 7}};
+    return table;
+  };
+  const std::unordered_map<std::string, std::string> types = {{"norm0", "tensor<1x8xf32>"},
+                                                              {"norm1", "tensor<1x4xf32>"},
+                                                              {"norm2", "tensor<1x2xf32>"},
+                                                              {"norm3", "tensor<1x9xf32>"}};
+  // Two between x and a, one of another type between a and b, one at the end.
+  const std::vector<ForeignTensor> tensors = {
+      {"x", "tensor<1x3xf32>"},      {"c0_Conv", "tensor<1x8xf32>"}, {"c1_Conv", "tensor<1x4xf32>"},
+      {"a_Relu", "tensor<1x4xf32>"}, {"c2_Conv", "tensor<1x6xf32>"}, {"b_Relu", "tensor<1x6xf32>"},
+      {"c3_Conv", "tensor<1x9xf32>"}};
+  CalibrationTable table = tableOf();
+  const Expected<std::string> note = renameEntries(table, tensors, types, "n");
+  ASSERT_TRUE(note) << note.error().message();
+  EXPECT_EQ(*note, "there is no line for 1 of its 7 tensors, such as 'c2_Conv'; it has no tensor "
+                   "for 1 of 7 lines, which are left out");
+  ASSERT_EQ(table.entries.size(), 6u);
+  EXPECT_EQ(table.entries[1].name, "c0_Conv");
+  EXPECT_EQ(table.entries[1].threshold, 2);
+  EXPECT_EQ(table.entries[2].name, "c1_Conv");
+  EXPECT_EQ(table.entries[2].threshold, 3);
+  EXPECT_EQ(table.entries[5].name, "c3_Conv");
+  EXPECT_EQ(table.entries[5].threshold, 7);
+  // One tensor more than entries between the same neighbours: none of them is found.
+  std::vector<ForeignTensor> more = tensors;
+  more.insert(more.begin() + 2, {"p_Pad", "tensor<1x8xf32>"});
+  table = tableOf();
+  ASSERT_TRUE(renameEntries(table, more, types, "n"));
+  EXPECT_EQ(table.entries.size(), 4u);
+}
+
 TEST(ForeignNamesTest, RefusesAnotherNetwork) {
   CalibrationTable table;
   table.entries = {{"a", 1, -1, 1}};
-  const Expected<std::string> note = renameEntries(table, std::vector<std::string>{"b_Conv"}, "n");
+  const Expected<std::string> note =
+      renameEntries(table, std::vector<ForeignTensor>{{"b_Conv", ""}}, {}, "n");
   ASSERT_FALSE(note);
   EXPECT_EQ(note.error().message(),
             "n: has 'b_Conv' and 0 more tensors, but none of this network; expected the same "
