@@ -17,10 +17,12 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
@@ -284,6 +286,14 @@ QuantScheme StoragePlan::floatsFor(Operation *op) const {
   return hasScheme(target, schemes::kF32) ? schemes::kF32 : schemes::kBF16;
 }
 
+/// Whether a value is a sum of products of integers as a float: it counts steps, and a scale that
+/// follows makes them numbers of the network.
+static bool countsSteps(Value value) {
+  auto cast = value.getDefiningOp<top::CastOp>();
+  return cast && isa_and_nonnull<top::ConvIntegerOp, top::MatMulIntegerOp>(
+                     cast->getOperand(0).getDefiningOp());
+}
+
 Decision StoragePlan::decideFloat(Operation *op, const QuantScheme &wanted) {
   const bool isF16 = wanted.activation == DataType::F16;
   if (wanted.activation == DataType::F32)
@@ -294,6 +304,8 @@ Decision StoragePlan::decideFloat(Operation *op, const QuantScheme &wanted) {
     return {schemes::kF32, "it is exact enough in f32 only"};
   if (isF16 && hasHugeConstant(op))
     return {schemes::kF32, "a constant is beyond the range of f16"};
+  if (isF16 && llvm::any_of(op->getOperands(), countsSteps))
+    return {schemes::kF32, "sums of integers may leave the range of f16"};
   if (isF16 && options.avoidF16Overflow) {
     const auto isHuge = [](Value value) {
       std::optional<quant::FloatRange> range = rangeOf(value);
