@@ -11,9 +11,9 @@
 //   MatMul(Softmax(c * MatMul(q, Permute(k)) + mask), v)
 //
 // The factor c may be in front of the product, on one side or split on both, and a factor of the
-// softmax. A mask is added, or chosen by a constant condition. Weights may be 0 where the mask is
-// -inf for all keys, as in ONNX's definition. Keys and values may be repeated for several heads of
-// queries.
+// softmax. Masks are added, or chosen by a condition. Weights may be 0 where the mask is -inf for
+// all keys, as in ONNX's definition. Keys and values may be repeated for several heads of queries.
+// Samples and heads may be one dimension, and stand apart where a mask is added; windows, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,12 +61,18 @@ struct Mask {
   Value condition;
   bool isInverted = false;
   double otherwise = 0;
+  /// Those of the scores where it is added.
+  Dims scores = {};
+
+  Value tensor() const { return added ? added : condition; }
 };
 
 struct Attention {
   Scores scores;
-  Mask mask;
+  SmallVector<Mask, 2> masks;
   Value value;
+  /// Those of the scores in the op: samples and heads are apart.
+  Dims dims = {};
 };
 
 } // namespace
@@ -124,19 +130,52 @@ static std::optional<Scores> takeScores(Interior &interior, Value value) {
   return scores;
 }
 
-/// Scores and what is added to them; `interior` is that of the attempt that succeeds.
-static std::optional<Attention> takeMasked(Interior &interior, Value value) {
-  Interior before = interior;
+/// The lowest number of f32: the larger one of it and a finite score is that score.
+static constexpr double kLowest = -3.4028234663852886e38;
+
+/// `value` under other dimensions in front of its rows, or limited to finite numbers; null if it is
+/// something else.
+static Value takeSame(Interior &interior, Value value) {
+  if (Operation *reshape = value.getDefiningOp(); isReshape(reshape)) {
+    std::optional<Dims> to = dimsOf(value);
+    std::optional<Dims> from = dimsOf(reshape->getOperand(0));
+    bool keepsRows = to && from && to->size() >= 2 && from->size() >= 2 &&
+                     ArrayRef(*to).take_back(2) == ArrayRef(*from).take_back(2);
+    return keepsRows && interior.takeOp(reshape) ? reshape->getOperand(0) : Value();
+  }
+  if (std::optional<WithScalar> limit = interior.takeMaximum(value))
+    return limit->scalar <= kLowest ? limit->tensor : Value();
+  return {};
+}
+
+/// A condition, or that of which it repeats dimensions.
+static Value beforeRepeats(Value condition) {
+  auto expand = condition.getDefiningOp<ExpandOp>();
+  return expand && dimsOf(expand.getInput()) ? expand.getInput() : condition;
+}
+
+/// Scores and what is added to them, at most `steps` ops behind them; `interior` is that of the
+/// attempt that succeeds.
+static std::optional<Attention> takeMasked(Interior &interior, Value value, unsigned steps = 6) {
+  const Interior before = interior;
   if (std::optional<Scores> scores = takeScores(interior, value))
     return Attention{*scores, {}, {}};
-  auto attempt = [&](Value masked, const Mask &mask) -> std::optional<Attention> {
+  interior = before;
+  if (steps == 0)
+    return std::nullopt;
+  if (Value same = takeSame(interior, value))
+    return takeMasked(interior, same, steps - 1);
+  std::optional<Dims> dims = dimsOf(value);
+  auto attempt = [&](Value masked, Mask mask) -> std::optional<Attention> {
     interior = before;
-    if (!interior.takeOp(value.getDefiningOp()))
+    if (!dims || dimsOf(masked) != dims || !interior.takeOp(value.getDefiningOp()))
       return std::nullopt;
-    std::optional<Scores> scores = takeScores(interior, masked);
-    if (!scores || dimsOf(value) != std::optional(scores->dims))
+    std::optional<Attention> found = takeMasked(interior, masked, steps - 1);
+    if (!found)
       return std::nullopt;
-    return Attention{*scores, mask, {}};
+    mask.scores = *dims;
+    found->masks.push_back(mask);
+    return found;
   };
   if (auto sum = value.getDefiningOp<AddOp>(); sum && sum.getInputs().size() == 2)
     for (unsigned index : {0, 1})
@@ -147,7 +186,7 @@ static std::optional<Attention> takeMasked(Interior &interior, Value value) {
       std::optional<double> otherwise = constantScalar(isInverted ? where.getX() : where.getY());
       if (!otherwise)
         continue;
-      Mask mask{{}, where.getCond(), isInverted, *otherwise};
+      Mask mask{{}, beforeRepeats(where.getCond()), isInverted, *otherwise};
       if (auto found = attempt(isInverted ? where.getY() : where.getX(), mask))
         return found;
     }
@@ -278,16 +317,105 @@ static std::optional<Doubles> numbersOf(const Mask &mask, int64_t keys) {
   return numbers;
 }
 
-/// Whether the mask has one element for each key: the op takes the keys behind the last one for
-/// hidden.
-static bool doesMaskFit(const Attention &found) {
-  Value mask = found.mask.added ? found.mask.added : found.mask.condition;
-  if (!mask)
+/// Beside a number below this, any score of f32 is nothing: their sum is the number.
+static constexpr double kAbsorbs = -1e30;
+
+/// Whether a mask is numbers, or can become such, with one element for each key: the op takes the
+/// keys behind the last one for hidden. `isOnly`: nothing else is added.
+static bool doesMaskFit(const Mask &mask, bool isOnly) {
+  std::optional<Dims> dims = dimsOf(mask.tensor());
+  if (!dims || dims->empty() || dims->size() > mask.scores.size() ||
+      dims->back() == ShapedType::kDynamic || dims->back() != mask.scores.back())
+    return false;
+  if (mask.added)
+    return isF32(mask.added);
+  if (numbersOf(mask, mask.scores.back()))
     return true;
-  std::optional<Dims> dims = dimsOf(mask);
-  return dims && !dims->empty() && dims->size() <= found.scores.dims.size() &&
-         dims->back() != kDynamic && dims->back() == found.scores.dims.back() &&
-         (found.mask.condition || isF32(mask));
+  return isOnly && mask.otherwise <= kAbsorbs && !constantTensor(mask.condition);
+}
+
+/// How many of the first dimensions are samples, and those behind them heads.
+static std::optional<size_t> samplesOf(ArrayRef<int64_t> front, int64_t samples, int64_t heads) {
+  int64_t product = 1;
+  for (size_t count = 0; count <= front.size(); ++count) {
+    if (product == samples && ShapedType::getNumElements(front.drop_front(count)) == heads)
+      return count;
+    if (count < front.size())
+      product *= front[count];
+  }
+  return std::nullopt;
+}
+
+/// The dimensions of a mask over scores [B, H, Q, K]; none where it is not repeated for all samples
+/// or heads alike.
+static std::optional<Dims> maskDims(const Mask &mask, const Dims &scores) {
+  Dims dims = *dimsOf(mask.tensor());
+  if (mask.scores == scores)
+    return dims;
+  while (dims.size() < mask.scores.size())
+    dims.insert(dims.begin(), 1);
+  const ArrayRef<int64_t> rows = ArrayRef(dims).take_back(2);
+  const ArrayRef<int64_t> own = ArrayRef(dims).drop_back(2);
+  const ArrayRef<int64_t> front = ArrayRef(mask.scores).drop_back(2);
+  if (llvm::all_of(own, [](int64_t extent) { return extent == 1; }))
+    return Dims{1, 1, rows[0], rows[1]};
+  if (own == front)
+    return Dims{scores[0], scores[1], rows[0], rows[1]};
+  std::optional<size_t> samples = samplesOf(front, scores[0], scores[1]);
+  if (!samples)
+    return std::nullopt;
+  Dims made;
+  for (bool isHead : {false, true}) {
+    auto part = [&](ArrayRef<int64_t> all) {
+      return isHead ? all.drop_front(*samples) : all.take_front(*samples);
+    };
+    const int64_t number = ShapedType::getNumElements(part(own));
+    if (number != 1 && number != ShapedType::getNumElements(part(front)))
+      return std::nullopt;
+    made.push_back(number);
+  }
+  made.append({rows[0], rows[1]});
+  return made;
+}
+
+/// The tensor [B, H, rows, size] that `value` [B * H, rows, size] was reshaped from; null if it is
+/// another.
+static Value beforeJoining(Value value) {
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  std::optional<Dims> to = dimsOf(value);
+  std::optional<Dims> from = reshape ? dimsOf(reshape.getInput()) : std::nullopt;
+  if (!from || from->size() != 4 || to->size() != 3 || from->front() < 0 ||
+      (*from)[0] * (*from)[1] != (*to)[0] ||
+      ArrayRef(*from).take_back(2) != ArrayRef(*to).take_back(2))
+    return {};
+  return reshape.getInput();
+}
+
+/// Those [B, H, Q, K] of the scores in the op, where samples and heads are apart or joined.
+static Dims scoresApart(const Attention &found) {
+  Dims dims = found.scores.dims;
+  if (dims.size() != 3 || ShapedType::isDynamicShape(dims))
+    return dims;
+  for (const Mask &mask : found.masks)
+    if (mask.scores.size() == 4 && mask.scores[0] * mask.scores[1] == dims[0])
+      return mask.scores;
+  Value query = beforeJoining(found.scores.query);
+  Value value = beforeJoining(found.value);
+  if (!query || !value || !beforeJoining(found.scores.key.tensor) ||
+      ArrayRef(*dimsOf(query)).take_front(2) != ArrayRef(*dimsOf(value)).take_front(2))
+    return dims;
+  return {(*dimsOf(query))[0], (*dimsOf(query))[1], dims[1], dims[2]};
+}
+
+/// Whether all masks are such that the op can add them.
+static bool doMasksFit(const Attention &found) {
+  return llvm::all_of(found.masks, [&](const Mask &mask) {
+    if (!doesMaskFit(mask, found.masks.size() == 1))
+      return false;
+    const bool isSame = mask.scores == found.dims;
+    return isSame || (!ShapedType::isDynamicShape(mask.scores) && found.dims.size() == 4 &&
+                      !ShapedType::isDynamicShape(found.dims) && maskDims(mask, found.dims));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,19 +446,55 @@ static Value unsqueezed(PatternRewriter &rewriter, Location loc, Value value,
                                       none, rewriter.getI64ArrayAttr(axes));
 }
 
+/// What one mask adds, as numbers that broadcast to the scores of the op.
+static Value makeNumbers(PatternRewriter &rewriter, Operation *op, const Attention &found,
+                         const Mask &mask, StringRef suffix) {
+  auto named = [&](StringRef what) { return locWith(rewriter, op, (suffix + what).str()); };
+  Value numbers = mask.added;
+  if (!numbers) {
+    if (std::optional<Doubles> chosen = numbersOf(mask, mask.scores.back())) {
+      numbers = makeWeight(rewriter, op, suffix, *dimsOf(mask.condition), *chosen);
+    } else {
+      Value zero = makeWeight(rewriter, op, (suffix + "_zero").str(), {1}, {0});
+      Value hidden = makeWeight(rewriter, op, (suffix + "_hidden").str(), {1}, {mask.otherwise});
+      numbers = rewriter.create<WhereOp>(
+          named(""), RankedTensorType::get(*dimsOf(mask.condition), rewriter.getF32Type()),
+          mask.condition, mask.isInverted ? hidden : zero, mask.isInverted ? zero : hidden);
+    }
+  }
+  if (mask.scores != found.dims)
+    return reshaped(rewriter, named("_4d"), numbers, *maskDims(mask, found.dims));
+  return numbers;
+}
+
+/// What all masks add.
 static Value makeMask(PatternRewriter &rewriter, Operation *op, const Attention &found,
                       Value none) {
-  Value mask = found.mask.added;
-  if (found.mask.condition) {
-    std::optional<Doubles> numbers = numbersOf(found.mask, found.scores.dims.back());
-    mask = makeWeight(rewriter, op, "_mask", *dimsOf(found.mask.condition), *numbers);
+  Value sum;
+  for (auto [index, mask] : llvm::enumerate(found.masks)) {
+    const std::string suffix = index == 0 ? "_mask" : "_mask" + std::to_string(index);
+    Value numbers = makeNumbers(rewriter, op, found, mask, suffix);
+    if (!sum) {
+      sum = numbers;
+      continue;
+    }
+    const Dims a = *dimsOf(sum);
+    const Dims b = *dimsOf(numbers);
+    Dims dims(std::max(a.size(), b.size()), 1);
+    for (size_t back = 1; back <= dims.size(); ++back)
+      for (const Dims &each : {a, b})
+        if (back <= each.size())
+          dims[dims.size() - back] = std::max(dims[dims.size() - back], each[each.size() - back]);
+    sum = rewriter.create<AddOp>(locWith(rewriter, op, suffix + "_sum"),
+                                 RankedTensorType::get(dims, rewriter.getF32Type()),
+                                 ValueRange{sum, numbers});
   }
-  if (!mask)
+  if (!sum)
     return none;
   // One of three dimensions counts the samples, which are not the heads.
-  bool hasSamples = found.scores.dims.size() == 3 && dimsOf(mask)->size() == 3;
-  return unsqueezed(rewriter, locWith(rewriter, op, "_mask_4d"), mask,
-                    hasSamples ? Dims{1} : Dims{}, none);
+  bool hasSamples = found.dims.size() == 3 && dimsOf(sum)->size() == 3;
+  return unsqueezed(rewriter, locWith(rewriter, op, "_mask_4d"), sum, hasSamples ? Dims{1} : Dims{},
+                    none);
 }
 
 static Value makeKey(PatternRewriter &rewriter, Operation *op, const Permuted &key) {
@@ -355,41 +519,54 @@ static LogicalResult toAttention(MatMulOp op, PatternRewriter &rewriter) {
   if (axis != -1 && axis != static_cast<int64_t>(dims->size()) - 1)
     return failure();
   std::optional<Attention> found = takeMasked(interior, softmax.getInput());
-  if (!found || (hiddenBy && hiddenBy != found->mask.added))
+  if (!found || (hiddenBy && (found->masks.size() != 1 || hiddenBy != found->masks[0].added)))
     return failure();
   found->value = op.getRight();
   takeRepeats(interior, *found);
   if (!interior.isClosed())
     return failure();
+  found->dims = scoresApart(*found);
   // The softmax multiplies the mask too.
   double beta = softmax.getBeta().convertToDouble();
-  bool isMasked = found->mask.added || found->mask.condition;
   found->scores.scale *= beta;
-  if ((isMasked && beta != 1) || !(found->scores.scale > 0) || !doHeadsFit(*found) ||
-      !doesMaskFit(*found) ||
-      (found->mask.condition && !numbersOf(found->mask, found->scores.dims.back())))
+  if ((!found->masks.empty() && beta != 1) || !(found->scores.scale > 0) || !doHeadsFit(*found) ||
+      !doMasksFit(*found))
     return failure();
 
   Value none = makeNone(rewriter, op.getLoc());
-  Dims axes = missingAxes(dims->size());
-  auto operand = [&](Value value, StringRef suffix) {
-    return unsqueezed(rewriter, locWith(rewriter, op, suffix), value, axes, none);
+  // Samples and heads that were joined are apart in the op.
+  const bool isJoined = found->dims.size() != found->scores.dims.size();
+  Dims axes = isJoined ? Dims{} : missingAxes(found->dims.size());
+  auto operand = [&](Value value, StringRef suffix) -> Value {
+    if (!isJoined)
+      return unsqueezed(rewriter, locWith(rewriter, op, suffix), value, axes, none);
+    const Dims all = *dimsOf(value);
+    Value apart = beforeJoining(value);
+    if (apart && ArrayRef(*dimsOf(apart)).take_front(2) == ArrayRef(found->dims).take_front(2))
+      return apart;
+    return reshaped(rewriter, locWith(rewriter, op, suffix), value,
+                    {found->dims[0], found->dims[1], all[1], all[2]});
   };
   Value query = operand(found->scores.query, "_query_4d");
   Value key = operand(makeKey(rewriter, op, found->scores.key), "_key_4d");
   Value value = operand(found->value, "_value_4d");
   Value mask = makeMask(rewriter, op, *found, none);
   Dims result = *dimsOf(op.getOutput());
+  if (isJoined)
+    result = {found->dims[0], found->dims[1], result[1], result[2]};
   for (int64_t each : axes)
     result.insert(result.begin() + each, 1);
   Type noneType = rewriter.getNoneType();
   auto attention = rewriter.create<ScaleDotProductAttentionOp>(
-      axes.empty() ? op.getLoc() : locWith(rewriter, op, "_4d"),
+      axes.empty() && !isJoined ? op.getLoc() : locWith(rewriter, op, "_4d"),
       TypeRange{RankedTensorType::get(result, elementTypeOf(op.getOutput())), noneType, noneType,
                 noneType},
       ValueRange{query, key, value, mask, none, none, none},
       ArrayRef{rewriter.getNamedAttr("scale", rewriter.getF64FloatAttr(found->scores.scale))});
-  if (axes.empty())
+  if (isJoined)
+    rewriter.replaceOp(
+        op, reshaped(rewriter, op.getLoc(), attention.getOutput(), *dimsOf(op.getOutput())));
+  else if (axes.empty())
     rewriter.replaceOp(op, attention.getOutput());
   else
     rewriter.replaceOpWithNewOp<SqueezeOp>(op, op.getType(), attention.getOutput(), none,

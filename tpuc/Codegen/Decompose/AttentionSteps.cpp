@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Decompose/AttentionMasks.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
-#include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
@@ -33,8 +33,6 @@ enum Operand : unsigned { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLe
 enum Result : unsigned { kOutput, kPresentKey, kPresentValue, kScores };
 /// Which of the scores are a result.
 enum ScoresMode : uint64_t { kProduct, kCapped, kBiased, kSoftmax };
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The most negative number of a type.
 double lowestOf(DataType type) {
@@ -224,13 +222,16 @@ private:
   Value masked(Value scores) {
     bool mayHideAll = false;
     if (isPresent(kMask)) {
-      scores = maker.makeLike<tpu::AddOp>("masked", {scores, mask(scores)});
-      mayHideAll = true;
+      const Value numbers = maskNumbers(maker, op, scoreElement);
+      scores = maker.makeLike<tpu::AddOp>("masked", {scores, numbers});
+      mayHideAll = mayHideRows(numbers);
     }
-    const std::optional<Tensor> places = hiddenPlaces(mayHideAll);
-    if (places)
+    if (const std::optional<Tensor> places = hiddenPlaces(op)) {
       scores =
           maker.makeLike<tpu::AddOp>("biased", {scores, maker.weight(*places, "places", scores)});
+      // Together they may hide what neither does.
+      mayHideAll |= isPresent(kMask) || hidesRows(*places);
+    }
     expose(kBiased, scores);
     if (!mayHideAll)
       return scores;
@@ -249,56 +250,6 @@ private:
         maker.make(tpu::CompareConstOp::getOperationName(), "is_seen",
                    Type(OpMaker::typeOf(most).clone(builder.getI1Type())), most, comparison);
     return maker.converted(isSeen, OpMaker::typeOf(scores).getElementType(), "sees");
-  }
-
-  /// The mask as numbers to add to `scores`, for all keys.
-  Value mask(Value scores) {
-    Value mask = op.getMask();
-    if (storageDataType(mask.getType()) == DataType::Bool) {
-      const auto number = [&](float chosen, StringRef what) {
-        return maker.weight(Tensor::of<float>(Shape({1}), std::array{chosen}), what, scores);
-      };
-      mask = maker.make(tpu::WhereOp::getOperationName(), "mask",
-                        Type(OpMaker::typeOf(mask).clone(scoreElement)),
-                        {mask, number(0, "visible"), number(-HUGE_VALF, "hidden")}, {});
-    } else {
-      mask = maker.converted(mask, scoreElement, "mask");
-    }
-    SmallVector<int64_t> dims(OpMaker::dimsOf(mask));
-    if (dims.back() == columns)
-      return mask;
-    // Keys behind the end of the mask are hidden.
-    SmallVector<int64_t> paddings(2 * dims.size());
-    paddings.back() = columns - dims.back();
-    dims.back() = columns;
-    NamedAttrList attributes;
-    attributes.set("paddings", builder.getI64ArrayAttr(paddings));
-    attributes.set("val", builder.getF64FloatAttr(-kInfinity));
-    const Value no = maker.none();
-    return maker.make<tpu::PadOp>("mask_of_all", dims, {mask, no, no, no}, attributes);
-  }
-
-  /// 0, or -inf where a key is hidden from a query by their places: [Q, T]; none if nothing is.
-  std::optional<Tensor> hiddenPlaces(bool &hidesAll) {
-    const auto left = static_cast<int64_t>(op.getLeftWindow());
-    const auto right = static_cast<int64_t>(op.getRightWindow());
-    if (!op.getIsCausal() && left < 0 && right < 0)
-      return std::nullopt;
-    const int64_t first = isPresent(kPastKey) ? OpMaker::dimsOf(op->getOperand(kPastKey))[2] : 0;
-    Tensor places(DataType::F32, Shape({rows, columns}));
-    const auto numbers = places.mutableData<float>();
-    for (int64_t i = 0; i < rows; ++i) {
-      const int64_t place = first + i;
-      bool seesNone = true;
-      for (int64_t j = 0; j < columns; ++j) {
-        const bool hides = (op.getIsCausal() && j > place) || (left >= 0 && j < place - left) ||
-                           (right >= 0 && j > place + right);
-        numbers[static_cast<size_t>(i * columns + j)] = hides ? -HUGE_VALF : 0;
-        seesNone &= hides;
-      }
-      hidesAll |= seesNone;
-    }
-    return places;
   }
 
   /// Gives the users of the scores those of this stage, if they want them.

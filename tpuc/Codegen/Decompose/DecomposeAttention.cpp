@@ -7,10 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Decompose/AttentionMasks.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Codegen/Tile/Tiling.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
@@ -30,90 +32,152 @@ using namespace tpuc::codegen;
 
 namespace {
 
-/// Whether an attention on stored integers is one of the plain form: [B, H, rows, D] with as many
-/// heads for keys as for queries, nothing hidden, nothing kept.
-bool isPlain(tpu::ScaleDotProductAttentionOp op) {
-  for (Value operand : op->getOperands().drop_front(3))
-    if (!isa<NoneType>(operand.getType()))
-      return false;
-  for (Value result : op->getResults().drop_front())
-    if (!isa<NoneType>(result.getType()))
-      return false;
-  for (Value operand : op->getOperands().take_front(3))
-    if (const RankedTensorType type = staticType(operand); !type || type.getRank() != 4)
-      return false;
-  const auto headsOf = [&](unsigned index) {
-    return cast<RankedTensorType>(op->getOperand(index).getType()).getShape()[1];
-  };
-  return headsOf(0) == headsOf(1) && headsOf(0) == headsOf(2) && !op.getIsCausal() &&
-         static_cast<int64_t>(op.getLeftWindow()) < 0 &&
-         static_cast<int64_t>(op.getRightWindow()) < 0 && op.getSoftcap().convertToDouble() == 0 &&
-         op.getSoftmaxType().value_or(Float32Type::get(op.getContext())).isF32();
+/// A constant [a, b, c, w] as [A, B, C, w], repeated where an extent was 1.
+Tensor expandedConstant(const Tensor &tensor, ArrayRef<int64_t> dims) {
+  Tensor made(tensor.type(), Shape(std::span(dims.data(), dims.size())));
+  const auto row = static_cast<size_t>(byteSize(tensor.type(), dims[3]));
+  const Shape &from = tensor.shape();
+  const auto at = [&](size_t axis, int64_t index) { return from[axis] == 1 ? 0 : index; };
+  for (int64_t i = 0; i < dims[0] * dims[1] * dims[2]; ++i) {
+    const int64_t source =
+        (at(0, i / (dims[1] * dims[2])) * from[1] + at(1, i / dims[2] % dims[1])) * from[2] +
+        at(2, i % dims[2]);
+    std::ranges::copy(tensor.rawBytes().subspan(static_cast<size_t>(source) * row, row),
+                      made.mutableBytes().subspan(static_cast<size_t>(i) * row).begin());
+  }
+  return made;
 }
 
-/// Attention on stored integers [B, H, T, D] as that of B * H samples of one head, in rows:
-/// products and a softmax would round in other steps.
-class RowsOfIntegers {
+/// Attention on heads [B, H, rows, D] as that of B * H samples of one head, in rows; heads of
+/// queries that share one of keys follow each other as rows of one sample.
+class HeadsAsSamples {
 public:
-  explicit RowsOfIntegers(tpu::ScaleDotProductAttentionOp op) : op(op), builder(op) {}
+  HeadsAsSamples(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, AttentionBiases &biases)
+      : maker(maker), op(op), biases(biases), sizes(attentionSizes(op)) {}
 
-  void run() {
-    none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
-    constexpr StringLiteral kNames[] = {"query_rows", "key_rows", "value_rows"};
-    SmallVector<Value> operands(op->getOperands());
-    for (auto [operand, what] : llvm::zip(operands, kNames))
-      operand = reshaped(operand, rowsOf(cast<RankedTensorType>(operand.getType())), name(what));
+  /// Leaves everything as it was where the chip does not compute that.
+  bool run() {
+    if (!doHeadsFit())
+      return false;
+    const Value numbers = biases.of(maker, op);
+    std::optional<Value> repeated = numbers ? ofSamples(numbers) : Value();
+    if (!repeated)
+      return false;
+    OpBuilder &builder = maker.builder;
+    const double width = OpMaker::dimsOf(op.getQuery())[3];
     auto rows = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
-    rows->setOperands(operands);
-    const double width = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
+    constexpr StringLiteral kNames[] = {"query_rows", "key_rows", "value_rows"};
+    for (auto [index, what] : llvm::enumerate(kNames)) {
+      const Value operand = op->getOperand(static_cast<unsigned>(index));
+      rows->setOperand(static_cast<unsigned>(index),
+                       maker.reshaped(operand, rowsOf(operand), what));
+    }
+    rows->moveBefore(op);
     rows->setAttr("scale", builder.getF64FloatAttr(op.getScale() ? op.getScale()->convertToDouble()
                                                                  : 1 / std::sqrt(width)));
     for (const char *heads : {"q_num_heads", "kv_num_heads"})
       rows->setAttr(heads, builder.getI64IntegerAttr(1));
-    const auto type = cast<RankedTensorType>(op->getResult(0).getType());
-    rows->getResult(0).setType(rowsOf(type));
-    rows->setLoc(name("rows"));
-    op->getResult(0).replaceAllUsesWith(reshaped(rows->getResult(0), type, op.getLoc()));
-    op->erase();
+    addBiases(rows, *repeated);
+    const Value result = op->getResult(0);
+    rows->getResult(0).setType(OpMaker::typeOf(result).clone(rowsOf(result)));
+    rows->setLoc(NameLoc::get(builder.getStringAttr(tensorNames(op)[0] + "_rows")));
+    if (!isFitting(rows, maker.backend))
+      return false;
+    maker.replace(0, maker.reshaped(rows->getResult(0), OpMaker::dimsOf(result), "shaped"));
+    return true;
   }
 
 private:
-  static RankedTensorType rowsOf(RankedTensorType type) {
-    const ArrayRef<int64_t> dims = type.getShape();
-    return type.clone({dims[0] * dims[1], dims[2], dims[3]});
-  }
-  Location name(StringRef what) {
-    return NameLoc::get(builder.getStringAttr(tensorNames(op)[0] + "_" + what.str()));
-  }
-  Value reshaped(Value value, RankedTensorType type, Location loc) {
-    OperationState state(loc, tpu::ReshapeOp::getOperationName(), {value, none}, TypeRange(type));
-    state.addAttribute("shape", builder.getI64ArrayAttr(type.getShape()));
-    return builder.create(state)->getResult(0);
+  bool doHeadsFit() {
+    for (Value operand : op->getOperands().take_front(3))
+      if (OpMaker::dimsOf(operand).size() != 4)
+        return false;
+    return sizes.heads % sizes.keyHeads == 0;
   }
 
+  /// The dimensions of heads as rows of samples.
+  SmallVector<int64_t> rowsOf(Value heads) {
+    const ArrayRef<int64_t> dims = OpMaker::dimsOf(heads);
+    return {sizes.samples * sizes.keyHeads, dims[1] / sizes.keyHeads * dims[2], dims[3]};
+  }
+
+  /// Numbers [B or 1, H or 1, Q or 1, T] for each of the samples, or for all; none where these
+  /// would be too many.
+  std::optional<Value> ofSamples(Value numbers) {
+    SmallVector<int64_t> dims(OpMaker::dimsOf(numbers));
+    while (dims.size() < 4)
+      dims.insert(dims.begin(), 1);
+    const int64_t shared = sizes.heads / sizes.keyHeads;
+    const bool isForAll = dims[0] == 1 && dims[1] == 1;
+    if (isForAll && (shared == 1 || dims[2] == 1))
+      return numbers;
+    // Rows of heads that share keys follow each other, unless all are equal.
+    const bool isByRow = shared > 1 && (dims[1] > 1 || dims[2] > 1);
+    SmallVector<int64_t> wanted = {isForAll ? 1 : sizes.samples, sizes.heads,
+                                   isByRow ? sizes.rows : dims[2], sizes.keys};
+    if (isForAll)
+      wanted[1] = shared;
+    else if (!isByRow && dims[1] == 1)
+      wanted[1] = sizes.keyHeads;
+    constexpr int64_t kMost = 1 << 22;
+    if (dims != wanted && ShapedType::getNumElements(wanted) > kMost)
+      return std::nullopt;
+    const Value all = expanded(maker.reshaped(numbers, dims, "mask_4d"), wanted);
+    return maker.reshaped(all,
+                          {isForAll ? 1 : sizes.samples * sizes.keyHeads, 1,
+                           isByRow ? shared * sizes.rows : wanted[2], sizes.keys},
+                          "mask_rows");
+  }
+
+  Value expanded(Value value, ArrayRef<int64_t> dims) {
+    if (OpMaker::dimsOf(value) == dims)
+      return value;
+    if (std::optional<Tensor> constant = OpMaker::constantOf(value))
+      return maker.weight(expandedConstant(*constant, dims), "mask_of_all");
+    NamedAttrList attributes;
+    attributes.set("shape", maker.builder.getI64ArrayAttr(dims));
+    return maker.make<tpu::ExpandOp>("mask_of_all", dims, {value, maker.none()}, attributes);
+  }
+
+  OpMaker &maker;
   tpu::ScaleDotProductAttentionOp op;
-  OpBuilder builder;
-  Value none;
+  AttentionBiases &biases;
+  AttentionSizes sizes;
 };
+
+/// Attention on rows of all heads, with numbers that hide keys; false where the chip does not
+/// compute that.
+bool takeBiases(OpMaker &maker, tpu::ScaleDotProductAttentionOp op, AttentionBiases &biases) {
+  auto made = cast<tpu::ScaleDotProductAttentionOp>(maker.builder.clone(*op));
+  addBiases(made, biases.of(maker, op));
+  made->moveBefore(op);
+  if (!isFitting(made, maker.backend))
+    return false;
+  maker.replace(0, made->getResult(0));
+  return true;
+}
 
 struct DecomposeAttentionPass : codegen::impl::DecomposeAttentionBase<DecomposeAttentionPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    AttentionBiases biases;
     const auto wants = [](tpu::ScaleDotProductAttentionOp op, const Backend &backend) {
-      return !backend.placeOf(op) && (isPlain(op) || !tpu::hasIntegerFusion(op));
+      return !fittingPlaceOf(op, backend);
     };
-    const auto decompose = [](tpu::ScaleDotProductAttentionOp op,
-                              const Backend &backend) -> Expected<void> {
+    const auto decompose = [&](tpu::ScaleDotProductAttentionOp op,
+                               const Backend &backend) -> Expected<void> {
       OpMaker maker(op, backend);
-      if (tpu::hasIntegerFusion(op))
-        RowsOfIntegers(op).run();
-      else if (decomposeAttention(maker))
+      const bool isOnRows =
+          isAttentionAlone(op) && (op.getQNumHeads() ? takeBiases(maker, op, biases)
+                                                     : HeadsAsSamples(maker, op, biases).run());
+      if (isOnRows || (!tpu::hasIntegerFusion(op) && decomposeAttention(maker)))
         op->erase();
       return {};
     };
     if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), wants, decompose)))
-      signalPassFailure();
+      return signalPassFailure();
+    biases.eraseUnused();
   }
 };
 

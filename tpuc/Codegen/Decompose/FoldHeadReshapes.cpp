@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Decompose/AttentionMasks.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
@@ -17,8 +18,6 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
-
-#include "llvm/ADT/SetVector.h"
 
 namespace tpuc::codegen {
 #define GEN_PASS_DEF_FOLDHEADRESHAPES
@@ -40,52 +39,100 @@ bool hasOrder(tpu::PermuteOp op, ArrayRef<int64_t> order) {
   return ArrayRef<int64_t>(top::toInts(op.getOrder())) == order;
 }
 
-/// Rows, and which of their columns: part `part` of `parts` of equal width. Behind them stands a
-/// cast, or not.
+/// Rows, and which of their columns: `width` from `begin` on. Behind them stands a cast, or not.
 struct Rows {
   Value tensor;
-  int64_t part = 0, parts = 1;
+  int64_t begin = 0, width = 0;
   tpu::CastOp cast;
 };
 
-/// The rows [B, T, parts * H * D] of `dims` [B, T, (parts,) H, D].
-Value reshapedRows(Value value, ArrayRef<int64_t> dims) {
+/// Where the part begins that `value` is of what a split along `axis` divides; none for others.
+struct Picked {
+  Value from;
+  int64_t begin = 0;
+};
+std::optional<Picked> splitPart(Value value, int64_t axis) {
+  auto split = value.getDefiningOp<tpu::SplitOp>();
+  const RankedTensorType from = split ? staticType(split.getInput()) : RankedTensorType();
+  if (!from)
+    return std::nullopt;
+  const int64_t along = split.getAxis() < 0 ? split.getAxis() + from.getRank() : split.getAxis();
+  if (along != axis)
+    return std::nullopt;
+  Picked picked{split.getInput()};
+  for (Value part : split.getOutputs()) {
+    if (part == value)
+      return picked;
+    if (!staticType(part))
+      return std::nullopt;
+    picked.begin += staticType(part).getDimSize(static_cast<unsigned>(axis));
+  }
+  return std::nullopt;
+}
+
+/// The same of a slice without steps.
+std::optional<Picked> slicePart(Value value, int64_t axis) {
+  auto slice = value.getDefiningOp<tpu::SliceOp>();
+  const RankedTensorType from = slice ? staticType(slice.getInput()) : RankedTensorType();
+  if (!from)
+    return std::nullopt;
+  const auto offsets = top::intsOf(slice.getOffset(), slice.getOffsetTensor());
+  const auto axes = top::intsOf(slice.getAxes(), slice.getAxesTensor());
+  const auto steps = top::intsOf(slice.getSteps(), slice.getStepsTensor());
+  if (!offsets || offsets->size() != 1 || (!axes && axis != 0) ||
+      (axes && axes->front() != axis && axes->front() != axis - from.getRank()) ||
+      (steps && steps->front() != 1))
+    return std::nullopt;
+  const int64_t offset = offsets->front();
+  return Picked{slice.getInput(),
+                offset < 0 ? offset + from.getDimSize(static_cast<unsigned>(axis)) : offset};
+}
+
+/// The part along dimension `axis` of `from`, of extent 1, that `value` is without that dimension:
+/// by a gather, or by a slice or split whose dimension is dropped.
+std::optional<Picked> pickedPart(Value value, int64_t axis) {
+  if (auto gather = value.getDefiningOp<tpu::GatherOp>()) {
+    const auto indices = top::constantInts(gather.getIndices());
+    const RankedTensorType from = staticType(gather.getInput());
+    if (static_cast<int64_t>(gather.getAxis()) != axis || !indices || indices->size() != 1 || !from)
+      return std::nullopt;
+    const int64_t index = indices->front();
+    return Picked{gather.getInput(),
+                  index < 0 ? index + from.getDimSize(static_cast<unsigned>(axis)) : index};
+  }
+  Operation *squeeze = value.getDefiningOp();
+  if (!isa_and_nonnull<tpu::SqueezeOp, tpu::ReshapeOp>(squeeze))
+    return std::nullopt;
+  const Value one = squeeze->getOperand(0);
+  std::optional<Picked> picked = splitPart(one, axis);
+  if (!picked)
+    picked = slicePart(one, axis);
+  const RankedTensorType type = staticType(one);
+  if (!picked || !type || type.getRank() <= axis ||
+      type.getDimSize(static_cast<unsigned>(axis)) != 1)
+    return std::nullopt;
+  SmallVector<int64_t> dims(type.getShape());
+  dims.erase(dims.begin() + axis);
+  return staticType(value).getShape() == ArrayRef(dims) ? picked : std::nullopt;
+}
+
+/// The rows [B, T, parts * H * D] of `dims` [B, T, (parts,) H, D], of which only part `part`
+/// counts.
+std::optional<Rows> reshapedRows(Value value, ArrayRef<int64_t> dims, int64_t part = 0) {
   auto reshape = value.getDefiningOp<tpu::ReshapeOp>();
   const RankedTensorType rows = reshape ? staticType(reshape.getInput()) : RankedTensorType();
   const RankedTensorType split = reshape ? staticType(value) : RankedTensorType();
   if (!rows || !split || rows.getRank() != 3 || split.getShape() != dims ||
       rows.getShape()[0] != dims[0] || rows.getShape()[1] != dims[1])
-    return {};
-  return reshape.getInput();
-}
-
-/// One of the parts along the first dimension of `from`.
-struct Picked {
-  Value from;
-  int64_t index = 0;
-};
-
-/// The part that `value` is, by a gather or a slice whose first dimension is dropped.
-std::optional<Picked> pickedPart(Value value) {
-  if (auto gather = value.getDefiningOp<tpu::GatherOp>()) {
-    const auto indices = top::constantInts(gather.getIndices());
-    if (gather.getAxis() != 0 || !indices || indices->size() != 1)
-      return std::nullopt;
-    return Picked{gather.getInput(), indices->front()};
+    return std::nullopt;
+  const int64_t width = dims[dims.size() - 2] * dims.back();
+  Rows found{.tensor = reshape.getInput(), .begin = part * width, .width = width, .cast = {}};
+  // Rows may be parts of longer ones.
+  if (std::optional<Picked> longer = splitPart(found.tensor, 2)) {
+    found.tensor = longer->from;
+    found.begin += longer->begin;
   }
-  auto squeeze = value.getDefiningOp<tpu::SqueezeOp>();
-  auto slice = squeeze ? squeeze.getInput().getDefiningOp<tpu::SliceOp>() : tpu::SliceOp();
-  const RankedTensorType from = slice ? staticType(slice.getInput()) : RankedTensorType();
-  const RankedTensorType one = slice ? staticType(slice.getOutput()) : RankedTensorType();
-  if (!from || !one || one.getRank() < 2 || one.getShape()[0] != 1 ||
-      one.getShape().drop_front() != from.getShape().drop_front() ||
-      staticType(value).getShape() != one.getShape().drop_front())
-    return std::nullopt;
-  const auto offsets = top::intsOf(slice.getOffset(), slice.getOffsetTensor());
-  const auto axes = top::intsOf(slice.getAxes(), slice.getAxesTensor());
-  if (!offsets || offsets->size() != 1 || (axes && axes->front() != 0))
-    return std::nullopt;
-  return Picked{slice.getInput(), offsets->front()};
+  return found;
 }
 
 /// The rows of `heads` [B, H, T, D].
@@ -100,20 +147,27 @@ std::optional<Rows> rowsOf(Value heads) {
   const ArrayRef<int64_t> dims = staticType(heads).getShape();
   if (auto permute = heads.getDefiningOp<tpu::PermuteOp>();
       permute && hasOrder(permute, {0, 2, 1, 3})) {
-    Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], dims[1], dims[3]});
-    return rows ? std::optional(Rows{.tensor = rows, .cast = {}}) : std::nullopt;
+    const Value split = permute.getInput();
+    const int64_t batch = dims[0], rows = dims[2], number = dims[1], width = dims[3];
+    if (std::optional<Rows> found = reshapedRows(split, {batch, rows, number, width}))
+      return found;
+    const std::optional<Picked> picked = pickedPart(split, 2);
+    const RankedTensorType all = picked ? staticType(picked->from) : RankedTensorType();
+    if (!all || all.getRank() != 5)
+      return std::nullopt;
+    return reshapedRows(picked->from, {batch, rows, all.getDimSize(2), number, width},
+                        picked->begin);
   }
-  const std::optional<Picked> picked = pickedPart(heads);
+  const std::optional<Picked> picked = pickedPart(heads, 0);
   auto permute = picked ? picked->from.getDefiningOp<tpu::PermuteOp>() : tpu::PermuteOp();
   const RankedTensorType all = permute ? staticType(permute.getOutput()) : RankedTensorType();
   if (!all || !hasOrder(permute, {2, 0, 3, 1, 4}))
     return std::nullopt;
   const int64_t parts = all.getShape()[0];
-  const int64_t part = picked->index < 0 ? picked->index + parts : picked->index;
-  Value rows = reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]});
-  if (!rows || part < 0 || part >= parts)
+  if (picked->begin < 0 || picked->begin >= parts)
     return std::nullopt;
-  return Rows{rows, part, parts, {}};
+  return reshapedRows(permute.getInput(), {dims[0], dims[2], parts, dims[1], dims[3]},
+                      picked->begin);
 }
 
 /// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], and the
@@ -145,25 +199,10 @@ std::optional<Rejoined> rejoined(Value value) {
   return found;
 }
 
-/// Erases an op that nothing reads, and those that only it read.
-void eraseUnused(Operation *op) {
-  llvm::SetVector<Operation *> unused;
-  unused.insert(op);
-  while (!unused.empty()) {
-    Operation *next = unused.pop_back_val();
-    if (!next->use_empty() || isa<top::InputOp>(next))
-      continue;
-    for (Value operand : next->getOperands())
-      if (Operation *producer = operand.getDefiningOp())
-        unused.insert(producer);
-    next->erase();
-  }
-}
-
 class RowsRewriter {
 public:
-  RowsRewriter(tpu::ScaleDotProductAttentionOp op, const Backend &backend)
-      : op(op), backend(backend), builder(op) {}
+  RowsRewriter(tpu::ScaleDotProductAttentionOp op, const Backend &backend, AttentionBiases &biases)
+      : op(op), backend(backend), builder(op), biases(biases) {}
 
   /// Leaves everything as it was where the forms do not fit.
   void run();
@@ -179,21 +218,21 @@ private:
   tpu::ScaleDotProductAttentionOp op;
   const Backend &backend;
   OpBuilder builder;
+  AttentionBiases &biases;
 };
 
 /// Those columns of the rows, named after the heads that they are.
 Value RowsRewriter::columns(Rows rows, Value heads) {
-  if (rows.parts == 1)
-    return rows.tensor;
   const RankedTensorType type = staticType(rows.tensor);
-  const int64_t width = type.getShape()[2] / rows.parts;
+  if (rows.width == type.getShape()[2])
+    return rows.tensor;
   Value none = builder.create<top::NoneOp>(op.getLoc(), builder.getNoneType());
   OperationState state(name(heads, "_rows"), tpu::SliceOp::getOperationName(),
                        {rows.tensor, none, none, none, none},
-                       type.clone({type.getShape()[0], type.getShape()[1], width}));
+                       type.clone({type.getShape()[0], type.getShape()[1], rows.width}));
   state.addAttribute("axes", builder.getI64ArrayAttr({2}));
-  state.addAttribute("offset", builder.getI64ArrayAttr({rows.part * width}));
-  state.addAttribute("ends", builder.getI64ArrayAttr({(rows.part + 1) * width}));
+  state.addAttribute("offset", builder.getI64ArrayAttr({rows.begin}));
+  state.addAttribute("ends", builder.getI64ArrayAttr({rows.begin + rows.width}));
   state.addAttribute("steps", builder.getI64ArrayAttr({1}));
   return builder.create(state)->getResult(0);
 }
@@ -233,13 +272,13 @@ void RowsRewriter::run() {
   const RankedTensorType joined = staticType(output->rows.getOutput());
   auto made = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
   made->setOperands(operands);
+  OpMaker maker(op, backend);
+  addBiases(made, biases.of(maker, op));
   made->setAttr("q_num_heads", headsOf(0));
   made->setAttr("kv_num_heads", headsOf(1));
   made->getResult(0).setType(withElements(joined, op->getResult(0)));
-  if (!backend.placeOf(made)) {
-    eraseUnused(made);
+  if (!isFitting(made, backend))
     return;
-  }
   Value result = made->getResult(0);
   if (output->cast) {
     made->setLoc(name(op->getResult(0), "_rows"));
@@ -257,17 +296,18 @@ struct FoldHeadReshapesPass : codegen::impl::FoldHeadReshapesBase<FoldHeadReshap
   using Base::Base;
 
   void runOnOperation() override {
+    AttentionBiases biases;
     const auto hasHeads = [](tpu::ScaleDotProductAttentionOp op, const Backend &) {
-      const RankedTensorType type = staticType(op->getOperand(0));
-      return type && type.getRank() == 4;
+      return !op.getQNumHeads() && isAttentionAlone(op);
     };
-    const auto takeRows = [](tpu::ScaleDotProductAttentionOp op,
-                             const Backend &backend) -> Expected<void> {
-      RowsRewriter(op, backend).run();
+    const auto takeRows = [&](tpu::ScaleDotProductAttentionOp op,
+                              const Backend &backend) -> Expected<void> {
+      RowsRewriter(op, backend, biases).run();
       return {};
     };
     if (failed(rewriteOps<tpu::ScaleDotProductAttentionOp>(getOperation(), hasHeads, takeRows)))
-      signalPassFailure();
+      return signalPassFailure();
+    biases.eraseUnused();
   }
 };
 

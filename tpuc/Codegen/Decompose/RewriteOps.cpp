@@ -10,10 +10,25 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
+
+void codegen::eraseUnused(Operation *op) {
+  llvm::SetVector<Operation *> unused;
+  unused.insert(op);
+  while (!unused.empty()) {
+    Operation *next = unused.pop_back_val();
+    if (!next->use_empty() || isa<top::InputOp>(next))
+      continue;
+    for (Value operand : next->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        unused.insert(producer);
+    next->erase();
+  }
+}
 
 void codegen::replaceWeight(OpOperand &use, const Tensor &tensor, StringRef suffix) {
   auto weight = use.get().getDefiningOp<top::WeightOp>();

@@ -43,6 +43,9 @@ mlir::LogicalResult rewriteOps(mlir::ModuleOp module, Wants wants, Rewrite rewri
   return mlir::success();
 }
 
+/// Erases an op that nothing reads, and those that only it read; inputs of the network stay.
+void eraseUnused(mlir::Operation *op);
+
 /// Reads `tensor` in the place of the weight that `use` reads, which is erased where nothing else
 /// reads it. The new one has the old one's element type, and its name with `suffix` behind it.
 void replaceWeight(mlir::OpOperand &use, const Tensor &tensor, llvm::StringRef suffix);

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/TileModels.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -249,6 +250,29 @@ Expected<TileModel> tiling::columnTileModel(tpu::SliceOp op) {
   return model;
 }
 
+/// Of a mask [B or 1, heads or 1, rows or 1, keys] the matrices in their order, those of a sample
+/// where it has some of its own.
+static Expected<OperandModel> maskModel(tpu::ScaleDotProductAttentionOp op,
+                                        const AxisExtents &result) {
+  SmallVector<int64_t> dims(dimsOf(op.getMask()));
+  const auto isNumber =
+      storageDataType(op.getMask().getType()) == storageDataType(op.getQuery().getType());
+  if (!isNumber || dims.back() != dimsOf(op.getKey())[1])
+    return makeError("", "a mask of another type or of fewer keys",
+                     "numbers of the type of the queries for all keys");
+  while (dims.size() < 4)
+    dims.insert(dims.begin(), 1);
+  OperandModel mask{.isPresent = true, .extents = {dims[0] * dims[1], dims[2], 1, 1, dims[3]}};
+  mask.maps[kAxisW] = kWhole;
+  if (dims[2] == 1)
+    mask.maps[kAxisC] = kWhole;
+  if (dims[0] == 1 && result[kAxisN] > 1)
+    mask.maps[kAxisN] = kWhole;
+  else if (dims[1] > 1)
+    mask.maps[kAxisN] = {.kind = AxisMap::Window, .stride = dims[1], .window = dims[1]};
+  return mask;
+}
+
 /// Rows of queries with all heads side by side, each of which needs all keys and values.
 Expected<TileModel> tiling::attentionModel(tpu::ScaleDotProductAttentionOp op) {
   if (!op.getQNumHeads())
@@ -264,9 +288,16 @@ Expected<TileModel> tiling::attentionModel(tpu::ScaleDotProductAttentionOp op) {
       rows.maps[kAxisC] = kWhole;
     model.operands.push_back(rows);
   }
-  for (Value operand : op->getOperands().drop_front(3)) {
+  model.operands.emplace_back();
+  if (!isAbsent(op.getMask())) {
+    Expected<OperandModel> mask = maskModel(op, model.result);
+    if (!mask)
+      return propagate(mask);
+    model.operands.back() = *mask;
+  }
+  for (Value operand : op->getOperands().drop_front(4)) {
     if (!isAbsent(operand))
-      return makeError("", "masks, lengths or what is kept", "attention alone");
+      return makeError("", "lengths or what is kept", "attention alone");
     model.operands.emplace_back();
   }
   return model;

@@ -8,9 +8,13 @@
 
 #include "tpuc/Target/BM1684X/Kernels/Attention.h"
 #include "tpuc/Interpreter/Kernels/Attention.h"
+#include "tpuc/Support/Convert.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
+#include <limits>
 
 using namespace tpuc;
 using namespace tpuc::bm1684x;
@@ -22,12 +26,45 @@ struct AttentionCase {
   int64_t samples, rows, keys, heads, keyHeads, width, valueWidth;
 };
 
+/// A mask [samples, heads, rows, keys] of numbers, each of the first three 1 or as in the case.
+/// Some are -inf, and all of the rows that `hides` names.
+Tensor maskOf(DataType type, const Shape &shape, int64_t hides) {
+  Tensor numbers = randomNumbers(DataType::F32, shape, 4, -3, 3);
+  const int64_t keys = shape[3];
+  const auto all = numbers.mutableData<float>();
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i % 5 == 0 || static_cast<int64_t>(i) / keys % 7 == hides)
+      all[i] = -std::numeric_limits<float>::infinity();
+  return convert(numbers, type);
+}
+
+/// The mask as the kernel reads it: the same rows in every lane where it is for all queries.
+AttentionMask loadMask(Bench &bench, const Tensor &mask) {
+  const Shape &dims = mask.shape();
+  AttentionMask made{.numbers = {}, .isForAllRows = dims[2] == 1, .heads = dims[1]};
+  const int64_t matrices = dims[0] * dims[1];
+  if (!made.isForAllRows) {
+    made.numbers = bench.load(mask.reshaped({matrices, dims[2], 1, dims[3]}));
+    return made;
+  }
+  Tensor lanes(mask.type(), Shape({matrices, kLanes, 1, dims[3]}));
+  const size_t row = mask.byteSize() / static_cast<size_t>(matrices);
+  for (int64_t matrix = 0; matrix < matrices; ++matrix)
+    for (int64_t lane = 0; lane < kLanes; ++lane)
+      std::ranges::copy(
+          mask.rawBytes().subspan(static_cast<size_t>(matrix) * row, row),
+          lanes.mutableBytes().subspan(static_cast<size_t>(matrix * kLanes + lane) * row).begin());
+  made.numbers = bench.load(lanes);
+  return made;
+}
+
 /// Rows [n,rows,1,w] as the interpreter has them.
 Tensor asRows(const Tensor &tensor) {
   return tensor.reshaped({tensor.shape()[0], tensor.shape()[1], tensor.shape()[3]});
 }
 
-void expectAttention(const AttentionCase &c, DataType type) {
+void expectAttention(const AttentionCase &c, DataType type,
+                     const std::optional<Tensor> &mask = std::nullopt) {
   SCOPED_TRACE(dataTypeName(type));
   Tensor query = randomNumbers(type, {c.samples, c.rows, 1, c.heads * c.width}, 1, -2, 2);
   Tensor key = randomNumbers(type, {c.samples, c.keys, 1, c.keyHeads * c.width}, 2, -2, 2);
@@ -41,6 +78,8 @@ void expectAttention(const AttentionCase &c, DataType type) {
   attention.heads = c.heads;
   attention.keyHeads = c.keyHeads;
   attention.scale = 0.25;
+  if (mask)
+    attention.mask = loadMask(bench, *mask);
   attention.scratch = bench.scratch(attentionScratch(attention));
   expectOk(emitAttention(bench.builder, attention));
   GlobalTensor stored = bench.store(attention.output);
@@ -54,8 +93,8 @@ void expectAttention(const AttentionCase &c, DataType type) {
   params.queryHeads = c.heads;
   params.keyHeads = c.keyHeads;
   params.scale = attention.scale;
-  kernels::attention({&rows, &keys, &values, nullptr, nullptr, nullptr, nullptr}, params,
-                     {&wanted, nullptr, nullptr, nullptr}, threads);
+  kernels::attention({&rows, &keys, &values, mask ? &*mask : nullptr, nullptr, nullptr, nullptr},
+                     params, {&wanted, nullptr, nullptr, nullptr}, threads);
   expectClose(bench.get(stored), wanted.reshaped({c.samples, c.rows, 1, c.heads * c.valueWidth}));
 }
 
@@ -68,7 +107,24 @@ TEST(Attention, EveryType) {
     expectAttention({1, 130, 197, 6, 2, 32, 32}, type);
     // Samples of one head, of which not all fit at once.
     expectAttention({7, 70, 197, 1, 1, 20, 12}, type);
+    // Several samples of all their heads at once, but for the last ones.
+    expectAttention({9, 49, 49, 3, 3, 32, 32}, type);
+    expectAttention({9, 20, 30, 4, 2, 8, 8}, type);
   }
+}
+
+TEST(Attention, Masks) {
+  const AttentionCase cases[] = {
+      {2, 70, 90, 3, 3, 16, 12}, {9, 20, 30, 4, 2, 8, 8}, {7, 9, 40, 1, 1, 20, 12}};
+  for (DataType type : kFloatTypes)
+    for (const AttentionCase &c : cases)
+      for (int shape = 0; shape < 8; ++shape)
+        for (int64_t hides : {-1, 2, 0}) {
+          const Shape dims({(shape & 1) != 0 ? c.samples : 1, (shape & 2) != 0 ? c.heads : 1,
+                            (shape & 4) != 0 ? c.rows : 1, c.keys});
+          SCOPED_TRACE(fmt::format("mask [{}], hidden {}", fmt::join(dims.dims(), ","), hides));
+          expectAttention(c, type, maskOf(type, dims, hides));
+        }
 }
 
 TEST(Attention, RefusesByName) {
@@ -87,6 +143,13 @@ TEST(Attention, RefusesByName) {
   EXPECT_EQ(message(), "accepted");
   attention.value.type = DataType::F32;
   EXPECT_THAT(message(), HasSubstr("a tensor of f32"));
+  attention.value.type = DataType::F16;
+  attention.mask = {.numbers = localTensor(DataType::F16, {2, 4, 1, 9}), .heads = 2};
+  EXPECT_THAT(message(), HasSubstr("a mask [2,4,1,9] f16 of 2 heads"));
+  attention.mask = {.numbers = localTensor(DataType::F16, {1, 4, 1, 9}), .isForAllRows = true};
+  EXPECT_THAT(message(), HasSubstr("[1 or 1,64,1,9] f16"));
+  attention.mask->isForAllRows = false;
+  EXPECT_EQ(message(), "accepted");
 }
 
 } // namespace

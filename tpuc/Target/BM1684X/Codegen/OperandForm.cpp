@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Tile/TileModel.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
@@ -105,6 +106,12 @@ static bool isPixelRow(Operation *op, unsigned index) {
   return index == 0 ? tpu::readsPixelRow(op) : tpu::givesPixelRow(op);
 }
 
+/// Whether a mask of attention is the same for all queries.
+static bool isForAllRows(Value mask) {
+  const auto dims = cast<RankedTensorType>(mask.getType()).getShape();
+  return dims.size() < 2 || dims[dims.size() - 2] == 1;
+}
+
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;
@@ -136,6 +143,8 @@ OperandForm operandForm(Operation *op, unsigned index) {
     return OperandForm::EveryLane;
   if (isa<tpu::CastOp>(op) && isPixelRow(op, index))
     return OperandForm::PixelRow;
+  if (constexpr unsigned kMask = 3; isa<tpu::ScaleDotProductAttentionOp>(op) && index == kMask)
+    return isForAllRows(op->getOperand(kMask)) ? OperandForm::EveryLane : OperandForm::Tensor;
   const bool isPlace = isa<tpu::SliceOp>(op) && index > 0 && index < op->getNumOperands();
   if (isPlace || (takesNumber(op, index) && scalarOperand(op, index)))
     return OperandForm::Absent;

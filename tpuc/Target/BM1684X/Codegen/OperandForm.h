@@ -21,7 +21,7 @@ enum class OperandForm : uint8_t {
   PerChannel, ///< A row for each channel, packed: filters, biases and slopes.
   Transposed, ///< The same as Tensor of a matrix that lies transposed in global memory.
   Columns,    ///< A constant right operand, transposed: [n, columns, 1, rows].
-  EveryLane,  ///< [1, 64, 1, w], the same in all lanes.
+  EveryLane,  ///< [n, 64, 1, w], the same in all lanes.
   PixelRow,   ///< The channels of one pixel as [1, 1, 1, c], in the first lane.
 };
 

@@ -83,18 +83,27 @@ Expected<ResizeTaps> resizeTapsOf(tpu::InterpOp op, const TiledOp &tiled) {
 
 Expected<double> setHeads(AttentionOperands &attention, tpu::ScaleDotProductAttentionOp op,
                           const TiledOp &tiled) {
+  constexpr unsigned kMask = 3;
   const bool isPlain = !op.getIsCausal() && static_cast<int64_t>(op.getLeftWindow()) < 0 &&
                        static_cast<int64_t>(op.getRightWindow()) < 0 &&
                        op.getSoftcap().convertToDouble() == 0 &&
                        (!op.getSoftmaxType() || op.getSoftmaxType()->isF32());
   if (!isPlain || !op.getQNumHeads() || !op.getKvNumHeads())
-    return makeError("", "hidden keys, a cap or a softmax of another type", "attention alone");
+    return makeError("", "keys hidden by their places, a cap or a softmax of another type",
+                     "a mask of numbers");
   attention.query = operandOf(tiled, 0);
   attention.key = operandOf(tiled, 1);
   attention.value = operandOf(tiled, 2);
   attention.output = resultOf(tiled);
   attention.heads = static_cast<int64_t>(*op.getQNumHeads());
   attention.keyHeads = static_cast<int64_t>(*op.getKvNumHeads());
+  if (isPresent(op, kMask)) {
+    const auto dims = cast<RankedTensorType>(op.getMask().getType()).getShape();
+    const size_t rank = dims.size();
+    attention.mask = {.numbers = operandOf(tiled, kMask),
+                      .isForAllRows = tiled.model->operands[kMask].extents[kAxisC] == 1,
+                      .heads = rank < 3 ? 1 : dims[rank - 3]};
+  }
   const auto width = static_cast<double>(attention.query.shape[3] / attention.heads);
   return op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(width);
 }

@@ -41,7 +41,7 @@ LocalTensor TensorLayout::local(const LocalTile &local) const {
   case OperandForm::Columns:
     return localTensor(type, Extents{size(kAxisN), size(kAxisW), 1, size(kAxisC)}, address);
   case OperandForm::EveryLane:
-    return localTensor(type, Extents{1, kLanes, 1, size(kAxisW)}, address);
+    return localTensor(type, Extents{size(kAxisN), kLanes, 1, size(kAxisW)}, address);
   case OperandForm::PixelRow:
     return localTensor(type, Extents{1, 1, 1, size(kAxisC) * size(kAxisW)}, address);
   case OperandForm::Transposed:
@@ -112,9 +112,14 @@ GlobalTensor TensorLayout::global(const Tile &tile, int64_t address) const {
   case OperandForm::Columns:
   case OperandForm::Transposed:
     return turnedSlice(*this, tile, address);
-  case OperandForm::EveryLane:
-    return globalTensor(type, Extents{1, 1, 1, tile[kAxisW].size},
-                        static_cast<uint64_t>(address + byteSize(type, tile[kAxisW].begin)));
+  case OperandForm::EveryLane: {
+    const int64_t row = extents[kAxisW];
+    const int64_t first = tile[kAxisN].begin * row + tile[kAxisW].begin;
+    GlobalTensor tensor = globalTensor(type, Extents{tile[kAxisN].size, 1, 1, tile[kAxisW].size},
+                                       static_cast<uint64_t>(address + byteSize(type, first)));
+    tensor.stride = Extents{row, row, row, 1};
+    return tensor;
+  }
   case OperandForm::PixelRow:
     // Alone, a cast sees a row of columns.
     return globalTensor(

@@ -21,9 +21,10 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-/// Tensors of `heads` heads, n the head.
+/// Tensors of `heads` matrices of scores, n the matrix.
 struct HeadScratch {
   LocalTensor query, key, value, scores, output;
+  LocalTensor products; ///< Scores without the mask: the same where there is none.
   Scratch rest;
 };
 
@@ -36,6 +37,7 @@ HeadScratch scratchOf(const Attention &attention, int64_t heads, ScratchAllocato
   made.value = space.take(type, {heads, sizes.keys, 1, sizes.valueWidth});
   made.scores = space.take(type, {heads, sizes.rows, 1, sizes.keys});
   made.output = space.take(type, {heads, sizes.rows, 1, sizes.valueWidth});
+  made.products = attention.mask ? space.take(type, made.scores.shape) : made.scores;
   made.rest.address = space.next;
   return made;
 }
@@ -44,7 +46,7 @@ MatrixProduct scoresOf(const HeadScratch &space, int64_t head) {
   MatrixProduct product;
   product.left = space.query.slice(0, head, 1);
   product.right = space.key.slice(0, head, 1);
-  product.output = space.scores.slice(0, head, 1);
+  product.output = space.products.slice(0, head, 1);
   product.rightIsTransposed = true;
   product.scratch = space.rest;
   return product;
@@ -59,8 +61,9 @@ MatrixProduct meansOf(const HeadScratch &space, int64_t head) {
   return product;
 }
 
-Softmax softmaxOf(const HeadScratch &space) {
+Softmax softmaxOf(const Attention &attention, const HeadScratch &space) {
   Softmax softmax;
+  softmax.mayBeHidden = attention.mask.has_value();
   softmax.input = softmax.output = space.scores;
   softmax.scratch = space.rest;
   return softmax;
@@ -79,10 +82,10 @@ Expected<void> check(const std::string &where, const Attention &attention) {
 }
 
 /// What the kernels of `space` want beside it.
-Expected<uint32_t> restBytes(const HeadScratch &space) {
+Expected<uint32_t> restBytes(const Attention &attention, const HeadScratch &space) {
   uint32_t bytes = 0;
   for (const Expected<uint32_t> &wanted :
-       {matrixProductScratch(scoresOf(space, 0)), softmaxScratch(softmaxOf(space)),
+       {matrixProductScratch(scoresOf(space, 0)), softmaxScratch(softmaxOf(attention, space)),
         matrixProductScratch(meansOf(space, 0))}) {
     if (!wanted)
       return wanted;
@@ -91,31 +94,46 @@ Expected<uint32_t> restBytes(const HeadScratch &space) {
   return bytes;
 }
 
-/// Heads [first, first + count) of one sample, or samples of one head.
+/// Heads [first, first + count) of some samples.
 Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadScratch space,
                          int64_t first, int64_t count) {
   const DataType type = attention.query.type;
-  for (LocalTensor *tensor : {&space.query, &space.key, &space.value, &space.scores, &space.output})
-    *tensor = tensor->slice(0, 0, count);
+  const int64_t matrices = count * attention.query.shape[0];
+  for (LocalTensor *tensor :
+       {&space.query, &space.key, &space.value, &space.scores, &space.output, &space.products})
+    *tensor = tensor->slice(0, 0, matrices);
   const Immediate factor = immediate(type, std::sqrt(attention.scale));
-  addArith(builder, ArithOp::Mul, space.query,
-           headsOfRows(attention.query, attention.heads, first, count), factor);
-  forSharedHeads(attention, first, count, [&](int64_t from, int64_t to, int64_t heads) {
-    addArith(builder, ArithOp::Mul, space.key.slice(0, to, heads),
-             headsOfRows(attention.key, attention.keyHeads, from, heads), factor);
-    addUnaryArith(builder, ArithOp::Copy, space.value.slice(0, to, heads),
-                  headsOfRows(attention.value, attention.keyHeads, from, heads));
+  const auto placeIn = [](const LocalTensor &tensor, int64_t to, const LocalTensor &from) {
+    return tensor.slice(0, to, from.shape[0]);
+  };
+  forHeadsOfRows(attention.query, attention.heads, first, count,
+                 [&](int64_t to, const LocalTensor &from) {
+                   addArith(builder, ArithOp::Mul, placeIn(space.query, to, from), from, factor);
+                 });
+  forSharedHeads(attention, attention.key, first, count, [&](int64_t to, const LocalTensor &from) {
+    addArith(builder, ArithOp::Mul, placeIn(space.key, to, from), from, factor);
   });
-  for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitMatrixProduct(builder, scoresOf(space, head)); !done)
+  forSharedHeads(attention, attention.value, first, count,
+                 [&](int64_t to, const LocalTensor &from) {
+                   addUnaryArith(builder, ArithOp::Copy, placeIn(space.value, to, from), from);
+                 });
+  for (int64_t matrix = 0; matrix < matrices; ++matrix)
+    if (Expected<void> done = emitMatrixProduct(builder, scoresOf(space, matrix)); !done)
       return done;
-  if (Expected<void> done = emitSoftmax(builder, softmaxOf(space)); !done)
+  if (attention.mask)
+    forMasks(attention, first, count, [&](int64_t to, const LocalTensor &added) {
+      addArith(builder, ArithOp::Add, placeIn(space.scores, to, added),
+               placeIn(space.products, to, added), added);
+    });
+  if (Expected<void> done = emitSoftmax(builder, softmaxOf(attention, space)); !done)
     return done;
-  for (int64_t head = 0; head < count; ++head)
-    if (Expected<void> done = emitMatrixProduct(builder, meansOf(space, head)); !done)
+  for (int64_t matrix = 0; matrix < matrices; ++matrix)
+    if (Expected<void> done = emitMatrixProduct(builder, meansOf(space, matrix)); !done)
       return done;
-  addUnaryArith(builder, ArithOp::Copy,
-                headsOfRows(attention.output, attention.heads, first, count), space.output);
+  forHeadsOfRows(attention.output, attention.heads, first, count,
+                 [&](int64_t from, const LocalTensor &to) {
+                   addUnaryArith(builder, ArithOp::Copy, to, placeIn(space.output, from, to));
+                 });
   return {};
 }
 
@@ -126,7 +144,7 @@ Expected<uint32_t> attentionScratch(const Attention &attention) {
     return propagate(checked);
   ScratchAllocator space;
   const HeadScratch heads = scratchOf(attention, headsAtOnce(attention), space);
-  Expected<uint32_t> rest = restBytes(heads);
+  Expected<uint32_t> rest = restBytes(attention, heads);
   if (!rest)
     return rest;
   return space.next + *rest;

@@ -14,8 +14,8 @@
 
 namespace tpuc::bm1684x {
 
-/// output = softmax(sqrt(scale) q * (sqrt(scale) k)^T) v for each sample and head. F32, F16, BF16,
-/// all of one type; every step is rounded to it.
+/// output = softmax(sqrt(scale) q * (sqrt(scale) k)^T + mask) v for each sample and head, 0 where
+/// all of a query's scores are -inf. F32, F16, BF16, all of one type; every step is rounded to it.
 struct Attention : AttentionOperands {
   double scale = 1;
   Scratch scratch;

@@ -21,6 +21,28 @@ HeadSizes headSizes(const AttentionOperands &attention) {
           attention.value.shape[3] / attention.keyHeads};
 }
 
+/// Errors unless the mask lies as it should.
+static Expected<void> checkMask(const std::string &where, const AttentionOperands &attention) {
+  const AttentionMask &mask = *attention.mask;
+  const LocalTensor &numbers = mask.numbers;
+  if (Expected<void> fits = checkLayout(where, "a mask", numbers, Layout::Aligned); !fits)
+    return fits;
+  const HeadSizes sizes = headSizes(attention);
+  const int64_t all = attention.query.shape[0] * mask.heads;
+  const int64_t rows = mask.isForAllRows ? int64_t{kLanes} : sizes.rows;
+  const bool fits = (mask.heads == 1 || mask.heads == attention.heads) &&
+                    (numbers.shape[0] == mask.heads || numbers.shape[0] == all) &&
+                    numbers.shape == Extents{numbers.shape[0], rows, 1, sizes.keys} &&
+                    numbers.type == attention.query.type && numbers.startLane == 0;
+  if (fits)
+    return {};
+  return makeError(where,
+                   fmt::format("a mask [{}] {} of {} heads", fmt::join(numbers.shape, ","),
+                               dataTypeName(numbers.type), mask.heads),
+                   fmt::format("[{} or {},{},1,{}] {} from lane 0", mask.heads, all, rows,
+                               sizes.keys, dataTypeName(attention.query.type)));
+}
+
 Expected<void> checkHeads(const std::string &where, const AttentionOperands &attention) {
   for (const LocalTensor *tensor :
        {&attention.query, &attention.key, &attention.value, &attention.output}) {
@@ -38,7 +60,7 @@ Expected<void> checkHeads(const std::string &where, const AttentionOperands &att
       attention.value.shape == Extents{samples, keys, 1, attention.keyHeads * valueWidth} &&
       attention.output.shape == Extents{samples, rows, 1, attention.heads * valueWidth};
   if (fits)
-    return {};
+    return attention.mask ? checkMask(where, attention) : Expected<void>();
   return makeError(where,
                    fmt::format("{} and {} heads of [{}], [{}], [{}] to [{}]", attention.heads,
                                attention.keyHeads, fmt::join(attention.query.shape, ","),
@@ -52,27 +74,44 @@ int64_t headsAtOnce(const AttentionOperands &attention) {
   constexpr uint32_t kMostScores = 16384;
   const HeadSizes sizes = headSizes(attention);
   const uint32_t one = laneBytes(DataType::F32, {1, sizes.rows, 1, sizes.keys});
-  const int64_t most = attention.heads == 1 ? attention.query.shape[0] : attention.heads;
-  return std::clamp<int64_t>(kMostScores / one, 1, most);
+  return std::clamp<int64_t>(kMostScores / one, 1, attention.query.shape[0] * attention.heads);
 }
 
-LocalTensor headsOfRows(const LocalTensor &rows, int64_t heads, int64_t first, int64_t count) {
-  if (heads == 1)
-    return rows.slice(0, first, count);
-  const int64_t width = rows.shape[3] / heads;
-  LocalTensor view = rows.slice(3, first * width, width);
-  view.explicitStride = view.strides();
-  view.layout = Layout::Explicit;
-  view.shape[0] = count;
-  view.explicitStride[0] = width;
-  return view;
+AttentionOperands samplesOf(const AttentionOperands &attention, int64_t first, int64_t count) {
+  AttentionOperands some = attention;
+  for (LocalTensor *tensor : {&some.query, &some.key, &some.value, &some.output})
+    *tensor = tensor->slice(0, first, count);
+  if (some.mask && some.mask->numbers.shape[0] == attention.query.shape[0] * some.mask->heads)
+    some.mask->numbers =
+        some.mask->numbers.slice(0, first * some.mask->heads, count * some.mask->heads);
+  return some;
 }
 
-AttentionOperands sampleOf(const AttentionOperands &attention, int64_t index) {
-  AttentionOperands one = attention;
-  for (LocalTensor *tensor : {&one.query, &one.key, &one.value, &one.output})
-    *tensor = tensor->slice(0, index, 1);
-  return one;
+void forMasks(const AttentionOperands &attention, int64_t first, int64_t count,
+              const std::function<void(int64_t, const LocalTensor &)> &emit) {
+  const AttentionMask &mask = *attention.mask;
+  const int64_t samples = attention.query.shape[0];
+  const bool isForSamples = mask.numbers.shape[0] != mask.heads;
+  // `number` matrices of scores, whose masks are `step` from each other.
+  const auto part = [&](int64_t to, int64_t from, int64_t number, int64_t step) {
+    LocalTensor view = mask.numbers.slice(0, from, 1);
+    view.explicitStride = view.strides();
+    view.layout = Layout::Explicit;
+    view.explicitStride[0] = step * mask.numbers.strides()[0];
+    view.shape[0] = number;
+    if (mask.isForAllRows) {
+      view.explicitStride[1] = 0;
+      view.shape[1] = attention.query.shape[1];
+    }
+    emit(to, view);
+  };
+  if (mask.heads == 1 && !isForSamples)
+    return part(0, 0, count * samples, 0);
+  if (samples == 1)
+    return part(0, mask.heads == 1 ? 0 : first, count, mask.heads == 1 ? 0 : 1);
+  for (int64_t head = 0; head < count; ++head)
+    part(head * samples, mask.heads == 1 ? 0 : first + head, samples,
+         isForSamples ? mask.heads : 0);
 }
 
 } // namespace tpuc::bm1684x

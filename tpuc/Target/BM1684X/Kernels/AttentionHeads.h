@@ -13,8 +13,20 @@
 #include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 
 namespace tpuc::bm1684x {
+
+/// What is added to the scores of queries. Finite or -inf.
+struct AttentionMask {
+  /// [m,Q,1,K] Aligned from lane 0, rows over lanes; where it is the same for all queries
+  /// [m,64,1,K], the same in every lane. m is `heads` for one or all samples, or for each of them.
+  LocalTensor numbers;
+  bool isForAllRows = false;
+  /// 1 for all heads, or as many as there are of queries.
+  int64_t heads = 1;
+};
 
 /// query [n,Q,1,heads*D], key [n,K,1,keyHeads*D], value [n,K,1,keyHeads*E], output
 /// [n,Q,1,heads*E], all Aligned from lane 0, rows over lanes; heads is a multiple of keyHeads, and
@@ -26,6 +38,7 @@ struct AttentionOperands {
   LocalTensor output;
   int64_t heads = 1;
   int64_t keyHeads = 1;
+  std::optional<AttentionMask> mask;
 };
 
 struct HeadSizes {
@@ -36,46 +49,70 @@ HeadSizes headSizes(const AttentionOperands &attention);
 /// Errors unless the operands lie as they should and their shapes fit.
 Expected<void> checkHeads(const std::string &where, const AttentionOperands &attention);
 
-/// Heads (samples of one head) whose scores in F32 fit side by side in what they may take of a
-/// lane.
+/// Matrices of scores, each of a head of a sample, whose F32 fits side by side in what they may
+/// take of a lane.
 int64_t headsAtOnce(const AttentionOperands &attention);
 
-/// Heads [first, first + count) of rows that hold `heads` of them, n the head; where they hold one,
-/// of so many samples.
-LocalTensor headsOfRows(const LocalTensor &rows, int64_t heads, int64_t first, int64_t count);
+/// The operands of samples [first, first + count) alone.
+AttentionOperands samplesOf(const AttentionOperands &attention, int64_t first, int64_t count);
 
-/// The operands of sample `index` alone.
-AttentionOperands sampleOf(const AttentionOperands &attention, int64_t index);
-
-/// Calls `emit` with operands, the first of their heads (samples of one head) that are computed
-/// together, and how many these are, until all are done.
+/// Calls `emit` with operands of some samples, the first of their heads that are computed together,
+/// and how many these are, until all are done. Tensors [n,...] of them are those of each head, and
+/// within it of each sample.
 template <typename Emit> Expected<void> forHeads(const AttentionOperands &attention, Emit emit) {
   const int64_t step = headsAtOnce(attention);
-  const auto forAll = [&](const AttentionOperands &operands, int64_t count) -> Expected<void> {
-    for (int64_t first = 0; first < count; first += step)
-      if (Expected<void> done = emit(operands, first, std::min(step, count - first)); !done)
+  const int64_t heads = std::min(step, attention.heads);
+  const int64_t samples = std::max<int64_t>(step / attention.heads, 1);
+  for (int64_t sample = 0; sample < attention.query.shape[0]; sample += samples) {
+    const AttentionOperands operands =
+        samplesOf(attention, sample, std::min(samples, attention.query.shape[0] - sample));
+    for (int64_t first = 0; first < attention.heads; first += heads)
+      if (Expected<void> done = emit(operands, first, std::min(heads, attention.heads - first));
+          !done)
         return done;
-    return {};
-  };
-  const int64_t samples = attention.query.shape[0];
-  if (attention.heads == 1)
-    return forAll(attention, samples);
-  for (int64_t sample = 0; sample < samples; ++sample)
-    if (Expected<void> done = forAll(sampleOf(attention, sample), attention.heads); !done)
-      return done;
+  }
   return {};
 }
 
-/// The keys and values that heads [first, first + count) of queries read: `emit` with the head of
-/// keys and, among `count`, the first head and the number of heads that share it.
+/// Calls `emit(to, from)` for the parts `from` of rows that hold `heads` heads: heads [first,
+/// first + count), n the head and within it the sample. `to` is the first n of the part.
 template <typename Emit>
-void forSharedHeads(const AttentionOperands &attention, int64_t first, int64_t count, Emit emit) {
+void forHeadsOfRows(const LocalTensor &rows, int64_t heads, int64_t first, int64_t count,
+                    Emit emit) {
+  const int64_t samples = rows.shape[0];
+  const int64_t width = rows.shape[3] / heads;
+  for (int64_t head = 0; head < count; ++head) {
+    LocalTensor view = rows.slice(3, (first + head) * width, width);
+    if (samples > 1 || count == 1) {
+      emit(head * samples, view);
+      continue;
+    }
+    // All heads of one sample.
+    view.explicitStride = view.strides();
+    view.layout = Layout::Explicit;
+    view.shape[0] = count;
+    view.explicitStride[0] = width;
+    return emit(int64_t{0}, view);
+  }
+}
+
+/// The same for the keys or values that heads [first, first + count) of queries read.
+template <typename Emit>
+void forSharedHeads(const AttentionOperands &attention, const LocalTensor &rows, int64_t first,
+                    int64_t count, Emit emit) {
   const int64_t shared = attention.heads / attention.keyHeads;
   if (shared == 1)
-    return emit(first, int64_t{0}, count);
+    return forHeadsOfRows(rows, attention.heads, first, count, emit);
   for (int64_t head = 0; head < count; ++head)
-    emit((first + head) / shared, head, int64_t{1});
+    forHeadsOfRows(
+        rows, attention.keyHeads, (first + head) / shared, 1,
+        [&](int64_t /*to*/, const LocalTensor &from) { emit(head * from.shape[0], from); });
 }
+
+/// Calls `emit(to, from)` for the parts `from` of what is added to the scores of heads [first,
+/// first + count), repeated where heads, samples or queries share it. There must be a mask.
+void forMasks(const AttentionOperands &attention, int64_t first, int64_t count,
+              const std::function<void(int64_t, const LocalTensor &)> &emit);
 
 } // namespace tpuc::bm1684x
 

@@ -111,16 +111,16 @@ Expected<uint32_t> restBytes(const QuantizedAttention &attention, const IntegerH
 /// The operands of heads to `space`; `first` is the first of these heads.
 void addOperands(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &space,
                  int64_t first) {
-  const int64_t count = space.query.shape[0];
+  const int64_t count = space.query.shape[0] / attention.query.shape[0];
   const int64_t width = space.values.shape[3] - 1;
-  addUnaryArith(builder, ArithOp::Copy, space.query,
-                headsOfRows(attention.query, attention.heads, first, count));
-  forSharedHeads(attention, first, count, [&](int64_t from, int64_t to, int64_t heads) {
-    addUnaryArith(builder, ArithOp::Copy, space.key.slice(0, to, heads),
-                  headsOfRows(attention.key, attention.keyHeads, from, heads));
-    addUnaryArith(builder, ArithOp::Copy, space.values.slice(0, to, heads).slice(3, 0, width),
-                  headsOfRows(attention.value, attention.keyHeads, from, heads));
-  });
+  const auto copyTo = [&](const LocalTensor &tensor) {
+    return [&builder, tensor](int64_t to, const LocalTensor &from) {
+      addUnaryArith(builder, ArithOp::Copy, tensor.slice(0, to, from.shape[0]), from);
+    };
+  };
+  forHeadsOfRows(attention.query, attention.heads, first, count, copyTo(space.query));
+  forSharedHeads(attention, attention.key, first, count, copyTo(space.key));
+  forSharedHeads(attention, attention.value, first, count, copyTo(space.values.slice(3, 0, width)));
   addUnaryArith(builder, ArithOp::Copy, space.values.slice(3, width, 1),
                 immediate(space.values.type, 1));
 }
@@ -140,9 +140,9 @@ void addBytes(Builder &builder, const IntegerHeads &space) {
   }
 }
 
-/// What the sums of weighed values stand for, stored.
+/// What the sums of weighed values of heads stand for, stored; `first` is the first of them.
 void addMeans(Builder &builder, const QuantizedAttention &attention, const IntegerHeads &space,
-              const LocalTensor &output) {
+              int64_t first) {
   const auto &[upper, both] = space.sums;
   const int64_t width = both.shape[3] - 1;
   // The sums lie where they were shifted from, in F32.
@@ -156,10 +156,14 @@ void addMeans(Builder &builder, const QuantizedAttention &attention, const Integ
   const StoredAs &to = attention.outputAs;
   const double ratio = attention.valueAs.scale / to.scale;
   addLinear(builder, scaled, means, ratio, to.zeroPoint - attention.valueAs.zeroPoint * ratio);
-  addCast(builder, output, scaled, Rounding::HalfAway);
+  forHeadsOfRows(
+      attention.output, attention.heads, first, space.query.shape[0] / attention.query.shape[0],
+      [&](int64_t from, const LocalTensor &output) {
+        addCast(builder, output, scaled.slice(0, from, output.shape[0]), Rounding::HalfAway);
+      });
 }
 
-/// The heads of one sample from `first` on, as many as `space` is for.
+/// The heads of some samples from `first` on, as many as `space` is for.
 Expected<void> emitHeads(Builder &builder, const QuantizedAttention &attention,
                          const IntegerHeads &space, int64_t first) {
   const int64_t count = space.query.shape[0];
@@ -182,7 +186,7 @@ Expected<void> emitHeads(Builder &builder, const QuantizedAttention &attention,
     if (Expected<void> done = emitQuantizedMatrixProduct(builder, sumsOf(space, head, false));
         !done)
       return done;
-  addMeans(builder, attention, space, headsOfRows(attention.output, attention.heads, first, count));
+  addMeans(builder, attention, space, first);
   return {};
 }
 
@@ -207,7 +211,7 @@ Expected<void> emitQuantizedAttention(Builder &builder, const QuantizedAttention
     QuantizedAttention part = attention;
     static_cast<AttentionOperands &>(part) = operands;
     ScratchAllocator space{attention.scratch.address};
-    IntegerHeads heads = takeHeads(attention, count, space);
+    IntegerHeads heads = takeHeads(part, count * part.query.shape[0], space);
     heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
     return emitHeads(builder, part, heads, first);
   });

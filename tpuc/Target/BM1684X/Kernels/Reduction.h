@@ -35,6 +35,8 @@ struct Softmax {
   LocalTensor output;
   double beta = 1;
   bool isLog = false;
+  /// Whether all of a row may be -inf, which gives 0. Not of a logarithm.
+  bool mayBeHidden = false;
   Scratch scratch;
 };
 Expected<uint32_t> softmaxScratch(const Softmax &softmax);

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 
 namespace tpuc::bm1684x {
 
@@ -96,7 +97,14 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     addLinear(builder, f0, plan.input, softmax.beta, 0);
   }
   addWindowSum(builder, {scaled, plan.maximum, true, true, 1}, plan.folded);
-  addArith(builder, ArithOp::Sub, f2, scaled, repeated(plan.maximum, shape));
+  LocalTensor maximum = plan.maximum;
+  if (softmax.mayBeHidden) {
+    // -inf less itself is no number.
+    maximum = plan.rows[0];
+    addArith(builder, ArithOp::Max, maximum, plan.maximum,
+             immediate(DataType::F32, std::numeric_limits<float>::lowest()));
+  }
+  addArith(builder, ArithOp::Sub, f2, scaled, repeated(maximum, shape));
   LocalTensor result = softmax.output.type == DataType::F32 ? softmax.output : f0;
   auto exponentials = [&] {
     std::array<std::vector<LocalTensor>, Series::kNumRegisters> parts;
@@ -110,7 +118,15 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   };
   if (!softmax.isLog) {
     exponentials();
-    addArith(builder, ArithOp::Div, plan.rows[0], immediate(DataType::F32, 1), plan.rows[2]);
+    Term one = immediate(DataType::F32, 1);
+    if (softmax.mayBeHidden) {
+      // The power of the largest element is 1, but where it is far below the maximum: at its least.
+      constexpr double kSeen = 0.5;
+      addSelect(builder, ArithOp::SelectGreater, plan.rows[1], plan.rows[2],
+                immediate(DataType::F32, kSeen), immediate(DataType::F32, 1));
+      one = plan.rows[1];
+    }
+    addArith(builder, ArithOp::Div, plan.rows[0], one, plan.rows[2]);
     addArith(builder, ArithOp::Mul, result, f2, repeated(plan.rows[0], shape));
   } else {
     exponentials();
