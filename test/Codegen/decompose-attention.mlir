@@ -1,5 +1,5 @@
 // Attention becomes products, sums with what hides keys, and a softmax; where steps would round to
-// other types it stays, and is refused later.
+// other types it stays, and is refused later. That keys are kept leaves no chip a kernel for it.
 // RUN: sed s/bm1684x/%chip/ %s | tpuc-opt --decompose-attention --mlir-print-debuginfo --mlir-print-local-scope -o %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 
@@ -46,12 +46,12 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %k = "top.Input"(%arg1) : (tensor<1x2x7x16xf16>) -> tensor<1x2x7x16xf16> loc("k")
     %v = "top.Input"(%arg2) : (tensor<1x2x7x12xf16>) -> tensor<1x2x7x12xf16> loc("v")
     %m = "top.Input"(%arg3) : (tensor<5x4xf32>) -> tensor<5x4xf32> loc("m")
-    %0:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, none, none, none) loc("attended")
-    %1:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {is_causal = true, softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, none, none, none) loc("causal")
+    %0:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, tensor<1x2x7x16xf16>, none, none) loc("attended")
+    %1:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {is_causal = true, softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, tensor<1x2x7x16xf16>, none, none) loc("causal")
     %sees = "tpu.CompareConst"(%m) {mode = "Greater", const_val = 0.3 : f64} : (tensor<5x4xf32>) -> tensor<5x4xi1> loc("sees")
     %k1 = "tpu.Slice"(%k, %none, %none, %none, %none) {axes = [1], offset = [0], ends = [1], steps = [1]} : (tensor<1x2x7x16xf16>, none, none, none, none) -> tensor<1x1x7x16xf16> loc("k1")
     %v1 = "tpu.Slice"(%v, %none, %none, %none, %none) {axes = [1], offset = [0], ends = [1], steps = [1]} : (tensor<1x2x7x12xf16>, none, none, none, none) -> tensor<1x1x7x12xf16> loc("v1")
-    %2:4 = "tpu.ScaleDotProductAttention"(%q, %k1, %v1, %sees, %none, %none, %none) {softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x1x7x16xf16>, tensor<1x1x7x12xf16>, tensor<5x4xi1>, none, none, none) -> (tensor<1x2x5x12xf16>, none, none, none) loc("masked")
+    %2:4 = "tpu.ScaleDotProductAttention"(%q, %k1, %v1, %sees, %none, %none, %none) {softmax_type = f32} : (tensor<1x2x5x16xf16>, tensor<1x1x7x16xf16>, tensor<1x1x7x12xf16>, tensor<5x4xi1>, none, none, none) -> (tensor<1x2x5x12xf16>, tensor<1x1x7x16xf16>, none, none) loc("masked")
     %3:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {softmax_type = f16} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, none, none, none) loc("rounded")
     %4:4 = "tpu.ScaleDotProductAttention"(%q, %k, %v, %none, %none, %none, %none) {softmax_type = bf16} : (tensor<1x2x5x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x12xf16>, none, none, none, none) -> (tensor<1x2x5x12xf16>, none, none, none) loc("other")
     return %4#0, %0#0, %1#0, %2#0, %3#0 : tensor<1x2x5x12xf16>, tensor<1x2x5x12xf16>, tensor<1x2x5x12xf16>, tensor<1x2x5x12xf16>, tensor<1x2x5x12xf16>

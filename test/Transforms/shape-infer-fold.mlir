@@ -54,3 +54,24 @@ func.func @large() -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
   %3 = "top.Expand"(%0, %none) {shape = [2, 4]} : (tensor<*xf32>, none) -> tensor<*xf32>
   return %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
 }
+
+// Rows of a table by constant indices may be more than the table, up to 64 times the limit.
+// CHECK-LABEL: func.func @lookup(
+// CHECK: "top.Weight"() : () -> tensor<64x4xf32>
+// CHECK: "top.Gather"{{.*}} -> tensor<65x4xf32>
+// CHECK-NOT: "top.Gather"
+// CHECK: return
+func.func @lookup() -> (tensor<*xf32>, tensor<*xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.ConstantFill"(%none) {shape = [1, 4], value = 1.0 : f32} : (none) -> tensor<*xf32>
+  %1 = "top.Concat"(%0, %0) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  %2 = "top.ConstantFill"(%none) {shape = [2, 2], value = 1 : i64} : (none) -> tensor<*xi64>
+  %3 = "top.Concat"(%2, %2, %2, %2, %2, %2, %2, %2) {axis = 0 : i64} : (tensor<*xi64>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %4 = "top.Concat"(%3, %3) {axis = 0 : i64} : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %5 = "top.Reshape"(%4, %none) {shape = [64]} : (tensor<*xi64>, none) -> tensor<*xi64>
+  %6 = "top.ConstantFill"(%none) {shape = [1], value = 1 : i64} : (none) -> tensor<*xi64>
+  %7 = "top.Concat"(%5, %6) {axis = 0 : i64} : (tensor<*xi64>, tensor<*xi64>) -> tensor<*xi64>
+  %8 = "top.Gather"(%1, %5) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  %9 = "top.Gather"(%1, %7) {axis = 0 : i64} : (tensor<*xf32>, tensor<*xi64>) -> tensor<*xf32>
+  return %8, %9 : tensor<*xf32>, tensor<*xf32>
+}

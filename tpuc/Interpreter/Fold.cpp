@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Fold.h"
+#include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -51,8 +52,12 @@ static bool isWithin(Operation *op, const FoldLimits &limits) {
     made += top::staticElements(result);
     isSmall &= top::staticElements(result) <= limits.maxElements;
   }
+  // Rows of a table by constant indices would be moved one by one.
+  constexpr int64_t kLookupGrowth = 64;
+  const int64_t most =
+      isa<top::GatherOp>(op) ? std::max(read, kLookupGrowth * limits.maxElements) : read;
   // What was quantized is meant to stay so until the network is lowered.
-  bool isWeight = limits.ifNotGrowing && isExact && made <= read &&
+  bool isWeight = limits.ifNotGrowing && isExact && made <= most &&
                   !isa<top::QuantizeLinearOp, top::DequantizeLinearOp>(op);
   return isSmall || isWeight;
 }

@@ -17,7 +17,8 @@ namespace tpuc {
 struct FoldLimits {
   /// Elements of each operand and result; 0: nothing is computed.
   int64_t maxElements;
-  /// Larger ones too, where the results together have no more elements than the operands.
+  /// Larger ones too, where the results together have no more elements than the operands, or are
+  /// rows of a table with at most 64 times `maxElements`.
   bool ifNotGrowing = false;
 };
 

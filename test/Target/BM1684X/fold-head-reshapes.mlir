@@ -17,7 +17,7 @@
 // CHECK: %[[C:.*]] = "tpu.Cast"(%[[K]]) : (tensor<1x7x32xf32>) -> tensor<1x7x32xf16> loc("k_f16_rows")
 // CHECK: %[[A:[a-z]+]], %{{.*}} = "tpu.ScaleDotProductAttention"(%[[Q]], %[[C]], %[[C]], {{.*}}kv_num_heads = 2 : i64{{.*}}q_num_heads = 2 : i64{{.*}} -> (tensor<1x5x32xf16>, none, none, none) loc("attended_rows")
 // CHECK: %[[R:.*]] = "tpu.Cast"(%[[A]]) : (tensor<1x5x32xf16>) -> tensor<1x5x32xf32> loc("joined")
-// CHECK: "tpu.ScaleDotProductAttention"(%[[H]]{{.*}}is_causal = true
+// CHECK: "tpu.ScaleDotProductAttention"(%[[H]]{{.*}}softcap = 2
 module attributes {module.name = "net", module.chip = "bm1684x", module.state = "TPU_LOWERED"} {
   func.func @main(%arg0: tensor<1x5x96xf16>, %arg1: tensor<1x7x32xf32>) -> (tensor<1x5x32xf32>, tensor<1x7x32xf16>) {
     %none = "top.None"() : () -> none
@@ -34,7 +34,7 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %1 = "tpu.Cast"(%0#0) : (tensor<1x2x5x16xf16>) -> tensor<1x2x5x16xf32> loc("attended_f32")
     %2 = "tpu.Permute"(%1) {order = [0, 2, 1, 3]} : (tensor<1x2x5x16xf32>) -> tensor<1x5x2x16xf32> loc("turned")
     %3 = "tpu.Reshape"(%2, %none) {shape = [1, 5, 32]} : (tensor<1x5x2x16xf32>, none) -> tensor<1x5x32xf32> loc("joined")
-    %4:4 = "tpu.ScaleDotProductAttention"(%kh, %kh, %kh, %none, %none, %none, %none) {is_causal = true} : (tensor<1x2x7x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x16xf16>, none, none, none, none) -> (tensor<1x2x7x16xf16>, none, none, none) loc("causal")
+    %4:4 = "tpu.ScaleDotProductAttention"(%kh, %kh, %kh, %none, %none, %none, %none) {softcap = 2.0 : f64} : (tensor<1x2x7x16xf16>, tensor<1x2x7x16xf16>, tensor<1x2x7x16xf16>, none, none, none, none) -> (tensor<1x2x7x16xf16>, none, none, none) loc("causal")
     %5 = "tpu.Permute"(%4#0) {order = [0, 2, 1, 3]} : (tensor<1x2x7x16xf16>) -> tensor<1x7x2x16xf16> loc("causal_turned")
     %6 = "tpu.Reshape"(%5, %none) {shape = [1, 7, 32]} : (tensor<1x7x2x16xf16>, none) -> tensor<1x7x32xf16> loc("causal_joined")
     return %3, %6 : tensor<1x5x32xf32>, tensor<1x7x32xf16>

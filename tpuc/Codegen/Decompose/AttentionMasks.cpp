@@ -73,6 +73,16 @@ Tensor added(const Tensor &mask, const Tensor &places) {
 
 bool isGiven(Value value) { return !isa<NoneType>(value.getType()); }
 
+/// The elements of what is added to scores: F32 where the mask is, which may be beyond the range of
+/// 16 bits.
+Type numberElementOf(tpu::ScaleDotProductAttentionOp op) {
+  const Type element = OpMaker::typeOf(op.getQuery()).getElementType();
+  if (!isGiven(op.getMask()))
+    return element;
+  const Type mask = OpMaker::typeOf(op.getMask()).getElementType();
+  return mask.isF32() ? mask : element;
+}
+
 } // namespace
 
 AttentionSizes codegen::attentionSizes(tpu::ScaleDotProductAttentionOp op) {
@@ -157,11 +167,12 @@ bool codegen::mayHideRows(Value numbers) {
 
 bool codegen::isAttentionAlone(tpu::ScaleDotProductAttentionOp op) {
   constexpr unsigned kMask = 3;
+  const Type wide = Float32Type::get(op.getContext());
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (isGiven(operand) && (index > kMask || !staticType(operand)))
       return false;
   if (llvm::any_of(op->getResults().drop_front(), isGiven) ||
-      op.getSoftcap().convertToDouble() != 0)
+      op.getSoftcap().convertToDouble() != 0 || !op.getSoftmaxType().value_or(wide).isF32())
     return false;
   const bool isOfIntegers = !OpMaker::isFloat(op.getQuery());
   if (!isGiven(op.getMask()))
@@ -189,8 +200,8 @@ bool codegen::isFitting(tpu::ScaleDotProductAttentionOp made, const Backend &bac
 
 Value AttentionBiases::of(OpMaker &maker, tpu::ScaleDotProductAttentionOp op) {
   const AttentionSizes sizes = attentionSizes(op);
-  const Type element = OpMaker::typeOf(op.getQuery()).getElementType();
   const bool hasMask = isGiven(op.getMask());
+  const Type element = numberElementOf(op);
   const Key key{hasMask ? op.getMask().getAsOpaquePointer() : nullptr,
                 element.getAsOpaquePointer(),
                 op.getIsCausal(),

@@ -37,7 +37,8 @@ bool mayHideRows(mlir::Value numbers);
 bool hidesRows(const Tensor &numbers);
 
 /// Whether an attention has static shapes and nothing but queries, keys, values and what hides
-/// keys: a mask of booleans or floats, or their places. On stored integers nothing is hidden.
+/// keys: a mask of booleans or floats, or their places. Its softmax rounds no steps. On stored
+/// integers nothing is hidden.
 bool isAttentionAlone(tpu::ScaleDotProductAttentionOp op);
 
 /// Lets `op` add `numbers` (null: nothing) to its scores; their places hide no keys any more.
@@ -50,8 +51,9 @@ bool isFitting(tpu::ScaleDotProductAttentionOp made, const Backend &backend);
 /// Makes the numbers that attentions of one network add to their scores, those of equal ones once.
 class AttentionBiases {
 public:
-  /// Mask and hidden places of `op` in one, of the type of its queries, in front of `op`: [B or 1,
-  /// H or 1, Q or 1, T] or its last dimensions; null where nothing is hidden or added.
+  /// Mask and hidden places of `op` in one, in F32 as the mask or of the type of its queries, in
+  /// front of `op`: [B or 1, H or 1, Q or 1, T] or its last dimensions; null where nothing is
+  /// hidden or added.
   mlir::Value of(OpMaker &maker, tpu::ScaleDotProductAttentionOp op);
   /// Erases what nobody took.
   void eraseUnused();

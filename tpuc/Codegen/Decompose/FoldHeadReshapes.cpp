@@ -270,10 +270,11 @@ void RowsRewriter::run() {
     return builder.getI64IntegerAttr(staticType(op->getOperand(index)).getShape()[1]);
   };
   const RankedTensorType joined = staticType(output->rows.getOutput());
+  OpMaker maker(op, backend);
+  const Value numbers = biases.of(maker, op);
   auto made = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
   made->setOperands(operands);
-  OpMaker maker(op, backend);
-  addBiases(made, biases.of(maker, op));
+  addBiases(made, numbers);
   made->setAttr("q_num_heads", headsOf(0));
   made->setAttr("kv_num_heads", headsOf(1));
   made->getResult(0).setType(withElements(joined, op->getResult(0)));

@@ -255,11 +255,11 @@ Expected<TileModel> tiling::columnTileModel(tpu::SliceOp op) {
 static Expected<OperandModel> maskModel(tpu::ScaleDotProductAttentionOp op,
                                         const AxisExtents &result) {
   SmallVector<int64_t> dims(dimsOf(op.getMask()));
-  const auto isNumber =
-      storageDataType(op.getMask().getType()) == storageDataType(op.getQuery().getType());
+  const std::optional<DataType> type = storageDataType(op.getMask().getType());
+  const bool isNumber = type == DataType::F32 || type == storageDataType(op.getQuery().getType());
   if (!isNumber || dims.back() != dimsOf(op.getKey())[1])
     return makeError("", "a mask of another type or of fewer keys",
-                     "numbers of the type of the queries for all keys");
+                     "numbers in f32 or of the type of the queries for all keys");
   while (dims.size() < 4)
     dims.insert(dims.begin(), 1);
   OperandModel mask{.isPresent = true, .extents = {dims[0] * dims[1], dims[2], 1, 1, dims[3]}};

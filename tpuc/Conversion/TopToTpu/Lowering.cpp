@@ -127,7 +127,13 @@ static bool staysF32(OpOperand &operand) {
 Value Lowering::floatOperand(OpOperand &operand, Type type) {
   Value value = operand.get();
   const Type element = getElementTypeOrSelf(expressed(value.getType()));
-  if (!element.isF32() || staysF32(operand))
+  // What hides keys may be beyond the range of 16 bits.
+  const auto isWideMask = [&] {
+    const Value stored = lowered.lookup(value);
+    return isAttentionMask(operand) &&
+           (stored ? getElementTypeOrSelf(stored.getType()).isF32() : isHugeConstant(value));
+  };
+  if (!element.isF32() || staysF32(operand) || isWideMask())
     return top::isPresent(value) ? as(value, element) : value;
   auto filter = value.getDefiningOp<top::WeightOp>();
   const std::optional<ChannelOrder> order =

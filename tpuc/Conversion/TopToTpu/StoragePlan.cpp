@@ -61,24 +61,34 @@ static bool hasNoNumbers(Operation *op) {
          llvm::none_of(op->getResultTypes(), isNumber);
 }
 
-/// Whether a constant that `op` reads, or one among its attributes, has no finite f16.
+bool tpuc::isHugeConstant(Value value) {
+  auto weight = value.getDefiningOp<top::WeightOp>();
+  if (!weight || !isa<FloatType>(getElementTypeOrSelf(value.getType())))
+    return false;
+  Expected<Tensor> tensor = weight.read();
+  if (!tensor)
+    return false;
+  const Tensor floats = convert(*tensor, DataType::F32);
+  const bool isHuge = llvm::any_of(
+      floats.data<float>(), [](float x) { return std::abs(x) > float(kMaxF16) && !std::isinf(x); });
+  releaseMapped(tensor->rawBytes());
+  return isHuge;
+}
+
+bool tpuc::isAttentionMask(OpOperand &operand) {
+  constexpr unsigned kMask = 3;
+  return isa<top::ScaleDotProductAttentionOp>(operand.getOwner()) &&
+         operand.getOperandNumber() == kMask;
+}
+
+/// Whether a constant that `op` reads, or one among its attributes, has no finite f16. Masks may be
+/// in F32 beside what they are added to.
 static bool hasHugeConstant(Operation *op) {
   if (auto value = op->getAttrOfType<FloatAttr>("const_val");
       value && std::abs(value.getValueAsDouble()) > kMaxF16)
     return true;
-  return llvm::any_of(op->getOperands(), [](Value operand) {
-    auto weight = operand.getDefiningOp<top::WeightOp>();
-    if (!weight || !isa<FloatType>(getElementTypeOrSelf(operand.getType())))
-      return false;
-    Expected<Tensor> tensor = weight.read();
-    if (!tensor)
-      return false;
-    const Tensor floats = convert(*tensor, DataType::F32);
-    const bool isHuge = llvm::any_of(floats.data<float>(), [](float x) {
-      return std::abs(x) > float(kMaxF16) && !std::isinf(x);
-    });
-    releaseMapped(tensor->rawBytes());
-    return isHuge;
+  return llvm::any_of(op->getOpOperands(), [](OpOperand &operand) {
+    return !isAttentionMask(operand) && isHugeConstant(operand.get());
   });
 }
 

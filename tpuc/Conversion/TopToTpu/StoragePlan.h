@@ -54,6 +54,11 @@ struct Decision {
   std::optional<DataType> result = {};
 };
 
+/// Whether `value` is a constant with an element that has no finite f16.
+bool isHugeConstant(mlir::Value value);
+/// Whether an operand is what an attention adds to its scores.
+bool isAttentionMask(mlir::OpOperand &operand);
+
 /// The policy of lowering: one storage type for each tensor.
 ///
 /// An op has the scheme of its exception, else of the network. A scheme of integers needs a form on

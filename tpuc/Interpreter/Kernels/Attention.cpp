@@ -69,12 +69,19 @@ void softmaxRows(std::vector<T> &scores, int64_t length, const std::vector<char>
   }
 }
 
+/// What scores and weights round to: nothing where the softmax is F32 beside operands of 16 bits.
+DataType scoreTypeOf(DataType type, const AttentionParams &params) {
+  return params.softmaxType == DataType::F32 && byteSize(type, 1) < byteSize(DataType::F32, 1)
+             ? DataType::F32
+             : type;
+}
+
 /// One call of `attention`, with operands in the compute type T.
 template <typename T> class Attention {
 public:
   Attention(const AttentionTensors &tensors, const AttentionParams &params,
             const AttentionResults &results)
-      : params(params), type(tensors.query->type()),
+      : params(params), type(tensors.query->type()), scoreType(scoreTypeOf(type, params)),
         queries(tensors.query->shape(), params.queryHeads),
         keys(tensors.key->shape(), params.keyHeads),
         values(tensors.value->shape(), params.keyHeads), batches(tensors.query->shape()[0]),
@@ -86,8 +93,8 @@ public:
     storeInto(presentKey, results.presentKey);
     storeInto(presentValue, results.presentValue);
     double scale = params.scale.value_or(1 / std::sqrt(static_cast<double>(queries.size)));
-    factor = rounded(static_cast<T>(std::sqrt(scale)), type);
-    step(presentKey, type, [&](T value) { return value * factor; });
+    factor = rounded(static_cast<T>(std::sqrt(scale)), scoreType);
+    step(presentKey, scoreType, [&](T value) { return value * factor; });
     if (tensors.lengths) {
       Tensor wide = convert(*tensors.lengths, DataType::I64);
       lengths.assign(wide.data<int64_t>().begin(), wide.data<int64_t>().end());
@@ -117,18 +124,18 @@ private:
     const T *from = query.template data<T>().data() + queries.begin(batch, head);
     for (int64_t row = 0; row < queries.rows; ++row, from += queries.rowStep())
       scaled.insert(scaled.end(), from, from + queries.size);
-    step(scaled, type, [&](T value) { return value * factor; });
+    step(scaled, scoreType, [&](T value) { return value * factor; });
     std::vector<T> scores(queries.rows * total);
     RightFactor<T>(true, queries.size, total, presentKey.data() + shared * total * keys.size,
                    keys.size)
         .multiply(queries.rows, scaled.data(), queries.size, scores.data(), total);
-    step(scores, type, [](T value) { return value; });
+    step(scores, scoreType, [](T value) { return value; });
     expose(AttentionScores::Product, scores, batch, head);
     if (params.softcap > 0) {
       auto cap = static_cast<T>(params.softcap);
-      step(scores, type, [&](T value) { return value / cap; });
-      step(scores, type, [](T value) { return std::tanh(value); });
-      step(scores, type, [&](T value) { return value * cap; });
+      step(scores, scoreType, [&](T value) { return value / cap; });
+      step(scores, scoreType, [](T value) { return std::tanh(value); });
+      step(scores, scoreType, [&](T value) { return value * cap; });
     }
     expose(AttentionScores::Capped, scores, batch, head);
     std::vector<char> isHidden = addBias(scores, batch, head);
@@ -138,7 +145,7 @@ private:
       softmaxRows<double>(scores, total, isHidden, softmaxType);
     else
       softmaxRows<float>(scores, total, isHidden, softmaxType);
-    step(scores, type, [](T value) { return value; });
+    step(scores, scoreType, [](T value) { return value; });
     expose(AttentionScores::Softmax, scores, batch, head);
     HeadLayout rows = values;
     rows.heads = queries.heads;
@@ -170,7 +177,7 @@ private:
                      (params.rightWindow >= 0 && j > place + params.rightWindow);
         T bias = hides ? kHidden : mask.at(batch, head, i, j);
         T &score = scores[i * total + j];
-        score = rounded(score + bias, type);
+        score = rounded(score + bias, scoreType);
         all &= bias == kHidden;
       }
       isHidden[i] = all;
@@ -179,7 +186,7 @@ private:
   }
 
   const AttentionParams &params;
-  DataType type;
+  DataType type, scoreType;
   HeadLayout queries, keys, values;
   int64_t batches, past, total;
   Mask<T> mask;

@@ -11,6 +11,7 @@
 #include "tpuc/Support/Convert.h"
 #include "unittests/BM1684X/Kernels/Bench.h"
 
+#include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -63,6 +64,16 @@ Tensor asRows(const Tensor &tensor) {
   return tensor.reshaped({tensor.shape()[0], tensor.shape()[1], tensor.shape()[3]});
 }
 
+/// Most results of 16 bits are those of one rounding: weights of one number would change a third.
+void expectOneRounding(const Tensor &found, const Tensor &wanted) {
+  const Tensor a = convert(found, DataType::F32);
+  const Tensor b = convert(wanted, DataType::F32);
+  size_t equal = 0;
+  for (size_t i = 0; i < a.data<float>().size(); ++i)
+    equal += a.data<float>()[i] == b.data<float>()[i] ? 1 : 0;
+  EXPECT_GE(static_cast<double>(equal), 0.95 * static_cast<double>(a.numElements()));
+}
+
 void expectAttention(const AttentionCase &c, DataType type,
                      const std::optional<Tensor> &mask = std::nullopt) {
   SCOPED_TRACE(dataTypeName(type));
@@ -77,7 +88,8 @@ void expectAttention(const AttentionCase &c, DataType type,
   attention.output = bench.local(type, {c.samples, c.rows, 1, c.heads * c.valueWidth});
   attention.heads = c.heads;
   attention.keyHeads = c.keyHeads;
-  attention.scale = 0.25;
+  // Of 16 columns a power of 2.
+  attention.scale = 1 / std::sqrt(static_cast<double>(c.width));
   if (mask)
     attention.mask = loadMask(bench, *mask);
   attention.scratch = bench.scratch(attentionScratch(attention));
@@ -93,9 +105,14 @@ void expectAttention(const AttentionCase &c, DataType type,
   params.queryHeads = c.heads;
   params.keyHeads = c.keyHeads;
   params.scale = attention.scale;
+  params.softmaxType = DataType::F32;
   kernels::attention({&rows, &keys, &values, mask ? &*mask : nullptr, nullptr, nullptr, nullptr},
                      params, {&wanted, nullptr, nullptr, nullptr}, threads);
-  expectClose(bench.get(stored), wanted.reshaped({c.samples, c.rows, 1, c.heads * c.valueWidth}));
+  wanted = wanted.reshaped({c.samples, c.rows, 1, c.heads * c.valueWidth});
+  const Tensor found = bench.get(stored);
+  expectClose(found, wanted);
+  if (type != DataType::F32)
+    expectOneRounding(found, wanted);
 }
 
 TEST(Attention, EveryType) {
@@ -123,7 +140,7 @@ TEST(Attention, Masks) {
           const Shape dims({(shape & 1) != 0 ? c.samples : 1, (shape & 2) != 0 ? c.heads : 1,
                             (shape & 4) != 0 ? c.rows : 1, c.keys});
           SCOPED_TRACE(fmt::format("mask [{}], hidden {}", fmt::join(dims.dims(), ","), hides));
-          expectAttention(c, type, maskOf(type, dims, hides));
+          expectAttention(c, type, maskOf(hides == 0 ? DataType::F32 : type, dims, hides));
         }
 }
 

@@ -21,50 +21,92 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-/// Tensors of `heads` matrices of scores, n the matrix.
+/// Tensors of matrices of scores, n the matrix. All is F32 but for what products of 16 bits read.
 struct HeadScratch {
-  LocalTensor query, key, value, scores, output;
+  LocalTensor query, key, value;
   LocalTensor products; ///< Scores without the mask: the same where there is none.
+  LocalTensor scores;   ///< Then the weights, which still want their factors.
+  LocalTensor mask;     ///< Where it is of 16 bits.
+  LocalTensor factors;
+  LocalTensor sums;  ///< Weighed values without the factors.
+  LocalTensor means; ///< With them, to be rounded.
   Scratch rest;
 };
 
-HeadScratch scratchOf(const Attention &attention, int64_t heads, ScratchAllocator &space) {
+HeadScratch scratchOf(const Attention &attention, int64_t matrices, ScratchAllocator &space) {
   const HeadSizes sizes = headSizes(attention);
   const DataType type = attention.query.type;
+  const Extents scores = {matrices, sizes.rows, 1, sizes.keys};
+  const Extents output = {matrices, sizes.rows, 1, sizes.valueWidth};
   HeadScratch made;
-  made.query = space.take(type, {heads, sizes.rows, 1, sizes.width});
-  made.key = space.take(type, {heads, sizes.keys, 1, sizes.width});
-  made.value = space.take(type, {heads, sizes.keys, 1, sizes.valueWidth});
-  made.scores = space.take(type, {heads, sizes.rows, 1, sizes.keys});
-  made.output = space.take(type, {heads, sizes.rows, 1, sizes.valueWidth});
-  made.products = attention.mask ? space.take(type, made.scores.shape) : made.scores;
+  made.query = space.take(type, {matrices, sizes.rows, 1, sizes.width});
+  made.key = space.take(type, {matrices, sizes.keys, 1, sizes.width});
+  made.value = space.take(type, {matrices, sizes.keys, 1, sizes.valueWidth});
+  made.scores = space.take(DataType::F32, scores);
+  made.products = attention.mask ? space.take(DataType::F32, scores) : made.scores;
+  if (attention.mask && type != DataType::F32)
+    made.mask = space.take(DataType::F32, scores);
+  made.factors = space.take(DataType::F32, {matrices, sizes.rows, 1, 1});
+  made.sums = space.take(DataType::F32, output);
+  if (type != DataType::F32)
+    made.means = space.take(DataType::F32, output);
   made.rest.address = space.next;
   return made;
 }
 
-MatrixProduct scoresOf(const HeadScratch &space, int64_t head) {
+/// Weights as sums of two numbers of 16 bits, in the place of what the softmax took.
+struct WeightParts {
+  LocalTensor first, second; ///< Of 16 bits
+  LocalTensor wide, distance;
+};
+
+WeightParts partsOf(DataType type, const HeadScratch &space, ScratchAllocator &room) {
+  const Extents &shape = space.scores.shape;
+  return {.first = room.take(type, shape),
+          .second = room.take(type, shape),
+          .wide = room.take(DataType::F32, shape),
+          .distance = room.take(DataType::F32, shape)};
+}
+
+MatrixProduct scoresOf(const HeadScratch &space, int64_t matrix) {
   MatrixProduct product;
-  product.left = space.query.slice(0, head, 1);
-  product.right = space.key.slice(0, head, 1);
-  product.output = space.products.slice(0, head, 1);
+  product.left = space.query.slice(0, matrix, 1);
+  product.right = space.key.slice(0, matrix, 1);
+  product.output = space.products.slice(0, matrix, 1);
   product.rightIsTransposed = true;
   product.scratch = space.rest;
   return product;
 }
 
-MatrixProduct meansOf(const HeadScratch &space, int64_t head) {
+MatrixProduct sumsOf(const HeadScratch &space, const LocalTensor &weights, int64_t matrix) {
   MatrixProduct product;
-  product.left = space.scores.slice(0, head, 1);
-  product.right = space.value.slice(0, head, 1);
-  product.output = space.output.slice(0, head, 1);
+  product.left = weights.slice(0, matrix, 1);
+  product.right = space.value.slice(0, matrix, 1);
+  product.output = space.sums.slice(0, matrix, 1);
   product.scratch = space.rest;
   return product;
+}
+
+/// The scale where queries of 16 bits can take it without a rounding: a power of 2 below 1.
+double scaleOfQueries(const Attention &attention) {
+  int exponent = 0;
+  const bool isPower = std::frexp(attention.scale, &exponent) == 0.5;
+  return attention.query.type == DataType::F32 || (isPower && exponent <= 1) ? attention.scale : 1;
+}
+
+/// What the scores still want.
+double scaleOfScores(const Attention &attention) {
+  return scaleOfQueries(attention) == attention.scale ? 1 : attention.scale;
 }
 
 Softmax softmaxOf(const Attention &attention, const HeadScratch &space) {
   Softmax softmax;
   softmax.mayBeHidden = attention.mask.has_value();
+  if (!attention.mask)
+    softmax.beta = scaleOfScores(attention);
   softmax.input = softmax.output = space.scores;
+  softmax.factors = space.factors;
+  softmax.result = attention.query.type;
   softmax.scratch = space.rest;
   return softmax;
 }
@@ -84,9 +126,16 @@ Expected<void> check(const std::string &where, const Attention &attention) {
 /// What the kernels of `space` want beside it.
 Expected<uint32_t> restBytes(const Attention &attention, const HeadScratch &space) {
   uint32_t bytes = 0;
+  if (attention.query.type != DataType::F32) {
+    ScratchAllocator room;
+    partsOf(attention.query.type, space, room);
+    bytes = room.next;
+  }
+  // Products of 16 bits want nothing.
+  const LocalTensor weights = space.scores.as(space.value.type);
   for (const Expected<uint32_t> &wanted :
        {matrixProductScratch(scoresOf(space, 0)), softmaxScratch(softmaxOf(attention, space)),
-        matrixProductScratch(meansOf(space, 0))}) {
+        matrixProductScratch(sumsOf(space, weights, 0))}) {
     if (!wanted)
       return wanted;
     bytes = std::max(bytes, *wanted);
@@ -94,46 +143,114 @@ Expected<uint32_t> restBytes(const Attention &attention, const HeadScratch &spac
   return bytes;
 }
 
-/// Heads [first, first + count) of some samples.
-Expected<void> emitHeads(Builder &builder, const Attention &attention, HeadScratch space,
-                         int64_t first, int64_t count) {
-  const DataType type = attention.query.type;
-  const int64_t matrices = count * attention.query.shape[0];
-  for (LocalTensor *tensor :
-       {&space.query, &space.key, &space.value, &space.scores, &space.output, &space.products})
-    *tensor = tensor->slice(0, 0, matrices);
-  const Immediate factor = immediate(type, std::sqrt(attention.scale));
-  const auto placeIn = [](const LocalTensor &tensor, int64_t to, const LocalTensor &from) {
-    return tensor.slice(0, to, from.shape[0]);
+/// Queries, keys and values of heads [first, first + count), each matrix by itself.
+void addOperands(Builder &builder, const Attention &attention, const HeadScratch &space,
+                 int64_t first, int64_t count) {
+  const auto copyTo = [&](const LocalTensor &tensor, double factor = 1) {
+    return [&builder, tensor, factor](int64_t to, const LocalTensor &from) {
+      const LocalTensor part = tensor.slice(0, to, from.shape[0]);
+      if (factor != 1)
+        addArith(builder, ArithOp::Mul, part, from, immediate(tensor.type, factor));
+      else
+        addUnaryArith(builder, ArithOp::Copy, part, from);
+    };
   };
   forHeadsOfRows(attention.query, attention.heads, first, count,
-                 [&](int64_t to, const LocalTensor &from) {
-                   addArith(builder, ArithOp::Mul, placeIn(space.query, to, from), from, factor);
-                 });
-  forSharedHeads(attention, attention.key, first, count, [&](int64_t to, const LocalTensor &from) {
-    addArith(builder, ArithOp::Mul, placeIn(space.key, to, from), from, factor);
+                 copyTo(space.query, scaleOfQueries(attention)));
+  forSharedHeads(attention, attention.key, first, count, copyTo(space.key));
+  forSharedHeads(attention, attention.value, first, count, copyTo(space.value));
+}
+
+/// products * scale + mask to the scores.
+void addMasks(Builder &builder, const Attention &attention, const HeadScratch &space, int64_t first,
+              int64_t count) {
+  if (const double scale = scaleOfScores(attention); scale != 1)
+    addLinear(builder, space.products, space.products, scale, 0);
+  forMasks(attention, first, count, [&](int64_t to, const LocalTensor &numbers) {
+    LocalTensor added = numbers;
+    if (numbers.type != DataType::F32) {
+      // What matrices share is converted once.
+      const bool isShared = numbers.strides()[0] == 0;
+      const LocalTensor from = isShared ? numbers.slice(0, 0, 1) : numbers;
+      const LocalTensor wide = space.mask.slice(0, to, from.shape[0]);
+      addCast(builder, wide, from);
+      added = repeated(wide, numbers.shape);
+    }
+    const auto part = [&](const LocalTensor &tensor) {
+      return tensor.slice(0, to, numbers.shape[0]);
+    };
+    addArith(builder, ArithOp::Add, part(space.scores), part(space.products), added);
   });
-  forSharedHeads(attention, attention.value, first, count,
-                 [&](int64_t to, const LocalTensor &from) {
-                   addUnaryArith(builder, ArithOp::Copy, placeIn(space.value, to, from), from);
-                 });
+}
+
+Expected<void> addProducts(Builder &builder, int64_t matrices, auto productOf) {
   for (int64_t matrix = 0; matrix < matrices; ++matrix)
-    if (Expected<void> done = emitMatrixProduct(builder, scoresOf(space, matrix)); !done)
+    if (Expected<void> done = emitMatrixProduct(builder, productOf(matrix)); !done)
       return done;
-  if (attention.mask)
-    forMasks(attention, first, count, [&](int64_t to, const LocalTensor &added) {
-      addArith(builder, ArithOp::Add, placeIn(space.scores, to, added),
-               placeIn(space.products, to, added), added);
-    });
-  if (Expected<void> done = emitSoftmax(builder, softmaxOf(attention, space)); !done)
-    return done;
-  for (int64_t matrix = 0; matrix < matrices; ++matrix)
-    if (Expected<void> done = emitMatrixProduct(builder, meansOf(space, matrix)); !done)
+  return {};
+}
+
+/// Weights times values in F32. Weights of one number of 16 bits would add as large an error as
+/// rounding the result.
+Expected<void> addSums(Builder &builder, const Attention &attention, const HeadScratch &space) {
+  const int64_t matrices = space.query.shape[0];
+  const DataType type = attention.query.type;
+  if (type == DataType::F32)
+    return addProducts(builder, matrices,
+                       [&](int64_t matrix) { return sumsOf(space, space.scores, matrix); });
+  ScratchAllocator room{space.rest.address};
+  const WeightParts parts = partsOf(type, space, room);
+  addCast(builder, parts.first, space.scores);
+  addCast(builder, parts.wide, parts.first);
+  addArith(builder, ArithOp::Sub, parts.distance, space.scores, parts.wide);
+  addCast(builder, parts.second, parts.distance);
+  for (const LocalTensor *part : {&parts.first, &parts.second})
+    if (Expected<void> done = addProducts(builder, matrices,
+                                          [&](int64_t matrix) {
+                                            MatrixProduct product = sumsOf(space, *part, matrix);
+                                            product.accumulates = part == &parts.second;
+                                            return product;
+                                          });
+        !done)
       return done;
+  return {};
+}
+
+/// sums * factors to the output, rounded.
+void addMeans(Builder &builder, const Attention &attention, const HeadScratch &space, int64_t first,
+              int64_t count) {
+  const bool rounds = attention.query.type != DataType::F32;
+  const LocalTensor factors = repeated(space.factors, space.sums.shape);
+  if (rounds)
+    addArith(builder, ArithOp::Mul, space.means, space.sums, factors);
   forHeadsOfRows(attention.output, attention.heads, first, count,
                  [&](int64_t from, const LocalTensor &to) {
-                   addUnaryArith(builder, ArithOp::Copy, to, placeIn(space.output, from, to));
+                   const auto part = [&](const LocalTensor &tensor) {
+                     return tensor.slice(0, from, to.shape[0]);
+                   };
+                   if (rounds)
+                     addCast(builder, to, part(space.means));
+                   else
+                     addArith(builder, ArithOp::Mul, to, part(space.sums), part(factors));
                  });
+}
+
+/// Heads [first, first + count) of some samples.
+Expected<void> emitHeads(Builder &builder, const Attention &attention, const HeadScratch &space,
+                         int64_t first, int64_t count) {
+  addOperands(builder, attention, space, first, count);
+  const int64_t matrices = space.query.shape[0];
+  if (Expected<void> done =
+          addProducts(builder, matrices, [&](int64_t matrix) { return scoresOf(space, matrix); });
+      !done)
+    return done;
+  if (attention.mask)
+    addMasks(builder, attention, space, first, count);
+  if (Expected<void> done = emitSoftmax(builder, softmaxOf(attention, space)); !done)
+    return done;
+  if (Expected<void> done = addSums(builder, attention, space); !done)
+    return done;
+  addMeans(builder, attention, space, first, count);
   return {};
 }
 
@@ -154,13 +271,12 @@ Expected<void> emitAttention(Builder &builder, const Attention &attention) {
   Expected<uint32_t> needed = attentionScratch(attention);
   if (Expected<void> fits = checkScratch(builder.layer(), attention.scratch, needed); !fits)
     return fits;
-  const int64_t step = headsAtOnce(attention);
-  ScratchAllocator space{attention.scratch.address};
-  HeadScratch heads = scratchOf(attention, step, space);
-  heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
   return forHeads(attention, [&](const AttentionOperands &operands, int64_t first, int64_t count) {
     Attention part = attention;
     static_cast<AttentionOperands &>(part) = operands;
+    ScratchAllocator space{attention.scratch.address};
+    HeadScratch heads = scratchOf(part, count * part.query.shape[0], space);
+    heads.rest.bytes = attention.scratch.address + *needed - heads.rest.address;
     return emitHeads(builder, part, heads, first, count);
   });
 }

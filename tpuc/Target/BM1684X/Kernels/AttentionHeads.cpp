@@ -33,13 +33,14 @@ static Expected<void> checkMask(const std::string &where, const AttentionOperand
   const bool fits = (mask.heads == 1 || mask.heads == attention.heads) &&
                     (numbers.shape[0] == mask.heads || numbers.shape[0] == all) &&
                     numbers.shape == Extents{numbers.shape[0], rows, 1, sizes.keys} &&
-                    numbers.type == attention.query.type && numbers.startLane == 0;
+                    (numbers.type == attention.query.type || numbers.type == DataType::F32) &&
+                    numbers.startLane == 0;
   if (fits)
     return {};
   return makeError(where,
                    fmt::format("a mask [{}] {} of {} heads", fmt::join(numbers.shape, ","),
                                dataTypeName(numbers.type), mask.heads),
-                   fmt::format("[{} or {},{},1,{}] {} from lane 0", mask.heads, all, rows,
+                   fmt::format("[{} or {},{},1,{}] {} or f32 from lane 0", mask.heads, all, rows,
                                sizes.keys, dataTypeName(attention.query.type)));
 }
 

@@ -18,7 +18,7 @@
 
 namespace tpuc::bm1684x {
 
-/// What is added to the scores of queries. Finite or -inf.
+/// What is added to the scores of queries. Finite or -inf, F32 or of the type of the queries.
 struct AttentionMask {
   /// [m,Q,1,K] Aligned from lane 0, rows over lanes; where it is the same for all queries
   /// [m,64,1,K], the same in every lane. m is `heads` for one or all samples, or for each of them.

@@ -37,6 +37,11 @@ struct Softmax {
   bool isLog = false;
   /// Whether all of a row may be -inf, which gives 0. Not of a logarithm.
   bool mayBeHidden = false;
+  /// Where given, F32 [n,c,h,1] Aligned: 1 / sum, by which the output is not multiplied. Not of a
+  /// logarithm; input and output are F32.
+  std::optional<LocalTensor> factors = std::nullopt;
+  /// With factors, what results are rounded to later: those of 16 bits are wrong by 9e-6 at most.
+  DataType result = DataType::F32;
   Scratch scratch;
 };
 Expected<uint32_t> softmaxScratch(const Softmax &softmax);

@@ -66,6 +66,9 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Softmax &softm
                                  dataTypeName(in.type), fmt::join(out.shape, ","),
                                  dataTypeName(out.type)),
                      "equal shapes, types and lanes");
+  if (softmax.factors && (softmax.isLog || in.type != DataType::F32))
+    return makeError(where, fmt::format("factors of {}", dataTypeName(in.type)),
+                     "those of no logarithm, of f32");
   ScratchAllocator space;
   planOf(softmax, space);
   return space.next;
@@ -84,8 +87,8 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   ScratchAllocator space{softmax.scratch.address};
   SoftmaxPlan plan = planOf(softmax, space);
   // Logarithms near 0 have more digits than a short series.
-  Series series(builder, plan.tables, plan.table,
-                softmax.isLog ? DataType::F32 : softmax.output.type);
+  const DataType rounded = softmax.factors ? softmax.result : softmax.output.type;
+  Series series(builder, plan.tables, plan.table, softmax.isLog ? DataType::F32 : rounded);
   const auto &[f0, f1, f2] = plan.full;
   const Extents &shape = plan.input.shape;
   if (softmax.input.type != DataType::F32)
@@ -106,15 +109,17 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
   }
   addArith(builder, ArithOp::Sub, f2, scaled, repeated(maximum, shape));
   LocalTensor result = softmax.output.type == DataType::F32 ? softmax.output : f0;
+  const LocalTensor powers = softmax.factors ? softmax.output : f2;
   auto exponentials = [&] {
     std::array<std::vector<LocalTensor>, Series::kNumRegisters> parts;
     for (size_t i = 0; i < parts.size(); ++i)
       parts[i] = flatParts(plan.full[i], kMostFlatPart);
+    const std::vector<LocalTensor> to = flatParts(powers, kMostFlatPart);
     for (size_t i = 0; i < parts[0].size(); ++i) {
       series.use({parts[0][i], parts[2][i], parts[1][i]});
-      series.exp(parts[2][i], parts[2][i], Series::kUnlimited);
+      series.exp(to[i], parts[2][i], Series::kUnlimited);
     }
-    addWindowSum(builder, {f2, plan.rows[2], true, false, 1}, plan.folded);
+    addWindowSum(builder, {powers, plan.rows[2], true, false, 1}, plan.folded);
   };
   if (!softmax.isLog) {
     exponentials();
@@ -126,8 +131,11 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
                 immediate(DataType::F32, kSeen), immediate(DataType::F32, 1));
       one = plan.rows[1];
     }
-    addArith(builder, ArithOp::Div, plan.rows[0], one, plan.rows[2]);
-    addArith(builder, ArithOp::Mul, result, f2, repeated(plan.rows[0], shape));
+    const LocalTensor factors = softmax.factors.value_or(plan.rows[0]);
+    addArith(builder, ArithOp::Div, factors, one, plan.rows[2]);
+    if (softmax.factors)
+      return {};
+    addArith(builder, ArithOp::Mul, result, f2, repeated(factors, shape));
   } else {
     exponentials();
     series.use(plan.rows);
