@@ -19,7 +19,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 using namespace mlir;
 using namespace tpuc;
