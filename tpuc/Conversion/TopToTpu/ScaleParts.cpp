@@ -20,6 +20,8 @@
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -43,13 +45,14 @@ private:
   bool canScale(top::ConcatOp concat) const;
   std::optional<SmallVector<Part>> partsOf(top::ConcatOp concat) const;
   double widthOf(const quant::FloatRange &range) const;
-
   Expected<bool> helps(top::ConcatOp concat, ArrayRef<Part> parts) const;
   void widen(const Part &part);
 
   const StoragePlan &plan;
   PlanOptions &options;
   QuantScheme integers;
+  /// Of the ops that were made.
+  std::set<std::string> names;
 };
 
 /// The range that calibration found for `value`, with 0 in it; none of others.
@@ -185,7 +188,11 @@ void PartScaler::widen(const Part &part) {
   OpBuilder builder(use->getOwner()->getContext());
   builder.setInsertionPointAfterValue(narrow);
   const auto result = cast<OpResult>(narrow);
-  const std::string name = tensorNames(result.getOwner())[result.getResultNumber()] + "_widened";
+  const std::string plain = tensorNames(result.getOwner())[result.getResultNumber()] + "_widened";
+  // Several Concats may read it, with factors of their own.
+  std::string name = plain;
+  for (int count = 2; !names.insert(name).second; ++count)
+    name = plain + "_" + std::to_string(count);
   auto made = builder.create<top::MulConstOp>(
       NameLoc::get(builder.getStringAttr(name)),
       TypeRange{multiplied(narrow.getType(), part.factor)}, ValueRange{narrow},
