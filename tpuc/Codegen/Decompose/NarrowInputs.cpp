@@ -28,9 +28,9 @@ using namespace tpuc::codegen;
 
 namespace {
 
-bool isLong(Value value) { return storageDataType(value.getType()) == DataType::I64; }
+bool hasLongElements(Value value) { return storageDataType(value.getType()) == DataType::I64; }
 
-bool isShort(double number) {
+bool fitsWord(double number) {
   return number >= std::numeric_limits<int32_t>::min() &&
          number <= std::numeric_limits<int32_t>::max();
 }
@@ -85,7 +85,7 @@ bool NarrowedInput::canRead(OpOperand &use) {
   }
   if (auto compare = dyn_cast<tpu::CompareConstOp>(op)) {
     hasUse = true;
-    return isShort(compare.getConstVal().convertToDouble());
+    return fitsWord(compare.getConstVal().convertToDouble());
   }
   if (isa<tpu::CompareOp>(op)) {
     OpOperand &other = op->getOpOperand(1 - index);
@@ -146,7 +146,7 @@ void NarrowedInput::apply() {
 void codegen::narrowInputs(func::FuncOp main, const Backend &backend) {
   for (auto input : main.getOps<top::InputOp>()) {
     const auto type = dyn_cast<RankedTensorType>(input.getResult().getType());
-    if (!isLong(input.getResult()) || !type || !type.hasStaticShape() ||
+    if (!hasLongElements(input.getResult()) || !type || !type.hasStaticShape() ||
         !isa<BlockArgument>(input.getInput()) || !input.getInput().hasOneUse())
       continue;
     NarrowedInput narrowed(input, backend);
