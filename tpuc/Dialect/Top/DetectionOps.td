@@ -96,8 +96,8 @@ def Top_ProposalOp : Top_ComputeOp<"Proposal", [Top_ComputesInF32]> {
     directions. With w0 = rint(sqrt(base_size^2 / r)) it has w = s * w0 by h = s * rint(w0 * r)
     pixels, from the centre less (w - 1) / 2 to the centre and (w - 1) / 2. Each pixel (x, y) of the
     map has the A anchors, moved by x * `feat_stride` and y * `feat_stride`. `scores` is
-    [N, 2 * A, H, W]: what speaks for an anchor stands in the second half of the channels. `deltas`
-    is [N, 4 * A, H, W]: dx, dy, dw, dh for each anchor.
+    [N, 2 * A, H, W], where what speaks for an anchor stands in the second half of the channels.
+    `deltas` is [N, 4 * A, H, W], with dx, dy, dw and dh for each anchor.
 
     An anchor of w = x2 - x1 + 1 by h pixels and the centre x1 + w / 2 becomes the box around
     dx * w + x1 + w / 2 of the width w * e^dw, the same for y. Boxes are clipped to
@@ -153,13 +153,14 @@ def Top_YoloDetectionOp : Top_ComputeOp<"YoloDetection", [Top_ComputesInF32]> {
     `across_classes`, by more than `nms_threshold`: the area of the intersection divided by that of
     the union. An item keeps at most `keep_topk`.
 
-    `output` is [N, 1, keep_topk, 6]: centre x, y, width, height, class, score. With `corners` it is
-    [1, 1, N * keep_topk, 7]: item, class + 1, score, x1, y1, x2, y2. Rows that are left over hold 0.
+    `output` is [N, 1, keep_topk, 6]: centre x, y, width, height, class, score. With `corners`, it
+    has the shape [1, 1, N * keep_topk, 7]: item, class + 1, score, x1, y1, x2, y2. Rows that are
+    left over hold 0.
 
     Example:
 
     ```mlir
-    %1 = "top.YoloDetection"(%a) {anchors = [10.0, 13.0], class_num = 3 : i64, keep_topk = 4 : i64, net_input_h = 64 : i64, net_input_w = 64 : i64} : (tensor<1x8x2x2xf32>) -> tensor<1x1x4x6xf32>
+    %1 = "top.YoloDetection"(%a) {anchors = [10.0, 13.0], class_num = 3 : i64, keep_topk = 4 : i64, net_input_h = 64 : i64, net_input_w = 64 : i64, obj_threshold = 0.1} : (tensor<1x8x2x2xf32>) -> tensor<1x1x4x6xf32>
     ```
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs,
