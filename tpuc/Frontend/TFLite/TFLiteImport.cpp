@@ -29,7 +29,7 @@ ArrayRef<OpRow> tpuc::tflite::opTable() {
   static const std::vector<OpRow> kRows = [] {
     std::vector<OpRow> rows;
     for (ArrayRef<OpRow> family :
-         {elementwiseRows(), indexRows(), movementRows(), reduceRows(), windowRows()})
+         {blockRows(), elementwiseRows(), indexRows(), movementRows(), reduceRows(), windowRows()})
       rows.insert(rows.end(), family.begin(), family.end());
     std::ranges::sort(rows, {}, nameOf);
     return rows;

@@ -146,6 +146,7 @@ llvm::ArrayRef<OpRow> opTable();
 const OpRow *findRow(const NetOp &op);
 
 // Each family's rows; the files Convert*.cpp.
+llvm::ArrayRef<OpRow> blockRows();
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> movementRows();
