@@ -354,6 +354,8 @@ void localResponseNormalization(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::LocalResponseNormalizationOptions>();
   if (options.radius() < 1)
     return layer.fail(fmt::format("has the radius {}", options.radius()), "1 or more");
+  if (layer.inputRank(0) != 4)
+    return layer.fail(fmt::format("its input has {} dimensions", layer.inputRank(0)), "4");
   const int64_t size = 2 * static_cast<int64_t>(options.radius());
   Value turned = layer.temp<top::SliceOp>(
       "turned", {layer.in(0, kFront), layer.none(), layer.none(), layer.none(), layer.none()},
