@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Cycles of the nine layers of YOLOv2-tiny at 416 x 416 on a 32 x 32 array, as ratios to what the
 // public hardware description took for the same loops. Then the mappings that the search finds, as

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // usage: dnnweaver-machine SET ROWS COLUMNS PROGRAM.s MEMORY OUT
 //

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // The first byte chooses the machine, and whether what follows is the program, or changes words of
 // one that works. Words go through their text and back, and are run and timed where they are

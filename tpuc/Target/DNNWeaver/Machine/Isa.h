@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Both sets have words of 32 bits: opcode[31:28] spec[27:21] loop[20:16] immediate[15:0]. Words
 // that an `alu.begin` announces are the ALU's, and the same opcodes mean other things there. The

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Two kinds of one machine. `public` is the array whose hardware description is published with
 // DNNWeaver v2. `patent` is the one of the Chinese patent on a compiler for it

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // A program is a list of blocks, each with one convolution and what the ALU does with its sums. A
 // block has loops only: over tiles, over the words of a tile in DDR, over what the array reads, and

@@ -5,12 +5,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Carries out blocks over DDR, bit for bit as the machine does: buffers with two tags, of which a
 // tile whose address did not change keeps its own, sums that go to DDR and come back, the array,
 // the ALU. Tiles are carried out one after the other. The machine loads the next tile while it
 // computes this one, so a program whose blocks read what they write themselves means nothing on it.
+// Two faults of the public hardware description are not repeated: see docs/rationale/dnnweaver.md.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Follows the controllers of the public hardware description tile by tile. Each buffer has two
 // tags: one is loaded while the array works on the other, and a tag of sums is free only when the

@@ -5,7 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
 //
 // Looks at all tiles that divide the layer and fit into the buffers, and for each at all orders of
 // the loops over tiles. The price is the cycle simulator's. A bound that no order can beat comes
