@@ -50,7 +50,7 @@ func.func @floats(%x: tensor<2x3xf16>, %go: tensor<i1>) -> tensor<2x3xf16> {
     %3 = "tpu.Gather"(%2, %i) {axis = 0 : i64} : (tensor<2x3xf16>, tensor<2xi64>) -> tensor<2x3xf16>
     "tpu.Yield"(%3) : (tensor<2x3xf16>) -> ()
   }) : (tensor<i1>) -> tensor<2x3xf16>
-  // CHECK: "tpu.DtypeCast"(%{{.*}}) {saturate = true, to = i32} : (tensor<2x3xf16>) -> tensor<2x3xi32>
+  // CHECK: "tpu.DtypeCast"(%{{.*}}) {from_bit = 0 : i64, saturate = true, to = i32} : (tensor<2x3xf16>) -> tensor<2x3xi32>
   %4 = "tpu.DtypeCast"(%1) {to = i32} : (tensor<2x3xf16>) -> tensor<2x3xi32>
   return %1 : tensor<2x3xf16>
 }

@@ -1,13 +1,13 @@
-// Indices that may count from the end are counted from the front, as ui32, and integers lose their
-// high bits by a transfer, or keep all bits where they are: the chip does all of it.
+// Indices that may count from the end are counted from the front, as ui32; those of 64 bits come in as
+// 32, and others keep all bits where they are: the chip does all of it.
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --decompose -o %t.dir/decomposed.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t.dir/decomposed.mlir
 // RUN: tpuc-opt %t.dir/decomposed.mlir --subnet-divide | FileCheck %s --check-prefix=CHIP
 // CHIP-NOT: subnet_reason
 
-// CHECK: %[[LOW:.*]] = "tpu.DtypeCast"{{.*}} -> tensor<2x3xi32> loc("g_low")
-// CHECK: %[[F:.*]] = "tpu.DtypeCast"(%[[LOW]]){{.*}} -> tensor<2x3xf32>
+// CHECK: %[[NARROW:.*]] = "top.Input"{{.*}} -> tensor<2x3xi32> loc("i")
+// CHECK: %[[F:.*]] = "tpu.DtypeCast"(%[[NARROW]]){{.*}} -> tensor<2x3xf32>
 // CHECK: %[[END:.*]] = "tpu.AddConst"(%[[F]]) {const_val = 5.0
 // CHECK: %[[BELOW:.*]] = "tpu.CompareConst"(%[[F]]) {const_val = 0.0{{.*}}mode = "Less"
 // CHECK: %[[FRONT:.*]] = "tpu.Where"(%[[BELOW]], %[[END]], %[[F]])

@@ -92,8 +92,8 @@ void isInf(const Tensor &input, bool negative, bool positive, Tensor &output, Th
 /// `saturate`. Floats become integers by truncation, saturated, NaN 0 (4-bit ones: the low bits of
 /// the truncated value); integers lose high bits.
 void cast(const Tensor &input, bool saturate, Tensor &output, ThreadPool &threads);
-/// The bits from `firstBit` on of integers, as integers of fewer bits. Both have whole bytes, and so
-/// has what is skipped; none of the bits lies behind those of `input`.
+/// The bits from `firstBit` on of integers, as integers of fewer bits. Both have whole bytes, and
+/// so has what is skipped; none of the bits lies behind those of `input`.
 void integerPart(const Tensor &input, int64_t firstBit, Tensor &output);
 
 /// The determinants of the matrices input[..., n, n], by elimination with partial pivoting in f64.

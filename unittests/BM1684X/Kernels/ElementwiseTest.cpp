@@ -180,7 +180,7 @@ TEST(Cast, BetweenAllTypes) {
       SCOPED_TRACE(std::string(dataTypeName(from)) + " to " + std::string(dataTypeName(to)));
       Bench bench;
       Tensor input = randomNumbers(from, {2, 70, 3, 5}, 1, isSigned(from) ? -200 : 0, 200);
-      CastOp cast{bench.load(input), bench.local(to, {2, 70, 3, 5}), {}};
+      CastOp cast{bench.load(input), bench.local(to, {2, 70, 3, 5}), {}, {}};
       cast.scratch = bench.scratch(castScratch(cast));
       expectOk(emitCast(bench.builder, cast));
       GlobalTensor stored = bench.store(cast.output);

@@ -82,7 +82,10 @@ TEST(Reduction, NormsByTheMeanSquare) {
     Normalization norm{.input = bench.load(input),
                        .output = bench.local(type, {2, 70, 1, 40}),
                        .epsilon = 0.25,
-                       .centers = false};
+                       .centers = false,
+                       .gamma = {},
+                       .beta = {},
+                       .scratch = {}};
     norm.scratch = bench.scratch(normalizationScratch(norm));
     expectOk(emitNormalization(bench.builder, norm));
     const GlobalTensor stored = bench.store(norm.output);
