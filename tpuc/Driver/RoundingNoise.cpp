@@ -51,6 +51,8 @@ struct Movement {
   double scale = 0;
   /// The root of the number of terms of a sum.
   double rootOfTerms = 1;
+  /// Whether devices compute it by series.
+  bool hasFunctions = false;
   /// Whether devices may round inside of the layer, too.
   bool roundsOften = false;
 };
@@ -123,6 +125,13 @@ bool roundsOften(mlir::Operation *op) {
                    tpu::RNNOp>(op);
 }
 
+/// Whether a layer computes more than sums, products and quotients: exponentials, error functions.
+bool hasFunctions(mlir::Operation *op) {
+  return op->hasTrait<traits::Tabulated>() ||
+         mlir::isa<tpu::SoftmaxOp, tpu::ScaleDotProductAttentionOp, tpu::LSTMOp, tpu::GRUOp,
+                   tpu::RNNOp>(op);
+}
+
 /// How each result is moved, by name.
 llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
   llvm::StringMap<Movement> movements;
@@ -142,6 +151,7 @@ llvm::StringMap<Movement> movementsOf(mlir::ModuleOp lowered) {
                                            .type = *type,
                                            .scale = quantized ? quantized.getScale() : 0,
                                            .rootOfTerms = rootOfTerms(&op, result),
+                                           .hasFunctions = hasFunctions(&op),
                                            .roundsOften = roundsOften(&op)});
     }
   }
@@ -192,7 +202,9 @@ void moveF32(std::span<float> values, const Movement &movement, uint64_t seed) {
     if (std::isfinite(value))
       squares += double(value) * double(value);
   const double mean = values.empty() ? 0 : std::sqrt(squares / static_cast<double>(values.size()));
-  const double units = std::ldexp(RoundingNoise::kF32Units * movement.rootOfTerms, -24);
+  const double ofOne =
+      movement.hasFunctions ? RoundingNoise::kFunctionUnits : RoundingNoise::kF32Units;
+  const double units = std::ldexp(ofOne * movement.rootOfTerms, -24);
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] == 0 || !std::isfinite(values[i]))
       continue;

@@ -21,12 +21,12 @@ namespace tpuc {
 /// In each of `kRuns` runs, every result of a layer that computes in floats is moved by one
 /// rounding, and what reads it goes on with that:
 /// - floats of 16 bits or less: one element in 32 goes up or down by a unit of its last place.
-/// Where
-///   each is rounded once, only sums that lie close to a border are rounded otherwise. It is one in
-///   two where devices may round inside of the layer (depthwise convolutions, recurrent cells,
-///   attention), and more of few elements, so that some 64 are moved;
+///   Where each is rounded once, only sums that lie close to a border are rounded otherwise. It is
+///   one in two where devices may round inside of the layer (depthwise convolutions, recurrent
+///   cells, attention), and more of few elements, so that some 64 are moved;
 /// - F32: by up to `kF32Units` * sqrt(k) units of 2^-24 of the element and of the tensor's root
-///   mean square, where k is the number of terms of a sum;
+///   mean square, where k is the number of terms of a sum; `kFunctionUnits` of them where the layer
+///   has functions that devices compute by series;
 /// - integers that are made from floats: one in 1024 goes up or down by a step, at least one does.
 ///
 /// Layers that move elements, and layers between integers, move nothing by themselves. Which
@@ -35,8 +35,10 @@ namespace tpuc {
 class RoundingNoise {
 public:
   static constexpr int kRuns = 2;
-  /// Functions of F32 are off by a few units on devices.
+  /// Products, sums and quotients of F32 are rounded once or twice.
   static constexpr double kF32Units = 2;
+  /// What series and iterations of devices are off by in F32: erf on the BM1684X by 13 units.
+  static constexpr double kFunctionUnits = 16;
   /// The tolerance is so many times what was measured.
   static constexpr double kMargin = 2.5;
   /// That of single slices of a tensor, which are many.
