@@ -150,7 +150,8 @@ function(tpuc_dialect_doc name)
     string(APPEND umbrella "include \"${CMAKE_CURRENT_SOURCE_DIR}/${td}\"\n")
   endforeach()
   file(CONFIGURE OUTPUT ${parts}/${name}.td CONTENT "${umbrella}" @ONLY)
-  file(GLOB definitions CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.td)
+  # They include those of other dialects.
+  file(GLOB_RECURSE definitions CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tpuc/Dialect/*.td)
   set(tblgen ${MLIR_TABLEGEN_EXE} -I ${MLIR_INCLUDE_DIRS} -I ${CMAKE_SOURCE_DIR})
   set(commands COMMAND ${tblgen} -gen-dialect-doc -dialect=${name} -op-include-regex=^${name}[.] ${parts}/${name}.td
                        -o ${parts}/dialect.md)
