@@ -47,18 +47,18 @@ Expected<int64_t> checkedNumElements(std::span<const int64_t> dims, DataType typ
     return makeError(where, fmt::format("{} dimensions", dims.size()),
                      fmt::format("at most {}", Shape::kMaxRank));
   bool empty = false;
+  // Strides of an empty tensor are products, too.
+  Count count = 1;
   for (int64_t extent : dims) {
     if (extent < 0)
       return makeError(where, fmt::format("dimension {}", extent), "0 or more");
     empty |= extent == 0;
+    count *= std::max<int64_t>(extent, 1);
   }
-  if (empty)
-    return 0;
-  const Count count = elementsOf(dims);
   if ((count * bitWidth(type)).isSaturated())
     return makeError(where, fmt::format("shape [{}] has too many elements", fmt::join(dims, ", ")),
                      "at most 2^60 - 1 bytes");
-  return count;
+  return empty ? 0 : int64_t(count);
 }
 
 namespace {

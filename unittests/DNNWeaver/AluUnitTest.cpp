@@ -56,6 +56,9 @@ TEST(DNNWeaverAlu, ThePatentsMachineSeesFortyEightBits) {
   EXPECT_EQ(computeAlu(machine, AluFunction::Add, 0x18000, 1), 0x18001);
   EXPECT_EQ(computeAlu(machine, AluFunction::Mul, -(int64_t{1} << 40), 32767),
             -(int64_t{1} << 40) * 32767);
+  // The low 64 bits of the product.
+  EXPECT_EQ(computeAlu(machine, AluFunction::Mul, (int64_t{1} << 40) + 3, (int64_t{1} << 40) + 1),
+            (int64_t{1} << 42) + 3);
   EXPECT_EQ(computeAlu(machine, AluFunction::Add, int64_t{1} << 48, 1), 1);
   EXPECT_EQ(computeAlu(machine, AluFunction::MoveHigh, 0, 3), 3 << 16);
   EXPECT_EQ(computeAlu(machine, AluFunction::Shift, -3, 1), -2);

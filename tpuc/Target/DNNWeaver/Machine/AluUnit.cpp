@@ -47,7 +47,7 @@ int64_t computeAlu(const Parameters &machine, AluFunction function, int64_t in0,
   case AluFunction::Sub:
     return a - b;
   case AluFunction::Mul:
-    return a * b;
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   case AluFunction::MoveHigh:
     // A wire of `dataBits` carries it in the public machine, so that 16 bits lose all of it.
     return machine.isa == IsaKind::Public ? 0

@@ -14,8 +14,9 @@
 namespace tpuc::dnnweaver {
 
 /// What an operation gives for one lane. `in0` and `in1` are the 64 bits of the sources; all
-/// functions but `Move` and `Shift` see the low `aluBits` of them, sign-extended. `Shift` takes the
-/// low five bits of `in1`, and saturates to `dataBits`.
+/// functions but `Move` and `Shift` see the low `aluBits` of them, sign-extended. `Mul` gives the
+/// low 64 bits of the product. `Shift` takes the low five bits of `in1`, and saturates to
+/// `dataBits`.
 int64_t computeAlu(const Parameters &machine, AluFunction function, int64_t in0, int64_t in1);
 
 /// What the store writes of a result, as a number of `bits` bits: the public machine drops the
