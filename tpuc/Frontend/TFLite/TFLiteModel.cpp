@@ -10,6 +10,7 @@
 #include "tpuc/Support/Counted.h"
 
 #include <cmath>
+#include <cstring>
 #include <fmt/format.h>
 #include <unordered_set>
 
@@ -222,8 +223,9 @@ private:
                                    counted(zeroPoints->size(), "zero point")),
                        "as many of both");
     read.zeroPoint.assign(count, 0);
+    // The verifier lets vectors pass whose elements of 64 bits are not aligned.
     if (zeroPoints && zeroPoints->size() != 0)
-      read.zeroPoint.assign(zeroPoints->begin(), zeroPoints->end());
+      std::memcpy(read.zeroPoint.data(), zeroPoints->Data(), count * sizeof(int64_t));
     for (int64_t zeroPoint : read.zeroPoint)
       if (zeroPoint < INT32_MIN || zeroPoint > INT32_MAX)
         return makeError(place, fmt::format("has the zero point {}", zeroPoint), "32 bits");
