@@ -37,7 +37,7 @@ public:
   static constexpr int kRuns = 2;
   /// Products, sums and quotients of F32 are rounded once or twice.
   static constexpr double kF32Units = 2;
-  /// What series and iterations of devices are off by in F32: the error function by 13 units on one.
+  /// What series and iterations of devices are off by in F32; one has 13 units for erf.
   static constexpr double kFunctionUnits = 16;
   /// The tolerance is so many times what was measured.
   static constexpr double kMargin = 2.5;
