@@ -65,8 +65,8 @@ private:
 };
 
 /// The number of elements of `dims`, unless a dimension is negative, there are more than
-/// Shape::kMaxRank of them, or the elements would not be addressable in 63 bits of bytes of `type`,
-/// were each dimension at least 1. Errors name `where`.
+/// Shape::kMaxRank of them, or the elements would not be addressable in 63 bits of bytes of `type`.
+/// Errors name `where`.
 Expected<int64_t> checkedNumElements(std::span<const int64_t> dims, DataType type,
                                      const std::string &where);
 
