@@ -66,6 +66,7 @@ private:
 
 /// The number of elements of `dims`, unless a dimension is negative, there are more than
 /// Shape::kMaxRank of them, or the elements would not be addressable in 63 bits of bytes of `type`.
+/// Of an empty tensor, which has strides as well, that holds for its dimensions that are not 0.
 /// Errors name `where`.
 Expected<int64_t> checkedNumElements(std::span<const int64_t> dims, DataType type,
                                      const std::string &where);
