@@ -150,15 +150,6 @@ void CaffeLayer::emitReshaped(Value value, ArrayRef<int64_t> dims) {
   emit<top::ReshapeOp>({value, none()}, attrs().setInts("shape", Ints(dims)));
 }
 
-Value CaffeLayer::part(StringRef suffix, Value value, int64_t axis, int64_t begin, int64_t end) {
-  return temp<top::SliceOp>(suffix, {value, none(), none(), none(), none()},
-                            attrs()
-                                .setInts("offset", Ints{begin})
-                                .setInts("ends", Ints{end})
-                                .setInts("steps", Ints{1})
-                                .setInts("axes", Ints{axis}));
-}
-
 Steps &Steps::multiply(double scale) {
   if (scale != 1)
     then<top::MulConstOp>("scaled", layer.attrs().setFloat("const_val", scale));

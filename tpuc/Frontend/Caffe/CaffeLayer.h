@@ -75,9 +75,6 @@ public:
   mlir::Value reshaped(llvm::StringRef suffix, mlir::Value value, llvm::ArrayRef<int64_t> dims);
   /// The same as output 0.
   void emitReshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims);
-  /// Elements [begin, end) of dimension `axis`.
-  mlir::Value part(llvm::StringRef suffix, mlir::Value value, int64_t axis, int64_t begin,
-                   int64_t end);
 
 private:
   const std::vector<Blob> *blobs(size_t index);

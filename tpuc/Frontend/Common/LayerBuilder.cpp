@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/Common/LayerBuilder.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Counted.h"
@@ -198,6 +199,19 @@ Operation *LayerBuilder::makeOutputs(unsigned count, unsigned firstOptional, Str
   for (auto [index, value] : llvm::enumerate(results))
     bind(static_cast<unsigned>(index), value);
   return *made;
+}
+
+Attrs LayerBuilder::partAttrs(int64_t axis, int64_t begin, int64_t end) const {
+  return attrs()
+      .setInts("offset", Ints{begin})
+      .setInts("ends", Ints{end})
+      .setInts("steps", Ints{1})
+      .setInts("axes", Ints{axis});
+}
+
+Value LayerBuilder::part(StringRef suffix, Value value, int64_t axis, int64_t begin, int64_t end) {
+  return temp<top::SliceOp>(suffix, {value, none(), none(), none(), none()},
+                            partAttrs(axis, begin, end));
 }
 
 SmallVector<Value> LayerBuilder::makeTemps(StringRef suffix, StringRef op, ValueRange operands,

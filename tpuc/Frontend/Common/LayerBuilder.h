@@ -144,6 +144,11 @@ public:
                                        const Attrs &attributes) {
     return makeTemps(suffix, Op::getOperationName(), operands, attributes, count, firstUnwanted);
   }
+  /// The attributes of a Slice that takes elements [begin, end) of dimension `axis`.
+  Attrs partAttrs(int64_t axis, int64_t begin, int64_t end) const;
+  /// Elements [begin, end) of dimension `axis`.
+  mlir::Value part(llvm::StringRef suffix, mlir::Value value, int64_t axis, int64_t begin,
+                   int64_t end);
   /// A constant on the way, named after output 0 and `suffix`.
   mlir::Value weight(llvm::StringRef suffix, Tensor tensor);
   /// Output 0 as a constant.

@@ -157,11 +157,7 @@ void cut(TFLiteLayer &layer, unsigned index, int64_t axis, const Ints &sizes) {
     layer.put<top::SliceOp>(
         layout, static_cast<unsigned>(output),
         {layer.in(index, layout), layer.none(), layer.none(), layer.none(), layer.none()},
-        layer.attrs()
-            .setInts("offset", Ints{begin})
-            .setInts("ends", Ints{begin + size})
-            .setInts("steps", Ints{1})
-            .setInts("axes", Ints{there}));
+        layer.partAttrs(there, begin, begin + size));
     begin += size;
   }
 }
@@ -171,8 +167,7 @@ void split(TFLiteLayer &layer) {
   const Ints dims = layer.shape(1);
   if (layer.failed())
     return;
-  const int64_t axis =
-      frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], static_cast<int64_t>(dims.size()));
+  const int64_t axis = layer.frontAxisOf(axes, static_cast<int64_t>(dims.size()));
   if (layer.failed())
     return;
   const auto parts = static_cast<int64_t>(layer.numOutputs());
@@ -191,8 +186,7 @@ void splitV(TFLiteLayer &layer) {
   Ints axes = layer.needInts(2, "axis");
   if (layer.failed())
     return;
-  const int64_t axis =
-      frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], static_cast<int64_t>(dims.size()));
+  const int64_t axis = layer.frontAxisOf(axes, static_cast<int64_t>(dims.size()));
   if (layer.failed())
     return;
   int64_t known = 0;

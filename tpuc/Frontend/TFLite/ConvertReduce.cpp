@@ -114,7 +114,7 @@ void arg(TFLiteLayer &layer, StringRef mode) {
   const int64_t rank = layer.inputRank(0);
   if (layer.failed())
     return;
-  int64_t axis = frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], rank);
+  int64_t axis = layer.frontAxisOf(axes, rank);
   // The order of what stays is the same in both layouts only where the channels go.
   const bool front = layer.layoutOf({0}) == kFront && axis == rank - 1;
   SmallVector<Value> made =
@@ -154,13 +154,11 @@ void cumsum(TFLiteLayer &layer) {
   Ints axes = layer.needInts(1, "axis");
   if (layer.failed())
     return;
-  layer.emit<top::CumSumOp>(
-      {layer.in(0), layer.none()},
-      layer.attrs()
-          .setInt("axis",
-                  frontend::frontAxis(layer, axes.empty() ? 0 : axes[0], layer.inputRank(0)))
-          .setBool("exclusive", options.exclusive())
-          .setBool("reverse", options.reverse()));
+  layer.emit<top::CumSumOp>({layer.in(0), layer.none()},
+                            layer.attrs()
+                                .setInt("axis", layer.frontAxisOf(axes, layer.inputRank(0)))
+                                .setBool("exclusive", options.exclusive())
+                                .setBool("reverse", options.reverse()));
 }
 
 constexpr OpRow kReduceRows[] = {

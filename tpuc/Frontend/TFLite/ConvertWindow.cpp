@@ -72,6 +72,25 @@ bool checkFilter(TFLiteLayer &layer, const Ints &filter, size_t rank) {
   return true;
 }
 
+/// Of a filter [., height, width, .].
+template <typename Options> Window window2D(const Options &options, const Ints &filter) {
+  return {{filter[1], filter[2]},
+          {options.stride_h(), options.stride_w()},
+          {options.dilation_h_factor(), options.dilation_w_factor()},
+          options.padding()};
+}
+
+/// Says in how many groups `channels` are, of which a filter reads `each`; false where that fails.
+bool setGroups(TFLiteLayer &layer, Attrs &attributes, int64_t channels, int64_t each) {
+  if (each < 1 || channels % each != 0) {
+    layer.fail(fmt::format("its filter has {} channels", each),
+               fmt::format("a divisor of {}", channels));
+    return false;
+  }
+  attributes.setInt("group", channels / each);
+  return true;
+}
+
 Value biasOf(TFLiteLayer &layer, unsigned index) {
   return layer.has(index) ? layer.in(index) : layer.none();
 }
@@ -82,16 +101,9 @@ void conv2D(TFLiteLayer &layer) {
   Ints filter = layer.shape(1);
   if (!checkFilter(layer, filter, 4))
     return;
-  Window window{{filter[1], filter[2]},
-                {options.stride_h(), options.stride_w()},
-                {options.dilation_h_factor(), options.dilation_w_factor()},
-                options.padding()};
-  Attrs attributes = windowAttrs(layer, window, true);
-  const int64_t channels = (*layer.knownDims(0))[3];
-  if (filter[3] < 1 || channels % filter[3] != 0)
-    return layer.fail(fmt::format("its filter has {} channels", filter[3]),
-                      fmt::format("a divisor of {}", channels));
-  attributes.setInt("group", channels / filter[3]);
+  Attrs attributes = windowAttrs(layer, window2D(options, filter), true);
+  if (!setGroups(layer, attributes, (*layer.knownDims(0))[3], filter[3]))
+    return;
   Value weights = layer.transposed("filter", layer.in(1), frontOrder(4));
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
@@ -103,11 +115,7 @@ void depthwiseConv2D(TFLiteLayer &layer) {
   Ints filter = layer.shape(1);
   if (!checkFilter(layer, filter, 4))
     return;
-  Window window{{filter[1], filter[2]},
-                {options.stride_h(), options.stride_w()},
-                {options.dilation_h_factor(), options.dilation_w_factor()},
-                options.padding()};
-  Attrs attributes = windowAttrs(layer, window, true);
+  Attrs attributes = windowAttrs(layer, window2D(options, filter), true);
   const int64_t channels = (*layer.knownDims(0))[3];
   if (channels < 1 || filter[3] % channels != 0 || filter[0] != 1)
     return layer.fail(
@@ -131,11 +139,8 @@ void conv3D(TFLiteLayer &layer) {
       {options.dilation_d_factor(), options.dilation_h_factor(), options.dilation_w_factor()},
       options.padding()};
   Attrs attributes = windowAttrs(layer, window, true);
-  const int64_t channels = (*layer.knownDims(0))[4];
-  if (filter[3] < 1 || channels % filter[3] != 0)
-    return layer.fail(fmt::format("its filter has {} channels", filter[3]),
-                      fmt::format("a divisor of {}", channels));
-  attributes.setInt("group", channels / filter[3]);
+  if (!setGroups(layer, attributes, (*layer.knownDims(0))[4], filter[3]))
+    return;
   Value weights = layer.transposed("filter", layer.in(1), {4, 3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);

@@ -113,6 +113,10 @@ Ints TFLiteLayer::needInts(unsigned index, StringRef what) {
   return {};
 }
 
+int64_t TFLiteLayer::frontAxisOf(const Ints &axes, int64_t rank) {
+  return frontend::frontAxis(*this, axes.empty() ? 0 : axes[0], rank);
+}
+
 std::optional<Tensor> TFLiteLayer::needConstant(unsigned index, StringRef what) {
   std::optional<Tensor> known = has(index) ? constant(index) : std::nullopt;
   if (!known) {
@@ -250,13 +254,4 @@ Value TFLiteLayer::filled(StringRef suffix, ArrayRef<int64_t> dims, float value)
   Tensor tensor(DataType::F32, Shape(std::span(dims.data(), dims.size())));
   std::ranges::fill(tensor.mutableData<float>(), value);
   return weight(suffix, std::move(tensor));
-}
-
-Value TFLiteLayer::part(StringRef suffix, Value value, int64_t axis, int64_t begin, int64_t end) {
-  return temp<top::SliceOp>(suffix, {value, none(), none(), none(), none()},
-                            attrs()
-                                .setInts("offset", Ints{begin})
-                                .setInts("ends", Ints{end})
-                                .setInts("steps", Ints{1})
-                                .setInts("axes", Ints{axis}));
 }

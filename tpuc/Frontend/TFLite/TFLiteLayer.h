@@ -65,6 +65,8 @@ public:
   int64_t inputRank(unsigned index);
   /// The constant integers of input `index`; an error where it is no constant.
   Ints needInts(unsigned index, llvm::StringRef what);
+  /// The one dimension of `axes`, counted from the front: the first where there is none.
+  int64_t frontAxisOf(const Ints &axes, int64_t rank);
 
   // ---- layouts
   /// Whether an op made input `index` with the channels in front.
@@ -108,9 +110,6 @@ public:
   mlir::Value transposed(llvm::StringRef suffix, mlir::Value value, llvm::ArrayRef<int64_t> order);
   mlir::Value cast(llvm::StringRef suffix, mlir::Value value, DataType type);
   mlir::Value filled(llvm::StringRef suffix, llvm::ArrayRef<int64_t> dims, float value);
-  /// `begin` to before `end` of dimension `axis`.
-  mlir::Value part(llvm::StringRef suffix, mlir::Value value, int64_t axis, int64_t begin,
-                   int64_t end);
   /// The constant elements of input `index` as floats; an error where it is no constant.
   std::optional<Tensor> needConstant(unsigned index, llvm::StringRef what);
 

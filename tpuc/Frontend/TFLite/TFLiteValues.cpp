@@ -136,13 +136,18 @@ std::optional<Ints> TFLiteValues::dims(int index) const {
   return known;
 }
 
-std::string TFLiteValues::nameToMake(int index, Layout layout) {
-  std::string name = tensor(index).name;
-  if (layout == kFront)
-    name += kFrontSuffix;
-  if (isQuantized(index))
-    return module.freeName(name + "_real");
+std::string TFLiteValues::markedName(int index, Layout layout) const {
+  return tensor(index).name + std::string(layout == kFront ? kFrontSuffix : "");
+}
+
+std::string TFLiteValues::nameIn(int index, Layout layout) {
+  std::string name = markedName(index, layout);
   return layout == kFront ? module.freeName(name) : name;
+}
+
+std::string TFLiteValues::nameToMake(int index, Layout layout) {
+  return isQuantized(index) ? module.freeName(markedName(index, layout) + "_real")
+                            : nameIn(index, layout);
 }
 
 Expected<Value> TFLiteValues::make(StringRef op, const std::string &name, ValueRange operands,
@@ -204,10 +209,8 @@ Expected<void> TFLiteValues::set(int index, Layout layout, Value value) {
     made = {value, value};
     return {};
   }
-  std::string name = tensor(index).name;
-  if (layout == Layout::ChannelsFirst)
-    name = module.freeName(name + std::string(kFrontSuffix));
-  Expected<Value> stored = linear(top::QuantizeLinearOp::getOperationName(), index, value, name);
+  Expected<Value> stored =
+      linear(top::QuantizeLinearOp::getOperationName(), index, value, nameIn(index, layout));
   if (!stored)
     return propagate(stored);
   made.stored = *stored;
@@ -235,9 +238,7 @@ Expected<Value> TFLiteValues::makeConstant(int index, Layout layout, bool real) 
     elements =
         permuted(bitWidth(elements->type()) < 8 ? convert(*elements, DataType::I8) : *elements,
                  frontOrder(static_cast<int64_t>(elements->shape().rank())));
-  std::string name = declared.name;
-  if (layout == Layout::ChannelsFirst)
-    name = module.freeName(name + std::string(kFrontSuffix));
+  std::string name = nameIn(index, layout);
   if (exists(index, layout))
     name = module.freeName(name + "_real");
   return module.makeWeight(name, std::move(*elements));
@@ -249,21 +250,14 @@ Expected<Value> TFLiteValues::stored(int index, Layout layout) {
     return wanted.stored;
   const Layout other = layout == Layout::Source ? Layout::ChannelsFirst : Layout::Source;
   Form &found = form(index, other);
+  Expected<Value> made = tl::unexpected(Error{});
   if (tensor(index).isConstant || !found.stored) {
-    Expected<Value> made = makeConstant(index, layout, false);
-    if (!made)
-      return made;
-    wanted.stored = *made;
-    if (!isQuantized(index))
-      wanted.real = *made;
-    return made;
+    made = makeConstant(index, layout, false);
+  } else {
+    const auto rank = static_cast<int64_t>(dims(index)->size());
+    made = moved(found.stored, layout == Layout::Source ? sourceOrder(rank) : frontOrder(rank),
+                 nameIn(index, layout));
   }
-  const auto rank = static_cast<int64_t>(dims(index)->size());
-  std::string name = tensor(index).name;
-  if (layout == Layout::ChannelsFirst)
-    name = module.freeName(name + std::string(kFrontSuffix));
-  Expected<Value> made =
-      moved(found.stored, layout == Layout::Source ? sourceOrder(rank) : frontOrder(rank), name);
   if (!made)
     return made;
   wanted.stored = *made;
@@ -287,11 +281,8 @@ Expected<Value> TFLiteValues::real(int index, Layout layout) {
   Expected<Value> from = stored(index, layout);
   if (!from)
     return from;
-  std::string name = tensor(index).name;
-  if (layout == Layout::ChannelsFirst)
-    name += kFrontSuffix;
   Expected<Value> made = linear(top::DequantizeLinearOp::getOperationName(), index, *from,
-                                module.freeName(name + "_number"));
+                                module.freeName(markedName(index, layout) + "_number"));
   if (made)
     wanted.real = *made;
   return made;

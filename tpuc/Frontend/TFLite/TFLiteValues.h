@@ -79,6 +79,10 @@ private:
   }
   const NetTensor &tensor(int index) const { return model.tensors()[static_cast<size_t>(index)]; }
   bool isQuantized(int index) const;
+  /// The tensor's name with the mark of `layout`; another one may have it already.
+  std::string markedName(int index, Layout layout) const;
+  /// The name of tensor `index` as it is stored in `layout`.
+  std::string nameIn(int index, Layout layout);
   Expected<mlir::Value> makeConstant(int index, Layout layout, bool real);
   Expected<mlir::Value> make(llvm::StringRef op, const std::string &name, mlir::ValueRange operands,
                              const Attrs &attributes);
