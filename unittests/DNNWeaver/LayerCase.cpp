@@ -114,12 +114,7 @@ LayerCase makeCase(const Parameters &machine, ConvLayer layer, std::mt19937 &ran
   const auto draw = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
   };
-  uint64_t top = 4096;
-  const auto place = [&](uint64_t size) {
-    const uint64_t at = top;
-    top = (top + size + 4095) / 4096 * 4096;
-    return at;
-  };
+  PageAllocator memory{.end = PageAllocator::kPage};
   const unsigned halves = layer.pairs ? 2 : 1;
   const Extent whole = {layer.result.h * halves, layer.result.w};
   const Extent sums = layer.sumsOf(layer.result);
@@ -131,7 +126,7 @@ LayerCase makeCase(const Parameters &machine, ConvLayer layer, std::mt19937 &ran
   const auto image = [&](Extent extent, uint64_t ownChannels, uint64_t more) {
     const uint64_t pixel = (ownChannels + more) * bytes;
     Image made{.address = 0, .pixelBytes = pixel, .rowBytes = pixel * extent.w};
-    made.address = place(made.rowBytes * extent.h);
+    made.address = memory.take(made.rowBytes * extent.h);
     return made;
   };
   Placement &to = result.placement;
@@ -140,17 +135,17 @@ LayerCase makeCase(const Parameters &machine, ConvLayer layer, std::mt19937 &ran
   if (machine.hasCopies && draw(0, 1) != 0)
     to.copy = image({whole.h * scale, whole.w * scale}, kernels, 0);
   const uint64_t sumsPixel = kernels * 8;
-  to.sums = {.address = place(sums.area() * sumsPixel),
+  to.sums = {.address = memory.take(sums.area() * sumsPixel),
              .pixelBytes = sumsPixel,
              .rowBytes = sumsPixel * sums.w};
-  to.weight = place(layer.kernel.area() * channels * kernels * bytes);
-  to.bias = place(kernels * 4);
+  to.weight = memory.take(layer.kernel.area() * channels * kernels * bytes);
+  to.bias = memory.take(kernels * 4);
   if (layer.pairs)
     to.pairs = PairMode{.input = uint64_t{layer.result.h} * layer.poolStride.h * layer.stride.h *
                                  to.input.rowBytes,
                         .store = uint64_t{layer.result.h} * scale * to.output.rowBytes,
                         .copy = to.copy ? uint64_t{layer.result.h} * scale * to.copy->rowBytes : 0};
-  result.memory.resize(top);
+  result.memory.resize(memory.end);
   for (uint8_t &byte : result.memory)
     byte = static_cast<uint8_t>(random());
   for (uint64_t k = 0; k < kernels; ++k) {

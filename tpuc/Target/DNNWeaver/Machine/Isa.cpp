@@ -64,8 +64,6 @@ constexpr FieldSpec kAddr[] = {{Field::Imm, 0, 16},    {Field::Loop, 16, 5},
 constexpr FieldSpec kBase[] = {{Field::Imm, 0, 16},    {Field::High, 16, 5},
                                {Field::Part, 21, 3},   {Field::Buffer, 24, 3},
                                {Field::Unused, 27, 1}, {Field::Opcode, 28, 4}};
-constexpr FieldSpec kAluPlain[] = {
-    {Field::Imm, 0, 16}, {Field::Loop, 16, 5}, {Field::Spec, 21, 7}, {Field::Opcode, 28, 4}};
 constexpr FieldSpec kAluLoop[] = {{Field::Imm, 0, 16},    {Field::Loop, 16, 5},
                                   {Field::Stage, 21, 3},  {Field::Stream, 24, 3},
                                   {Field::Unused, 27, 1}, {Field::Opcode, 28, 4}};
@@ -84,7 +82,7 @@ constexpr FormInfo kForms[] = {
     {Form::Buf, "buffer", Engine::Array, 4, kBuf},
     {Form::Addr, "stride", Engine::Array, 4, kAddr},
     {Form::Base, "base", Engine::Array, 4, kBase},
-    {Form::AluPlain, "alu.plain", Engine::Alu, 4, kAluPlain},
+    {Form::AluPlain, "alu.plain", Engine::Alu, 4, kPlain},
     {Form::AluLoop, "alu.loop", Engine::Alu, 4, kAluLoop},
     {Form::AluBase, "alu.base", Engine::Alu, 4, kAluBase},
     {Form::AluR, "alu.register", Engine::Alu, 4, kAluR},

@@ -22,6 +22,20 @@ struct Extent {
   friend bool operator==(const Extent &, const Extent &) = default;
 };
 
+/// Hands out DDR from `end` on, in pages.
+struct PageAllocator {
+  static constexpr uint64_t kPage = 4096;
+  /// Behind all that was handed out.
+  uint64_t end = 0;
+
+  /// The address of `bytes` bytes.
+  uint64_t take(uint64_t bytes) {
+    const uint64_t at = end;
+    end = (end + bytes + kPage - 1) / kPage * kPage;
+    return at;
+  }
+};
+
 /// A convolution and the pool behind it, as the machine sees them: images have their halos,
 /// channels are words of the array's sides.
 struct ConvLayer {

@@ -84,17 +84,12 @@ Mapping referenceMapping(const Parameters &machine, const ReferenceLayer &layer,
 }
 
 Placement placeAlone(const Parameters &machine, const ConvLayer &layer) {
-  uint64_t top = 0;
-  const auto place = [&](uint64_t size) {
-    const uint64_t at = top;
-    top = (top + size + 4095) / 4096 * 4096;
-    return at;
-  };
+  PageAllocator memory;
   const unsigned halves = layer.pairs ? 2 : 1;
   const Extent whole = {layer.result.h * halves, layer.result.w};
   const auto image = [&](Extent extent, uint64_t pixel) {
     Image made{.address = 0, .pixelBytes = pixel, .rowBytes = pixel * extent.w};
-    made.address = place(made.rowBytes * extent.h);
+    made.address = memory.take(made.rowBytes * extent.h);
     return made;
   };
   Placement to;
@@ -103,9 +98,9 @@ Placement placeAlone(const Parameters &machine, const ConvLayer &layer) {
   to.input = image(layer.inputOf(layer.sumsOf(whole)), layer.inWords * inputWord);
   to.output = image(whole, layer.outWords * storeWord);
   to.sums = image(layer.sumsOf(layer.result), layer.outWords * machine.wordBytes(Buffer::Output));
-  to.weight = place(layer.kernel.area() * layer.inWords * layer.outWords *
-                    machine.wordBytes(Buffer::Weight, layer.pairs));
-  to.bias = place(layer.outWords * machine.wordBytes(Buffer::Bias));
+  to.weight = memory.take(layer.kernel.area() * layer.inWords * layer.outWords *
+                          machine.wordBytes(Buffer::Weight, layer.pairs));
+  to.bias = memory.take(layer.outWords * machine.wordBytes(Buffer::Bias));
   if (layer.pairs)
     to.pairs = PairMode{.input = uint64_t{layer.result.h} * layer.poolStride.h * layer.stride.h *
                                  to.input.rowBytes,
