@@ -11,11 +11,9 @@ import argparse
 import collections
 import concurrent.futures
 import json
-import multiprocessing
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
@@ -29,6 +27,10 @@ import network as writer
 import networks
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+from apart import answer_of, run_tool  # noqa: E402
+
 PAGE = HERE.parents[2] / "docs" / "caffe-conformance.md"
 TOLERANCE = 1e-5
 LEAST_CASES = 300
@@ -92,26 +94,6 @@ def run_opencv(net, text, weights, inputs, names, pipe):
         pipe.send(re.sub(r"\s+", " ", str(error).replace(f"{pathlib.Path(text).parent}/", ""))[-160:])
 
 
-def opencv_outputs(*arguments):
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=run_opencv, args=(*arguments, theirs))
-    process.start()
-    theirs.close()
-    try:
-        answer = ours.recv() if ours.poll(60) else "took more than a minute"
-    except EOFError:
-        answer = "ended by a signal"
-    process.kill()
-    process.join()
-    return answer
-
-
-def run_tool(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stderr.strip()
-
-
 def judge(tools, folder, name, generation, weights_generation, net, note, opencv):
     inputs = inputs_of(net)
     tensors, outputs = formulas.evaluate(net, inputs)
@@ -140,7 +122,7 @@ def judge(tools, folder, name, generation, weights_generation, net, note, opencv
         return Result(name, generation, "differs", f"outputs {sorted(found)}, expected {sorted(wanted)}", "")
     said = ""
     if opencv:
-        theirs = opencv_outputs(net, str(text), str(weights), inputs, outputs)
+        theirs = answer_of(run_opencv, net, str(text), str(weights), inputs, outputs)
         said = theirs if isinstance(theirs, str) else "equal"
         for each, value in wanted.items() if said == "equal" else ():
             if wrong := difference(in_order(theirs[each]), in_order(value)):

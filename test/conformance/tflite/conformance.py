@@ -9,20 +9,21 @@ The exit status is 0 if all cases agree that LiteRT runs, and at least 600 do.
 import argparse
 import collections
 import concurrent.futures
-import multiprocessing
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import zlib
 
 import numpy as np
 
-import cases
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+
+import apart  # noqa: E402
+import cases  # noqa: E402
+
 PAGE = HERE.parents[2] / "docs" / "tflite-conformance.md"
 TOLERANCE = 1e-5
 LEAST_CASES = 600
@@ -53,21 +54,6 @@ def run_litert(path, inputs, names, pipe):
         pipe.send(re.sub(r"\s+", " ", str(error))[-160:])
 
 
-def litert_outputs(*arguments):
-    context = multiprocessing.get_context("fork")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=run_litert, args=(*arguments, theirs))
-    process.start()
-    theirs.close()
-    try:
-        answer = ours.recv() if ours.poll(60) else "took more than a minute"
-    except EOFError:
-        answer = "ended by a signal"
-    process.kill()
-    process.join()
-    return answer
-
-
 def difference(found, wanted, rounded):
     """What is wrong with `found`, or nothing. `rounded`: integers stand for numbers, and may be the next ones."""
     if found is None:
@@ -89,8 +75,9 @@ def difference(found, wanted, rounded):
 
 
 def run_tool(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    return done.returncode, (done.stderr.strip().splitlines() or [""])[-1]
+    """The exit status of a tool, and the last line that it says."""
+    status, message = apart.run_tool(command)
+    return status, (message.splitlines() or [""])[-1]
 
 
 def judge(tools, folder, name, net, ranges):
@@ -100,7 +87,7 @@ def judge(tools, folder, name, net, ranges):
     inputs = {each: ranges[each].values(random) for each in ranges}
     np.savez(data, **inputs)
     names = [net.graph.tensors[index].name for index in net.graph.outputs]
-    wanted = litert_outputs(model, inputs, names)
+    wanted = apart.answer_of(run_litert, model, inputs, names)
     status, message = run_tool([tools / "model_transform", "--model_name", "net", "--model_def", model, "--mlir", module])
     if isinstance(wanted, str):
         return Result(name, "no reference", f"LiteRT: {wanted}; tpuc: {message if status else 'imports it'}")
