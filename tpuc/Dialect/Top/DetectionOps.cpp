@@ -72,6 +72,14 @@ int64_t RoiPoolOp::flops() { return staticElements(getOutput()); }
 // Boxes around anchors and in regions
 //===----------------------------------------------------------------------===//
 
+/// Of decoding all maps.
+static int64_t flopsOfMaps(OperandRange maps) {
+  Count all = 0;
+  for (Value map : maps)
+    all = all + staticElements(map) * 4;
+  return all;
+}
+
 /// An error unless `value` of the op is a number that boxes can be compared with.
 static LogicalResult verifyThreshold(Operation *op, StringRef name, const llvm::APFloat &value) {
   if (value.isNaN() || value.isNegative())
@@ -154,12 +162,7 @@ LogicalResult YoloDetectionOp::inferShape() {
   return setResult(*this, 0, elementTypeOf(getInputs()[0]), output);
 }
 
-int64_t YoloDetectionOp::flops() {
-  Count all = 0;
-  for (Value input : getInputs())
-    all = all + staticElements(input) * 4;
-  return all;
-}
+int64_t YoloDetectionOp::flops() { return flopsOfMaps(getInputs()); }
 
 LogicalResult RetinaFaceDetectionOp::verify() {
   if (getInputs().size() != 9)
@@ -179,12 +182,7 @@ LogicalResult RetinaFaceDetectionOp::inferShape() {
       Dims{scores ? (*scores)[0] : kDynamic, 1, static_cast<int64_t>(getKeepTopk()), 15});
 }
 
-int64_t RetinaFaceDetectionOp::flops() {
-  Count all = 0;
-  for (Value input : getInputs())
-    all = all + staticElements(input) * 4;
-  return all;
-}
+int64_t RetinaFaceDetectionOp::flops() { return flopsOfMaps(getInputs()); }
 
 LogicalResult FrcnDetectionOp::verify() {
   return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
