@@ -47,7 +47,7 @@ public:
     if (!given.folder.empty())
       for (const auto &entry : fs::directory_iterator(given.folder))
         if (entry.path().filename() != given.fileName)
-          fs::create_hard_link(entry.path(), place / entry.path().filename());
+          fs::copy_file(entry.path(), place / entry.path().filename());
     for (const auto &entry : fs::directory_iterator(place))
       companions[seed].insert(entry.path().filename());
     companions[seed].insert(given.fileName);
@@ -150,7 +150,8 @@ void runCases(const FileKind &kind, const std::vector<FileMutation> &cases, cons
     std::vector<Change> changes;
     const std::string bytes = changedFile(kind, which, changes);
     const fs::path place = places.of(which.seed);
-    const FileCase given{place / kind.seeds[which.seed].fileName, place, bytes, which.number};
+    const FileCase given{place / kind.seeds[which.seed].fileName, place, bytes, which.number,
+                         notes};
     beginCase(limits);
     notes.add(fmt::format("case {}", which.number));
     if (kind.read)

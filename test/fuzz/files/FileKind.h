@@ -10,6 +10,7 @@
 #ifndef TEST_FUZZ_FILES_FILEKIND_H
 #define TEST_FUZZ_FILES_FILEKIND_H
 
+#include "test/fuzz/common/Guard.h"
 #include "test/fuzz/files/TextMutations.h"
 #include "tpuc/Support/Error.h"
 
@@ -35,6 +36,8 @@ struct FileCase {
   std::string path, folder;
   const std::string &bytes;
   uint64_t number;
+  /// Where a tool notes `states N`: that many bytes belong to what the file describes.
+  const Notes &notes;
 };
 
 /// Has something read the file. An error is a refusal, as it should be.
@@ -60,7 +63,8 @@ struct FileKind {
   Vocabulary vocabulary = {};
 };
 
-/// Adds the files of `folders` whose names end like that as seeds.
+/// Adds the files of `folders` whose names end like that as seeds, and their tokens to the
+/// vocabulary where they are texts.
 void addSeeds(FileKind &kind, std::span<const std::filesystem::path> folders,
               std::string_view ending);
 
@@ -72,6 +76,9 @@ void addPlainKinds(std::vector<FileKind> &kinds, std::span<const std::string> fo
 /// Adds the kinds of files that networks come with, as makeNetwork wrote them into folders:
 /// sources, modules, weights, tables, group files, data lists.
 void addNetworkKinds(std::vector<FileKind> &kinds, std::span<const std::filesystem::path> folders);
+
+/// Adds the kinds of source files that front ends read but for ONNX, from `folders`.
+void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders);
 
 /// Has the tools make all of these files of the network `folder`/net.onnx. What they refuse is not
 /// made.

@@ -60,6 +60,8 @@ public:
 
   void run();
   const Findings &findings() const { return found; }
+  /// Cases whose process ended before it came to them.
+  uint64_t numLost() const { return lost; }
   void print() const;
   /// The page of counts, in Markdown.
   std::string report() const;
@@ -89,7 +91,7 @@ private:
   std::vector<FileKind> kinds;
   fs::path work;
   Guard guard;
-  uint64_t shares = 0, numStarted = 0, numDone = 0;
+  uint64_t shares = 0, numStarted = 0, numDone = 0, lost = 0;
   std::vector<State> states;
   std::deque<Batch> rests;
   std::map<uint64_t, Batch> running;
@@ -207,6 +209,7 @@ void Fuzzer::run() {
         states[batch.kind].bad.emplace_back(batch.cases[i], outcomes[i]);
     }
     // A process that does not come to its first case would not come to the next one either.
+    lost += outcomes.empty() ? 1 : 0;
     const size_t numLeft = std::max<size_t>(outcomes.size(), 1);
     batch.cases.erase(batch.cases.begin(),
                       batch.cases.begin() + static_cast<std::ptrdiff_t>(numLeft));
@@ -268,8 +271,8 @@ std::string Fuzzer::report() const {
       "not edit. A case is a file as the tools write it with up to four changes. Some bytes are "
       "others, or in texts some tokens. The tools read what comes of it. They may refuse it with a "
       "message. No case may end by a signal, take more than {} s of processor time, or take more "
-      "memory than {} times what unchanged files of its kind take. None may leave a file "
-      "behind.\n\n",
+      "memory than {} times what unchanged files of its kind take. The tensors that a source of a "
+      "network describes come on top. None may leave a file behind.\n\n",
       options.cases, options.seed, options.limits.seconds, Allowance::kFactor);
   text += fmt::format("{} cases, {} with other bytes and {} with other tokens: {} findings.\n\n",
                       numDone, numBytes, numTokens, found.size());
@@ -307,6 +310,7 @@ Expected<std::vector<FileKind>> makeKinds(const Options &options, const fs::path
   const std::vector<fs::path> folders = makeNetworks(options, *seeds, work);
   std::vector<FileKind> kinds;
   addPlainKinds(kinds, options.files, folders);
+  addSourceKinds(kinds, options.files);
   addNetworkKinds(kinds, folders);
   for (const FileKind &kind : kinds)
     if (kind.seeds.empty())
@@ -331,6 +335,9 @@ Expected<void> runFuzzer(const Options &options, const fs::path &work, bool &isC
   fuzzer.run();
   fuzzer.print();
   isClean = fuzzer.findings().print(*known);
+  if (fuzzer.numLost() > 0)
+    return makeError(std::to_string(fuzzer.numLost()) + " cases",
+                     "their processes ended too early");
   if (!options.report.empty())
     writeBytes(options.report, fuzzer.report());
   return options.findings.empty() ? Expected<void>() : fuzzer.findings().write(options.findings);

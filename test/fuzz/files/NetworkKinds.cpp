@@ -249,9 +249,6 @@ void makeNetwork(const std::filesystem::path &folder) {
 void addNetworkKinds(std::vector<FileKind> &kinds, std::span<const std::filesystem::path> folders) {
   const auto add = [&](FileKind kind, std::string_view ending) {
     addSeeds(kind, folders, ending);
-    for (const FileSeed &seed : kind.seeds)
-      if (kind.isText)
-        kind.vocabulary.add(seed.bytes);
     kinds.push_back(std::move(kind));
   };
   add({"calibration table", {}, 180, readTable, 64, {{"model_deploy", useTable}}, true}, kTable);

@@ -176,9 +176,12 @@ void addSeeds(FileKind &kind, std::span<const std::filesystem::path> folders,
       if (entry.path().filename().string().ends_with(ending))
         found.push_back(entry.path());
     std::ranges::sort(found);
-    for (const std::filesystem::path &path : found)
-      kind.seeds.push_back(
-          {(folder.filename() / path.filename()).string(), bytesOf(path), path.filename(), folder});
+    for (const std::filesystem::path &path : found) {
+      kind.seeds.push_back({(folder.filename() / path.filename()).string(), bytesOf(path),
+                            path.filename(), std::filesystem::absolute(folder)});
+      if (kind.isText)
+        kind.vocabulary.add(kind.seeds.back().bytes);
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "test/fuzz/networks/Chain.h"
 
+#include "test/fuzz/networks/ModuleSize.h"
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Driver/ModuleFile.h"
@@ -16,7 +17,6 @@
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Npz.h"
-#include "tpuc/Support/Sizes.h"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -103,34 +103,11 @@ private:
     return isDone;
   }
 
-  /// How many bytes all tensors of the module have, or of the largest one so far: a lowered module
-  /// has the same tensors in another type, and casts of them. Outputs count `copies` times more.
+  /// Notes what all tensors of the module take, or of the largest one so far: a lowered module has
+  /// the same tensors in another type, and casts of them.
   void noteSize(const std::string &path, int64_t copies = 0) {
-    std::unique_ptr<mlir::MLIRContext> context = makeContext();
-    auto read = readModule(*context, path);
-    if (!read)
-      return;
-    Count bytes = 0;
-    (*read)->walk([&](mlir::Operation *op) {
-      for (mlir::Value result : op->getResults())
-        bytes += bytesOf(result.getType());
-      if (op->hasTrait<mlir::OpTrait::IsTerminator>())
-        for (mlir::Value output : op->getOperands())
-          bytes += bytesOf(output.getType()) * copies;
-    });
-    largest = std::max(largest, int64_t(bytes));
+    largest = std::max(largest, bytesOfTensors(path, copies));
     notes.add(fmt::format("states {}", largest));
-  }
-
-  /// 0 unless it is a tensor of known extents.
-  static Count bytesOf(mlir::Type type) {
-    auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-    if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
-      return 0;
-    Count bytes = (tensor.getElementTypeBitWidth() + 7) / 8;
-    for (int64_t extent : tensor.getShape())
-      bytes *= extent;
-    return bytes;
   }
 
   /// Numbers between -2 and 2, or small integers.

@@ -1,0 +1,88 @@
+//===- SourceKinds.cpp - Networks of other front ends than ONNX -----------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/fuzz/files/FileKind.h"
+#include "test/fuzz/networks/ModuleSize.h"
+#include "tpuc/Driver/ModelDeploy.h"
+#include "tpuc/Driver/ModelTransform.h"
+
+#include <fmt/format.h>
+
+namespace tpuc::fuzz {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kChip = "bm1684x";
+/// How the files of a Caffe network end.
+constexpr std::string_view kProtoText = ".prototxt", kCaffeModel = ".caffemodel";
+
+/// Imports the network, and compiles what was imported in every other case.
+Expected<void> transformAndDeploy(const FileCase &given, const std::string &source,
+                                  const std::string &weights) {
+  ModelTransformOptions transform;
+  transform.modelDef = source;
+  transform.modelData = weights;
+  transform.modelName = "made";
+  transform.mlir = given.folder + "/made.mlir";
+  transform.validation.numThreads = 1;
+  transform.python = "/nowhere";
+  auto imported = transformModel(transform);
+  if (!imported)
+    return propagate(imported);
+  given.notes.add(fmt::format("states {}", bytesOfTensors(transform.mlir)));
+  if (given.number % 2 != 0)
+    return {};
+  ModelDeployOptions deploy;
+  deploy.mlir = transform.mlir;
+  deploy.model = given.folder + "/made.model";
+  deploy.lowering.chip = kChip;
+  deploy.lowering.scheme = given.number % 4 == 0 ? schemes::kF32 : schemes::kF16;
+  deploy.skipValidation = true;
+  deploy.numThreads = 1;
+  deploy.codegen.numThreads = 1;
+  auto deployed = deployModel(deploy);
+  // What was imported may stay where it cannot be compiled: it is no file that was left.
+  for (const std::string &file : imported->files)
+    fs::remove(file);
+  return deployed ? Expected<void>() : propagate(deployed);
+}
+
+Expected<void> useTFLite(const FileCase &given) {
+  return transformAndDeploy(given, given.path, "");
+}
+
+/// The file of the same network that ends in another way; empty if there is none.
+std::string beside(const FileCase &given, std::string_view ending) {
+  const fs::path path = fs::path(given.path).replace_extension(ending);
+  return fs::exists(path) ? path.string() : "";
+}
+
+Expected<void> useProtoText(const FileCase &given) {
+  return transformAndDeploy(given, given.path, beside(given, kCaffeModel));
+}
+
+Expected<void> useCaffeModel(const FileCase &given) {
+  return transformAndDeploy(given, beside(given, kProtoText), given.path);
+}
+
+} // namespace
+
+void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders) {
+  const std::vector<fs::path> paths(folders.begin(), folders.end());
+  const auto add = [&](FileKind kind, std::string_view ending) {
+    addSeeds(kind, paths, ending);
+    kinds.push_back(std::move(kind));
+  };
+  add({"TFLite", {}, 40, {}, 1, {{"model_transform", useTFLite}}}, ".tflite");
+  add({"prototxt", {}, 40, {}, 1, {{"model_transform", useProtoText}}, true}, kProtoText);
+  add({"caffemodel", {}, 20, {}, 1, {{"model_transform", useCaffeModel}}}, kCaffeModel);
+}
+
+} // namespace tpuc::fuzz
