@@ -100,6 +100,21 @@ def power(name, number):
                 {"x": lambda rng: normal(rng, MAP, POSITIVE[:3])}, attributes=f"const_val = {number!r} : f64")
 
 
+def lrn(name, size, alpha, beta, bias=1.0, within=False):
+    """Squares of neighbours, before and behind along each of some axes."""
+    def formula(x):
+        sums = x * x
+        for axis in ((2, 3) if within else (1,)):
+            pads = [(0, 0)] * 4
+            pads[axis] = ((size - 1) // 2, size // 2)
+            padded = np.pad(sums, pads)
+            sums = sum(np.take(padded, range(first, first + x.shape[axis]), axis) for first in range(size))
+        return x / (bias + alpha / (size * size if within else size) * sums) ** beta
+    attributes = f"size = {size} : i64, alpha = {alpha!r} : f64, beta = {beta!r} : f64, bias = {bias!r} : f64"
+    return Case(name, "LRN", formula, {"x": lambda rng: normal(rng, MAP, PARTS)},
+                attributes=attributes + ", within_channel = true" * within)
+
+
 #===--- Formulas ---------------------------------------------------------------===#
 
 
@@ -349,6 +364,8 @@ CASES = [
     power("PowConst", 3.0),
     power("PowConst", 0.5),
     power("PowConst", 1.7),
+    power("PowConst", 0.75),
+    power("PowConst", -1.25),
     conv("Conv 1x1", 64, 48, 1),
     conv("Conv 3x3", 24, 48, 3),
     conv("Conv 3x3 and ReLU6", 24, 48, 3, attributes=", do_relu = true, relu_limit = 6.0 : f64",
@@ -401,6 +418,11 @@ CASES = [
          lambda x, g, h: standardized(x, 1) * g[:, None, None] + h[:, None, None]),
     Case("Normalize", "Normalize", lambda x: x / np.sqrt((x * x).sum(1, keepdims=True)),
          {"x": lambda rng: normal(rng, MAP, PARTS)}, attributes="axis = 1 : i64, p = 2 : i64"),
+    lrn("LRN", 5, 1.0, 0.75),
+    lrn("LRN, gentle", 5, 1e-4, 0.75),
+    lrn("LRN of 4, beta 0.6", 4, 2.0, 0.6, bias=2.0),
+    lrn("LRN of 1, beta 1", 1, 1.0, 1.0),
+    lrn("LRN within channels", 3, 1.0, 0.75, within=True),
     Case("Softmax", "Softmax", softmax, {"x": lambda rng: normal(rng, (200, 40), SMALL)},
          attributes="axis = -1 : i64"),
     Case("LogSoftmax", "Softmax", lambda x: np.log(softmax(x)), {"x": lambda rng: normal(rng, (200, 40), SMALL)},

@@ -519,6 +519,26 @@ const std::vector<Layer> kLayers = {
        s.op("r", "RMSNorm", {"x", s.weight("w", {30})}, "axis = -1 : i64");
      },
      true},
+    {"LRN",
+     [](Sketch &s) {
+       const int64_t channels = s.channels();
+       if (s.between(0, 1) == 0)
+         s.input("x", {2, channels, 5, 6});
+       else
+         s.input("x", {2, channels, 7});
+       s.op("r", "LRN", {"x"},
+            fmt::format("size = {} : i64, alpha = 0.7 : f64, beta = {} : f64, bias = 1.5 : f64",
+                        s.between(1, 6), s.between(0, 1) == 0 ? "1.0" : "0.75"));
+     },
+     true},
+    {"LRNWithinChannels",
+     [](Sketch &s) {
+       s.input("x", {2, s.channels(), 5, 6});
+       s.op("r", "LRN", {"x"},
+            fmt::format("size = {} : i64, alpha = 0.7 : f64, within_channel = true",
+                        s.between(1, 6)));
+     },
+     true},
     {"MeanOfThree",
      [](Sketch &s) {
        s.input("x", {2, s.channels(), 5, 6});
@@ -537,7 +557,8 @@ const std::vector<Layer> kLayers = {
        s.input("x", {2, s.channels(), 5, 6});
        s.op("s", "AddConst", {s.op("a", "Abs", {"x"})}, "const_val = 0.5 : f64");
        s.op("r", "PowConst", {"s"},
-            s.between(0, 1) == 0 ? "const_val = -0.5 : f64" : "const_val = 0.3 : f64");
+            fmt::format("const_val = {} : f64",
+                        0.05 * static_cast<double>(s.among({-10, 6, 5, -15, 25, -70}))));
      },
      true},
     {"Triangle",

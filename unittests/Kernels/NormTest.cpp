@@ -141,6 +141,20 @@ TEST(NormTest, NeighbouringChannels) {
   EXPECT_THAT(doubles(output), ElementsAre(1.0 / 6, 2.0 / 14, 3.0 / 26, 4.0 / 17));
 }
 
+TEST(NormTest, LocalResponseNormWithinAChannel) {
+  ThreadPool threads(1);
+  Tensor source = Tensor::of<double>({1, 2, 2, 2}, {1, 2, 3, 4, 1, 1, 1, 1});
+  Tensor output(DataType::F64, {1, 2, 2, 2});
+  // The own row and column and the next, divided by 2 x 2.
+  localResponseNormWithin(source, 2, 4, 1, 1, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1.0 / 31, 2.0 / 21, 3.0 / 26, 4.0 / 17, 1.0 / 5, 1.0 / 3,
+                                           1.0 / 3, 1.0 / 2));
+  // All of it, however large the window.
+  localResponseNormWithin(source, 5, 25, 1, 1, output, threads);
+  EXPECT_THAT(doubles(output), ElementsAre(1.0 / 31, 2.0 / 31, 3.0 / 31, 4.0 / 31, 1.0 / 5, 1.0 / 5,
+                                           1.0 / 5, 1.0 / 5));
+}
+
 TEST(NormTest, SoftmaxOfLargeNumbersAndItsLogarithm) {
   ThreadPool threads(1);
   Tensor source = Tensor::of<float>({2, 2}, {10000, 10001, 10000, 10000});

@@ -20,12 +20,6 @@ using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
 
-static Value withConst(OpMaker &maker, StringRef name, StringRef what, Value value, double number) {
-  NamedAttrList attributes;
-  attributes.set("const_val", maker.builder.getF64FloatAttr(number));
-  return maker.make(name, what, Type(OpMaker::typeOf(value)), value, attributes);
-}
-
 /// The dimensions of numpy's broadcasting of two tensors.
 static SmallVector<int64_t> broadcastDims(Value a, Value b) {
   ArrayRef<int64_t> longer = OpMaker::dimsOf(a);
@@ -61,8 +55,7 @@ bool codegen::decomposeManyOperands(OpMaker &maker) {
                    {total, operand}, isLast ? activation : NamedAttrList());
   }
   if (isMean)
-    total = withConst(maker, tpu::MulConstOp::getOperationName(), "mean", total,
-                      1.0 / op->getNumOperands());
+    total = maker.withConst<tpu::MulConstOp>("mean", total, 1.0 / op->getNumOperands());
   if (total == op->getOperand(0))
     total = maker.reshaped(total, OpMaker::dimsOf(op->getResult(0)), "copy");
   maker.replace(0, total);
@@ -99,7 +92,31 @@ static std::optional<double> exponentOf(Operation *op) {
   return values[0];
 }
 
-/// By products for whole powers, else by a root or the exponential of a logarithm, which are not
+/// `base` to a whole power of at least 1.
+static Value wholePower(OpMaker &maker, Value base, unsigned exponent) {
+  Value power;
+  for (Value square = base; exponent != 0; exponent /= 2) {
+    if (exponent % 2 != 0)
+      power = power ? maker.makeLike<tpu::MulOp>("power", {power, square}) : square;
+    if (exponent > 1)
+      square = maker.makeLike<tpu::MulOp>("square", {square, square});
+  }
+  return power;
+}
+
+/// `base` to a power of so many quarters, which is not whole: of its root, and of the root of that.
+static Value quarterPower(OpMaker &maker, Value base, unsigned quarters) {
+  const Value root = maker.makeLike<tpu::SqrtOp>("root", base);
+  const unsigned halves = quarters / 2;
+  if (quarters % 2 == 0)
+    return wholePower(maker, root, halves);
+  const Value fourth = maker.makeLike<tpu::SqrtOp>("fourth_root", root);
+  return halves == 0
+             ? fourth
+             : maker.makeLike<tpu::MulOp>("roots", {wholePower(maker, root, halves), fourth});
+}
+
+/// By products for whole powers, else by roots or the exponential of a logarithm, which are not
 /// defined for negative numbers.
 bool codegen::decomposePower(OpMaker &maker) {
   const std::optional<double> exponent = exponentOf(maker.op);
@@ -109,20 +126,16 @@ bool codegen::decomposePower(OpMaker &maker) {
     return false;
   const Value base = maker.widened(maker.op->getOperand(0));
   const double magnitude = std::abs(*exponent);
+  const double quarters = magnitude * 4;
+  constexpr double kMostQuarters = 16;
   Value power;
-  if (magnitude == 0.5) {
-    power = maker.makeLike<tpu::SqrtOp>("root", base);
-  } else if (magnitude == std::floor(magnitude)) {
-    Value square = base;
-    for (auto rest = static_cast<unsigned>(magnitude); rest != 0; rest /= 2) {
-      if (rest % 2 != 0)
-        power = power ? maker.makeLike<tpu::MulOp>("power", {power, square}) : square;
-      if (rest > 1)
-        square = maker.makeLike<tpu::MulOp>("square", {square, square});
-    }
+  if (magnitude == std::floor(magnitude)) {
+    power = wholePower(maker, base, static_cast<unsigned>(magnitude));
+  } else if (quarters == std::floor(quarters) && quarters <= kMostQuarters) {
+    power = quarterPower(maker, base, static_cast<unsigned>(quarters));
   } else {
-    Value scaled = withConst(maker, tpu::MulConstOp::getOperationName(), "scaled",
-                             maker.makeLike<tpu::LogOp>("logarithm", base), magnitude);
+    Value scaled = maker.withConst<tpu::MulConstOp>(
+        "scaled", maker.makeLike<tpu::LogOp>("logarithm", base), magnitude);
     power = maker.makeLike<tpu::ExpOp>("power", scaled);
   }
   if (*exponent < 0)

@@ -7,10 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/NormOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
 #include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Support/Convert.h"
+
+#include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 using namespace tpuc;
@@ -96,5 +104,118 @@ bool codegen::decomposeGroupNorm(OpMaker &maker) {
   if (!isa<NoneType>(op.getBias().getType()))
     value = maker.makeLike<tpu::AddOp>("shifted", {value, perChannel(op.getBias(), "addends")});
   maker.replace(0, maker.finished(value, 0));
+  return true;
+}
+
+namespace {
+
+/// The sums of neighbours that a local response norm divides by. All values are F32.
+class NeighbourSums {
+public:
+  NeighbourSums(OpMaker &maker, tpu::LRNOp op)
+      : maker(maker), op(op), size(static_cast<int64_t>(op.getSize())), before((size - 1) / 2),
+        behind(size / 2) {}
+
+  /// The means of the squares around each position of a channel.
+  Value within(Value squares) {
+    NamedAttrList attributes;
+    attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({size, size}));
+    attributes.set("pads", maker.builder.getI64ArrayAttr({before, before, behind, behind}));
+    attributes.set("count_include_pad", maker.builder.getBoolAttr(true));
+    return maker.makeLike<tpu::AvgPoolOp>("means", squares, attributes);
+  }
+
+  /// `bias` and the sums of the squares of neighbouring channels: a product with a band of ones,
+  /// which bf16 holds. So it does the squares, in parts that add up to them.
+  Value across(Value squares, double bias) {
+    const int64_t channels = OpMaker::dimsOf(squares)[1];
+    const Value band = bandOfOnes(channels);
+    const std::array<int64_t, 1> one = {channels};
+    Tensor addends(DataType::F32, Shape(std::span(one)));
+    std::ranges::fill(addends.mutableData<float>(), static_cast<float>(bias));
+    const Type narrow = maker.builder.getBF16Type();
+    const Type wide = maker.builder.getF32Type();
+    Value total;
+    Value rest = squares;
+    for (unsigned count = partsOfSquares(), index = 0; index < count; ++index) {
+      const std::string number = std::to_string(index);
+      const Value part = cast(rest, narrow, "part" + number);
+      const Value sums = maker.make(
+          tpu::ConvOp::getOperationName(), "sums" + number, Type(OpMaker::typeOf(squares)),
+          {part, band, total ? maker.none() : maker.weight(addends, "bias")}, pointwise());
+      total = total ? maker.makeLike<tpu::AddOp>("total" + number, {total, sums}) : sums;
+      if (index + 1 < count)
+        rest = maker.makeLike<tpu::SubOp>("rest" + number,
+                                          {rest, cast(part, wide, "number" + number)});
+    }
+    return total;
+  }
+
+private:
+  Value cast(Value value, Type element, StringRef what) {
+    return maker.make(tpu::CastOp::getOperationName(), what,
+                      Type(OpMaker::typeOf(value).clone(element)), value, {});
+  }
+
+  NamedAttrList pointwise() {
+    NamedAttrList attributes;
+    attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({1, 1}));
+    return attributes;
+  }
+
+  Value bandOfOnes(int64_t channels) {
+    const std::array<int64_t, 4> square = {channels, channels, 1, 1};
+    Tensor ones(DataType::F32, Shape(std::span(square)));
+    auto data = ones.mutableData<float>();
+    std::ranges::fill(data, 0.0F);
+    for (int64_t to = 0; to < channels; ++to)
+      for (int64_t from = std::max<int64_t>(0, to - before);
+           from <= std::min(channels - 1, to + behind); ++from)
+        data[static_cast<size_t>(to * channels + from)] = 1;
+    return maker.weight(tpuc::convert(ones, DataType::BF16), "band");
+  }
+
+  /// Into how many bf16 the squares go: two hold 16 bits, three 24. One would be enough for the
+  /// spread of bf16's own errors, but its mean reaches the result.
+  unsigned partsOfSquares() {
+    return storageDataType(op.getOutput().getType()) == DataType::F32 ? 3 : 2;
+  }
+
+  OpMaker &maker;
+  tpu::LRNOp op;
+  int64_t size;
+  int64_t before;
+  int64_t behind;
+};
+
+} // namespace
+
+/// All is F32, and rounded once. Powers of other than positive numbers are left to the host.
+bool codegen::decomposeLRN(OpMaker &maker) {
+  auto op = dyn_cast<tpu::LRNOp>(maker.op);
+  // A longer band would be more multiplications than a chip should do.
+  constexpr int64_t kMostChannels = 4096;
+  if (!op || !OpMaker::isFloat(op.getInput()))
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const double alpha = op.getAlpha().convertToDouble();
+  const double beta = op.getBeta().convertToDouble();
+  const double bias = op.getBias().convertToDouble();
+  if (alpha < 0 || !(bias > 0) || dims[1] > kMostChannels)
+    return false;
+  Value input = maker.widened(op.getInput());
+  if (dims.size() != 4)
+    input = maker.reshaped(
+        input, {dims[0], dims[1], OpMaker::typeOf(input).getNumElements() / dims[0] / dims[1], 1},
+        "picture");
+  const double share = op.getWithinChannel() ? alpha : alpha / static_cast<double>(op.getSize());
+  const Value scaled = maker.withConst<tpu::MulConstOp>("scaled", input, std::sqrt(share));
+  const Value squares = maker.makeLike<tpu::MulOp>("squares", {scaled, scaled});
+  NeighbourSums sums(maker, op);
+  const Value base = op.getWithinChannel()
+                         ? maker.withConst<tpu::AddConstOp>("base", sums.within(squares), bias)
+                         : sums.across(squares, bias);
+  const Value power = beta == 1 ? base : maker.withConst<tpu::PowConstOp>("power", base, beta);
+  maker.replace(0, maker.finished(maker.makeLike<tpu::DivOp>("quotients", {input, power}), 0));
   return true;
 }

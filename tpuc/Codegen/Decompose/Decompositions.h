@@ -35,6 +35,8 @@ bool decomposeCumSum(OpMaker &maker);
 /// A layer norm of which the mean or the factor is wanted too.
 bool decomposeLayerNorm(OpMaker &maker);
 bool decomposeGroupNorm(OpMaker &maker);
+/// A division by a power of the squares of neighbours.
+bool decomposeLRN(OpMaker &maker);
 
 /// Sums, extremes and means of other than two tensors.
 bool decomposeManyOperands(OpMaker &maker);

@@ -41,6 +41,14 @@ public:
   mlir::Value make(llvm::StringRef name, llvm::StringRef what, mlir::TypeRange types,
                    mlir::ValueRange operands, const mlir::NamedAttrList &attributes);
 
+  /// An op with a number, `MulConst` or its like: the type of `value`.
+  template <typename Op>
+  mlir::Value withConst(llvm::StringRef what, mlir::Value value, double number) {
+    mlir::NamedAttrList attributes;
+    attributes.set("const_val", builder.getF64FloatAttr(number));
+    return makeLike<Op>(what, value, attributes);
+  }
+
   /// Of a constant: another constant.
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> dims, llvm::StringRef what);
   mlir::Value permuted(mlir::Value value, llvm::ArrayRef<int64_t> order, llvm::StringRef what);

@@ -127,9 +127,15 @@ LogicalResult LRNOp::inferShape() {
   std::optional<Dims> dims = dimsOf(getInput());
   if (dims && dims->size() < 2)
     return emitOpError("input has shape ") << dimsText(*dims) << "; expected batch and channels";
+  if (dims && getWithinChannel() && dims->size() != 4)
+    return emitOpError("input has shape ") << dimsText(*dims) << "; expected [n, c, h, w]";
   return likeInput(*this);
 }
-int64_t LRNOp::flops() { return perElement(*this, 2 * static_cast<int64_t>(getSize()) + 3); }
+int64_t LRNOp::flops() {
+  // Sums over rows and columns are taken one after the other.
+  const int64_t sums = getWithinChannel() ? 2 : 1;
+  return perElement(*this, 2 * sums * static_cast<int64_t>(getSize()) + 3);
+}
 
 LogicalResult SoftmaxOp::inferShape() { return likeInputAlong(*this, getAxis()); }
 int64_t SoftmaxOp::flops() { return perElement(*this, 5); }

@@ -210,10 +210,16 @@ def Top_MeanVarianceNormOp : Top_ComputeOp<"MeanVarianceNorm"> {
 }
 
 def Top_LRNOp : Top_ComputeOp<"LRN"> {
-  let summary = "Divides by a power of the sum of squares of neighbouring channels";
+  let summary = "Divides by a power of the sum of squares of neighbours";
   let description = [{
     x / (bias + alpha/size * s)^beta, where s is the sum of squares over the channels from
     c - floor((size-1)/2) to c + ceil((size-1)/2) of the same position.
+
+    With `within_channel`, of [n, c, h, w]: x / (bias + alpha/size^2 * s)^beta, where s is the sum
+    over the rows and columns of the same channel, which reach as far around the position.
+    Elements outside count as 0.
+
+    In 16 bits it is rounded once.
 
     Example:
 
@@ -225,7 +231,8 @@ def Top_LRNOp : Top_ComputeOp<"LRN"> {
                        Top_AtLeast<I64Attr, 1>:$size,
                        Top_DefaultF64<"0.0001">:$alpha,
                        Top_DefaultF64<"0.75">:$beta,
-                       Top_DefaultF64<"1.0">:$bias);
+                       Top_DefaultF64<"1.0">:$bias,
+                       Top_False:$within_channel);
   let results = (outs AnyTensor:$output);
 }
 

@@ -114,27 +114,6 @@ void mvn(CaffeLayer &layer) {
   normalizeOverAxes(layer, axes, p.eps(), /*rooted=*/true, p.normalize_variance());
 }
 
-/// x / (1 + alpha * the mean of squares around it)^beta, within each channel.
-void lrnWithin(CaffeLayer &layer, const proto::LRNParameter &p, const Ints &dims) {
-  Window window;
-  window.kernel.assign(2, p.local_size());
-  window.stride.assign(2, 1);
-  window.pad.assign(2, (p.local_size() - 1) / 2);
-  Attrs attributes = poolAttrs(layer, window, dims);
-  if (layer.failed())
-    return;
-  Value square = layer.temp<top::MulOp>("square", {layer.in(0), layer.in(0)});
-  Value mean =
-      layer.temp<top::AvgPoolOp>("mean", square, attributes.setBool("count_include_pad", true));
-  Value scaled =
-      layer.temp<top::MulConstOp>("scaled", mean, layer.attrs().setFloat("const_val", p.alpha()));
-  Value shifted =
-      layer.temp<top::AddConstOp>("shifted", scaled, layer.attrs().setFloat("const_val", 1.0));
-  Value factor = layer.temp<top::PowConstOp>("factor", shifted,
-                                             layer.attrs().setFloat("const_val", -p.beta()));
-  layer.emit<top::MulOp>({layer.in(0), factor});
-}
-
 void lrn(CaffeLayer &layer) {
   const proto::LRNParameter &p = layer.parameters().lrn_param();
   Ints dims = layer.shape(0);
@@ -142,13 +121,14 @@ void lrn(CaffeLayer &layer) {
     return layer.fail(fmt::format("its bottom has {} dimensions", dims.size()), "4");
   if (p.local_size() % 2 == 0)
     return layer.fail(fmt::format("its local_size is {}", p.local_size()), "an odd number");
-  if (p.norm_region() == proto::LRNParameter::WITHIN_CHANNEL)
-    return lrnWithin(layer, p, dims);
+  // Within a channel Caffe reads no k.
+  const bool within = p.norm_region() == proto::LRNParameter::WITHIN_CHANNEL;
   layer.emit<top::LRNOp>(layer.in(0), layer.attrs()
                                           .setInt("size", p.local_size())
                                           .setFloat("alpha", p.alpha())
                                           .setFloat("beta", p.beta())
-                                          .setFloat("bias", p.k()));
+                                          .setFloat("bias", within ? 1 : p.k())
+                                          .setBool("within_channel", within));
 }
 
 /// x * scale / sqrt(sum of squares + epsilon), over the channels, or over them and all positions.
@@ -275,7 +255,7 @@ constexpr LayerRow kNormRows[] = {
     {"ArgMax", 1, 1, argMax, "TopK, Slice, Sub"},
     {"BN", 1, 1, bn, "Scale, BatchNorm", "forks"},
     {"BatchNorm", 1, 1, batchNorm, "BatchNorm"},
-    {"LRN", 1, 1, lrn, "LRN, AvgPool, PowConst, Mul"},
+    {"LRN", 1, 1, lrn, "LRN"},
     {"MVN", 1, 1, mvn, "Reduce, Sub, Sqrt, Div"},
     {"Normalize", 1, 1, normalize, "Reduce, Sqrt, Div, Mul", "SSD"},
     {"Reduction", 1, 1, reduction, "Reduce, MulConst"},

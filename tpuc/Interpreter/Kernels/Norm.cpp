@@ -445,6 +445,50 @@ void kernels::localResponseNorm(const Tensor &input, int64_t size, double alpha,
   });
 }
 
+/// `to` = the sums of the `extent` numbers of `from`, `step` apart, over those from (size-1)/2
+/// before to size/2 behind each.
+template <typename T>
+static void sumAround(const T *from, int64_t extent, int64_t step, int64_t size, T *to) {
+  for (int64_t at = 0; at < extent; ++at) {
+    T sum = 0;
+    const int64_t last = std::min(extent - 1, at + size / 2);
+    for (int64_t i = std::max<int64_t>(0, at - (size - 1) / 2); i <= last; ++i)
+      sum += from[i * step];
+    to[at * step] = sum;
+  }
+}
+
+void kernels::localResponseNormWithin(const Tensor &input, int64_t size, double alpha, double beta,
+                                      double bias, Tensor &output, ThreadPool &threads) {
+  onFloats(input, output, [&](auto zero, const auto *from, auto *to) {
+    using T = decltype(zero);
+    const Shape &shape = input.shape();
+    const int64_t height = shape[2];
+    const int64_t width = shape[3];
+    const auto plane = static_cast<size_t>(height * width);
+    const auto area = static_cast<double>(size) * static_cast<double>(size);
+    const auto factor = static_cast<T>(alpha / area);
+    threads.parallelFor(
+        shape[0] * shape[1], grainFor((2 * std::min(size, width + height) + 20) * height * width),
+        [&](int64_t begin, int64_t end) {
+          std::vector<T> squares(plane);
+          std::vector<T> rows(plane);
+          for (int64_t index = begin; index < end; ++index) {
+            const T *x = from + static_cast<size_t>(index) * plane;
+            T *y = to + static_cast<size_t>(index) * plane;
+            std::transform(x, x + plane, squares.begin(), [](T value) { return value * value; });
+            for (int64_t row = 0; row < height; ++row)
+              sumAround(squares.data() + row * width, width, 1, size, rows.data() + row * width);
+            for (int64_t column = 0; column < width; ++column)
+              sumAround(rows.data() + column, height, width, size, squares.data() + column);
+            for (size_t i = 0; i < plane; ++i)
+              y[i] =
+                  x[i] / std::pow(static_cast<T>(bias) + factor * squares[i], static_cast<T>(beta));
+          }
+        });
+  });
+}
+
 /// softmax of f16 and bf16 as ONNX defines it: `from` and `to` hold elements of `type` as f32.
 static void softmaxRounded(const Axes &axes, float beta, const float *from, float *to,
                            DataType type, ThreadPool &threads) {

@@ -65,6 +65,11 @@ void meanVarianceNorm(const Tensor &input, const std::vector<size_t> &axes, doub
 void localResponseNorm(const Tensor &input, int64_t size, double alpha, double beta, double bias,
                        Tensor &output, ThreadPool &threads);
 
+/// The same with alpha/size^2, for the sum over the rows and columns of the same channel that are
+/// (size-1)/2 before to size/2 behind the position. Input [n, c, h, w].
+void localResponseNormWithin(const Tensor &input, int64_t size, double alpha, double beta,
+                             double bias, Tensor &output, ThreadPool &threads);
+
 /// exp(beta * x) / sum of exp(beta * x) along `axis`, or the logarithm of it. Without `log`, f16
 /// and bf16 go through softmaxInSteps (RoundedSteps.h).
 void softmax(const Tensor &input, size_t axis, double beta, bool log, Tensor &output,

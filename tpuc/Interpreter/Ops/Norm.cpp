@@ -206,6 +206,17 @@ static Expected<void> evaluateMeanVarianceNorm(OpContext &context) {
 }
 
 static Expected<void> evaluateLRN(OpContext &context) {
+  if (context.flag("within_channel")) {
+    if (context.operand(0).shape().rank() != 4)
+      return context.error("input has shape " + context.operand(0).shape().str(), "[n, c, h, w]");
+    Expected<Tensor *> output = likeInput(context);
+    if (!output)
+      return propagate(output);
+    kernels::localResponseNormWithin(context.operand(0), context.integer("size"),
+                                     context.real("alpha"), context.real("beta"),
+                                     context.real("bias"), **output, context.threads());
+    return {};
+  }
   return along(context, 1, [&](size_t, Tensor &output) {
     kernels::localResponseNorm(context.operand(0), context.integer("size"), context.real("alpha"),
                                context.real("beta"), context.real("bias"), output,
