@@ -64,6 +64,9 @@ bool decomposeLongIntegers(OpMaker &maker);
 bool decomposeManyDimensions(OpMaker &maker);
 /// Rotary positions by constant angles: products with cosines and sines.
 bool decomposeRope(OpMaker &maker);
+/// Whether `rows` rows of `width` elements, those of all heads, are turned by one product: it has
+/// the square of `width` numbers.
+bool canTurnRows(int64_t rows, int64_t width);
 /// Convolutions with more padding than a command has: padding first. Over one dimension with more
 /// dilation: over rows of so many columns. Also of quantized tensors.
 bool decomposeWideConv(OpMaker &maker);

@@ -8,6 +8,7 @@
 
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/AttentionMasks.h"
+#include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
@@ -293,10 +294,66 @@ void RowsRewriter::run() {
   eraseUnused(output->rows);
 }
 
+/// Turns rows [B, T, H * D] instead of the heads [B, H, T, D] that are made of them, with a cast
+/// between or not: the heads are made behind that. Where one product turns the rows (canTurnRows),
+/// and nothing else reads the heads as they were.
+bool turnRows(tpu::RopeOp op) {
+  Value heads = op.getInput();
+  auto cast = heads.getDefiningOp<tpu::CastOp>();
+  if (cast && !heads.hasOneUse())
+    return false;
+  auto permute = (cast ? cast.getInput() : heads).getDefiningOp<tpu::PermuteOp>();
+  if (!permute || !hasOrder(permute, {0, 2, 1, 3}) || !permute.getOutput().hasOneUse() ||
+      !isa<NoneType>(op.getPositions().getType()) || !staticType(op.getOutput()) ||
+      staticType(op.getOutput()).getRank() != 4)
+    return false;
+  auto reshape = permute.getInput().getDefiningOp<tpu::ReshapeOp>();
+  const RankedTensorType turnedHeads = staticType(op.getOutput());
+  const ArrayRef<int64_t> dims = turnedHeads.getShape();
+  const SmallVector<int64_t> rows = {dims[0], dims[2], dims[1] * dims[3]};
+  if (!reshape || !reshape.getOutput().hasOneUse() || !staticType(reshape.getInput()) ||
+      staticType(reshape.getInput()).getShape() != ArrayRef(rows) ||
+      !canTurnRows(rows[0] * rows[1], rows[2]))
+    return false;
+  OpBuilder builder(op);
+  const std::string base = tensorNames(op)[0];
+  const auto named = [&](Operation *made, StringRef what) {
+    made->setLoc(NameLoc::get(builder.getStringAttr(base + what.str())));
+    return made->getResult(0);
+  };
+  // A copy of `like` that reads `operand` and makes `shape` with the elements of `elements`.
+  const auto copied = [&](Operation *like, Value operand, ArrayRef<int64_t> shape, Value elements) {
+    Operation *made = builder.clone(*like);
+    made->setOperand(0, operand);
+    made->getResult(0).setType(staticType(elements).clone(shape));
+    return made;
+  };
+  Value made = reshape.getInput();
+  if (cast)
+    made = named(copied(cast, made, rows, cast.getOutput()), "_rows");
+  Operation *turned = copied(op, made, rows, op.getOutput());
+  turned->setAttr("num_heads", builder.getI64IntegerAttr(dims[1]));
+  made = named(turned, "_turned");
+  const SmallVector<int64_t> split(staticType(reshape.getOutput()).getShape());
+  made = named(copied(reshape, made, split, op.getOutput()), "_split");
+  Operation *moved = copied(permute, made, dims, op.getOutput());
+  moved->setLoc(op->getLoc());
+  op.getOutput().replaceAllUsesWith(moved->getResult(0));
+  return true;
+}
+
 struct FoldHeadReshapesPass : codegen::impl::FoldHeadReshapesBase<FoldHeadReshapesPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    const auto isAny = [](tpu::RopeOp, const Backend &) { return true; };
+    const auto turn = [](tpu::RopeOp op, const Backend &) -> Expected<void> {
+      if (turnRows(op))
+        eraseUnused(op);
+      return {};
+    };
+    if (failed(rewriteOps<tpu::RopeOp>(getOperation(), isAny, turn)))
+      return signalPassFailure();
     AttentionBiases biases;
     const auto hasHeads = [](tpu::ScaleDotProductAttentionOp op, const Backend &) {
       return !op.getQNumHeads() && isAttentionAlone(op);
