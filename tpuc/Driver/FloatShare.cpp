@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Support/Counted.h"
 
 #include <cmath>
@@ -45,52 +46,11 @@ static bool servesFloats(tpu::CastOp cast, llvm::function_ref<bool(Operation *)>
   return !cast->use_empty() && llvm::all_of(cast->getUsers(), isInFloats);
 }
 
-/// The names of the layers of `main`.
-static std::set<std::string> layerNames(func::FuncOp main) {
-  std::set<std::string> names;
-  for (Operation &op : main.front().without_terminator())
-    if (!op.hasTrait<traits::Structural>())
-      names.insert(layerName(&op));
-  return names;
-}
-
 /// What `op` of a lowered network is called in its source, of which `names` are: the name of an
 /// output belongs to the cast that gives it.
 static std::string sourceName(Operation *op, const std::set<std::string> &names) {
   return codegen::wholeOf(layerName(op), names).value_or(layerName(op));
 }
-
-namespace {
-
-/// To which layer of a lowered network the cycles of a model file belong.
-class CycleSums {
-public:
-  CycleSums(func::FuncOp main, const ModelFileReport *file) : names(layerNames(main)) {
-    if (file)
-      for (const ModelFileReport::Layer &layer : file->layers)
-        add(layer);
-  }
-
-  int64_t of(Operation *op) const {
-    auto found = sums.find(layerName(op));
-    return found == sums.end() ? 0 : found->second;
-  }
-  int64_t total() const { return all; }
-
-private:
-  void add(const ModelFileReport::Layer &layer) {
-    const int64_t cycles = std::max(layer.computeCycles, layer.transferCycles);
-    all += cycles;
-    if (std::optional<std::string> name = codegen::wholeOf(layer.name, names))
-      sums[*name] += cycles;
-  }
-
-  std::set<std::string> names;
-  std::map<std::string, int64_t> sums;
-  int64_t all = 0;
-};
-
-} // namespace
 
 std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
                                            const ModelFileReport *file) {
@@ -99,7 +59,7 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
   if (!network || !source)
     return std::nullopt;
   FloatShare share;
-  const CycleSums cycles(*network, file);
+  const LayerCycles cycles(*network, file);
   if (file)
     share.allCycles = cycles.total();
   const std::set<std::string> names = layerNames(*source);
@@ -132,8 +92,8 @@ std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
   Expected<func::FuncOp> source = top::mainFunction(top);
   if (!network || !source)
     return {};
-  const CycleSums cycles(*network, &file);
-  const CycleSums before(*network, &strict);
+  const LayerCycles cycles(*network, &file);
+  const LayerCycles before(*network, &strict);
   const std::set<std::string> names = layerNames(*source);
   std::map<std::string, FloatStep> steps;
   for (Operation &op : network->front().without_terminator()) {

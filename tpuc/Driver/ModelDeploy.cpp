@@ -13,11 +13,15 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/FasterLayers.h"
+#include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/NetworkInputs.h"
@@ -58,11 +62,14 @@ private:
   Expected<OwningOpRef<ModuleOp>> generated();
   Expected<bool> useFloats();
   Expected<void> lowerAnew();
+  Expected<void> makeAnew();
   Expected<ModelFileReport> measure(ModuleOp module) const;
+  Expected<MeasuredNetwork> measureWith(ModuleOp module, int opt) const;
   Expected<std::optional<FloatStep>> stepToGiveUp(const ModelFileReport &made,
                                                   const ModelFileReport &strict) const;
   Expected<void> keepBudget();
-  void listCpuLayers(ModuleOp module);
+  std::set<std::string> layersToKeep() const;
+  Expected<void> useFasterLayers();
   Expected<void> commit();
   Expected<void> diagnose();
 
@@ -103,6 +110,11 @@ private:
 
 /// Groups by estimate: costs are compared with these at most, whatever --opt says.
 constexpr int kQuickOpt = 1;
+/// The groups of least cost by estimate, without a search that takes as long as it may.
+constexpr int kCompleteOpt = 2;
+/// Networks with more bytes of weights than this are not tried in wider floats: the weights are
+/// then most of what is transferred, and would be in memory once more.
+constexpr int64_t kMostTriedWeights = 16 << 20;
 /// How many steps the budget tries to do without before it gives one up.
 constexpr size_t kMostTriedSteps = 8;
 
@@ -454,16 +466,18 @@ Expected<void> ModelDeploy::compare() {
   return {};
 }
 
-void ModelDeploy::listCpuLayers(ModuleOp module) {
-  summary.cpuLayers.clear();
+/// The layers of a module with addresses that the host computes.
+std::vector<ModelDeploySummary::CpuLayer> cpuLayersOf(ModuleOp module) {
+  std::vector<ModelDeploySummary::CpuLayer> layers;
   auto main = module.lookupSymbol<func::FuncOp>("main");
   for (Operation &op : main.front().without_terminator()) {
     if (!codegen::isOnCpu(&op))
       continue;
     const StringAttr reason = cast<tpu::SubNetInterface>(op).getSubnetReasonAttr();
-    summary.cpuLayers.push_back(
+    layers.push_back(
         {layerName(&op), op.getName().getStringRef().str(), reason ? reason.getValue().str() : ""});
   }
+  return layers;
 }
 
 /// Lowers again, with layers on floats that nobody computes on integers; false if there are none.
@@ -530,7 +544,7 @@ Expected<void> ModelDeploy::generate() {
   if (!made)
     return propagate(made);
   OwningOpRef<ModuleOp> module = std::move(*made);
-  listCpuLayers(*module);
+  summary.cpuLayers = cpuLayersOf(*module);
   summary.final = paths->finalModule(lowering.chip, variant);
   Expected<std::vector<OutputFile>> written =
       writeWithWeights(*module, paths->finalWeights(lowering.chip, variant), summary.final);
@@ -560,14 +574,24 @@ Expected<void> ModelDeploy::generate() {
 
 /// What a model file of `module`, a lowered network, would take; with groups by estimate.
 Expected<ModelFileReport> ModelDeploy::measure(ModuleOp module) const {
+  Expected<MeasuredNetwork> measured =
+      measureWith(module, std::min(options.codegen.opt, kQuickOpt));
+  if (!measured)
+    return propagate(measured);
+  return std::move(measured->file);
+}
+
+/// What a model file of `module`, a lowered network, would take with `opt`.
+Expected<MeasuredNetwork> ModelDeploy::measureWith(ModuleOp module, int opt) const {
   OwningOpRef<ModuleOp> copy(module.clone());
   Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*copy);
   if (!backend)
     return propagate(backend);
-  codegen::GenerationOptions quick = options.codegen;
-  quick.opt = std::min(quick.opt, kQuickOpt);
+  codegen::GenerationOptions generation = options.codegen;
+  generation.opt = opt;
   if (Expected<void> run = runPasses(
-          *copy, [&](OpPassManager &manager) { codegen::addCodegen(manager, **backend, quick); });
+          *copy,
+          [&](OpPassManager &manager) { codegen::addCodegen(manager, **backend, generation); });
       !run)
     return propagate(run);
   Expected<OutputFile> file = codegen::writeModelFile(*copy, summary.lowered + ".measured");
@@ -575,10 +599,13 @@ Expected<ModelFileReport> ModelDeploy::measure(ModuleOp module) const {
     return propagate(file);
   if (Expected<void> finished = file->finish(); !finished)
     return propagate(finished);
-  return checkModelFile({.path = file->temporaryPath(),
-                         .lowered = module,
-                         .inputs = {},
-                         .numThreads = options.numThreads});
+  Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
+                                                     .lowered = module,
+                                                     .inputs = {},
+                                                     .numThreads = options.numThreads});
+  if (!report)
+    return propagate(report);
+  return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy))};
 }
 
 /// The step without which the budget is kept and the most floats stay; where none does it alone,
@@ -643,12 +670,81 @@ Expected<void> ModelDeploy::keepBudget() {
       return {};
     llvm::append_range(lowering.onIntegers, (*step)->layers);
     leftOut.push_back(std::move(**step));
-    if (Expected<void> done = lowerAnew(); !done)
-      return done;
-    summary.modelFile.reset();
-    if (Expected<void> done = generate(); !done || !summary.modelFile)
+    if (Expected<void> done = makeAnew(); !done || !summary.modelFile)
       return done;
   }
+}
+
+/// The layers whose types the user, the chip or the signal decides.
+std::set<std::string> ModelDeploy::layersToKeep() const {
+  std::set<std::string> kept;
+  for (const auto &[name, scheme] : floatLayers)
+    kept.insert(name);
+  Expected<func::FuncOp> main = top::mainFunction(*lowered->module);
+  Expected<func::FuncOp> source = top::mainFunction(*top.module);
+  if (!main || !source)
+    return kept;
+  const std::set<std::string> names = layerNames(*source);
+  for (Operation &op : main->front().without_terminator())
+    if (op.hasAttr(kStorageStep))
+      kept.insert(codegen::wholeOf(layerName(&op), names).value_or(layerName(&op)));
+  return kept;
+}
+
+/// Where the code generator may search, layers that take fewer cycles in wider floats are in these:
+/// those of a network on integers in F16; where any are, and in a network of 16 bits, in F32.
+Expected<void> ModelDeploy::useFasterLayers() {
+  if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
+      lowering.scheme.activation == DataType::F32 || summary.weightBytes > kMostTriedWeights)
+    return {};
+  // A search by time would be as long for each network that is compared.
+  const int opt = std::min(options.codegen.opt, kCompleteOpt);
+  Expected<MeasuredNetwork> made =
+      options.codegen.opt == opt
+          ? Expected<MeasuredNetwork>({*summary.modelFile, std::ssize(summary.cpuLayers)})
+          : measureWith(*lowered->module, opt);
+  if (!made)
+    return propagate(made);
+  LoweringOptions best = lowering;
+  for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
+    if (wider == &LoweringOptions::fasterInF16 && !lowering.scheme.isQuantized())
+      continue;
+    const auto measureThese = [&](const std::vector<std::string> &names,
+                                  bool isQuick) -> Expected<MeasuredNetwork> {
+      LoweringOptions changed = best;
+      changed.*wider = names;
+      Expected<Network> network = lowerAs(changed);
+      if (!network)
+        return propagate(network);
+      return measureWith(*network->module, isQuick ? kQuickOpt : opt);
+    };
+    Expected<FasterLayers> found = fasterLayers({.top = *top.module,
+                                                 .lowered = *lowered->module,
+                                                 .made = *made,
+                                                 .fixed = layersToKeep(),
+                                                 .measure = measureThese});
+    // What cannot be compiled is not faster.
+    if (!found || found->names.empty())
+      break;
+    best.*wider = std::move(found->names);
+    made = std::move(found->network);
+  }
+  if (best.fasterInF16.empty() && best.fasterInF32.empty())
+    return {};
+  std::swap(lowering, best);
+  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
+    return done;
+  // It is below the tolerance so.
+  std::swap(lowering, best);
+  return makeAnew();
+}
+
+/// Lowers and compiles with other options than before.
+Expected<void> ModelDeploy::makeAnew() {
+  if (Expected<void> done = lowerAnew(); !done)
+    return done;
+  summary.modelFile.reset();
+  return generate();
 }
 
 /// Whether a file is to be written for the chip in this mode.
@@ -753,10 +849,10 @@ Expected<void> ModelDeploy::diagnose() {
 
 Expected<ModelDeploySummary> ModelDeploy::run() {
   Expected<void> (ModelDeploy::*const steps[])() = {
-      &ModelDeploy::checkOptions,  &ModelDeploy::readTop,  &ModelDeploy::checkInputs,
-      &ModelDeploy::readTestInput, &ModelDeploy::lower,    &ModelDeploy::write,
-      &ModelDeploy::compare,       &ModelDeploy::generate, &ModelDeploy::keepBudget,
-      &ModelDeploy::commit,        &ModelDeploy::diagnose};
+      &ModelDeploy::checkOptions,    &ModelDeploy::readTop,  &ModelDeploy::checkInputs,
+      &ModelDeploy::readTestInput,   &ModelDeploy::lower,    &ModelDeploy::write,
+      &ModelDeploy::compare,         &ModelDeploy::generate, &ModelDeploy::keepBudget,
+      &ModelDeploy::useFasterLayers, &ModelDeploy::commit,   &ModelDeploy::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);

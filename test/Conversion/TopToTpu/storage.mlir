@@ -8,6 +8,12 @@
 // RUN: %{lower} | FileCheck %s --check-prefix=TABLE
 // REDEFINE: %{options} = mode=F16 avoid-f16-overflow=true
 // RUN: %{lower} | FileCheck %s --check-prefix=AVOID
+// REDEFINE: %{options} = mode=INT8 faster-in-f16=b,c,d faster-in-f32=a
+// RUN: %{lower} | FileCheck %s --check-prefix=FASTER
+// REDEFINE: %{options} = mode=INT8 qtable=%t.qtable faster-in-f32=b
+// RUN: %{lower} | FileCheck %s --check-prefix=TABLE
+// REDEFINE: %{options} = mode=F16 faster-in-f16=a faster-in-f32=b
+// RUN: %{lower} | FileCheck %s --check-prefix=FASTER16
 
 // CHECK: %[[A:.*]] = "tpu.Lut"{{.*}} -> tensor<1x2x4x4x!quant.uniform<u8:f32, {{[^>]*}}>> loc("a")
 // Operands of a Concat have its scale where nobody else reads them.
@@ -34,6 +40,15 @@
 // AVOID: "tpu.Tanh"{{.*}} -> tensor<1x2x4x4xf16> loc("b")
 // AVOID: "tpu.Exp"{{.*}}storage_reason = "values are beyond the range of f16"{{.*}} -> tensor<1x2x4x4xf32> loc("c")
 // AVOID: "tpu.Mul"{{.*}}storage_reason = "values are beyond the range of f16"{{.*}} loc("d")
+
+// Layers that are faster in wider floats are so, where their ranges are far from the ends of F16.
+// FASTER: "tpu.{{.*}}"{{.*}}storage_reason = "it takes fewer cycles so"{{.*}} -> tensor<1x2x4x4xf32> loc("a")
+// FASTER: "tpu.Tanh"{{.*}}storage_reason = "it takes fewer cycles so"{{.*}} -> tensor<1x2x4x4xf16> loc("b")
+// FASTER: "tpu.Exp"{{.*}}storage_reason = "top.Exp has no form on integers"{{.*}} -> tensor<1x2x4x4xf32> loc("c")
+// FASTER: "tpu.Mul"{{.*}} -> tensor<1x2x4x4x!quant.uniform<u8:f32, {{[^>]*}}>> loc("d_u8")
+// FASTER16-NOT: storage_reason
+// FASTER16: "tpu.{{.*}}"{{.*}} -> tensor<1x2x4x4xf16> loc("a")
+// FASTER16: "tpu.Tanh"{{.*}}storage_reason = "it takes fewer cycles so"{{.*}} -> tensor<1x2x4x4xf32> loc("b")
 
 // What may be wrong in a table.
 // DEFINE: %{lines} = b F16\nbb F16\n

@@ -107,6 +107,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     options.avoidF16Overflow = avoidF16Overflow;
     options.isStrict = strict;
     options.onIntegers.insert(onIntegers.begin(), onIntegers.end());
+    for (const std::string &layer : fasterInF16)
+      options.faster[layer] = schemes::kF16;
+    for (const std::string &layer : fasterInF32)
+      options.faster[layer] = schemes::kF32;
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
     if (qtable.empty())
@@ -299,9 +303,10 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
-  manager.addPass(createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
-                                         options.quantizeTable, options.avoidF16Overflow,
-                                         options.strict, options.onIntegers}));
+  manager.addPass(
+      createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
+                             options.quantizeTable, options.avoidF16Overflow, options.strict,
+                             options.onIntegers, options.fasterInF16, options.fasterInF32}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -33,6 +33,9 @@ struct LoweringOptions {
   bool strict = false;
   /// The same of these layers, by their names.
   std::vector<std::string> onIntegers = {};
+  /// Layers that take fewer cycles in wider floats than the network's types (PlanOptions::faster),
+  /// by their names.
+  std::vector<std::string> fasterInF16 = {}, fasterInF32 = {};
   bool quantInput = false;
   bool quantOutput = false;
 };

@@ -86,7 +86,11 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     Option<"strict", "strict", "bool", /*default=*/"false",
       "Integers wherever an op has a form on them, even where they lose its signal">,
     ListOption<"onIntegers", "on-integers", "std::string",
-      "The same of these layers, by their names">];
+      "The same of these layers, by their names">,
+    ListOption<"fasterInF16", "faster-in-f16", "std::string",
+      "Layers of a network on integers that take fewer cycles in F16, by their names">,
+    ListOption<"fasterInF32", "faster-in-f32", "std::string",
+      "The same of F32, and of a network in 16 bits">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 

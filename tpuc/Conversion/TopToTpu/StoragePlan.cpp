@@ -186,6 +186,10 @@ void StoragePlan::decide(Operation *op) {
     decisions[op] = {floatScheme(scaling->second), "it scales channels for products on integers"};
     return;
   }
+  if (std::optional<QuantScheme> scheme = fasterScheme(op)) {
+    decisions[op] = {decideFloat(op, *scheme).scheme, "it takes fewer cycles so"};
+    return;
+  }
   auto exception = options.exceptions.find(layerName(op));
   const QuantScheme wanted =
       exception == options.exceptions.end() ? options.scheme : exception->second;
@@ -269,23 +273,29 @@ static bool hasSmallStates(Operation *op) {
   return cell && hasSmallStates(cell, cell.getInitialH());
 }
 
+/// Whether all that an op reads and makes, constants aside, has ranges that are far from both ends
+/// of F16: the largest is below `most`. Its results have more bits than integers of 8 bits then.
+static bool isFarFromEnds(Operation *op, double most = kMaxF16 / 16) {
+  constexpr double kLeast = 0x1p-8;
+  const auto isFar = [&](Value value) {
+    if (!isNumber(value.getType()) || value.getDefiningOp<top::WeightOp>())
+      return true;
+    const std::optional<double> largest = largestOf(value);
+    return largest && *largest >= kLeast && *largest < most;
+  };
+  return llvm::all_of(op->getOperands(), isFar) && llvm::all_of(op->getResults(), isFar);
+}
+
 /// Whether an op rounds to F16 once, whatever it computes between, and has ranges that are far from
-/// both ends of F16. Its results have more bits than the integers beside it then.
+/// both ends of F16.
 static bool isRoundedOnce(Operation *op) {
-  constexpr double kFar = 16, kLeast = 0x1p-8;
   if (!op || !(isProduct(op) ||
                isa<top::RMSNormOp, top::RopeOp, top::AvgPoolOp, top::MaxPoolOp, top::GatherOp>(op)))
     return false;
   // Computed elements that are moved may be places, which need more bits.
   if (isa<top::GatherOp>(op) && !op->getOperand(0).getDefiningOp<top::WeightOp>())
     return false;
-  const auto isFar = [](Value value) {
-    if (!isNumber(value.getType()) || value.getDefiningOp<top::WeightOp>())
-      return true;
-    const std::optional<double> largest = largestOf(value);
-    return largest && *largest >= kLeast && *largest < kMaxF16 / kFar;
-  };
-  return llvm::all_of(op->getOperands(), isFar) && llvm::all_of(op->getResults(), isFar);
+  return isFarFromEnds(op);
 }
 
 QuantScheme StoragePlan::floatsFor(Operation *op) const {
@@ -302,6 +312,21 @@ static bool countsSteps(Value value) {
   auto cast = value.getDefiningOp<top::CastOp>();
   return cast && isa_and_nonnull<top::ConvIntegerOp, top::MatMulIntegerOp>(
                      cast->getOperand(0).getDefiningOp());
+}
+
+std::optional<QuantScheme> StoragePlan::fasterScheme(Operation *op) const {
+  const std::string name = layerName(op);
+  const auto found = options.faster.find(name);
+  if (found == options.faster.end() || options.exceptions.contains(name) ||
+      !hasScheme(target, found->second) ||
+      llvm::any_of(op->getResults(), [](Value value) { return tpu::isQuantized(value); }))
+    return std::nullopt;
+  if (found->second.activation == DataType::F32)
+    return found->second;
+  // Layers that no integers hold may make places: F16 has steps of 1/16 below this.
+  constexpr double kMostPlaces = 128;
+  const bool fits = whyNotInteger(op).empty() ? isFarFromEnds(op) : isFarFromEnds(op, kMostPlaces);
+  return options.scheme.isQuantized() && fits ? std::optional(found->second) : std::nullopt;
 }
 
 Decision StoragePlan::decideFloat(Operation *op, const QuantScheme &wanted) {

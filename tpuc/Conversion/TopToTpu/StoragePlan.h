@@ -32,6 +32,9 @@ struct PlanOptions {
   bool isStrict = false;
   /// The same of these layers, by the names of their first tensors.
   std::set<std::string> onIntegers = {};
+  /// Layers that take fewer cycles in wider floats, by the names of their first tensors: F32, or
+  /// F16 in a network on integers, where ranges are far from its ends.
+  std::map<std::string, QuantScheme> faster = {};
   /// Layers in another scheme, by the name of their first tensor. All integers are of one scheme.
   std::map<std::string, QuantScheme> exceptions = {};
   /// Ops that were made to scale the channels of what products on integers read, and their floats.
@@ -71,6 +74,9 @@ bool isAttentionMask(mlir::OpOperand &operand);
 /// Layers whose signal integers would lose are on floats (FloatsByNeed.h): in F32 where they make
 /// places, else in F16 where the chip has it. An exception for a layer goes before that.
 ///
+/// Layers that are said to be faster in wider floats are in these (PlanOptions::faster), except for
+/// what floats by need decides and for layers with exceptions.
+///
 /// Gates, the few numbers that scale whole channels (squeeze-excite), are F32 in a BF16 network.
 ///
 /// A product (convolution, inner product) on integers whose readers are all on floats gives floats
@@ -99,6 +105,8 @@ private:
   void findGates();
   void decide(mlir::Operation *op);
   Decision decideFloat(mlir::Operation *op, const QuantScheme &wanted);
+  /// The wider floats that `op` is to be in, as it takes fewer cycles so; none of most ops.
+  std::optional<QuantScheme> fasterScheme(mlir::Operation *op) const;
   /// Why `op` cannot be computed on integers; empty if it can.
   std::string whyNotInteger(mlir::Operation *op) const;
   /// What ops without a form on integers are computed in; `op` may be null.

@@ -1,0 +1,174 @@
+//===- FasterLayers.cpp - Layers that are faster in wider floats ------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Driver/FasterLayers.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/LayerCycles.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+/// A network that takes more than this many times the cycles by estimated groups is not searched.
+static constexpr double kCloseEnough = 1.1;
+/// A division has to save this part of the cycles by the estimate, else it is not measured.
+static constexpr double kLeastSaving = 0.01;
+/// How often all layers are asked whether they change sides.
+static constexpr int kMostRounds = 8;
+
+/// How many elements a tensor has; 0 of what has no static shape.
+static double elementsOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.hasStaticShape() ? double(type.getNumElements()) : 0;
+}
+
+/// The cycles that a cast takes for each element, as the casts of a network take.
+static double castCycles(func::FuncOp main, const LayerCycles &cycles) {
+  double sum = 0, elements = 0;
+  for (auto cast : main.getOps<tpu::CastOp>())
+    if (const double count = elementsOf(cast.getOutput()); count > 0) {
+      sum += double(cycles.of(cast));
+      elements += count;
+    }
+  return elements > 0 ? sum / elements : 0;
+}
+
+namespace {
+
+/// Which layers of a network are in wider floats, and what that takes.
+class Division {
+public:
+  Division(func::FuncOp main, const std::set<std::string> &fixed, const ModelFileReport &made,
+           const ModelFileReport &wide, double castCycles);
+
+  /// Those that are, and the cycles that this saves by estimate.
+  std::pair<std::vector<std::string>, double> best();
+
+private:
+  struct Layer {
+    std::string name;
+    /// The cycles that it takes less in wider floats.
+    double gain = 0;
+    bool isWide = false;
+    /// What it reads of other layers and what they read of it: their numbers, and a cast's cycles.
+    SmallVector<std::pair<size_t, double>> neighbours = {};
+  };
+
+  /// The cycles that are saved if `layer` changes sides.
+  double savedByChange(const Layer &layer) const;
+  void settle();
+  double saved() const;
+
+  std::vector<Layer> layers;
+};
+
+} // namespace
+
+Division::Division(func::FuncOp main, const std::set<std::string> &fixed,
+                   const ModelFileReport &made, const ModelFileReport &wide, double castCycles) {
+  const LayerCycles before(main, &made), after(main, &wide);
+  llvm::DenseMap<Operation *, size_t> places;
+  for (Operation &op : main.front().without_terminator()) {
+    if (op.hasTrait<traits::Structural>() || fixed.contains(layerName(&op)))
+      continue;
+    const size_t place = layers.size();
+    places[&op] = place;
+    layers.push_back({layerName(&op), double(before.of(&op) - after.of(&op))});
+    for (Value operand : op.getOperands()) {
+      auto maker = places.find(operand.getDefiningOp());
+      if (!operand.getDefiningOp() || maker == places.end())
+        continue;
+      const double cast = castCycles * elementsOf(operand);
+      layers[place].neighbours.push_back({maker->second, cast});
+      layers[maker->second].neighbours.push_back({place, cast});
+    }
+  }
+}
+
+double Division::savedByChange(const Layer &layer) const {
+  double saving = layer.isWide ? -layer.gain : layer.gain;
+  for (auto [other, cast] : layer.neighbours)
+    saving += layers[other].isWide == layer.isWide ? -cast : cast;
+  return saving;
+}
+
+void Division::settle() {
+  for (int round = 0; round < kMostRounds; ++round) {
+    bool hasChanged = false;
+    for (Layer &layer : layers)
+      if (savedByChange(layer) > 0) {
+        layer.isWide = !layer.isWide;
+        hasChanged = true;
+      }
+    if (!hasChanged)
+      return;
+  }
+}
+
+double Division::saved() const {
+  double sum = 0;
+  for (const Layer &layer : layers) {
+    if (!layer.isWide)
+      continue;
+    sum += layer.gain;
+    for (auto [other, cast] : layer.neighbours)
+      if (!layers[other].isWide)
+        sum -= cast;
+  }
+  return sum;
+}
+
+std::pair<std::vector<std::string>, double> Division::best() {
+  std::pair<std::vector<std::string>, double> found;
+  for (const bool fromAll : {false, true}) {
+    for (Layer &layer : layers)
+      layer.isWide = fromAll || layer.gain > 0;
+    settle();
+    if (const double cycles = saved(); cycles > found.second) {
+      found = {{}, cycles};
+      for (const Layer &layer : layers)
+        if (layer.isWide)
+          found.first.push_back(layer.name);
+    }
+  }
+  return found;
+}
+
+Expected<FasterLayers> tpuc::fasterLayers(const FasterLayersRequest &request) {
+  Expected<func::FuncOp> main = top::mainFunction(request.top);
+  Expected<func::FuncOp> lowered = top::mainFunction(request.lowered);
+  if (!main || !lowered)
+    return FasterLayers{{}, request.made};
+  const ModelFileReport &made = request.made.file;
+  std::vector<std::string> all;
+  for (const std::string &name : layerNames(*main))
+    if (!request.fixed.contains(name))
+      all.push_back(name);
+  Expected<MeasuredNetwork> wide = request.measure(all, /*isQuick=*/true);
+  if (!wide)
+    return propagate(wide);
+  Division division(*main, request.fixed, made, wide->file,
+                    castCycles(*lowered, LayerCycles(*lowered, &made)));
+  const auto [some, saving] = division.best();
+  std::vector<const std::vector<std::string> *> tried;
+  if (saving > kLeastSaving * double(made.cycles) && some.size() < all.size())
+    tried.push_back(&some);
+  if (double(wide->file.cycles) < kCloseEnough * double(made.cycles))
+    tried.push_back(&all);
+  FasterLayers best{{}, request.made};
+  for (const std::vector<std::string> *layers : tried) {
+    Expected<MeasuredNetwork> measured = request.measure(*layers, /*isQuick=*/false);
+    if (!measured)
+      return propagate(measured);
+    if (measured->isFasterThan(best.network))
+      best = {*layers, std::move(*measured)};
+  }
+  return best;
+}

@@ -1,0 +1,61 @@
+//===- FasterLayers.h - Layers that are faster in wider floats ---*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_DRIVER_FASTERLAYERS_H
+#define TPUC_DRIVER_FASTERLAYERS_H
+
+#include "tpuc/Driver/ModelFileCheck.h"
+
+#include <functional>
+#include <set>
+
+namespace tpuc {
+
+/// What a model file of a network would take.
+struct MeasuredNetwork {
+  ModelFileReport file;
+  /// Layers that the host computes.
+  int64_t hostLayers = 0;
+
+  /// Whether this takes fewer cycles than `other`, and no more of the host.
+  bool isFasterThan(const MeasuredNetwork &other) const {
+    return file.cycles < other.file.cycles && hostLayers <= other.hostLayers;
+  }
+};
+
+struct FasterLayersRequest {
+  /// The network, and what it was lowered to.
+  mlir::ModuleOp top, lowered;
+  const MeasuredNetwork &made;
+  /// Layers that stay as they are.
+  std::set<std::string> fixed = {};
+  /// The network with these layers in wider floats (LoweringOptions::fasterInF16 and fasterInF32).
+  /// Groups are by estimate only if `isQuick`.
+  std::function<Expected<MeasuredNetwork>(const std::vector<std::string> &layers, bool isQuick)>
+      measure;
+};
+
+/// Layers that are to be in wider floats, and what the network takes then.
+struct FasterLayers {
+  std::vector<std::string> names;
+  MeasuredNetwork network;
+};
+
+/// The layers that are to be in wider floats, so that the network takes fewer cycles; none if it
+/// takes the fewest as it is.
+///
+/// The network is measured as it is and with all layers in wider floats. From the cycles of each
+/// layer, and of a cast for each tensor between layers of different types, a division into
+/// stretches is estimated: no single layer that changes sides makes the sum smaller. What takes the
+/// fewest cycles by the timing model of the whole file is taken: the network as it is, divided so,
+/// or with all layers in wider floats. Errors: those of `measure`.
+Expected<FasterLayers> fasterLayers(const FasterLayersRequest &request);
+
+} // namespace tpuc
+
+#endif // TPUC_DRIVER_FASTERLAYERS_H
