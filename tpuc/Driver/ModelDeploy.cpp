@@ -20,6 +20,7 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/FasterLayers.h"
 #include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Driver/ModelFiles.h"
@@ -140,7 +141,8 @@ bool isQuantized(ModuleOp module) {
   return module
       .walk([](Operation *op) {
         return isa<top::QuantizeLinearOp, top::DequantizeLinearOp, top::QLinearConvOp,
-                   top::QLinearMatMulOp>(op)
+                   top::QLinearMatMulOp>(op) ||
+                       llvm::any_of(op->getResults(), tpu::isQuantized)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })

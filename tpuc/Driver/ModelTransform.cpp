@@ -9,6 +9,7 @@
 #include "tpuc/Driver/ModelTransform.h"
 #include "tpuc/Dialect/Top/CustomOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Driver/ModelFiles.h"
@@ -17,6 +18,7 @@
 #include "tpuc/Frontend/Frontend.h"
 #include "tpuc/Support/RunFiles.h"
 #include "tpuc/Transforms/Passes.h"
+#include "tpuc/Transforms/StoredIntegers.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -251,9 +253,15 @@ Expected<void> ModelTransform::writeOrigin() {
 }
 
 Expected<void> ModelTransform::optimize() {
-  return runPasses(*module, [&](OpPassManager &manager) {
+  Expected<void> done = runPasses(*module, [&](OpPassManager &manager) {
     addTopOptimization(manager, options.disabledPatterns, &summary.patterns);
   });
+  if (!done)
+    return done;
+  if (phaseOf(*module) == Phase::TakeQuantized)
+    for (auto main : (*module).getOps<func::FuncOp>())
+      takeStoredIntegers(main);
+  return {};
 }
 
 void ModelTransform::count() {

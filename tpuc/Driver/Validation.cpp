@@ -9,7 +9,9 @@
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/ModuleFile.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Suggest.h"
@@ -53,14 +55,24 @@ Expected<void> checkExcepts(const std::vector<std::string> &excepts,
 }
 
 /// How the tensors of `main` are stored; the interpreter gives some of them as f32.
-std::map<std::string, DataType> storedTypes(mlir::ModuleOp module) {
-  std::map<std::string, DataType> types;
+std::map<std::string, mlir::Type> storedTypes(mlir::ModuleOp module) {
+  std::map<std::string, mlir::Type> types;
   if (auto main = module.lookupSymbol<mlir::func::FuncOp>("main"))
     for (mlir::Operation &op : main.getOps())
       for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults()))
-        if (std::optional<DataType> type = storageDataType(result.getType()))
-          types.emplace(name, *type);
+        if (storageDataType(result.getType()))
+          types.emplace(name, result.getType());
   return types;
+}
+
+/// `tensor` as the numbers that its integers stand for, where they are those of `type`.
+Tensor expressed(Tensor tensor, mlir::Type type, ThreadPool &threads) {
+  quant::UniformQuantizedType quantized = tpu::quantizedType(type);
+  if (!quantized || tensor.type() != storageDataType(type))
+    return tensor;
+  Tensor numbers(DataType::F32, tensor.shape());
+  kernels::dequantizeStored(tensor, tpu::paramsOf(quantized), numbers, threads);
+  return numbers;
 }
 
 /// What `reference` has for `tensor`. Errors: damage; a deflated array of another size, which might
@@ -129,7 +141,7 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
                               const NpzReader &reference, const ValidationOptions &options,
                               ComparisonReport &report, NpzWriter *dump) {
   const std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
-  const std::map<std::string, DataType> stored = storedTypes(module);
+  const std::map<std::string, mlir::Type> stored = storedTypes(module);
   std::set<std::string> names;
   ThreadPool threads(options.numThreads);
   auto compare = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
@@ -149,9 +161,12 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     Expected<Tensor> expected = readReference(reference, wanted, tensor);
     if (!expected)
       return propagate(expected);
+    const auto type = stored.find(name);
+    if (type != stored.end())
+      *expected = expressed(std::move(*expected), type->second, threads);
     TensorComparison made = compareTensors(tensor, *expected, &threads);
-    if (auto type = stored.find(name); type != stored.end())
-      made.targetType = type->second;
+    if (type != stored.end())
+      made.targetType = *storageDataType(type->second);
     report.add(wanted, std::move(made), counts, std::nullopt,
                lostPart(tensor, *expected, options.parts, wanted));
     releaseMapped(expected->rawBytes());

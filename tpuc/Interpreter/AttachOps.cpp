@@ -9,6 +9,7 @@
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Ops/OpEvaluator.h"
+#include "tpuc/Interpreter/StoredOps.h"
 
 using namespace tpuc;
 
@@ -17,6 +18,8 @@ namespace {
 /// Any op whose name, without the dialect, `Ops/` knows.
 struct NamedModel : EvaluateInterface::FallbackModel<NamedModel> {
   Expected<void> evaluate(mlir::Operation *op, EvalContext &context) const {
+    if (isOnStoredNumbers(op))
+      return evaluateOnStoredNumbers(op, context);
     return ops::evaluate(*ops::findEvaluator(op->getName().stripDialect()), context);
   }
 };

@@ -93,7 +93,8 @@ def judge(tools, folder, name, net, ranges):
         return Result(name, "no reference", f"LiteRT: {wanted}; tpuc: {message if status else 'imports it'}")
     if status:
         return Result(name, "refused" if status == 1 else "failed", message.replace(str(folder) + "/", ""))
-    status, message = run_tool([tools / "model_runner", "--input", data, "--model", module, "--output", result])
+    status, message = run_tool([tools / "model_runner", "--input", data, "--model", module, "--output", result,
+                                "--out_fixed"])
     if status:
         return Result(name, "failed", message.replace(str(folder) + "/", ""))
     with np.load(result) as arrays:

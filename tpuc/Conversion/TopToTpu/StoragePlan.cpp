@@ -52,7 +52,7 @@ static bool isStructure(Operation *op) { return op->hasTrait<traits::Structural>
 
 static bool isNumber(Type type) {
   const Type element = getElementTypeOrSelf(type);
-  return isa<FloatType, quant::CalibratedQuantizedType>(element);
+  return isa<FloatType, quant::CalibratedQuantizedType, quant::UniformQuantizedType>(element);
 }
 
 /// Whether an op computes with indices, shapes or conditions alone, which have types of their own.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/TFLite/TFLiteImport.h"
+#include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Frontend/Common/UnsupportedOps.h"
 #include "tpuc/Frontend/TFLite/TFLiteFormat.h"
 #include "tpuc/Frontend/TFLite/TFLiteLayer.h"
@@ -76,15 +77,27 @@ public:
       if (Expected<void> added = module.addOutput(tensor(output).name, *value); !added)
         return propagate(added);
     }
-    return module.finish([&](const std::string &name) {
+    Expected<OwningOpRef<ModuleOp>> made = module.finish([&](const std::string &name) {
       std::optional<int> found = model.findTensor(name);
       auto maker = found ? makers.find(*found) : makers.end();
       return maker == makers.end() ? std::string() : model.describe(*maker->second);
     });
+    // Its tensors are to say how the source stores them.
+    if (made && makesIntegers())
+      setPhase(**made, Phase::TakeQuantized);
+    return made;
   }
 
 private:
   const NetTensor &tensor(int index) const { return model.tensors()[static_cast<size_t>(index)]; }
+
+  /// Whether ops make integers that stand for numbers.
+  bool makesIntegers() const {
+    return llvm::any_of(ops, [&](const NetOp *op) {
+      return llvm::any_of(
+          op->outputs, [&](int output) { return output >= 0 && state.values.isQuantized(output); });
+    });
+  }
 
   void setInput(int index, Value value) { state.values.setStored(index, value); }
 

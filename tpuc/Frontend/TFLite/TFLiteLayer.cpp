@@ -9,6 +9,7 @@
 #include "tpuc/Frontend/TFLite/TFLiteLayer.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
@@ -221,6 +222,15 @@ void TFLiteLayer::putActivation(Layout layout, fb::ActivationFunction activation
 // Ops on the way
 //===----------------------------------------------------------------------===//
 
+/// The constant `moved` with the scales that `value` states, of which it is another form.
+static Value withScalesOf(Value value, Value moved) {
+  auto from = value.getDefiningOp<top::WeightOp>();
+  auto to = moved.getDefiningOp<top::WeightOp>();
+  if (from && to && from.getWeightScaleAttr())
+    to.setWeightScaleAttr(from.getWeightScaleAttr());
+  return moved;
+}
+
 Value TFLiteLayer::reshaped(StringRef suffix, Value value, ArrayRef<int64_t> dims) {
   std::optional<Ints> now = LayerBuilder::dims(value);
   if (failed() || (now && ArrayRef(*now) == dims))
@@ -229,7 +239,7 @@ Value TFLiteLayer::reshaped(StringRef suffix, Value value, ArrayRef<int64_t> dim
       known && !llvm::is_contained(dims, -1)) {
     const Shape shape(std::span(dims.data(), dims.size()));
     if (shape.numElements() == known->numElements())
-      return weight(suffix, known->reshaped(shape));
+      return withScalesOf(value, weight(suffix, known->reshaped(shape)));
   }
   return temp<top::ReshapeOp>(suffix, {value, none()}, attrs().setInts("shape", Ints(dims)));
 }
@@ -239,7 +249,7 @@ Value TFLiteLayer::transposed(StringRef suffix, Value value, ArrayRef<int64_t> o
     return value;
   if (std::optional<Tensor> known = top::constantTensor(value);
       known && bitWidth(known->type()) >= 8 && known->shape().rank() == order.size())
-    return weight(suffix, permuted(*known, order));
+    return withScalesOf(value, weight(suffix, permuted(*known, order)));
   return temp<top::PermuteOp>(suffix, value, attrs().setInts("order", Ints(order)));
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/Convert.h"
 
 #include <cstring>
@@ -241,7 +242,15 @@ Expected<Value> TFLiteValues::makeConstant(int index, Layout layout, bool real) 
   std::string name = nameIn(index, layout);
   if (exists(index, layout))
     name = module.freeName(name + "_real");
-  return module.makeWeight(name, std::move(*elements));
+  Value made = module.makeWeight(name, std::move(*elements));
+  // The integers follow from the numbers and these scales.
+  if (real && isQuantized(index)) {
+    SmallVector<double> scales(declared.quantization->scale.begin(),
+                               declared.quantization->scale.end());
+    made.getDefiningOp<top::WeightOp>().setWeightScaleAttr(
+        Builder(module.context()).getF64ArrayAttr(scales));
+  }
+  return made;
 }
 
 Expected<Value> TFLiteValues::stored(int index, Layout layout) {

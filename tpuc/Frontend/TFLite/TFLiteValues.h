@@ -61,6 +61,8 @@ public:
   /// Its elements as in the source.
   Expected<mlir::Value> stored(int index, Layout layout = Layout::Source);
 
+  /// Whether its elements are integers that stand for numbers.
+  bool isQuantized(int index) const;
   /// Whether an op made it in that layout, or it was asked for so.
   bool exists(int index, Layout layout) const;
   /// Whether its elements are known.
@@ -78,7 +80,6 @@ private:
     return forms[static_cast<size_t>(index)][layout == Layout::Source ? 0 : 1];
   }
   const NetTensor &tensor(int index) const { return model.tensors()[static_cast<size_t>(index)]; }
-  bool isQuantized(int index) const;
   /// The tensor's name with the mark of `layout`; another one may have it already.
   std::string markedName(int index, Layout layout) const;
   /// The name of tensor `index` as it is stored in `layout`.

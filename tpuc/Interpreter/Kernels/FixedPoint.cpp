@@ -1,0 +1,255 @@
+//===- FixedPoint.cpp - Ops on integers with a scale, in fixed point ------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Interpreter/Kernels/WindowGeometry.h"
+#include "tpuc/Support/Convert.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+using namespace tpuc;
+using namespace tpuc::kernels;
+
+/// Elements that a thread takes at a time.
+static constexpr int64_t kPairGrain = 1 << 12;
+
+MultiplierShift kernels::fixedPoint(double scale) {
+  if (!(scale > 0))
+    return {};
+  int exponent = 0;
+  auto multiplier = static_cast<int64_t>(std::round(std::frexp(scale, &exponent) * 0x1p31));
+  if (multiplier == int64_t(1) << 31) {
+    multiplier /= 2;
+    ++exponent;
+  }
+  if (exponent < -31)
+    return {};
+  return {static_cast<int32_t>(multiplier), -exponent};
+}
+
+static int32_t scaled(int32_t value, MultiplierShift factor) {
+  return multiplyShiftTFLite(value, factor.multiplier, factor.rshift);
+}
+
+static int64_t stored(int64_t value, const FixedResult &result) {
+  return std::clamp(value + result.params.zeroPoint, result.range.lowest,
+                    static_cast<int64_t>(result.range.highest));
+}
+
+/// Calls `function` with a value of the type in which integers are stored.
+template <typename Function> static void withInteger(DataType type, Function function) {
+  switch (type) {
+  case DataType::I8:
+    return function(int8_t());
+  case DataType::U8:
+    return function(uint8_t());
+  default:
+    assert(type == DataType::I16 && "no type in which quantized values are stored");
+    return function(int16_t());
+  }
+}
+
+/// The distances, in elements, of neighbours along the dimensions of `shape` in a tensor that is
+/// broadcast to it.
+static std::vector<int64_t> broadcastSteps(const Shape &own, const Shape &shape) {
+  std::vector<int64_t> steps(shape.rank(), 0);
+  const Shape strides = own.strides();
+  const size_t lead = shape.rank() - own.rank();
+  for (size_t axis = 0; axis < own.rank(); ++axis)
+    if (own[axis] != 1)
+      steps[lead + axis] = strides[axis];
+  return steps;
+}
+
+/// Writes `combine(left, right)` of integers less their zero points.
+template <typename Combine>
+static void forEachPair(const FixedOperand &left, const FixedOperand &right, Tensor &output,
+                        ThreadPool &threads, Combine combine) {
+  const Tensor first = convert(left.integers, DataType::I32);
+  const Tensor second = convert(right.integers, DataType::I32);
+  const int32_t *a = first.data<int32_t>().data();
+  const int32_t *b = second.data<int32_t>().data();
+  const auto aZero = static_cast<int32_t>(left.params.zeroPoint);
+  const auto bZero = static_cast<int32_t>(right.params.zeroPoint);
+  const Shape &shape = output.shape();
+  const std::vector<int64_t> aSteps = broadcastSteps(first.shape(), shape);
+  const std::vector<int64_t> bSteps = broadcastSteps(second.shape(), shape);
+  withInteger(output.type(), [&]<typename T>(T) {
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(shape.numElements(), kPairGrain, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> at(shape.rank(), 0);
+      int64_t aAt = 0;
+      int64_t bAt = 0;
+      int64_t rest = begin;
+      for (size_t axis = shape.rank(); axis-- > 0; rest /= shape[axis]) {
+        at[axis] = rest % shape[axis];
+        aAt += at[axis] * aSteps[axis];
+        bAt += at[axis] * bSteps[axis];
+      }
+      for (int64_t index = begin; index < end; ++index) {
+        out[index] = static_cast<T>(combine(a[aAt] - aZero, b[bAt] - bZero));
+        for (size_t axis = shape.rank(); axis-- > 0;) {
+          aAt += aSteps[axis];
+          bAt += bSteps[axis];
+          if (++at[axis] < shape[axis])
+            break;
+          aAt -= aSteps[axis] * shape[axis];
+          bAt -= bSteps[axis] * shape[axis];
+          at[axis] = 0;
+        }
+      }
+    });
+  });
+}
+
+void kernels::fixedAdd(const FixedOperand &left, const FixedOperand &right, bool subtracts,
+                       const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  const int leftShift = output.type() == DataType::I16 ? 15 : 20;
+  const double unit = 2 * std::max(left.params.scale, right.params.scale);
+  const MultiplierShift first = fixedPoint(left.params.scale / unit);
+  const MultiplierShift second = fixedPoint(right.params.scale / unit);
+  const MultiplierShift last =
+      fixedPoint(unit / (std::ldexp(1.0, leftShift) * result.params.scale));
+  forEachPair(left, right, output, threads, [&](int32_t a, int32_t b) {
+    const int32_t x = scaled(a * (1 << leftShift), first);
+    const int32_t y = scaled(b * (1 << leftShift), second);
+    return stored(scaled(subtracts ? x - y : x + y, last), result);
+  });
+}
+
+void kernels::fixedMul(const FixedOperand &left, const FixedOperand &right,
+                       const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  const float product =
+      static_cast<float>(left.params.scale) * static_cast<float>(right.params.scale);
+  const MultiplierShift factor =
+      fixedPoint(static_cast<double>(product / static_cast<float>(result.params.scale)));
+  forEachPair(left, right, output, threads,
+              [&](int32_t a, int32_t b) { return stored(scaled(a * b, factor), result); });
+}
+
+/// sum / count, ties away from zero.
+static int64_t divided(int64_t sum, int64_t count) {
+  return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
+}
+
+void kernels::fixedAveragePool(const Tensor &input, const WindowParams &window,
+                               const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  const Geometry g = geometryOf(output.shape(), input.shape(), window);
+  // The integers themselves are averaged: the zero point is none of them.
+  FixedResult plain = result;
+  plain.params.zeroPoint = 0;
+  withInteger(input.type(), [&]<typename T>(T) {
+    const T *in = input.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(g.batch * g.smallChannels, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> sums(static_cast<size_t>(g.smallSize));
+      std::vector<int64_t> counts(static_cast<size_t>(g.smallSize));
+      for (int64_t plane = begin; plane < end; ++plane) {
+        std::ranges::fill(sums, 0);
+        std::ranges::fill(counts, 0);
+        const T *from = in + plane * g.largeSize;
+        for (int64_t tap = 0; tap < g.kernelSize; ++tap)
+          forEachRow(g, tap, [&](int64_t small, int64_t large, int64_t count) {
+            for (int64_t i = 0; i < count; ++i) {
+              sums[static_cast<size_t>(small + i)] += from[large + i * g.strides[2]];
+              ++counts[static_cast<size_t>(small + i)];
+            }
+          });
+        for (size_t i = 0; i < sums.size(); ++i)
+          out[plane * g.smallSize + static_cast<int64_t>(i)] =
+              static_cast<T>(stored(divided(sums[i], std::max<int64_t>(counts[i], 1)), plain));
+      }
+    });
+  });
+}
+
+void kernels::fixedMean(const FixedOperand &input, std::span<const int64_t> axes, FixedMean how,
+                        const FixedResult &result, Tensor &output) {
+  const Tensor whole = convert(input.integers, DataType::I32);
+  const Shape &shape = whole.shape();
+  std::vector<int64_t> steps(shape.rank(), 0);
+  int64_t count = 1;
+  int64_t step = 1;
+  for (size_t axis = shape.rank(); axis-- > 0;) {
+    if (std::ranges::find(axes, static_cast<int64_t>(axis)) != axes.end()) {
+      count *= shape[axis];
+      continue;
+    }
+    steps[axis] = step;
+    step *= shape[axis];
+  }
+  std::vector<int64_t> sums(static_cast<size_t>(output.numElements()), 0);
+  std::vector<int64_t> at(shape.rank(), 0);
+  int64_t place = 0;
+  for (int32_t value : whole.data<int32_t>()) {
+    sums[static_cast<size_t>(place)] += value - input.params.zeroPoint;
+    for (size_t axis = shape.rank(); axis-- > 0;) {
+      place += steps[axis];
+      if (++at[axis] < shape[axis])
+        break;
+      place -= steps[axis] * shape[axis];
+      at[axis] = 0;
+    }
+  }
+  MultiplierShift factor = fixedPoint(input.params.scale / result.params.scale);
+  if (how == FixedMean::DividesScale && count > 0) {
+    // The division by the count is a part of the multiplier: as many bits as it leaves free.
+    int shift =
+        std::min({63 - std::countl_zero(static_cast<uint64_t>(count)), 32, 31 - factor.rshift});
+    factor.multiplier =
+        static_cast<int32_t>((static_cast<int64_t>(factor.multiplier) << shift) / count);
+    factor.rshift += shift;
+  }
+  withInteger(output.type(), [&]<typename T>(T) {
+    const std::span<T> out = output.mutableData<T>();
+    for (size_t index = 0; index < sums.size(); ++index) {
+      int64_t mean = scaled(static_cast<int32_t>(sums[index]), factor);
+      if (how == FixedMean::ScalesFirst)
+        mean = divided(mean, std::max<int64_t>(count, 1));
+      out[index] = static_cast<T>(stored(mean, result));
+    }
+  });
+}
+
+void kernels::fixedSoftmax(const FixedOperand &input, int64_t axis, double beta,
+                           const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  const Shape &shape = input.integers.shape();
+  const int64_t length = shape[static_cast<size_t>(axis)];
+  const int64_t inner = shape.strides()[static_cast<size_t>(axis)];
+  const int64_t rows = length == 0 ? 0 : shape.numElements() / length;
+  // e^(scale * beta * -d) for differences d from the largest integer of a row.
+  std::vector<float> table(256);
+  const float unit = -static_cast<float>(input.params.scale) * static_cast<float>(beta);
+  for (size_t difference = 0; difference < table.size(); ++difference)
+    table[difference] = std::exp(unit * static_cast<float>(difference));
+  const auto outputScale = static_cast<float>(result.params.scale);
+  withInteger(output.type(), [&]<typename T>(T) {
+    const T *in = input.integers.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(rows, 16, [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        const int64_t base = row / inner * inner * length + row % inner;
+        int32_t largest = std::numeric_limits<T>::min();
+        for (int64_t i = 0; i < length; ++i)
+          largest = std::max<int32_t>(largest, in[base + i * inner]);
+        float sum = 0;
+        for (int64_t i = 0; i < length; ++i)
+          sum += table[static_cast<size_t>(largest - in[base + i * inner])];
+        const float inverse = 1.0F / (sum * outputScale);
+        for (int64_t i = 0; i < length; ++i) {
+          const float share = table[static_cast<size_t>(largest - in[base + i * inner])] * inverse;
+          out[base + i * inner] =
+              static_cast<T>(stored(static_cast<int64_t>(std::round(share)), result));
+        }
+      }
+    });
+  });
+}

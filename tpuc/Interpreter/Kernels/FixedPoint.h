@@ -1,0 +1,71 @@
+//===- FixedPoint.h - Ops on integers with a scale, in fixed point -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What networks compute that a source has quantized: r = scale * (q - zeroPoint), and a number is
+// multiplied by a multiplier of 31 bits and rounded twice (RequantMode::TFLite_LShift). Tensors are
+// i8, u8 or i16.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_INTERPRETER_KERNELS_FIXEDPOINT_H
+#define TPUC_INTERPRETER_KERNELS_FIXEDPOINT_H
+
+#include "tpuc/Interpreter/Kernels/Convolution.h"
+#include "tpuc/Support/Quantize.h"
+#include "tpuc/Support/Requant.h"
+#include "tpuc/Support/Tensor.h"
+#include "tpuc/Support/ThreadPool.h"
+
+namespace tpuc::kernels {
+
+/// `scale` (0 or more) as a multiplier of 31 bits for RequantMode::TFLite_LShift; 0 where it is
+/// less than 2^-32.
+MultiplierShift fixedPoint(double scale);
+
+/// One operand of an element-wise op: integers of any type, less their zero point in units of
+/// `scale`.
+struct FixedOperand {
+  const Tensor &integers;
+  QuantParams params;
+};
+
+/// What results are stored as, and where they are cut off.
+struct FixedResult {
+  QuantParams params;
+  IntegerRange range;
+};
+
+/// left + right, or left - right, broadcast. Both are shifted left by 20 bits (15 for i16), scaled
+/// to twice the larger of their scales, added, and scaled to that of the output.
+void fixedAdd(const FixedOperand &left, const FixedOperand &right, bool subtracts,
+              const FixedResult &result, Tensor &output, ThreadPool &threads);
+/// left * right, broadcast: the product is scaled once. The factor is computed in f32.
+void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
+              Tensor &output, ThreadPool &threads);
+
+/// The integers' own average over the elements of a window that lie inside of the input, ties away
+/// from zero. Input [N, C, spatial...] of 1 to 3 spatial dimensions and output have one scale.
+void fixedAveragePool(const Tensor &input, const WindowParams &window, const FixedResult &result,
+                      Tensor &output, ThreadPool &threads);
+
+/// How the mean of so many elements is rounded.
+enum class FixedMean : uint8_t {
+  ScalesFirst,  ///< The sum is scaled, then divided, ties away from zero.
+  DividesScale, ///< The sum is multiplied by scale / count.
+};
+/// The mean over the dimensions `axes` (0 to rank - 1, each at most once).
+void fixedMean(const FixedOperand &input, std::span<const int64_t> axes, FixedMean how,
+               const FixedResult &result, Tensor &output);
+
+/// Softmax of beta * input along `axis`, from a table of e^x in f32; sums and products in f32.
+void fixedSoftmax(const FixedOperand &input, int64_t axis, double beta, const FixedResult &result,
+                  Tensor &output, ThreadPool &threads);
+
+} // namespace tpuc::kernels
+
+#endif // TPUC_INTERPRETER_KERNELS_FIXEDPOINT_H

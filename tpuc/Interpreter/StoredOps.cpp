@@ -1,0 +1,405 @@
+//===- StoredOps.cpp - What top ops compute of stored integers ------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/StoredOps.h"
+#include "tpuc/Dialect/Top/BinaryOps.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/Phase.h"
+#include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Interpreter/Kernels/Elementwise.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
+#include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
+#include "tpuc/Interpreter/Kernels/Reduce.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Interpreter/Ops/OpEvaluator.h"
+#include "tpuc/Interpreter/StoredRequant.h"
+#include "tpuc/Interpreter/TopWindow.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Support/OpShapes/Matrix.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace tpuc;
+using namespace tpuc::top;
+using kernels::FixedOperand;
+using kernels::FixedResult;
+using quant::UniformQuantizedType;
+
+bool tpuc::isOnStoredNumbers(mlir::Operation *op) {
+  const auto isStored = [](mlir::Value value) { return tpu::isQuantized(value); };
+  if (llvm::none_of(op->getOperands(), isStored) && llvm::none_of(op->getResults(), isStored))
+    return false;
+  const std::optional<Phase> phase = phaseOf(op->getParentOfType<mlir::ModuleOp>());
+  return phase && *phase < Phase::Lower;
+}
+
+//===----------------------------------------------------------------------===//
+// By the numbers
+//===----------------------------------------------------------------------===//
+
+static Expected<void> evaluateByNumbers(mlir::Operation *op, EvalContext &context) {
+  llvm::SmallVector<std::optional<Tensor>> operands;
+  for (unsigned index = 0; index < op->getNumOperands(); ++index) {
+    UniformQuantizedType type = tpu::quantizedType(op->getOperand(index));
+    if (!type || !context.has(index)) {
+      operands.push_back(context.has(index) ? std::optional(context.operand(index)) : std::nullopt);
+      continue;
+    }
+    Tensor numbers(DataType::F32, context.operand(index).shape());
+    kernels::dequantizeStored(context.operand(index), tpu::paramsOf(type), numbers,
+                              context.threads());
+    operands.emplace_back(std::move(numbers));
+  }
+  EvalContext inner(
+      op, operands,
+      [](unsigned, DataType type, const Shape &shape) {
+        return Tensor::create(type, shape.dims(), "result");
+      },
+      [&](mlir::Region &region, llvm::ArrayRef<Tensor> arguments) {
+        return context.run(region, arguments);
+      },
+      context.threads());
+  if (Expected<void> done = ops::evaluate(*ops::findEvaluator(op->getName().stripDialect()), inner);
+      !done)
+    return done;
+  for (unsigned index = 0; index < op->getNumResults(); ++index) {
+    if (!context.wants(index))
+      continue;
+    Tensor &made = inner.results()[index];
+    UniformQuantizedType type = tpu::quantizedType(op->getResult(index));
+    if (!type || made.type() != DataType::F32) {
+      context.set(index, std::move(made));
+      continue;
+    }
+    Expected<Tensor *> output =
+        context.allocate(index, *storageDataType(op->getResult(index).getType()), made.shape());
+    if (!output)
+      return propagate(output);
+    kernels::quantizeStored(made, tpu::paramsOf(type), tpu::rangeOf(type), **output,
+                            context.threads());
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// In fixed point
+//===----------------------------------------------------------------------===//
+
+/// How result 0 is stored, with the op's ReLU.
+template <typename Op> static FixedResult resultOf(Op op) {
+  UniformQuantizedType type = tpu::quantizedType(op->getResult(0));
+  FixedResult result{tpu::paramsOf(type), tpu::rangeOf(type)};
+  if constexpr (requires { op.getDoRelu(); }) {
+    if (!op.getDoRelu())
+      return result;
+    const auto high = static_cast<int64_t>(result.range.highest);
+    result.range.lowest = std::max(result.range.lowest, result.params.zeroPoint);
+    if (const double limit = op.getReluLimit().convertToDouble(); limit >= 0) {
+      const float steps = static_cast<float>(limit) / static_cast<float>(result.params.scale);
+      const auto top = static_cast<int64_t>(std::round(steps)) + result.params.zeroPoint;
+      result.range.highest = static_cast<uint64_t>(std::min(high, top));
+    }
+  }
+  return result;
+}
+
+/// The integers of a constant that states scales, one or as many as it has channels, each of
+/// `perChannel` elements that lie together; none where it states others.
+static std::optional<Tensor> integersOf(const Tensor &numbers, llvm::ArrayRef<double> scales,
+                                        DataType type) {
+  const int64_t count = numbers.numElements();
+  const auto channels = static_cast<int64_t>(scales.size());
+  if (scales.empty() || count % channels != 0 || numbers.type() != DataType::F32)
+    return std::nullopt;
+  const int64_t perChannel = channels == 1 ? std::max<int64_t>(count, 1) : count / channels;
+  Tensor wide(DataType::I32, numbers.shape());
+  auto out = wide.mutableData<int32_t>();
+  const auto in = numbers.data<float>();
+  const bool isByte = type == DataType::I8;
+  for (int64_t index = 0; index < count; ++index) {
+    const double scale = scales[static_cast<size_t>(index / perChannel)];
+    const double whole = std::round(static_cast<double>(in[static_cast<size_t>(index)]) / scale);
+    if (!(std::abs(whole) < (isByte ? 128.5 : 0x1p31)) || (isByte && whole > 127))
+      return std::nullopt;
+    out[static_cast<size_t>(index)] = static_cast<int32_t>(whole);
+  }
+  return isByte ? convert(wide, type) : wide;
+}
+
+/// The scales that a constant states.
+static std::vector<double> scalesOf(mlir::Value value) {
+  auto weight = value.getDefiningOp<WeightOp>();
+  std::vector<double> scales;
+  if (mlir::ArrayAttr stated = weight ? weight.getWeightScaleAttr() : mlir::ArrayAttr())
+    for (auto scale : stated.getAsRange<mlir::FloatAttr>())
+      scales.push_back(scale.getValueAsDouble());
+  return scales;
+}
+
+namespace {
+
+/// Filter and bias of a product as integers.
+struct FixedProduct {
+  Tensor filter;
+  std::optional<Tensor> bias;
+  kernels::RequantParams requant;
+};
+
+} // namespace
+
+/// What `op` multiplies with; none where it is no product of 8-bit integers that states its scales.
+template <typename Op> static std::optional<FixedProduct> productOf(Op op, EvalContext &context) {
+  UniformQuantizedType input = tpu::quantizedType(op->getOperand(0));
+  if (!input || !tpu::isQuantized(op->getResult(0)) || input.getStorage().width != 8 ||
+      tpu::quantizedType(op->getResult(0)).getStorage().width != 8)
+    return std::nullopt;
+  const std::vector<double> scales = scalesOf(op->getOperand(1));
+  std::optional<Tensor> filter = integersOf(context.operand(1), scales, DataType::I8);
+  if (!filter)
+    return std::nullopt;
+  FixedProduct product{std::move(*filter), std::nullopt, {}};
+  if (context.has(2)) {
+    product.bias = integersOf(context.operand(2), scalesOf(op->getOperand(2)), DataType::I32);
+    if (!product.bias)
+      return std::nullopt;
+  }
+  const FixedResult result = resultOf(op);
+  product.requant.mode = RequantMode::TFLite_LShift;
+  // Sources round the product of the scales of tensors to f32, not that of the scales of channels.
+  for (double scale : scales) {
+    const double unit = input.getScale() * scale;
+    const double rounded = scales.size() == 1 ? static_cast<float>(unit) : unit;
+    product.requant.factors.push_back(kernels::fixedPoint(rounded / result.params.scale));
+  }
+  product.requant.zeroPoint = static_cast<int32_t>(result.params.zeroPoint);
+  product.requant.range = result.range;
+  return product;
+}
+
+/// The bias less what the zero point of the input adds to each channel of the filter.
+static Tensor foldedBias(const FixedProduct &product, int64_t inputZero) {
+  const int64_t channels = product.filter.shape()[0];
+  const int64_t each = product.filter.numElements() / std::max<int64_t>(channels, 1);
+  Tensor folded(DataType::I32, Shape({channels}));
+  auto out = folded.mutableData<int32_t>();
+  const auto filter = product.filter.data<int8_t>();
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    int64_t sum = 0;
+    for (int64_t index = 0; index < each; ++index)
+      sum += filter[static_cast<size_t>(channel * each + index)];
+    const int64_t own =
+        product.bias ? product.bias->data<int32_t>()[static_cast<size_t>(channel)] : 0;
+    out[static_cast<size_t>(channel)] = static_cast<int32_t>(own - inputZero * sum);
+  }
+  return folded;
+}
+
+static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
+  std::optional<FixedProduct> product = productOf(op, context);
+  Expected<Window> window = ops::Window();
+  if (product)
+    window = convolutionWindow(ops::windowSpec(context), extents(context.operand(0)),
+                               extents(context.operand(1)));
+  if (!window)
+    return located(context, window.error());
+  if (!product || context.optionalIntList("inserts"))
+    return false;
+  kernels::IntegerConvParams params;
+  params.window = windowParams(*window);
+  params.group = op.getGroup();
+  params.inputZero = zeroPoint(op.getInput());
+  params.requant = product->requant;
+  const Shape shape(std::span(window->output.data(), window->output.size()));
+  Expected<Tensor *> output = context.allocate(0, resultType(op), shape);
+  if (!output)
+    return propagate(output);
+  const Tensor bias = foldedBias(*product, params.inputZero);
+  kernels::integerConvolve(context.operand(0), product->filter, &bias, params, **output,
+                           context.threads(), nullptr);
+  return true;
+}
+
+static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
+  std::optional<FixedProduct> product = productOf(op, context);
+  // Scales of channels are those of rows.
+  if (!product || op.getLeftTranspose() || !op.getRightTranspose() ||
+      context.operand(1).shape().rank() != 2)
+    return false;
+  Expected<shapes::Dims> shape = shapes::matMulShape(
+      extents(context.operand(0)), extents(context.operand(1)), false, /*transposeRight=*/true);
+  if (!shape)
+    return located(context, shape.error());
+  kernels::IntegerMatMulParams params;
+  params.transposeRight = true;
+  params.leftZero = zeroPoint(op.getInput());
+  params.requant = product->requant;
+  // Unlike those of convolutions, the sums of rows are rounded once.
+  params.requant->mode = RequantMode::MultiplierShift;
+  params.requant->rounding = RoundingMode::HalfUp;
+  for (MultiplierShift &factor : params.requant->factors)
+    factor.rshift += 31;
+  Expected<Tensor *> output =
+      context.allocate(0, resultType(op), Shape(std::span(shape->data(), shape->size())));
+  if (!output)
+    return propagate(output);
+  kernels::integerMatMul(context.operand(0), product->filter,
+                         product->bias ? &*product->bias : nullptr, params, **output,
+                         context.threads(), nullptr);
+  return true;
+}
+
+namespace {
+
+/// Operand `index` as integers; a constant with one stated scale has no zero point.
+class Addend {
+public:
+  Addend(mlir::Operation *op, EvalContext &context, unsigned index) {
+    mlir::Value value = op->getOperand(index);
+    if (UniformQuantizedType type = tpu::quantizedType(value)) {
+      integers = context.operand(index);
+      params = tpu::paramsOf(type);
+      return;
+    }
+    const std::vector<double> scales = scalesOf(value);
+    if (scales.size() != 1)
+      return;
+    integers = integersOf(context.operand(index), scales, DataType::I32);
+    params = {scales[0], 0};
+  }
+
+  explicit operator bool() const { return integers.has_value(); }
+  operator FixedOperand() const { return {*integers, params}; }
+
+private:
+  std::optional<Tensor> integers;
+  QuantParams params;
+};
+
+} // namespace
+
+template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &context) {
+  if (op->getNumOperands() != 2 || !tpu::isQuantized(op->getResult(0)))
+    return false;
+  const Addend left(op, context, 0);
+  const Addend right(op, context, 1);
+  // Constants beside which nothing is stored are scaled by what they are beside.
+  if (!left || !right || op->hasAttr("coeff"))
+    return false;
+  const std::array shapes{context.operand(0).shape(), context.operand(1).shape()};
+  const std::optional<Shape> shape = kernels::broadcastShape(shapes);
+  if (!shape)
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), *shape);
+  if (!output)
+    return propagate(output);
+  if constexpr (std::is_same_v<Op, MulOp>)
+    kernels::fixedMul(left, right, resultOf(op), **output, context.threads());
+  else
+    kernels::fixedAdd(left, right, std::is_same_v<Op, SubOp>, resultOf(op), **output,
+                      context.threads());
+  return true;
+}
+
+static Expected<bool> fixedPool(AvgPoolOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op.getInput());
+  UniformQuantizedType made = tpu::quantizedType(op.getOutput());
+  if (!made || made != type || op.getCountIncludePad())
+    return false;
+  Expected<Window> window = poolWindow(ops::windowSpec(context), extents(context.operand(0)));
+  if (!window)
+    return located(context, window.error());
+  const Shape shape(std::span(window->output.data(), window->output.size()));
+  Expected<Tensor *> output = context.allocate(0, resultType(op), shape);
+  if (!output)
+    return propagate(output);
+  kernels::fixedAveragePool(context.operand(0), windowParams(*window), resultOf(op), **output,
+                            context.threads());
+  return true;
+}
+
+static Expected<bool> fixedMean(ReduceOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op.getInput());
+  if (!type || !tpu::isQuantized(op.getOutput()) || op.getMode() != "ReduceMean" || !op.getAxes())
+    return false;
+  const Tensor &input = context.operand(0);
+  llvm::SmallVector<int64_t> axes = toInts(*op.getAxes());
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? static_cast<int64_t>(input.shape().rank()) : 0;
+  Expected<Tensor *> output = context.allocate(
+      0, resultType(op), kernels::reducedShape(input.shape(), axes, op.getKeepdims()));
+  if (!output)
+    return propagate(output);
+  kernels::fixedMean({input, tpu::paramsOf(type)}, axes, kernels::FixedMean::DividesScale,
+                     resultOf(op), **output);
+  return true;
+}
+
+static Expected<bool> fixedSoftmax(SoftmaxOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op.getInput());
+  UniformQuantizedType made = tpu::quantizedType(op.getOutput());
+  if (!type || !made || op.getLog() || type.getStorage() != made.getStorage() ||
+      type.getStorage().width != 8)
+    return false;
+  const Tensor &input = context.operand(0);
+  const auto rank = static_cast<int64_t>(input.shape().rank());
+  int64_t axis = context.integer("axis");
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis >= rank)
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), input.shape());
+  if (!output)
+    return propagate(output);
+  kernels::fixedSoftmax({input, tpu::paramsOf(type)}, axis, op.getBeta().convertToDouble(),
+                        resultOf(op), **output, context.threads());
+  return true;
+}
+
+/// From integers of one scale to those of another.
+static Expected<bool> fixedCopy(CopyOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  if (!type || !tpu::isQuantized(op->getResult(0)))
+    return false;
+  const FixedResult result = resultOf(op);
+  kernels::RequantParams params;
+  params.mode = RequantMode::TFLite_LShift;
+  params.factors = {kernels::fixedPoint(type.getScale() / result.params.scale)};
+  params.zeroPoint = static_cast<int32_t>(result.params.zeroPoint);
+  params.range = result.range;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
+  if (!output)
+    return propagate(output);
+  kernels::integerRequantize(context.operand(0), static_cast<int32_t>(type.getZeroPoint()), 0,
+                             params, **output, context.threads());
+  return true;
+}
+
+Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &context) {
+  Expected<bool> done =
+      llvm::TypeSwitch<mlir::Operation *, Expected<bool>>(op)
+          .Case([&](ConvOp conv) { return fixedConv(conv, context); })
+          .Case([&](MatMulOp product) { return fixedMatMul(product, context); })
+          .Case<AddOp, SubOp, MulOp>([&](auto binary) { return fixedBinary(binary, context); })
+          .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
+          .Case([&](ReduceOp reduce) { return fixedMean(reduce, context); })
+          .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })
+          .Case([&](CopyOp copy) { return fixedCopy(copy, context); })
+          .Default([](mlir::Operation *) { return false; });
+  if (!done)
+    return propagate(done);
+  return *done ? Expected<void>() : evaluateByNumbers(op, context);
+}

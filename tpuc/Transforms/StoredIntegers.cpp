@@ -1,0 +1,215 @@
+//===- StoredIntegers.cpp - Tensors that say how a source stores them -------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Transforms/StoredIntegers.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
+#include "tpuc/Dialect/Top/QuantizeOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Support/Convert.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc;
+
+/// The one number of a constant; none where it is another.
+static std::optional<double> onlyNumber(Value value) {
+  std::optional<Tensor> tensor = top::constantTensor(value);
+  if (!tensor || tensor->numElements() != 1)
+    return std::nullopt;
+  return convert(*tensor, DataType::F64).data<double>()[0];
+}
+
+quant::UniformQuantizedType tpuc::storedType(Value scale, Value zeroPoint, Type integer) {
+  const std::optional<double> value = onlyNumber(scale);
+  const std::optional<double> zero =
+      top::isPresent(zeroPoint) ? onlyNumber(zeroPoint) : std::optional(0.0);
+  const std::optional<DataType> type = storageDataType(integer);
+  if (!value || !zero || (type != DataType::I8 && type != DataType::U8))
+    return {};
+  const auto storage = quant::StorageSpec::full(isSigned(*type), bitWidth(*type));
+  const bool isScale = *value >= 0x1p-149 && *value <= std::numeric_limits<float>::max();
+  if (!isScale || *zero != std::trunc(*zero) || !(*zero >= static_cast<double>(storage.min)) ||
+      !(*zero <= static_cast<double>(storage.max)))
+    return {};
+  return quant::UniformQuantizedType::get(storage, Float32Type::get(integer.getContext()),
+                                          {*value, static_cast<int64_t>(*zero)});
+}
+
+/// The types that `op` quantizes to or dequantizes from.
+template <typename Op> static quant::UniformQuantizedType storedTypeOf(Op op, Value integers) {
+  return storedType(op->getOperand(1), op->getOperand(2), integers.getType());
+}
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }
+
+static bool isTerminator(Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }
+
+namespace {
+
+class StoredIntegers {
+public:
+  explicit StoredIntegers(func::FuncOp main) : main(main), builder(main.getContext()) {}
+
+  bool run();
+
+private:
+  Operation *copy(Operation *op, Value source, Type type);
+  void take(top::QuantizeLinearOp op);
+  void takeInput(top::DequantizeLinearOp op);
+  void cancel(top::DequantizeLinearOp op);
+  void move(Operation *op);
+  void giveOutputs();
+  void eraseDead();
+
+  func::FuncOp main;
+  OpBuilder builder;
+  /// The numbers that integers store, of their types.
+  llvm::DenseMap<Value, Value> numbers;
+  /// What takes over the name of a quantization when nobody reads that any more.
+  SmallVector<std::pair<Operation *, Operation *>> heirs;
+  bool hasStored = false;
+};
+
+/// `source` as `type`, in the place and with the name of `op`.
+Operation *StoredIntegers::copy(Operation *op, Value source, Type type) {
+  builder.setInsertionPoint(op);
+  OperationState state(op->getLoc(), top::CopyOp::getOperationName(), source, type);
+  return builder.create(state);
+}
+
+/// `op` gives the integers that store its operand.
+void StoredIntegers::take(top::QuantizeLinearOp op) {
+  quant::UniformQuantizedType type = storedTypeOf(op, op.getOutput());
+  Value source = op->getOperand(0);
+  Operation *maker = source.getDefiningOp();
+  if (!type)
+    return;
+  if (elementOf(source) == type) {
+    numbers[op.getOutput()] = source;
+    return;
+  }
+  auto tensor = cast<TensorType>(source.getType());
+  if (!maker || isa<top::WeightOp, top::InputOp>(maker) || !source.hasOneUse() ||
+      !elementOf(source).isF32())
+    maker = copy(op, source, tensor.clone(type));
+  else
+    source.setType(tensor.clone(type));
+  numbers[op.getOutput()] = isa<top::CopyOp>(maker) ? maker->getResult(0) : source;
+  if (maker->getNumResults() == 1)
+    heirs.emplace_back(op, maker);
+}
+
+/// An input that is first read as the numbers of `op` has these.
+void StoredIntegers::takeInput(top::DequantizeLinearOp op) {
+  auto input = op->getOperand(0).getDefiningOp<top::InputOp>();
+  if (!input)
+    return;
+  quant::UniformQuantizedType type = storedTypeOf(op, input.getOutput());
+  if (!type)
+    return;
+  auto integers = cast<TensorType>(input.getOutput().getType());
+  input.getOutput().setType(integers.clone(type));
+  input.getInput().setType(cast<TensorType>(input.getOutput().getType()));
+  builder.setInsertionPointAfter(input);
+  for (Value parameter : {op->getOperand(1), op->getOperand(2)})
+    if (Operation *maker = parameter.getDefiningOp())
+      maker->moveBefore(&main.front(), main.front().begin());
+  OperationState state(op.getLoc(), top::QuantizeLinearOp::getOperationName(),
+                       {input.getOutput(), op->getOperand(1), op->getOperand(2)}, integers);
+  Operation *stored = builder.create(state);
+  input.getOutput().replaceAllUsesExcept(stored->getResult(0), stored);
+  numbers[stored->getResult(0)] = input.getOutput();
+  hasStored = true;
+}
+
+/// The numbers of what was just quantized are what was quantized.
+void StoredIntegers::cancel(top::DequantizeLinearOp op) {
+  Value source = numbers.lookup(op->getOperand(0));
+  if (!source || elementOf(source) != storedTypeOf(op, op->getOperand(0)))
+    return;
+  hasStored = true;
+  // What the network gives are floats, as the source has them.
+  if (llvm::any_of(op->getUsers(), isTerminator))
+    op.getOutput().replaceUsesWithIf(
+        copy(op, source, op.getOutput().getType())->getResult(0),
+        [](OpOperand &operand) { return isTerminator(operand.getOwner()); });
+  op.getOutput().replaceAllUsesWith(source);
+}
+
+/// What moves the integers of numbers moves the numbers.
+void StoredIntegers::move(Operation *op) {
+  Value source = op->getNumOperands() > 0 ? numbers.lookup(op->getOperand(0)) : Value();
+  const auto isOther = [&](Value value) {
+    return top::isPresent(value) && numbers.contains(value);
+  };
+  if (!source || op->getNumResults() != 1 || op->getNumRegions() > 0 ||
+      llvm::any_of(op->getOperands().drop_front(), isOther) ||
+      elementOf(op->getResult(0)) != elementOf(op->getOperand(0)))
+    return;
+  builder.setInsertionPoint(op);
+  Operation *moved = builder.clone(*op);
+  moved->setOperand(0, source);
+  moved->getResult(0).setType(
+      cast<TensorType>(op->getResult(0).getType()).clone(elementOf(source)));
+  numbers[op->getResult(0)] = moved->getResult(0);
+}
+
+/// Outputs that are stored integers are given as numbers that are stored so.
+void StoredIntegers::giveOutputs() {
+  for (OpOperand &operand : main.front().getTerminator()->getOpOperands())
+    if (Value source = numbers.lookup(operand.get())) {
+      operand.set(source);
+      hasStored = true;
+    }
+}
+
+void StoredIntegers::eraseDead() {
+  SmallVector<Operation *> ops =
+      llvm::map_to_vector(main.front().without_terminator(), [](Operation &op) { return &op; });
+  for (Operation *op : llvm::reverse(ops)) {
+    if (!isOpTriviallyDead(op) || isa<top::InputOp>(op))
+      continue;
+    for (auto &[named, heir] : heirs) {
+      if (named == op && heir)
+        heir->setLoc(op->getLoc());
+      if (named == op || heir == op)
+        named = heir = nullptr;
+    }
+    op->erase();
+  }
+}
+
+bool StoredIntegers::run() {
+  for (auto op : llvm::to_vector(main.front().getOps<top::DequantizeLinearOp>()))
+    takeInput(op);
+  for (Operation &each : main.front().without_terminator()) {
+    if (auto op = dyn_cast<top::QuantizeLinearOp>(each))
+      take(op);
+    else if (auto op = dyn_cast<top::DequantizeLinearOp>(each))
+      cancel(op);
+    else if (each.hasTrait<traits::MovesElements>())
+      move(&each);
+  }
+  giveOutputs();
+  eraseDead();
+  top::updateFunctionType(main);
+  return hasStored;
+}
+
+} // namespace
+
+bool tpuc::takeStoredIntegers(func::FuncOp main) { return StoredIntegers(main).run(); }
