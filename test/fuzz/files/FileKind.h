@@ -77,8 +77,11 @@ void addPlainKinds(std::vector<FileKind> &kinds, std::span<const std::string> fo
 /// sources, modules, weights, tables, group files, data lists.
 void addNetworkKinds(std::vector<FileKind> &kinds, std::span<const std::filesystem::path> folders);
 
-/// Adds the kinds of source files that front ends read but for ONNX, from `folders`.
-void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders);
+/// Adds the kinds of source files that front ends read but for ONNX, from `folders`. The file
+/// `models` has TFLite models as JSON, a line each behind a name: changed tokens of them are other
+/// models, of attributes, shapes and types that make no sense.
+void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders,
+                    const std::string &models);
 
 /// Has the tools make all of these files of the network `folder`/net.onnx. What they refuse is not
 /// made.

@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// fuzz-files --networks FILE ... --files FOLDER ... [--cases N] [--seconds S] [--seed N] [--jobs N]
-//            [--kinds NAME ...] [--known FILE] [--findings FOLDER] [--report FILE]
+// fuzz-files --networks FILE ... --files FOLDER ... --tflite FILE [--cases N] [--seconds S]
+//            [--seed N] [--jobs N] [--kinds NAME ...] [--known FILE] [--findings FOLDER] [--report
+//            FILE]
 //
 // Has the tools make files of all kinds from some networks, changes bytes of them, of texts also
 // tokens, and has the tools read what comes of it. Many cases share a process, whose limits begin
@@ -44,7 +45,7 @@ constexpr size_t kMostFindings = 200;
 
 struct Options {
   std::vector<std::string> networks, files, kinds;
-  std::string known, findings, report;
+  std::string tflite, known, findings, report;
   uint64_t cases = 0, seed = 1;
   unsigned seconds = 0, jobs = std::max(1U, std::thread::hardware_concurrency());
   Limits limits;
@@ -60,8 +61,9 @@ public:
 
   void run();
   const Findings &findings() const { return found; }
-  /// Cases whose process ended before it came to them.
-  uint64_t numLost() const { return lost; }
+  /// Errors: processes that ended before they came to a case, kinds whose files nothing takes as
+  /// they are. So nothing was tried.
+  Expected<void> checkThatItTried() const;
   void print() const;
   /// The page of counts, in Markdown.
   std::string report() const;
@@ -91,7 +93,9 @@ private:
   std::vector<FileKind> kinds;
   fs::path work;
   Guard guard;
-  uint64_t shares = 0, numStarted = 0, numDone = 0, lost = 0;
+  uint64_t shares = 0, numStarted = 0, numDone = 0, numLost = 0;
+  /// Kinds of which no file is taken as it is.
+  std::vector<std::string> untaken;
   std::vector<State> states;
   std::deque<Batch> rests;
   std::map<uint64_t, Batch> running;
@@ -188,8 +192,13 @@ void Fuzzer::run() {
     for (uint64_t number = 0; number < kinds[kind].seeds.size(); ++number)
       seeds.cases.push_back(mutationOf(kinds[kind], number, options.seed));
     start(std::move(seeds));
-    for (const Outcome &outcome : finish().second)
+    bool isTaken = false;
+    for (const Outcome &outcome : finish().second) {
       state.allowed.base = std::max(state.allowed.base, outcome.peak);
+      isTaken |= !outcome.isFinding() && !endingOf(outcome).starts_with("refused");
+    }
+    if (!isTaken)
+      untaken.push_back(kinds[kind].name);
   }
   while (true) {
     while (guard.running() < options.jobs) {
@@ -209,7 +218,7 @@ void Fuzzer::run() {
         states[batch.kind].bad.emplace_back(batch.cases[i], outcomes[i]);
     }
     // A process that does not come to its first case would not come to the next one either.
-    lost += outcomes.empty() ? 1 : 0;
+    numLost += outcomes.empty() ? 1 : 0;
     const size_t numLeft = std::max<size_t>(outcomes.size(), 1);
     batch.cases.erase(batch.cases.begin(),
                       batch.cases.begin() + static_cast<std::ptrdiff_t>(numLeft));
@@ -251,6 +260,15 @@ void Fuzzer::keep(size_t kind, const FileMutation &which, const Outcome &outcome
   found.add(std::move(finding));
 }
 
+Expected<void> Fuzzer::checkThatItTried() const {
+  if (!untaken.empty())
+    return makeError(fmt::format("{}", fmt::join(untaken, ", ")),
+                     "no file is taken as the tools wrote it", "that the tools read it");
+  if (numLost > 0)
+    return makeError(fmt::format("{} cases", numLost), "their processes ended before they began");
+  return {};
+}
+
 void Fuzzer::print() const {
   const double passed =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -272,7 +290,8 @@ std::string Fuzzer::report() const {
       "others, or in texts some tokens. The tools read what comes of it. They may refuse it with a "
       "message. No case may end by a signal, take more than {} s of processor time, or take more "
       "memory than {} times what unchanged files of its kind take. The tensors that a source of a "
-      "network describes come on top. None may leave a file behind.\n\n",
+      "network describes come on top, and the local memory of a chip that runs. None may leave a "
+      "file behind.\n\n",
       options.cases, options.seed, options.limits.seconds, Allowance::kFactor);
   text += fmt::format("{} cases, {} with other bytes and {} with other tokens: {} findings.\n\n",
                       numDone, numBytes, numTokens, found.size());
@@ -310,7 +329,7 @@ Expected<std::vector<FileKind>> makeKinds(const Options &options, const fs::path
   const std::vector<fs::path> folders = makeNetworks(options, *seeds, work);
   std::vector<FileKind> kinds;
   addPlainKinds(kinds, options.files, folders);
-  addSourceKinds(kinds, options.files);
+  addSourceKinds(kinds, options.files, options.tflite);
   addNetworkKinds(kinds, folders);
   for (const FileKind &kind : kinds)
     if (kind.seeds.empty())
@@ -350,6 +369,7 @@ int main(int argc, char **argv) {
   CLI::App app("Changes bytes and tokens of files, and has all tools read what comes of it");
   app.add_option("--networks", options.networks, "files of networks to make files of")->required();
   app.add_option("--files", options.files, "folders of more files")->required();
+  app.add_option("--tflite", options.tflite, "a file of TFLite models as JSON")->required();
   app.add_option("--kinds", options.kinds, "only these kinds of files");
   app.add_option("--cases", options.cases, "0: until the time is over");
   app.add_option("--seconds", options.seconds, "0: until all cases are done");

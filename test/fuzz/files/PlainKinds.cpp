@@ -17,8 +17,10 @@
 #include "tpuc/Preprocess/Picture.h"
 #include "tpuc/Preprocess/Preprocess.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Target/BM1684X/Machine/CommandTable.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <iterator>
 
 namespace tpuc::fuzz {
@@ -152,6 +154,8 @@ Expected<void> runModelFile(const FileCase &given) {
   const std::string sample = given.folder + "/sample.npz";
   if (!std::filesystem::exists(sample))
     return {};
+  // A command of other bits may reach all of it.
+  given.notes.add(fmt::format("states {}", bm1684x::kLocalBytes));
   modelrunner::Request request;
   request.model = given.path;
   request.samples = {{{sample}, given.folder + "/outputs.npz"}};

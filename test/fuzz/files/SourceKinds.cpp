@@ -11,7 +11,9 @@
 #include "tpuc/Driver/ModelDeploy.h"
 #include "tpuc/Driver/ModelTransform.h"
 
+#include <flatbuffers/idl.h>
 #include <fmt/format.h>
+#include <fstream>
 
 namespace tpuc::fuzz {
 
@@ -58,6 +60,40 @@ Expected<void> useTFLite(const FileCase &given) {
   return transformAndDeploy(given, given.path, "");
 }
 
+/// The model of a JSON text. Errors: the text is no JSON, or has fields that models do not have.
+Expected<std::string> modelOfText(const std::string &text) {
+  static flatbuffers::Parser &parser = [] -> flatbuffers::Parser & {
+    static flatbuffers::Parser made;
+    // A schema that is no schema shows in the seeds: none of them would be taken.
+    made.Parse(bytesOf(TPUC_TFLITE_SCHEMA).c_str());
+    return made;
+  }();
+  if (!parser.ParseJson(text.c_str()))
+    return makeError("JSON", parser.error_);
+  return std::string(reinterpret_cast<const char *>(parser.builder_.GetBufferPointer()),
+                     parser.builder_.GetSize());
+}
+
+Expected<void> useTFLiteText(const FileCase &given) {
+  Expected<std::string> model = modelOfText(given.bytes);
+  if (!model)
+    return propagate(model);
+  const std::string path = given.folder + "/made.tflite";
+  writeBytes(path, *model);
+  const Expected<void> done = transformAndDeploy(given, path, "");
+  fs::remove(path);
+  return done;
+}
+
+/// A model in each line, behind its name.
+void addLines(FileKind &kind, const std::string &path) {
+  std::ifstream file(path);
+  for (std::string name, text; file >> name && std::getline(file, text);) {
+    kind.vocabulary.add(text);
+    kind.seeds.push_back({name, text, name + ".json", {}});
+  }
+}
+
 /// The file of the same network that ends in another way; empty if there is none.
 std::string beside(const FileCase &given, std::string_view ending) {
   const fs::path path = fs::path(given.path).replace_extension(ending);
@@ -74,13 +110,16 @@ Expected<void> useCaffeModel(const FileCase &given) {
 
 } // namespace
 
-void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders) {
+void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders,
+                    const std::string &models) {
   const std::vector<fs::path> paths(folders.begin(), folders.end());
   const auto add = [&](FileKind kind, std::string_view ending) {
     addSeeds(kind, paths, ending);
     kinds.push_back(std::move(kind));
   };
   add({"TFLite", {}, 40, {}, 1, {{"model_transform", useTFLite}}}, ".tflite");
+  kinds.push_back({"TFLite as text", {}, 40, {}, 1, {{"model_transform", useTFLiteText}}, true});
+  addLines(kinds.back(), models);
   add({"prototxt", {}, 40, {}, 1, {{"model_transform", useProtoText}}, true}, kProtoText);
   add({"caffemodel", {}, 20, {}, 1, {{"model_transform", useCaffeModel}}}, kCaffeModel);
 }
