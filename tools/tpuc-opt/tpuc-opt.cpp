@@ -43,6 +43,8 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <sched.h>
 #include <span>
@@ -94,6 +96,21 @@ void registerAll(mlir::DialectRegistry &registry) {
     context->getDiagEngine().registerHandler(withoutNetwork);
   });
 }
+
+/// Tells the dialect of each context where the weights of the module lie.
+class WeightFolder : public mlir::DialectExtension<WeightFolder, top::TopDialect> {
+public:
+  WeightFolder(std::string folder, bool mustLieBelow)
+      : folder(std::move(folder)), mustLieBelow(mustLieBelow) {}
+
+  void apply(mlir::MLIRContext *, top::TopDialect *dialect) const override {
+    dialect->setWeightFolder(folder, mustLieBelow);
+  }
+
+private:
+  std::string folder;
+  bool mustLieBelow;
+};
 
 /// MLIR sizes its thread pool by the processors that the process may use.
 void limitThreads(unsigned count) {
@@ -180,6 +197,8 @@ int main(int argc, char **argv) {
   llvm::cl::opt<unsigned> numThreads("num_threads",
                                      llvm::cl::desc("Threads to use; 0: one for each processor"),
                                      llvm::cl::init(0), llvm::cl::value_desc("count"));
+  llvm::cl::opt<bool> allowOutside(
+      "allow_outside", llvm::cl::desc("Take the weight file of a module from outside its folder"));
   llvm::cl::SetVersionPrinter(
       [](llvm::raw_ostream &out) { out << "tpuc-opt " << TPUC_VERSION << '\n'; });
 
@@ -206,5 +225,7 @@ int main(int argc, char **argv) {
   }
   if (numThreads > 0)
     limitThreads(numThreads);
+  registry.addExtension(std::make_unique<WeightFolder>(
+      std::filesystem::path(input).parent_path().string(), !allowOutside));
   return run(input, output, registry);
 }

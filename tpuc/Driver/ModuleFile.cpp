@@ -14,6 +14,7 @@
 #include "tpuc/Driver/Diagnostics.h"
 #include "tpuc/Driver/ValueOrder.h"
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/Folders.h"
 #include "tpuc/Support/MappedFile.h"
 #include "tpuc/Support/Nesting.h"
 
@@ -24,7 +25,6 @@
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <mutex>
 #include <new>
@@ -45,19 +45,6 @@ std::unique_ptr<MLIRContext> tpuc::makeContext() {
   return context;
 }
 
-/// Whether `file`, by its name or behind links, lies in `folder` or below.
-static bool isInside(const std::filesystem::path &file, const std::filesystem::path &folder) {
-  if (file.is_absolute() || std::ranges::count(file, std::filesystem::path("..")) != 0)
-    return false;
-  std::error_code error;
-  const std::filesystem::path root =
-      std::filesystem::weakly_canonical(folder.empty() ? "." : folder, error);
-  if (error)
-    return false;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(root / file, error);
-  return !error && std::ranges::mismatch(root, target).in1 == root.end();
-}
-
 /// Errors: a weight file that is not in the folder of `path`, the module's.
 static Expected<void> checkWeightFiles(ModuleOp module, const std::string &path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
@@ -71,7 +58,7 @@ static Expected<void> checkWeightFiles(ModuleOp module, const std::string &path)
     // The dialect would take one of the working folder where there is none beside the module.
     const bool isElsewhere =
         !std::filesystem::exists(folder / file, error) && std::filesystem::exists(file, error);
-    if (!isInside(file, folder) || isElsewhere)
+    if (!isBelow(file, folder) || isElsewhere)
       result = makeError(path + ": module.weight_file",
                          "'" + file.string() + "' is outside the folder of the module",
                          "a file in it, or --allow_outside");

@@ -49,12 +49,14 @@ def Top_Dialect : Dialect {
     /// Makes `store` the weights of every module whose `module.weight_file` is `file`.
     void setWeights(::llvm::StringRef file, ::std::shared_ptr<::tpuc::top::WeightStore> store);
     /// Where relative weight files are looked for: the folder of the module's file. The working
-    /// folder comes next.
-    void setWeightFolder(::llvm::StringRef folder);
+    /// folder comes next, unless all weight files must lie in that of the module or below, links
+    /// followed: `weights` gives an error then.
+    void setWeightFolder(::llvm::StringRef folder, bool mustLieBelow = false);
 
   private:
     ::std::mutex mutex;
     ::std::string weightFolder;
+    bool mustLieBelow = false;
     ::llvm::StringMap<::std::shared_ptr<::tpuc::top::WeightStore>> stores;
 
   public:

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Support/Folders.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -35,12 +36,16 @@ Expected<std::shared_ptr<WeightStore>> TopDialect::weights(mlir::ModuleOp module
     store = std::make_shared<WeightStore>();
     return store;
   }
+  if (mustLieBelow && !isBelow(name.str(), weightFolder))
+    return makeError("module.weight_file",
+                     "'" + name.str() + "' is outside the folder of the module",
+                     "a file in it, or --allow_outside");
   llvm::SmallString<256> path(name);
   if (llvm::sys::path::is_relative(name) && !weightFolder.empty()) {
     llvm::SmallString<256> beside(weightFolder);
     llvm::sys::path::append(beside, name);
     // Where there is neither, the one beside the module is what is missing.
-    if (llvm::sys::fs::exists(beside) || !llvm::sys::fs::exists(name))
+    if (mustLieBelow || llvm::sys::fs::exists(beside) || !llvm::sys::fs::exists(name))
       path = beside;
   }
   Expected<std::shared_ptr<WeightStore>> opened =
@@ -56,7 +61,8 @@ void TopDialect::setWeights(llvm::StringRef file, std::shared_ptr<WeightStore> s
   stores[file] = std::move(store);
 }
 
-void TopDialect::setWeightFolder(llvm::StringRef folder) {
+void TopDialect::setWeightFolder(llvm::StringRef folder, bool mustLieBelow) {
   std::lock_guard lock(mutex);
   weightFolder = folder.str();
+  this->mustLieBelow = mustLieBelow;
 }

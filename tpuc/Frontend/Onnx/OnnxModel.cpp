@@ -10,6 +10,7 @@
 #include "tpuc/Frontend/Onnx/Onnx.pb.h"
 #include "tpuc/Frontend/Onnx/Skeleton.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/Folders.h"
 
 #include <charconv>
 #include <cstring>
@@ -219,11 +220,6 @@ std::optional<uint64_t> parseNumber(std::string_view text) {
   return value;
 }
 
-bool isInside(const fs::path &path, const fs::path &folder) {
-  auto [end, rest] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return end == folder.end() && rest != path.end();
-}
-
 } // namespace
 
 std::optional<DataType> tpuc::onnx::dataTypeOfOnnx(int64_t dataType) {
@@ -279,12 +275,10 @@ OnnxModel::externalBytes(const proto::Tensor &tensor, const std::string &place,
     return makeError(place, "is external data without a location");
   try {
     fs::path relative(location);
-    bool climbs = relative.is_absolute() || std::ranges::count(relative, fs::path("..")) != 0;
-    fs::path folder = fs::weakly_canonical(state->folder);
-    fs::path path = fs::weakly_canonical(state->folder / relative);
-    if (climbs || !isInside(path, folder))
+    if (!isBelow(relative, state->folder))
       return makeError(place, "external data '" + location + "' is outside the model's folder",
                        "a path inside it");
+    const fs::path path = fs::weakly_canonical(state->folder / relative);
     std::lock_guard lock(state->mutex);
     std::shared_ptr<const MappedFile> &file = state->external[path.string()];
     if (!file) {
