@@ -442,3 +442,18 @@ func.func @factor_read_twice(%x: tensor<1x4x6x6xf32>) -> (tensor<1x8x6x6xf32>, t
   %3 = "top.Conv"(%1, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x3x3xf32>, none) -> tensor<1x8x6x6xf32> loc("y")
   return %3, %1 : tensor<1x8x6x6xf32>, tensor<1x4x6x6xf32>
 }
+
+// What would not be finite stays, and the passes end.
+// CHECK-LABEL: func.func @infinite_shift
+// CHECK: "top.Conv"
+// CHECK: "top.Conv"{{.*}}group = 8 : i64
+// CHECK: return
+func.func @infinite_shift(%x: tensor<1x4x6x6xf32>) -> tensor<1x8x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %f = "top.ConstantFill"(%none) {shape = [8, 4, 1, 1], value = 0.5 : f32} : (none) -> tensor<8x4x1x1xf32>
+  %1 = "top.Conv"(%x, %f, %none) {kernel_shape = [1, 1]} : (tensor<1x4x6x6xf32>, tensor<8x4x1x1xf32>, none) -> tensor<1x8x6x6xf32> loc("x")
+  %c = "top.ConstantFill"(%none) {shape = [8], value = 2.0 : f32} : (none) -> tensor<8xf32>
+  %b = "top.ConstantFill"(%none) {shape = [8], value = 0x7F800000 : f32} : (none) -> tensor<8xf32>
+  %2 = "top.Scale"(%1, %c, %b) : (tensor<1x8x6x6xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x6x6xf32> loc("y")
+  return %2 : tensor<1x8x6x6xf32>
+}

@@ -251,15 +251,13 @@ static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
 
   Value weight = producer->getOperand(channels->weight);
   Value bias = producer->getOperand(channels->bias);
+  std::optional<Doubles> elements;
   if (!affine->isShift()) {
-    std::optional<Doubles> elements = constantFloats(weight);
+    elements = constantFloats(weight);
     if (!elements)
       return failure();
     for (auto [index, element] : llvm::enumerate(*elements))
       element *= affine->scale[channels->channelOf(static_cast<int64_t>(index))];
-    if (!areFinite(*elements))
-      return failure();
-    weight = makeWeight(rewriter, last, "_weight", *dimsOf(weight), *elements);
   }
   std::optional<Doubles> summands =
       isPresent(bias) ? constantAlong(bias, 0, 1, channels->count) : repeat(channels->count, 0);
@@ -267,8 +265,11 @@ static LogicalResult intoProducer(Last last, PatternRewriter &rewriter) {
     return failure();
   for (size_t channel = 0; channel < summands->size(); ++channel)
     (*summands)[channel] = (*summands)[channel] * affine->scale[channel] + affine->shift[channel];
-  if (!areFinite(*summands))
+  if ((elements && !areFinite(*elements)) || !areFinite(*summands))
     return failure();
+  // Nothing is made before it is sure that all fits: what fails has changed nothing.
+  if (elements)
+    weight = makeWeight(rewriter, last, "_weight", *dimsOf(weight), *elements);
   if (isPresent(bias) || llvm::any_of(*summands, [](double value) { return value != 0; }))
     bias = makeWeight(rewriter, last, "_bias", *summands);
 

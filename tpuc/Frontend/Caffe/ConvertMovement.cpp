@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
@@ -239,12 +240,13 @@ void dummyData(CaffeLayer &layer) {
                           "'constant'; inputs are stated by Input layers");
       value = filler.value();
     }
-    Expected<Tensor> tensor = Tensor::create(DataType::F32, dims, layer.place());
-    if (!tensor)
+    if (!checkedNumElements(dims, DataType::F32, layer.place()))
       return layer.fail("its shape is no shape of a tensor", "extents of 0 and more");
-    std::ranges::fill(tensor->mutableData<float>(), value);
-    layer.emitAs<top::CopyOp>(static_cast<unsigned>(index),
-                              layer.weight(fmt::format("data{}", index), *tensor), layer.attrs());
+    // No memory before it is known that the numbers fit what reads them.
+    const mlir::Attribute number =
+        mlir::FloatAttr::get(mlir::Float32Type::get(layer.context()), value);
+    layer.emitAs<top::ConstantFillOp>(static_cast<unsigned>(index), layer.none(),
+                                      layer.attrs().setInts("shape", dims).set("value", number));
   }
 }
 
@@ -371,7 +373,7 @@ constexpr LayerRow kMovementRows[] = {
     {"BatchReindex", 2, 2, batchReindex, "Cast, Gather"},
     {"Concat", 1, -1, concat, "Concat"},
     {"Crop", 2, 2, crop, "Slice"},
-    {"DummyData", 0, 0, dummyData, "Weight"},
+    {"DummyData", 0, 0, dummyData, "ConstantFill"},
     {"Filter", 2, -1, filter, "CompareConst, Compress"},
     {"Flatten", 1, 1, flatten, "Flatten"},
     {"Interp", 1, 1, interp, "Interp, Slice", "forks"},
