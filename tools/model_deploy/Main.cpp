@@ -120,6 +120,8 @@ void printModelFile(const ModelDeployOptions &options, const ModelFileReport &re
   if (report.comparison)
     fmt::print("compared with the lowered network, on the simulator:\n{}",
                report.comparison->worstTable(kShownTensors));
+  for (const std::string &remark : report.remarks)
+    fmt::print("  {}\n", remark);
   if (report.rounding)
     for (const std::string &sentence : report.rounding->sentences())
       fmt::print("  {}\n", sentence);

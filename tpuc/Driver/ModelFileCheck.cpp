@@ -12,9 +12,11 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/RoundingNoise.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Compare.h"
+#include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Counted.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -108,6 +110,10 @@ struct CheckedOutput {
   /// Whether roundings alone may have made the difference.
   bool mayBeRounded = false;
   std::string fault = {};
+  /// How it was compared, where that needs saying.
+  std::string remark = {};
+  /// Detections of the lowered network that it has not.
+  int64_t numLost = 0;
 };
 
 /// Runs the file on `inputs`; the outputs in their order.
@@ -136,12 +142,23 @@ Expected<std::vector<CheckedOutput>> fileOutputs(std::shared_ptr<const runtime::
   return outputs;
 }
 
+/// What says that the file has lost more detections than roundings do; `byRounding` is what they
+/// lose at most.
+std::string lostDetections(const CheckedOutput &output, int64_t byRounding) {
+  const auto most = static_cast<int64_t>(RoundingNoise::kMargin * static_cast<double>(byRounding));
+  return output.numLost <= most
+             ? ""
+             : fmt::format("it has lost {}, where roundings lose {} at most and {} may be",
+                           counted(output.numLost, "detection"), byRounding, most);
+}
+
 /// Compares the outputs of the file with those of the lowered network as the interpreter makes
 /// them. Beside the file's outputs, only what may differ by roundings is kept.
 class OutputCheck {
 public:
   OutputCheck(const ModelFileRequest &request, std::vector<CheckedOutput> outputs)
-      : request(request), outputs(std::move(outputs)), exact(exactOutputs(request.lowered)) {}
+      : request(request), outputs(std::move(outputs)), exact(exactOutputs(request.lowered)),
+        detections(detectionOutputs(request.lowered)) {}
 
   Expected<void> run(ModelFileReport &report);
 
@@ -154,6 +171,7 @@ private:
   std::vector<CheckedOutput> outputs;
   /// The outputs that integers alone decide.
   std::set<std::string> exact;
+  DetectionOutputs detections;
   /// What the lowered network gives of those that may be rounded.
   TensorMap plain;
   std::optional<RoundingNoise> noise;
@@ -163,6 +181,13 @@ void OutputCheck::compare(const std::string &name, const Tensor &expected) {
   for (CheckedOutput &output : outputs) {
     if (output.name != name)
       continue;
+    if (auto rows = detections.find(name); rows != detections.end()) {
+      MatchedDetections matched = matchDetections(output.made, expected, rows->second);
+      if (matched.isAnyMoved || matched.numFound < matched.numReference)
+        output.remark = matched.sentence(name);
+      output.numLost = matched.numLost();
+      output.made = convert(matched.rows, output.made.type());
+    }
     output.comparison = compareTensors(output.made, expected);
     output.mayBeRounded = !output.comparison->isEqual && !exact.contains(name);
     if (!output.mayBeRounded) {
@@ -215,6 +240,8 @@ Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
     report.rounding->outputs.push_back(
         {output.name, noise->moved(output.name), noise->limit(output.name)});
     if (output.fault.empty())
+      output.fault = lostDetections(output, noise->mostLost(output.name));
+    if (output.fault.empty())
       output.fault = noise->faultOf(output.name, output.made, request.parts);
   }
   return {};
@@ -227,6 +254,8 @@ Expected<void> OutputCheck::run(ModelFileReport &report) {
     return judged;
   report.comparison.emplace(kEqual);
   for (CheckedOutput &output : outputs) {
+    if (!output.remark.empty())
+      report.remarks.push_back(output.remark);
     if (!output.comparison)
       report.comparison->addMissing(output.name, ComparisonReport::Side::Reference);
     else if (!output.mayBeRounded)
@@ -287,6 +316,7 @@ nlohmann::ordered_json ModelFileReport::toJson() const {
     json["slowest"].push_back({{"name", layer.name},
                                {"compute_cycles", layer.computeCycles},
                                {"transfer_cycles", layer.transferCycles}});
+  json["remarks"] = remarks;
   json["rounding"] = nullptr;
   if (rounding) {
     json["rounding"] = {{"runs", rounding->runs},

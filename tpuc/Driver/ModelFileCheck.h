@@ -64,6 +64,8 @@ struct ModelFileReport {
     std::vector<std::string> sentences() const;
   };
   std::optional<Rounding> rounding;
+  /// How outputs were compared whose elements may stand elsewhere: a sentence each.
+  std::vector<std::string> remarks;
 
   nlohmann::ordered_json toJson() const;
 };
@@ -73,6 +75,7 @@ struct ModelFileReport {
 ///
 /// Outputs that integers alone decide have to be equal to those of the lowered network. Others may
 /// differ by what their roundings may do, which is measured where one does (RoundingNoise.h).
+/// Detections are compared as sets (DetectionSets.h).
 Expected<ModelFileReport> checkModelFile(const ModelFileRequest &request);
 
 } // namespace tpuc

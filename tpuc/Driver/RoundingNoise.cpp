@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Tpu/NormOps.h"
 #include "tpuc/Dialect/Tpu/RecurrentOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/Validation.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Float.h"
@@ -340,6 +341,7 @@ Expected<RoundingNoise> RoundingNoise::measure(mlir::ModuleOp lowered, const Ten
   for (const auto &[name, tensor] : outputs)
     noise.outputs[name] = {convert(tensor, DataType::F32),
                            std::vector<float>(static_cast<size_t>(tensor.numElements()))};
+  const DetectionOutputs detections = detectionOutputs(lowered);
   const llvm::StringMap<Movement> movements = movementsOf(lowered);
   noise.layers = static_cast<int64_t>(movements.size());
   for (int run = 0; run < kRuns; ++run) {
@@ -353,9 +355,16 @@ Expected<RoundingNoise> RoundingNoise::measure(mlir::ModuleOp lowered, const Ten
         moved = movedBy(movement->second, tensor, run);
       if (auto output = noise.outputs.find(name); output != noise.outputs.end() &&
                                                   seen.insert(name).second &&
-                                                  tensor.shape() == output->second.plain.shape())
-        addSquares(moved ? *moved : tensor, output->second.plain, 1.0F / kRuns, /*isNoise=*/true,
+                                                  tensor.shape() == output->second.plain.shape()) {
+        Tensor made = moved ? *moved : tensor;
+        if (auto rows = detections.find(name); rows != detections.end()) {
+          MatchedDetections matched = matchDetections(made, output->second.plain, rows->second);
+          output->second.mostLost = std::max(output->second.mostLost, matched.numLost());
+          made = std::move(matched.rows);
+        }
+        addSquares(made, output->second.plain, 1.0F / kRuns, /*isNoise=*/true,
                    output->second.squares);
+      }
       return moved;
     };
     if (Expected<void> done = runNetwork(lowered, inputs, numThreads, nullptr, substitute); !done)
@@ -378,6 +387,11 @@ double RoundingNoise::moved(const std::string &name) const {
   if (sum == 0)
     return 0;
   return norm == 0 ? INFINITY : std::sqrt(sum / norm);
+}
+
+int64_t RoundingNoise::mostLost(const std::string &name) const {
+  const auto found = outputs.find(name);
+  return found == outputs.end() ? 0 : found->second.mostLost;
 }
 
 double RoundingNoise::limit(const std::string &name) const {

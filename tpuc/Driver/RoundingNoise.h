@@ -29,6 +29,7 @@ namespace tpuc {
 ///   has functions that devices compute by series;
 /// - integers that are made from floats: one in 1024 goes up or down by a step, at least one does.
 ///
+/// Detections are matched with those of the network before they are compared (DetectionSets.h).
 /// Layers that move elements, and layers between integers, move nothing by themselves. Which
 /// elements are moved follows from the layer's place and the run, so that results are the same
 /// every time.
@@ -64,6 +65,8 @@ public:
   /// The largest difference that an output may have, over its norm: kMargin times what it was moved
   /// by, more for few elements.
   double limit(const std::string &name) const;
+  /// The most detections of an output that one run has lost (MatchedDetections::numLost).
+  int64_t mostLost(const std::string &name) const;
   /// Why `made` is not the output `name` up to roundings although the whole is alike: one of its
   /// parts, or a slice along an axis (a channel), is farther off than roundings move it. Empty
   /// where all are near. Both have the shape of the output.
@@ -75,6 +78,7 @@ private:
     Tensor plain;
     /// The mean square, over the runs, of what each element was moved by.
     std::vector<float> squares;
+    int64_t mostLost = 0;
   };
   int64_t layers = 0;
   std::map<std::string, Output> outputs;

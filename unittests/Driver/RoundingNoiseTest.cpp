@@ -13,6 +13,8 @@
 
 #include "mlir/Parser/Parser.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <gmock/gmock.h>
 
@@ -109,6 +111,54 @@ TEST(RoundingNoise, IsNothingWhereAllIsInfinite) {
   const Tolerance tolerance = of.noise->tolerance("y");
   EXPECT_EQ(tolerance.cosine, 1);
   EXPECT_EQ(tolerance.euclid, 1);
+}
+
+/// 16 boxes beside each other whose scores of one class are nearly the same.
+TEST(RoundingNoise, MovesDetectionsAsASet) {
+  const auto context = makeContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+  func.func @main(%0: tensor<1x32xf16>, %1: tensor<1x64xf32>, %2: tensor<1x2x64xf32>) -> tensor<1x1x16x7xf32> {
+    %3 = "top.Input"(%0) : (tensor<1x32xf16>) -> tensor<1x32xf16> loc("scores")
+    %4 = "top.Input"(%1) : (tensor<1x64xf32>) -> tensor<1x64xf32> loc("places")
+    %5 = "top.Input"(%2) : (tensor<1x2x64xf32>) -> tensor<1x2x64xf32> loc("priors")
+    %6 = "tpu.AddConst"(%3) {const_val = 0.25 : f64} : (tensor<1x32xf16>) -> tensor<1x32xf16> loc("sum")
+    %7 = "tpu.Cast"(%6) : (tensor<1x32xf16>) -> tensor<1x32xf32> loc("sum_f32")
+    %8 = "tpu.DetectionOutput"(%4, %7, %5) {keep_top_k = 16 : i64, num_classes = 2 : i64} : (tensor<1x64xf32>, tensor<1x32xf32>, tensor<1x2x64xf32>) -> tensor<1x1x16x7xf32> loc("boxes")
+    return %8 : tensor<1x1x16x7xf32>
+  })",
+                                                        context.get());
+  ASSERT_TRUE(module);
+  Tensor scores(DataType::F32, Shape{1, 32});
+  Tensor places(DataType::F32, Shape{1, 64});
+  Tensor priors(DataType::F32, Shape{1, 2, 64});
+  std::ranges::fill(places.mutableData<float>(), 0.0F);
+  std::ranges::fill(priors.mutableData<float>(), 1.0F);
+  for (size_t i = 0; i < 16; ++i) {
+    scores.mutableData<float>()[2 * i] = 0;
+    scores.mutableData<float>()[2 * i + 1] = 0.25F + static_cast<float>(i % 2) * 0x1p-11F;
+    const auto left = static_cast<float>(i) / 16;
+    std::ranges::copy(std::array{left, 0.0F, left + 1.0F / 16, 0.5F},
+                      priors.mutableData<float>().begin() + static_cast<ptrdiff_t>(4 * i));
+  }
+  const TensorMap inputs = {
+      {"scores", convert(scores, DataType::F16)}, {"places", places}, {"priors", priors}};
+  TensorMap outputs;
+  Expected<void> run =
+      runNetwork(*module, inputs, 1, [&](const std::string &name, const Tensor &tensor) {
+        if (name == "boxes")
+          outputs.insert_or_assign(name, tensor.clone());
+        return Expected<void>();
+      });
+  ASSERT_TRUE(run) << run.error().message();
+  Expected<RoundingNoise> noise = RoundingNoise::measure(*module, inputs, outputs, 1);
+  ASSERT_TRUE(noise) << noise.error().message();
+  EXPECT_GT(noise->moved("boxes"), 0);
+  EXPECT_LT(noise->moved("boxes"), 0x1p-9);
+  EXPECT_EQ(noise->mostLost("boxes"), 0);
+  // A box that is lost is more than that.
+  Tensor made = outputs.at("boxes").clone();
+  std::ranges::fill(made.mutableData<float>().first(7), 0.0F);
+  EXPECT_THAT(noise->faultOf("boxes", made, {}), testing::HasSubstr("where roundings move it by"));
 }
 
 } // namespace
