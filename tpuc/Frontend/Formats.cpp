@@ -16,7 +16,7 @@
 using namespace tpuc;
 
 /// Endings of formats that have no front end yet.
-static constexpr std::array<std::string_view, 3> kLater = {".pt", ".pth", ".caffemodel"};
+static constexpr std::array<std::string_view, 2> kLater = {".pt", ".pth"};
 
 std::string tpuc::knownFormats() {
   std::string known;
@@ -32,6 +32,11 @@ Expected<const SourceFormat *> tpuc::formatOfName(const std::string &path) {
   for (const SourceFormat *format : sourceFormats())
     if (std::ranges::find(format->endings, ending) != format->endings.end())
       return format;
+  // `a .caffemodel file`
+  for (const SourceFormat *format : sourceFormats())
+    if (!ending.empty() && format->weights.find(" " + ending + " ") != std::string_view::npos)
+      return makeError(path, "holds weights alone",
+                       std::string(format->description) + ", and this as its weights");
   if (std::ranges::find(kLater, ending) != kLater.end())
     return makeError(path, "models of the format '" + ending + "' cannot be read yet",
                      knownFormats());

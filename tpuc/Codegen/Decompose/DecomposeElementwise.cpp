@@ -104,16 +104,20 @@ static Value wholePower(OpMaker &maker, Value base, unsigned exponent) {
   return power;
 }
 
-/// `base` to a power of so many quarters, which is not whole: of its root, and of the root of that.
+/// `base` to a power of so many quarters: of it, its root and the root of that.
 static Value quarterPower(OpMaker &maker, Value base, unsigned quarters) {
+  Value power = quarters < 4 ? Value() : wholePower(maker, base, quarters / 4);
+  const auto multiply = [&](Value factor) {
+    power = power ? maker.makeLike<tpu::MulOp>("power", {power, factor}) : factor;
+  };
+  if (quarters % 4 == 0)
+    return power;
   const Value root = maker.makeLike<tpu::SqrtOp>("root", base);
-  const unsigned halves = quarters / 2;
-  if (quarters % 2 == 0)
-    return wholePower(maker, root, halves);
-  const Value fourth = maker.makeLike<tpu::SqrtOp>("fourth_root", root);
-  return halves == 0
-             ? fourth
-             : maker.makeLike<tpu::MulOp>("roots", {wholePower(maker, root, halves), fourth});
+  if ((quarters & 2) != 0)
+    multiply(root);
+  if ((quarters & 1) != 0)
+    multiply(maker.makeLike<tpu::SqrtOp>("fourth_root", root));
+  return power;
 }
 
 /// By products for whole powers, else by roots or the exponential of a logarithm, which are not

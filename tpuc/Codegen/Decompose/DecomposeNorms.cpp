@@ -190,6 +190,21 @@ private:
 
 } // namespace
 
+/// value / base^beta for positive `base`, all F32. Where roots make the power, it is one of 1
+/// divided by the root, which takes as long as the root: a quotient takes as long once more.
+static Value dividedByPower(OpMaker &maker, Value value, Value base, double beta) {
+  constexpr double kMost = 2;
+  const bool isOfRoots = beta > 0 && beta <= kMost && beta * 4 == std::floor(beta * 4);
+  if (isOfRoots && beta != 1) {
+    Value factor = maker.makeLike<tpu::RsqrtOp>("root", base);
+    if (beta != 0.5)
+      factor = maker.withConst<tpu::PowConstOp>("power", factor, 2 * beta);
+    return maker.makeLike<tpu::MulOp>("products", {value, factor});
+  }
+  const Value power = beta == 1 ? base : maker.withConst<tpu::PowConstOp>("power", base, beta);
+  return maker.makeLike<tpu::DivOp>("quotients", {value, power});
+}
+
 /// All is F32, and rounded once. Powers of other than positive numbers are left to the host.
 bool codegen::decomposeLRN(OpMaker &maker) {
   auto op = dyn_cast<tpu::LRNOp>(maker.op);
@@ -215,7 +230,6 @@ bool codegen::decomposeLRN(OpMaker &maker) {
   const Value base = op.getWithinChannel()
                          ? maker.withConst<tpu::AddConstOp>("base", sums.within(squares), bias)
                          : sums.across(squares, bias);
-  const Value power = beta == 1 ? base : maker.withConst<tpu::PowConstOp>("power", base, beta);
-  maker.replace(0, maker.finished(maker.makeLike<tpu::DivOp>("quotients", {input, power}), 0));
+  maker.replace(0, maker.finished(dividedByPower(maker, input, base, beta), 0));
   return true;
 }

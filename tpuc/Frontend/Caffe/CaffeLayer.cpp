@@ -90,7 +90,7 @@ const Blob *CaffeLayer::findBlob(size_t index, StringRef what) {
     return &(*found)[index];
   const CaffeWeights *weights = state.model.weights();
   if (!weights)
-    fail(fmt::format("needs its {}", what.str()), "the .caffemodel of the network as --model_data");
+    fail(fmt::format("needs its {}", what.str()), "the .caffemodel of the network");
   else if (!found)
     fail(fmt::format("{} has no weights for it", weights->where()), "blobs under its name");
   else
@@ -109,7 +109,7 @@ std::optional<Tensor> CaffeLayer::blob(size_t index, StringRef what, ArrayRef<in
   if (!found)
     return std::nullopt;
   if (withoutLeadingOnes(found->dims) != withoutLeadingOnes(dims)) {
-    fail(fmt::format("its {} in {} has the shape {}", what.str(), state.model.weights()->where(),
+    fail(fmt::format("the shape of its {} in {} is {}", what.str(), state.model.weights()->where(),
                      found->shape()),
          fmt::format("[{}]", fmt::join(dims.begin(), dims.end(), ", ")));
     return std::nullopt;
