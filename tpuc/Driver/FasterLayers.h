@@ -22,9 +22,12 @@ struct MeasuredNetwork {
   /// Layers that the host computes.
   int64_t hostLayers = 0;
 
-  /// Whether this takes fewer cycles than `other`, and no more of the host.
+  /// Whether this takes fewer cycles than `other`, not more by the conservative parameters, and no
+  /// more of the host.
   bool isFasterThan(const MeasuredNetwork &other) const {
-    return file.cycles < other.file.cycles && hostLayers <= other.hostLayers;
+    return file.cycles < other.file.cycles &&
+           file.conservativeCycles <= other.file.conservativeCycles &&
+           hostLayers <= other.hostLayers;
   }
 };
 
