@@ -64,6 +64,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     if (!main || main.isExternal())
       return;
     narrowInputs(main, *backend);
+    computeBoundedIntegers(main, *backend);
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {
       Operation *before = op->getPrevNode();

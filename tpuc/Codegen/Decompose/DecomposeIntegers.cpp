@@ -1,4 +1,4 @@
-//===- DecomposeIntegers.cpp - Integers of 64 bits by their words -------------===//
+//===- DecomposeIntegers.cpp - Integers by their words, or in floats ----------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,22 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -218,4 +225,209 @@ bool codegen::decomposeLongIntegers(OpMaker &maker) {
     return compareByWords(maker, compare);
   auto compare = dyn_cast<tpu::CompareConstOp>(maker.op);
   return compare && compareByWords(maker, compare);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic of integers that floats hold
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// F32 has every integer up to this one, and sums and products of them below it are exact.
+constexpr int64_t kMostExact = 1 << 24;
+
+struct Bounds {
+  int64_t least, most;
+
+  bool isExact() const { return least >= -kMostExact && most <= kMostExact; }
+};
+
+bool isInteger(Value value) {
+  const std::optional<DataType> type = storageDataType(value.getType());
+  return type == DataType::I32 || type == DataType::I64;
+}
+
+/// Only moves elements: of its first operand, to its only result.
+bool isMove(Operation *op) {
+  return op->getNumResults() == 1 &&
+         (op->hasTrait<traits::ViewLike>() || isa<tpu::PermuteOp, tpu::SliceOp, tpu::ExpandOp>(op));
+}
+
+bool isOutput(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
+}
+
+/// Sums and products of integers of known bounds, in F32 beside the integers.
+class BoundedIntegers {
+public:
+  explicit BoundedIntegers(const Backend &backend) : backend(backend) {}
+
+  void visit(Operation *op);
+  /// Erases what nothing reads any more.
+  void clean(func::FuncOp main);
+
+private:
+  std::optional<Bounds> boundsOf(Value value) const;
+  std::optional<Bounds> arithmeticBounds(Operation *op) const;
+  std::optional<Bounds> boundsOfResult(Operation *op) const;
+  Value real(Value value, OpMaker &maker);
+  void compute(Operation *op);
+  void readReal(Operation *op);
+
+  const Backend &backend;
+  llvm::DenseMap<Value, Bounds> known;
+  /// The same numbers in F32, and of those as integers of 32 bits.
+  llvm::DenseMap<Value, Value> reals, words;
+  llvm::DenseSet<Operation *> replaced;
+};
+
+std::optional<Bounds> BoundedIntegers::boundsOf(Value value) const {
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  if (storageDataType(value.getType()) == DataType::Bool)
+    return Bounds{0, 1};
+  const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value);
+  if (!numbers || numbers->empty())
+    return std::nullopt;
+  return Bounds{*std::ranges::min_element(*numbers), *std::ranges::max_element(*numbers)};
+}
+
+/// Of numbers that are all exact, so that nothing overflows here.
+std::optional<Bounds> BoundedIntegers::arithmeticBounds(Operation *op) const {
+  const auto isPlain = [&](StringRef name) {
+    auto flag = op->getAttrOfType<BoolAttr>(name);
+    return !flag || !flag.getValue();
+  };
+  SmallVector<Bounds> operands;
+  for (Value operand : op->getOperands().take_front(isa<tpu::CumSumOp>(op) ? 1 : 2)) {
+    const std::optional<Bounds> bounds = boundsOf(operand);
+    if (!bounds || !bounds->isExact())
+      return std::nullopt;
+    operands.push_back(*bounds);
+  }
+  if (auto sum = dyn_cast<tpu::CumSumOp>(op)) {
+    const int64_t terms = OpMaker::typeOf(sum.getInput()).getNumElements();
+    return Bounds{std::min<int64_t>(operands[0].least, 0) * terms,
+                  std::max<int64_t>(operands[0].most, 0) * terms};
+  }
+  if (op->getNumOperands() != 2 || !isPlain("do_relu") || !isPlain("is_reverse"))
+    return std::nullopt;
+  const auto [a, b] = std::pair(operands[0], operands[1]);
+  if (isa<tpu::AddOp>(op))
+    return Bounds{a.least + b.least, a.most + b.most};
+  if (isa<tpu::SubOp>(op))
+    return Bounds{a.least - b.most, a.most - b.least};
+  const std::array<int64_t, 4> ends = {a.least * b.least, a.least * b.most, a.most * b.least,
+                                       a.most * b.most};
+  return Bounds{*std::ranges::min_element(ends), *std::ranges::max_element(ends)};
+}
+
+std::optional<Bounds> BoundedIntegers::boundsOfResult(Operation *op) const {
+  if (isMove(op))
+    return boundsOf(op->getOperand(0));
+  if (auto cast = dyn_cast<tpu::DtypeCastOp>(op))
+    return cast.getFromBit() == 0 ? boundsOf(cast.getInput()) : std::nullopt;
+  if (isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp>(op))
+    return arithmeticBounds(op);
+  return std::nullopt;
+}
+
+/// The numbers of `value` in F32, of which bounds are known.
+Value BoundedIntegers::real(Value value, OpMaker &maker) {
+  if (Value made = reals.lookup(value))
+    return made;
+  if (auto cast = value.getDefiningOp<tpu::DtypeCastOp>();
+      cast && cast.getFromBit() == 0 && boundsOf(cast.getInput())) {
+    replaced.insert(cast);
+    return reals[value] = real(cast.getInput(), maker);
+  }
+  const std::string what = "real_" + std::to_string(reals.size());
+  if (const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value)) {
+    const ArrayRef<int64_t> dims = OpMaker::dimsOf(value);
+    Tensor tensor(DataType::F32, Shape(std::span(dims.data(), dims.size())));
+    std::ranges::transform(*numbers, tensor.mutableData<float>().begin(),
+                           [](int64_t number) { return static_cast<float>(number); });
+    return maker.weight(tensor, what);
+  }
+  return reals[value] = maker.converted(value, maker.builder.getF32Type(), what);
+}
+
+/// The same op on floats.
+void BoundedIntegers::compute(Operation *op) {
+  OpMaker maker(op, backend);
+  SmallVector<Value> operands(op->getOperands());
+  for (Value &operand : operands)
+    if (isInteger(operand) && !(isa<tpu::CumSumOp>(op) && &operand != operands.begin()))
+      operand = real(operand, maker);
+  const Type type = OpMaker::typeOf(op->getResult(0)).clone(maker.builder.getF32Type());
+  reals[op->getResult(0)] = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
+                                       operands, NamedAttrList(op->getAttrs()));
+  replaced.insert(op);
+}
+
+/// What reads numbers that are there in F32 reads these, where it can.
+void BoundedIntegers::readReal(Operation *op) {
+  OpMaker maker(op, backend);
+  const unsigned index = isa<tpu::GatherOp>(op) ? 1 : 0;
+  const Value value = op->getNumOperands() > index ? reals.lookup(op->getOperand(index)) : Value();
+  if (!value)
+    return;
+  if (index == 1) {
+    Value &word = words[op->getOperand(1)];
+    if (!word)
+      word = maker.converted(value, maker.builder.getI32Type(), "indices");
+    op->setOperand(1, word);
+    return;
+  }
+  if (auto cast = dyn_cast<tpu::DtypeCastOp>(op); cast && cast.getFromBit() == 0) {
+    Value result = cast.getOutput();
+    if (isInteger(result)) {
+      reals[result] = value;
+      replaced.insert(op);
+    } else if (result.getType() == value.getType() && !isOutput(result)) {
+      result.replaceAllUsesWith(value);
+      replaced.insert(op);
+    }
+  } else if (isMove(op)) {
+    SmallVector<Value> operands(op->getOperands());
+    operands[0] = value;
+    const Type type = OpMaker::typeOf(op->getResult(0)).clone(maker.builder.getF32Type());
+    const Value moved = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
+                                   operands, NamedAttrList(op->getAttrs()));
+    reals[op->getResult(0)] = moved;
+    replaced.insert(op);
+  }
+}
+
+void BoundedIntegers::visit(Operation *op) {
+  const auto isStatic = [](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return !type || (type.hasStaticShape() && type.getNumElements() > 0);
+  };
+  if (!llvm::all_of(op->getOperands(), isStatic) || !llvm::all_of(op->getResults(), isStatic))
+    return;
+  readReal(op);
+  if (op->getNumResults() != 1 || !isInteger(op->getResult(0)))
+    return;
+  const std::optional<Bounds> bounds = boundsOfResult(op);
+  if (!bounds || !bounds->isExact())
+    return;
+  known.try_emplace(op->getResult(0), *bounds);
+  if (isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp>(op) && !backend.placeOf(op))
+    compute(op);
+}
+
+void BoundedIntegers::clean(func::FuncOp main) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
+    if (replaced.contains(&op) && op.use_empty())
+      op.erase();
+}
+
+} // namespace
+
+void codegen::computeBoundedIntegers(func::FuncOp main, const Backend &backend) {
+  BoundedIntegers integers(backend);
+  for (Operation &op : llvm::make_early_inc_range(main.front().without_terminator()))
+    integers.visit(&op);
+  integers.clean(main);
 }
