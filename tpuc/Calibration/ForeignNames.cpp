@@ -108,6 +108,20 @@ bool makesTensor(std::string_view line) {
   return end != std::string_view::npos && line.substr(end).starts_with("\"(%");
 }
 
+/// Whether the op on a line of its own (makesTensor) only moves the elements of its first operand.
+bool movesElements(std::string_view line) {
+  constexpr std::string_view kMovers[] = {"Slice",   "StridedSlice", "Squeeze", "Unsqueeze",
+                                          "Reshape", "Permute",      "Flatten", "Depth2Space"};
+  std::string_view op = line.substr(0, line.find("\"(%"));
+  op.remove_prefix(op.rfind('.') + 1);
+  return std::ranges::find(kMovers, op) != std::end(kMovers);
+}
+
+/// The value that `text` begins with, such as `%12`.
+std::string_view valueAt(std::string_view text) {
+  return text.substr(0, std::min(text.size(), text.find_first_of(" ,)#:=")));
+}
+
 /// `122` of `122_Conv`: what stands before the last `_` and the name of an op.
 std::optional<std::string> withoutOp(const std::string &name) {
   const size_t at = name.rfind('_');
@@ -184,6 +198,17 @@ void addByNeighbours(const CalibrationTable &table, std::span<const ForeignTenso
   }
 }
 
+/// Gives tensors without an entry that of what is moved to them.
+void addMoved(std::span<const ForeignTensor> tensors, std::vector<size_t> &of) {
+  std::unordered_map<std::string_view, size_t> entries;
+  for (size_t i = 0; i < of.size(); ++i) {
+    if (auto from = entries.find(tensors[i].movedFrom); of[i] == kNone && from != entries.end())
+      of[i] = from->second;
+    if (of[i] != kNone)
+      entries.emplace(tensors[i].name, of[i]);
+  }
+}
+
 } // namespace
 
 Expected<std::vector<ForeignTensor>> tpuc::readForeignNames(std::string_view text,
@@ -198,15 +223,22 @@ Expected<std::vector<ForeignTensor>> tpuc::readForeignNames(std::string_view tex
   });
   std::vector<ForeignTensor> tensors;
   std::unordered_set<std::string> seen;
+  // The names of values that are the only ones of their ops.
+  std::unordered_map<std::string_view, std::string> values;
   forEachLine(text, [&](std::string_view line) {
     const std::optional<std::string_view> location = lastLocation(line);
     if (!location || !makesTensor(line))
       return;
     std::vector<std::string> ofOp;
     addNames(*location, aliases, kMostAliases, ofOp);
+    if (ofOp.size() == 1)
+      values.insert_or_assign(valueAt(line), ofOp[0]);
+    const auto moved =
+        movesElements(line) ? values.find(valueAt(line.substr(line.find("(%") + 1))) : values.end();
     for (std::string &name : ofOp)
       if (seen.insert(name).second)
-        tensors.push_back({std::move(name), ofOp.size() == 1 ? resultType(line) : ""});
+        tensors.push_back({std::move(name), ofOp.size() == 1 ? resultType(line) : "",
+                           moved == values.end() ? "" : moved->second});
   });
   if (tensors.empty())
     return makeError(path, "has no op with a name in its location",
@@ -229,6 +261,7 @@ Expected<std::string> tpuc::renameEntries(CalibrationTable &table,
   std::vector<size_t> of = entriesByName(table, tensors);
   if (std::ranges::any_of(of, [](size_t entry) { return entry != kNone; }))
     addByNeighbours(table, tensors, types, of);
+  addMoved(tensors, of);
   std::vector<CalibrationTable::Entry> renamed;
   std::unordered_set<size_t> used;
   std::vector<std::string> missing;
@@ -249,8 +282,9 @@ Expected<std::string> tpuc::renameEntries(CalibrationTable &table,
                                  table.entries.empty() ? "" : table.entries[0].name));
   std::string note;
   if (!missing.empty())
-    note = fmt::format("there is no line for {} of its {} tensors, such as '{}'", missing.size(),
-                       tensors.size(), missing[0]);
+    note = fmt::format("there is no line for {} of its {} tensors, such as '{}' (NAME_origin.mlir "
+                       "may have one)",
+                       missing.size(), tensors.size(), missing[0]);
   if (const size_t left = table.entries.size() - used.size(); left > 0)
     note += fmt::format("{}it has no tensor for {} of {} lines, which are left out",
                         note.empty() ? "" : "; ", left, table.entries.size());

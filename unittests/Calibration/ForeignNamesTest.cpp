@@ -23,7 +23,8 @@ module @net attributes {module.chip = "ALL"} {
     %2 = "top.Conv"(%0, %1) {name = "x = y"} : (tensor<1xf32>) -> tensor<1xf32> loc(#loc4)
     %3:2 = "top.Split"(%2) : (tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) loc(#loc7)
     %4 = "top.Add"(%3#0, %3#1) : (tensor<1xf32>) -> tensor<1xf32> loc("a \"b\"\\c_Add")
-    return %4 : tensor<1xf32> loc("net.py":3:4)
+    %5 = "top.Permute"(%4) {order = [0]} : (tensor<1xf32>) -> tensor<1xf32> loc("p_r_new")
+    return %5 : tensor<1xf32> loc("net.py":3:4)
   } loc(#loc)
 } loc(#loc)
 #loc1 = loc("images")
@@ -38,10 +39,11 @@ TEST(ForeignNamesTest, ReadsTheNamesOfOps) {
   const auto names = readForeignNames(kModule, "net.mlir");
   ASSERT_TRUE(names) << names.error().message();
   using testing::FieldsAre;
-  EXPECT_THAT(*names,
-              ElementsAre(FieldsAre("images", "tensor<1xf32>"),
-                          FieldsAre("122_Conv", "tensor<1xf32>"), FieldsAre("s0_Split", ""),
-                          FieldsAre("s1_Split", ""), FieldsAre("a \"b\"\\c_Add", "tensor<1xf32>")));
+  EXPECT_THAT(*names, ElementsAre(FieldsAre("images", "tensor<1xf32>", ""),
+                                  FieldsAre("122_Conv", "tensor<1xf32>", ""),
+                                  FieldsAre("s0_Split", "", ""), FieldsAre("s1_Split", "", ""),
+                                  FieldsAre("a \"b\"\\c_Add", "tensor<1xf32>", ""),
+                                  FieldsAre("p_r_new", "tensor<1xf32>", "a \"b\"\\c_Add")));
 }
 
 TEST(ForeignNamesTest, RefusesWhatHasNone) {
@@ -66,13 +68,27 @@ TEST(ForeignNamesTest, RenamesEntries) {
       {"images", ""}, {"122_Conv", ""}, {"s1_Split", ""}, {"x_Relu", ""}, {"z_Add", ""}};
   const Expected<std::string> note = renameEntries(table, names, {}, "net.mlir");
   ASSERT_TRUE(note) << note.error().message();
-  EXPECT_EQ(*note, "there is no line for 1 of its 5 tensors, such as 'z_Add'; it has no tensor for "
-                   "1 of 5 lines, which are left out");
+  EXPECT_EQ(*note, "there is no line for 1 of its 5 tensors, such as 'z_Add' (NAME_origin.mlir "
+                   "may have one); it has no tensor for 1 of 5 lines, which are left out");
   ASSERT_EQ(table.entries.size(), 4u);
   EXPECT_EQ(table.entries[1].name, "122_Conv");
   EXPECT_EQ(table.entries[1].threshold, 2);
   // The network's own name goes before what it may be without an op.
   EXPECT_EQ(table.entries[3].threshold, 4);
+}
+
+TEST(ForeignNamesTest, GivesMovedTensorsTheEntriesOfWhatIsMoved) {
+  CalibrationTable table;
+  table.entries = {{"x", 1, -1, 1}, {"y", 2, -2, 2}};
+  const std::vector<ForeignTensor> names = {
+      {"x", ""}, {"x_slice", "", "x"}, {"x_turned", "", "x_slice"}, {"y", "", "x"}, {"z", ""}};
+  const Expected<std::string> note = renameEntries(table, names, {}, "net.mlir");
+  ASSERT_TRUE(note) << note.error().message();
+  ASSERT_EQ(table.entries.size(), 4u);
+  EXPECT_EQ(table.entries[2].name, "x_turned");
+  EXPECT_EQ(table.entries[2].threshold, 1);
+  // One of its own goes before that.
+  EXPECT_EQ(table.entries[3].threshold, 2);
 }
 
 TEST(ForeignNamesTest, FindsTensorsByTheirNeighboursAndTypes) {
@@ -94,8 +110,8 @@ TEST(ForeignNamesTest, FindsTensorsByTheirNeighboursAndTypes) {
   CalibrationTable table = tableOf();
   const Expected<std::string> note = renameEntries(table, tensors, types, "n");
   ASSERT_TRUE(note) << note.error().message();
-  EXPECT_EQ(*note, "there is no line for 1 of its 7 tensors, such as 'c2_Conv'; it has no tensor "
-                   "for 1 of 7 lines, which are left out");
+  EXPECT_EQ(*note, "there is no line for 1 of its 7 tensors, such as 'c2_Conv' (NAME_origin.mlir "
+                   "may have one); it has no tensor for 1 of 7 lines, which are left out");
   ASSERT_EQ(table.entries.size(), 6u);
   EXPECT_EQ(table.entries[1].name, "c0_Conv");
   EXPECT_EQ(table.entries[1].threshold, 2);
