@@ -9,6 +9,7 @@
 #include "tpuc/Driver/ModelFileCheck.h"
 #include "runtime/Session.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -82,8 +83,13 @@ bool isExact(mlir::Value value, llvm::DenseMap<mlir::Operation *, bool> &known) 
     const std::optional<DataType> type = storageDataType(result.getType());
     return type && !isFloat(*type);
   };
+  // Floats of sums of integers are two multiplications, each rounded once.
+  const bool isProduct =
+      op->hasTrait<traits::Product>() && llvm::all_of(op->getOperands(), [&](mlir::Value operand) {
+        return !top::isPresent(operand) || isInteger(operand);
+      });
   const bool exact =
-      (mlir::isa<tpu::CastOp>(op) || llvm::all_of(op->getResults(), isInteger)) &&
+      (mlir::isa<tpu::CastOp>(op) || isProduct || llvm::all_of(op->getResults(), isInteger)) &&
       llvm::all_of(op->getOperands(), [&](mlir::Value operand) { return isExact(operand, known); });
   known[op] = exact;
   return exact;
@@ -166,6 +172,7 @@ private:
   Expected<void> runLowered();
   void compare(const std::string &name, const Tensor &expected);
   Expected<void> judgeRounded(ModelFileReport &report);
+  std::string lostSignal(const CheckedOutput &output) const;
 
   const ModelFileRequest &request;
   std::vector<CheckedOutput> outputs;
@@ -223,6 +230,15 @@ Expected<void> OutputCheck::runLowered() {
                     });
 }
 
+/// What says that the output as a whole has lost its signal, or nothing.
+std::string OutputCheck::lostSignal(const CheckedOutput &output) const {
+  const Tensor &expected = plain.find(output.name)->second;
+  if (expected.shape().rank() == 0 || output.made.shape() != expected.shape())
+    return "";
+  return lostPart(output.made, expected,
+                  {{.name = output.name, .axis = 0, .begin = 0, .end = expected.shape()[0]}});
+}
+
 /// Measures what roundings do where an output differs.
 Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
   if (plain.empty())
@@ -243,6 +259,8 @@ Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
       output.fault = lostDetections(output, noise->mostLost(output.name));
     if (output.fault.empty())
       output.fault = noise->faultOf(output.name, output.made, request.parts);
+    if (output.fault.empty() && noise->limit(output.name) > RoundingNoise::kLargeDifference)
+      output.fault = lostSignal(output);
   }
   return {};
 }

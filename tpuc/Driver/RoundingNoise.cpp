@@ -400,9 +400,10 @@ double RoundingNoise::limit(const std::string &name) const {
 }
 
 Tolerance RoundingNoise::tolerance(const std::string &name) const {
-  const double relative = std::min(limit(name), kMostDifference);
-  // For a small difference the cosine is that of a right angle between it and the output.
-  return {.cosine = 1 - relative * relative / 2, .euclid = 1 - relative};
+  // It may be infinite.
+  const double relative = std::min(limit(name), 1e3);
+  // Of x and x + d with a right angle between x and d.
+  return {.cosine = 1 / std::sqrt(1 + relative * relative), .euclid = 1 - relative};
 }
 
 std::string RoundingNoise::faultOf(const std::string &name, const Tensor &made,

@@ -44,8 +44,9 @@ public:
   static constexpr double kMargin = 2.5;
   /// That of single slices of a tensor, which are many.
   static constexpr double kSliceMargin = 6;
-  /// The largest difference over an output's norm that passes, whatever roundings do.
-  static constexpr double kMostDifference = 0.5;
+  /// Where roundings may move an output by more than this over its norm, a difference says little:
+  /// then it has to keep its signal, too (lostPart).
+  static constexpr double kLargeDifference = 0.5;
   /// Slices of fewer elements are not looked at by themselves.
   static constexpr int64_t kLeastSlice = 16;
 
@@ -60,7 +61,8 @@ public:
   /// The euclidean norm of what the runs moved an output by, over that of the output: the root of
   /// the mean square over the runs. Infinite where the output is 0 and moved.
   double moved(const std::string &name) const;
-  /// The least similarity of an output: of a difference `limit(name)` times its norm.
+  /// The least similarity of an output: of a difference `limit(name)` times its norm, which is
+  /// unlike the output itself.
   Tolerance tolerance(const std::string &name) const;
   /// The largest difference that an output may have, over its norm: kMargin times what it was moved
   /// by, more for few elements.

@@ -72,6 +72,9 @@ TEST(RoundingNoise, OfFiniteNumbersIsSmallAndFindsLargerErrors) {
   const double moved = of.noise->moved("y");
   EXPECT_GT(moved, 0);
   EXPECT_LT(moved, 0x1p-9);
+  const double limit = of.noise->limit("y");
+  EXPECT_DOUBLE_EQ(of.noise->tolerance("y").euclid, 1 - limit);
+  EXPECT_DOUBLE_EQ(of.noise->tolerance("y").cosine, 1 / std::sqrt(1 + limit * limit));
   EXPECT_EQ(of.noise->faultOf("y", of.plain, {}), "");
   Tensor wrong = floatsOf(of.plain);
   for (float &value : wrong.mutableData<float>())
