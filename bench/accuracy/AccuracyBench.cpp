@@ -226,6 +226,7 @@ Expected<Bench::Network> Bench::prepare(const std::string &mode, const std::stri
     lowering.scheme = *scheme;
     lowering.calibrationTable = table;
     lowering.quantizeTable = options.quantizeTable;
+    lowering.floatOutputs = true;
     Expected<void> lowered =
         runPasses(**module, [&](mlir::OpPassManager &passes) { addLowering(passes, lowering); });
     if (!lowered)

@@ -103,6 +103,42 @@ constexpr const char *kDetector = R"(
     return %4 : !c
   })";
 
+// A product whose result leaves, and one that leaves behind a reshape.
+constexpr const char *kScores = R"(
+  !x = tensor<1x8x1x1x!quant.calibrated<f32<-6.0:6.0>>>
+  !y = tensor<1x4x1x1x!quant.calibrated<f32<-9.0:9.0>>>
+  !z = tensor<1x4x!quant.calibrated<f32<-9.0:9.0>>>
+  func.func @main(%0: !x) -> (!y, !z) {
+    %n = "top.None"() : () -> none
+    %w = "top.Weight"() : () -> tensor<4x8x1x1xf32> loc("w")
+    %1 = "top.Input"(%0) : (!x) -> !x loc("x")
+    %2 = "top.Conv"(%1, %w, %n) {kernel_shape = [1, 1]} : (!x, tensor<4x8x1x1xf32>, none) -> !y loc("first")
+    %3 = "top.Conv"(%1, %w, %n) {kernel_shape = [1, 1]} : (!x, tensor<4x8x1x1xf32>, none) -> !y loc("second")
+    %4 = "top.Reshape"(%3, %n) {shape = [1, 4]} : (!y, none) -> !z loc("reshape")
+    return %2, %4 : !y, !z
+  })";
+
+TEST_F(StoragePlanTest, GivesOutputsOfProductsInFloats) {
+  for (const QuantScheme &scheme : {schemes::kInt8, schemes::kInt8Asymmetric}) {
+    make({.scheme = scheme, .floatOutputs = true}, "bm1684x", kScores);
+    EXPECT_TRUE(plan->isInteger(layer("first")) && plan->isInteger(layer("second")));
+    EXPECT_EQ(plan->of(layer("first")).result, DataType::F32);
+    EXPECT_EQ(plan->of(layer("second")).result, DataType::F32);
+    EXPECT_EQ(decision("first"), schemeName(scheme) + " by need: it gives an output");
+    EXPECT_EQ(decision("reshape"), "F32 by need: it gives an output");
+    EXPECT_EQ(plan->of(layer("reshape")).step, "second");
+    make({.scheme = scheme, .onIntegers = {"first"}, .floatOutputs = true}, "bm1684x", kScores);
+    EXPECT_FALSE(plan->givesFloats(layer("first")));
+    EXPECT_TRUE(plan->givesFloats(layer("second")));
+    for (bool isStrict : {false, true}) {
+      make({.scheme = scheme, .isStrict = isStrict, .floatOutputs = isStrict}, "bm1684x", kScores);
+      EXPECT_FALSE(plan->givesFloats(layer("first")));
+      EXPECT_FALSE(plan->givesFloats(layer("second")));
+      EXPECT_TRUE(plan->isInteger(layer("reshape")));
+    }
+  }
+}
+
 TEST_F(StoragePlanTest, KeepsFloatsWhereASharedScaleLosesAPart) {
   for (const QuantScheme &scheme : {schemes::kInt8, schemes::kInt8Asymmetric}) {
     make({.scheme = scheme}, "bm1684x", kDetector);

@@ -350,8 +350,11 @@ Operation *Lowering::mirrored(Operation *op, ValueRange operands) {
   }
   Operation *made =
       tpu::createMirrored(builder, op, *tpu::mirrorOf(op->getName()), operands, results);
-  if (const Decision &decision = plan.of(op); !decision.reason.empty())
+  const Decision &decision = plan.of(op);
+  if (!decision.reason.empty())
     made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  if (!decision.step.empty())
+    made->setAttr(kStorageStep, builder.getStringAttr(decision.step));
   return made;
 }
 

@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Conversion/TopToTpu/IntegerFusion.h"
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
+#include "tpuc/Conversion/TopToTpu/NarrowSums.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Conversion/TopToTpu/ScaleChannels.h"
 #include "tpuc/Conversion/TopToTpu/ScaleParts.h"
@@ -111,6 +112,7 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
       options.faster[layer] = schemes::kF16;
     for (const std::string &layer : fasterInF32)
       options.faster[layer] = schemes::kF32;
+    options.floatOutputs = floatOutputs;
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
     if (qtable.empty())
@@ -290,6 +292,7 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         op->erase();
+    markNarrowSums(getOperation());
   }
 };
 
@@ -303,10 +306,10 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));
-  manager.addPass(
-      createConvertTopToTpu({schemeName(options.scheme), options.scheme.zeroPoint,
-                             options.quantizeTable, options.avoidF16Overflow, options.strict,
-                             options.onIntegers, options.fasterInF16, options.fasterInF32}));
+  manager.addPass(createConvertTopToTpu(
+      {schemeName(options.scheme), options.scheme.zeroPoint, options.quantizeTable,
+       options.avoidF16Overflow, options.strict, options.onIntegers, options.fasterInF16,
+       options.fasterInF32, options.floatOutputs && !options.quantOutput}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -36,6 +36,9 @@ struct LoweringOptions {
   /// Layers that take fewer cycles in wider floats than the network's types (PlanOptions::faster),
   /// by their names.
   std::vector<std::string> fasterInF16 = {}, fasterInF32 = {};
+  /// Outputs that products on integers make are floats of their sums, unless `strict` or
+  /// `quantOutput`.
+  bool floatOutputs = false;
   bool quantInput = false;
   bool quantOutput = false;
 };

@@ -90,7 +90,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     ListOption<"fasterInF16", "faster-in-f16", "std::string",
       "Layers of a network on integers that take fewer cycles in F16, by their names">,
     ListOption<"fasterInF32", "faster-in-f32", "std::string",
-      "The same of F32, and of a network in 16 bits">];
+      "The same of F32, and of a network in 16 bits">,
+    Option<"floatOutputs", "float-outputs", "bool", /*default=*/"false",
+      "Outputs that products on integers make are floats of their sums, unless strict">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 
@@ -113,7 +115,8 @@ def ChipTpuOptimize : Pass<"chip-tpu-optimize", "::mlir::ModuleOp"> {
     Equal casts of one tensor become one; ops that nobody reads go. Layer norms of integers that were
     cast to f32 read the integers themselves, softmaxes and attention give the integers that are
     stored behind them, so that devices and the interpreter compute the same bits: see the
-    descriptions of these ops.
+    descriptions of these ops. Depthwise convolutions in F16 whose results only become integers of 8
+    bits get `narrow_sums`.
   }];
   let dependentDialects = ["::tpuc::tpu::TpuDialect"];
 }

@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MatrixOps.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
@@ -124,6 +125,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideNeeds();
+  decideOutputs();
   decideMovers();
   decideResults();
   shareTypes();
@@ -406,6 +408,41 @@ void StoragePlan::decideNeeds() {
     const QuantScheme wanted =
         isNarrow && llvm::none_of(op->getResults(), isHuge) ? schemes::kF16 : floatsFor();
     decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason, need.step};
+  }
+}
+
+/// Products on integers that make outputs give these in floats, and reshapes behind them, which
+/// move nothing, are on floats.
+void StoragePlan::decideOutputs() {
+  if (!options.floatOutputs || options.isStrict ||
+      target.requant.strategy != RequantStrategy::OwnCommand)
+    return;
+  const auto mayChange = [&](Operation *op) {
+    return isInteger(op) && !options.exceptions.contains(layerName(op)) &&
+           !options.onIntegers.contains(layerName(op)) && !tpu::isQuantized(op->getResult(0));
+  };
+  const auto isReshape = [](Operation *op) {
+    return isa<top::ReshapeOp, top::FlattenOp, top::FlattenTo2DOp, top::SqueezeOp>(op);
+  };
+  for (Operation &op : main.front().without_terminator()) {
+    if (!isProduct(&op) || !mayChange(&op))
+      continue;
+    SmallVector<Operation *> reshapes;
+    Value value = op.getResult(0);
+    while (value.hasOneUse() && isReshape(*value.user_begin()) && mayChange(*value.user_begin())) {
+      reshapes.push_back(*value.user_begin());
+      value = reshapes.back()->getResult(0);
+    }
+    if (value.use_empty() || !llvm::all_of(value.getUsers(), [](Operation *user) {
+          return user->hasTrait<OpTrait::IsTerminator>();
+        }))
+      continue;
+    const std::string reason = kByNeed.str() + "it gives an output";
+    decisions[&op].result = DataType::F32;
+    decisions[&op].reason = reason;
+    decisions[&op].step = layerName(&op);
+    for (Operation *reshape : reshapes)
+      decisions[reshape] = {decideFloat(reshape, floatsFor()).scheme, reason, layerName(&op)};
   }
 }
 

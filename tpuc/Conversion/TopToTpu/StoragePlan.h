@@ -35,6 +35,9 @@ struct PlanOptions {
   /// Layers that take fewer cycles in wider floats, by the names of their first tensors: F32, or
   /// F16 in a network on integers, where ranges are far from its ends.
   std::map<std::string, QuantScheme> faster = {};
+  /// What products on integers make that only the network gives is in floats, straight from their
+  /// sums, but for layers of `onIntegers`.
+  bool floatOutputs = false;
   /// Layers in another scheme, by the name of their first tensor. All integers are of one scheme.
   std::map<std::string, QuantScheme> exceptions = {};
   /// Ops that were made to scale the channels of what products on integers read, and their floats.
@@ -81,7 +84,8 @@ bool isAttentionMask(mlir::OpOperand &operand);
 ///
 /// A product (convolution, inner product) on integers whose readers are all on floats gives floats
 /// straight from its sums, where the chip scales sums by a command of their own: nothing is rounded
-/// to fewer bits between.
+/// to fewer bits between. With `floatOutputs`, that holds for outputs of the network, too, also
+/// behind reshapes.
 ///
 /// Tensors that an op moves elements between share one scale and zero point: those of its result
 /// where nobody else reads the operand, else those of the operand (manual 6.3.5,
@@ -112,6 +116,7 @@ private:
   /// What ops without a form on integers are computed in; `op` may be null.
   QuantScheme floatsFor(mlir::Operation *op = nullptr) const;
   void decideNeeds();
+  void decideOutputs();
   void decideMovers();
   void decideResults();
   void shareTypes();

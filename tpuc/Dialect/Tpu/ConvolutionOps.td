@@ -20,7 +20,9 @@ def Tpu_ConvOp : Tpu_ProductOp<Top_ConvOp, [{
     Integers: the sum over `input[...] * filter[...]` of stored integers, padding read as the zero
     point of the input, plus `bias` (i32, into which the zero point is folded) is exact in 32 bits.
     Output channel c is requantized with `multiplier[c]` and `rshift[c]`, or all with the one.
-  }], !con(Tpu_PixelRowFacts, Tpu_StoredRowsFacts, Tpu_StoredTurnedFacts),
+    With `narrow_sums`, a device may round sums of 16-bit floats to their type at each step.
+  }], !con((ins UnitAttr:$narrow_sums), Tpu_PixelRowFacts, Tpu_StoredRowsFacts,
+           Tpu_StoredTurnedFacts),
     [Tpu_PixelRowInterface, Tpu_StoredRowsInterface, Tpu_StoredTurnedInterface]>;
 
 def Tpu_DeconvOp : Tpu_ProductOp<Top_DeconvOp, [{

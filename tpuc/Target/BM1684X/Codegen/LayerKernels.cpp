@@ -65,6 +65,7 @@ Kernels convKernels(const TiledOp &tiled) {
     return propagate(window);
   Convolution conv = convolutionOf(tiled);
   conv.window = *window;
+  conv.narrowSums = cast<tpu::ConvOp>(tiled.op).getNarrowSums();
   return convolutionKernels<convolutionScratch, emitConvolution>(layoutOf(tiled), conv);
 }
 

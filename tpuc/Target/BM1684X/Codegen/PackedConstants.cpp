@@ -155,7 +155,8 @@ static Expected<PackedLayout> convolutionLayout(OpOperand &operand, const BM1684
       int64_t taps = 1;
       for (int64_t extent : filter.drop_front(2))
         taps *= extent;
-      layout.type = depthwiseBiasType(tensors.operand(0).type, taps);
+      auto conv = dyn_cast<tpu::ConvOp>(op);
+      layout.type = depthwiseBiasType(tensors.operand(0).type, taps, conv && conv.getNarrowSums());
     }
     return layout;
   }

@@ -185,10 +185,10 @@ Expected<void> checkInserts(const std::string &where, const Convolution &deconv)
 
 } // namespace
 
-DataType depthwiseBiasType(DataType type, int64_t taps) {
+DataType depthwiseBiasType(DataType type, int64_t taps, bool narrowSums) {
   // In F32 larger kernels of F16 would cost recognizers of text a sixth more cycles.
   constexpr int64_t kMostWideTapsOfF16 = 9;
-  if (taps == 1 || (type == DataType::F16 && taps > kMostWideTapsOfF16))
+  if (taps == 1 || (type == DataType::F16 && (narrowSums || taps > kMostWideTapsOfF16)))
     return type;
   return type == DataType::F16 || type == DataType::BF16 ? DataType::F32 : type;
 }

@@ -43,7 +43,8 @@ struct Activation {
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
 /// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has `depthwiseBiasType`, the output
 /// the type of the input, and sums are rounded to that type at each step; those of BF16, and of F16
-/// with up to 9 taps, are computed in F32 (scratch). Around its input stands `outside`.
+/// with up to 9 taps, are computed in F32 (scratch), unless F16 has `narrowSums`. Around its input
+/// stands `outside`.
 struct Convolution {
   LocalTensor input;
   LocalTensor output;
@@ -52,6 +53,7 @@ struct Convolution {
   Window2d window;
   int64_t group = 1;
   double outside = 0;
+  bool narrowSums = false;
   Activation activation;
   Scratch scratch;
 
@@ -62,7 +64,7 @@ struct Convolution {
 
 /// The type in which a depthwise convolution of tensors of `type` and a kernel of `taps` elements
 /// takes its bias: F32 where it is computed so.
-DataType depthwiseBiasType(DataType type, int64_t taps);
+DataType depthwiseBiasType(DataType type, int64_t taps, bool narrowSums = false);
 
 /// Bytes of scratch per lane; an error says what the kernel cannot do. Addresses are not looked at.
 Expected<uint32_t> convolutionScratch(const Convolution &conv);

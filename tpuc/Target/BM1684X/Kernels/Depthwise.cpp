@@ -105,7 +105,8 @@ std::vector<RowPhase> phasesOf(const Convolution &conv, const ConvolutionPlan &p
 
 DepthwiseLayer::DepthwiseLayer(const Convolution &conv, const ConvolutionPlan &plan)
     : conv(conv), plan(plan),
-      computed(depthwiseBiasType(conv.input.type, plan.window.kernel[0] * plan.window.kernel[1])),
+      computed(depthwiseBiasType(conv.input.type, plan.window.kernel[0] * plan.window.kernel[1],
+                                 conv.narrowSums)),
       phases(phasesOf(conv, plan, isWidened())) {
   const Extents &output = conv.output.shape;
   const std::vector<Piece> whole = {{0, output[0], 0, output[1], 0, output[2]}};

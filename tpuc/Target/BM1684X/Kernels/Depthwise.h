@@ -17,9 +17,9 @@ namespace tpuc::bm1684x {
 /// What `Convolution` says of depthwise ones, which `conv` is. The work is done piece by piece.
 ///
 /// The command rounds each product and each sum to the type of its input, so those of 16 bits and
-/// several taps are computed in F32. Strides in both directions take it three times as long: rows
-/// that are two apart are then brought together, and even and odd rows of the kernel are two
-/// convolutions of stride 1 along h, whose sums are added.
+/// several taps are computed in F32 (depthwiseBiasType). Strides in both directions take it three
+/// times as long: rows that are two apart are then brought together, and even and odd rows of the
+/// kernel are two convolutions of stride 1 along h, whose sums are added.
 uint32_t depthwiseScratch(const Convolution &conv, const ConvolutionPlan &plan);
 void addDepthwiseLayer(Builder &builder, const Convolution &conv, const ConvolutionPlan &plan);
 
