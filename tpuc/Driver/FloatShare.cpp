@@ -14,12 +14,14 @@
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Support/Counted.h"
 
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -60,8 +62,10 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
     return std::nullopt;
   FloatShare share;
   const LayerCycles cycles(*network, file);
-  if (file)
+  if (file) {
     share.allCycles = cycles.total();
+    share.fileCycles = file->cycles;
+  }
   const std::set<std::string> names = layerNames(*source);
   std::map<std::string, double> macs;
   for (Operation &op : source->front().without_terminator())
@@ -76,13 +80,30 @@ std::optional<FloatShare> tpuc::floatShare(ModuleOp lowered, ModuleOp top,
     if (!isInFloats(&op))
       continue;
     const std::string name = sourceName(&op, names);
-    auto product = macs.find(name);
-    share.layers.push_back(
-        {name, needOf(&op).str(), product == macs.end() ? 0 : product->second, cycles.of(&op)});
+    // Products on integers that give floats are none on floats.
+    const bool multiplies = macs.contains(name) && !tpu::isQuantized(op.getOperand(0));
+    share.layers.push_back({name, needOf(&op).str(), multiplies ? macs[name] : 0, cycles.of(&op)});
   }
   if (share.layers.empty())
     return std::nullopt;
   return share;
+}
+
+int64_t tpuc::excessCycles(ModuleOp lowered, const ModelFileReport &file,
+                           const ModelFileReport &strict) {
+  Expected<func::FuncOp> network = top::mainFunction(lowered);
+  if (!network)
+    return 0;
+  const LayerCycles cycles(*network, &file);
+  const LayerCycles before(*network, &strict);
+  const auto isInFloats = [](Operation *op) { return !needOf(op).empty(); };
+  int64_t excess = 0;
+  for (Operation &op : network->front().without_terminator())
+    if (auto cast = dyn_cast<tpu::CastOp>(op); cast && servesFloats(cast, isInFloats))
+      excess += cycles.of(cast);
+    else if (isInFloats(&op))
+      excess += std::max<int64_t>(0, cycles.of(&op) - before.of(&op));
+  return excess;
 }
 
 std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
@@ -128,13 +149,24 @@ double FloatShare::macShare() const {
   return allMacs > 0 ? sum / allMacs : 0;
 }
 
-std::optional<double> FloatShare::cycleShare() const {
-  if (!allCycles)
-    return std::nullopt;
+int64_t FloatShare::ownCycles() const {
   int64_t sum = castCycles;
   for (const Layer &layer : layers)
     sum += layer.cycles;
-  return *allCycles > 0 ? double(sum) / double(*allCycles) : 0;
+  return sum;
+}
+
+std::optional<double> FloatShare::cycleShare() const {
+  if (!allCycles)
+    return std::nullopt;
+  return *allCycles > 0 ? double(ownCycles()) / double(*allCycles) : 0;
+}
+
+std::optional<double> FloatShare::mostCost() const {
+  if (!fileCycles)
+    return std::nullopt;
+  const int64_t rest = *fileCycles - ownCycles();
+  return rest > 0 ? double(ownCycles()) / double(rest) : std::numeric_limits<double>::infinity();
 }
 
 /// The most expensive of `layers`, each with its part of `all` cycles, in brackets; nothing where
@@ -156,9 +188,14 @@ std::string FloatShare::text() const {
   if (std::optional<double> share = cycleShare())
     text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers{}",
                         100 * *share, mostExpensive(layers, *allCycles));
+  if (excessCycles && allCycles && *allCycles > 0)
+    text += fmt::format("; {:.1f} % are what they take more than on integers",
+                        100 * double(*excessCycles) / double(*allCycles));
   if (cost)
     text += fmt::format("; {:.1f} % {} cycles than with --strict_int8", 100 * std::abs(*cost),
                         *cost < 0 ? "fewer" : "more");
+  else if (std::optional<double> most = mostCost(); most && std::isfinite(*most))
+    text += fmt::format("; at most {:.1f} % more cycles than with --strict_int8", 100 * *most);
   return text;
 }
 
@@ -167,8 +204,11 @@ nlohmann::ordered_json FloatShare::toJson() const {
                                  {"multiplication_share", macShare()},
                                  {"cycle_share", nullptr},
                                  {"cast_cycles", castCycles},
+                                 {"excess_cycles", nullptr},
                                  {"cost", nullptr},
                                  {"left_out", nlohmann::ordered_json::array()}};
+  if (excessCycles)
+    json["excess_cycles"] = *excessCycles;
   if (cost)
     json["cost"] = *cost;
   for (const FloatStep &step : leftOut)

@@ -43,15 +43,25 @@ struct FloatShare {
   /// on floats need. None without a model file.
   std::optional<int64_t> allCycles;
   int64_t castCycles = 0;
+  /// Of the model file; None without one.
+  std::optional<int64_t> fileCycles;
   /// How many times the cycles of the network with --strict_int8 this one takes, less one. None
   /// where they were not compared.
   std::optional<double> cost;
+  /// At most that much, by the cycles of the layers and casts alone. None without a model file.
+  std::optional<double> mostCost() const;
+  /// The cycles of layers that take more than on integers, less those, and of the casts. None where
+  /// they were not compared.
+  std::optional<int64_t> excessCycles;
   /// What is on integers all the same, as it would cost too much.
   std::vector<FloatStep> leftOut;
 
   double macShare() const;
   /// The part that the layers and their casts have of the cycles. None without a model file.
   std::optional<double> cycleShare() const;
+
+  /// The cycles of the layers and of their casts.
+  int64_t ownCycles() const;
 
   /// One sentence: how many layers, their shares, the most expensive ones.
   std::string text() const;
@@ -63,6 +73,12 @@ struct FloatShare {
 /// of the lowered network belongs to the one that its name begins with.
 std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
                                      const ModelFileReport *file);
+
+/// The cycles that the layers on floats by need of `lowered` take more than on integers, and those
+/// of their casts; of layers that take less nothing counts. `file` and `strict` are what was found
+/// of the model files of it and of the network with --strict_int8.
+int64_t excessCycles(mlir::ModuleOp lowered, const ModelFileReport &file,
+                     const ModelFileReport &strict);
 
 /// The steps of `lowered` that may be left out, the most expensive first: all but the tail, without
 /// which an output would be lost. `file` and `strict` are what was found of the model files of it

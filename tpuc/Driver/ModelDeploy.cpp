@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Driver/FasterLayers.h"
+#include "tpuc/Driver/FloatBudget.h"
 #include "tpuc/Driver/LayerCycles.h"
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleChecks.h"
@@ -44,7 +45,9 @@ namespace {
 class ModelDeploy {
 public:
   explicit ModelDeploy(const ModelDeployOptions &options)
-      : options(options), lowering(options.lowering) {}
+      : options(options), lowering(options.lowering) {
+    lowering.floatOutputs = true;
+  }
   Expected<ModelDeploySummary> run();
 
 private:
@@ -66,8 +69,6 @@ private:
   Expected<void> makeAnew();
   Expected<ModelFileReport> measure(ModuleOp module) const;
   Expected<MeasuredNetwork> measureWith(ModuleOp module, int opt) const;
-  Expected<std::optional<FloatStep>> stepToGiveUp(const ModelFileReport &made,
-                                                  const ModelFileReport &strict) const;
   Expected<void> keepBudget();
   std::set<std::string> layersToKeep() const;
   Expected<void> useFasterLayers();
@@ -99,9 +100,7 @@ private:
   /// so.
   std::map<std::string, QuantScheme> floatLayers;
   std::optional<OutputFile> floatTable;
-  /// The cycles that floats by need cost, and what the budget has given up of them.
-  std::optional<double> floatCost;
-  std::vector<FloatStep> leftOut;
+  std::optional<FloatBudget> budget;
   TensorMap inputs;
   ValidationOptions validation;
   /// Every tensor of the Top module, once they were needed.
@@ -116,8 +115,6 @@ constexpr int kCompleteOpt = 2;
 /// Networks with more bytes of weights than this are not tried in wider floats: the weights are
 /// then most of what is transferred, and would be in memory once more.
 constexpr int64_t kMostTriedWeights = 16 << 20;
-/// How many steps the budget tries to do without before it gives one up.
-constexpr size_t kMostTriedSteps = 8;
 
 constexpr StringLiteral kWeightFile = "module.weight_file";
 
@@ -610,71 +607,28 @@ Expected<MeasuredNetwork> ModelDeploy::measureWith(ModuleOp module, int opt) con
   return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy))};
 }
 
-/// The step without which the budget is kept and the most floats stay; where none does it alone,
-/// the one that takes the most cycles. None where all take none. `made` and `strict` are what was
-/// found of the network as it is and on integers.
-Expected<std::optional<FloatStep>> ModelDeploy::stepToGiveUp(const ModelFileReport &made,
-                                                             const ModelFileReport &strict) const {
-  std::vector<FloatStep> steps = dispensableSteps(*lowered->module, *top.module, made, strict);
-  steps.resize(std::min(steps.size(), kMostTriedSteps));
-  std::optional<FloatStep> best;
-  std::pair<bool, int64_t> bestRank;
-  for (FloatStep &step : steps) {
-    LoweringOptions without = lowering;
-    llvm::append_range(without.onIntegers, step.layers);
-    Expected<Network> network = lowerAs(without);
-    if (!network)
-      return propagate(network);
-    Expected<ModelFileReport> report = measure(*network->module);
-    if (!report)
-      return propagate(report);
-    step.cost = double(made.cycles - report->cycles) / double(strict.cycles);
-    const bool fits =
-        100 * double(report->cycles) <= (100 + options.floatBudget) * double(strict.cycles);
-    const std::pair<bool, int64_t> rank = {fits, fits ? report->cycles : -report->cycles};
-    if (step.cost > 0 && (!best || rank > bestRank)) {
-      best = std::move(step);
-      bestRank = rank;
-    }
-  }
-  return best;
-}
-
-/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout. The most
-/// expensive of them are given up until that is so, but for those that outputs would be lost
-/// without.
+/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
 Expected<void> ModelDeploy::keepBudget() {
-  if (!summary.modelFile || lowering.strict || !floatShare(*lowered->module, *top.module, nullptr))
+  if (lowering.strict)
     return {};
-  LoweringOptions integers = lowering;
-  integers.strict = true;
-  Expected<Network> network = lowerAs(integers);
-  if (!network)
-    return propagate(network);
-  // What has no kernel on integers is compared with nothing.
-  Expected<ModelFileReport> strict = measure(*network->module);
-  if (!strict)
-    return {};
-  for (;;) {
-    Expected<ModelFileReport> made = options.codegen.opt > kQuickOpt
-                                         ? measure(*lowered->module)
-                                         : Expected<ModelFileReport>(*summary.modelFile);
-    if (!made)
-      return propagate(made);
-    const double cost = double(made->cycles) / double(strict->cycles) - 1;
-    floatCost = cost;
-    if (100 * cost <= options.floatBudget)
-      return {};
-    Expected<std::optional<FloatStep>> step = stepToGiveUp(*made, *strict);
+  budget.emplace(FloatBudget::Request{
+      .percent = options.floatBudget,
+      .top = *top.module,
+      .lower = [this](const LoweringOptions &wanted) { return lowerAs(wanted); },
+      .measure = [this](ModuleOp module) { return measure(module); },
+      .isQuick = options.codegen.opt <= kQuickOpt});
+  while (summary.modelFile) {
+    Expected<std::optional<FloatStep>> step =
+        budget->stepToGiveUp(*lowered->module, lowering, *summary.modelFile);
     if (!step)
       return propagate(step);
     if (!*step)
       return {};
     llvm::append_range(lowering.onIntegers, (*step)->layers);
-    leftOut.push_back(std::move(**step));
-    if (Expected<void> done = makeAnew(); !done || !summary.modelFile)
+    if (Expected<void> done = makeAnew(); !done)
       return done;
   }
+  return {};
 }
 
 /// The layers whose types the user, the chip or the signal decides.
@@ -757,12 +711,8 @@ bool ModelDeploy::compiles() const {
 Expected<void> ModelDeploy::commit() {
   summary.floatsByNeed =
       floatShare(*lowered->module, *top.module, summary.modelFile ? &*summary.modelFile : nullptr);
-  if (!leftOut.empty() && !summary.floatsByNeed)
-    summary.floatsByNeed.emplace();
-  if (summary.floatsByNeed) {
-    summary.floatsByNeed->cost = floatCost;
-    summary.floatsByNeed->leftOut = std::move(leftOut);
-  }
+  if (budget)
+    budget->describe(summary.floatsByNeed);
   for (const OutputFile &file : files)
     summary.files.push_back(file.path());
   if (target->container.empty())
