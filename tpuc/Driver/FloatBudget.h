@@ -11,7 +11,7 @@
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
 #include "tpuc/Driver/FloatShare.h"
-#include "tpuc/Driver/ModelFiles.h"
+#include "tpuc/Driver/ModuleFile.h"
 
 #include <functional>
 
