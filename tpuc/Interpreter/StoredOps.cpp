@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -118,27 +119,28 @@ template <typename Op> static FixedResult resultOf(Op op) {
   return result;
 }
 
-/// The integers of a constant that states scales, one or as many as it has channels, each of
-/// `perChannel` elements that lie together; none where it states others.
+/// The integers of a constant that states scales: one, or one for each channel, of which `inner`
+/// elements lie together (0: all of them); none where it states others.
 static std::optional<Tensor> integersOf(const Tensor &numbers, llvm::ArrayRef<double> scales,
-                                        DataType type) {
+                                        DataType type, int64_t inner = 0) {
   const int64_t count = numbers.numElements();
   const auto channels = static_cast<int64_t>(scales.size());
   if (scales.empty() || count % channels != 0 || numbers.type() != DataType::F32)
     return std::nullopt;
-  const int64_t perChannel = channels == 1 ? std::max<int64_t>(count, 1) : count / channels;
+  if (inner == 0)
+    inner = std::max<int64_t>(count / channels, 1);
   Tensor wide(DataType::I32, numbers.shape());
   auto out = wide.mutableData<int32_t>();
   const auto in = numbers.data<float>();
-  const bool isByte = type == DataType::I8;
+  const double most = type == DataType::I8 ? 127 : 0x1p31 - 1;
   for (int64_t index = 0; index < count; ++index) {
-    const double scale = scales[static_cast<size_t>(index / perChannel)];
+    const double scale = scales[static_cast<size_t>(index / inner % channels)];
     const double whole = std::round(static_cast<double>(in[static_cast<size_t>(index)]) / scale);
-    if (!(std::abs(whole) < (isByte ? 128.5 : 0x1p31)) || (isByte && whole > 127))
+    if (!(whole >= -most - 1 && whole <= most))
       return std::nullopt;
     out[static_cast<size_t>(index)] = static_cast<int32_t>(whole);
   }
-  return isByte ? convert(wide, type) : wide;
+  return type == DataType::I8 ? convert(wide, type) : wide;
 }
 
 /// The scales that a constant states.
@@ -163,13 +165,15 @@ struct FixedProduct {
 } // namespace
 
 /// What `op` multiplies with; none where it is no product of 8-bit integers that states its scales.
-template <typename Op> static std::optional<FixedProduct> productOf(Op op, EvalContext &context) {
+/// `inner`: how many elements of a channel of the filter lie together; 0: all of them.
+template <typename Op>
+static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_t inner = 0) {
   UniformQuantizedType input = tpu::quantizedType(op->getOperand(0));
   if (!input || !tpu::isQuantized(op->getResult(0)) || input.getStorage().width != 8 ||
       tpu::quantizedType(op->getResult(0)).getStorage().width != 8)
     return std::nullopt;
   const std::vector<double> scales = scalesOf(op->getOperand(1));
-  std::optional<Tensor> filter = integersOf(context.operand(1), scales, DataType::I8);
+  std::optional<Tensor> filter = integersOf(context.operand(1), scales, DataType::I8, inner);
   if (!filter)
     return std::nullopt;
   FixedProduct product{std::move(*filter), std::nullopt, {}};
@@ -180,12 +184,9 @@ template <typename Op> static std::optional<FixedProduct> productOf(Op op, EvalC
   }
   const FixedResult result = resultOf(op);
   product.requant.mode = RequantMode::TFLite_LShift;
-  // Sources round the product of the scales of tensors to f32, not that of the scales of channels.
-  for (double scale : scales) {
-    const double unit = input.getScale() * scale;
-    const double rounded = scales.size() == 1 ? static_cast<float>(unit) : unit;
-    product.requant.factors.push_back(kernels::fixedPoint(rounded / result.params.scale));
-  }
+  for (double scale : scales)
+    product.requant.factors.push_back(
+        kernels::fixedPoint(input.getScale() * scale / result.params.scale));
   product.requant.zeroPoint = static_cast<int32_t>(result.params.zeroPoint);
   product.requant.range = result.range;
   return product;
@@ -231,6 +232,32 @@ static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
   const Tensor bias = foldedBias(*product, params.inputZero);
   kernels::integerConvolve(context.operand(0), product->filter, &bias, params, **output,
                            context.threads(), nullptr);
+  return true;
+}
+
+static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
+  const Shape &shape = context.operand(1).shape();
+  // The filter is [C, M, kernel...].
+  std::optional<FixedProduct> product;
+  if (op.getGroup() == 1 && shape.rank() > 2)
+    product = productOf(op, context, shape.strides()[1]);
+  if (!product)
+    return false;
+  Expected<Window> window = transposedWindow(ops::windowSpec(context), extents(context.operand(0)),
+                                             extents(context.operand(1)));
+  if (!window)
+    return located(context, window.error());
+  kernels::IntegerConvParams params;
+  params.window = windowParams(*window);
+  params.inputZero = zeroPoint(op.getInput());
+  params.requant = product->requant;
+  Expected<Tensor *> output = context.allocate(
+      0, resultType(op), Shape(std::span(window->output.data(), window->output.size())));
+  if (!output)
+    return propagate(output);
+  kernels::integerDeconvolve(context.operand(0), product->filter,
+                             product->bias ? &*product->bias : nullptr, params, **output,
+                             context.threads(), nullptr);
   return true;
 }
 
@@ -332,9 +359,10 @@ static Expected<bool> fixedPool(AvgPoolOp op, EvalContext &context) {
   return true;
 }
 
-static Expected<bool> fixedMean(ReduceOp op, EvalContext &context) {
+static Expected<bool> fixedReduce(ReduceOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op.getInput());
-  if (!type || !tpu::isQuantized(op.getOutput()) || op.getMode() != "ReduceMean" || !op.getAxes())
+  if (!type || !tpu::isQuantized(op.getOutput()) || !op.getAxes() ||
+      !llvm::is_contained({"ReduceMean", "ReduceSum"}, op.getMode()))
     return false;
   const Tensor &input = context.operand(0);
   llvm::SmallVector<int64_t> axes = toInts(*op.getAxes());
@@ -344,8 +372,8 @@ static Expected<bool> fixedMean(ReduceOp op, EvalContext &context) {
       0, resultType(op), kernels::reducedShape(input.shape(), axes, op.getKeepdims()));
   if (!output)
     return propagate(output);
-  kernels::fixedMean({input, tpu::paramsOf(type)}, axes, kernels::FixedMean::DividesScale,
-                     resultOf(op), **output);
+  kernels::fixedSum({input, tpu::paramsOf(type)}, axes, op.getMode() == "ReduceMean", resultOf(op),
+                    **output);
   return true;
 }
 
@@ -366,6 +394,40 @@ static Expected<bool> fixedSoftmax(SoftmaxOp op, EvalContext &context) {
     return propagate(output);
   kernels::fixedSoftmax({input, tpu::paramsOf(type)}, axis, op.getBeta().convertToDouble(),
                         resultOf(op), **output, context.threads());
+  return true;
+}
+
+static Expected<bool> fixedResize(InterpOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op.getInput());
+  auto shape = llvm::dyn_cast<mlir::RankedTensorType>(op.getOutput().getType());
+  std::optional<kernels::FixedResize> how;
+  if (op.getCoordMode() == "align_corners")
+    how = kernels::FixedResize::AlignCorners;
+  if (op.getCoordMode() == "half_pixel")
+    how = kernels::FixedResize::HalfPixel;
+  if (op.getCoordMode() == "asymmetric")
+    how = kernels::FixedResize::Asymmetric;
+  if (!type || type != tpu::quantizedType(op.getOutput()) || op.getMode() != "linear" || !how ||
+      !shape || !shape.hasStaticShape() || shape.getRank() != 4 || type.getStorage().width != 8 ||
+      !op.getAxes() || toInts(*op.getAxes()) != llvm::SmallVector<int64_t>{2, 3})
+    return false;
+  Expected<Tensor *> output =
+      context.allocate(0, resultType(op), Shape(std::span(shape.getShape().data(), 4)));
+  if (!output)
+    return propagate(output);
+  kernels::fixedResize(context.operand(0), *how, **output, context.threads());
+  return true;
+}
+
+static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  if (!type || !tpu::isQuantized(op->getResult(0)))
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
+  if (!output)
+    return propagate(output);
+  kernels::fixedLeakyRelu({context.operand(0), tpu::paramsOf(type)}, context.real("alpha"),
+                          resultOf(op), **output, context.threads());
   return true;
 }
 
@@ -392,11 +454,14 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
   Expected<bool> done =
       llvm::TypeSwitch<mlir::Operation *, Expected<bool>>(op)
           .Case([&](ConvOp conv) { return fixedConv(conv, context); })
+          .Case([&](DeconvOp conv) { return fixedDeconv(conv, context); })
           .Case([&](MatMulOp product) { return fixedMatMul(product, context); })
           .Case<AddOp, SubOp, MulOp>([&](auto binary) { return fixedBinary(binary, context); })
           .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
-          .Case([&](ReduceOp reduce) { return fixedMean(reduce, context); })
+          .Case([&](ReduceOp reduce) { return fixedReduce(reduce, context); })
           .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })
+          .Case([&](InterpOp resize) { return fixedResize(resize, context); })
+          .Case([&](LeakyReluOp relu) { return fixedLeakyRelu(relu, context); })
           .Case([&](CopyOp copy) { return fixedCopy(copy, context); })
           .Default([](mlir::Operation *) { return false; });
   if (!done)

@@ -69,7 +69,7 @@ public:
 private:
   Operation *copy(Operation *op, Value source, Type type);
   void take(top::QuantizeLinearOp op);
-  void takeInput(top::DequantizeLinearOp op);
+  void takeInput(top::InputOp input);
   void cancel(top::DequantizeLinearOp op);
   void move(Operation *op);
   void giveOutputs();
@@ -113,12 +113,26 @@ void StoredIntegers::take(top::QuantizeLinearOp op) {
     heirs.emplace_back(op, maker);
 }
 
-/// An input that is first read as the numbers of `op` has these.
-void StoredIntegers::takeInput(top::DequantizeLinearOp op) {
-  auto input = op->getOperand(0).getDefiningOp<top::InputOp>();
-  if (!input)
-    return;
-  quant::UniformQuantizedType type = storedTypeOf(op, input.getOutput());
+/// The quantization by which `integers` are first read, moved or as they are; null if they are not.
+static top::DequantizeLinearOp firstReader(Value integers) {
+  for (OpOperand &use : integers.getUses()) {
+    if (use.getOperandNumber() != 0)
+      continue;
+    Operation *user = use.getOwner();
+    if (auto reader = dyn_cast<top::DequantizeLinearOp>(user))
+      return reader;
+    if (user->hasTrait<traits::MovesElements>() && user->getNumResults() == 1)
+      if (top::DequantizeLinearOp reader = firstReader(user->getResult(0)))
+        return reader;
+  }
+  return {};
+}
+
+/// An input that is read as numbers has these.
+void StoredIntegers::takeInput(top::InputOp input) {
+  top::DequantizeLinearOp op = firstReader(input.getOutput());
+  quant::UniformQuantizedType type =
+      op ? storedTypeOf(op, input.getOutput()) : quant::UniformQuantizedType();
   if (!type)
     return;
   auto integers = cast<TensorType>(input.getOutput().getType());
@@ -127,7 +141,7 @@ void StoredIntegers::takeInput(top::DequantizeLinearOp op) {
   builder.setInsertionPointAfter(input);
   for (Value parameter : {op->getOperand(1), op->getOperand(2)})
     if (Operation *maker = parameter.getDefiningOp())
-      maker->moveBefore(&main.front(), main.front().begin());
+      maker->moveAfter(input);
   OperationState state(op.getLoc(), top::QuantizeLinearOp::getOperationName(),
                        {input.getOutput(), op->getOperand(1), op->getOperand(2)}, integers);
   Operation *stored = builder.create(state);
@@ -194,8 +208,8 @@ void StoredIntegers::eraseDead() {
 }
 
 bool StoredIntegers::run() {
-  for (auto op : llvm::to_vector(main.front().getOps<top::DequantizeLinearOp>()))
-    takeInput(op);
+  for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
+    takeInput(input);
   for (Operation &each : main.front().without_terminator()) {
     if (auto op = dyn_cast<top::QuantizeLinearOp>(each))
       take(op);

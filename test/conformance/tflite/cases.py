@@ -350,3 +350,58 @@ for kind, zero in (("int8", -5), ("uint8", 120)):
     add_integers(kind, "RESIZE_BILINEAR", [(PICTURE, kind, .05, zero), (ints(9, 11),)], .05, zero, kind,
                  "ResizeBilinearOptions", halfPixelCenters=True, version=3 if kind == "int8" else 1)
 add_integers("requantized", "QUANTIZE", [(PICTURE, "uint8", .05, 120)], .07, -9, "int8", version=2)
+for kind, zero in (("int8", -5), ("uint8", 120)):
+    version = 2 if kind == "int8" else 1
+    same = ((PICTURE, kind, .05, zero),)
+    for act in (NONE, RELU6):
+        add_integers(f"{kind}.same.{act}", "AVERAGE_POOL_2D", [*same], .05, zero, kind, "Pool2DOptions", padding=SAME,
+                     strideW=2, strideH=1, filterWidth=3, filterHeight=2, fusedActivationFunction=act, version=version)
+    for half, corners in ((False, False), (False, True)):
+        add_integers(f"{kind}.{corners}", "RESIZE_BILINEAR", [*same, (ints(8, 9),)], .05, zero, kind,
+                     "ResizeBilinearOptions", halfPixelCenters=half, alignCorners=corners, version=3)
+    add_integers(kind, "RESIZE_NEAREST_NEIGHBOR", [*same, (ints(8, 9),)], .05, zero, kind,
+                 "ResizeNearestNeighborOptions", version=version)
+    for op in ("RELU", "RELU6"):
+        add_integers(f"{kind}.other", op, [*same], .03, zero + 2, kind, version=version)
+    add_integers(kind, "TANH", [*same], 1 / 128, 0 if kind == "int8" else 128, kind, version=version)
+    add_integers(kind, "LEAKY_RELU", [*same], .04, zero + 3, kind, "LeakyReluOptions", alpha=.3, version=version)
+    add_integers(kind, "HARD_SWISH", [*same], .04, zero + 3, kind, version=1)
+    add_integers(kind, "TRANSPOSE", [*same, (ints(0, 3, 1, 2),)], .05, zero, kind, version=version)
+    add_integers(kind, "SLICE", [*same, (ints(0, 1, 2, 0),), (ints(1, 3, 2, 2),)], .05, zero, kind, version=version)
+    add_integers(kind, "EXPAND_DIMS", [*same, (np.array(1, np.int32),)], .05, zero, kind)
+    for op in ("MAXIMUM", "MINIMUM"):
+        add_integers(kind, op, [*same, (PICTURE, kind, .05, zero)], .05, zero, kind, version=version)
+    for op, keep in itertools.product(("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"), (False, True)):
+        for axes in ((1, 2), (3,)):
+            if op == "SUM" and kind == "int8":  # LiteRT keeps its sums in 8 bits, which wrap around
+                continue
+            name = "_".join(map(str, axes))
+            own, other = (.05, zero) if op.startswith("REDUCE") else (.09 if op == "MEAN" else 1.7, zero + 1)
+            add_integers(f"{kind}.{name}.{keep}", op, [*same, (ints(*axes),)], own, other, kind, "ReducerOptions",
+                         keepDims=keep, version=version)
+    for op, table in (("ADD", "AddOptions"), ("MUL", "MulOptions"), ("SUB", "SubOptions")):
+        add_integers(f"{kind}.channels", op, [*same, ((1, 1, 1, 3), kind, .02, zero + 4)], .06, zero, kind, table, version=2)
+for beta in (1., .7):
+    add_integers(f"picture.{beta}", "SOFTMAX", [(PICTURE, "int8", .11, 7)], 1 / 256, -128, "int8", "SoftmaxOptions", beta=beta,
+                 version=2)
+add_integers("int8", "LOG_SOFTMAX", [((2, 9), "int8", .05, 3)], 16 / 256, 127, "int8", "LogSoftmaxOptions", version=2)
+add_integers("int8", "L2_NORMALIZATION", [((2, 9), "int8", .05, 3)], 1 / 128, 0, "int8", "L2NormOptions", version=2)
+for padding, stride, act in itertools.product((SAME, VALID), (1, 2), (NONE, RELU)):
+    scales = np.array([.01, .02, .015, .03, .005], np.float32)
+    window = {"padding": padding, "strideW": stride, "strideH": stride, "fusedActivationFunction": act}
+    add_integers(f"{padding}.{stride}.{act}", "CONV_2D",
+                 [((2, 9, 8, 3), "int8", .04, -7), (small(5, 3, 2, 3), scales), bias(5, scales * .04)], .3, 11,
+                 options="Conv2DOptions", version=3, **window)
+    add_integers(f"{padding}.{stride}.{act}", "DEPTHWISE_CONV_2D",
+                 [((2, 9, 8, 5), "int8", .04, -7), (small(1, 3, 2, 5), scales), bias(5, scales * .04)], .07, 11,
+                 options="DepthwiseConv2DOptions", depthMultiplier=1, version=3, **window)
+    add_integers(f"{padding}.{stride}", "TRANSPOSE_CONV",
+                 [(ints(1, *((4 * stride, 5 * stride) if padding == SAME else (3 * stride + 3, 4 * stride + 2)), 5),),
+                  (small(5, 3, 2, 3), scales), ((1, 4, 5, 3), "int8", .04, -7), bias(5, scales * .04)], .3, 11,
+                 options="TransposeConvOptions", padding=padding, strideW=stride, strideH=stride, version=3)
+for rows in (1, 5):
+    add_integers(f"rows.{rows}", "FULLY_CONNECTED", [((rows, 80), "int8", .05, -128), (small(40, 80), .01), bias(40, .0005)],
+                 .25, -20, options="FullyConnectedOptions", version=4)
+for source, scale, zero, target, other, offset in (("int8", .05, 3, "uint8", .05, 131), ("int8", .05, 3, "int8", .02, -4),
+                                                   ("uint8", .05, 128, "uint8", .11, 9)):
+    add_integers(f"{source}.{target}.{other}", "QUANTIZE", [(PICTURE, source, scale, zero)], other, offset, target, version=2)

@@ -135,6 +135,25 @@ void kernels::fixedMul(const FixedOperand &left, const FixedOperand &right,
               [&](int32_t a, int32_t b) { return stored(scaled(a * b, factor), result); });
 }
 
+void kernels::fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
+                             Tensor &output, ThreadPool &threads) {
+  const auto from = static_cast<float>(input.params.scale);
+  const auto to = static_cast<float>(result.params.scale);
+  const MultiplierShift negative = fixedPoint(from * static_cast<float>(alpha) / to);
+  const MultiplierShift positive = fixedPoint(from / to);
+  const auto zero = static_cast<int32_t>(input.params.zeroPoint);
+  withInteger(output.type(), [&]<typename T>(T) {
+    const T *in = input.integers.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(output.numElements(), kPairGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t index = begin; index < end; ++index) {
+        const int32_t value = in[index] - zero;
+        out[index] = static_cast<T>(stored(scaled(value, value < 0 ? negative : positive), result));
+      }
+    });
+  });
+}
+
 /// sum / count, ties away from zero.
 static int64_t divided(int64_t sum, int64_t count) {
   return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
@@ -171,8 +190,8 @@ void kernels::fixedAveragePool(const Tensor &input, const WindowParams &window,
   });
 }
 
-void kernels::fixedMean(const FixedOperand &input, std::span<const int64_t> axes, FixedMean how,
-                        const FixedResult &result, Tensor &output) {
+void kernels::fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
+                       const FixedResult &result, Tensor &output) {
   const Tensor whole = convert(input.integers, DataType::I32);
   const Shape &shape = whole.shape();
   std::vector<int64_t> steps(shape.rank(), 0);
@@ -200,7 +219,7 @@ void kernels::fixedMean(const FixedOperand &input, std::span<const int64_t> axes
     }
   }
   MultiplierShift factor = fixedPoint(input.params.scale / result.params.scale);
-  if (how == FixedMean::DividesScale && count > 0) {
+  if (isMean && count > 0) {
     // The division by the count is a part of the multiplier: as many bits as it leaves free.
     int shift =
         std::min({63 - std::countl_zero(static_cast<uint64_t>(count)), 32, 31 - factor.rshift});
@@ -211,10 +230,8 @@ void kernels::fixedMean(const FixedOperand &input, std::span<const int64_t> axes
   withInteger(output.type(), [&]<typename T>(T) {
     const std::span<T> out = output.mutableData<T>();
     for (size_t index = 0; index < sums.size(); ++index) {
-      int64_t mean = scaled(static_cast<int32_t>(sums[index]), factor);
-      if (how == FixedMean::ScalesFirst)
-        mean = divided(mean, std::max<int64_t>(count, 1));
-      out[index] = static_cast<T>(stored(mean, result));
+      out[index] =
+          static_cast<T>(stored(scaled(static_cast<int32_t>(sums[index]), factor), result));
     }
   });
 }
@@ -248,6 +265,88 @@ void kernels::fixedSoftmax(const FixedOperand &input, int64_t axis, double beta,
           const float share = table[static_cast<size_t>(largest - in[base + i * inner])] * inverse;
           out[base + i * inner] =
               static_cast<T>(stored(static_cast<int64_t>(std::round(share)), result));
+        }
+      }
+    });
+  });
+}
+
+namespace {
+
+/// Where one position of a resized dimension reads: from `low` and `high`, the latter with `weight`
+/// of 10 bits, or as a number.
+struct FixedTap {
+  int64_t low, high;
+  int32_t weight;
+  float part;
+};
+
+} // namespace
+
+/// Positions in f32, or with 10 fractional bits.
+static std::vector<FixedTap> tapsOf(int64_t from, int64_t to, FixedResize how, bool isReal) {
+  constexpr int32_t kOne = 1 << 10;
+  const bool aligns = how == FixedResize::AlignCorners && to > 1;
+  const int64_t inner = aligns ? from - 1 : from;
+  const int64_t outer = aligns ? to - 1 : to;
+  const auto step = static_cast<int32_t>((kOne * inner + outer / 2) / outer);
+  const float scale = static_cast<float>(inner) / static_cast<float>(outer);
+  std::vector<FixedTap> taps;
+  for (int64_t position = 0; position < to; ++position) {
+    const auto at = static_cast<int32_t>(position);
+    const bool isHalf = how == FixedResize::HalfPixel;
+    const int32_t fixed = isHalf ? at * step + step / 2 - kOne / 2 : at * step;
+    const float real =
+        isHalf ? (static_cast<float>(at) + 0.5F) * scale - 0.5F : static_cast<float>(at) * scale;
+    const int32_t below = isReal ? static_cast<int32_t>(std::floor(real)) : fixed / kOne;
+    const int32_t above =
+        isReal ? static_cast<int32_t>(std::ceil(real)) : (fixed + kOne - 1) / kOne;
+    const int32_t low = std::max(below, 0);
+    taps.push_back({low, std::min<int64_t>(above, from - 1), fixed - kOne * low,
+                    real - static_cast<float>(low)});
+  }
+  return taps;
+}
+
+/// What lies between `a` and `b` of one row, and `c` and `d` of the next.
+template <typename T> static T blended(T a, T b, T c, T d, const FixedTap &y, const FixedTap &x) {
+  if constexpr (std::is_unsigned_v<T>) {
+    const float sum = static_cast<float>(a) * (1 - y.part) * (1 - x.part) +
+                      static_cast<float>(c) * y.part * (1 - x.part) +
+                      static_cast<float>(b) * (1 - y.part) * x.part +
+                      static_cast<float>(d) * y.part * x.part;
+    return static_cast<T>(sum + 0.5F);
+  }
+  constexpr int64_t kOne = 1 << 10;
+  const int64_t sum = a * (kOne - y.weight) * (kOne - x.weight) + b * (kOne - y.weight) * x.weight +
+                      c * int64_t(y.weight) * (kOne - x.weight) + d * int64_t(y.weight) * x.weight;
+  const int64_t half = sum > 0 ? 1 << 19 : -(1 << 19);
+  return static_cast<T>((sum + half) / (1 << 20));
+}
+
+void kernels::fixedResize(const Tensor &input, FixedResize how, Tensor &output,
+                          ThreadPool &threads) {
+  const Shape &shape = output.shape();
+  const size_t rank = shape.rank();
+  const int64_t height = input.shape()[rank - 2];
+  const int64_t width = input.shape()[rank - 1];
+  const bool isReal = input.type() == DataType::U8;
+  const std::vector<FixedTap> rows = tapsOf(height, shape[rank - 2], how, isReal);
+  const std::vector<FixedTap> columns = tapsOf(width, shape[rank - 1], how, isReal);
+  const int64_t size = shape[rank - 2] * shape[rank - 1];
+  withInteger(output.type(), [&]<typename T>(T) {
+    const T *in = input.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    const int64_t planes = shape.numElements() / std::max<int64_t>(size, 1);
+    threads.parallelFor(planes, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t plane = begin; plane < end; ++plane) {
+        const T *from = in + plane * height * width;
+        T *to = out + plane * size;
+        for (const FixedTap &y : rows) {
+          const T *low = from + y.low * width;
+          const T *high = from + y.high * width;
+          for (const FixedTap &x : columns)
+            *to++ = blended(low[x.low], low[x.high], high[x.low], high[x.high], y, x);
         }
       }
     });

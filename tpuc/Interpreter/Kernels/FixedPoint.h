@@ -48,23 +48,31 @@ void fixedAdd(const FixedOperand &left, const FixedOperand &right, bool subtract
 void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedResult &result,
               Tensor &output, ThreadPool &threads);
 
+/// Numbers below 0 times alpha, others as they are: each sign has a multiplier of its own, computed
+/// in f32.
+void fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
+                    Tensor &output, ThreadPool &threads);
+
 /// The integers' own average over the elements of a window that lie inside of the input, ties away
 /// from zero. Input [N, C, spatial...] of 1 to 3 spatial dimensions and output have one scale.
 void fixedAveragePool(const Tensor &input, const WindowParams &window, const FixedResult &result,
                       Tensor &output, ThreadPool &threads);
 
-/// How the mean of so many elements is rounded.
-enum class FixedMean : uint8_t {
-  ScalesFirst,  ///< The sum is scaled, then divided, ties away from zero.
-  DividesScale, ///< The sum is multiplied by scale / count.
-};
-/// The mean over the dimensions `axes` (0 to rank - 1, each at most once).
-void fixedMean(const FixedOperand &input, std::span<const int64_t> axes, FixedMean how,
-               const FixedResult &result, Tensor &output);
+/// The sum over the dimensions `axes` (0 to rank - 1, each at most once), or the mean, whose count
+/// is a part of the multiplier.
+void fixedSum(const FixedOperand &input, std::span<const int64_t> axes, bool isMean,
+              const FixedResult &result, Tensor &output);
 
 /// Softmax of beta * input along `axis`, from a table of e^x in f32; sums and products in f32.
 void fixedSoftmax(const FixedOperand &input, int64_t axis, double beta, const FixedResult &result,
                   Tensor &output, ThreadPool &threads);
+
+/// How positions of a resized tensor become those of its input.
+enum class FixedResize : uint8_t { Asymmetric, AlignCorners, HalfPixel };
+/// Bilinear interpolation of the last two dimensions of a tensor [..., H, W] to those of the
+/// output, of one scale. Positions have 10 fractional bits, and the sum of the four products is
+/// rounded once, ties away from zero. For u8, all of that is in f32, ties up.
+void fixedResize(const Tensor &input, FixedResize how, Tensor &output, ThreadPool &threads);
 
 } // namespace tpuc::kernels
 
