@@ -1,0 +1,141 @@
+//===- FixedPointTest.cpp - Ops on integers with a scale --------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The numbers are worked out by hand, or in doubles where one integer of distance is allowed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+using namespace tpuc::kernels;
+
+namespace {
+
+constexpr IntegerRange kBytes = integerRange<int8_t>();
+
+Tensor bytes(std::initializer_list<int64_t> dims, std::vector<int8_t> values) {
+  Tensor tensor(DataType::I8, Shape(dims));
+  std::ranges::copy(values, tensor.mutableData<int8_t>().begin());
+  return tensor;
+}
+
+/// Every integer of a byte.
+Tensor allBytes(std::initializer_list<int64_t> dims) {
+  std::vector<int8_t> values(256);
+  for (int value = -128; value < 128; ++value)
+    values[static_cast<size_t>(value + 128)] = static_cast<int8_t>(value);
+  return bytes(dims, values);
+}
+
+std::vector<int8_t> valuesOf(const Tensor &tensor) {
+  const auto values = tensor.data<int8_t>();
+  return {values.begin(), values.end()};
+}
+
+} // namespace
+
+TEST(FixedPoint, MultipliersHave31Bits) {
+  EXPECT_EQ(fixedPoint(0.1234), (MultiplierShift{2119995857, 3}));
+  EXPECT_EQ(fixedPoint(1), (MultiplierShift{1 << 30, -1}));
+  EXPECT_EQ(fixedPoint(0), (MultiplierShift{0, 0}));
+  EXPECT_EQ(fixedPoint(0x1p-40), (MultiplierShift{0, 0}));
+  // Rounding reaches the next power of two.
+  EXPECT_EQ(fixedPoint(1 - 0x1p-40), (MultiplierShift{1 << 30, -1}));
+}
+
+TEST(FixedPoint, SumsAndDifferencesAreThoseOfTheNumbers) {
+  ThreadPool threads(2);
+  const Tensor left = allBytes({256, 1});
+  const Tensor right = allBytes({1, 256});
+  const QuantParams a{0.05, -5};
+  const QuantParams b{0.03, 4};
+  const FixedResult result{{0.08, 3}, kBytes};
+  for (bool subtracts : {false, true}) {
+    Tensor output(DataType::I8, Shape({256, 256}));
+    fixedAdd({left, a}, {right, b}, subtracts, result, output, threads);
+    const auto found = output.data<int8_t>();
+    for (int x = -128; x < 128; ++x)
+      for (int y = -128; y < 128; ++y) {
+        const double number = 0.05 * (x + 5) + (subtracts ? -0.03 : 0.03) * (y - 4);
+        const double wanted = std::clamp(std::round(number / 0.08) + 3, -128.0, 127.0);
+        const double distance = number / 0.08 - std::floor(number / 0.08);
+        // Only ties are a matter of how it is rounded.
+        const double allowed = std::abs(distance - 0.5) < 1e-4 ? 1 : 0;
+        ASSERT_LE(std::abs(found[static_cast<size_t>((x + 128) * 256 + y + 128)] - wanted), allowed)
+            << x << " " << y;
+      }
+  }
+}
+
+TEST(FixedPoint, ProductsAreRoundedTwice) {
+  ThreadPool threads(1);
+  // 7 * 7 / 98 = 1/2: rounded to 2^-31, then away from zero. 5 * 7 / 98 is below.
+  const Tensor left = bytes({4}, {7, -7, 5, -5});
+  const Tensor right = bytes({1}, {7});
+  Tensor output(DataType::I8, Shape({4}));
+  fixedMul({left, {1, 0}}, {right, {1, 0}}, {{98, 10}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{11, 9, 10, 10}));
+}
+
+TEST(FixedPoint, AveragesCountWhatLiesInside) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({1, 1, 2, 2}, {-3, -2, 4, 7});
+  WindowParams window{{2, 2}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+  Tensor output(DataType::I8, Shape({1, 1, 2, 2}));
+  fixedAveragePool(input, window, {{1, 5}, kBytes}, output, threads);
+  // 6/4 and 5/2 are ties, away from zero; the last window has one element.
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{2, 3, 6, 7}));
+  const Tensor negative = bytes({1, 1, 1, 2}, {-3, -2});
+  Tensor mean(DataType::I8, Shape({1, 1, 1, 1}));
+  fixedAveragePool(negative, {{1, 2}, {1, 1}, {1, 1}, {0, 0}, {0, 0}}, {{1, 5}, kBytes}, mean,
+                   threads);
+  EXPECT_EQ(valuesOf(mean), (std::vector<int8_t>{-3}));
+}
+
+TEST(FixedPoint, SumsAndMeansOfDimensions) {
+  const Tensor input = bytes({2, 3}, {1, 2, 3, 10, 20, 30});
+  Tensor mean(DataType::I8, Shape({2}));
+  const std::vector<int64_t> axes = {1};
+  fixedSum({input, {0.5, 1}}, axes, /*isMean=*/true, {{0.25, -1}, kBytes}, mean);
+  EXPECT_EQ(valuesOf(mean), (std::vector<int8_t>{1, 37}));
+  Tensor sum(DataType::I8, Shape({2}));
+  fixedSum({input, {0.5, 1}}, axes, /*isMean=*/false, {{0.5, 0}, kBytes}, sum);
+  EXPECT_EQ(valuesOf(sum), (std::vector<int8_t>{3, 57}));
+}
+
+TEST(FixedPoint, SoftmaxAddsUpToOne) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({2, 2}, {0, 0, 100, -100});
+  Tensor output(DataType::I8, Shape({2, 2}));
+  fixedSoftmax({input, {0.1, 0}}, 1, 1, {{1.0 / 256, -128}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{0, 0, 127, -128}));
+}
+
+TEST(FixedPoint, ResizesBetweenElements) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({1, 1, 1, 2}, {-1, 2});
+  Tensor output(DataType::I8, Shape({1, 1, 1, 4}));
+  fixedResize(input, FixedResize::HalfPixel, output, threads);
+  // -1, -1/4, 5/4, 2.
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{-1, 0, 1, 2}));
+  Tensor aligned(DataType::I8, Shape({1, 1, 1, 3}));
+  fixedResize(input, FixedResize::AlignCorners, aligned, threads);
+  EXPECT_EQ(valuesOf(aligned), (std::vector<int8_t>{-1, 1, 2}));
+}
+
+TEST(FixedPoint, LeakyReluScalesBothSigns) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({3}, {-20, 0, 20});
+  Tensor output(DataType::I8, Shape({3}));
+  fixedLeakyRelu({input, {1, 0}}, 0.25, {{2, 1}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{-2, 1, 11}));
+}
