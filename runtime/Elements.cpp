@@ -17,7 +17,12 @@ namespace tpuc::runtime {
 
 namespace {
 
-bool isNarrowInteger(DataType type) { return isInteger(type) && bitWidth(type) <= 8; }
+/// Whether integers stand for real numbers: those of 8 bits and fewer, and those of 16 with a scale
+/// or a zero point.
+bool isFixed(DataType type, float scale, int32_t zeroPoint) {
+  return (isInteger(type) && bitWidth(type) <= 8) ||
+         (type == DataType::I16 && (scale != 1 || zeroPoint != 0));
+}
 
 Tensor quantized(const Tensor &tensor, DataType type, float scale, int32_t zeroPoint) {
   const Tensor real = convert(tensor, DataType::F32);
@@ -77,7 +82,7 @@ Expected<Tensor> toStored(const Tensor &tensor, const model::TensorInfo &info,
   Tensor shaped = tensor.reshaped(*storedShape);
   if (shaped.type() == *type)
     return shaped;
-  if (isNarrowInteger(*type))
+  if (isFixed(*type, info.scale, info.zeroPoint))
     return quantized(shaped, *type, info.scale, info.zeroPoint);
   if (*type == DataType::BF16)
     return truncatedToBf16(shaped);
@@ -94,7 +99,7 @@ Tensor fromStored(const Tensor &stored, float scale, int32_t zeroPoint, bool kee
     return stored;
   if (type == DataType::F16 || type == DataType::BF16 || type == DataType::U16)
     return convert(stored, DataType::F32);
-  if (!isNarrowInteger(type) || keepFixed)
+  if (!isFixed(type, scale, zeroPoint) || keepFixed)
     return stored;
   Tensor real = convert(stored, DataType::F32);
   if (!real.isWritable())

@@ -23,16 +23,17 @@ namespace tpuc::runtime {
 
 /// The elements of `tensor` as the input `info` stores them; the shapes may differ, the numbers of
 /// elements may not. Elements that have the stored type already stay as they are. Otherwise:
-///   4- and 8-bit integers  saturate(round(x * scale + zeroPoint)) in f32, ties away from zero;
+///   4- and 8-bit integers  saturate(round(x * scale + zeroPoint)) in f32, ties away from zero, as
+///                          i16 of a scale other than 1 or a zero point;
 ///   wider integers         toward zero, saturated;
 ///   bf16                   the low bits cut off; f16 and f32 rounded to the nearest.
 /// Errors name `where`: another number of elements, a type that tpuc has not.
 Expected<Tensor> toStored(const Tensor &tensor, const model::TensorInfo &info,
                           const std::string &where);
 
-/// What a user wants to see of an output: 8- and 4-bit integers as (q - zeroPoint) * scale in f32,
-/// unless `keepFixed`; 16-bit floats and u16 as f32; other types as they are, and integers that
-/// stand for themselves: of scale 1 and zero point 0.
+/// What a user wants to see of an output: 8- and 4-bit integers and i16 with a scale as
+/// (q - zeroPoint) * scale in f32, unless `keepFixed`; 16-bit floats and u16 as f32; other types as
+/// they are, and integers that stand for themselves: of scale 1 and zero point 0.
 Tensor fromStored(const Tensor &stored, float scale, int32_t zeroPoint, bool keepFixed);
 
 /// `shape` as a Shape. Errors name `where`: more than 8 dimensions, too many elements.

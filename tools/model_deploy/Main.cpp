@@ -128,7 +128,10 @@ void printModelFile(const ModelDeployOptions &options, const ModelFileReport &re
 }
 
 void print(const ModelDeployOptions &options, const ModelDeploySummary &summary) {
-  printLowering(summary);
+  if (!summary.lowered.empty())
+    printLowering(summary);
+  for (const std::string &note : summary.notes)
+    fmt::print("{}\n", note);
   if (summary.report)
     printComparison(options, summary);
   if (summary.diagnosis)
@@ -171,7 +174,8 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
     return makeError(options.model, summary->modelFile->comparison->failureMessage());
   if (!summary->report || summary->report->passes())
     return 0;
-  return makeError(summary->lowered, failureMessage(*summary));
+  return makeError(summary->lowered.empty() ? options.model : summary->lowered,
+                   failureMessage(*summary));
 }
 
 /// Options of other compilers.
@@ -241,13 +245,13 @@ Expected<int> run(std::span<const std::string> arguments) {
       .required();
   cli.option("--model", options.model, "The model file to write.").label("FILE").required();
   cli.option("--calibration_table", lowering.calibrationTable,
-             "What run_calibration wrote; needed for INT8.")
+             "What run_calibration wrote; needed for INT8 and INT16.")
       .label("FILE");
   cli.option("--quantize_table", lowering.quantizeTable,
              "Layers that are to be computed in another precision: a text file with a layer's name "
              "and the precision on each line.")
       .label("FILE");
-  cli.flag("--asymmetric", asymmetric, "INT8 with zero points.");
+  cli.flag("--asymmetric", asymmetric, "Integers with zero points.");
   cli.flag("--avoid_f16_overflow", lowering.avoidF16Overflow,
            "Compute in F32 what may leave the range of F16.");
   cli.flag(

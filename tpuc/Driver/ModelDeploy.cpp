@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Backend.h"
 #include "tpuc/Codegen/Decompose/RefusedLayers.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/NetworkCompiler.h"
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Conversion/TopToTpu/QuantizeTable.h"
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
@@ -27,6 +28,7 @@
 #include "tpuc/Driver/ModelFiles.h"
 #include "tpuc/Driver/ModuleChecks.h"
 #include "tpuc/Driver/NetworkInputs.h"
+#include "tpuc/Driver/WholeNetwork.h"
 #include "tpuc/Support/RunFiles.h"
 #include "tpuc/Target/Registry.h"
 
@@ -74,6 +76,9 @@ private:
   Expected<void> useFasterLayers();
   Expected<void> commit();
   Expected<void> diagnose();
+  bool compilesWhole() const { return codegen::networkCompilerOf(*target) != nullptr; }
+  Expected<void> checkWhole() const;
+  Expected<void> compileWhole();
 
   Expected<Network> lowerAs(const LoweringOptions &wanted,
                             std::vector<std::string> *remarks = nullptr) const;
@@ -149,6 +154,8 @@ bool isQuantized(ModuleOp module) {
 bool canCompile(const TargetInfo &target, const QuantScheme &scheme) {
   if (!target.hasCodeGenerator)
     return false;
+  if (const std::unique_ptr<codegen::NetworkCompiler> compiler = codegen::networkCompilerOf(target))
+    return compiler->schemes().contains(scheme);
   std::unique_ptr<codegen::Backend> backend = codegen::backendOf(target);
   return backend && backend->schemes().contains(scheme);
 }
@@ -183,6 +190,9 @@ Expected<void> ModelDeploy::checkTarget() {
     return makeError("--asymmetric",
                      fmt::format("is of no use with --quantize {}", schemeName(scheme)),
                      fmt::format("--quantize {}", schemeName(schemes::kInt8)));
+  if (compilesWhole())
+    if (Expected<void> checked = checkWhole(); !checked)
+      return checked;
   return options.notGenModel ? Expected<void>() : checkCodeGenerator(*target, scheme);
 }
 
@@ -799,12 +809,69 @@ Expected<void> ModelDeploy::diagnose() {
   return {};
 }
 
+/// Chips that compile whole networks have no lowered module.
+Expected<void> ModelDeploy::checkWhole() const {
+  const std::pair<const char *, bool> useless[] = {
+      {"--not_gen_model", options.notGenModel},
+      {"--quantize_table", !lowering.quantizeTable.empty()},
+      {"--quant_input", lowering.quantInput},
+      {"--quant_output", lowering.quantOutput},
+      {"--compare_all", options.compareAll},
+      {"--debug", options.debug}};
+  for (auto [option, given] : useless)
+    if (given)
+      return makeError(
+          option,
+          fmt::format("is of no use with --chip {}, which has no lowered module", target->name));
+  return {};
+}
+
+Expected<void> ModelDeploy::compileWhole() {
+  const WholeNetworkRequest request = {.top = *top.module,
+                                       .target = *target,
+                                       .scheme = lowering.scheme,
+                                       .calibrationTable = lowering.calibrationTable,
+                                       .without = options.codegen.without,
+                                       .model = options.model,
+                                       .numThreads = options.numThreads};
+  Expected<WholeNetwork> made = compileWholeNetwork(request);
+  if (!made)
+    return propagate(made);
+  summary.lowered.clear();
+  summary.notes = std::move(made->notes);
+  summary.tableNote = std::move(made->tableNote);
+  summary.modelFile = std::move(made->report);
+  if (!inputs.empty()) {
+    Expected<NpzReader> wanted = reference();
+    if (!wanted)
+      return propagate(wanted);
+    summary.report.emplace(options.tolerance.value_or(defaultTolerance(lowering.scheme)));
+    if (Expected<void> compared = compareWholeNetwork(made->file, inputs, *wanted, options.excepts,
+                                                      options.numThreads, *summary.report);
+        !compared)
+      return compared;
+  }
+  files.push_back(std::move(made->file));
+  for (const OutputFile &file : files)
+    summary.files.push_back(file.path());
+  return commitAll(std::move(files));
+}
+
 Expected<ModelDeploySummary> ModelDeploy::run() {
+  if (Expected<void> checked = checkOptions(); !checked)
+    return propagate(checked);
+  if (compilesWhole()) {
+    for (auto step : {&ModelDeploy::readTop, &ModelDeploy::checkInputs, &ModelDeploy::readTestInput,
+                      &ModelDeploy::compileWhole})
+      if (Expected<void> done = (this->*step)(); !done)
+        return propagate(done);
+    return std::move(summary);
+  }
   Expected<void> (ModelDeploy::*const steps[])() = {
-      &ModelDeploy::checkOptions,    &ModelDeploy::readTop,  &ModelDeploy::checkInputs,
-      &ModelDeploy::readTestInput,   &ModelDeploy::lower,    &ModelDeploy::write,
-      &ModelDeploy::compare,         &ModelDeploy::generate, &ModelDeploy::keepBudget,
-      &ModelDeploy::useFasterLayers, &ModelDeploy::commit,   &ModelDeploy::diagnose};
+      &ModelDeploy::readTop,  &ModelDeploy::checkInputs, &ModelDeploy::readTestInput,
+      &ModelDeploy::lower,    &ModelDeploy::write,       &ModelDeploy::compare,
+      &ModelDeploy::generate, &ModelDeploy::keepBudget,  &ModelDeploy::useFasterLayers,
+      &ModelDeploy::commit,   &ModelDeploy::diagnose};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
@@ -834,6 +901,7 @@ nlohmann::ordered_json ModelDeploySummary::toJson() const {
                                  {"weight_bytes", weightBytes},
                                  {"files", files},
                                  {"note", note},
+                                 {"notes", notes},
                                  {"reference", reference}};
   for (const auto &[what, count] : exceptions)
     json["exceptions"].push_back({{"type", what.first}, {"reason", what.second}, {"ops", count}});

@@ -57,6 +57,7 @@ struct ModelDeploySummary {
   std::string chip;
   /// `int8_sym`
   std::string mode;
+  /// Empty for chips that compile whole networks.
   std::string lowered;
   /// The module with addresses; empty where there is no model file.
   std::string final;
@@ -76,6 +77,8 @@ struct ModelDeploySummary {
   std::string reference;
   /// Why there is no model file; empty when there is one.
   std::string note;
+  /// What the chip's compiler has to say, a sentence each.
+  std::vector<std::string> notes;
   /// What the user should know of the test input, or nothing.
   std::string inputNote;
   /// What the user should know of the calibration table, or nothing.

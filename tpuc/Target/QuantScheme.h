@@ -61,6 +61,11 @@ inline constexpr QuantScheme kInt8 = {DataType::I8, DataType::I8, DataType::I32,
                                       Granularity::PerChannel, false};
 inline constexpr QuantScheme kInt8Asymmetric = {DataType::I8, DataType::I8, DataType::I32,
                                                 Granularity::PerChannel, true};
+/// Sums of products of 16 bits need more than 32.
+inline constexpr QuantScheme kInt16 = {DataType::I16, DataType::I16, DataType::I64,
+                                       Granularity::PerTensor, false};
+inline constexpr QuantScheme kInt16Asymmetric = {DataType::I16, DataType::I16, DataType::I64,
+                                                 Granularity::PerTensor, true};
 } // namespace schemes
 
 /// How users ask for a scheme.
@@ -79,6 +84,8 @@ inline constexpr std::array kNamedSchemes = {
     NamedScheme{"BF16", "bf16", schemes::kBF16},
     NamedScheme{"INT8", "int8_sym", schemes::kInt8},
     NamedScheme{"INT8", "int8_asym", schemes::kInt8Asymmetric},
+    NamedScheme{"INT16", "int16_sym", schemes::kInt16},
+    NamedScheme{"INT16", "int16_asym", schemes::kInt16Asymmetric},
 };
 
 /// A set of named schemes. A literal type, so that a table of constants can hold it.
@@ -112,15 +119,16 @@ private:
   uint32_t bits = 0;
 };
 
-/// The names of all schemes, each once: F32, F16, BF16, INT8.
+/// The names of all schemes, each once: F32, F16, BF16, INT8, INT16.
 std::vector<std::string_view> schemeNames();
-/// The same for messages: `F32, F16, BF16 or INT8`.
+/// The same for messages: `F32, F16, BF16, INT8 or INT16`.
 std::string schemeChoices();
 
 /// INT8 and the like, with or without zero points. A scheme that has no name is called by the bits
 /// of its types: W4A8.
 std::string schemeName(const QuantScheme &scheme);
-/// `f32`, `f16`, `bf16`, `int8_sym`, `int8_asym`; `w4a8_sym` for a scheme that has no name.
+/// `f32`, `f16`, `bf16`, `int8_sym`, `int8_asym`, `int16_sym`; `w4a8_sym` for a scheme that has no
+/// name.
 std::string modeName(const QuantScheme &scheme);
 /// The scheme of that name, whatever the case of the letters; `zeroPoint` is that of the result.
 std::optional<QuantScheme> parseScheme(std::string_view name, bool zeroPoint = false);

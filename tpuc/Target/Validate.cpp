@@ -93,9 +93,10 @@ Result checkRequant(const TargetInfo &t) {
   if (!isInteger(*r.biasType) || !isSigned(*r.biasType))
     return fail(t, fmt::format("INT8 bias type {}", dataTypeName(*r.biasType)), "a signed integer");
   const bool onlyShift = r.strategy == RequantStrategy::SharedShift;
-  if (onlyShift ? r.multiplierBits != 0 : r.multiplierBits != 8 && r.multiplierBits != 32)
+  if (onlyShift ? r.multiplierBits != 0
+                : r.multiplierBits != 8 && r.multiplierBits != 16 && r.multiplierBits != 32)
     return fail(t, fmt::format("multiplier of {} bits", r.multiplierBits),
-                onlyShift ? "none with a shared shift" : "8 or 32");
+                onlyShift ? "none with a shared shift" : "8, 16 or 32");
   if (onlyShift && r.perChannel)
     return fail(t, "requantization per channel with a shared shift", "per tensor");
   if (r.strategy != RequantStrategy::InConvolution && r.firstShiftBits != 0)

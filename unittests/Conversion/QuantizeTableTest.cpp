@@ -52,12 +52,12 @@ TEST(QuantizeTable, ReadsItsOwnLines) {
 
 TEST(QuantizeTable, NamesTheLineOfWhatIsWrong) {
   EXPECT_EQ(errorOf("a F32\n\nb\n"),
-            "q.txt:3: has 1 field; expected a layer's name and F32, F16, BF16 or INT8");
+            "q.txt:3: has 1 field; expected a layer's name and F32, F16, BF16, INT8 or INT16");
   EXPECT_EQ(errorOf("two words F32\n"),
-            "q.txt:1: has 3 fields; expected a layer's name and F32, F16, BF16 or INT8");
-  EXPECT_EQ(errorOf("# c\na F8\n"), "q.txt:2: mode 'F8'; expected F32, F16, BF16 or INT8");
+            "q.txt:1: has 3 fields; expected a layer's name and F32, F16, BF16, INT8 or INT16");
+  EXPECT_EQ(errorOf("# c\na F8\n"), "q.txt:2: mode 'F8'; expected F32, F16, BF16, INT8 or INT16");
   EXPECT_EQ(errorOf("a FP16\n"),
-            "q.txt:1: mode 'FP16'; did you mean 'F16'?; expected F32, F16, BF16 or INT8");
+            "q.txt:1: mode 'FP16'; did you mean 'F16'?; expected F32, F16, BF16, INT8 or INT16");
   EXPECT_EQ(errorOf("a F32\nb F32\na F16\n"),
             "q.txt:3: layer 'a' stands here a second time; expected one mode for each layer");
 }

@@ -51,7 +51,7 @@ TEST(DNNWeaverAlu, ThePublicMachineSeesSixteenBits) {
   EXPECT_EQ(storedValue(machine, 0x18001, 16), -32767);
 }
 
-TEST(DNNWeaverAlu, ThePatentsMachineSeesFortyEightBits) {
+TEST(DNNWeaverAlu, ThePatentsMachineSeesWholeSums) {
   const Parameters machine = *parametersNamed("patent", "");
   EXPECT_EQ(computeAlu(machine, AluFunction::Add, 0x18000, 1), 0x18001);
   EXPECT_EQ(computeAlu(machine, AluFunction::Mul, -(int64_t{1} << 40), 32767),
@@ -59,7 +59,9 @@ TEST(DNNWeaverAlu, ThePatentsMachineSeesFortyEightBits) {
   // The low 64 bits of the product.
   EXPECT_EQ(computeAlu(machine, AluFunction::Mul, (int64_t{1} << 40) + 3, (int64_t{1} << 40) + 1),
             (int64_t{1} << 42) + 3);
-  EXPECT_EQ(computeAlu(machine, AluFunction::Add, int64_t{1} << 48, 1), 1);
+  EXPECT_EQ(computeAlu(machine, AluFunction::Add, int64_t{1} << 48, 1), (int64_t{1} << 48) + 1);
+  // Sums beyond 64 bits lose their upper ones, as an adder does.
+  EXPECT_EQ(computeAlu(machine, AluFunction::Sub, INT64_MIN, 1), INT64_MAX);
   EXPECT_EQ(computeAlu(machine, AluFunction::MoveHigh, 0, 3), 3 << 16);
   EXPECT_EQ(computeAlu(machine, AluFunction::Shift, -3, 1), -2);
   EXPECT_EQ(computeAlu(machine, AluFunction::Shift, 5, 1), 3);

@@ -90,7 +90,7 @@ TEST(Validate, Requantization) {
       {"null", [](TargetInfo &t) { t.requant.biasType = DataType::F32; }, "INT8 bias type f32"},
       {"null", [](TargetInfo &t) { t.requant.biasType = DataType::U32; }, "INT8 bias type u32"},
       {"null", [](TargetInfo &t) { t.requant.multiplierBits = 0; }, "multiplier of 0 bits"},
-      {"null", [](TargetInfo &t) { t.requant.multiplierBits = 16; }, "multiplier of 16 bits"},
+      {"null", [](TargetInfo &t) { t.requant.multiplierBits = 12; }, "multiplier of 12 bits"},
       {"bm1684", [](TargetInfo &t) { t.requant.multiplierBits = 32; }, "multiplier of 32 bits"},
       {"bm1684", [](TargetInfo &t) { t.requant.perChannel = true; }, "per channel with a shared"},
       {"null", [](TargetInfo &t) { t.requant.firstShiftBits = 31; }, "shift in two steps"},

@@ -27,7 +27,7 @@
 // BM1684: "tpu.Exp"{{.*}} -> tensor<1x3x4x4xf32>
 // F16: error: --chip cv183x: F16 does not exist; expected BF16 or INT8
 // ASYMMETRIC: error: --chip bm1684: {{.*}}symmetric
-// MODE: error: mode: 'INT4'; expected F32, F16, BF16 or INT8
+// MODE: error: mode: 'INT4'; expected F32, F16, BF16, INT8 or INT16
 // TWICE: error: module: is lowered already; expected a module of top ops
 // LARGE: error: layer 'conv': its sums are to be multiplied by {{.*}}; expected less than 1, as cv183x scales them
 module attributes {module.name = "net"} {

@@ -61,8 +61,8 @@
 // RUN: printf 'b F16\n' > %t.bad && not tpuc-opt %s --chip-assign=chip=cv183x "--convert-top-to-tpu=mode=INT8 qtable=%t.bad" 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not tpuc-opt %s "--convert-top-to-tpu=mode=INT8 qtable=%t.none" 2>&1 | FileCheck %s --check-prefix=NONE
 // UNKNOWN: error: {{.*}}.bad:2: the network has no layer 'bb'; expected a layer of it; did you mean 'b'?
-// MODE: error: {{.*}}.bad:1: mode 'F8'; expected F32, F16, BF16 or INT8
-// FIELDS: error: {{.*}}.bad:1: has 1 field; expected a layer's name and F32, F16, BF16 or INT8
+// MODE: error: {{.*}}.bad:1: mode 'F8'; expected F32, F16, BF16, INT8 or INT16
+// FIELDS: error: {{.*}}.bad:1: has 1 field; expected a layer's name and F32, F16, BF16, INT8 or INT16
 // CHIP: error: {{.*}}.bad:1: mode F16; expected a precision that cv183x has
 // NONE: error: {{.*}}.none: cannot be read
 !x = tensor<1x2x4x4x!quant.calibrated<f32<-2.0:2.0>>>

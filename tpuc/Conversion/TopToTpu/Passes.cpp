@@ -115,6 +115,10 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
     options.floatOutputs = floatOutputs;
     if (Expected<void> checked = checkScheme(target, *scheme); !checked)
       return propagate(checked);
+    // No op of the tpu dialect is stored so; chips that have it compile the Top module itself.
+    if (scheme->isQuantized() && bitWidth(scheme->activation) != 8)
+      return makeError("mode", schemeName(*scheme) + " has no form in the tpu dialect",
+                       "model_deploy, which compiles it for chips that have it");
     if (qtable.empty())
       return options;
     Expected<QuantizeTable> table = QuantizeTable::read(qtable);

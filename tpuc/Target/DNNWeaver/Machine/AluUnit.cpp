@@ -43,9 +43,9 @@ int64_t computeAlu(const Parameters &machine, AluFunction function, int64_t in0,
   case AluFunction::Move:
     return in0;
   case AluFunction::Add:
-    return a + b;
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   case AluFunction::Sub:
-    return a - b;
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
   case AluFunction::Mul:
     return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   case AluFunction::MoveHigh:

@@ -21,11 +21,11 @@ namespace {
 constexpr Parameters kPublic = {.name = "public"};
 
 // Table 4.4 of the patent: RAMs of 3072, 2048, 2048 and 512 words for both tags, the weights' in
-// rows of the array. 100 MHz, 256 bits of DDR in a cycle. The width of its ALU is ours: sums of
-// int16 products need more than 32 bits, and an accumulator of a DSP48 has 48.
+// rows of the array. 100 MHz, 256 bits of DDR in a cycle. The width of its ALU is ours: that of the
+// words of the output buffer, since sums of int16 products times a multiplier exceed 48 bits.
 constexpr Parameters kPatent = {.name = "patent",
                                 .isa = IsaKind::Patent,
-                                .aluBits = 48,
+                                .aluBits = 64,
                                 .roundingShift = true,
                                 .hasPairs = true,
                                 .hasCopies = true,

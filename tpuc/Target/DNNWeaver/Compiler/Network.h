@@ -1,0 +1,130 @@
+//===- Network.h - Networks of convolutions, pools and joined channels -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_DNNWEAVER_COMPILER_NETWORK_H
+#define TPUC_TARGET_DNNWEAVER_COMPILER_NETWORK_H
+
+#include "tpuc/Target/DNNWeaver/Mapping/Layer.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace tpuc::dnnweaver {
+
+/// A feature map of one image, and the range of its values.
+struct FeatureMap {
+  std::string name;
+  unsigned channels = 0;
+  unsigned height = 0;
+  unsigned width = 0;
+  double least = 0;
+  double most = 0;
+  /// As callers see it where it enters or leaves the network; empty: [1, channels, height, width].
+  std::vector<uint64_t> shape = {};
+};
+
+/// Rows and columns around an image.
+struct Pads {
+  unsigned top = 0, left = 0, bottom = 0, right = 0;
+  bool any() const { return top + left + bottom + right > 0; }
+  friend bool operator==(const Pads &, const Pads &) = default;
+};
+
+struct Node {
+  enum class Kind : uint8_t {
+    Conv,
+    Activation, ///< max(x, slope * x) with a slope of 0 to 1.
+    MaxPool,
+    Upsample, ///< Each pixel becomes 2 x 2.
+    Concat,   ///< Along the channels.
+    Slice,    ///< Channels from `first` on.
+    Copy
+  };
+  Kind kind = Kind::Conv;
+  std::string name;
+  /// Numbers of maps.
+  std::vector<unsigned> inputs;
+  unsigned output = 0;
+  /// Of a convolution or pool.
+  Extent kernel = {};
+  Extent stride = {};
+  Pads pads = {};
+  /// [kernels][channels][rows][columns], and one number for each kernel.
+  std::vector<float> weights;
+  std::vector<float> bias;
+  double slope = 0;
+  unsigned first = 0;
+};
+
+/// Nodes stand in the order of their execution.
+struct Network {
+  std::string name;
+  std::vector<FeatureMap> maps;
+  std::vector<Node> nodes;
+  /// Numbers of maps.
+  std::vector<unsigned> inputs, outputs;
+
+  /// The nodes that read a map, in their order.
+  std::vector<const Node *> readersOf(unsigned map) const;
+  /// The node that makes a map; null for inputs.
+  const Node *makerOf(unsigned map) const;
+  bool isOutput(unsigned map) const;
+  /// Adds a map like `map` under another name.
+  unsigned addLike(unsigned map, std::string mapName);
+};
+
+/// What the compiler may do, each to be left out by its name.
+enum class Rewrite : uint8_t {
+  FusePools,       ///< Pools and up-sampling in the pass of their convolution.
+  ExchangeConcats, ///< Pools, up-sampling and activations in front of a concatenation.
+  ShareRegions,    ///< Parts of a concatenation are written where it lies.
+  JoinBranches,    ///< Convolutions of one map become one.
+  PackInput        ///< Columns of kernels over few channels become channels.
+};
+inline constexpr std::array<std::string_view, 5> kRewriteNames = {
+    "fuse-pools", "exchange-concats", "share-regions", "join-branches", "pack-input"};
+
+struct Rewrites {
+  std::set<Rewrite> leftOut;
+  bool has(Rewrite rewrite) const { return !leftOut.contains(rewrite); }
+};
+
+/// Moves pools, up-sampling and activations that are alone behind a concatenation in front of it.
+void exchangeConcats(Network &network);
+
+/// Convolutions by the maps that they make.
+using Branches = std::vector<std::vector<unsigned>>;
+
+/// Convolutions of one map that may become one: the same stride and window around their middle, the
+/// same activation behind, and no reader that wants another place.
+Branches branches(const Network &network);
+
+/// Makes one convolution of a branch, and slices of its result.
+void joinBranch(Network &network, const std::vector<unsigned> &branch);
+
+/// A map that the host makes of an input: for each place of a window its channels follow each
+/// other, [row][column][channel]. A window over columns alone leaves rows as they are.
+struct PackedInput {
+  unsigned from = 0, to = 0;
+  Extent window = {};
+  Extent stride = {};
+  Pads pads = {};
+};
+
+/// Packs inputs that one convolution reads and whose windows have at most `rows` elements, or at
+/// most that in one row.
+std::vector<PackedInput> packInputs(Network &network, unsigned rows);
+
+/// Gives each part of a concatenation a map that nothing else wants to place elsewhere, by copies.
+/// Without sharing every part becomes a copy.
+void addCopies(Network &network, const Rewrites &rewrites);
+
+} // namespace tpuc::dnnweaver
+
+#endif // TPUC_TARGET_DNNWEAVER_COMPILER_NETWORK_H

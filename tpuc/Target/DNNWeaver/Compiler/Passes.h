@@ -1,0 +1,54 @@
+//===- Passes.h - What the array and the ALU do at once -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_DNNWEAVER_COMPILER_PASSES_H
+#define TPUC_TARGET_DNNWEAVER_COMPILER_PASSES_H
+
+#include "tpuc/Target/DNNWeaver/Compiler/Network.h"
+
+#include <optional>
+
+namespace tpuc::dnnweaver {
+
+/// A macro node: a convolution, or none for a copy of the input, and what follows it before
+/// anything is stored: a pool, an activation, up-sampling.
+struct Pass {
+  /// That of the last node in it.
+  std::string name;
+  /// Into the network; null for a copy.
+  const Node *conv = nullptr;
+  unsigned input = 0, output = 0;
+  Extent kernel = {}, stride = {};
+  /// Of the convolution, or of a pool that reads its input as it is.
+  Pads pads;
+  /// The pads never win: the halo of the input holds the least integer.
+  bool padsAreLeast = false;
+  std::optional<double> slope;
+  Extent pool = {}, poolStride = {};
+  bool upsamples = false;
+
+  /// What is stored before up-sampling.
+  Extent result(const Network &network) const {
+    const FeatureMap &map = network.maps[output];
+    const unsigned scale = upsamples ? 2 : 1;
+    return {map.height / scale, map.width / scale};
+  }
+};
+
+/// Puts a copy in front of pools with pads whose input others read, or lies within another map: the
+/// halo of their input is not that of a convolution.
+void isolatePools(Network &network);
+
+/// The passes of a network in their order. Each needs `steps` pixels or more for what it computes
+/// in front of a pool, so that weights stay long enough.
+std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites, bool pairs,
+                           unsigned steps);
+
+} // namespace tpuc::dnnweaver
+
+#endif // TPUC_TARGET_DNNWEAVER_COMPILER_PASSES_H
