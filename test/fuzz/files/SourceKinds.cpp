@@ -19,9 +19,7 @@ namespace tpuc::fuzz {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char *kChip = "bm1684x";
+constexpr const char *kCompiledChip = "bm1684x";
 /// How the files of a Caffe network end.
 constexpr std::string_view kProtoText = ".prototxt", kCaffeModel = ".caffemodel";
 
@@ -44,7 +42,7 @@ Expected<void> transformAndDeploy(const FileCase &given, const std::string &sour
   ModelDeployOptions deploy;
   deploy.mlir = transform.mlir;
   deploy.model = given.folder + "/made.model";
-  deploy.lowering.chip = kChip;
+  deploy.lowering.chip = kCompiledChip;
   deploy.lowering.scheme = given.number % 4 == 0 ? schemes::kF32 : schemes::kF16;
   deploy.skipValidation = true;
   deploy.numThreads = 1;
@@ -52,7 +50,7 @@ Expected<void> transformAndDeploy(const FileCase &given, const std::string &sour
   auto deployed = deployModel(deploy);
   // What was imported may stay where it cannot be compiled: it is no file that was left.
   for (const std::string &file : imported->files)
-    fs::remove(file);
+    std::filesystem::remove(file);
   return deployed ? Expected<void>() : propagate(deployed);
 }
 
@@ -81,7 +79,7 @@ Expected<void> useTFLiteText(const FileCase &given) {
   const std::string path = given.folder + "/made.tflite";
   writeBytes(path, *model);
   const Expected<void> done = transformAndDeploy(given, path, "");
-  fs::remove(path);
+  std::filesystem::remove(path);
   return done;
 }
 
@@ -96,8 +94,8 @@ void addLines(FileKind &kind, const std::string &path) {
 
 /// The file of the same network that ends in another way; empty if there is none.
 std::string beside(const FileCase &given, std::string_view ending) {
-  const fs::path path = fs::path(given.path).replace_extension(ending);
-  return fs::exists(path) ? path.string() : "";
+  const std::filesystem::path path = std::filesystem::path(given.path).replace_extension(ending);
+  return std::filesystem::exists(path) ? path.string() : "";
 }
 
 Expected<void> useProtoText(const FileCase &given) {
@@ -112,7 +110,7 @@ Expected<void> useCaffeModel(const FileCase &given) {
 
 void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> folders,
                     const std::string &models) {
-  const std::vector<fs::path> paths(folders.begin(), folders.end());
+  const std::vector<std::filesystem::path> paths(folders.begin(), folders.end());
   const auto add = [&](FileKind kind, std::string_view ending) {
     addSeeds(kind, paths, ending);
     kinds.push_back(std::move(kind));
