@@ -41,8 +41,9 @@ static bool becomesIntegers(Value value) {
 /// Whether each output channel of `conv` has one input channel of its own.
 static bool isDepthwise(tpu::ConvOp conv) {
   auto filter = dyn_cast<RankedTensorType>(conv.getFilter().getType());
-  return filter && filter.getRank() > 1 && conv.getGroup() > 1 &&
-         filter.getDimSize(0) == conv.getGroup() && filter.getDimSize(1) == 1;
+  const auto group = static_cast<int64_t>(conv.getGroup());
+  return filter && filter.getRank() > 1 && group > 1 && filter.getDimSize(0) == group &&
+         filter.getDimSize(1) == 1;
 }
 
 void tpuc::markNarrowSums(Operation *root) {
