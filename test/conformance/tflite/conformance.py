@@ -121,7 +121,7 @@ def write_page(results, version):
              f"{TOLERANCE:g} of the largest element. Cases whose input has four dimensions run once more behind a pool, "
              "so that the tensor has its channels in front.", "",
              f"{len(results)} cases, {passed} as LiteRT. In {near} more, integers that stand for numbers are LiteRT's or the "
-             "next ones: they are computed as floats here.", "",
+             "next ones: they are rounded in another way here.", "",
              "| op | cases | as LiteRT | within one | LiteRT refuses | others |", "| --- | --- | --- | --- | --- | --- |"]
     for op, of in sorted(by_op.items()):
         count = collections.Counter(each.outcome for each in of)
