@@ -431,6 +431,18 @@ static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
   return true;
 }
 
+static Expected<bool> fixedHardSwish(HardSwishOp op, EvalContext &context) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  if (!type || !tpu::isQuantized(op->getResult(0)) || type.getStorage().width != 8)
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
+  if (!output)
+    return propagate(output);
+  kernels::fixedHardSwish({context.operand(0), tpu::paramsOf(type)}, resultOf(op), **output,
+                          context.threads());
+  return true;
+}
+
 /// From integers of one scale to those of another.
 static Expected<bool> fixedCopy(CopyOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
@@ -462,6 +474,7 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })
           .Case([&](InterpOp resize) { return fixedResize(resize, context); })
           .Case([&](LeakyReluOp relu) { return fixedLeakyRelu(relu, context); })
+          .Case([&](HardSwishOp swish) { return fixedHardSwish(swish, context); })
           .Case([&](CopyOp copy) { return fixedCopy(copy, context); })
           .Default([](mlir::Operation *) { return false; });
   if (!done)

@@ -139,3 +139,17 @@ TEST(FixedPoint, LeakyReluScalesBothSigns) {
   fixedLeakyRelu({input, {1, 0}}, 0.25, {{2, 1}, kBytes}, output, threads);
   EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{-2, 1, 11}));
 }
+
+TEST(FixedPoint, HardSwishIsThatOfTheNumbers) {
+  ThreadPool threads(1);
+  const Tensor input = allBytes({256});
+  Tensor output(DataType::I8, Shape({256}));
+  fixedHardSwish({input, {0.05, -5}}, {{0.04, 2}, kBytes}, output, threads);
+  for (int value = -128; value < 128; ++value) {
+    const double x = 0.05 * (value + 5);
+    const double wanted = x * std::clamp(x + 3, 0.0, 6.0) / 6 / 0.04 + 2;
+    EXPECT_NEAR(output.data<int8_t>()[static_cast<size_t>(value + 128)],
+                std::clamp(wanted, -128.0, 127.0), 0.75)
+        << value;
+  }
+}

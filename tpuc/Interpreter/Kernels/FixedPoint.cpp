@@ -154,6 +154,49 @@ void kernels::fixedLeakyRelu(const FixedOperand &input, double alpha, const Fixe
   });
 }
 
+/// a * b / 2^15, rounded half up; only -2^15 * -2^15 saturates.
+static int16_t multiplyHigh16(int16_t a, int16_t b) {
+  return saturateCast<int16_t>(roundingShiftRight(int32_t(a) * b, 15, RoundingMode::HalfUp));
+}
+
+/// The upper half of a multiplier of 31 bits, rounded.
+static int16_t upperHalf(int32_t multiplier) {
+  return saturateCast<int16_t>((int64_t(multiplier) + (1 << 15)) >> 16);
+}
+
+void kernels::fixedHardSwish(const FixedOperand &input, const FixedResult &result, Tensor &output,
+                             ThreadPool &threads) {
+  constexpr RoundingMode kAway = RoundingMode::HalfAwayFromZero;
+  const float fine = (1.0F / 128.0F) * static_cast<float>(input.params.scale);
+  const MultiplierShift last = fixedPoint(fine / static_cast<float>(result.params.scale));
+  const MultiplierShift gate = fixedPoint(fine / (3.0F / 32768.0F));
+  const auto zero = static_cast<int32_t>(input.params.zeroPoint);
+  const auto swish = [&](int32_t integer) {
+    const auto value = static_cast<int16_t>((integer - zero) * (1 << 7));
+    const int16_t scaledValue = multiplyHigh16(value, upperHalf(last.multiplier));
+    int16_t factor = value;
+    if (gate.rshift < 0)
+      factor = saturateCast<int16_t>(int64_t(factor) << (-gate.rshift - 1));
+    factor = multiplyHigh16(factor, upperHalf(gate.multiplier));
+    if (gate.rshift < 0)
+      factor = saturateCast<int16_t>(int32_t(factor) * 2);
+    if (gate.rshift > 0)
+      factor = static_cast<int16_t>(
+          roundingShiftRight(int32_t(factor), static_cast<unsigned>(gate.rshift), kAway));
+    factor = static_cast<int16_t>((factor + (1 << 15)) >> 1);
+    const int32_t product = int32_t(factor) * scaledValue / (1 << 15);
+    return stored(roundingShift(int64_t(product), last.rshift, kAway), result);
+  };
+  withInteger(output.type(), [&]<typename T>(T) {
+    const T *in = input.integers.data<T>().data();
+    T *out = output.mutableData<T>().data();
+    threads.parallelFor(output.numElements(), kPairGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t index = begin; index < end; ++index)
+        out[index] = static_cast<T>(swish(in[index]));
+    });
+  });
+}
+
 /// sum / count, ties away from zero.
 static int64_t divided(int64_t sum, int64_t count) {
   return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;

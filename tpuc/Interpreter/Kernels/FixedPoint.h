@@ -53,6 +53,11 @@ void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedRe
 void fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
                     Tensor &output, ThreadPool &threads);
 
+/// x * min(max(x + 3, 0), 6) / 6 of 8-bit integers, in 16 bits: x by 2^7 and by the output's scale,
+/// the other factor in units of 3 / 2^15, their product cut off. Multipliers have 16 bits.
+void fixedHardSwish(const FixedOperand &input, const FixedResult &result, Tensor &output,
+                    ThreadPool &threads);
+
 /// The integers' own average over the elements of a window that lie inside of the input, ties away
 /// from zero. Input [N, C, spatial...] of 1 to 3 spatial dimensions and output have one scale.
 void fixedAveragePool(const Tensor &input, const WindowParams &window, const FixedResult &result,
