@@ -118,7 +118,7 @@ TEST(QuantScheme, RefusalsNameWhatExists) {
 
 TEST(QuantScheme, RefusalsOfSchemesThatNobodyHas) {
   EXPECT_EQ(schemeError(target("bm1684x"), kW4A8),
-            "--chip bm1684x: W4A8 does not exist; expected F32, F16, BF16, INT8 or INT16");
+            "--chip bm1684x: W4A8 does not exist; expected F32, F16, BF16 or INT8");
   EXPECT_EQ(schemeError(target("cv183x"), kW8A16),
             "--chip cv183x: W8A16 does not exist; expected BF16 or INT8");
 }

@@ -16,10 +16,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 
 using namespace tpuc;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
@@ -83,11 +85,15 @@ TEST(Registry, NoNameOrAliasTwice) {
   }
 }
 
-TEST(Registry, NoContainerHoldsTwoChipsOfOneName) {
-  std::set<std::string> seen;
+// One device driver runs the files of one name: those of a family that say which machine they are
+// for, or of one chip.
+TEST(Registry, NoContainerHoldsChipsOfTwoFamiliesUnderOneName) {
+  std::map<std::string, std::string_view> seen;
   for (const TargetInfo *target : knownTargets())
     if (!target->container.empty())
-      EXPECT_TRUE(seen.insert(std::string(target->containerChip)).second) << target->name;
+      EXPECT_EQ(seen.try_emplace(std::string(target->containerChip), target->family).first->second,
+                target->family)
+          << target->name;
 }
 
 TEST(Lookup, FindsNamesAndAliasesInAnyCase) {
@@ -123,7 +129,8 @@ TEST(Format, TableHasOneLinePerTarget) {
   const std::string table = formatTargetTable();
   EXPECT_EQ(static_cast<size_t>(std::count(table.begin(), table.end(), '\n')),
             knownTargets().size() + 1);
-  EXPECT_THAT(table, HasSubstr("\nbm1684x  BM168x  F32 F16 BF16 INT8  symmetric, asymmetric  64"));
+  EXPECT_THAT(table,
+              ContainsRegex("\nbm1684x +BM168x +F32 F16 BF16 INT8 +symmetric, asymmetric +64"));
   EXPECT_THAT(table, HasSubstr("2 x 32 KiB"));
   EXPECT_THAT(table, Not(HasSubstr(" \n")));
 }

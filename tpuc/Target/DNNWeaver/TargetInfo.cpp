@@ -62,9 +62,9 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
 
   // Of one tag: rows of the array for activations, its columns for sums and biases.
   t.memory = {
-      .spaces = {{.name = "input", .lanes = 32, .align = 2, .bytes = variant.inputWords * 2},
+      .spaces = {{.name = "input", .lanes = 32, .align = 4, .bytes = variant.inputWords * 2},
                  {.name = "output", .lanes = 32, .align = 8, .bytes = variant.sumWords * 8},
-                 {.name = "weight", .lanes = 1024, .align = 2, .bytes = variant.weightWords * 2},
+                 {.name = "weight", .lanes = 1024, .align = 4, .bytes = variant.weightWords * 2},
                  {.name = "bias", .lanes = 32, .align = 4, .bytes = variant.biasWords * 4}},
       .banks = 1,
       .bankBytes = variant.inputWords * 2,

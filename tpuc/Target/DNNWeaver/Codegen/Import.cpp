@@ -310,13 +310,20 @@ Expected<void> Importer::addSlice(top::SliceOp op) {
   auto to = dyn_cast<RankedTensorType>(op.getOutput().getType());
   Node node;
   node.kind = Kind::Slice;
-  bool isChannels = from && to && from.getRank() == 4 && to.getRank() == 4 && !op.getAxes() &&
-                    isOnes(op.getSteps()) && op.getOffset() && op.getOffset()->size() == 4;
+  bool isChannels = from && to && from.getRank() == 4 && to.getRank() == 4 &&
+                    isOnes(op.getSteps()) && op.getOffset();
   for (unsigned axis = 0; isChannels && axis < 4; ++axis)
     isChannels = axis == 1 || from.getDimSize(axis) == to.getDimSize(axis);
   if (!isChannels)
     return refusal(op, "a part of other axes", "some of the channels");
-  int64_t first = cast<IntegerAttr>((*op.getOffset())[1]).getInt();
+  // Of the axes that are named, or of the first ones.
+  int64_t first = 0;
+  for (const auto &[i, offset] : llvm::enumerate(*op.getOffset())) {
+    const int64_t axis =
+        op.getAxes() ? cast<IntegerAttr>((*op.getAxes())[i]).getInt() : static_cast<int64_t>(i);
+    if (axis == 1 || axis == -3)
+      first = cast<IntegerAttr>(offset).getInt();
+  }
   first = first < 0 ? first + from.getDimSize(1) : first;
   if (first < 0 || first + to.getDimSize(1) > from.getDimSize(1))
     return refusal(op, "channels outside of the input", "inside");
