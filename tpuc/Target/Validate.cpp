@@ -192,9 +192,11 @@ Result checkSpace(const TargetInfo &t, const MemorySpace &space) {
   if (!std::has_single_bit(space.align) || space.align < 4)
     return fail(t, at(fmt::format("an alignment of {} bytes", space.align)),
                 "a power of two, 4 at least");
-  if (!std::has_single_bit(space.bytes) || space.bytes < space.align)
+  constexpr uint32_t kBlock = 1024;
+  if ((!std::has_single_bit(space.bytes) && space.bytes % kBlock != 0) ||
+      space.bytes % space.align != 0)
     return fail(t, at(fmt::format("{} bytes per lane", space.bytes)),
-                "a power of two, not less than the alignment");
+                "a power of two or a multiple of 1024, and of the alignment");
   return {};
 }
 
