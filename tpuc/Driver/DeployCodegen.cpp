@@ -1,0 +1,265 @@
+//===- DeployCodegen.cpp - The model file of a deployment -------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Decompose/RefusedLayers.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Codegen/Passes.h"
+#include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Driver/DeployRun.h"
+#include "tpuc/Driver/LayerCycles.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using namespace tpuc;
+
+namespace {
+
+/// Groups by estimate: costs are compared with these at most, whatever --opt says.
+constexpr int kQuickOpt = 1;
+
+/// The groups of least cost by estimate, without a search that takes as long as it may.
+constexpr int kCompleteOpt = 2;
+
+/// Networks with more bytes of weights than this are not tried in wider floats: the weights are
+/// then most of what is transferred, and would be in memory once more.
+constexpr int64_t kMostTriedWeights = 16 << 20;
+
+/// The layers of a module with addresses that the host computes.
+std::vector<ModelDeploySummary::CpuLayer> cpuLayersOf(ModuleOp module) {
+  std::vector<ModelDeploySummary::CpuLayer> layers;
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  for (Operation &op : main.front().without_terminator()) {
+    if (!codegen::isOnCpu(&op))
+      continue;
+    const StringAttr reason = cast<tpu::SubNetInterface>(op).getSubnetReasonAttr();
+    layers.push_back(
+        {layerName(&op), op.getName().getStringRef().str(), reason ? reason.getValue().str() : ""});
+  }
+  return layers;
+}
+
+} // namespace
+
+/// Lowers again, with layers on floats that nobody computes on integers; false if there are none.
+Expected<bool> DeployRun::useFloats() {
+  if (!lowering.scheme.isQuantized() || !floatLayers.empty())
+    return false;
+  std::set<std::string> names;
+  top.module->walk([&](Operation *op) {
+    if (!op->hasTrait<traits::Structural>())
+      names.insert(layerName(op));
+  });
+  Expected<std::map<std::string, QuantScheme>> refused =
+      codegen::layersRefusedOnIntegers(*lowered->module, names, options.codegen);
+  if (!refused)
+    return propagate(refused);
+  if (refused->empty())
+    return false;
+  floatLayers = std::move(*refused);
+  Expected<OutputFile> table = quantizeTableWith(floatLayers);
+  if (!table)
+    return propagate(table);
+  floatTable.emplace(std::move(*table));
+  lowering.quantizeTable = floatTable->temporaryPath();
+  if (Expected<void> done = lowerAnew(); !done)
+    return propagate(done);
+  return true;
+}
+
+/// A copy of the lowered network with addresses: what went wrong in the lowered network is looked
+/// for in that itself.
+Expected<OwningOpRef<ModuleOp>> DeployRun::generated() {
+  OwningOpRef<ModuleOp> module(lowered->module->clone());
+  Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*module);
+  if (!backend)
+    return propagate(backend);
+  Expected<void> run = runPasses(*module, [&](OpPassManager &manager) {
+    codegen::addCodegen(manager, **backend, options.codegen);
+  });
+  if (run)
+    return module;
+  // It lives in the context of the network that may be replaced.
+  module = {};
+  Expected<bool> changed = useFloats();
+  if (!changed)
+    return propagate(changed);
+  return *changed ? generated() : propagate(run);
+}
+
+/// Goes on from the lowered network to the model file.
+Expected<void> DeployRun::generate() {
+  if (!compiles() || (summary.report && summary.report->numFailed() != 0))
+    return {};
+  Expected<OwningOpRef<ModuleOp>> made = generated();
+  if (!made)
+    return propagate(made);
+  OwningOpRef<ModuleOp> module = std::move(*made);
+  summary.cpuLayers = cpuLayersOf(*module);
+  summary.final = paths->finalModule(lowering.chip, variant);
+  Expected<std::vector<OutputFile>> written =
+      writeWithWeights(*module, paths->finalWeights(lowering.chip, variant), summary.final);
+  if (!written)
+    return propagate(written);
+  // The packed ones are not needed any more.
+  if (Expected<void> read = readWritten(*lowered->module, files.front()); !read)
+    return read;
+  for (OutputFile &file : *written)
+    files.push_back(std::move(file));
+  Expected<OutputFile> file = codegen::writeModelFile(*module, options.model);
+  if (!file)
+    return propagate(file);
+  if (Expected<void> finished = file->finish(); !finished)
+    return finished;
+  Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
+                                                     .lowered = *lowered->module,
+                                                     .inputs = inputs,
+                                                     .parts = outputParts(*top.module),
+                                                     .numThreads = options.numThreads});
+  if (!report)
+    return propagate(report);
+  summary.modelFile = std::move(*report);
+  files.push_back(std::move(*file));
+  return {};
+}
+
+/// What a model file of `module`, a lowered network, would take; with groups by estimate.
+Expected<ModelFileReport> DeployRun::measure(ModuleOp module) const {
+  Expected<MeasuredNetwork> measured =
+      measureWith(module, std::min(options.codegen.opt, kQuickOpt));
+  if (!measured)
+    return propagate(measured);
+  return std::move(measured->file);
+}
+
+/// What a model file of `module`, a lowered network, would take with `opt`.
+Expected<MeasuredNetwork> DeployRun::measureWith(ModuleOp module, int opt) const {
+  OwningOpRef<ModuleOp> copy(module.clone());
+  Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*copy);
+  if (!backend)
+    return propagate(backend);
+  codegen::GenerationOptions generation = options.codegen;
+  generation.opt = opt;
+  if (Expected<void> run = runPasses(
+          *copy,
+          [&](OpPassManager &manager) { codegen::addCodegen(manager, **backend, generation); });
+      !run)
+    return propagate(run);
+  Expected<OutputFile> file = codegen::writeModelFile(*copy, summary.lowered + ".measured");
+  if (!file)
+    return propagate(file);
+  if (Expected<void> finished = file->finish(); !finished)
+    return propagate(finished);
+  Expected<ModelFileReport> report = checkModelFile({.path = file->temporaryPath(),
+                                                     .lowered = module,
+                                                     .inputs = {},
+                                                     .numThreads = options.numThreads});
+  if (!report)
+    return propagate(report);
+  return MeasuredNetwork{std::move(*report), std::ssize(cpuLayersOf(*copy))};
+}
+
+/// Floats by need may cost at most `floatBudget` of the cycles of integers throughout.
+Expected<void> DeployRun::keepBudget() {
+  if (lowering.strict)
+    return {};
+  budget.emplace(FloatBudget::Request{
+      .percent = options.floatBudget,
+      .top = *top.module,
+      .lower = [this](const LoweringOptions &wanted) { return lowerAs(wanted); },
+      .measure = [this](ModuleOp module) { return measure(module); },
+      .isQuick = options.codegen.opt <= kQuickOpt});
+  while (summary.modelFile) {
+    Expected<std::optional<FloatStep>> step =
+        budget->stepToGiveUp(*lowered->module, lowering, *summary.modelFile);
+    if (!step)
+      return propagate(step);
+    if (!*step)
+      return {};
+    llvm::append_range(lowering.onIntegers, (*step)->layers);
+    if (Expected<void> done = makeAnew(); !done)
+      return done;
+  }
+  return {};
+}
+
+/// The layers whose types the user, the chip or the signal decides.
+std::set<std::string> DeployRun::layersToKeep() const {
+  std::set<std::string> kept;
+  for (const auto &[name, scheme] : floatLayers)
+    kept.insert(name);
+  Expected<func::FuncOp> main = top::mainFunction(*lowered->module);
+  Expected<func::FuncOp> source = top::mainFunction(*top.module);
+  if (!main || !source)
+    return kept;
+  const std::set<std::string> names = layerNames(*source);
+  for (Operation &op : main->front().without_terminator())
+    if (op.hasAttr(kStorageStep))
+      kept.insert(codegen::wholeOf(layerName(&op), names).value_or(layerName(&op)));
+  return kept;
+}
+
+/// Where the code generator may search, layers that take fewer cycles in wider floats are in these:
+/// those of a network on integers in F16; where any are, and in a network of 16 bits, in F32.
+Expected<void> DeployRun::useFasterLayers() {
+  if (!summary.modelFile || options.codegen.opt <= kQuickOpt || lowering.strict ||
+      lowering.scheme.activation == DataType::F32 || summary.weightBytes > kMostTriedWeights)
+    return {};
+  // A search by time would be as long for each network that is compared.
+  const int opt = std::min(options.codegen.opt, kCompleteOpt);
+  Expected<MeasuredNetwork> made =
+      options.codegen.opt == opt
+          ? Expected<MeasuredNetwork>({*summary.modelFile, std::ssize(summary.cpuLayers)})
+          : measureWith(*lowered->module, opt);
+  if (!made)
+    return propagate(made);
+  LoweringOptions best = lowering;
+  for (auto wider : {&LoweringOptions::fasterInF16, &LoweringOptions::fasterInF32}) {
+    if (wider == &LoweringOptions::fasterInF16 && !lowering.scheme.isQuantized())
+      continue;
+    const auto measureThese = [&](const std::vector<std::string> &names,
+                                  bool isQuick) -> Expected<MeasuredNetwork> {
+      LoweringOptions changed = best;
+      changed.*wider = names;
+      Expected<Network> network = lowerAs(changed);
+      if (!network)
+        return propagate(network);
+      return measureWith(*network->module, isQuick ? kQuickOpt : opt);
+    };
+    Expected<FasterLayers> found = fasterLayers({.top = *top.module,
+                                                 .lowered = *lowered->module,
+                                                 .made = *made,
+                                                 .fixed = layersToKeep(),
+                                                 .measure = measureThese});
+    // What cannot be compiled is not faster.
+    if (!found || found->names.empty())
+      break;
+    best.*wider = std::move(found->names);
+    made = std::move(found->network);
+  }
+  if (best.fasterInF16.empty() && best.fasterInF32.empty())
+    return {};
+  std::swap(lowering, best);
+  if (Expected<void> done = makeAnew(); !done || summary.modelFile)
+    return done;
+  // It is below the tolerance so.
+  std::swap(lowering, best);
+  return makeAnew();
+}
+
+/// Lowers and compiles with other options than before.
+Expected<void> DeployRun::makeAnew() {
+  if (Expected<void> done = lowerAnew(); !done)
+    return done;
+  summary.modelFile.reset();
+  return generate();
+}
