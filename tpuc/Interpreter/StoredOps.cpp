@@ -165,16 +165,18 @@ struct FixedProduct {
 } // namespace
 
 /// What `op` multiplies with; none where it is no product of 8-bit integers that states its scales.
-/// `inner`: how many elements of a channel of the filter lie together; 0: all of them.
+/// `channels`: of the output; `inner`: how many elements of one lie together in the filter; 0: all.
 template <typename Op>
-static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_t inner = 0) {
+static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_t channels,
+                                             int64_t inner = 0) {
   UniformQuantizedType input = tpu::quantizedType(op->getOperand(0));
   if (!input || !tpu::isQuantized(op->getResult(0)) || input.getStorage().width != 8 ||
       tpu::quantizedType(op->getResult(0)).getStorage().width != 8)
     return std::nullopt;
   const std::vector<double> scales = scalesOf(op->getOperand(1));
   std::optional<Tensor> filter = integersOf(context.operand(1), scales, DataType::I8, inner);
-  if (!filter)
+  if (!filter || (scales.size() != 1 && std::ssize(scales) != channels) ||
+      (context.has(2) && context.operand(2).numElements() != channels))
     return std::nullopt;
   FixedProduct product{std::move(*filter), std::nullopt, {}};
   if (context.has(2)) {
@@ -211,7 +213,7 @@ static Tensor foldedBias(const FixedProduct &product, int64_t inputZero) {
 }
 
 static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
-  std::optional<FixedProduct> product = productOf(op, context);
+  std::optional<FixedProduct> product = productOf(op, context, context.operand(1).shape()[0]);
   Expected<Window> window = ops::Window();
   if (product)
     window = convolutionWindow(ops::windowSpec(context), extents(context.operand(0)),
@@ -240,7 +242,7 @@ static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
   // The filter is [C, M, kernel...].
   std::optional<FixedProduct> product;
   if (op.getGroup() == 1 && shape.rank() > 2)
-    product = productOf(op, context, shape.strides()[1]);
+    product = productOf(op, context, shape[1], shape.strides()[1]);
   if (!product)
     return false;
   Expected<Window> window = transposedWindow(ops::windowSpec(context), extents(context.operand(0)),
@@ -262,10 +264,11 @@ static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
 }
 
 static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
-  std::optional<FixedProduct> product = productOf(op, context);
+  std::optional<FixedProduct> product;
+  if (context.operand(1).shape().rank() == 2)
+    product = productOf(op, context, context.operand(1).shape()[0]);
   // Scales of channels are those of rows.
-  if (!product || op.getLeftTranspose() || !op.getRightTranspose() ||
-      context.operand(1).shape().rank() != 2)
+  if (!product || op.getLeftTranspose() || !op.getRightTranspose())
     return false;
   Expected<shapes::Dims> shape = shapes::matMulShape(
       extents(context.operand(0)), extents(context.operand(1)), false, /*transposeRight=*/true);
@@ -307,6 +310,10 @@ public:
       return;
     integers = integersOf(context.operand(index), scales, DataType::I32);
     params = {scales[0], 0};
+    // As far from a zero point as 8 bits go; sums of more would leave 32 bits.
+    const auto isFar = [](int32_t value) { return value < -255 || value > 255; };
+    if (integers && llvm::any_of(integers->data<int32_t>(), isFar))
+      integers.reset();
   }
 
   explicit operator bool() const { return integers.has_value(); }

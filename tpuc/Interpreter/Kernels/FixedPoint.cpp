@@ -370,6 +370,8 @@ template <typename T> static T blended(T a, T b, T c, T d, const FixedTap &y, co
 void kernels::fixedResize(const Tensor &input, FixedResize how, Tensor &output,
                           ThreadPool &threads) {
   const Shape &shape = output.shape();
+  if (shape.numElements() == 0)
+    return;
   const size_t rank = shape.rank();
   const int64_t height = input.shape()[rank - 2];
   const int64_t width = input.shape()[rank - 1];
