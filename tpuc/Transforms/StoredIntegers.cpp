@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Transforms/StoredIntegers.h"
+#include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
@@ -33,7 +34,9 @@ static std::optional<double> onlyNumber(Value value) {
   return convert(*tensor, DataType::F64).data<double>()[0];
 }
 
-quant::UniformQuantizedType tpuc::storedType(Value scale, Value zeroPoint, Type integer) {
+/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
+/// another, or its numbers are none that a type can have.
+static quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type integer) {
   const std::optional<double> value = onlyNumber(scale);
   const std::optional<double> zero =
       top::isPresent(zeroPoint) ? onlyNumber(zeroPoint) : std::optional(0.0);

@@ -9,17 +9,9 @@
 #ifndef TPUC_TRANSFORMS_STOREDINTEGERS_H
 #define TPUC_TRANSFORMS_STOREDINTEGERS_H
 
-#include "tpuc/Dialect/Quant/QuantTypes.h"
-
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace tpuc {
-
-/// The 8-bit integers of one scale and zero point (constants; none: 0) that a quantization to or
-/// from elements `integer` stores; null if it is another, or its numbers are none that a type can
-/// have.
-quant::UniformQuantizedType storedType(mlir::Value scale, mlir::Value zeroPoint,
-                                       mlir::Type integer);
 
 /// Has tensors say as `!quant.uniform` types how a quantized source stores them, in integers of 8
 /// bits with one constant scale and zero point:
