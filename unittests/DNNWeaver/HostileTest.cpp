@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayerCase.h"
+#include "tpuc/Target/DNNWeaver/Machine/HostMoves.h"
 #include "tpuc/Target/DNNWeaver/Machine/Simulator.h"
 
 #include <gtest/gtest.h>
@@ -52,6 +53,33 @@ TEST(DNNWeaverHostile, ChangedProgramsRunOrAreRefused) {
   }
   EXPECT_GT(numRun, 100u);
   EXPECT_GT(numRefused, 100u);
+}
+
+TEST(DNNWeaverHostile, RecordsOfTheHost) {
+  std::vector<uint8_t> memory(4096);
+  HostMove move;
+  move.kind = HostMove::Kind::Move;
+  const auto error = [&] {
+    const Expected<void> done = runMove(move, memory, "m");
+    return done ? std::string() : done.error().message();
+  };
+  EXPECT_EQ(error(), "");
+  // A product of counts that has no 64 bits.
+  move.counts = {uint64_t{1} << 32, uint64_t{1} << 32, 1};
+  EXPECT_EQ(error(), "m: no elements, or more than 2^32; expected fewer");
+  move.counts = {1, 0, 1};
+  EXPECT_EQ(error(), "m: no elements, or more than 2^32; expected fewer");
+  move.counts = {2, 1, 1};
+  move.toStrides = {~uint64_t{0}, 0, 0};
+  EXPECT_NE(error(), "");
+  move.toStrides = {4095, 0, 0};
+  EXPECT_EQ(error(), "");
+  move.bytes = 2;
+  EXPECT_NE(error(), "");
+  const std::vector<std::byte> bytes = encodeMoves({{move}});
+  ASSERT_TRUE(decodeMoves(bytes, "m"));
+  EXPECT_TRUE(decodeMoves(bytes, "m")->front() == move);
+  EXPECT_FALSE(decodeMoves(std::span(bytes).first(95), "m"));
 }
 
 } // namespace

@@ -135,9 +135,11 @@ Expected<void> runMove(const HostMove &move, std::span<uint8_t> memory, const st
   if (move.kind == HostMove::Kind::Machine)
     return {};
   uint64_t elements = 1;
-  for (const uint64_t count : move.counts)
-    if (count == 0 || count > kMostMoved || (elements *= count) > kMostMoved)
+  for (const uint64_t count : move.counts) {
+    if (count == 0 || count > kMostMoved / elements)
       return makeError(where, "no elements, or more than 2^32", "fewer");
+    elements *= count;
+  }
   const bool isFill = move.kind == HostMove::Kind::Fill;
   const auto toEnd = isFill ? endOf(move.to, move.counts, {move.bytes, 0, 0}, move.bytes)
                             : endOf(move.to, move.counts, move.toStrides, move.bytes);
