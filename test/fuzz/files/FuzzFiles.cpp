@@ -354,9 +354,8 @@ Expected<void> runFuzzer(const Options &options, const fs::path &work, bool &isC
   fuzzer.run();
   fuzzer.print();
   isClean = fuzzer.findings().print(*known);
-  if (fuzzer.numLost() > 0)
-    return makeError(std::to_string(fuzzer.numLost()) + " cases",
-                     "their processes ended too early");
+  if (Expected<void> tried = fuzzer.checkThatItTried(); !tried)
+    return tried;
   if (!options.report.empty())
     writeBytes(options.report, fuzzer.report());
   return options.findings.empty() ? Expected<void>() : fuzzer.findings().write(options.findings);

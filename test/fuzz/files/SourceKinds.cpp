@@ -60,7 +60,7 @@ Expected<void> useTFLite(const FileCase &given) {
 
 /// The model of a JSON text. Errors: the text is no JSON, or has fields that models do not have.
 Expected<std::string> modelOfText(const std::string &text) {
-  static flatbuffers::Parser &parser = [] -> flatbuffers::Parser & {
+  static flatbuffers::Parser &parser = []() -> flatbuffers::Parser & {
     static flatbuffers::Parser made;
     // A schema that is no schema shows in the seeds: none of them would be taken.
     made.Parse(bytesOf(TPUC_TFLITE_SCHEMA).c_str());
