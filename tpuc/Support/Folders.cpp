@@ -22,5 +22,6 @@ bool tpuc::isBelow(const std::filesystem::path &file, const std::filesystem::pat
   if (error)
     return false;
   const std::filesystem::path target = std::filesystem::weakly_canonical(root / file, error);
-  return !error && std::ranges::mismatch(root, target).in1 == root.end();
+  const auto [end, rest] = std::ranges::mismatch(root, target);
+  return !error && end == root.end() && rest != target.end();
 }

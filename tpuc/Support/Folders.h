@@ -14,8 +14,8 @@
 namespace tpuc {
 
 /// Whether `file`, a name relative to `folder`, lies in it or below, links followed. An absolute
-/// name does not, neither does one with `..`, nor one that the system cannot look up. An empty
-/// `folder` is the working folder. The file need not exist.
+/// name does not, neither does one with `..`, nor the folder itself, nor one that the system cannot
+/// look up. An empty `folder` is the working folder. The file need not exist.
 bool isBelow(const std::filesystem::path &file, const std::filesystem::path &folder);
 
 } // namespace tpuc

@@ -20,6 +20,7 @@ TEST(Folders, FilesBelowAreKnownByName) {
   EXPECT_FALSE(isBelow("b/../a", folder.path()));
   EXPECT_TRUE(isBelow("missing/a", folder.path()));
   EXPECT_TRUE(isBelow("a", ""));
+  EXPECT_FALSE(isBelow(".", folder.path()));
   EXPECT_FALSE(isBelow("../a", folder.path()));
   EXPECT_FALSE(isBelow(folder.path("a"), folder.path()));
   EXPECT_FALSE(isBelow("/etc/passwd", "/"));
