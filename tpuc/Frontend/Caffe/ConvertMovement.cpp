@@ -11,9 +11,9 @@
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
-#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
+#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 
 #include <fmt/format.h>
