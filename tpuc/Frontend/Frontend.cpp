@@ -7,9 +7,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Frontend/Frontend.h"
-#include "tpuc/Support/MappedFile.h"
-
-#include <algorithm>
 
 using namespace tpuc;
 
@@ -31,34 +28,10 @@ Expected<OutputFile> SourceModel::reference(const ReferenceRequest &request) con
   return makeError(request.model, "its format has no reference runtime");
 }
 
-/// That of `format`, which CMake lists wherever it lists the format.
-static const Frontend *frontendOf(const SourceFormat &format) {
-  return *std::ranges::find(frontends(), &format,
-                            [](const Frontend *frontend) { return &frontend->format(); });
-}
-
 Expected<void> tpuc::checkWeights(const SourceFormat &format, const std::string &option,
                                   const std::string &weights) {
   if (weights.empty() || !format.weights.empty())
     return {};
   return makeError(option, "'" + weights + "' is of no use for " + std::string(format.description),
                    "none: the model holds its weights");
-}
-
-Expected<const Frontend *> tpuc::frontendOfName(const std::string &path) {
-  Expected<const SourceFormat *> format = formatOfName(path);
-  if (!format)
-    return propagate(format);
-  return frontendOf(**format);
-}
-
-Expected<const Frontend *> tpuc::frontendOfContents(const std::string &path) {
-  Expected<std::shared_ptr<const MappedFile>> file = MappedFile::open(path);
-  if (!file)
-    return propagate(file);
-  std::span<const std::byte> bytes = (*file)->bytes();
-  if (const SourceFormat *format =
-          formatOfContents(bytes.first(std::min(bytes.size(), kFormatBytes))))
-    return frontendOf(*format);
-  return makeError(path, "a file of another kind", knownFormats());
 }
