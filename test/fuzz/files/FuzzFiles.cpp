@@ -61,8 +61,8 @@ public:
 
   void run();
   const Findings &findings() const { return found; }
-  /// Errors: processes that ended before they came to a case, kinds whose files nothing takes as
-  /// they are. So nothing was tried.
+  /// Errors: processes that ended before they came to a case, steps that take none of a kind's
+  /// files as it is. So nothing was tried.
   Expected<void> checkThatItTried() const;
   void print() const;
   /// The page of counts, in Markdown.
@@ -94,7 +94,7 @@ private:
   fs::path work;
   Guard guard;
   uint64_t shares = 0, numStarted = 0, numDone = 0, numLost = 0;
-  /// Kinds of which no file is taken as it is.
+  /// Kinds of files, and a step that takes none of these as it is.
   std::vector<std::string> untaken;
   std::vector<State> states;
   std::deque<Batch> rests;
@@ -192,13 +192,16 @@ void Fuzzer::run() {
     for (uint64_t number = 0; number < kinds[kind].seeds.size(); ++number)
       seeds.cases.push_back(mutationOf(kinds[kind], number, options.seed));
     start(std::move(seeds));
-    bool isTaken = false;
+    std::map<std::string, bool> isTaken;
     for (const Outcome &outcome : finish().second) {
       state.allowed.base = std::max(state.allowed.base, outcome.peak);
-      isTaken |= !outcome.isFinding() && !endingOf(outcome).starts_with("refused");
+      for (const Outcome::Step &step : outcome.steps) {
+        isTaken[step.name] |= step.what == "passed";
+      }
     }
-    if (!isTaken)
-      untaken.push_back(kinds[kind].name);
+    for (const auto &[step, taken] : isTaken)
+      if (!taken)
+        untaken.push_back(fmt::format("{} in {}", kinds[kind].name, step));
   }
   while (true) {
     while (guard.running() < options.jobs) {
@@ -262,8 +265,8 @@ void Fuzzer::keep(size_t kind, const FileMutation &which, const Outcome &outcome
 
 Expected<void> Fuzzer::checkThatItTried() const {
   if (!untaken.empty())
-    return makeError(fmt::format("{}", fmt::join(untaken, ", ")),
-                     "no file is taken as the tools wrote it", "that the tools read it");
+    return makeError(fmt::format("{}", fmt::join(untaken, ", ")), "no file is taken as it is",
+                     "some that are");
   if (numLost > 0)
     return makeError(fmt::format("{} cases", numLost), "their processes ended before they began");
   return {};

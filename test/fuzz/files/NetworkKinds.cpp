@@ -20,6 +20,7 @@
 #include "tpuc/Driver/RunCalibration.h"
 #include "tpuc/Frontend/Onnx/Onnx.pb.h"
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Support/Npy.h"
 #include "tpuc/Support/Npz.h"
 
 #include <fmt/format.h>
@@ -186,6 +187,16 @@ Expected<void> useExternal(const FileCase &given) {
   return transform(given, given.folder + "/" + kExternalSource);
 }
 
+/// The arrays of the sample, each in a file of its own.
+void writeArrays(const std::filesystem::path &folder) {
+  const Expected<NpzReader> sample = NpzReader::open(folder / kSample);
+  if (!sample)
+    return;
+  for (const std::string &name : sample->names())
+    if (const Expected<Tensor> tensor = sample->read(name))
+      static_cast<void>(writeNpy(folder / (name + "_sample.npy"), *tensor));
+}
+
 /// The source with its constants in a file of their own.
 void writeExternal(const std::filesystem::path &folder) {
   onnx::proto::Model model;
@@ -221,11 +232,14 @@ void writeExternal(const std::filesystem::path &folder) {
 /// A line for each layer of the module, every second one in F16.
 void writeQuantizeTable(const std::filesystem::path &folder) {
   const Expected<CalibrationTable> table = CalibrationTable::read(folder / kTable);
-  if (!table)
+  const Expected<NpzReader> sample = NpzReader::open(folder / kSample);
+  if (!table || !sample)
     return;
   std::string text = "# name mode\n";
   for (size_t i = 0; i < table->entries.size(); ++i)
-    text += table->entries[i].name + (i % 2 == 0 ? " F16\n" : " INT8\n");
+    // Inputs are no layers.
+    if (!sample->contains(table->entries[i].name))
+      text += table->entries[i].name + (i % 2 == 0 ? " F16\n" : " INT8\n");
   writeBytes(folder / kQuantizeTable, text);
 }
 
@@ -240,6 +254,7 @@ void makeNetwork(const std::filesystem::path &folder) {
   const std::string sample = (folder / kSample).string();
   writeBytes(folder / kDataList, fmt::format("{}\n\n  {} \n", sample, sample));
   writeQuantizeTable(folder);
+  writeArrays(folder);
   writeExternal(folder);
   const Expected<void> grouped = group(folder, false);
   static_cast<void>(grouped);

@@ -197,6 +197,7 @@ void addPlainKinds(std::vector<FileKind> &kinds, std::span<const std::string> fo
                    readNpy,
                    16,
                    {{"npz_tool", useNpy}, {"sample", useAsSample}}});
+  addSeeds(kinds.back(), networks, "_sample.npy");
   kinds.push_back({"npz",
                    filesOf(folders, ".npz"),
                    200,

@@ -63,8 +63,10 @@ Expected<TensorInfo> ModelReader::tensor(const fb::Tensor *from) const {
   if (sizeOf(from->shape()) > kMostDims)
     return makeError(path, fmt::format("'{}' with {} dimensions", info.name, from->shape()->size()),
                      fmt::format("at most {}", kMostDims));
-  if (from->shape())
-    info.shape.assign(from->shape()->begin(), from->shape()->end());
+  // The verifier lets vectors pass whose elements of 64 bits are not aligned.
+  info.shape.resize(sizeOf(from->shape()));
+  if (!info.shape.empty())
+    std::memcpy(info.shape.data(), from->shape()->Data(), info.shape.size() * sizeof(uint64_t));
   info.address = from->address();
   info.isOnHost = from->is_on_host();
   info.scale = from->scale();
