@@ -20,7 +20,7 @@
 using namespace tpuc;
 using namespace tpuc::model;
 
-static void require(bool condition, const char *what) {
+static void mustHold(bool condition, const char *what) {
   if (condition)
     return;
   std::fprintf(stderr, "violated: %s\n", what);
@@ -32,11 +32,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!read)
     return 0;
   const auto written = tpum::encodeModel(*read, "written");
-  require(written.has_value(), "what was read can be written");
+  mustHold(written.has_value(), "what was read can be written");
   const auto again = tpum::readModel(*written, nullptr, "written");
-  require(again.has_value(), "what was written can be read");
+  mustHold(again.has_value(), "what was written can be read");
   const auto rewritten = tpum::encodeModel(*again, "rewritten");
-  require(rewritten && *rewritten == *written, "and written again as the same bytes");
+  mustHold(rewritten && *rewritten == *written, "and written again as the same bytes");
   const auto loaded = runtime::LoadedModel::create(std::move(*read), "fuzz");
   if (!loaded)
     return 0;
@@ -44,6 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   for (uint32_t net = 0; net < model.nets.size(); ++net)
     for (uint32_t stage = 0; stage < model.nets[net].stages.size(); ++stage)
       if (const auto program = (*loaded)->program({net, stage}); !program)
-        require(!program.error().message().empty(), "what is refused is refused with a message");
+        mustHold(!program.error().message().empty(), "what is refused is refused with a message");
   return 0;
 }

@@ -158,8 +158,8 @@ TEST(Guard, EachCaseOfAProcessHasItsOwnTime) {
     while (std::clock() < end)
       ;
   };
-  const Limits limits{.seconds = 2, .patience = 100};
-  // More than three seconds in all, but never more than two at a time.
+  const Limits limits{.seconds = 3, .patience = 100};
+  // More than three seconds in all, but little more than one at a time.
   const Outcome patient = outcomeOfWork(
       [&](const Notes &) {
         for (int i = 0; i < 3; ++i) {
