@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
+#include "tpuc/Interpreter/Ops/OpEvaluator.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/ThreadPool.h"
 
@@ -273,7 +274,8 @@ static SmallVector<Operation *> tableChain(Operation *op, const Lowering &loweri
   return chain;
 }
 
-/// `function`, an op of one tensor, of `numbers`.
+/// `function`, an op of one tensor, of `numbers`: in floats, also where its types are those of
+/// stored integers.
 static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
   ThreadPool threads(1);
   const std::optional<Tensor> operand = numbers;
@@ -283,7 +285,10 @@ static Expected<Tensor> evaluate(Operation *function, const Tensor &numbers) {
         return Tensor(element, shape);
       },
       nullptr, threads);
-  if (Expected<void> done = cast<EvaluateInterface>(function).evaluate(context); !done)
+  const ops::OpEvaluator *inFloats = ops::findEvaluator(function->getName().stripDialect());
+  Expected<void> done = inFloats ? ops::evaluate(*inFloats, context)
+                                 : cast<EvaluateInterface>(function).evaluate(context);
+  if (!done)
     return propagate(done);
   return context.results()[0];
 }
