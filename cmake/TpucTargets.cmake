@@ -156,6 +156,23 @@ function(tpuc_add_fuzzer name)
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()
 
+# tpuc_flatbuffers(folder headers schema.fbs ...)
+#   Has flatc write the headers of these schemas: `folder` is where, `headers` are sources of a target.
+#   They are not ours to lint: the target includes the folder as one of the system.
+macro(tpuc_flatbuffers folder headers)
+  find_package(FlatBuffers REQUIRED CONFIG)
+  set(${folder} ${CMAKE_CURRENT_BINARY_DIR}/schema)
+  set(${headers} "")
+  foreach(_schema ${ARGN})
+    cmake_path(GET _schema STEM _name)
+    add_custom_command(OUTPUT ${${folder}}/${_name}_generated.h
+      COMMAND flatbuffers::flatc --cpp --scoped-enums -o ${${folder}}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${_schema}
+      DEPENDS ${_schema})
+    list(APPEND ${headers} ${${folder}}/${_name}_generated.h)
+  endforeach()
+endmacro()
+
 # tpuc_add_oracle_test(name script.py argument ...)
 #   A Python test that compares with packages of utils/requirements.txt; skipped without them.
 function(tpuc_add_oracle_test name)
