@@ -12,49 +12,21 @@
 #include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/SourceIntegers.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
-#include "tpuc/Support/Convert.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace tpuc;
 
-/// The one number of a constant; none where it is another.
-static std::optional<double> onlyNumber(Value value) {
-  std::optional<Tensor> tensor = top::constantTensor(value);
-  if (!tensor || tensor->numElements() != 1)
-    return std::nullopt;
-  return convert(*tensor, DataType::F64).data<double>()[0];
-}
-
-/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
-/// another, or its numbers are none that a type can have.
-static quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type integer) {
-  const std::optional<double> value = onlyNumber(scale);
-  const std::optional<double> zero =
-      top::isPresent(zeroPoint) ? onlyNumber(zeroPoint) : std::optional(0.0);
-  const std::optional<DataType> type = storageDataType(integer);
-  if (!value || !zero || (type != DataType::I8 && type != DataType::U8))
-    return {};
-  const auto storage = quant::StorageSpec::full(isSigned(*type), bitWidth(*type));
-  const bool isScale = *value >= 0x1p-149 && *value <= std::numeric_limits<float>::max();
-  if (!isScale || *zero != std::trunc(*zero) || !(*zero >= static_cast<double>(storage.min)) ||
-      !(*zero <= static_cast<double>(storage.max)))
-    return {};
-  return quant::UniformQuantizedType::get(storage, Float32Type::get(integer.getContext()),
-                                          {*value, static_cast<int64_t>(*zero)});
-}
-
 /// The types that `op` quantizes to or dequantizes from.
 template <typename Op> static quant::UniformQuantizedType storedTypeOf(Op op, Value integers) {
-  return storedType(op->getOperand(1), op->getOperand(2), integers.getType());
+  return top::storedType(op->getOperand(1), op->getOperand(2), integers.getType());
 }
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }

@@ -17,6 +17,7 @@
 #include "tpuc/Dialect/Top/Phase.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/SourceIntegers.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Interpreter/Kernels/QuantizeLinear.h"
@@ -24,7 +25,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
-#include <cmath>
 
 namespace tpuc {
 #define GEN_PASS_DEF_CHIPTOPOPTIMIZE
@@ -36,41 +36,10 @@ using namespace tpuc;
 
 namespace {
 
-std::optional<Tensor> readableConstant(Value value) {
-  auto weight = value.getDefiningOp<top::WeightOp>();
-  if (!weight)
-    return std::nullopt;
-  Expected<Tensor> tensor = weight.read();
-  if (!tensor)
-    return std::nullopt;
-  return *tensor;
-}
-
 std::vector<double> numbersOf(const Tensor &tensor) {
   const Tensor wide = convert(tensor, DataType::F64);
   const auto values = wide.data<double>();
   return {values.begin(), values.end()};
-}
-
-/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
-/// another, or its numbers are none that a type can have.
-quant::UniformQuantizedType storedType(Value scale, Value zeroPoint, Type integer) {
-  std::optional<Tensor> scales = readableConstant(scale);
-  std::optional<Tensor> zeros = readableConstant(zeroPoint);
-  if (!scales || scales->numElements() != 1 || (top::isPresent(zeroPoint) && !zeros) ||
-      (zeros && zeros->numElements() != 1))
-    return {};
-  std::optional<DataType> type = storageDataType(integer);
-  if (type != DataType::I8 && type != DataType::U8)
-    return {};
-  const double value = numbersOf(*scales)[0];
-  const double zero = zeros ? numbersOf(*zeros)[0] : 0;
-  const auto storage = quant::StorageSpec::full(isSigned(*type), bitWidth(*type));
-  if (!(value > 0) || storableScale(value) != value || zero != std::trunc(zero) ||
-      !(zero >= static_cast<double>(storage.min) && zero <= static_cast<double>(storage.max)))
-    return {};
-  return quant::UniformQuantizedType::get(storage, Float32Type::get(integer.getContext()),
-                                          {value, static_cast<int64_t>(zero)});
 }
 
 /// Turns ops of networks that were quantized before into ops on f32 whose tensors say how they are
@@ -118,10 +87,10 @@ void QuantizedSource::quantize(Operation *op, Value numbers, Value scale, Value 
 
 void QuantizedSource::expandConv(top::QLinearConvOp op) {
   builder.setInsertionPoint(op);
-  std::optional<Tensor> bias = readableConstant(op->getOperand(8));
-  std::optional<Tensor> inputScale = readableConstant(op->getOperand(1));
-  std::optional<Tensor> filterScale = readableConstant(op->getOperand(4));
-  if (!readableConstant(op->getOperand(3)) || !inputScale || !filterScale ||
+  std::optional<Tensor> bias = top::constantTensor(op->getOperand(8));
+  std::optional<Tensor> inputScale = top::constantTensor(op->getOperand(1));
+  std::optional<Tensor> filterScale = top::constantTensor(op->getOperand(4));
+  if (!top::constantTensor(op->getOperand(3)) || !inputScale || !filterScale ||
       (top::isPresent(op->getOperand(8)) && !bias))
     return;
   Value input = dequantize(op->getOperand(0), op->getOperand(1), op->getOperand(2), 1);
@@ -150,7 +119,7 @@ void QuantizedSource::expandMatMul(top::QLinearMatMulOp op) {
     return type ? std::max<int64_t>(type.getRank() - 1, 0) : 0;
   };
   for (unsigned index : {1, 4})
-    if (std::optional<Tensor> scale = readableConstant(op->getOperand(index));
+    if (std::optional<Tensor> scale = top::constantTensor(op->getOperand(index));
         !scale || (index == 1 && scale->numElements() != 1))
       return;
   Value left = dequantize(op->getOperand(0), op->getOperand(1), op->getOperand(2), 0);
@@ -163,9 +132,9 @@ void QuantizedSource::expandMatMul(top::QLinearMatMulOp op) {
 
 /// A constant becomes floats; where no zero point is in the way, with the scales to store it by.
 void QuantizedSource::foldWeight(top::DequantizeLinearOp op) {
-  std::optional<Tensor> integers = readableConstant(op->getOperand(0));
-  std::optional<Tensor> scale = readableConstant(op->getOperand(1));
-  std::optional<Tensor> zeroPoint = readableConstant(op->getOperand(2));
+  std::optional<Tensor> integers = top::constantTensor(op->getOperand(0));
+  std::optional<Tensor> scale = top::constantTensor(op->getOperand(1));
+  std::optional<Tensor> zeroPoint = top::constantTensor(op->getOperand(2));
   if (!integers || !scale || (top::isPresent(op->getOperand(2)) && !zeroPoint) ||
       op.getBlockSize() != 0)
     return;
@@ -191,8 +160,8 @@ void QuantizedSource::cancelPair(top::DequantizeLinearOp op) {
     return;
   const Type integers = quantized.getOutput().getType();
   quant::UniformQuantizedType type =
-      storedType(quantized->getOperand(1), quantized->getOperand(2), integers);
-  if (!type || type != storedType(op->getOperand(1), op->getOperand(2), integers))
+      top::storedType(quantized->getOperand(1), quantized->getOperand(2), integers);
+  if (!type || type != top::storedType(op->getOperand(1), op->getOperand(2), integers))
     return;
   Value source = quantized->getOperand(0);
   auto tensor = cast<TensorType>(source.getType());
