@@ -23,9 +23,19 @@ constexpr const char *kCompiledChip = "bm1684x";
 /// How the files of a Caffe network end.
 constexpr std::string_view kProtoText = ".prototxt", kCaffeModel = ".caffemodel";
 
-/// Imports the network, and compiles what was imported in every other case.
+/// Whether what was imported is compiled, and as what. Quantized sources are compiled in their own
+/// integers, or in the floats that these stand for.
+enum class Compiled : uint8_t { No, AsFloats, AsIntegers };
+
+QuantScheme schemeOf(const FileCase &given, Compiled how) {
+  const bool isOther = given.number % 4 != 0;
+  if (how == Compiled::AsIntegers)
+    return isOther ? schemes::kInt8Asymmetric : schemes::kInt8;
+  return isOther ? schemes::kF16 : schemes::kF32;
+}
+
 Expected<void> transformAndDeploy(const FileCase &given, const std::string &source,
-                                  const std::string &weights) {
+                                  const std::string &weights, Compiled how) {
   ModelTransformOptions transform;
   transform.modelDef = source;
   transform.modelData = weights;
@@ -37,13 +47,13 @@ Expected<void> transformAndDeploy(const FileCase &given, const std::string &sour
   if (!imported)
     return propagate(imported);
   given.notes.add(fmt::format("states {}", bytesOfTensors(transform.mlir)));
-  if (given.number % 2 != 0)
+  if (how == Compiled::No)
     return {};
   ModelDeployOptions deploy;
   deploy.mlir = transform.mlir;
   deploy.model = given.folder + "/made.model";
   deploy.lowering.chip = kCompiledChip;
-  deploy.lowering.scheme = given.number % 4 == 0 ? schemes::kF32 : schemes::kF16;
+  deploy.lowering.scheme = schemeOf(given, how);
   deploy.skipValidation = true;
   deploy.numThreads = 1;
   deploy.codegen.numThreads = 1;
@@ -54,8 +64,13 @@ Expected<void> transformAndDeploy(const FileCase &given, const std::string &sour
   return deployed ? Expected<void>() : propagate(deployed);
 }
 
+/// Every other network is compiled.
+Compiled everyOther(const FileCase &given) {
+  return given.number % 2 == 0 ? Compiled::AsFloats : Compiled::No;
+}
+
 Expected<void> useTFLite(const FileCase &given) {
-  return transformAndDeploy(given, given.path, "");
+  return transformAndDeploy(given, given.path, "", everyOther(given));
 }
 
 /// The model of a JSON text. Errors: the text is no JSON, or has fields that models do not have.
@@ -72,22 +87,28 @@ Expected<std::string> modelOfText(const std::string &text) {
                      parser.builder_.GetSize());
 }
 
-Expected<void> useTFLiteText(const FileCase &given) {
+Expected<void> useText(const FileCase &given, Compiled how) {
   Expected<std::string> model = modelOfText(given.bytes);
   if (!model)
     return propagate(model);
   const std::string path = given.folder + "/made.tflite";
   writeBytes(path, *model);
-  const Expected<void> done = transformAndDeploy(given, path, "");
+  const Expected<void> done = transformAndDeploy(given, path, "", how);
   std::filesystem::remove(path);
   return done;
 }
 
-/// A model in each line, behind its name.
-void addLines(FileKind &kind, const std::string &path) {
+Expected<void> useTFLiteText(const FileCase &given) { return useText(given, everyOther(given)); }
+
+Expected<void> useIntegers(const FileCase &given) { return useText(given, Compiled::AsIntegers); }
+
+/// The models of a file with one in each line behind its name: all, or those of integers.
+void addLines(FileKind &kind, const std::string &path, bool isOfIntegers) {
   std::ifstream file(path);
   for (std::string name, text; file >> name && std::getline(file, text);) {
     kind.vocabulary.add(text);
+    if (isOfIntegers && name.find(".integers") == std::string::npos)
+      continue;
     kind.seeds.push_back({name, text, name + ".json", {}});
   }
 }
@@ -99,11 +120,11 @@ std::string beside(const FileCase &given, std::string_view ending) {
 }
 
 Expected<void> useProtoText(const FileCase &given) {
-  return transformAndDeploy(given, given.path, beside(given, kCaffeModel));
+  return transformAndDeploy(given, given.path, beside(given, kCaffeModel), everyOther(given));
 }
 
 Expected<void> useCaffeModel(const FileCase &given) {
-  return transformAndDeploy(given, beside(given, kProtoText), given.path);
+  return transformAndDeploy(given, beside(given, kProtoText), given.path, everyOther(given));
 }
 
 } // namespace
@@ -117,7 +138,9 @@ void addSourceKinds(std::vector<FileKind> &kinds, std::span<const std::string> f
   };
   add({"TFLite", {}, 40, {}, 1, {{"model_transform", useTFLite}}}, ".tflite");
   kinds.push_back({"TFLite as text", {}, 40, {}, 1, {{"model_transform", useTFLiteText}}, true});
-  addLines(kinds.back(), models);
+  addLines(kinds.back(), models, false);
+  kinds.push_back({"TFLite of integers", {}, 40, {}, 1, {{"model_deploy", useIntegers}}, true});
+  addLines(kinds.back(), models, true);
   add({"prototxt", {}, 40, {}, 1, {{"model_transform", useProtoText}}, true}, kProtoText);
   add({"caffemodel", {}, 20, {}, 1, {{"model_transform", useCaffeModel}}}, kCaffeModel);
 }

@@ -8,6 +8,7 @@
 
 #include "test/fuzz/networks/ModuleSize.h"
 
+#include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Support/Sizes.h"
 
@@ -18,9 +19,12 @@ namespace {
 /// 0 unless it is a tensor of known extents.
 Count bytesOf(mlir::Type type) {
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
-  if (!tensor || !tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
+  if (!tensor || !tensor.hasStaticShape())
     return 0;
-  Count bytes = (tensor.getElementTypeBitWidth() + 7) / 8;
+  const mlir::Type stored = quant::stripUniformTypes(tensor.getElementType());
+  if (!stored.isIntOrFloat())
+    return 0;
+  Count bytes = (stored.getIntOrFloatBitWidth() + 7) / 8;
   for (int64_t extent : tensor.getShape())
     bytes *= extent;
   return bytes;
