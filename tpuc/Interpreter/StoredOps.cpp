@@ -326,8 +326,25 @@ private:
 
 } // namespace
 
+/// Whether all of these are of the integers of the first: at most 8 bits, or 16 with the zero point
+/// 0. What is computed of them fits 32 bits.
+static bool areAlike(llvm::ArrayRef<UniformQuantizedType> types) {
+  const quant::StorageSpec first = types.front().getStorage();
+  return first.width <= 16 && llvm::all_of(types, [&](UniformQuantizedType type) {
+           const quant::StorageSpec own = type.getStorage();
+           return own.width == first.width && own.isSigned == first.isSigned &&
+                  (own.width <= 8 || type.getZeroPoint() == 0);
+         });
+}
+
 template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &context) {
   if (op->getNumOperands() != 2 || !tpu::isQuantized(op->getResult(0)))
+    return false;
+  llvm::SmallVector<UniformQuantizedType> types = {tpu::quantizedType(op->getResult(0))};
+  for (mlir::Value operand : op->getOperands())
+    if (UniformQuantizedType type = tpu::quantizedType(operand))
+      types.push_back(type);
+  if (!areAlike(types))
     return false;
   const Addend left(op, context, 0);
   const Addend right(op, context, 1);
@@ -428,7 +445,8 @@ static Expected<bool> fixedResize(InterpOp op, EvalContext &context) {
 
 static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
-  if (!type || !tpu::isQuantized(op->getResult(0)))
+  UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
+  if (!type || !made || !areAlike({type, made}))
     return false;
   Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
   if (!output)
@@ -440,7 +458,8 @@ static Expected<bool> fixedLeakyRelu(LeakyReluOp op, EvalContext &context) {
 
 static Expected<bool> fixedHardSwish(HardSwishOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
-  if (!type || !tpu::isQuantized(op->getResult(0)) || type.getStorage().width != 8)
+  UniformQuantizedType made = tpu::quantizedType(op->getResult(0));
+  if (!type || !made || !areAlike({type, made}) || type.getStorage().width != 8)
     return false;
   Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
   if (!output)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Interpreter/Interpreter.h"
+#include "tpuc/Dialect/Quant/QuantDialect.h"
 #include "tpuc/Dialect/Top/TopDialect.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Support/Convert.h"
@@ -28,7 +29,8 @@ namespace {
 class InterpreterTest : public testing::Test {
 protected:
   InterpreterTest() : context(mlir::MLIRContext::Threading::DISABLED) {
-    context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+    context.loadDialect<mlir::func::FuncDialect, quant::QuantDialect, top::TopDialect,
+                        tpu::TpuDialect>();
     registerEvaluators(context);
   }
 
@@ -60,6 +62,26 @@ constexpr const char *kSmall = R"(
     %6 = "top.Add"(%4, %5) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32> loc("e")
     return %6, %4 : tensor<2x3xf32>, tensor<2x3xf32>
   })";
+
+// Unsigned integers in, signed ones out: two types of one width.
+TEST_F(InterpreterTest, ComputesStoredIntegersOfOtherTypesByTheNumbers) {
+  auto interpreter = make(R"(
+  module attributes {module.state = "TOP_QUANTIZED"} {
+  func.func @main(%0: tensor<3x!quant.uniform<u8:f32, 1.0:128>>)
+      -> tensor<3x!quant.uniform<i8:f32, 2.0:1>> {
+    %1 = "top.Input"(%0) : (tensor<3x!quant.uniform<u8:f32, 1.0:128>>)
+        -> tensor<3x!quant.uniform<u8:f32, 1.0:128>> loc("a")
+    %2 = "top.LeakyRelu"(%1) {alpha = 2.5e-1 : f64} :
+        (tensor<3x!quant.uniform<u8:f32, 1.0:128>>)
+        -> tensor<3x!quant.uniform<i8:f32, 2.0:1>> loc("b")
+    return %2 : tensor<3x!quant.uniform<i8:f32, 2.0:1>>
+  }})");
+  ASSERT_TRUE(interpreter) << interpreter.error().message();
+  auto results = (*interpreter)->run({{"a", Tensor::of<uint8_t>({3}, {104, 128, 228})}});
+  ASSERT_TRUE(results) << results.error().message();
+  // -24, 0 and 100 become -6, 0 and 100.
+  EXPECT_THAT(results->at("b").data<int8_t>(), ElementsAre(-2, 1, 51));
+}
 
 TEST_F(InterpreterTest, GivesTheOutputsByName) {
   addWeight("w", Tensor::of<float>({3}, {1, -2, 0}));

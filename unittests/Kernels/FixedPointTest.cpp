@@ -12,6 +12,7 @@
 
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -130,6 +131,24 @@ TEST(FixedPoint, ResizesBetweenElements) {
   Tensor aligned(DataType::I8, Shape({1, 1, 1, 3}));
   fixedResize(input, FixedResize::AlignCorners, aligned, threads);
   EXPECT_EQ(valuesOf(aligned), (std::vector<int8_t>{-1, 1, 2}));
+}
+
+TEST(FixedPoint, ResizesNotBeyondTheLastElement) {
+  ThreadPool threads(1);
+  const Tensor input = bytes({1, 1, 1, 3}, {1, 2, 3});
+  // The step is 1.5 / 1024 of an element and becomes 2 / 1024.
+  Tensor output(DataType::I8, Shape({1, 1, 1, 2048}));
+  fixedResize(input, FixedResize::Asymmetric, output, threads);
+  EXPECT_TRUE(std::ranges::is_sorted(valuesOf(output)));
+  EXPECT_EQ(valuesOf(output).front(), 1);
+  EXPECT_EQ(valuesOf(output).back(), 3);
+}
+
+TEST(FixedPoint, HardSwishSaturatesAtAnyScale) {
+  ThreadPool threads(1);
+  Tensor output(DataType::I8, Shape({3}));
+  fixedHardSwish({bytes({3}, {-7, 0, 7}), {1e30, 0}}, {{1e30, 0}, kBytes}, output, threads);
+  EXPECT_EQ(valuesOf(output), (std::vector<int8_t>{0, 0, 7}));
 }
 
 TEST(FixedPoint, LeakyReluScalesBothSigns) {

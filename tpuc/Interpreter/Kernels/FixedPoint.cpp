@@ -176,7 +176,8 @@ void kernels::fixedHardSwish(const FixedOperand &input, const FixedResult &resul
     const int16_t scaledValue = multiplyHigh16(value, upperHalf(last.multiplier));
     int16_t factor = value;
     if (gate.rshift < 0)
-      factor = saturateCast<int16_t>(int64_t(factor) << (-gate.rshift - 1));
+      factor = saturateCast<int16_t>(
+          shiftLeftSaturating(int32_t(factor), static_cast<unsigned>(-gate.rshift - 1)));
     factor = multiplyHigh16(factor, upperHalf(gate.multiplier));
     if (gate.rshift < 0)
       factor = saturateCast<int16_t>(int32_t(factor) * 2);
@@ -328,24 +329,28 @@ struct FixedTap {
 
 /// Positions in f32, or with 10 fractional bits.
 static std::vector<FixedTap> tapsOf(int64_t from, int64_t to, FixedResize how, bool isReal) {
-  constexpr int32_t kOne = 1 << 10;
+  constexpr int64_t kOne = 1 << 10;
   const bool aligns = how == FixedResize::AlignCorners && to > 1;
   const int64_t inner = aligns ? from - 1 : from;
   const int64_t outer = aligns ? to - 1 : to;
-  const auto step = static_cast<int32_t>((kOne * inner + outer / 2) / outer);
+  const int64_t step = (kOne * inner + outer / 2) / outer;
   const float scale = static_cast<float>(inner) / static_cast<float>(outer);
   std::vector<FixedTap> taps;
-  for (int64_t position = 0; position < to; ++position) {
-    const auto at = static_cast<int32_t>(position);
+  for (int64_t at = 0; at < to; ++at) {
     const bool isHalf = how == FixedResize::HalfPixel;
-    const int32_t fixed = isHalf ? at * step + step / 2 - kOne / 2 : at * step;
+    const int64_t fixed = isHalf ? at * step + step / 2 - kOne / 2 : at * step;
     const float real =
         isHalf ? (static_cast<float>(at) + 0.5F) * scale - 0.5F : static_cast<float>(at) * scale;
-    const int32_t below = isReal ? static_cast<int32_t>(std::floor(real)) : fixed / kOne;
-    const int32_t above =
-        isReal ? static_cast<int32_t>(std::ceil(real)) : (fixed + kOne - 1) / kOne;
-    const int32_t low = std::max(below, 0);
-    taps.push_back({low, std::min<int64_t>(above, from - 1), fixed - kOne * low,
+    const int64_t below = isReal ? static_cast<int64_t>(std::floor(real)) : fixed / kOne;
+    const int64_t above =
+        isReal ? static_cast<int64_t>(std::ceil(real)) : (fixed + kOne - 1) / kOne;
+    // A rounded step leads beyond the last element, the farther the longer the output is.
+    if (below >= from - 1) {
+      taps.push_back({from - 1, from - 1, 0, 0});
+      continue;
+    }
+    const int64_t low = std::max<int64_t>(below, 0);
+    taps.push_back({low, std::min(above, from - 1), static_cast<int32_t>(fixed - kOne * low),
                     real - static_cast<float>(low)});
   }
   return taps;
