@@ -80,22 +80,17 @@ private:
   std::map<WindowKey, std::optional<RowCandidate>> known;
 };
 
-/// Weights have to be loaded, and convolutions computed; where the former takes longer, transfers
-/// that are hidden behind the computation of their group delay others.
+/// Weights have to be loaded, and layers computed; where the former takes longer, transfers that
+/// are hidden behind the computation of their group delay others.
 RowPacker::RowPacker(Block &block, const Backend &backend) : block(block), backend(backend) {
   int64_t moved = 0;
   int64_t computed = 0;
+  GroupCosts costs(backend);
   for (Operation &op : block) {
     if (isa<top::WeightOp>(op))
       moved += backend.transferCycles(globalBytes(op.getResult(0).getType()), 1);
-    auto conv = dyn_cast<tpu::ConvOp>(op);
-    if (!conv || !hasPlainWindows(conv))
-      continue;
-    const ArrayRef<int64_t> filter = OpMaker::dimsOf(conv.getFilter());
-    const ArrayRef<int64_t> result = OpMaker::dimsOf(conv.getOutput());
-    computed += convolutionCycles(conv, {filter[0], filter[1], filter[2], filter[3]},
-                                  {result[0], result[1], result[2], result[3]})
-                    .value_or(0);
+    else if (isLayer(&op) && backend.placeOf(&op))
+      computed += sampledCycles(&op, costs, backend).value_or(0);
   }
   if (moved > computed)
     transferShare = static_cast<double>(moved) / static_cast<double>(moved + computed);

@@ -29,7 +29,8 @@ using mlir::Operation;
 
 /// At most so many rows lie side by side.
 constexpr int64_t kMostRows = 8;
-/// So many ways to pack the rows of a convolution are tried, those that compute fastest.
+/// So many ways to pack the rows of a convolution are tried, those that compute fastest, and those
+/// whose results need no order.
 constexpr size_t kTrials = 5;
 
 static bool isAll(std::optional<ArrayAttr> attribute, int64_t value) {
@@ -154,27 +155,30 @@ std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
       {output[0], output[1] * packing.results, output[2] / packing.results, output[3]});
 }
 
-/// What the ops behind take on a few rows says what they take on all.
-int64_t PackedRows::chainCycles(const RowChoice &choice) {
+std::optional<int64_t> sampledCycles(Operation *op, GroupCosts &costs, const Backend &backend) {
   constexpr int64_t kSample = 16;
+  Expected<TileModel> model = backend.modelOf(op, TileLayout::NCHW);
+  if (!model)
+    return std::nullopt;
+  TiledOp tiled{.op = op, .model = &*model};
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    tiled.result.tile[axis] = {0, model->result[axis]};
+  Range &rows = tiled.result.tile[kAxisH];
+  rows.size = std::min(rows.size, kSample);
+  for (const OperandModel &operand : model->operands)
+    tiled.operands.push_back({operand.isPresent ? operand.slice(tiled.result.tile) : Tile()});
+  const std::optional<GroupCosts::Work> work = costs.compute(tiled);
+  return work ? std::optional(work->cycles * model->result[kAxisH] / rows.size) : std::nullopt;
+}
+
+int64_t PackedRows::chainCycles(const RowChoice &choice) {
   GroupCosts costs(backend);
   int64_t sum = 0;
   SmallVector<Operation *> ops(chain);
   if (tpu::CastOp cast = castOfInput())
     ops.push_back(cast);
   for (Operation *each : ops) {
-    Expected<TileModel> model = backend.modelOf(each, TileLayout::NCHW);
-    if (!model)
-      continue;
-    TiledOp tiled{.op = each, .model = &*model};
-    for (unsigned axis = 0; axis < kNumAxes; ++axis)
-      tiled.result.tile[axis] = {0, model->result[axis]};
-    Range &rows = tiled.result.tile[kAxisH];
-    rows.size = std::min(rows.size, kSample);
-    for (const OperandModel &operand : model->operands)
-      tiled.operands.push_back({operand.isPresent ? operand.slice(tiled.result.tile) : Tile()});
-    const std::optional<GroupCosts::Work> work = costs.compute(tiled);
-    const int64_t all = (work ? work->cycles : 0) * model->result[kAxisH] / rows.size;
+    const int64_t all = sampledCycles(each, costs, backend).value_or(0);
     const bool isBefore = each->getResult(0) == op.getInput();
     if (!isBefore)
       sum += all / choice.packing.results;
@@ -208,8 +212,9 @@ std::vector<RowChoice> PackedRows::faster() {
   }
   llvm::stable_sort(found, [](const auto &a, const auto &b) { return a.first < b.first; });
   std::vector<RowChoice> result;
-  for (const auto &[cycles, each] : llvm::ArrayRef(found).take_front(kTrials))
-    result.push_back(each);
+  for (const auto &[index, entry] : llvm::enumerate(found))
+    if (index < kTrials || entry.second.packing.results == 1)
+      result.push_back(entry.second);
   return result;
 }
 

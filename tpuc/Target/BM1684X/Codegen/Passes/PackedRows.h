@@ -10,6 +10,7 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_PASSES_PACKEDROWS_H
 
 #include "tpuc/Codegen/Backend.h"
+#include "tpuc/Codegen/Group/GroupCosts.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -25,6 +26,11 @@ bool hasPlainWindows(tpu::ConvOp op);
 /// and a result of other dimensions. None: types that it does not compute on.
 std::optional<int64_t> convolutionCycles(mlir::Operation *op, std::array<int64_t, 4> filter,
                                          std::array<int64_t, 4> result);
+
+/// How long that engine takes for a layer by what it takes for its first rows. None: what the chip
+/// does not compute.
+std::optional<int64_t> sampledCycles(mlir::Operation *op, codegen::GroupCosts &costs,
+                                     const codegen::Backend &backend);
 
 /// A packing, and whether a conversion of the network's input that only the convolution reads is of
 /// stacked rows, not of the input.
