@@ -16,11 +16,11 @@ namespace tpuc::bm1684x {
 
 namespace {
 
-/// 2^x for |x| <= 1/2, 8e-8 of it wrong at most, and for results of 16 bits 3e-6.
-constexpr double kExpTerms[] = {1.0000000716546558,   0.6931469670638667,  0.24022119723933735,
-                                0.055507132749575895, 0.00967554133068901, 0.0013276471520653568};
-constexpr double kShortExpTerms[] = {0.9999992614421735, 0.69312181474365, 0.24024744839616785,
-                                     0.05591786028205716, 0.009570101435222118};
+/// exp(x) for |x| <= log(2) / 2, 8e-8 of it wrong at most, and for results of 16 bits 3e-6.
+constexpr double kExpTerms[] = {1.0000000716546558,  0.9999996919902662,  0.4999889485139867,
+                                0.16667574733002374, 0.04191538197648282, 0.008297654793799254};
+constexpr double kShortExpTerms[] = {0.9999992614421735, 0.9999634048626226, 0.5000435868575293,
+                                     0.16790907204045663, 0.04145860613903823};
 /// 1 / (1 + x) from 0 to 1, 5e-8 of it wrong at most, and for results of 16 bits 9e-6.
 constexpr double kLogisticTerms[] = {0.9999999557901128,   -0.9999911138274298, 0.9996993294499942,
                                      -0.995964493593726,   0.9716880835030824,  -0.8810562260387947,
@@ -65,6 +65,9 @@ Terms termsOf(size_t table, bool isShort) { return isShort ? kShortTables[table]
 constexpr double kLeast = -87.3;
 
 constexpr int kMantissaBits = 23;
+constexpr uint32_t kSignBit = 0x80000000;
+/// What is added to this is rounded to a whole number, which the lowest bits of the sum are.
+constexpr double kWhole = 3 << 22;
 /// The bits of sqrt(1/2).
 constexpr uint32_t kSqrtHalfBits = 0x3F3504F3;
 
@@ -142,31 +145,31 @@ void Series::polynomial(const LocalTensor &to, const LocalTensor &x, Table table
 
 // Commands whose result lies where an operand does take twice the time, but for LIN.
 
-/// 2^(register 0) to `to`: n is added to the bits of the exponent of 2^(x - n).
+/// exp(register 1) to `to`: n is added to the bits of the exponent of exp(x - n log 2).
 void Series::power(const LocalTensor &to) {
   const auto &[r0, r1, r2] = registers;
-  addCast(builder, r2, r0, Rounding::HalfToEven);
-  addArith(builder, ArithOp::Sub, r1, r0, r2);
+  addLinear(builder, r0, r1, std::numbers::log2e, kWhole);
+  addLinear(builder, r2, r0, 1, -kWhole);
+  addMultiplyAdd(builder, r1, r2, immediate(DataType::F32, -std::numbers::ln2));
+  addShift(builder, ArithOp::ArithShift, asInt(r2), asInt(r0), kMantissaBits);
   polynomial(r0, r1, kExp);
-  addCast(builder, asInt(r1), r2);
-  addShift(builder, ArithOp::ArithShift, asInt(r2), asInt(r1), kMantissaBits);
   addArith(builder, ArithOp::Add, asInt(to), asInt(r0), asInt(r2));
 }
 
 void Series::exp(const LocalTensor &to, const LocalTensor &x, double most) {
   const auto &[r0, r1, r2] = registers;
-  addArith(builder, ArithOp::Max, r0, x, immediate(DataType::F32, kLeast));
-  if (most != kUnlimited)
+  const bool isLimited = most != kUnlimited;
+  addArith(builder, ArithOp::Max, isLimited ? r0 : r1, x, immediate(DataType::F32, kLeast));
+  if (isLimited)
     addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, most));
-  addLinear(builder, r0, most != kUnlimited ? r1 : r0, std::numbers::log2e, 0);
   power(to);
 }
 
 void Series::decay(const LocalTensor &x) {
   const auto &[r0, r1, r2] = registers;
-  addUnaryArith(builder, ArithOp::Abs, r0, x);
-  addArith(builder, ArithOp::Min, r1, r0, immediate(DataType::F32, -kLeast));
-  addLinear(builder, r0, r1, -std::numbers::log2e, 0);
+  // -|x| has the sign's bit set.
+  addArith(builder, ArithOp::Or, asInt(r0), asInt(x), Immediate{DataType::I32, kSignBit});
+  addArith(builder, ArithOp::Max, r1, r0, immediate(DataType::F32, kLeast));
   power(r1);
 }
 

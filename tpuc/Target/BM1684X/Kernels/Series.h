@@ -51,7 +51,7 @@ public:
 
   /// exp(x) to `to`, which may be register 1 or none, 2e-7 of it wrong at most around 0 (more by
   /// |x| / 2^23 elsewhere). `x` is no register but 1 or 2. Below -87 the result is that of -87,
-  /// above `most` that of `most`. With `kUnlimited`, x is at most 88.7 as it is.
+  /// above `most` that of `most`. With `kUnlimited`, x is at most 88.7 as it is, and no register 1.
   static constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   void exp(const LocalTensor &to, const LocalTensor &x, double most = 88.7);
   /// exp(-|x|) to register 1. `x` is no register but 1 or 2.

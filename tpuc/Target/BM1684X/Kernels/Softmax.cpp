@@ -107,7 +107,7 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     addArith(builder, ArithOp::Max, maximum, plan.maximum,
              immediate(DataType::F32, std::numeric_limits<float>::lowest()));
   }
-  addArith(builder, ArithOp::Sub, f2, scaled, repeated(maximum, shape));
+  addArith(builder, ArithOp::Sub, f1, scaled, repeated(maximum, shape));
   LocalTensor result = softmax.output.type == DataType::F32 ? softmax.output : f0;
   const LocalTensor powers = softmax.factors ? softmax.output : f2;
   auto exponentials = [&] {
@@ -117,7 +117,7 @@ Expected<void> emitSoftmax(Builder &builder, const Softmax &softmax) {
     const std::vector<LocalTensor> to = flatParts(powers, kMostFlatPart);
     for (size_t i = 0; i < parts[0].size(); ++i) {
       series.use({parts[0][i], parts[2][i], parts[1][i]});
-      series.exp(to[i], parts[2][i], Series::kUnlimited);
+      series.exp(to[i], parts[1][i], Series::kUnlimited);
     }
     addWindowSum(builder, {powers, plan.rows[2], true, false, 1}, plan.folded);
   };

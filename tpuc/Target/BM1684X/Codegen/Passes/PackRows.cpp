@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Group/GroupSearch.h"
 #include "tpuc/Codegen/Group/OpKinds.h"
 #include "tpuc/Codegen/Layers.h"
