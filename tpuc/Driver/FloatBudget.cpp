@@ -8,6 +8,8 @@
 
 #include "tpuc/Driver/FloatBudget.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace tpuc;
 
@@ -27,15 +29,28 @@ Expected<void> FloatBudget::measureStrict(const LoweringOptions &lowering) {
   return {};
 }
 
-/// The step without which the budget is kept and the most floats stay; where none does it alone,
-/// the one that takes the most cycles. None where all take none.
-Expected<std::optional<FloatStep>> FloatBudget::cheapest(ModuleOp lowered,
-                                                         const LoweringOptions &lowering,
-                                                         const ModelFileReport &made) const {
+std::optional<size_t> tpuc::stepToMiss(ArrayRef<TriedStep> steps) {
+  // Lower is better to miss.
+  using Rank = std::tuple<bool, double, double>;
+  const auto rankOf = [](const TriedStep &tried) -> Rank {
+    const auto &[step, fits] = tried;
+    return fits ? Rank{false, step.gain, -step.cost} : Rank{true, step.gain / step.cost, 0};
+  };
+  std::optional<size_t> best;
+  for (size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].step.cost > 0 && (!best || rankOf(steps[i]) < rankOf(steps[*best])))
+      best = i;
+  return best;
+}
+
+/// The step of `stepToMiss`, by the cycles of the network without it.
+Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
+                                                            const LoweringOptions &lowering,
+                                                            const ModelFileReport &made,
+                                                            double percent) const {
   std::vector<FloatStep> steps = dispensableSteps(lowered, request.top, made, *strict);
   steps.resize(std::min(steps.size(), kMostTriedSteps));
-  std::optional<FloatStep> best;
-  std::pair<bool, int64_t> bestRank;
+  std::vector<TriedStep> tried;
   for (FloatStep &step : steps) {
     LoweringOptions without = lowering;
     llvm::append_range(without.onIntegers, step.layers);
@@ -46,14 +61,10 @@ Expected<std::optional<FloatStep>> FloatBudget::cheapest(ModuleOp lowered,
     if (!report)
       return propagate(report);
     step.cost = double(made.cycles - report->cycles) / double(strict->cycles);
-    const bool fits = 100 * costOf(*report) <= request.percent;
-    const std::pair<bool, int64_t> rank = {fits, fits ? report->cycles : -report->cycles};
-    if (step.cost > 0 && (!best || rank > bestRank)) {
-      best = std::move(step);
-      bestRank = rank;
-    }
+    tried.push_back({std::move(step), 100 * costOf(*report) <= percent});
   }
-  return best;
+  const std::optional<size_t> missed = stepToMiss(tried);
+  return missed ? std::optional(std::move(tried[*missed].step)) : std::nullopt;
 }
 
 Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
@@ -62,9 +73,10 @@ Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
   const std::optional<FloatShare> share = floatShare(lowered, request.top, &file);
   if (!hasStrict || (!share && !strict))
     return std::nullopt;
+  const double percent = request.percent * (areOnlyOutputs(lowered) ? kPartForOutputs : 1);
   if (!strict) {
     // Integers take at least nothing in place of the floats.
-    if (100 * *share->mostCost() <= request.percent)
+    if (100 * *share->mostCost() <= percent)
       return std::nullopt;
     if (Expected<void> measured = measureStrict(lowering); !measured)
       return propagate(measured);
@@ -77,9 +89,9 @@ Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
     return propagate(made);
   cost = costOf(*made);
   excess = excessCycles(lowered, *made, *strict);
-  if (!share || 100 * *cost <= request.percent)
+  if (!share || 100 * *cost <= percent)
     return std::nullopt;
-  Expected<std::optional<FloatStep>> step = cheapest(lowered, lowering, *made);
+  Expected<std::optional<FloatStep>> step = leastMissed(lowered, lowering, *made, percent);
   if (step && *step)
     leftOut.push_back(**step);
   return step;

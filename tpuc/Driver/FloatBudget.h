@@ -17,9 +17,23 @@
 
 namespace tpuc {
 
-/// Keeps what floats by need cost within a part of the cycles of the network on integers. The most
-/// expensive of them are given up until that is so, but for those that outputs would be lost
-/// without.
+/// The part of the budget that is there for floats which only spare outputs a rounding: of 5 %, 3.
+inline constexpr double kPartForOutputs = 0.6;
+
+/// A step of floats, and whether the budget is kept without it.
+struct TriedStep {
+  FloatStep step;
+  bool fits = false;
+};
+
+/// Which of the steps is given up: of those without which the budget is kept, the one that spares
+/// the least error, and of equal ones the dearest; if there is none, the one that
+/// spares the least for its cycles. Steps that cost nothing stay. None: all do.
+std::optional<size_t> stepToMiss(llvm::ArrayRef<TriedStep> steps);
+
+/// Keeps what floats by need cost within a part of the cycles of the network on integers. Those of
+/// them that spare the least error for their cycles are given up until that is so, but for those
+/// that outputs would be lost without.
 class FloatBudget {
 public:
   struct Request {
@@ -51,9 +65,9 @@ public:
 
 private:
   Expected<void> measureStrict(const LoweringOptions &lowering);
-  Expected<std::optional<FloatStep>> cheapest(mlir::ModuleOp lowered,
-                                              const LoweringOptions &lowering,
-                                              const ModelFileReport &made) const;
+  Expected<std::optional<FloatStep>> leastMissed(mlir::ModuleOp lowered,
+                                                 const LoweringOptions &lowering,
+                                                 const ModelFileReport &made, double percent) const;
   double costOf(const ModelFileReport &file) const {
     return double(file.cycles) / double(strict->cycles) - 1;
   }

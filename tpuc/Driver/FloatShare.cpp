@@ -106,6 +106,13 @@ int64_t tpuc::excessCycles(ModuleOp lowered, const ModelFileReport &file,
   return excess;
 }
 
+bool tpuc::areOnlyOutputs(ModuleOp lowered) {
+  Expected<func::FuncOp> network = top::mainFunction(lowered);
+  return network && llvm::none_of(network->front().without_terminator(), [](Operation &op) {
+           return !needOf(&op).empty() && needOf(&op) != kGivesOutput;
+         });
+}
+
 std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
                                               const ModelFileReport &file,
                                               const ModelFileReport &strict) {
@@ -126,6 +133,8 @@ std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
     step.layers.push_back(sourceName(&op, names));
     if (step.reason.empty() || step.layers.back() == step.name)
       step.reason = needOf(&op);
+    if (auto gain = op.getAttrOfType<FloatAttr>(kStorageGain))
+      step.gain = std::max(step.gain, gain.getValueAsDouble());
     step.cost += double(cycles.of(&op) - before.of(&op)) / double(strict.cycles);
     // Casts belong to the step that they lead to or from.
     for (Operation *user : op.getUsers())
@@ -215,6 +224,7 @@ nlohmann::ordered_json FloatShare::toJson() const {
     json["left_out"].push_back({{"step", step.name},
                                 {"reason", step.reason},
                                 {"layers", step.layers},
+                                {"gain", step.gain},
                                 {"cost", step.cost}});
   if (std::optional<double> cycles = cycleShare())
     json["cycle_share"] = *cycles;

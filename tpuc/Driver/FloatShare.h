@@ -22,6 +22,9 @@ struct FloatStep {
   /// The cycles that the network takes less without it, over those of the network on integers. Of
   /// dispensableSteps: those of its layers alone.
   double cost = 0;
+  /// The most that floats spare one of its layers: the error that integers would add, over that of
+  /// rounding its result.
+  double gain = 1;
 };
 
 /// What the layers of a network on integers take that are on floats because integers would lose
@@ -79,6 +82,9 @@ std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
 /// of the model files of it and of the network with --strict_int8.
 int64_t excessCycles(mlir::ModuleOp lowered, const ModelFileReport &file,
                      const ModelFileReport &strict);
+
+/// Whether all floats by need of `lowered` are there only so that outputs need not be rounded.
+bool areOnlyOutputs(mlir::ModuleOp lowered);
 
 /// The steps of `lowered` that may be left out, the most expensive first: all but the tail, without
 /// which an output would be lost. `file` and `strict` are what was found of the model files of it

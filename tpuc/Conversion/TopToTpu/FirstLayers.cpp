@@ -101,7 +101,7 @@ tpuc::firstLayersInFloats(func::FuncOp main,
                                                 "rounding its result",
                                                 noise)
                                   : fmt::format("it is before '{}'", layerName(&op)),
-                     &op});
+                     &op, noise});
   }
   return found;
 }

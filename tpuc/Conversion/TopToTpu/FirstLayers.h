@@ -31,6 +31,8 @@ struct FirstLayer {
   std::string reason;
   /// The first layer that amplifies rounding and that this one is, or is before.
   mlir::Operation *amplifier = nullptr;
+  /// How many times the error of rounding the amplifier's result rounding its input adds.
+  double noise = 1;
 };
 
 /// The layers at the beginning of a network on integers that need floats, and why.

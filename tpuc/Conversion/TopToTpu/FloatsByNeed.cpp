@@ -27,6 +27,12 @@ using namespace tpuc;
 
 namespace {
 
+/// Why a layer is at risk, and what floats spare it (FloatNeed).
+struct Risk {
+  std::string reason;
+  double gain = 1;
+};
+
 class NeedFinder {
 public:
   NeedFinder(func::FuncOp main, llvm::function_ref<quant::UniformQuantizedType(Value)> typeOf,
@@ -37,8 +43,8 @@ public:
   llvm::MapVector<Operation *, FloatNeed> run();
 
 private:
-  std::string whyAtRisk(Operation *op);
-  std::string whyLost(Operation *op);
+  std::optional<Risk> riskOf(Operation *op);
+  std::optional<Risk> lossOf(Operation *op);
   bool isInTail(Operation *op) const { return tail.contains(op); }
   void findTail();
   void follow(Operation *seed);
@@ -100,13 +106,13 @@ bool addsPlaces(Operation *op) {
   });
 }
 
-/// Why an operand of `op` would be lost in the scale of the result; empty if none is.
-std::string NeedFinder::whyLost(Operation *op) {
+/// The operand of `op` that would be lost in the scale of the result, if any.
+std::optional<Risk> NeedFinder::lossOf(Operation *op) {
   if (!isa<top::ConcatOp, top::AddOp, top::SubOp>(op))
-    return "";
+    return std::nullopt;
   quant::UniformQuantizedType shared = typeOf(op->getResult(0));
   if (!shared || tpu::isQuantized(op->getResult(0)))
-    return "";
+    return std::nullopt;
   auto coeff = op->getAttrOfType<ArrayAttr>("coeff");
   for (OpOperand *operand : integerOperands(op)) {
     quant::UniformQuantizedType own = typeOf(operand->get());
@@ -116,22 +122,23 @@ std::string NeedFinder::whyLost(Operation *op) {
     if (coeff)
       range *= std::abs(cast<FloatAttr>(coeff[operand->getOperandNumber()]).getValueAsDouble());
     if (range < kLeastSteps * shared.getScale())
-      return fmt::format("operand {} would cover fewer than {:.0f} steps of the shared scale",
-                         operand->getOperandNumber(), kLeastSteps);
+      return Risk{fmt::format("operand {} would cover fewer than {:.0f} steps of the shared scale",
+                              operand->getOperandNumber(), kLeastSteps),
+                  std::ldexp(shared.getScale() / range, static_cast<int>(own.getStorage().width))};
   }
-  return "";
+  return std::nullopt;
 }
 
-std::string NeedFinder::whyAtRisk(Operation *op) {
+std::optional<Risk> NeedFinder::riskOf(Operation *op) {
   if (!isInteger(op))
-    return "";
-  if (std::string why = whyLost(op); !why.empty())
-    return why;
+    return std::nullopt;
+  if (std::optional<Risk> loss = lossOf(op))
+    return loss;
   if (!isInTail(op))
-    return "";
+    return std::nullopt;
   if (isMeanOfBins(op))
-    return "it is the mean of bins by a softmax";
-  return addsPlaces(op) ? "it adds places" : "";
+    return Risk{"it is the mean of bins by a softmax"};
+  return addsPlaces(op) ? std::optional(Risk{"it adds places"}) : std::nullopt;
 }
 
 void NeedFinder::findTail() {
@@ -156,7 +163,7 @@ void NeedFinder::follow(Operation *seed) {
         continue;
       auto [place, isNew] = needs.try_emplace(user);
       if (isNew)
-        place->second = {fmt::format("it is behind '{}'", name), kTailStep.str(), false};
+        place->second = {fmt::format("it is behind '{}'", name), kTailStep.str()};
       if (isNew || (isPlace && !place->second.isPlace)) {
         place->second.isPlace |= isPlace;
         open.push_back(user);
@@ -175,8 +182,7 @@ void NeedFinder::precede() {
           auto found = needs.find(user);
           return found != needs.end() && tail.contains(user);
         }))
-      needs[&op] = {fmt::format("it is before '{}'", layerName(*op.user_begin())), kTailStep.str(),
-                    false};
+      needs[&op] = {fmt::format("it is before '{}'", layerName(*op.user_begin())), kTailStep.str()};
   }
 }
 
@@ -184,8 +190,8 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
   findTail();
   SmallVector<Operation *> seeds;
   for (Operation &op : main.front().without_terminator()) {
-    std::string why = op.hasTrait<traits::Structural>() ? "" : whyAtRisk(&op);
-    if (why.empty())
+    std::optional<Risk> risk = op.hasTrait<traits::Structural>() ? std::nullopt : riskOf(&op);
+    if (!risk)
       continue;
     // Its channels may have got scales of their own already.
     const auto isRead = [&](Operation *user) {
@@ -195,14 +201,16 @@ llvm::MapVector<Operation *, FloatNeed> NeedFinder::run() {
       seeds.push_back(&op);
     else if (!isa<top::ConcatOp>(op) || !llvm::all_of(op.getUsers(), isRead))
       continue;
-    needs[&op] = {std::move(why), isInTail(&op) ? kTailStep.str() : layerName(&op),
-                  isInTail(&op) && addsPlaces(&op)};
+    needs[&op] = {.reason = std::move(risk->reason),
+                  .step = isInTail(&op) ? kTailStep.str() : layerName(&op),
+                  .gain = risk->gain,
+                  .isPlace = isInTail(&op) && addsPlaces(&op)};
   }
   for (Operation *seed : seeds)
     follow(seed);
   precede();
   for (auto &[op, first] : firstLayersInFloats(main, typeOf, isInteger))
-    needs.try_emplace(op, FloatNeed{first.reason, layerName(first.amplifier), false});
+    needs.try_emplace(op, FloatNeed{first.reason, layerName(first.amplifier), first.noise});
   return std::move(needs);
 }
 

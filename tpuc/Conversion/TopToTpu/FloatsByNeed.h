@@ -23,6 +23,9 @@ inline constexpr double kLeastSteps = 16;
 /// How the reason of a layer begins that is on floats because integers would lose its signal.
 inline constexpr llvm::StringLiteral kByNeed = "by need: ";
 
+/// The need of products that make outputs, which integers would round once more.
+inline constexpr llvm::StringLiteral kGivesOutput = "it gives an output";
+
 /// The step to which the layers belong without which an output would be lost.
 inline constexpr llvm::StringLiteral kTailStep = "tail";
 
@@ -32,6 +35,9 @@ struct FloatNeed {
   /// Which layers are on floats together, or not at all: `kTailStep`, or the name of the layer
   /// without which none of them were.
   std::string step;
+  /// The error that integers would add, over that of rounding the result in a scale of its own;
+  /// of a tail, where nothing is given up for cycles, 1.
+  double gain = 1;
   /// Whether its results are places or made of them, which take more bits than 16-bit floats have.
   bool isPlace = false;
 };

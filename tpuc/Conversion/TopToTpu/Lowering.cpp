@@ -170,6 +170,17 @@ static Type floatType(Builder &builder, DataType type) {
   return type == DataType::BF16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type());
 }
 
+/// Says on a lowered op why it is stored as it is.
+static void sayWhy(Operation *made, const Decision &decision) {
+  Builder builder(made->getContext());
+  if (!decision.reason.empty())
+    made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
+  if (decision.step.empty())
+    return;
+  made->setAttr(kStorageStep, builder.getStringAttr(decision.step));
+  made->setAttr(kStorageGain, builder.getF64FloatAttr(decision.gain));
+}
+
 Expected<void> Lowering::lowerFloat(Operation *op) {
   const Decision &decision = plan.of(op);
   const Type type = floatType(builder, decision.scheme.activation);
@@ -187,10 +198,7 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
     results.push_back(getElementTypeOrSelf(plain).isF32() ? withElements(plain, type) : plain);
   }
   Operation *made = tpu::createMirrored(builder, op, *name, operands, results);
-  if (!decision.reason.empty())
-    made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
-  if (!decision.step.empty())
-    made->setAttr(kStorageStep, builder.getStringAttr(decision.step));
+  sayWhy(made, decision);
   // Only its products are computed in 16 bits: a softmax that rounds each of its steps loses a
   // digit.
   if (auto attention = dyn_cast<tpu::ScaleDotProductAttentionOp>(made);
@@ -351,10 +359,7 @@ Operation *Lowering::mirrored(Operation *op, ValueRange operands) {
   Operation *made =
       tpu::createMirrored(builder, op, *tpu::mirrorOf(op->getName()), operands, results);
   const Decision &decision = plan.of(op);
-  if (!decision.reason.empty())
-    made->setAttr("storage_reason", builder.getStringAttr(decision.reason));
-  if (!decision.step.empty())
-    made->setAttr(kStorageStep, builder.getStringAttr(decision.step));
+  sayWhy(made, decision);
   return made;
 }
 

@@ -407,7 +407,8 @@ void StoragePlan::decideNeeds() {
     const bool isNarrow = !need.isPlace && hasScheme(target, schemes::kF16);
     const QuantScheme wanted =
         isNarrow && llvm::none_of(op->getResults(), isHuge) ? schemes::kF16 : floatsFor();
-    decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason, need.step};
+    decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason, need.step,
+                     need.gain};
   }
 }
 
@@ -437,7 +438,7 @@ void StoragePlan::decideOutputs() {
           return user->hasTrait<OpTrait::IsTerminator>();
         }))
       continue;
-    const std::string reason = kByNeed.str() + "it gives an output";
+    const std::string reason = kByNeed.str() + kGivesOutput.str();
     decisions[&op].result = DataType::F32;
     decisions[&op].reason = reason;
     decisions[&op].step = layerName(&op);

@@ -24,6 +24,8 @@ namespace tpuc {
 
 /// Attribute of a lowered op that is on floats by need: `Decision::step`.
 inline constexpr llvm::StringLiteral kStorageStep = "storage_step";
+/// Attribute beside it: `Decision::gain`.
+inline constexpr llvm::StringLiteral kStorageGain = "storage_gain";
 
 struct PlanOptions {
   QuantScheme scheme = schemes::kF32;
@@ -56,6 +58,8 @@ struct Decision {
   std::string reason;
   /// Of a layer on floats by need: which layers are so together (FloatNeed).
   std::string step = {};
+  /// And what this spares it (FloatNeed).
+  double gain = 1;
   /// In which floats a product on integers gives its sums; none: in integers.
   std::optional<DataType> result = {};
 };
