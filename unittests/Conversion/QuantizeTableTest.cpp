@@ -25,7 +25,7 @@ std::map<std::string, QuantScheme> modesOf(const std::string &text,
                                            const std::vector<std::string> &names) {
   Expected<QuantizeTable> table = QuantizeTable::parse(text, "q.txt");
   EXPECT_TRUE(table) << table.error().message();
-  Expected<std::map<std::string, QuantScheme>> modes = table->modes(names, "q.txt");
+  Expected<std::map<std::string, QuantScheme>> modes = table->modes(names, {}, "q.txt");
   EXPECT_TRUE(modes) << modes.error().message();
   return *modes;
 }
@@ -65,14 +65,26 @@ TEST(QuantizeTable, NamesTheLineOfWhatIsWrong) {
 TEST(QuantizeTable, KnowsTheNetwork) {
   Expected<QuantizeTable> table = QuantizeTable::parse("conv F16\nrelu_2 F16\n", "q.txt");
   ASSERT_TRUE(table);
-  auto near = table->modes({"conv", "relu_1"}, "q.txt");
+  auto near = table->modes({"conv", "relu_1"}, {}, "q.txt");
   ASSERT_FALSE(near);
   EXPECT_EQ(near.error().message(), "q.txt:2: the network has no layer 'relu_2'; expected a layer "
                                     "of it; did you mean 'relu_1'?");
-  auto far = table->modes({"conv", "something_else"}, "q.txt");
+  auto far = table->modes({"conv", "something_else"}, {}, "q.txt");
   ASSERT_FALSE(far);
   EXPECT_EQ(far.error().message(),
             "q.txt:2: the network has no layer 'relu_2'; expected a layer of it");
+}
+
+TEST(QuantizeTable, PassesOverInputs) {
+  Expected<QuantizeTable> table = QuantizeTable::parse("x F16\nconv F16\n", "q.txt");
+  ASSERT_TRUE(table);
+  auto modes = table->modes({"conv"}, {"x"}, "q.txt");
+  ASSERT_TRUE(modes) << modes.error().message();
+  EXPECT_THAT(*modes, ElementsAre(Pair("conv", schemes::kF16)));
+  auto unknown = table->modes({"conv"}, {"y"}, "q.txt");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message(),
+            "q.txt:1: the network has no layer 'x'; expected a layer of it");
 }
 
 TEST(QuantizeTable, SaysWhichFileIsMissing) {

@@ -29,6 +29,9 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <fmt/format.h>
+#include <set>
+
 namespace tpuc {
 #define GEN_PASS_DEF_CHIPASSIGN
 #define GEN_PASS_DEF_CONVERTTOPTOTPU
@@ -69,12 +72,16 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
   using Base::Base;
 
   /// What `table` says, by layer. It may name a layer by any of its tensors, as calibration tables
-  /// do.
+  /// do. Those list inputs, too; what reads an input says how it is stored, so that nothing becomes
+  /// of their lines but a remark.
   Expected<std::map<std::string, QuantScheme>> layerModes(func::FuncOp main,
                                                           const QuantizeTable &table) {
     std::vector<std::string> names;
     std::map<std::string, std::string> layers;
+    std::set<std::string> inputs;
     for (Operation &op : main.front().without_terminator()) {
+      if (isa<top::InputOp>(op))
+        inputs.insert(layerName(&op));
       if (op.hasTrait<traits::Structural>())
         continue;
       names.push_back(layerName(&op));
@@ -83,11 +90,18 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
         if (top::isPresent(result) && layers.emplace(name, layerName(&op)).second)
           names.push_back(name);
     }
-    auto modes = table.modes(names, qtable);
+    auto modes = table.modes(names, inputs, qtable);
     if (!modes)
       return modes;
     std::map<std::string, QuantScheme> byLayer;
     for (const QuantizeTable::Entry &entry : table.entries) {
+      if (!modes->contains(entry.name)) {
+        getOperation().emitRemark(
+            fmt::format("{}:{}: '{}' is an input, which is stored as its readers "
+                        "need it",
+                        qtable.getValue(), entry.line, entry.name));
+        continue;
+      }
       const std::string &layer = layers.at(entry.name);
       auto [place, isNew] = byLayer.emplace(layer, modes->at(entry.name));
       if (!isNew && place->second != modes->at(entry.name))

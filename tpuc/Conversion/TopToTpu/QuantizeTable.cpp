@@ -69,10 +69,13 @@ Expected<QuantizeTable> QuantizeTable::read(const std::string &path) {
 }
 
 Expected<std::map<std::string, QuantScheme>>
-QuantizeTable::modes(const std::vector<std::string> &names, const std::string &path) const {
+QuantizeTable::modes(const std::vector<std::string> &names, const std::set<std::string> &inputs,
+                     const std::string &path) const {
   std::vector<std::string_view> known(names.begin(), names.end());
   std::map<std::string, QuantScheme> modes;
   for (const Entry &entry : entries) {
+    if (inputs.contains(entry.name))
+      continue;
     if (std::ranges::find(names, entry.name) == names.end()) {
       std::optional<std::string_view> near = closestMatch(entry.name, known);
       return makeError(at(path, entry.line), "the network has no layer '" + entry.name + "'",

@@ -13,6 +13,7 @@
 #include "tpuc/Target/QuantScheme.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,10 @@ struct QuantizeTable {
   static Expected<QuantizeTable> read(const std::string &path);
   static Expected<QuantizeTable> parse(std::string_view text, const std::string &path);
 
-  /// The modes by name. Errors name `path` and the line: a layer that is not among `names`.
+  /// The modes by name, without those of `inputs`. Errors name `path` and the line: what is among
+  /// neither `names` nor `inputs`.
   Expected<std::map<std::string, QuantScheme>> modes(const std::vector<std::string> &names,
+                                                     const std::set<std::string> &inputs,
                                                      const std::string &path) const;
 };
 
