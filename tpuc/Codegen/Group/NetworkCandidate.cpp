@@ -53,5 +53,13 @@ Expected<NetworkCandidate::Result> NetworkCandidate::run(std::vector<GroupPlan> 
 }
 
 Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups) const {
-  return estimateNetwork(layers, groups, backend, pool, heuristics);
+  if (groups.empty())
+    return int64_t{0};
+  const auto placeOf = [&](Operation *op) {
+    return llvm::partition_point(layers, [&](Operation *it) { return it->isBeforeInBlock(op); });
+  };
+  const auto begin = placeOf(groups.front().layers.front()),
+             end = placeOf(groups.back().layers.back()) + 1;
+  return estimateNetwork(layers.slice(begin - layers.begin(), end - begin), groups, backend, pool,
+                         heuristics);
 }

@@ -49,7 +49,8 @@ public:
   };
   /// Errors: there is no room for these groups.
   Expected<Result> run(std::vector<GroupPlan> groups, const Limits &limits) const;
-  /// About the same, without places and commands.
+  /// The cycles of `groups` that follow each other, and of what stands between them, without places
+  /// and commands.
   Expected<int64_t> estimate(std::vector<GroupPlan> groups) const;
 
 private:

@@ -9,6 +9,7 @@
 #include "tpuc/Codegen/Group/NetworkSearch.h"
 #include "tpuc/Codegen/Schedule/NetworkSchedule.h"
 
+#include "llvm/Support/xxhash.h"
 #include <map>
 #include <set>
 
@@ -27,6 +28,9 @@ constexpr int64_t kShortPatience = 16, kPatience = 200;
 constexpr uint64_t kTrialWork = 1'000'000;
 /// From so many partitions a thorough search sets out.
 constexpr size_t kStarts = 3;
+/// A change is estimated together with so many groups on each side, whose transfers run beside it;
+/// with all of them where there are few.
+constexpr size_t kBeside = 5, kFewGroups = 16;
 
 /// What partitions are chosen by besides the estimates of single groups. Engines work side by side
 /// across groups, so the busier one may count for more than a group by itself shows.
@@ -60,8 +64,10 @@ private:
   bool isAllowed(const Found &found) const;
   bool isBetter(const Found &found, const Found &than) const;
   std::shared_ptr<const GroupPlan> planOf(const GroupChoice &choice);
-  bool isPossible(const Partition &partition);
-  std::vector<GroupPlan> plansOf(const Partition &partition);
+  bool isPossible(ArrayRef<GroupChoice> groups);
+  std::vector<GroupPlan> plansOf(ArrayRef<GroupChoice> groups);
+  std::optional<int64_t> estimateOf(ArrayRef<GroupChoice> stretch);
+  std::optional<int64_t> addedBy(const GroupChange &change, const Partition &partition);
   void runAhead(ArrayRef<Partition> partitions);
   std::vector<Partition> nextOf(const Partition &partition, ArrayRef<GroupChange> changes,
                                 int64_t most);
@@ -88,6 +94,8 @@ private:
   std::map<Partition, std::optional<Found>> ahead;
   /// Null: not possible.
   SharedMap<std::map<GroupChoice, std::shared_ptr<const GroupPlan>>> planned;
+  /// What groups that follow each other take, by a hash of them; none if that is not possible.
+  SharedMap<llvm::DenseMap<std::pair<uint64_t, uint64_t>, std::optional<int64_t>>> estimates;
 };
 
 bool NetworkSearcher::isOver() const {
@@ -119,18 +127,37 @@ std::shared_ptr<const GroupPlan> NetworkSearcher::planOf(const GroupChoice &choi
   return planned.add(choice, std::move(made));
 }
 
-bool NetworkSearcher::isPossible(const Partition &partition) {
-  return llvm::all_of(partition, [&](const GroupChoice &choice) {
+bool NetworkSearcher::isPossible(ArrayRef<GroupChoice> groups) {
+  return llvm::all_of(groups, [&](const GroupChoice &choice) {
     return (choice.isAlone && table.isFree(choice.first)) || planOf(choice);
   });
 }
 
-std::vector<GroupPlan> NetworkSearcher::plansOf(const Partition &partition) {
+std::vector<GroupPlan> NetworkSearcher::plansOf(ArrayRef<GroupChoice> groups) {
   std::vector<GroupPlan> plans;
-  for (const GroupChoice &choice : partition)
+  for (const GroupChoice &choice : groups)
     if (!choice.isAlone || !table.isFree(choice.first))
       plans.push_back(*planOf(choice));
   return plans;
+}
+
+/// What groups that follow each other take by the estimate of the schedule.
+std::optional<int64_t> NetworkSearcher::estimateOf(ArrayRef<GroupChoice> stretch) {
+  SmallVector<unsigned, 256> words;
+  for (const GroupChoice &choice : stretch) {
+    words.append({choice.first, choice.count, choice.isAlone ? 1U : 0U});
+    words.append(choice.counts.begin(), choice.counts.end());
+  }
+  const llvm::XXH128_hash_t hash = llvm::xxh3_128bits(
+      {reinterpret_cast<const uint8_t *>(words.data()), words.size() * sizeof(words[0])});
+  const std::pair key(hash.low64, hash.high64);
+  if (const auto known = estimates.find(key))
+    return *known;
+  std::optional<int64_t> made;
+  if (isPossible(stretch))
+    if (Expected<int64_t> cycles = candidate.estimate(plansOf(stretch)))
+      made = *cycles;
+  return estimates.add(key, made);
 }
 
 /// Runs partitions side by side, those that are possible and were not yet. `attempt` says what came
@@ -166,12 +193,12 @@ std::optional<NetworkSearcher::Found> NetworkSearcher::attempt(const Partition &
   return std::move(run.mapped());
 }
 
-/// The partition with a change; none if the layers are in other groups by now.
-std::optional<Partition> changed(const Partition &partition, const GroupChange &change) {
+/// Groups with a change; none if the layers are in other ones by now.
+std::optional<Partition> changed(ArrayRef<GroupChoice> groups, const GroupChange &change) {
   Partition made;
   bool begins = false;
   bool ends = false;
-  for (const GroupChoice &group : partition) {
+  for (const GroupChoice &group : groups) {
     if (group.first == change.first) {
       begins = true;
       llvm::append_range(made, change.groups);
@@ -180,7 +207,7 @@ std::optional<Partition> changed(const Partition &partition, const GroupChange &
     if (group.end() <= change.first || group.first >= change.end)
       made.push_back(group);
   }
-  if (!begins || !ends || made == partition)
+  if (!begins || !ends || ArrayRef(made) == groups)
     return std::nullopt;
   return made;
 }
@@ -241,32 +268,49 @@ std::vector<GroupChange> NetworkSearcher::changesOf(const Partition &partition) 
   return all;
 }
 
+/// How many cycles a change adds by estimate to the groups that it stands between.
+std::optional<int64_t> NetworkSearcher::addedBy(const GroupChange &change,
+                                                const Partition &partition) {
+  ArrayRef<GroupChoice> stretch = partition;
+  if (partition.size() > kFewGroups) {
+    const auto begin = static_cast<size_t>(
+        std::ranges::lower_bound(partition, change.first, {}, &GroupChoice::first) -
+        partition.begin());
+    size_t end = begin;
+    while (end < partition.size() && partition[end].first < change.end)
+      ++end;
+    const size_t first = begin - std::min(begin, kBeside);
+    stretch = stretch.slice(first, std::min(end + kBeside, partition.size()) - first);
+  }
+  const std::optional<Partition> made = changed(stretch, change);
+  const std::optional<int64_t> with = made ? estimateOf(*made) : std::nullopt;
+  const std::optional<int64_t> without = with ? estimateOf(stretch) : std::nullopt;
+  return without ? std::optional(*with - *without) : std::nullopt;
+}
+
 /// All changes, those first with which the network takes least by estimate.
 std::vector<GroupChange> NetworkSearcher::rankedChanges(const Partition &partition) {
   std::vector<GroupChange> changes = changesOf(partition);
-  std::vector<std::optional<int64_t>> estimates(changes.size());
-  const auto estimate = [&](const GroupChange &change) -> std::optional<int64_t> {
-    const std::optional<Partition> made = changed(partition, change);
-    if (!made || tried.contains(*made) || !isPossible(*made))
-      return std::nullopt;
-    Expected<int64_t> cycles = candidate.estimate(plansOf(*made));
-    return cycles ? std::optional(*cycles) : std::nullopt;
-  };
+  std::vector<std::optional<int64_t>> added(changes.size());
   constexpr int64_t kGrain = 4;
   threads.parallelFor(
       static_cast<int64_t>(changes.size()), kGrain, [&](int64_t begin, int64_t end) {
         for (auto number = static_cast<size_t>(begin); number < static_cast<size_t>(end); ++number)
-          estimates[number] = estimate(changes[number]);
+          added[number] = addedBy(changes[number], partition);
       });
   // Few of the changes are tried; the plans of all would fill the memory.
   planned.clear();
   std::vector<std::pair<int64_t, GroupChange>> ranked;
-  for (auto [estimate, change] : llvm::zip_equal(estimates, changes))
-    if (estimate)
-      ranked.emplace_back(*estimate, std::move(change));
+  for (auto [cycles, change] : llvm::zip_equal(added, changes)) {
+    if (!cycles)
+      continue;
+    const std::optional<Partition> made = changed(partition, change);
+    if (made && !tried.contains(*made))
+      ranked.emplace_back(*cycles, std::move(change));
+  }
   std::ranges::stable_sort(ranked, {}, &std::pair<int64_t, GroupChange>::first);
   std::vector<GroupChange> order;
-  for (auto &[estimate, change] : ranked)
+  for (auto &[cycles, change] : ranked)
     order.push_back(std::move(change));
   return order;
 }
