@@ -175,7 +175,7 @@ Expected<void> DeployRun::keepBudget() {
   budget.emplace(FloatBudget::Request{
       .percent = options.floatBudget,
       .top = *top.module,
-      .lower = [this](const LoweringOptions &wanted) { return lowerAs(wanted); },
+      .lower = [this](const LoweringOptions &wanted) { return lowerForCycles(wanted); },
       .measure = [this](ModuleOp module) { return measure(module); },
       .isQuick = options.codegen.opt <= kQuickOpt});
   while (summary.modelFile) {
@@ -230,7 +230,7 @@ Expected<void> DeployRun::useFasterLayers() {
                                   bool isQuick) -> Expected<MeasuredNetwork> {
       LoweringOptions changed = best;
       changed.*wider = names;
-      Expected<Network> network = lowerAs(changed);
+      Expected<Network> network = lowerForCycles(std::move(changed));
       if (!network)
         return propagate(network);
       return measureWith(*network->module, isQuick ? kQuickOpt : opt);

@@ -103,6 +103,11 @@ Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
   return propagate(run);
 }
 
+Expected<Network> DeployRun::lowerForCycles(LoweringOptions wanted) const {
+  wanted.forCycles = true;
+  return lowerAs(wanted);
+}
+
 Expected<void> DeployRun::lower() {
   std::vector<std::string> remarks;
   Expected<Network> network = lowerAs(lowering, &remarks);

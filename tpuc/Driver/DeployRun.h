@@ -60,6 +60,8 @@ private:
 
   Expected<Network> lowerAs(const LoweringOptions &wanted,
                             std::vector<std::string> *remarks = nullptr) const;
+  /// The same for `measure` and `measureWith`.
+  Expected<Network> lowerForCycles(LoweringOptions wanted) const;
   void count();
   Expected<NpzReader> reference();
   Expected<NpzReader> topTensors();

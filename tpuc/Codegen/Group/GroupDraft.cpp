@@ -84,6 +84,8 @@ Expected<void> GroupDraft::connect(ArrayRef<TileLayout> layouts) {
       if (Expected<void> contained = contain(layer); !contained)
         return contained;
   }
+  // Drafts of other tilings are copies of this one.
+  made = llvm::DenseMap<Value, unsigned>();
   return {};
 }
 
@@ -138,33 +140,42 @@ static void widen(Range &range, Range other) {
   range.size = end - range.begin;
 }
 
+/// How long a tensor is along an axis, and what its parts begin at multiples of.
+std::pair<int64_t, int64_t> GroupDraft::extentAndUnit(const GroupTensor &tensor,
+                                                      unsigned axis) const {
+  if (!tensor.producer) {
+    const GroupTensor::User &user = tensor.users.front();
+    return {plan.models[user.layer]->operands[user.operand].extents[axis], 1};
+  }
+  const TileModel &model = *plan.models[*tensor.producer];
+  return {model.result[axis], std::max(model.unit[axis], planner.backend.tileUnit(
+                                                             plan.layers[*tensor.producer], axis))};
+}
+
 /// What all users need, and what is stored, in whole units.
 Expected<void> GroupDraft::tileTensor(GroupTensor &tensor, unsigned axis, unsigned count) {
   SmallVector<Range> &axisTiles = tensor.axisTiles[axis];
   axisTiles.clear();
-  int64_t extent = 0;
-  int64_t unit = 1;
-  if (tensor.producer) {
-    const TileModel &model = *plan.models[*tensor.producer];
-    extent = model.result[axis];
-    unit =
-        std::max(model.unit[axis], planner.backend.tileUnit(plan.layers[*tensor.producer], axis));
-    if (tensor.isStored) {
-      Expected<SmallVector<Range>> own = parts(extent, count, unit);
-      if (!own)
-        return refuse(*tensor.producer, own.error().message());
-      axisTiles = std::move(*own);
-    }
-  } else {
-    const GroupTensor::User &user = tensor.users.front();
-    extent = plan.models[user.layer]->operands[user.operand].extents[axis];
+  const auto [extent, unit] = extentAndUnit(tensor, axis);
+  if (tensor.isStored && count == 1 && extent > 0) {
+    // There is no more of it.
+    axisTiles.push_back({0, extent});
+    return {};
+  }
+  if (tensor.isStored) {
+    Expected<SmallVector<Range>> own = parts(extent, count, unit);
+    if (!own)
+      return refuse(*tensor.producer, own.error().message());
+    axisTiles = std::move(*own);
   }
   for (const GroupTensor::User &user : tensor.users) {
     const SmallVector<Range> &outputs = plan.tensors[plan.results[user.layer]].axisTiles[axis];
     const OperandModel &operand = plan.models[user.layer]->operands[user.operand];
     const bool isFirst = axisTiles.empty();
-    axisTiles.resize(count);
-    for (unsigned axisTile = 0; axisTile < count; ++axisTile) {
+    // Of equal parts, one stands for all.
+    const bool isOne = outputs.size() == 1 && axisTiles.size() <= 1;
+    axisTiles.resize(isOne ? 1 : count, isFirst ? Range() : axisTiles.front());
+    for (unsigned axisTile = 0; axisTile < axisTiles.size(); ++axisTile) {
       const Range output = outputs[std::min<size_t>(axisTile, outputs.size() - 1)];
       const Range needed = operand.padded(axis, output).range;
       if (isFirst)

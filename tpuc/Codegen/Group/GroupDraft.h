@@ -21,7 +21,8 @@ class KnownMeasures {
 public:
   /// `tail`: the shorter group; null if there is none.
   KnownMeasures(const GroupPlan &plan, const GroupPlan *tail)
-      : plan(plan), tail(tail), numFront(tail ? plan.layers.size() - tail->layers.size() : 0) {}
+      : plan(plan), tail(tail), numFront(tail ? plan.layers.size() - tail->layers.size() : 0),
+        compared(tail ? plan.tensors.size() : 0) {}
 
   /// The same tensor; null if nothing is known.
   const GroupTensor *of(const GroupTensor &tensor) const {
@@ -53,16 +54,28 @@ public:
   }
 
 private:
-  static bool isAlike(const GroupTensor &known, const GroupTensor &tensor) {
-    return known.isResident == tensor.isResident && known.axisTiles == tensor.axisTiles;
+  /// Whether the tiles of a tensor are those of `known`.
+  bool isAlike(const GroupTensor &known, const GroupTensor &tensor) const {
+    Compared &answer = compared[static_cast<size_t>(&tensor - plan.tensors.data())];
+    if (answer.with != &known)
+      answer = {&known,
+                known.isResident == tensor.isResident && known.axisTiles == tensor.axisTiles};
+    return answer.isAlike;
   }
   const GroupTensor &operandOf(unsigned layer, size_t operand) const {
     return tail->tensors[static_cast<size_t>(tail->operands[layer - numFront][operand])];
   }
 
+  /// What a tensor was compared with last.
+  struct Compared {
+    const GroupTensor *with = nullptr;
+    bool isAlike = false;
+  };
+
   const GroupPlan &plan;
   const GroupPlan *tail;
   size_t numFront;
+  mutable std::vector<Compared> compared;
 };
 
 /// A plan in the making.
@@ -90,6 +103,7 @@ private:
   Expected<void> contain(unsigned layer);
   Expected<void> checkJoins() const;
   std::optional<unsigned> loadedLike(unsigned layer, unsigned index) const;
+  std::pair<int64_t, int64_t> extentAndUnit(const GroupTensor &tensor, unsigned axis) const;
   Expected<void> tileTensor(GroupTensor &tensor, unsigned axis, unsigned count);
   Expected<void> checkOverlap(const GroupTensor &tensor, unsigned axis) const;
   Expected<void> measureTensor(GroupTensor &tensor, llvm::ArrayRef<TileCounts> numbers,

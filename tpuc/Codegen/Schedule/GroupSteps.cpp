@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 using namespace tpuc;
@@ -130,93 +131,135 @@ private:
   struct Place {
     int64_t ready = 0, free = 0;
   };
-  bool isNewIn(const GroupTensor &tensor, int64_t tile) const {
-    return tile == 0 ||
-           tile * tensor.numVersions / numTiles != (tile - 1) * tensor.numVersions / numTiles;
+  /// A tensor: its first place, and how many it has; how often another tile takes the place of one.
+  struct Held {
+    size_t first = 0;
+    int64_t buffers = 1, versions = 1;
+  };
+  /// A load or a store of a tensor, so many periods behind the start of its tile.
+  struct Transfer {
+    unsigned tensor = 0;
+    int64_t periods = 0;
+  };
+  int64_t versionOf(const Held &held, int64_t tile) const {
+    if (held.versions == numTiles)
+      return tile;
+    return held.versions == 1 ? 0 : tile * held.versions / numTiles;
   }
   Place &placeOf(size_t tensor, int64_t tile) {
-    const int64_t version =
-        plan.tensors[tensor].producer ? tile : tile * plan.tensors[tensor].numVersions / numTiles;
-    return places[firstPlaces[tensor] +
-                  static_cast<size_t>(version % plan.tensors[tensor].buffers)];
+    const Held &held = tensors[tensor];
+    return places[held.first + (held.buffers == 1
+                                    ? 0
+                                    : static_cast<size_t>(versionOf(held, tile) % held.buffers))];
   }
-  void transfer(Place &place, int64_t cycles, bool isLoad) {
-    transferEnd = std::max(transferEnd, isLoad ? place.free : place.ready) + cycles;
-    (isLoad ? place.ready : place.free) = transferEnd;
-  }
+  void load(const Transfer &load, int64_t tile);
+  void store(const Transfer &store, int64_t tile);
   void compute(size_t step, int64_t tile);
-  size_t stepOf(int64_t time) const {
-    return static_cast<size_t>(time - llvm::divideFloorSigned(time, period) * period);
-  }
+  int64_t periodOf(int64_t time) const { return llvm::divideFloorSigned(time, period); }
+  void sortTransfers();
 
   const GroupPlan &plan;
   const int64_t period, numTiles;
   std::vector<Place> places;
-  /// The first place of each tensor.
-  std::vector<size_t> firstPlaces;
-  /// The tensors that each layer reads; those that are loaded and stored in each step.
-  std::vector<SmallVector<size_t, 4>> operands, loads, stores;
+  std::vector<Held> tensors;
+  /// The loads of each step, then its stores; where those of each begin, and where all end.
+  std::vector<Transfer> transfers;
+  std::vector<unsigned> begins;
+  /// The periods in which something happens to the first tile.
+  int64_t first = 0, last = 0;
   int64_t computeEnd = 0, transferEnd = 0;
 };
 
 TileRun::TileRun(const GroupPlan &plan)
-    : plan(plan), period(plan.period()), numTiles(plan.numTiles()), operands(plan.layers.size()),
-      loads(plan.layers.size()), stores(plan.layers.size()) {
+    : plan(plan), period(plan.period()), numTiles(plan.numTiles()) {
   size_t numPlaces = 0;
-  for (auto [index, tensor] : llvm::enumerate(plan.tensors)) {
-    firstPlaces.push_back(numPlaces);
+  tensors.reserve(plan.tensors.size());
+  for (const GroupTensor &tensor : plan.tensors) {
+    tensors.push_back({.first = numPlaces,
+                       .buffers = tensor.buffers,
+                       .versions = tensor.producer ? numTiles : tensor.numVersions});
     numPlaces += static_cast<size_t>(tensor.buffers);
-    for (const GroupTensor::User &user : tensor.users)
-      operands[user.layer].push_back(index);
-    if (tensor.isLoaded())
-      loads[stepOf(tensor.transferStep)].push_back(index);
-    if (tensor.isStored)
-      stores[stepOf(tensor.transferStep)].push_back(index);
   }
   places.resize(numPlaces);
+  sortTransfers();
+}
+
+/// Those of one step and kind are in the order of their tensors.
+void TileRun::sortTransfers() {
+  const auto bucketOf = [&](const GroupTensor &tensor) {
+    const int64_t step = tensor.transferStep - periodOf(tensor.transferStep) * period;
+    return static_cast<size_t>(2 * step + (tensor.isStored ? 1 : 0));
+  };
+  begins.assign(static_cast<size_t>(2 * period) + 1, 0);
+  const auto isMoved = [](const GroupTensor &tensor) {
+    return tensor.isLoaded() || tensor.isStored;
+  };
+  for (const GroupTensor &tensor : plan.tensors)
+    if (isMoved(tensor))
+      ++begins[bucketOf(tensor)];
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  transfers.resize(begins.back());
+  for (size_t index = plan.tensors.size(); index-- > 0;) {
+    const GroupTensor &tensor = plan.tensors[index];
+    if (!isMoved(tensor))
+      continue;
+    const int64_t periods = periodOf(tensor.transferStep);
+    transfers[--begins[bucketOf(tensor)]] = {static_cast<unsigned>(index), periods};
+    first = std::min(first, periods);
+    last = std::max(last, periods);
+  }
+}
+
+void TileRun::load(const Transfer &load, int64_t tile) {
+  const Held &held = tensors[load.tensor];
+  if (tile != 0 && versionOf(held, tile) == versionOf(held, tile - 1))
+    return;
+  Place &place = placeOf(load.tensor, tile);
+  transferEnd = std::max(transferEnd, place.free) + plan.tensors[load.tensor].cycles;
+  place.ready = transferEnd;
+}
+
+void TileRun::store(const Transfer &store, int64_t tile) {
+  Place &place = placeOf(store.tensor, tile);
+  transferEnd = std::max(transferEnd, place.ready) + plan.tensors[store.tensor].cycles;
+  place.free = transferEnd;
 }
 
 void TileRun::compute(size_t step, int64_t tile) {
   Place &result = placeOf(plan.results[step], tile);
   int64_t begin = std::max(computeEnd, result.free);
-  for (size_t operand : operands[step])
-    begin = std::max(begin, placeOf(operand, tile).ready);
+  for (int operand : plan.operands[step])
+    if (operand >= 0)
+      begin = std::max(begin, placeOf(static_cast<size_t>(operand), tile).ready);
   computeEnd = begin + plan.cycles[step];
   result.ready = computeEnd;
-  for (size_t operand : operands[step]) {
-    Place &place = placeOf(operand, tile);
-    place.free = std::max(place.free, computeEnd);
-  }
+  for (int operand : plan.operands[step])
+    if (operand >= 0) {
+      Place &place = placeOf(static_cast<size_t>(operand), tile);
+      place.free = std::max(place.free, computeEnd);
+    }
 }
 
 int64_t TileRun::run(int64_t count) {
   places.assign(places.size(), {});
   computeEnd = transferEnd = 0;
-  int64_t first = 0;
-  int64_t last = period - 1;
-  for (const GroupTensor &tensor : plan.tensors)
-    if (tensor.isLoaded() || tensor.isStored) {
-      first = std::min(first, tensor.transferStep);
-      last = std::max(last, tensor.transferStep);
+  for (int64_t now = first; now < last + count; ++now)
+    for (size_t step = 0; step < static_cast<size_t>(period); ++step) {
+      const auto all = ArrayRef(transfers);
+      const auto from = [&](size_t bucket) {
+        return all.slice(begins[bucket], begins[bucket + 1] - begins[bucket]);
+      };
+      // The tile that is at a step now, if there is one.
+      const auto isTile = [&](int64_t tile) { return tile >= 0 && tile < count; };
+      for (const Transfer &transfer : from(2 * step))
+        if (isTile(now - transfer.periods))
+          load(transfer, now - transfer.periods);
+      if (isTile(now))
+        compute(step, now);
+      for (const Transfer &transfer : from(2 * step + 1))
+        if (isTile(now - transfer.periods))
+          store(transfer, now - transfer.periods);
     }
-  for (int64_t time = first; time <= last + (count - 1) * period; ++time) {
-    const size_t step = stepOf(time);
-    // The tile that is at a step now, if there is one.
-    const auto tileAt = [&](int64_t begin) -> std::optional<int64_t> {
-      const int64_t tile = (time - begin) / period;
-      return time >= begin && tile < count ? std::optional(tile) : std::nullopt;
-    };
-    for (size_t index : loads[step]) {
-      const GroupTensor &tensor = plan.tensors[index];
-      if (auto tile = tileAt(tensor.transferStep); tile && isNewIn(tensor, *tile))
-        transfer(placeOf(index, *tile), tensor.cycles, /*isLoad=*/true);
-    }
-    if (auto tile = tileAt(static_cast<int64_t>(step)))
-      compute(step, *tile);
-    for (size_t index : stores[step])
-      if (auto tile = tileAt(plan.tensors[index].transferStep))
-        transfer(placeOf(index, *tile), plan.tensors[index].cycles, /*isLoad=*/false);
-  }
   return std::max(computeEnd, transferEnd);
 }
 

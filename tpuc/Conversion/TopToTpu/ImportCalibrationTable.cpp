@@ -95,9 +95,11 @@ Expected<void> checkTable(const NpzReader &file, const std::string &path, const 
   return {};
 }
 
-/// Notes what is known of the channels that products read, where the table of `digest` has a file
-/// beside it. Remarks that there is none, or that it does not say whose it is.
-Expected<void> importChannels(ModuleOp module, const std::string &path, const Tensor &digest) {
+/// Notes what is known of the channels that products read, and `withPairs` of pairs of them, where
+/// the table of `digest` has a file beside it. Remarks that there is none, or that it does not say
+/// whose it is.
+Expected<void> importChannels(ModuleOp module, const std::string &path, const Tensor &digest,
+                              bool withPairs) {
   const bool isRead =
       module.walk([](Operation *op) { return WalkResult(failure(summedAxis(op).has_value())); })
           .wasInterrupted();
@@ -135,7 +137,7 @@ Expected<void> importChannels(ModuleOp module, const std::string &path, const Te
                                         figures.take_front(static_cast<size_t>(channels))));
       figures = figures.drop_front(static_cast<size_t>(channels));
     }
-    if (!hasOneTap(&op) || !file->contains(covariancesName(name)))
+    if (!withPairs || !hasOneTap(&op) || !file->contains(covariancesName(name)))
       continue;
     Expected<Tensor> pairs =
         readFigures(*file, path, covariancesName(name), Shape{channels * (channels + 1) / 2});
@@ -173,7 +175,7 @@ struct ImportCalibrationTablePass
         value.setType(type.clone(quant::CalibratedQuantizedType::get(
             cast<FloatType>(type.getElementType()), rangeOf(entry, asymmetric, clip))));
     }
-    return importChannels(module, channelFile(file), digest);
+    return importChannels(module, channelFile(file), digest, covariances);
   }
 
   void runOnOperation() override {

@@ -319,8 +319,9 @@ struct ChipTpuOptimizePass : tpuc::impl::ChipTpuOptimizeBase<ChipTpuOptimizePass
 void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createChipAssign({options.chip}));
   if (!options.calibrationTable.empty())
-    manager.addPass(createImportCalibrationTable(
-        {options.calibrationTable, options.scheme.zeroPoint, /*clip=*/true}));
+    manager.addPass(createImportCalibrationTable({options.calibrationTable,
+                                                  options.scheme.zeroPoint, /*clip=*/true,
+                                                  /*covariances=*/!options.forCycles}));
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));

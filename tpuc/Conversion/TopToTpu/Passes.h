@@ -41,6 +41,8 @@ struct LoweringOptions {
   bool floatOutputs = false;
   bool quantInput = false;
   bool quantOutput = false;
+  /// The network is made for its cycles: weights are rounded in the way that takes least time.
+  bool forCycles = false;
 };
 
 /// Adds the passes that turn an optimized module (`X.mlir`) into the lowered one

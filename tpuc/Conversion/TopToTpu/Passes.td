@@ -30,14 +30,17 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
     `FILE_channels.npz` lies beside the table, convolutions and inner products get the means,
     smallest and largest numbers of the channels they read as the attributes
     `calibration.input_means`, `calibration.input_lowest` and `calibration.input_highest`, which
-    lowering uses up.
+    lowering uses up. Those of one tap get `calibration.input_covariances`, too, unless
+    `covariances` is false: rounding by these takes most of the time of lowering.
   }];
   let options = [
     Option<"file", "file", "std::string", /*default=*/"", "What run_calibration wrote">,
     Option<"asymmetric", "asymmetric", "bool", /*default=*/"false",
       "Ranges from minimum to maximum instead of +-threshold">,
     Option<"clip", "clip", "bool", /*default=*/"false",
-      "Cut asymmetric ranges off at +-threshold: rare values beyond it cost more than they carry">];
+      "Cut asymmetric ranges off at +-threshold: rare values beyond it cost more than they carry">,
+    Option<"covariances", "covariances", "bool", /*default=*/"true",
+      "Note how the channels that products read vary together, which weights are rounded by">];
   let dependentDialects = ["::tpuc::quant::QuantDialect"];
 }
 
