@@ -72,11 +72,14 @@ static constexpr unsigned kMaxFailures = 3;
 /// those of some lengths are looked at, about six to each doubling of the length.
 static constexpr size_t kFineLength = 24, kMiddleLength = 48;
 static constexpr size_t kMiddleStep = 8, kCoarseStep = 16, kCoarseStepOfRows = 12;
+static constexpr unsigned kFirstStep = 4;
 
-static bool isPassedOver(ArrayRef<Operation *> members, bool isTail) {
+static bool isPassedOver(ArrayRef<Operation *> members, unsigned first, bool isTail) {
   const size_t length = members.size();
   if (length <= kFineLength || isTail)
     return false;
+  if (first % kFirstStep != 0)
+    return true;
   if (tileLayoutOf(members) == TileLayout::Matrix)
     return length % kCoarseStepOfRows != 0;
   return length % (length <= kMiddleLength ? kMiddleStep : kCoarseStep) != 0;
@@ -201,7 +204,7 @@ std::vector<unsigned> GroupTable::reaches() const {
 void GroupTable::fillGroup(unsigned first, unsigned end, Front &front, SuffixCache &tails) {
   const ArrayRef<Operation *> members = ArrayRef(layers).slice(first, end - first);
   front.isOver |= front.failures == kMaxFailures || front.reach < end;
-  if (front.isOver || isPassedOver(members, end == numLayers()))
+  if (front.isOver || isPassedOver(members, first, end == numLayers()))
     return;
   const auto made = cut(first, end - first, front.fewest, &tails);
   front.failures = made->empty() ? front.failures + 1 : 0;
