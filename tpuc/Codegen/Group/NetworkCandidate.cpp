@@ -52,14 +52,16 @@ Expected<NetworkCandidate::Result> NetworkCandidate::run(std::vector<GroupPlan> 
   return Result{.cycles = std::move(*cycles), .fill = schedule->fill, .bytes = *bytes};
 }
 
-Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups) const {
-  if (groups.empty())
-    return int64_t{0};
+Expected<int64_t> NetworkCandidate::estimate(std::vector<GroupPlan> groups, bool areAll) const {
+  if (areAll || groups.empty())
+    return estimateNetwork(areAll ? layers : ArrayRef<Operation *>(), groups, backend, pool,
+                           heuristics);
   const auto placeOf = [&](Operation *op) {
-    return llvm::partition_point(layers, [&](Operation *it) { return it->isBeforeInBlock(op); });
+    const auto *place =
+        llvm::partition_point(layers, [&](Operation *other) { return other->isBeforeInBlock(op); });
+    return static_cast<size_t>(place - layers.begin());
   };
-  const auto begin = placeOf(groups.front().layers.front()),
-             end = placeOf(groups.back().layers.back()) + 1;
-  return estimateNetwork(layers.slice(begin - layers.begin(), end - begin), groups, backend, pool,
-                         heuristics);
+  const size_t begin = placeOf(groups.front().layers.front());
+  const size_t end = placeOf(groups.back().layers.back()) + 1;
+  return estimateNetwork(layers.slice(begin, end - begin), groups, backend, pool, heuristics);
 }

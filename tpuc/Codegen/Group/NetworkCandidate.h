@@ -49,9 +49,9 @@ public:
   };
   /// Errors: there is no room for these groups.
   Expected<Result> run(std::vector<GroupPlan> groups, const Limits &limits) const;
-  /// The cycles of `groups` that follow each other, and of what stands between them, without places
-  /// and commands.
-  Expected<int64_t> estimate(std::vector<GroupPlan> groups) const;
+  /// About the cycles of `groups` that follow each other, and of what stands between them, without
+  /// places and commands. `areAll`: they are those of all layers.
+  Expected<int64_t> estimate(std::vector<GroupPlan> groups, bool areAll) const;
 
 private:
   mlir::func::FuncOp main;

@@ -29,8 +29,9 @@ constexpr uint64_t kTrialWork = 1'000'000;
 /// From so many partitions a thorough search sets out.
 constexpr size_t kStarts = 3;
 /// A change is estimated together with so many groups on each side, whose transfers run beside it;
-/// with all of them where there are few.
-constexpr size_t kBeside = 5, kFewGroups = 16;
+/// with all of them in networks of few layers.
+constexpr size_t kBeside = 5;
+constexpr unsigned kFewLayers = 384;
 
 /// What partitions are chosen by besides the estimates of single groups. Engines work side by side
 /// across groups, so the busier one may count for more than a group by itself shows.
@@ -153,9 +154,11 @@ std::optional<int64_t> NetworkSearcher::estimateOf(ArrayRef<GroupChoice> stretch
   const std::pair key(hash.low64, hash.high64);
   if (const auto known = estimates.find(key))
     return *known;
+  const bool isAll =
+      !stretch.empty() && stretch.front().first == 0 && stretch.back().end() == table.numLayers();
   std::optional<int64_t> made;
   if (isPossible(stretch))
-    if (Expected<int64_t> cycles = candidate.estimate(plansOf(stretch)))
+    if (Expected<int64_t> cycles = candidate.estimate(plansOf(stretch), isAll))
       made = *cycles;
   return estimates.add(key, made);
 }
@@ -272,7 +275,7 @@ std::vector<GroupChange> NetworkSearcher::changesOf(const Partition &partition) 
 std::optional<int64_t> NetworkSearcher::addedBy(const GroupChange &change,
                                                 const Partition &partition) {
   ArrayRef<GroupChoice> stretch = partition;
-  if (partition.size() > kFewGroups) {
+  if (table.numLayers() > kFewLayers) {
     const auto begin = static_cast<size_t>(
         std::ranges::lower_bound(partition, change.first, {}, &GroupChoice::first) -
         partition.begin());
