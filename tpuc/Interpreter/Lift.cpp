@@ -161,7 +161,8 @@ void Lifter::lift(Operation *op) {
   if (op->hasAttr("dequant_scale"))
     return liftDequantized(op);
   const bool isRequantized = op->getNumResults() > 0 && tpu::isQuantized(op->getResult(0)) &&
-                             op->hasAttr("rshift") && isa<EvaluateInterface>(op);
+                             (op->hasAttr("rshift") || op->hasAttr("quant_mode")) &&
+                             isa<EvaluateInterface>(op);
   std::optional<OperationName> name = tpu::mirrorOf(op->getName());
   if (!name || isRequantized)
     return;

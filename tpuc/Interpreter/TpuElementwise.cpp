@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Kernels/Elementwise.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/IntegerElementwise.h"
 #include "tpuc/Interpreter/Kernels/IntegerTable.h"
 #include "tpuc/Interpreter/StoredRequant.h"
@@ -50,7 +51,27 @@ static kernels::RequantParams singleRequant(Op op, MultiplierShift factor,
   return params;
 }
 
+/// The sum or difference of two, whose types state the factors.
+template <typename Op> static Expected<void> evaluateFixedSum(Op op, EvalContext &context) {
+  const llvm::SmallVector<Tensor> inputs = operandsOf(context);
+  const tpu::StoredRange range = storedRange(op);
+  Expected<Tensor *> output = allocateBroadcast(context, inputs);
+  if (!output)
+    return propagate(output);
+  const auto operand = [&](unsigned index) {
+    return kernels::FixedOperand{inputs[index],
+                                 tpu::paramsOf(tpu::quantizedType(op->getOperand(index)))};
+  };
+  kernels::fixedAdd(operand(0), operand(1), std::is_same_v<Op, tpu::SubOp>,
+                    {tpu::paramsOf(tpu::quantizedType(op->getResult(0))), kernelRange(range)},
+                    **output, context.threads());
+  limitBelowZero(range, **output);
+  return {};
+}
+
 template <typename Op> static Expected<void> evaluateTpuSum(Op op, EvalContext &context) {
+  if (op.getQuantMode())
+    return evaluateFixedSum(op, context);
   const llvm::SmallVector<Tensor> inputs = operandsOf(context);
   if (!op.getMultiplier() || op.getMultiplier()->size() != inputs.size())
     return context.error("multiplier has not one entry for each operand",

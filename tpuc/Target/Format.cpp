@@ -170,6 +170,8 @@ std::string requantRoundingText(const RequantInfo &r) {
   std::string text(roundingText(r.rounding));
   if (r.firstShiftBits != 0)
     text += fmt::format(" after {} bits and after the shift", r.firstShiftBits);
+  if (r.canRoundTwice)
+    text += "; or twice, as sources state it";
   return text;
 }
 

@@ -159,6 +159,9 @@ struct RequantInfo {
   /// With `InConvolution`, the product is rounded after dropping this many bits, and again after
   /// the rest of the shift; else 0: rounded once.
   uint32_t firstShiftBits = 0;
+  /// With `OwnCommand`, the product may also be rounded half up after dropping 31 bits, and half
+  /// away from zero after the rest of the shift, as some sources state it.
+  bool canRoundTwice = false;
   /// How the plain right shifts of element-wise commands round.
   std::optional<RoundingMode> shiftRounding;
   /// The bias of a quantized convolution.

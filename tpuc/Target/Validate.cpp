@@ -101,6 +101,9 @@ Result checkRequant(const TargetInfo &t) {
     return fail(t, "requantization per channel with a shared shift", "per tensor");
   if (r.strategy != RequantStrategy::InConvolution && r.firstShiftBits != 0)
     return fail(t, "a shift in two steps outside the convolution", "firstShiftBits 0");
+  if (r.canRoundTwice && (r.strategy != RequantStrategy::OwnCommand || r.multiplierBits != 32))
+    return fail(t, "two roundings without a requantization command of 32-bit multipliers",
+                "canRoundTwice false");
   if (hasZeroPoints && r.strategy != RequantStrategy::OwnCommand)
     return fail(t, "asymmetric INT8 without a requantization command", "symmetric only");
   return {};

@@ -213,8 +213,9 @@ Expected<void> codegen::checkCpuForm(Operation *op) {
   }
   const bool isQuantized = llvm::any_of(op->getOperands(), tpu::isQuantized) ||
                            llvm::any_of(op->getResults(), tpu::isQuantized);
-  const bool isOnIntegers = op->hasAttr("dequant_scale") || tpu::hasIntegerFusion(op) ||
-                            (isQuantized && (op->hasAttr("rshift") || isa<tpu::CastOp>(op)));
+  const bool isOnIntegers =
+      op->hasAttr("dequant_scale") || tpu::hasIntegerFusion(op) ||
+      (isQuantized && (op->hasAttr("rshift") || op->hasAttr("quant_mode") || isa<tpu::CastOp>(op)));
   if (isOnIntegers || !ops::findEvaluator(evaluatorName(op)))
     return makeError("",
                      isOnIntegers ? "the CPU has no requantization" : "the CPU has no form of it");

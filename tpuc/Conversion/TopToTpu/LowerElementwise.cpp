@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Interpreter/Ops/OpEvaluator.h"
 #include "tpuc/Support/Convert.h"
@@ -116,7 +117,30 @@ int sumShift(ArrayRef<double> factors, ArrayRef<Stored> operands, unsigned bits,
 
 } // namespace
 
+/// Whether the sum of two is to be that of a source in fixed point: it states all three scales, and
+/// the target can round as it says. A result so fine that sums are shifted to the left is not.
+static bool isFixedSum(Operation *op, const Lowering &lowering) {
+  if (!lowering.target.requant.canRoundTwice || op->getNumOperands() != 2 || op->hasAttr("coeff"))
+    return false;
+  for (Value value : {op->getOperand(0), op->getOperand(1), Value(op->getResult(0))}) {
+    quant::UniformQuantizedType type = tpu::quantizedType(value);
+    if (!type || type.getStorage().width != 8 || value.getDefiningOp<top::WeightOp>())
+      return false;
+  }
+  const auto scale = [](Value value) { return tpu::quantizedType(value).getScale(); };
+  const double unit = 2 * std::max(scale(op->getOperand(0)), scale(op->getOperand(1)));
+  return kernels::fixedPoint(unit / std::ldexp(scale(op->getResult(0)), 20)).rshift >= 0;
+}
+
 Expected<void> tpuc::lowerAddSub(Operation *op, Lowering &lowering) {
+  if (isFixedSum(op, lowering)) {
+    Operation *made = lowering.mirrored(
+        op, {lowering.asIntegers(op->getOperand(0)), lowering.asIntegers(op->getOperand(1))});
+    made->setAttr("quant_mode",
+                  lowering.builder.getStringAttr(requantModeName(kernels::fixedPointMode(false))));
+    lowering.replace(op, made);
+    return {};
+  }
   Expected<SmallVector<Stored>> operands = storedOperands(op, lowering);
   if (!operands)
     return propagate(operands);

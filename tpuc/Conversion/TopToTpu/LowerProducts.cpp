@@ -13,6 +13,7 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -75,6 +76,13 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   return scales;
 }
 
+/// Whether sums are rounded as the source says: convolutions whose integers it states, twice.
+static bool roundsTwice(Operation *op, const Lowering &lowering) {
+  return lowering.target.requant.canRoundTwice && isa<top::ConvOp, top::DeconvOp>(op) &&
+         tpu::isQuantized(op->getOperand(0)) && tpu::isQuantized(op->getResult(0)) &&
+         !statedScales(op->getOperand(1)).empty();
+}
+
 /// Writes the factors as the target applies them behind products.
 static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering &lowering,
                                         ArrayRef<double> scales) {
@@ -105,9 +113,18 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
     }
     factors.push_back(*factor);
   }
+  const bool isTwice = roundsTwice(op, lowering);
+  if (isTwice)
+    llvm::transform(scales, factors.begin(), kernels::fixedPoint);
   if (llvm::all_equal(factors))
     factors.resize(1);
   lowering.setFactors(made, factors);
+  if (isTwice) {
+    made->removeAttr("round_mode");
+    const bool hasLeft = llvm::any_of(factors, [](auto factor) { return factor.rshift < 0; });
+    made->setAttr("quant_mode", lowering.builder.getStringAttr(
+                                    requantModeName(kernels::fixedPointMode(hasLeft))));
+  }
   if (strategy == RequantStrategy::InConvolution)
     made->setAttr("quant_mode", lowering.builder.getStringAttr("QDM"));
   if (strategy == RequantStrategy::SharedShift)

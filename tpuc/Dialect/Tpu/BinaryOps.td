@@ -22,10 +22,16 @@ foreach top = [
 /// A sum of stored integers, each with its own multiplier.
 class Tpu_SumOp<Op top> : Tpu_MirroredOp<top, (ins
     OptionalAttr<I64ArrayAttr>:$multiplier, OptionalAttr<I64Attr>:$offset,
-    OptionalAttr<I64Attr>:$rshift, Tpu_RoundMode:$round_mode), [{
+    OptionalAttr<I64Attr>:$rshift, OptionalAttr<StrAttr>:$quant_mode, Tpu_RoundMode:$round_mode), [{
     Integers (manual 6.3.3): `(sum of multiplier[i] * inputs[i] + offset) / 2^rshift`, rounded by
     `round_mode`, plus the output's zero point, saturated; `offset` holds the zero points of the
     operands. The sum is exact in 32 bits. `coeff` is in the multipliers.
+
+    With the `quant_mode` TFLite the types of both inputs and the result state all factors, and there
+    are no multipliers. With u, twice the larger scale of the inputs, each of them less its zero
+    point is shifted to the left by 20 and scaled by its scale / u. The sum is scaled by
+    u / 2^20 / the output's scale. Each factor is taken as TFLite scales: `multiplier / 2^31` from
+    0.5 on, which is the nearest, behind which `rshift` follows.
   }], top.opName, [Tpu_CombinationTrait]>;
 
 def Tpu_AddOp : Tpu_SumOp<Top_AddOp>;

@@ -137,7 +137,22 @@ LogicalResult tpu::verifyRequantization(Operation *op) {
   return verifyFactors(op);
 }
 
+/// A sum whose factors are those of its types.
+static LogicalResult verifyFixedSum(Operation *op, StringRef mode) {
+  if (parseRequantMode(mode) != RequantMode::TFLite)
+    return op->emitOpError() << "quant_mode is '" << mode << "'; expected TFLite, or none";
+  if (op->hasAttr("multiplier") || op->hasAttr("offset") || op->hasAttr("rshift") ||
+      op->hasAttr("coeff"))
+    return op->emitOpError("has factors beside quant_mode; expected those of its types alone");
+  if (op->getNumOperands() != 2 || !isQuantized(op->getOperand(0)) ||
+      !isQuantized(op->getOperand(1)) || !isQuantized(op->getResult(0)))
+    return op->emitOpError("has quant_mode; expected two quantized operands and such a result");
+  return success();
+}
+
 LogicalResult tpu::verifyCombination(Operation *op) {
+  if (auto mode = op->getAttrOfType<StringAttr>("quant_mode"))
+    return verifyFixedSum(op, mode.getValue());
   const auto multipliers = integers(op, "multiplier");
   const bool isSum = isa_and_nonnull<ArrayAttr>(op->getAttr("multiplier"));
   if (isSum && !isQuantized(op->getResult(0)))

@@ -35,6 +35,10 @@ MultiplierShift kernels::fixedPoint(double scale) {
   return {static_cast<int32_t>(multiplier), -exponent};
 }
 
+RequantMode kernels::fixedPointMode(bool shiftsLeft) {
+  return shiftsLeft ? RequantMode::TFLite_LShift : RequantMode::TFLite;
+}
+
 static int32_t scaled(int32_t value, MultiplierShift factor) {
   return multiplyShiftTFLite(value, factor.multiplier, factor.rshift);
 }

@@ -27,6 +27,9 @@ namespace tpuc::kernels {
 /// less than 2^-32.
 MultiplierShift fixedPoint(double scale);
 
+/// The mode in which such multipliers scale, those that shift to the left or others.
+RequantMode fixedPointMode(bool shiftsLeft);
+
 /// One operand of an element-wise op: integers of any type, less their zero point in units of
 /// `scale`.
 struct FixedOperand {

@@ -46,6 +46,8 @@ constexpr TargetInfo makeTarget() {
                          RoundingMode::Up,         RoundingMode::HalfUp,
                          RoundingMode::HalfDown};
   t.requant.rounding = RoundingMode::HalfUp;
+  // [V] A doubling high product in front of RQ.
+  t.requant.canRoundTwice = true;
   t.requant.shiftRounding = RoundingMode::HalfUp;
   t.requant.biasType = DataType::I32;
   // [V] Sums are float32 and rounded to nearest even at each addition; the products of one block of

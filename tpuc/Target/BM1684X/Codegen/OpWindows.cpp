@@ -11,6 +11,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Target/BM1684X/Codegen/Parameters.h"
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
 
 using namespace mlir;
@@ -83,10 +84,15 @@ bool isInPhases(Operation *op, const TileModel &model) {
   if (!isa<tpu::DeconvOp>(op) || op->getAttrOfType<ArrayAttr>("kernel_shape").size() > 2)
     return false;
   const std::array<int64_t, 2> stride = strideOf(op);
-  if (tpu::zeroPointOf(op->getOperand(0)) != 0 && stride[0] * stride[1] > kMostPhaseBiases)
+  const Roundings roundings = roundingsOf(op);
+  if (tpu::zeroPointOf(op->getOperand(0)) != 0 &&
+      stride[0] * stride[1] > mostPhaseBiases(roundings))
     return false;
   const Expected<Window2d> window = unpaddedWindow(op);
   if (!window || !hasPhases(*window, op->getAttrOfType<IntegerAttr>("group").getInt()))
+    return false;
+  // Taps share the words of their channel, of which there is one length.
+  if (roundings != Roundings::Once && hasTapsAsChannels(op))
     return false;
   return llvm::all_of(std::array{kAxisH, kAxisW}, [&](unsigned axis) {
     // No element of the result lies in front of what inputs add to, or behind that.

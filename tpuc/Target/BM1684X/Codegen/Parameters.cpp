@@ -13,6 +13,8 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Support/Requant.h"
 #include "tpuc/Target/BM1684X/Codegen/Constants.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 
@@ -50,22 +52,37 @@ static tpu::StoredRange rangeOfResult(Operation *op) {
                         limit ? limit.getValueAsDouble() : -1);
 }
 
+Roundings roundingsOf(Operation *op) {
+  const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
+  if (!mode || !isa<tpu::ConvOp, tpu::DeconvOp>(op))
+    return Roundings::Once;
+  const std::optional<RequantMode> parsed = parseRequantMode(mode.getValue());
+  if (parsed == kernels::fixedPointMode(/*shiftsLeft=*/false))
+    return Roundings::Twice;
+  return parsed == kernels::fixedPointMode(/*shiftsLeft=*/true) ? Roundings::TwiceAfterLeftShift
+                                                                : Roundings::Once;
+}
+
+Expected<Requantize> resultBounds(Operation *op) {
+  if (!tpu::isQuantized(op->getResult(0)))
+    return makeError("", "a result that is not quantized", "stored integers");
+  const tpu::StoredRange range = rangeOfResult(op);
+  Requantize bounds;
+  bounds.zeroPoint = static_cast<int32_t>(tpu::zeroPointOf(op->getResult(0)));
+  bounds.lowest = static_cast<int32_t>(range.low);
+  bounds.highest = static_cast<int32_t>(range.high);
+  return bounds;
+}
+
 /// Zero point and bounds of the result, and no scaling.
 static Expected<Requantize> unscaled(Operation *op) {
   const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
-  if (mode && mode.getValue() != "MultiplierShift")
+  if (mode && mode.getValue() != "MultiplierShift" && roundingsOf(op) == Roundings::Once)
     return makeError("", "quant_mode " + mode.str(), "MultiplierShift");
   const auto rounding = op->getAttrOfType<StringAttr>("round_mode");
   if (rounding && rounding.getValue() != "HalfUp")
     return makeError("", "round_mode " + rounding.str(), "HalfUp");
-  if (!tpu::isQuantized(op->getResult(0)))
-    return makeError("", "a result that is not quantized", "stored integers");
-  const tpu::StoredRange range = rangeOfResult(op);
-  Requantize common;
-  common.zeroPoint = static_cast<int32_t>(tpu::zeroPointOf(op->getResult(0)));
-  common.lowest = static_cast<int32_t>(range.low);
-  common.highest = static_cast<int32_t>(range.high);
-  return common;
+  return resultBounds(op);
 }
 
 Expected<Requantize> shiftOf(Operation *op) {
@@ -260,8 +277,10 @@ Expected<std::vector<int32_t>> parameterWords(Operation *op, const BM1684XLayout
     return propagate(channels);
   if (isProduct)
     return packColumns(*channels, *biases);
-  return phaseWords(layout.filter, *biases, count,
-                    [&](std::span<const int32_t> own) { return packChannels(*channels, own); });
+  std::vector<int32_t> words =
+      phaseWords(layout.filter, *biases, count,
+                 [&](std::span<const int32_t> own) { return packChannels(*channels, own); });
+  return roundingsOf(op) == Roundings::Once ? words : packFirstFactors(words, *channels);
 }
 
 } // namespace tpuc::bm1684x::backend

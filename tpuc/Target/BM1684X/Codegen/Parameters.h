@@ -18,9 +18,15 @@ namespace tpuc::bm1684x::backend {
 /// averages: each count). Errors: a requantization that the chip does otherwise.
 Expected<std::vector<Requantize>> requantizationsOf(mlir::Operation *op);
 
+/// Zero point and bounds of the result. Errors: one that is not quantized.
+Expected<Requantize> resultBounds(mlir::Operation *op);
+
 /// What all of these have in common, zero point and bounds of the result. Whoever asks often need
 /// not read thousands of factors.
 Expected<Requantize> requantizationBounds(mlir::Operation *op);
+
+/// How often a convolution of integers rounds: by its `quant_mode`. Once for others.
+Roundings roundingsOf(mlir::Operation *op);
 
 /// The factor of an op that has a shift alone.
 Expected<Requantize> shiftOf(mlir::Operation *op);

@@ -21,6 +21,7 @@
 #include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Target/BM1684X/Codegen/LayerKernels.h"
 #include "tpuc/Target/BM1684X/Codegen/OpWindows.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
@@ -75,6 +76,7 @@ Expected<QuantizedConvolution> quantizedConvolutionOf(const TiledOp &tiled) {
   Expected<Requantize> bounds = requantizationBounds(op);
   if (!bounds)
     return propagate(bounds);
+  conv.roundings = roundingsOf(op);
   conv.lowest = bounds->lowest;
   conv.highest = bounds->highest;
   return conv;
@@ -163,7 +165,35 @@ Kernels quantizedMatMulKernels(tpu::MatMulOp op, const TiledOp &tiled) {
   return products;
 }
 
+/// A sum whose factors are those of its types.
+Kernels fixedSumKernels(Operation *op, const TiledOp &tiled) {
+  const auto scale = [&](Value value) { return tpu::quantizedType(value).getScale(); };
+  const double unit = 2 * std::max(scale(op->getOperand(0)), scale(op->getOperand(1)));
+  const auto factorOf = [](double ratio, int32_t zero) {
+    const MultiplierShift factor = kernels::fixedPoint(ratio);
+    return Requantize{factor.multiplier, factor.rshift, zero, {}, {}};
+  };
+  Expected<Requantize> bounds = resultBounds(op);
+  if (!bounds)
+    return propagate(bounds);
+  QuantizedAddition sum;
+  sum.left = operandOf(tiled, 0);
+  sum.right = operandOf(tiled, 1);
+  sum.leftFactor = factorOf(scale(op->getOperand(0)) / unit, zeroPoint(op->getOperand(0)));
+  sum.rightFactor = factorOf(scale(op->getOperand(1)) / unit, zeroPoint(op->getOperand(1)));
+  sum.subtracts = isa<tpu::SubOp>(op);
+  sum.result = factorOf(unit / std::ldexp(scale(op->getResult(0)), QuantizedAddition::kLeftShift),
+                        bounds->zeroPoint);
+  sum.result.lowest = bounds->lowest;
+  sum.result.highest = bounds->highest;
+  sum.output = resultOf(tiled);
+  sum.scratch = scratchRoom(tiled);
+  return one<quantizedAdditionScratch, emitQuantizedAddition>(sum);
+}
+
 Kernels sumKernels(Operation *op, const TiledOp &tiled) {
+  if (op->hasAttr("quant_mode"))
+    return fixedSumKernels(op, tiled);
   QuantizedSum sum;
   for (unsigned index = 0; index < op->getNumOperands(); ++index)
     sum.inputs.push_back(operandOf(tiled, index));

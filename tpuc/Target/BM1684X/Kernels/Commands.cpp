@@ -150,6 +150,13 @@ void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, co
   builder.add(command);
 }
 
+void addMultiplyHigh(Builder &builder, const LocalTensor &output, const Term &a, const Term &b,
+                     Rounding rounding) {
+  Command command = arithCommand(builder, ArithOp::MulDoublingHigh, output, a, &b);
+  command.set(Field::Round, static_cast<uint64_t>(rounding));
+  builder.add(command);
+}
+
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen) {
   Command command = arithCommand(builder, op, output, a, &b);

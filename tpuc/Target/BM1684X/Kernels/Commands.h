@@ -51,6 +51,7 @@ enum class ArithOp : uint8_t {
   Copy = 19,
   MulSat = 20,
   ArithShift = 21,
+  MulDoublingHigh = 23,
   Abs = 26,
 };
 
@@ -81,6 +82,9 @@ void addShiftedArith(Builder &builder, ArithOp op, const LocalTensor &output, co
 /// (not both of 8), sums of I16, or of I32 without `left`.
 void addMultiplyAdd(Builder &builder, const LocalTensor &sums, const Term &a, const Term &b,
                     int left = 0, int right = 0, Rounding rounding = Rounding::HalfUp);
+/// output = a * b / 2^31, rounded; all I32.
+void addMultiplyHigh(Builder &builder, const LocalTensor &output, const Term &a, const Term &b,
+                     Rounding rounding);
 /// output = a compared with b ? chosen : 0
 void addSelect(Builder &builder, ArithOp op, const LocalTensor &output, const Term &a,
                const Term &b, const Immediate &chosen);

@@ -258,11 +258,12 @@ Expected<void> emitPhaseDeconvolution(Builder &builder, const Convolution &decon
 /// Biases of phases have as many words as a line has left.
 static Expected<void> checkBiases(const std::string &where, const QuantizedConvolution &deconv) {
   const int64_t phases = deconv.window.stride[0] * deconv.window.stride[1];
-  if (deconv.inputZero == 0 || phases <= kMostPhaseBiases)
+  const int64_t most = mostPhaseBiases(deconv.roundings);
+  if (deconv.inputZero == 0 || phases <= most)
     return {};
   return makeError(where,
                    fmt::format("{} phases of an input of zero point {}", phases, deconv.inputZero),
-                   fmt::format("at most {}, or 0", kMostPhaseBiases));
+                   fmt::format("at most {}, or 0", most));
 }
 
 Expected<uint32_t> quantizedPhaseDeconvolutionScratch(const QuantizedConvolution &deconv) {

@@ -32,6 +32,18 @@ struct Requantize {
 
 /// Words of each channel, of which the last one is the bias.
 inline constexpr int64_t kRequantWords = 4, kBiasWord = 3;
+/// Words of a channel whose sums are rounded twice: those above, the biases of more phases, the
+/// factor of the first step, and the power of two by which sums are multiplied before.
+inline constexpr int64_t kTwoStepWords = 16, kFirstFactorWord = 14, kPowerWord = 15;
+
+/// How often the product of a sum and its factor is rounded.
+enum class Roundings : uint8_t {
+  Once, ///< As above.
+  /// h = sum * multiplier / 2^31, half up, then h / 2^shift, half away from zero; shift >= 0.
+  Twice,
+  /// The same; for a negative shift, h is taken of sum * 2^-shift, saturated to 32 bits.
+  TwiceAfterLeftShift,
+};
 
 /// output[n,m,y,x] = requantized bias[m] + sum of filter * input, where around the image lies
 /// `inputZero`. The zero point is not subtracted: -inputZero * the sum of a channel's filter
@@ -40,8 +52,8 @@ inline constexpr int64_t kRequantWords = 4, kBiasWord = 3;
 /// `input` I8 or U8, any layout (depthwise: Aligned), filter I8 packed by `packFilter` (depthwise:
 /// Compact [1,c,kh,kw]), `output` Aligned: I8 or U8; I32, which holds the sums; F32, F16 or BF16,
 /// f32(sum) * scale, limited by the activation. `parameterAddress`: what `packChannels` or
-/// `packScales` makes, I32 [1,oc,1,4] Aligned. Parameters begin in the output's lane. Strides as
-/// for `emitConvolution`.
+/// `packScales` makes, I32 [1,oc,1,4] Aligned, or `packFirstFactors`, of kTwoStepWords. Parameters
+/// begin in the output's lane. Strides as for `emitConvolution`.
 struct QuantizedConvolution {
   LocalTensor input;
   LocalTensor output;
@@ -51,6 +63,8 @@ struct QuantizedConvolution {
   bool hasBias = true;
   /// Which word of a channel is its bias.
   int64_t biasWord = kBiasWord;
+  /// Of integers.
+  Roundings roundings = Roundings::Once;
   int32_t inputZero = 0;
   Window2d window;
   int64_t group = 1;
@@ -72,8 +86,10 @@ Expected<uint32_t> quantizedDeconvolutionScratch(const QuantizedConvolution &dec
 Expected<void> emitQuantizedDeconvolution(Builder &builder, const QuantizedConvolution &deconv);
 /// The same phase after phase: see `emitPhaseDeconvolution`. Where inputZero is not 0, each phase
 /// has a bias of its own, with -inputZero * the sum of the phase's filter in it: the words behind
-/// the first one, of at most kMostPhaseBiases phases.
-inline constexpr int64_t kMostPhaseBiases = 13;
+/// the first one, of at most so many phases.
+constexpr int64_t mostPhaseBiases(Roundings roundings) {
+  return (roundings == Roundings::Once ? kTwoStepWords : kFirstFactorWord) - kBiasWord;
+}
 Expected<uint32_t> quantizedPhaseDeconvolutionScratch(const QuantizedConvolution &deconv);
 Expected<void> emitQuantizedPhaseDeconvolution(Builder &builder,
                                                const QuantizedConvolution &deconv);
@@ -81,6 +97,10 @@ Expected<void> emitQuantizedPhaseDeconvolution(Builder &builder,
 /// {multiplier, -shift, zero point, bias} of each channel; no biases: 0.
 std::vector<int32_t> packChannels(std::span<const Requantize> channels,
                                   std::span<const int32_t> biases);
+/// As many words for each channel, whose sums are rounded twice: `words` as packChannels makes
+/// them, and more biases behind, as lines of kTwoStepWords.
+std::vector<int32_t> packFirstFactors(std::span<const int32_t> words,
+                                      std::span<const Requantize> channels);
 /// {scale in F32, 0, 0, bias} of each channel.
 std::vector<int32_t> packScales(std::span<const float> channels, std::span<const int32_t> biases);
 
@@ -96,6 +116,24 @@ struct QuantizedSum {
 };
 Expected<uint32_t> quantizedSumScratch(const QuantizedSum &sum);
 Expected<void> emitQuantizedSum(Builder &builder, const QuantizedSum &sum);
+
+/// output = left + right (or left - right) in fixed point, as kernels::fixedAdd: each less its zero
+/// point times 2^kLeftShift, scaled by its factor, and the sum by that of the result, all rounded
+/// twice (Roundings::Twice). Factors are of 0 to less than 1, with shifts behind that by 31. Inputs
+/// and output are I8 or U8, Aligned, and inputs are broadcast.
+struct QuantizedAddition {
+  static constexpr int32_t kLeftShift = 20;
+  LocalTensor left;
+  LocalTensor right;
+  Requantize leftFactor;
+  Requantize rightFactor;
+  bool subtracts = false;
+  Requantize result;
+  LocalTensor output;
+  Scratch scratch;
+};
+Expected<uint32_t> quantizedAdditionScratch(const QuantizedAddition &sum);
+Expected<void> emitQuantizedAddition(Builder &builder, const QuantizedAddition &sum);
 
 /// output = requantized (left - leftZero) * (right - rightZero); types as above.
 struct QuantizedProduct {

@@ -51,7 +51,10 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedConvo
     return propagate(fits);
   uint32_t sums =
       holdsSums(conv) ? 0 : laneBytes(DataType::I32, out.shape, Layout::Aligned, out.startLane);
-  return sums + biasBytes(conv);
+  // Where they are rounded twice, they lie in a place of their own between: in the place of an
+  // operand it would take twice the time.
+  const bool isTwice = isByte(out.type) && conv.roundings != Roundings::Once;
+  return (isTwice ? 2 : 1) * sums + biasBytes(conv);
 }
 
 LocalTensor filterOf(const QuantizedConvolution &conv, const Extents &shape) {
@@ -107,10 +110,31 @@ void addSingle(Builder &builder, const QuantizedConvolution &conv, const Convolu
   addDepthwise(builder, command);
 }
 
+/// The first of two roundings, into `rounded`.
+void addFirstRounding(Builder &builder, const QuantizedConvolution &conv, const LocalTensor &sums,
+                      const LocalTensor &rounded) {
+  auto word = [&](int64_t index) {
+    return repeated(channelWord(DataType::I32, conv.output.shape[1], conv.parameterAddress, index,
+                                conv.output.startLane),
+                    sums.shape);
+  };
+  if (conv.roundings == Roundings::TwiceAfterLeftShift)
+    addArith(builder, ArithOp::MulSat, sums, sums, word(kPowerWord));
+  addMultiplyHigh(builder, rounded, sums, word(kFirstFactorWord), Rounding::HalfUp);
+}
+
 /// What the sums become.
-void addResult(Builder &builder, const QuantizedConvolution &conv, const LocalTensor &sums) {
+void addResult(Builder &builder, const QuantizedConvolution &conv, LocalTensor sums,
+               ScratchAllocator &space) {
   if (isByte(conv.output.type)) {
-    addRequantize(builder, conv.output, sums, conv.parameterAddress);
+    const bool isTwice = conv.roundings != Roundings::Once;
+    if (isTwice) {
+      const LocalTensor rounded = space.take(DataType::I32, sums.shape, sums.startLane);
+      addFirstRounding(builder, conv, sums, rounded);
+      sums = rounded;
+    }
+    addRequantize(builder, conv.output, sums, conv.parameterAddress,
+                  isTwice ? Rounding::HalfAway : Rounding::HalfUp);
     addCutOff(builder, conv.output, conv.lowest, conv.highest);
     return;
   }
@@ -133,7 +157,7 @@ Expected<void> emit(Builder &builder, const QuantizedConvolution &conv,
   else
     addDense(builder, conv, plan, sums);
   if (!holdsSums(conv))
-    addResult(builder, conv, sums);
+    addResult(builder, conv, sums, space);
   return {};
 }
 

@@ -47,6 +47,24 @@ std::vector<int32_t> packChannels(std::span<const Requantize> channels,
   return words;
 }
 
+std::vector<int32_t> packFirstFactors(std::span<const int32_t> words,
+                                      std::span<const Requantize> channels) {
+  const size_t given = channels.empty() ? 0 : words.size() / channels.size();
+  assert(given <= kFirstFactorWord);
+  std::vector<int32_t> packed;
+  for (size_t i = 0; i < channels.size(); ++i) {
+    std::vector<int32_t> line(words.begin() + static_cast<ptrdiff_t>(i * given),
+                              words.begin() + static_cast<ptrdiff_t>((i + 1) * given));
+    line.resize(kTwoStepWords);
+    line[0] = 1;
+    line[1] = -std::max(channels[i].shift, 0);
+    line[kFirstFactorWord] = channels[i].multiplier;
+    line[kPowerWord] = int32_t{1} << std::max(-channels[i].shift, 0);
+    packed.insert(packed.end(), line.begin(), line.end());
+  }
+  return packed;
+}
+
 std::vector<int32_t> packScales(std::span<const float> channels, std::span<const int32_t> biases) {
   std::vector<int32_t> words;
   for (size_t i = 0; i < channels.size(); ++i)
@@ -59,21 +77,22 @@ namespace {
 
 constexpr unsigned kIntegerRequant = 1;
 
-Command requantCommand(Builder &builder, const LocalTensor &output, const LocalTensor &sums) {
+Command requantCommand(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
+                       Rounding rounding) {
   Command command = Command::make(*findCommandOp(Engine::Tiu, tiu::kRequant, kIntegerRequant));
   setResult(builder, command, output);
   setField(builder, command, Field::Opd0Addr, sums.tiuAddress());
   command.set(Field::Opd2Sign, isSigned(output.type));
   command.set(Field::Opd0Prec, sums.prec()).set(Field::Opd0Sign, 1);
-  command.set(Field::Round, static_cast<uint64_t>(Rounding::HalfUp));
+  command.set(Field::Round, static_cast<uint64_t>(rounding));
   return command;
 }
 
 } // namespace
 
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
-                   const Requantize &requantize) {
-  Command command = requantCommand(builder, output, sums);
+                   const Requantize &requantize, Rounding rounding) {
+  Command command = requantCommand(builder, output, sums, rounding);
   const auto shift = static_cast<uint32_t>(-requantize.shift) & 255;
   const auto zero = static_cast<uint32_t>(requantize.zeroPoint) & 0xFFFF;
   command.set(Field::Opd1Const, 1);
@@ -84,8 +103,8 @@ void addRequantize(Builder &builder, const LocalTensor &output, const LocalTenso
 }
 
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
-                   uint32_t parameters) {
-  Command command = requantCommand(builder, output, sums);
+                   uint32_t parameters, Rounding rounding) {
+  Command command = requantCommand(builder, output, sums, rounding);
   command.set(Field::Opd1Addr, output.startLane * kLaneBytes + parameters);
   builder.add(command);
 }

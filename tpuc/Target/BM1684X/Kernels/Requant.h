@@ -25,10 +25,10 @@ Expected<void> checkRequantize(const std::string &where, const Requantize &requa
 
 /// output (8 bits) = sums (I16 or I32) requantized and cut off, both Aligned.
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
-                   const Requantize &requantize);
+                   const Requantize &requantize, Rounding rounding = Rounding::HalfUp);
 /// The same with the requantization parameters of each channel at `parameters` (see packChannels).
 void addRequantize(Builder &builder, const LocalTensor &output, const LocalTensor &sums,
-                   uint32_t parameters);
+                   uint32_t parameters, Rounding rounding = Rounding::HalfUp);
 /// Cuts off in place.
 void addCutOff(Builder &builder, const LocalTensor &tensor, std::optional<int32_t> lowest,
                std::optional<int32_t> highest);
