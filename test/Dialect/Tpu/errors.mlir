@@ -168,6 +168,30 @@ func.func @sums_have_shifts(%arg0: tensor<2x!quant.uniform<i8:f32, 0.1>>) {
 
 // -----
 
+func.func @sums_have_factors_of_one_kind(%arg0: tensor<2x!quant.uniform<i8:f32, 0.1>>) {
+  // expected-error @+1 {{has factors beside quant_mode; expected those of its types alone}}
+  %0 = "tpu.Sub"(%arg0, %arg0) {multiplier = [1, 1], rshift = 0 : i64, quant_mode = "TFLite"} : (tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  return
+}
+
+// -----
+
+func.func @sums_round_once_or_twice(%arg0: tensor<2x!quant.uniform<i8:f32, 0.1>>) {
+  // expected-error @+1 {{quant_mode is 'QDM'; expected TFLite, or none}}
+  %0 = "tpu.Add"(%arg0, %arg0) {quant_mode = "QDM"} : (tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2x!quant.uniform<i8:f32, 0.1>>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  return
+}
+
+// -----
+
+func.func @sums_by_types_are_quantized(%arg0: tensor<2x!quant.uniform<i8:f32, 0.1>>, %arg1: tensor<2xi8>) {
+  // expected-error @+1 {{has quant_mode; expected two quantized operands and such a result}}
+  %0 = "tpu.Add"(%arg0, %arg1) {quant_mode = "TFLite"} : (tensor<2x!quant.uniform<i8:f32, 0.1>>, tensor<2xi8>) -> tensor<2x!quant.uniform<i8:f32, 0.1>>
+  return
+}
+
+// -----
+
 func.func @sums_of_floats_have_no_multipliers(%arg0: tensor<2xf32>) {
   // expected-error @+1 {{gives no quantized values; expected no multiplier and rshift}}
   %0 = "tpu.Add"(%arg0, %arg0) {multiplier = [1, 1], rshift = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Kernels/Quantized.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
 #include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
 #include "tpuc/Interpreter/Kernels/IntegerElementwise.h"
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
@@ -72,6 +73,7 @@ struct IntegerConvCase {
   bool isTransposed = false;
   /// Phase after phase.
   bool inPhases = false;
+  Roundings roundings = Roundings::Once;
 };
 
 Extents outputOf(const IntegerConvCase &c) {
@@ -146,6 +148,22 @@ Expected<void> emitOne(Builder &builder, const IntegerConvCase &c,
                         : emitQuantizedConvolution(builder, conv);
 }
 
+/// A factor of each channel, as the roundings of the case take it.
+Requantize channelFactor(const IntegerConvCase &c, int channel) {
+  // Some channels are scaled by more than 1.
+  const bool isLarge = c.roundings == Roundings::TwiceAfterLeftShift && channel % 3 == 1;
+  Requantize factor = factorNear(isLarge ? 0.3 : 800, c.outputZero, channel % 7);
+  if (c.roundings != Roundings::Once)
+    factor.shift -= 31;
+  return factor;
+}
+
+RequantMode modeOf(Roundings roundings) {
+  if (roundings == Roundings::Once)
+    return RequantMode::MultiplierShift;
+  return roundings == Roundings::Twice ? RequantMode::TFLite : RequantMode::TFLite_LShift;
+}
+
 void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType outputType) {
   SCOPED_TRACE(testing::Message() << dataTypeName(type) << " to " << dataTypeName(outputType));
   Tensor input = randomBytes(type, Shape(std::span(c.input)), 1);
@@ -157,7 +175,7 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   std::vector<Requantize> factors;
   std::vector<float> scales;
   for (int channel = 0; channel < c.outputs; ++channel) {
-    factors.push_back(factorNear(800, c.outputZero, channel % 7));
+    factors.push_back(channelFactor(c, channel));
     scales.push_back(1e-4F * static_cast<float>(1 + channel % 7));
   }
   const bool isFloat = outputType == DataType::F32 || outputType == DataType::F16;
@@ -208,6 +226,9 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
         words.push_back(biases[phase].data<int32_t>()[channel]);
     }
   }
+  conv.roundings = c.roundings;
+  if (c.roundings != Roundings::Once && isByteType(outputType))
+    words = packFirstFactors(words, factors);
   conv.parameterAddress =
       bench.load(tensorOf(DataType::I32, {1, lanes, 1, std::ssize(words) / lanes}, words)).address;
   conv.activation = {.relu = isFloat, .limit = 3};
@@ -223,6 +244,7 @@ void expectIntegerConvolution(const IntegerConvCase &c, DataType type, DataType 
   params.inputZero = c.inputZero;
   if (isByteType(outputType)) {
     params.requant = paramsOf(factors, outputType);
+    params.requant->mode = modeOf(c.roundings);
     params.requant->range.lowest = std::max<int64_t>(params.requant->range.lowest, c.outputZero);
   }
   Tensor wanted(isFloat ? DataType::I32 : outputType, Shape(std::span(conv.output.shape)));
@@ -261,6 +283,22 @@ TEST(QuantizedConvolution, Depthwise) {
   expectIntegerConvolutions(
       {{2, 70, 9, 8}, 70, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 70, 3, 4});
   expectIntegerConvolutions({{1, 20, 9, 8}, 20, {{5, 5}}, 20, 0, 0, false});
+}
+TEST(QuantizedConvolution, RoundTwice) {
+  for (Roundings roundings : {Roundings::Twice, Roundings::TwiceAfterLeftShift}) {
+    IntegerConvCase plain{{1, 3, 9, 11}, 70, {{3, 3}, {2, 2}, {1, 1}, {1, 1}, {1, 1}}, 1, 5, 9};
+    plain.roundings = roundings;
+    expectIntegerConvolutions(plain);
+    IntegerConvCase depthwise{{2, 70, 9, 8}, 70, {{3, 3}, {2, 1}, {1, 1}, {1, 1}, {1, 1}}, 70, 3, 0,
+                              false};
+    depthwise.roundings = roundings;
+    expectIntegerConvolutions(depthwise);
+    // Phases have biases of their own.
+    IntegerConvCase deconv{
+        {1, 5, 3, 4}, 70, {{3, 5}, {2, 3}, {1, 1}, {0, 2}, {1, 0}}, 1, 7, 3, true, true, true};
+    deconv.roundings = roundings;
+    expectIntegerConvolutions(deconv);
+  }
 }
 TEST(QuantizedDeconvolution, PlainAndGroups) {
   expectIntegerConvolutions(
@@ -324,6 +362,55 @@ TEST(QuantizedSum, BroadcastsAndConstants) {
       ThreadPool threads(1);
       kernels::integerWeightedSum(inputs, params, wanted, threads);
       expectSame(bench.get(stored), wanted);
+    }
+}
+
+/// The factor `ratio` as fixed point has it.
+Requantize fixedFactor(double ratio, int32_t zeroPoint) {
+  const MultiplierShift factor = kernels::fixedPoint(ratio);
+  return {factor.multiplier, factor.rshift, zeroPoint, {}, {}};
+}
+
+/// Every pair of 256 by 256 integers.
+void expectFixedSum(double leftScale, double rightScale, double scale, bool subtracts,
+                    DataType type) {
+  SCOPED_TRACE(testing::Message() << leftScale << " and " << rightScale << " to " << scale << ", "
+                                  << dataTypeName(type));
+  Tensor left(type, {1, 256, 1, 1});
+  Tensor right(type, {1, 1, 16, 16});
+  for (Tensor *operand : {&left, &right})
+    for (size_t i = 0; i < 256; ++i)
+      operand->mutableBytes()[i] = static_cast<std::byte>(i);
+  const QuantParams leftParams{leftScale, isSigned(type) ? -128 : 3};
+  const QuantParams rightParams{rightScale, 17};
+  const kernels::FixedResult result{{scale, 5}, integerRange(type)};
+  const double unit = 2 * std::max(leftScale, rightScale);
+  Bench bench;
+  QuantizedAddition sum;
+  sum.left = bench.load(left);
+  sum.right = bench.load(right);
+  sum.leftFactor = fixedFactor(leftScale / unit, static_cast<int32_t>(leftParams.zeroPoint));
+  sum.rightFactor = fixedFactor(rightScale / unit, static_cast<int32_t>(rightParams.zeroPoint));
+  sum.subtracts = subtracts;
+  sum.result = fixedFactor(unit / std::ldexp(scale, QuantizedAddition::kLeftShift), 5);
+  sum.output = bench.local(type, {1, 256, 16, 16});
+  sum.scratch = bench.scratch(quantizedAdditionScratch(sum));
+  expectOk(emitQuantizedAddition(bench.builder, sum));
+  GlobalTensor stored = bench.store(sum.output);
+  bench.run();
+  Tensor wanted(type, {1, 256, 16, 16});
+  ThreadPool threads(1);
+  kernels::fixedAdd({left, leftParams}, {right, rightParams}, subtracts, result, wanted, threads);
+  expectSame(bench.get(stored), wanted);
+}
+
+TEST(QuantizedAddition, AllPairs) {
+  for (DataType type : kByteTypes)
+    for (bool subtracts : {false, true}) {
+      expectFixedSum(.31, .475, .587, subtracts, type);
+      expectFixedSum(.05, .05, .05, subtracts, type);
+      expectFixedSum(.7, .011, .002, subtracts, type);
+      expectFixedSum(1e-8, 40, 1000, subtracts, type);
     }
 }
 
@@ -652,6 +739,11 @@ TEST(Quantized, RefusesByName) {
               HasSubstr("a left zero point of 200"));
   QuantizedLeakyRelu relu;
   EXPECT_THAT(message(quantizedLeakyReluScratch(relu)), HasSubstr("input of f32"));
+  QuantizedAddition addition;
+  EXPECT_THAT(message(quantizedAdditionScratch(addition)), HasSubstr("output of f32"));
+  addition.left = addition.right = addition.output = localTensor(DataType::I8, {1, 2, 3, 4});
+  addition.rightFactor.shift = -1;
+  EXPECT_THAT(message(quantizedAdditionScratch(addition)), HasSubstr("a factor 1 / 2^(31 + -1)"));
   QuantizedSum sum;
   sum.output.type = DataType::I8;
   EXPECT_THAT(message(quantizedSumScratch(sum)), HasSubstr("0 inputs and 0 multipliers"));
