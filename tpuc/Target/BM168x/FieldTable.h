@@ -22,6 +22,7 @@ using mc::FieldInfo;
 using mc::FieldStyle;
 
 inline constexpr std::string_view kPrecNames[] = {"i8", "f16", "f32", "i16", "i32", "bf16", "i4"};
+inline constexpr std::string_view kDirectionNames[] = {"s2l", "l2s", "s2s", "l2l"};
 inline constexpr uint64_t kAllOnes = ~uint64_t{0};
 
 inline constexpr FieldInfo kFields[] = {
@@ -152,6 +153,36 @@ inline constexpr FieldInfo kFields[] = {
     {Field::RegValid, "reg_valid"},
     {Field::RegIndex, "reg_index"},
     {Field::RegValue, "reg_value", FieldStyle::Hex},
+    {Field::CmdEn, "cmd_en", FieldStyle::Decimal, 1},
+    {Field::CmdEnd, "cmd_end"},
+    {Field::CmdKeep, "cmd_keep"},
+    {Field::RightShift, "right_shift"},
+    {Field::LeftShift, "left_shift"},
+    {Field::ShiftTyp, "shift_typ", FieldStyle::Decimal, 1},
+    {Field::Winograd, "winograd"},
+    {Field::Opd0Neq1, "opd0_neq1"},
+    {Field::Opd1Neq1, "opd1_neq1"},
+    {Field::Opd2NStr, "opd2_n_str"},
+    {Field::PioEnable, "pio_enable", FieldStyle::Decimal, 1},
+    {Field::DesType, "des_type"},
+    {Field::ChainEnd, "chain_end"},
+    {Field::BarrierEnable, "barrier_enable", FieldStyle::Decimal, 1},
+    {Field::Direction, "direction", FieldStyle::Decimal, 0, kDirectionNames},
+    {Field::AccWriteEnable, "acc_write_enable"},
+    {Field::CommonMode, "common_mode"},
+    {Field::PrefetchDisable, "prefetch_disable", FieldStyle::Decimal, 1},
+    {Field::HoldDesValue, "hold_des_value"},
+    {Field::SrcFormat, "src_format"},
+    {Field::DstFormat, "dst_format"},
+    {Field::ChwCopy, "chw_copy"},
+    {Field::LrnShiftNum, "lrn_shift_num", FieldStyle::Decimal, 1},
+    {Field::LrnShiftDir, "lrn_shift_dir"},
+    {Field::SrcHshift, "src_hshift"},
+    {Field::SrcWshift, "src_wshift"},
+    {Field::DstHshift, "dst_hshift"},
+    {Field::DstWshift, "dst_wshift"},
+    {Field::SingleStep, "single_step"},
+    {Field::DebugMode, "debug_mode"},
 };
 static_assert(std::size(kFields) == kNumFields);
 

@@ -40,7 +40,8 @@ std::string_view precName(Prec prec);
 /// All fields of all forms, with the names that the register files give them. There are these
 /// differences: opcode and sub_opcode name the same thing for both engines, `round` is what the
 /// register file calls opd2_n_str (it holds the rounding mode, or iterations - 1), and the
-/// addresses of transfers are called src_addr_l32, src_addr_h8 and so on.
+/// addresses of transfers are called src_addr_l32, src_addr_h8 and so on. `opd2_n_str` is the field
+/// of that name on the chips that hold nothing else in it.
 enum class Field : uint8_t {
   CmdShort,
   CmdId,
@@ -168,9 +169,39 @@ enum class Field : uint8_t {
   MaskAddrH8,
   RegValid,
   RegIndex,
-  RegValue
+  RegValue,
+  CmdEn,
+  CmdEnd,
+  CmdKeep,
+  RightShift,
+  LeftShift,
+  ShiftTyp,
+  Winograd,
+  Opd0Neq1,
+  Opd1Neq1,
+  Opd2NStr,
+  PioEnable,
+  DesType,
+  ChainEnd,
+  BarrierEnable,
+  Direction,
+  AccWriteEnable,
+  CommonMode,
+  PrefetchDisable,
+  HoldDesValue,
+  SrcFormat,
+  DstFormat,
+  ChwCopy,
+  LrnShiftNum,
+  LrnShiftDir,
+  SrcHshift,
+  SrcWshift,
+  DstHshift,
+  DstWshift,
+  SingleStep,
+  DebugMode
 };
-inline constexpr size_t kNumFields = static_cast<size_t>(Field::RegValue) + 1;
+inline constexpr size_t kNumFields = static_cast<size_t>(Field::DebugMode) + 1;
 
 std::string_view fieldName(mc::FieldId field);
 

@@ -16,15 +16,23 @@
 #define TPUC_TARGET_BM1684X_MACHINE_EXEC_H
 
 #include "tpuc/Support/ThreadPool.h"
-#include "tpuc/Target/BM1684X/Machine/Kernels.h"
 #include "tpuc/Target/BM1684X/Machine/Memory.h"
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #include <algorithm>
 #include <functional>
 #include <optional>
 
 namespace tpuc::bm1684x {
+
+using bm168x::kBlock;
+using bm168x::Kernels;
+using bm168x::kernelsFor;
+using bm168x::kTile;
+using bm168x::kVector;
+using bm168x::RowOp;
+using bm168x::ScopedFlush;
 
 /// What a step works with.
 struct Exec {

@@ -6,21 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The inner loops of the simulator. They are compiled three times, for any processor, AVX2 and
+// The inner loops of the simulators. They are compiled three times, for any processor, AVX2 and
 // AVX-512, from the same text (KernelsImpl.inc), and give the same bits each time. All of them
 // expect the floating-point environment of ScopedFlush: to nearest, denormals flushed in and out.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TARGET_BM1684X_MACHINE_KERNELS_H
-#define TPUC_TARGET_BM1684X_MACHINE_KERNELS_H
+#ifndef TPUC_TARGET_BM168X_KERNELS_H
+#define TPUC_TARGET_BM168X_KERNELS_H
 
 #include "tpuc/Support/SimdLevel.h"
-#include "tpuc/Target/BM1684X/Machine/CommandTable.h"
+#include "tpuc/Target/BM168x/Fields.h"
 
 #include <cstdint>
 
-namespace tpuc::bm1684x {
+namespace tpuc::bm168x {
 
 /// Columns of the tiles that the matrix kernels work on, and lanes of their vectors.
 inline constexpr int64_t kTile = 64;
@@ -87,7 +87,7 @@ struct Kernels {
 /// The kernels of a level, which the processor must have.
 const Kernels &kernelsFor(SimdLevel level);
 
-/// The chip's floating-point environment for the calling thread: to nearest, denormal operands and
+/// The chips' floating-point environment for the calling thread: to nearest, denormal operands and
 /// results are zero. Restores the former one when it goes.
 class ScopedFlush {
 public:
@@ -100,6 +100,6 @@ private:
   unsigned saved;
 };
 
-} // namespace tpuc::bm1684x
+} // namespace tpuc::bm168x
 
-#endif // TPUC_TARGET_BM1684X_MACHINE_KERNELS_H
+#endif // TPUC_TARGET_BM168X_KERNELS_H

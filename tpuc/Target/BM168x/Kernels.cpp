@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Machine/Kernels.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>
 #endif
 
-namespace tpuc::bm1684x {
+namespace tpuc::bm168x {
 
 namespace generic {
 extern const Kernels kKernels;
@@ -63,4 +63,4 @@ void setControlRegister(unsigned value) {
 ScopedFlush::ScopedFlush() : saved(controlRegister()) { setControlRegister(kFlushing); }
 ScopedFlush::~ScopedFlush() { setControlRegister(saved); }
 
-} // namespace tpuc::bm1684x
+} // namespace tpuc::bm168x

@@ -8,7 +8,7 @@
 
 #ifdef __x86_64__
 
-#include "tpuc/Target/BM1684X/Machine/Kernels.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #include <cstddef>
 #include <immintrin.h>
@@ -24,7 +24,7 @@
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,f16c")
 #endif
-#include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"
+#include "tpuc/Target/BM168x/KernelsImpl.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #else

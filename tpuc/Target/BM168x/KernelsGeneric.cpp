@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Machine/Kernels.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #include <cstddef>
 #ifdef __x86_64__
@@ -17,4 +17,4 @@
 #define TPUC_KERNEL_LEVEL 0
 #define TPUC_KERNEL_NAME "any processor"
 
-#include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"
+#include "tpuc/Target/BM168x/KernelsImpl.inc"

@@ -8,7 +8,7 @@
 
 #ifdef __x86_64__
 
-#include "tpuc/Target/BM1684X/Machine/Kernels.h"
+#include "tpuc/Target/BM168x/Kernels.h"
 
 #include <cstddef>
 #include <immintrin.h>
@@ -23,7 +23,7 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,f16c")
 #endif
-#include "tpuc/Target/BM1684X/Machine/KernelsImpl.inc"
+#include "tpuc/Target/BM168x/KernelsImpl.inc"
 #ifdef __clang__
 #pragma clang attribute pop
 #else
