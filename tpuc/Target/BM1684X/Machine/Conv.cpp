@@ -6,14 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Machine/Gemm.h"
 #include "tpuc/Target/BM1684X/Machine/Window.h"
+#include "tpuc/Target/BM168x/WindowTiles.h"
 
 #include <bit>
 #include <cstring>
 #include <span>
 
 namespace tpuc::bm1684x {
+
+using bm168x::BlockSums;
+using bm168x::ColumnTile;
+using bm168x::FloatSums;
+using bm168x::IntSums;
+using bm168x::storeSums;
+using bm168x::WindowTile;
 
 namespace {
 
@@ -28,85 +35,6 @@ struct ConvPlan {
   bool resultSigned;
   int shift;
 };
-
-/// Columns of a tile whose elements lie `step` apart in a channel, or that hold a filler.
-struct Run {
-  int32_t source; ///< Element offset, kPadValue or kInsertValue.
-  int32_t step;
-  int32_t first;
-  int32_t count;
-};
-
-/// What a tile of result pixels sees at each position of the kernel.
-struct ConvTile {
-  int64_t batch;
-  int64_t count; ///< Pixels.
-  std::vector<std::vector<Run>> runs;
-};
-
-ConvTile makeTile(const ConvPlan &plan, const ColumnTile &tile) {
-  const Window &window = plan.window;
-  const Extents &stride = plan.input.view->stride;
-  ConvTile result{tile.batch, tile.count, {}};
-  result.runs.resize(static_cast<size_t>(window.kernel[0] * window.kernel[1]));
-  for (int64_t position = 0; position < window.kernel[0] * window.kernel[1]; ++position) {
-    std::vector<Run> &runs = result.runs[static_cast<size_t>(position)];
-    int64_t ky = position / window.kernel[1];
-    int64_t kx = position % window.kernel[1];
-    int64_t row = tile.first / window.result[1];
-    int64_t column = tile.first % window.result[1];
-    int32_t y = window.source(0, row, ky);
-    for (int64_t i = 0; i < tile.count; ++i, ++column) {
-      if (column == window.result[1]) {
-        column = 0;
-        y = window.source(0, ++row, ky);
-      }
-      int32_t x = window.source(1, column, kx);
-      // A place that lies in the padding of either axis is padding.
-      int32_t source = y == kPadValue || x == kPadValue ? kPadValue
-                       : y < 0 || x < 0                 ? kInsertValue
-                                        : static_cast<int32_t>(y * stride[2] + x * stride[3]);
-      Run *last = runs.empty() ? nullptr : &runs.back();
-      if (last && source < 0 && last->source == source) {
-        ++last->count;
-        continue;
-      }
-      if (last && source >= 0 && last->source >= 0) {
-        int32_t step = source - (last->source + (last->count - 1) * last->step);
-        if (last->count == 1 || step == last->step) {
-          last->step = step;
-          ++last->count;
-          continue;
-        }
-      }
-      runs.push_back({source, 0, static_cast<int32_t>(i), 1});
-    }
-  }
-  return result;
-}
-
-template <typename T>
-void gatherAs(const std::vector<Run> &runs, const uint8_t *channel, uint32_t pad, uint32_t insert,
-              T *out) {
-  for (const Run &run : runs) {
-    T *to = out + run.first;
-    if (run.source < 0) {
-      auto value = static_cast<T>(run.source == kPadValue ? pad : insert);
-      for (int32_t i = 0; i < run.count; ++i)
-        to[i] = value;
-      continue;
-    }
-    const uint8_t *from = channel + run.source * static_cast<int64_t>(sizeof(T));
-    if (run.step == 1 || run.count == 1) {
-      std::memcpy(to, from, static_cast<size_t>(run.count) * sizeof(T));
-      continue;
-    }
-    for (int32_t i = 0; i < run.count; ++i)
-      std::memcpy(to + i,
-                  from + static_cast<int64_t>(i) * run.step * static_cast<int64_t>(sizeof(T)),
-                  sizeof(T));
-  }
-}
 
 /// What all precisions share.
 template <typename SumsT> struct ConvJob {
@@ -142,16 +70,19 @@ template <typename SumsT> struct ConvJob {
     }
   }
 
-  ConvTile prepare(const ColumnTile &tile) const { return makeTile(plan, tile); }
+  WindowTile prepare(const ColumnTile &tile) const {
+    const Extents &stride = plan.input.view->stride;
+    return bm168x::makeWindowTile(plan.window, stride[2], stride[3], tile);
+  }
 
   /// The tile's elements of a channel at a position of the kernel, as raw bits.
   template <typename T>
-  void gather(const ConvTile &tile, int64_t c, int64_t position, T *out) const {
+  void gather(const WindowTile &tile, int64_t c, int64_t position, T *out) const {
     auto at = static_cast<size_t>(c);
-    gatherAs(tile.runs[static_cast<size_t>(position)], input.channel(tile.batch, c), pads[at],
-             inserts[at], out);
+    bm168x::gatherRuns(tile.runs[static_cast<size_t>(position)], input.channel(tile.batch, c),
+                       pads[at], inserts[at], out);
   }
-  void gatherFloats(const ConvTile &tile, int64_t c, int64_t position, float *out) const {
+  void gatherFloats(const WindowTile &tile, int64_t c, int64_t position, float *out) const {
     Prec prec = plan.input.prec;
     if (prec == Prec::F32) {
       auto *bits = reinterpret_cast<uint8_t *>(out);
@@ -241,7 +172,7 @@ struct FloatConv : ConvJob<FloatSums> {
   int64_t depth(int64_t segment) const {
     return std::min(FloatSums::kDepth, channels * positions - segment * FloatSums::kDepth);
   }
-  void fill(const ConvTile &tile, int64_t segment, float *x) const {
+  void fill(const WindowTile &tile, int64_t segment, float *x) const {
     for (int64_t k = 0; k < depth(segment); ++k) {
       int64_t at = segment * FloatSums::kDepth + k;
       gatherFloats(tile, at / positions, at % positions, x + k * kTile);
@@ -263,7 +194,7 @@ struct BlockConv : ConvJob<BlockSums> {
   int64_t depth(int64_t segment) const {
     return std::min(kBlock, channels - segment / positions * kBlock);
   }
-  void fill(const ConvTile &tile, int64_t segment, float *x) const {
+  void fill(const WindowTile &tile, int64_t segment, float *x) const {
     int64_t block = segment / positions;
     for (int64_t k = 0; k < depth(segment); ++k)
       gatherFloats(tile, block * kBlock + k, segment % positions, x + k * kTile);
@@ -298,7 +229,7 @@ struct IntConv : ConvJob<IntSums> {
   int64_t depth(int64_t segment) const {
     return std::min(IntSums::kDepth, channels - segment / positions * IntSums::kDepth);
   }
-  void fill(const ConvTile &tile, int64_t segment, int16_t *x) const {
+  void fill(const WindowTile &tile, int64_t segment, int16_t *x) const {
     int64_t first = segment / positions * IntSums::kDepth;
     int64_t count = depth(segment);
     alignas(64) uint8_t a[kTile] = {};
@@ -351,7 +282,7 @@ template <typename Job> Step convStep(const ConvPlan &plan) {
   return [plan](Exec &exec) -> std::optional<Error> {
     ScopedFlush flush;
     Job job(exec, plan);
-    runGemm(exec, job);
+    bm168x::runGemm(exec.pool, exec.kernels, job);
     return std::nullopt;
   };
 }

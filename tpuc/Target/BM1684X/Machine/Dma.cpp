@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Machine/Exec.h"
+#include "tpuc/Target/BM168x/CopyRow.h"
 
 #include <cstring>
 #include <fmt/format.h>
 
 namespace tpuc::bm1684x {
+
+using bm168x::copyRow;
 
 namespace {
 
@@ -27,30 +30,6 @@ Expected<Located> locateAny(Exec &exec, const View &view, bool forWriting,
                      forWriting ? "an address of memory that may be written"
                                 : "an address of memory");
   return Located{view, bytes, 0, 0};
-}
-
-/// Copies `count` elements between rows; strides count elements.
-template <typename T>
-void copyRow(uint8_t *to, int64_t toStride, const uint8_t *from, int64_t fromStride,
-             int64_t count) {
-  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
-  for (int64_t i = 0; i < count; ++i) {
-    T value;
-    std::memcpy(&value, from + i * fromStride * kSize, sizeof(T));
-    std::memcpy(to + i * toStride * kSize, &value, sizeof(T));
-  }
-}
-
-void copyRow(unsigned bytes, uint8_t *to, int64_t toStride, const uint8_t *from, int64_t fromStride,
-             int64_t count) {
-  if (toStride == 1 && fromStride == 1)
-    std::memcpy(to, from, static_cast<size_t>(count) * bytes);
-  else if (bytes == 1)
-    copyRow<uint8_t>(to, toStride, from, fromStride, count);
-  else if (bytes == 2)
-    copyRow<uint16_t>(to, toStride, from, fromStride, count);
-  else
-    copyRow<uint32_t>(to, toStride, from, fromStride, count);
 }
 
 /// The same index of source and result: every transfer of a tensor is one, with the dimensions of

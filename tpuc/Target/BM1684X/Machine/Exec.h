@@ -19,6 +19,7 @@
 #include "tpuc/Target/BM1684X/Machine/Memory.h"
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
 #include "tpuc/Target/BM168x/Kernels.h"
+#include "tpuc/Target/BM168x/Parallel.h"
 
 #include <algorithm>
 #include <functional>
@@ -147,17 +148,10 @@ bool mustCopyFor(const View &result, const Source &source);
 /// The same for commands that read elements in another order than they write them.
 bool mustCopyAlways(const View &result, const Source &source);
 
-/// Calls `body(begin, end)` for pieces of [0, count), in parallel where that is worth waking a
-/// thread. `work` is about what one index takes, in nanoseconds: one for each element moved or
-/// calculated.
+/// See tpuc/Target/BM168x/Parallel.h.
 template <typename Body>
 void overIndices(Exec &exec, int64_t count, int64_t work, const Body &body) {
-  constexpr int64_t kLeastPiece = 50'000;
-  int64_t grain =
-      std::clamp<int64_t>(kLeastPiece / std::max<int64_t>(work, 1), 1, std::max<int64_t>(count, 1));
-  if (grain * 2 > count)
-    return body(int64_t{0}, count);
-  exec.pool.parallelFor(count, grain, body);
+  bm168x::overIndices(exec.pool, count, work, body);
 }
 
 /// Elements that the row loops handle at a time.

@@ -6,12 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Machine/Gemm.h"
+#include "tpuc/Target/BM1684X/Machine/Exec.h"
+#include "tpuc/Target/BM168x/Gemm.h"
 
 #include <bit>
 #include <cstring>
 
 namespace tpuc::bm1684x {
+
+using bm168x::BlockSums;
+using bm168x::ColumnTile;
+using bm168x::FloatSums;
+using bm168x::IntSums;
+using bm168x::storeSums;
 
 namespace {
 
@@ -137,7 +144,7 @@ template <typename SumsT> struct FloatMatMul : MatMulJob<SumsT> {
   using Base = MatMulJob<SumsT>;
   FloatMatMul(Exec &exec, const MatMulPlan &plan) : Base(exec, plan) {
     this->template packWeights<float>([](float value, int64_t) { return value; });
-    if constexpr (SumsT::kHasOdd)
+    if constexpr (SumsT::kNumSums > 1)
       this->sums.startsOdd = !plan.old;
   }
   void fill(const ColumnTile &tile, int64_t segment, float *x) const {
@@ -251,7 +258,7 @@ template <typename Job> Step matMulStep(const MatMulPlan &plan) {
   return [plan](Exec &exec) -> std::optional<Error> {
     ScopedFlush flush;
     Job job(exec, plan);
-    runGemm(exec, job);
+    bm168x::runGemm(exec.pool, exec.kernels, job);
     return std::nullopt;
   };
 }

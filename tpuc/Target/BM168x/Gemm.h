@@ -6,14 +6,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TARGET_BM1684X_MACHINE_GEMM_H
-#define TPUC_TARGET_BM1684X_MACHINE_GEMM_H
+#ifndef TPUC_TARGET_BM168X_GEMM_H
+#define TPUC_TARGET_BM168X_GEMM_H
 
-#include "tpuc/Target/BM1684X/Machine/Exec.h"
+#include "tpuc/Target/BM168x/Kernels.h"
+#include "tpuc/Target/BM168x/Parallel.h"
+#include "tpuc/Target/BM168x/Views.h"
 
 #include <cmath>
+#include <type_traits>
+#include <vector>
 
-namespace tpuc::bm1684x {
+namespace tpuc::bm168x {
 
 /// f32: products go alternately to two sums, in the order of the depth.
 struct FloatSums {
@@ -21,14 +25,36 @@ struct FloatSums {
   using Column = float;
   using Sum = float;
   static constexpr int64_t kDepth = 64;
-  static constexpr bool kHasOdd = true;
+  static constexpr int64_t kNumSums = 2;
   /// The first product goes to the odd sum.
   bool startsOdd = false;
 
   void add(const Kernels &k, int64_t rows, int64_t depth, int64_t vectors, const float *w,
-           int64_t wStride, const float *x, float *sums, float *odd) const {
+           int64_t wStride, const float *x, float *sums, int64_t next) const {
     static_assert(kDepth % 2 == 0);
-    k.gemmFloat(rows, depth, vectors, w, wStride, x, startsOdd, sums, odd);
+    k.gemmFloat(rows, depth, vectors, w, wStride, x, startsOdd, sums, sums + next);
+  }
+};
+
+/// f32: products go to four sums in turn, a0 to a3 in the order of the depth, which give
+/// (a0 + a2) + (a1 + a3). Segments hold the even places of the depth first: `split` says where.
+struct FourFloatSums {
+  using Weight = float;
+  using Column = float;
+  using Sum = float;
+  static constexpr int64_t kDepth = 64;
+  static constexpr int64_t kNumSums = 4;
+
+  /// Where the product `k` of a segment stands in it.
+  static constexpr int64_t split(int64_t k) { return k / 2 + k % 2 * (kDepth / 2); }
+
+  void add(const Kernels &k, int64_t rows, int64_t depth, int64_t vectors, const float *w,
+           int64_t wStride, const float *x, float *sums, int64_t next) const {
+    static_assert(kDepth % 4 == 0);
+    constexpr int64_t kHalf = kDepth / 2;
+    k.gemmFloat(rows, ceilDiv(depth, 2), vectors, w, wStride, x, false, sums, sums + next);
+    k.gemmFloat(rows, depth / 2, vectors, w + kHalf, wStride, x + kHalf * kTile, false,
+                sums + 2 * next, sums + 3 * next);
   }
 };
 
@@ -38,10 +64,10 @@ struct BlockSums {
   using Column = float;
   using Sum = float;
   static constexpr int64_t kDepth = kBlock;
-  static constexpr bool kHasOdd = false;
+  static constexpr int64_t kNumSums = 1;
 
   void add(const Kernels &k, int64_t rows, int64_t depth, int64_t vectors, const float *w,
-           int64_t wStride, const float *x, float *sums, float *) const {
+           int64_t wStride, const float *x, float *sums, int64_t) const {
     k.gemmBlock(rows, depth, vectors, w, wStride, x, sums);
   }
 };
@@ -52,10 +78,10 @@ struct IntSums {
   using Column = int16_t;
   using Sum = int32_t;
   static constexpr int64_t kDepth = 64;
-  static constexpr bool kHasOdd = false;
+  static constexpr int64_t kNumSums = 1;
 
   void add(const Kernels &k, int64_t rows, int64_t depth, int64_t vectors, const int16_t *w,
-           int64_t wStride, const int16_t *x, int32_t *sums, int32_t *) const {
+           int64_t wStride, const int16_t *x, int32_t *sums, int64_t) const {
     k.gemmInt(rows, ceilDiv(depth, 2), vectors, w, wStride / 2, x, sums);
   }
 };
@@ -87,10 +113,11 @@ struct ColumnTile {
 ///   depth(segment)
 ///   prepare(tile) -> state                          once per tile
 ///   fill(state, segment, x)                         x: [depth][kTile], pairs for IntSums
-///   start(tile, row, sums, odd)                     the first values of a row's sums
+///   start(tile, row, sums, second)                  the first values of a row's first two sums;
+///                                                   others begin at 0
 ///   finish(tile, row, sums)                         takes them
 /// The work is cut without regard to the number of threads.
-template <typename Job> void runGemm(Exec &exec, const Job &job) {
+template <typename Job> void runGemm(ThreadPool &pool, const Kernels &kernels, const Job &job) {
   using Sums = std::remove_cvref_t<decltype(job.sums)>;
   using Sum = typename Sums::Sum;
   constexpr int64_t kEnoughTasks = 8;
@@ -101,8 +128,9 @@ template <typename Job> void runGemm(Exec &exec, const Job &job) {
   int64_t wStride = job.numSegments * Sums::kDepth;
   auto task = [&](int64_t begin, int64_t end) {
     ScopedFlush flush;
-    std::vector<Sum> sums(static_cast<size_t>(groupRows * kTile));
-    std::vector<Sum> odd(Sums::kHasOdd ? sums.size() : 0);
+    // The sums of all rows, then the second sums of all rows, and so on.
+    const int64_t next = groupRows * kTile;
+    std::vector<Sum> sums(static_cast<size_t>(next * Sums::kNumSums));
     std::vector<typename Sums::Column> x(static_cast<size_t>(Sums::kDepth * kTile));
     for (int64_t index = begin; index < end; ++index) {
       int64_t tileIndex = index / groups;
@@ -116,23 +144,34 @@ template <typename Job> void runGemm(Exec &exec, const Job &job) {
       auto state = job.prepare(tile);
       for (int64_t r = 0; r < rows; ++r)
         job.start(tile, firstRow + r, &sums[static_cast<size_t>(r * kTile)],
-                  Sums::kHasOdd ? &odd[static_cast<size_t>(r * kTile)] : nullptr);
+                  Sums::kNumSums > 1 ? &sums[static_cast<size_t>(next + r * kTile)] : nullptr);
+      if constexpr (Sums::kNumSums > 2)
+        std::fill(sums.begin() + 2 * next, sums.end(), Sum{0});
       for (int64_t s = 0; s < job.numSegments; ++s) {
         job.fill(state, s, x.data());
-        job.sums.add(exec.kernels, rows, job.depth(s), ceilDiv(tile.count, kVector),
+        job.sums.add(kernels, rows, job.depth(s), ceilDiv(tile.count, kVector),
                      job.weights.data() + firstRow * wStride + s * Sums::kDepth, wStride, x.data(),
-                     sums.data(), odd.data());
+                     sums.data(), next);
       }
-      if constexpr (Sums::kHasOdd)
-        exec.kernels.arithFloat(RowOp::Add, rows * kTile, sums.data(), odd.data(), sums.data());
+      if constexpr (Sums::kNumSums > 1) {
+        const auto combine = [&](int64_t into, int64_t other) {
+          float *to = sums.data() + into * next;
+          kernels.arithFloat(RowOp::Add, rows * kTile, to, sums.data() + other * next, to);
+        };
+        combine(0, 1);
+        if constexpr (Sums::kNumSums > 2) {
+          combine(2, 3);
+          combine(0, 2);
+        }
+      }
       for (int64_t r = 0; r < rows; ++r)
         job.finish(tile, firstRow + r, &sums[static_cast<size_t>(r * kTile)]);
     }
   };
   // About ten products per nanosecond, and a nanosecond for each element of a column.
-  overIndices(exec, tiles * groups, wStride * kTile * (groupRows / 10 + 1), task);
+  overIndices(pool, tiles * groups, wStride * kTile * (groupRows / 10 + 1), task);
 }
 
-} // namespace tpuc::bm1684x
+} // namespace tpuc::bm168x
 
-#endif // TPUC_TARGET_BM1684X_MACHINE_GEMM_H
+#endif // TPUC_TARGET_BM168X_GEMM_H
