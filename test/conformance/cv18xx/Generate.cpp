@@ -1,0 +1,70 @@
+//===- Generate.cpp - Random legal commands -------------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/cv18xx/Generate.h"
+
+namespace tpuc::cv18xx::conformance {
+
+namespace detail {
+
+Maker &Maker::shape(Field n, const Extents &extents) {
+  struct Group {
+    Field fields[4];
+  };
+  constexpr Group kGroups[] = {{Field::Res0N, Field::Res0C, Field::Res0H, Field::Res0W},
+                               {Field::Opd0N, Field::Opd0C, Field::Opd0H, Field::Opd0W},
+                               {Field::Opd1N, Field::Opd1C, Field::Opd1H, Field::Opd1W},
+                               {Field::Opd2N, Field::Opd2C, Field::Opd2H, Field::Opd2W},
+                               {Field::SrcN, Field::SrcC, Field::SrcH, Field::SrcW}};
+  for (const Group &group : kGroups)
+    if (group.fields[0] == n)
+      for (size_t i = 0; i < 4; ++i)
+        set(group.fields[i], extents[i]);
+  return *this;
+}
+
+Maker &Maker::strides(Field n, const View &view) {
+  struct Group {
+    Field fields[4];
+  };
+  constexpr Group kGroups[] = {
+      {Field::Res0StrN, Field::Res0StrC, Field::Res0StrH, Field::Res0StrW},
+      {Field::Opd0StrN, Field::Opd0StrC, Field::Opd0StrH, Field::Opd0StrW},
+      {Field::Opd1StrN, Field::Opd1StrC, Field::Opd1StrH, Field::Opd1StrW}};
+  for (const Group &group : kGroups)
+    if (group.fields[0] == n)
+      for (size_t i = 0; i < 4; ++i)
+        set(group.fields[i], view.strides[i]);
+  return *this;
+}
+
+} // namespace detail
+
+std::vector<Recipe> allRecipes() {
+  using Function = Command (*)(const Chip &, Random &, bool);
+  const auto recipe = [](std::string_view name, Function make) {
+    return Recipe{name, [make](const Chip &chip, Random &random) {
+                    const bool isBf16 = random.oneIn(2);
+                    Case one{&chip, make(chip, random, isBf16), random.next() >> 24, Content::Bits};
+                    if (isBf16 || random.oneIn(4))
+                      one.content = random.oneIn(3) ? Content::Special : Content::Floats;
+                    return one;
+                  }};
+  };
+  return {recipe("conv", detail::makeConv),
+          recipe("pool", detail::makePool),
+          recipe("matrix", detail::makeMatrix),
+          recipe("elementwise", detail::makeElementwise),
+          recipe("lookup", detail::makeLookup),
+          recipe("move", detail::makeMove),
+          recipe("conversion", detail::makeConversion),
+          recipe("matrix move", detail::makeMatrixMove),
+          recipe("compressed", detail::makeCompressed)};
+}
+
+} // namespace tpuc::cv18xx::conformance

@@ -1,0 +1,101 @@
+//===- Vendor.cpp - The vendor's functional model -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/cv18xx/Vendor.h"
+
+#include <algorithm>
+#include <bit>
+#include <dlfcn.h>
+
+namespace tpuc::cv18xx::conformance {
+
+namespace {
+
+/// What the library wants to know of a chip.
+struct ChipInfo {
+  uint32_t version, nodes, nodeShift, lanes, laneShift, euBytes, euShift, laneBytes, laneByteShift;
+  uint32_t banks, bankBytes;
+  uint64_t localStart, globalStart, globalSize, features;
+};
+
+template <typename F> bool find(void *library, const char *name, F &function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  return function != nullptr;
+}
+
+/// The runtime's last change: the 16-byte groups are numbered, the first and the last exchanged.
+std::array<uint8_t, 112> reordered(std::span<const uint8_t> command) {
+  std::array<uint8_t, 112> bytes;
+  std::ranges::copy(command, bytes.begin());
+  for (unsigned i = 0; i < 7; ++i)
+    bytes[16 * i + 15] = static_cast<uint8_t>(bytes[16 * i + 15] | i << 4);
+  std::swap_ranges(bytes.begin(), bytes.begin() + 16, bytes.begin() + 96);
+  return bytes;
+}
+
+} // namespace
+
+Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!library)
+    return makeError(path, dlerror(), "the vendor's functional model");
+  Vendor vendor;
+  int (*init)(void **, ChipInfo *);
+  uint8_t *(*globalOf)(void *);
+  void (*setBase)(void *, uint32_t, uint64_t);
+  if (!find(library, "bm_cmodel_init", init) ||
+      !find(library, "bm_cmodel_get_chipGmem", globalOf) ||
+      !find(library, "bm_cmodel_set_base_reg", setBase) ||
+      !find(library, "bm_cmodel_write_lmem", vendor.write) ||
+      !find(library, "bm_cmodel_read_lmem", vendor.read) ||
+      !find(library, "bm_cmodel_run_gmem_cmdbuf", vendor.run))
+    return makeError(path, dlerror(), "the functions of the vendor's functional model");
+  ChipInfo info = {chip.version,
+                   1,
+                   0,
+                   chip.lanes,
+                   static_cast<uint32_t>(std::countr_zero(chip.lanes)),
+                   kEuBytes,
+                   4,
+                   kLaneBytes,
+                   15,
+                   8,
+                   4096,
+                   chip.is183x ? 0u : 0x0C00'0000u,
+                   chip.globalBase,
+                   kGlobalBytes,
+                   0};
+  if (init(&vendor.model, &info) != 0)
+    return makeError(path, "an error from bm_cmodel_init", "a model");
+  vendor.memory = globalOf(vendor.model);
+  for (uint32_t i = 0; i < kNumBases; ++i)
+    setBase(vendor.model, i, kUserAt);
+  return vendor;
+}
+
+void Vendor::writeLocal(std::span<const uint8_t> bytes) {
+  write(model, 0, bytes.data(), bytes.size());
+}
+
+void Vendor::readLocal(std::span<uint8_t> bytes) { read(model, 0, bytes.data(), bytes.size()); }
+
+void Vendor::execute(const Command &command) {
+  Command last = command;
+  if (command.engine() == Engine::Tiu) {
+    last.set(Field::End, 1).set(Field::Interrupt, 1).set(Field::IdEn, 1);
+    const std::array<uint8_t, 112> bytes = reordered(last.encoded());
+    std::ranges::copy(bytes, memory + kTiuAt);
+    run(model, kTiuAt, bytes.size(), kDmaAt, 0);
+    return;
+  }
+  last.set(Field::Last, 1).set(Field::Interrupt, 1).set(Field::Barrier, 1);
+  std::ranges::copy(last.encoded(), memory + kDmaAt);
+  run(model, kTiuAt, 0, kDmaAt, last.encoded().size());
+}
+
+} // namespace tpuc::cv18xx::conformance

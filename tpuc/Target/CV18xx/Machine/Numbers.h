@@ -1,0 +1,76 @@
+//===- Numbers.h - How the CV18xx chips round -------------------*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_CV18XX_MACHINE_NUMBERS_H
+#define TPUC_TARGET_CV18XX_MACHINE_NUMBERS_H
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace tpuc::cv18xx {
+
+inline float fromBf16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+
+/// To the nearest, ties to even. What would be infinite or no number, of either sign, becomes the
+/// largest positive number.
+inline uint16_t toBf16(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  const auto rounded = static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+  const bool isFinite = (bits & 0x7F800000) != 0x7F800000 && (rounded & 0x7F80) != 0x7F80;
+  return isFinite ? rounded : 0x7F7F;
+}
+
+/// The float32 next to `value` towards zero, or `value` itself.
+inline float truncated(double value) {
+  const auto nearest = static_cast<float>(value);
+  const bool isBeyond = std::fabs(static_cast<double>(nearest)) > std::fabs(value);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - (isBeyond ? 1u : 0u));
+}
+
+/// Sums of BF16 products: float32 that truncates at each addition. The product is exact.
+inline float addTruncating(float sum, float a, float b) {
+  return truncated(static_cast<double>(sum) + static_cast<double>(a) * static_cast<double>(b));
+}
+inline float addTruncating(float sum, float a) {
+  return truncated(static_cast<double>(sum) + static_cast<double>(a));
+}
+
+/// value / 2^shift, half up or down.
+inline int64_t shiftRight(int64_t value, unsigned shift, bool round) {
+  return shift == 0 ? value : (value + (round ? int64_t{1} << (shift - 1) : 0)) >> shift;
+}
+
+/// value / 2^shift, half away from zero.
+inline int64_t shiftAway(int64_t value, unsigned shift) {
+  if (shift == 0)
+    return value;
+  const int64_t half = int64_t{1} << (shift - 1);
+  return value >= 0 ? (value + half) >> shift : -((-value + half) >> shift);
+}
+
+/// value * multiplier / 2^31, then / 2^shift, each half away from zero. |value| < 2^33 keeps the
+/// product within 64 bits; a shift of 63 and more gives what 62 gives.
+inline int64_t requantize(int64_t value, uint32_t multiplier, unsigned shift) {
+  const __int128 product = static_cast<__int128>(value) * multiplier;
+  const __int128 half = __int128{1} << 30;
+  const auto scaled =
+      static_cast<int64_t>(product >= 0 ? (product + half) >> 31 : -((-product + half) >> 31));
+  return shiftAway(scaled, std::min(shift, 62u));
+}
+
+inline int64_t saturate(int64_t value, unsigned bits, bool isSigned) {
+  const int64_t least = isSigned ? -(int64_t{1} << (bits - 1)) : 0;
+  const int64_t most = (int64_t{1} << (isSigned ? bits - 1 : bits)) - 1;
+  return std::clamp(value, least, most);
+}
+
+} // namespace tpuc::cv18xx
+
+#endif // TPUC_TARGET_CV18XX_MACHINE_NUMBERS_H
