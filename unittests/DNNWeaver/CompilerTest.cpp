@@ -276,6 +276,19 @@ TEST(DNNWeaverCompiler, RewritesChangeNoInteger) {
   }
 }
 
+/// A map that a pool and others read is stored by the pass of its pool, and one that lies in two
+/// places by the pass that makes it.
+TEST(DNNWeaverCompiler, PassesStoreTwoMaps) {
+  for (const auto &[network, saved] : {std::pair(partial(), 2u), {dense(), 3u}}) {
+    CompileOptions options = patentOptions({8, true});
+    const Expected<CompiledNetwork> with = compileNetwork(network, options);
+    options.rewrites.leftOut = {Rewrite::FuseCopies};
+    const Expected<CompiledNetwork> without = compileNetwork(network, options);
+    ASSERT_TRUE(with && without);
+    EXPECT_EQ(with->passes.size() + saved, without->passes.size());
+  }
+}
+
 TEST(DNNWeaverCompiler, OtherArrays) {
   const Network network = partial();
   const NetworkReference reference(network, kIntegerKinds[1], NetworkReference::Machine::Patent);

@@ -202,14 +202,31 @@ int32_t NetworkReference::rescaled(int64_t sum, double factor, double slope, boo
                ? static_cast<int32_t>(std::max<int64_t>(value, down(value * times(slope, 15), 15)))
                : static_cast<int32_t>(value);
   }
-  int shift = 30;
-  while (shift > 0 && (shift == 15 || std::llround(factor * std::pow(2.0, shift)) > 32767))
-    --shift;
+  const auto shiftFor = [](double number) {
+    int shift = 30;
+    while (shift > 0 && (shift == 15 || std::llround(number * std::pow(2.0, shift)) > 32767))
+      --shift;
+    return shift;
+  };
+  int shift = shiftFor(factor);
   __int128 product = static_cast<__int128>(sum) * times(factor, shift);
   if (hasSlope)
     product = std::max(product, static_cast<__int128>(sum) * times(factor * slope, shift));
+  // Slopes of 1 / n: one multiplier, times n for positive sums, where 11 bits of it remain.
+  const double whole = hasSlope && slope > 0 ? std::round(1 / slope) : 0;
+  if (kind.bits == 8 && whole >= 2 && whole <= 32767 && std::abs(whole * slope - 1) <= 1e-6) {
+    const int other = shiftFor(factor / whole);
+    if (factor / whole * std::pow(2.0, other) >= 2048) {
+      shift = other;
+      const __int128 small = static_cast<__int128>(sum) * times(factor / whole, shift);
+      product = std::max(small, small * static_cast<int64_t>(whole));
+    }
+  }
+  const auto scaled = [&] { return static_cast<long double>(product) / std::pow(2.0L, shift); };
+  if (kind.bits == 8)
+    return clamp(std::round(scaled()) + static_cast<long double>(zero));
   product += static_cast<__int128>(zero) << shift;
-  return clamp(std::round(static_cast<long double>(product) / std::pow(2.0L, shift)));
+  return clamp(std::round(scaled()));
 }
 
 NetworkReference::Values NetworkReference::conv(size_t number) const {

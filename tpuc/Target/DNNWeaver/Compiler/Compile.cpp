@@ -149,7 +149,10 @@ Expected<void> Compiler::rewrite() {
   sharing = branches(network);
   isolatePools(network);
   addCopies(network, options.rewrites);
-  passes = passesOf(network, options.rewrites, pairs, machine.weightsByRow ? machine.rows : 1);
+  passes = passesOf(network, options.rewrites,
+                    {.pairs = pairs,
+                     .steps = machine.weightsByRow ? machine.rows : 1,
+                     .hasCopies = machine.hasCopies});
   return {};
 }
 
@@ -308,9 +311,9 @@ void Compiler::addInputs(model::Stage &stage) {
 /// Outputs and inner maps become dense tensors when all programs have run.
 void Compiler::addResults(model::Stage &stage) {
   std::vector<unsigned> maps = network.outputs;
-  for (const Pass &pass : passes)
-    if (!network.isOutput(pass.output))
-      maps.push_back(pass.output);
+  for (const unsigned map : storedMaps(passes))
+    if (!network.isOutput(map))
+      maps.push_back(map);
   for (const Node &node : network.nodes)
     if ((node.kind == Node::Kind::Concat || node.kind == Node::Kind::Slice) &&
         !network.isOutput(node.output))

@@ -89,6 +89,17 @@ int16_t fixed(double factor, unsigned shift) {
       std::clamp(std::round(std::ldexp(factor, static_cast<int>(shift))), 0.0, kMostMultiplier));
 }
 
+/// The whole number whose reciprocal a slope is, if multipliers keep 11 bits so.
+std::optional<int16_t> ratioOf(double slope, double factor) {
+  constexpr double kNear = 1e-6;
+  constexpr double kLeastMultiplier = 2048;
+  const double ratio = slope > 0 ? std::round(1 / slope) : 0;
+  if (ratio < 2 || ratio > kMostMultiplier || std::abs(ratio * slope - 1) > kNear)
+    return std::nullopt;
+  const double multiplier = std::ldexp(factor / ratio, static_cast<int>(shiftOf(factor / ratio)));
+  return multiplier >= kLeastMultiplier ? std::optional(static_cast<int16_t>(ratio)) : std::nullopt;
+}
+
 void quantizeWeights(const Node &node, const IntegerKind &kind, IntegerLayer &made) {
   made.weights.resize(node.weights.size());
   for (size_t i = 0; i < node.weights.size(); ++i)
@@ -178,11 +189,14 @@ IntegerLayer integersOf(const Node &node, std::optional<double> slope, const Sca
   for (const double bias : sums.bias)
     made.bias.push_back(static_cast<int32_t>(bias));
   const double factor = input.scale * made.weightScale / output.scale;
-  made.shift = shiftOf(factor);
-  made.multiplier = fixed(factor, made.shift);
-  if (slope)
+  made.ratio = kind.bits == 8 && slope ? ratioOf(*slope, factor) : std::nullopt;
+  const double stated = made.ratio ? factor / *made.ratio : factor;
+  made.shift = shiftOf(stated);
+  made.multiplier = fixed(stated, made.shift);
+  if (slope && !made.ratio)
     made.negative = fixed(factor * *slope, made.shift);
   made.zeroPoint = output.zeroPoint;
+  made.zeroPointIsLast = kind.bits == 8;
   return made;
 }
 

@@ -41,7 +41,9 @@ std::vector<Scale> mapScales(const Network &network, const IntegerKind &kind,
 /// The integers of a convolution and its ALU:
 ///   sum = bias + Sum of weights * q1
 ///   p   = max(sum * multiplier, sum * negative), without an activation the first alone
-///   q3  = saturate(round((p + zeroPoint * 2^shift) / 2^shift)), ties away from zero
+///   p   = max(sum * multiplier * ratio, sum * multiplier) of 8 bits with a slope of 1 / ratio
+///   q3  = saturate(round(p / 2^shift) + zeroPoint) of 8 bits, ties away from zero
+///   q3  = saturate(round((p + zeroPoint * 2^shift) / 2^shift)) of 16 bits
 struct IntegerLayer {
   /// [kernels][channels][rows][columns]
   std::vector<int16_t> weights;
@@ -49,8 +51,12 @@ struct IntegerLayer {
   double weightScale = 1;
   int16_t multiplier = 1;
   std::optional<int16_t> negative;
+  /// One operation less than two multipliers take, where it is as exact.
+  std::optional<int16_t> ratio;
   unsigned shift = 0;
   int32_t zeroPoint = 0;
+  /// The shift gives 16 bits, to which a zero point of 8 bits can be added behind it.
+  bool zeroPointIsLast = false;
   /// Of the public machine, whose shifts round down: sum >> firstShift, times the multiplier, >>
   /// shift, and max(x, (x * negative) >> 15).
   unsigned firstShift = 0;

@@ -64,14 +64,24 @@ AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers) {
   AluRecipe recipe;
   recipe.first = {between(AluFunction::Move, 0, kFromOutput, 0)};
   std::vector<AluOp> &ops = recipe.then;
-  if (integers.negative)
-    ops.push_back(immediate(AluFunction::Mul, 2, 1, *integers.negative));
-  ops.push_back(immediate(AluFunction::Mul, 1, 1, integers.multiplier));
-  if (integers.negative)
-    ops.push_back(between(AluFunction::Max, 1, 1, 2));
-  if (integers.zeroPoint != 0)
+  const bool isRelu = integers.negative == int16_t{0};
+  if (integers.ratio) {
+    ops = {immediate(AluFunction::Mul, 2, 1, integers.multiplier),
+           immediate(AluFunction::Mul, 1, 2, *integers.ratio), between(AluFunction::Max, 1, 1, 2)};
+  } else {
+    if (integers.negative && !isRelu)
+      ops.push_back(immediate(AluFunction::Mul, 2, 1, *integers.negative));
+    ops.push_back(immediate(AluFunction::Mul, 1, 1, integers.multiplier));
+    if (integers.negative)
+      ops.push_back(isRelu ? immediate(AluFunction::Max, 1, 1, 0)
+                           : between(AluFunction::Max, 1, 1, 2));
+  }
+  const bool isFirst = !integers.zeroPointIsLast && integers.zeroPoint != 0;
+  if (isFirst)
     addZeroPoint(ops, integers.zeroPoint, integers.shift);
-  ops.push_back(immediate(AluFunction::Shift, 1, 1, integers.shift));
+  recipe.last.push_back(immediate(AluFunction::Shift, 1, 1, integers.shift));
+  if (integers.zeroPoint != 0 && !isFirst)
+    recipe.last.push_back(immediate(AluFunction::Add, 1, 1, integers.zeroPoint));
   return recipe;
 }
 
@@ -132,6 +142,11 @@ private:
   Expected<void> emit(const Piece &piece);
   Expected<void> emitLayer(const ConvLayer &layer, const Placement &placement);
   void putWeights(const Piece &piece, uint64_t at) const;
+  /// Where the words of a piece go in a map that has its channels at the same places of words.
+  unsigned firstWordOf(unsigned map, const Piece &piece) const {
+    return wordsOf(channels(map), machine.columns).first + piece.out.first -
+           wordsOf(channels(pass.output), machine.columns).first;
+  }
   const std::vector<unsigned> &channels(unsigned map) const {
     return context.regions.maps[map].channels;
   }
@@ -242,6 +257,11 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
   placement.weight = context.constants.address + weights;
   placement.bias = context.constants.address + biases;
   placement.upsamples = pass.upsamples;
+  if (pass.copy) {
+    placement.copy =
+        context.regions.image(*pass.copy, {}, firstWordOf(*pass.copy, piece) * machine.columns);
+    placement.copiesUnpooled = pass.copiesUnpooled;
+  }
   const Extent result = pass.result(context.network);
   const uint64_t outRows = placement.output.rowBytes * (pass.upsamples ? 2 : 1);
   const uint64_t inRows = placement.input.rowBytes * layer.stride.h * layer.poolStride.h;
@@ -250,6 +270,11 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
     const uint64_t distance = result.h - layer.result.h;
     if (layer.pairs)
       placement.pairs = PairMode{.input = distance * inRows, .store = distance * outRows};
+    if (layer.pairs && placement.copy)
+      placement.pairs->copy = distance * placement.copy->rowBytes *
+                              (pass.copiesUnpooled ? layer.poolStride.h
+                               : pass.upsamples    ? 2
+                                                   : 1);
     return emitLayer(layer, placement);
   }
   if (layer.pool.area() > 1 || pass.upsamples)
@@ -267,6 +292,10 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
     place.input.address += row * inRows;
     place.output.address += row * outRows;
     place.output.rowBytes = 0;
+    if (place.copy) {
+      place.copy->address += row * place.copy->rowBytes;
+      place.copy->rowBytes = 0;
+    }
     if (layer.pairs)
       place.pairs = PairMode{};
     if (Expected<void> done = emitLayer(one, place); !done)

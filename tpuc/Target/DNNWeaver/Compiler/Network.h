@@ -85,10 +85,12 @@ enum class Rewrite : uint8_t {
   ExchangeConcats, ///< Pools, up-sampling and activations in front of a concatenation.
   ShareRegions,    ///< Parts of a concatenation are written where it lies.
   JoinBranches,    ///< Convolutions of one map become one.
-  PackInput        ///< Columns of kernels over few channels become channels.
+  PackInput,       ///< Columns of kernels over few channels become channels.
+  FuseCopies       ///< A pass stores a map and its pool, or a map twice.
 };
-inline constexpr std::array<std::string_view, 5> kRewriteNames = {
-    "fuse-pools", "exchange-concats", "share-regions", "join-branches", "pack-input"};
+inline constexpr std::array<std::string_view, 6> kRewriteNames = {
+    "fuse-pools",    "exchange-concats", "share-regions",
+    "join-branches", "pack-input",       "fuse-copies"};
 
 struct Rewrites {
   std::set<Rewrite> leftOut;

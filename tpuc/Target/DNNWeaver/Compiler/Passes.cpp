@@ -40,19 +40,19 @@ namespace {
 
 class PassMaker {
 public:
-  PassMaker(const Network &network, const Rewrites &rewrites, bool pairs, unsigned steps)
-      : network(network), rewrites(rewrites), pairs(pairs), steps(steps) {}
+  PassMaker(const Network &network, const Rewrites &rewrites, const PassLimits &limits)
+      : network(network), rewrites(rewrites), limits(limits) {}
   std::vector<Pass> make();
 
 private:
   Pass begin(const Node &node) const;
   bool add(Pass &pass, const Node &node) const;
   bool staysLongEnough(const Pass &pass, const Node &last) const;
+  const Node *addStored(Pass &pass) const;
 
   const Network &network;
   const Rewrites &rewrites;
-  bool pairs;
-  unsigned steps;
+  const PassLimits &limits;
 };
 
 Pass PassMaker::begin(const Node &node) const {
@@ -92,7 +92,7 @@ bool PassMaker::staysLongEnough(const Pass &pass, const Node &last) const {
   const FeatureMap &map = network.maps[last.output];
   const unsigned scale = pass.upsamples || last.kind == Kind::Upsample ? 2 : 1;
   const unsigned rows = map.height / scale;
-  return uint64_t{pairs ? (rows + 1) / 2 : rows} * (map.width / scale) >= steps;
+  return uint64_t{limits.pairs ? (rows + 1) / 2 : rows} * (map.width / scale) >= limits.steps;
 }
 
 /// Adds a node that reads what the pass has so far; false where it must be a pass of its own.
@@ -128,6 +128,33 @@ bool PassMaker::add(Pass &pass, const Node &node) const {
   return true;
 }
 
+/// Adds a pool or copy of a map that others need as well, so that the pass stores both; the node,
+/// or null where there is none. The pass ends with it.
+const Node *PassMaker::addStored(Pass &pass) const {
+  if (!limits.hasCopies || pass.copy)
+    return nullptr;
+  const unsigned result = pass.output;
+  const FeatureMap &whole = network.maps[result];
+  for (const Node *node : network.readersOf(result)) {
+    const FeatureMap &map = network.maps[node->output];
+    if (node->kind == Kind::Copy && rewrites.has(Rewrite::FuseCopies)) {
+      pass.copy = node->output;
+      return node;
+    }
+    // Windows that cover each pixel once.
+    const bool covers = node->kind == Kind::MaxPool && node->kernel == node->stride &&
+                        node->kernel.area() > 1 && map.height * node->kernel.h == whole.height &&
+                        map.width * node->kernel.w == whole.width;
+    if (!covers || pass.pool.area() > 1 || pass.upsamples || !rewrites.has(Rewrite::FuseCopies) ||
+        !add(pass, *node))
+      continue;
+    pass.copy = result;
+    pass.copiesUnpooled = true;
+    return node;
+  }
+  return nullptr;
+}
+
 std::vector<Pass> PassMaker::make() {
   std::vector<Pass> passes;
   std::set<const Node *> done;
@@ -142,6 +169,9 @@ std::vector<Pass> PassMaker::make() {
         break;
       done.insert(readers.front());
     }
+    if (node.kind == Kind::Conv)
+      if (const Node *stored = addStored(pass))
+        done.insert(stored);
     passes.push_back(std::move(pass));
   }
   return passes;
@@ -149,9 +179,19 @@ std::vector<Pass> PassMaker::make() {
 
 } // namespace
 
-std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites, bool pairs,
-                           unsigned steps) {
-  return PassMaker(network, rewrites, pairs, steps).make();
+std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites,
+                           const PassLimits &limits) {
+  return PassMaker(network, rewrites, limits).make();
+}
+
+std::vector<unsigned> storedMaps(std::span<const Pass> passes) {
+  std::vector<unsigned> maps;
+  for (const Pass &pass : passes) {
+    if (pass.copy)
+      maps.push_back(*pass.copy);
+    maps.push_back(pass.output);
+  }
+  return maps;
 }
 
 } // namespace tpuc::dnnweaver

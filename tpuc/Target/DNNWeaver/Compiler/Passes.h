@@ -12,6 +12,7 @@
 #include "tpuc/Target/DNNWeaver/Compiler/Network.h"
 
 #include <optional>
+#include <span>
 
 namespace tpuc::dnnweaver {
 
@@ -31,6 +32,9 @@ struct Pass {
   std::optional<double> slope;
   Extent pool = {}, poolStride = {};
   bool upsamples = false;
+  /// A second map, which is stored besides: the same as `output`, or what the pool reads.
+  std::optional<unsigned> copy;
+  bool copiesUnpooled = false;
 
   /// What is stored before up-sampling.
   Extent result(const Network &network) const {
@@ -44,10 +48,22 @@ struct Pass {
 /// halo of their input is not that of a convolution.
 void isolatePools(Network &network);
 
-/// The passes of a network in their order. Each needs `steps` pixels or more for what it computes
-/// in front of a pool, so that weights stay long enough.
-std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites, bool pairs,
-                           unsigned steps);
+/// What passes depend on besides the network.
+struct PassLimits {
+  bool pairs = false;
+  /// Pixels that each pass needs for what it computes in front of a pool, so that weights stay long
+  /// enough.
+  unsigned steps = 1;
+  /// Whether a pass can store two maps.
+  bool hasCopies = false;
+};
+
+/// The passes of a network in their order.
+std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites,
+                           const PassLimits &limits);
+
+/// The maps that passes store, in the order of their execution.
+std::vector<unsigned> storedMaps(std::span<const Pass> passes);
 
 } // namespace tpuc::dnnweaver
 

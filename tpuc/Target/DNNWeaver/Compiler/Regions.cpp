@@ -133,8 +133,8 @@ Expected<void> checkRegions(const Network &network, std::span<const Pass> passes
                        "regions that do not overlap");
   std::map<std::pair<unsigned, unsigned>, unsigned> writers;
   std::vector<unsigned> written = network.inputs;
-  for (const Pass &pass : passes)
-    written.push_back(pass.output);
+  const std::vector<unsigned> stored = storedMaps(passes);
+  written.insert(written.end(), stored.begin(), stored.end());
   for (const unsigned map : written)
     for (const unsigned channel : regions.maps[map].channels)
       if (!writers.emplace(std::pair(regions.maps[map].region, channel), map).second)

@@ -31,7 +31,8 @@ constexpr std::string_view kStages[] = {"read",   "store",      "load0",      "l
                                         "repeat", "tile.store", "tile.load0", "tile.load1"};
 constexpr std::string_view kSources[] = {"r0", "r1", "r2",     "r3",    "r4",   "r5",
                                          "r6", "r7", "output", "load0", "load1"};
-constexpr std::string_view kTargets[] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "store"};
+constexpr std::string_view kTargets[] = {"r0", "r1", "r2", "r3",    "r4",
+                                         "r5", "r6", "r7", "store", "copy"};
 
 constexpr FieldInfo kFields[] = {
     {.id = Field::Opcode, .name = "opcode"},
@@ -155,7 +156,7 @@ template <bool IsPatent> constexpr auto makeLimits() {
        .opcodes = only(Op::Loop) | only(Op::Stride) | only(Op::StrideHigh)},
       {.field = Field::Source0, .least = 0, .most = kFromLoad1},
       {.field = Field::Source1, .least = 0, .most = kFromLoad1},
-      {.field = Field::Target, .least = 0, .most = kToStore},
+      {.field = Field::Target, .least = 0, .most = IsPatent ? kToCopy : kToStore},
       {.field = Field::IsImmediate, .least = 0, .most = 0, .opcodes = only(Op::AluRegister)},
       {.field = Field::IsImmediate, .least = 1, .most = 1, .opcodes = only(Op::AluImmediate)},
   }};

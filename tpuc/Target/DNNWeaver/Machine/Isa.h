@@ -79,11 +79,15 @@ enum class AluStage : uint8_t {
 };
 
 /// Sources 0 to 7 are registers, 8 takes from the output buffer, 9 and 10 from the loads. Targets
-/// 0 to 7 are registers, 8 hands to the store.
+/// 0 to 7 are registers, 8 hands to the store; the patent's have 9, the second store by itself.
 inline constexpr unsigned kFromOutput = 8;
 inline constexpr unsigned kFromLoad0 = 9;
 inline constexpr unsigned kFromLoad1 = 10;
 inline constexpr unsigned kToStore = 8;
+inline constexpr unsigned kToCopy = 9;
+
+/// What loops and strides of the second store stream have in Field::Stream.
+inline constexpr unsigned kCopyStream = 1;
 
 inline constexpr unsigned kTileGroup = 16;
 inline constexpr unsigned kArrayGroup = 0;

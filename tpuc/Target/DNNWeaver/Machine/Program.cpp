@@ -24,6 +24,13 @@ uint64_t tripsOf(const Levels &levels) {
   return trips;
 }
 
+uint64_t storedWords(const AluBlock &alu) {
+  const uint64_t first = tripsOf(alu.stores) * tripsOf(alu.repeat);
+  if (!alu.copies.empty())
+    return first + tripsOf(alu.copies);
+  return alu.hasCopy ? 2 * first : first;
+}
+
 size_t Iteration::next() {
   for (size_t level = 0; level < levels->size(); ++level) {
     const Level &at = (*levels)[level];
@@ -60,7 +67,7 @@ private:
   void addBase(Op op, Engine engine, Field which, unsigned number, uint64_t address);
   void addLoop(uint64_t group, const Level &level);
   void addStride(uint64_t group, Buffer buffer, unsigned access, uint32_t stride);
-  void addAluLoop(AluStage stage, const Level &level);
+  void addAluLoop(AluStage stage, const Level &level, unsigned stream = 0);
   void addAluStride(AluStage stage, unsigned stream, uint32_t stride);
   void addAluNest(AluStage stage, const Levels &levels, bool hasCopy);
   void addAlu(const AluBlock &alu);
@@ -101,9 +108,10 @@ void Writer::addStride(uint64_t group, Buffer buffer, unsigned access, uint32_t 
   }
 }
 
-void Writer::addAluLoop(AluStage stage, const Level &level) {
+void Writer::addAluLoop(AluStage stage, const Level &level, unsigned stream) {
   Command &command = add(make(Engine::Alu, Op::Loop));
   set(command, Field::Stage, static_cast<uint64_t>(stage));
+  set(command, Field::Stream, stream);
   set(command, Field::Imm, uint64_t{level.trips} - 1);
 }
 
@@ -123,7 +131,7 @@ void Writer::addAluNest(AluStage stage, const Levels &levels, bool hasCopy) {
     addAluLoop(stage, level);
     addAluStride(stage, 0, level.strides[kStoreStride]);
     if (hasCopy)
-      addAluStride(stage, 1, level.strides[kCopyStride]);
+      addAluStride(stage, kCopyStream, level.strides[kCopyStride]);
   }
 }
 
@@ -145,12 +153,16 @@ void Writer::addAlu(const AluBlock &alu) {
     addAluLoop(AluStage::TileStore, level);
     addAluStride(AluStage::TileStore, 0, level.strides[kTileStore]);
     if (alu.hasCopy)
-      addAluStride(AluStage::TileStore, 1, level.strides[kTileCopy]);
+      addAluStride(AluStage::TileStore, kCopyStream, level.strides[kTileCopy]);
     addAluStride(AluStage::TileLoad0, 0, level.strides[kTileLoad0]);
     addAluStride(AluStage::TileLoad1, 0, level.strides[kTileLoad1]);
   }
-  addAluNest(AluStage::Store, alu.stores, alu.hasCopy);
-  addAluNest(AluStage::Repeat, alu.repeat, alu.hasCopy);
+  addAluNest(AluStage::Store, alu.stores, alu.hasCopy && alu.copies.empty());
+  for (const Level &level : alu.copies) {
+    addAluLoop(AluStage::Store, level, kCopyStream);
+    addAluStride(AluStage::Store, kCopyStream, level.strides[0]);
+  }
+  addAluNest(AluStage::Repeat, alu.repeat, alu.hasCopy && alu.copies.empty());
   if (alu.hasLoad0)
     addAluNest(AluStage::Load0, alu.loads0, false);
   if (alu.hasLoad1)

@@ -76,6 +76,9 @@ struct AluBlock {
   Levels read;
   /// Words of M elements in DDR, in the order in which results come.
   Levels stores;
+  /// The same of the second stream, where it has loops of its own: it then takes what operations
+  /// hand to it alone. Without them it stores what the first one stores.
+  Levels copies;
   /// Places in which each result is stored, for up-sampling; words as above. Empty for one place.
   Levels repeat;
   Levels loads0, loads1;
@@ -96,6 +99,9 @@ struct PairMode {
 
   friend bool operator==(const PairMode &, const PairMode &) = default;
 };
+
+/// Words that both streams store of one tile.
+uint64_t storedWords(const AluBlock &alu);
 
 struct Block {
   /// Byte addresses of 42 bits, in the order of `Buffer`, as all arrays here.

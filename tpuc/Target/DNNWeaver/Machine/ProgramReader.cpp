@@ -62,7 +62,7 @@ private:
   /// What has been read of the current block.
   struct State {
     Block block;
-    NestReader tiles, array, aluRead, aluStore, aluRepeat, aluLoad0, aluLoad1, aluTiles;
+    NestReader tiles, array, aluRead, aluStore, aluCopy, aluRepeat, aluLoad0, aluLoad1, aluTiles;
     std::array<NestReader, kNumBuffers> walks;
     NestReader storeWalk;
     /// The loop of a walk that strides follow.
@@ -194,13 +194,16 @@ Expected<void> Reader::readAluStride(const Command &command) {
   const uint32_t stride = now.high << 16 | static_cast<uint32_t>(command.get(Field::Imm));
   now.high = 0;
   // The public machine does not look at the bits that name the second stream.
-  const bool isCopy = machine.hasCopies && stream == 1;
+  const bool isCopy = machine.hasCopies && stream == kCopyStream;
   switch (stage) {
   case AluStage::Read:
     now.aluRead.addStride(0, stride);
     break;
   case AluStage::Store:
-    now.aluStore.addStride(isCopy ? kCopyStride : kStoreStride, stride);
+    if (isCopy && !now.aluCopy.levels.empty())
+      now.aluCopy.addStride(0, stride);
+    else
+      now.aluStore.addStride(isCopy ? kCopyStride : kStoreStride, stride);
     break;
   case AluStage::Load0:
     now.aluLoad0.addStride(0, stride);
@@ -251,7 +254,9 @@ Expected<void> Reader::readAlu(const Command &command) {
     case AluStage::Read:
       return addLevel(now.aluRead, command);
     case AluStage::Store:
-      return addLevel(now.aluStore, command);
+      return addLevel(machine.hasCopies && command.get(Field::Stream) == kCopyStream ? now.aluCopy
+                                                                                     : now.aluStore,
+                      command);
     case AluStage::Load0:
       return addLevel(now.aluLoad0, command);
     case AluStage::Load1:
@@ -338,13 +343,19 @@ Expected<void> Reader::finishBlock() {
   AluBlock &alu = now.block.alu;
   if (Expected<void> done = finish(now.aluRead, {0}, alu.read, "the ALU's reads"); !done)
     return done;
-  Expected<void> done = alu.hasCopy ? finish(now.aluStore, {0, 1}, alu.stores, "the ALU's stores")
-                                    : finish(now.aluStore, {0}, alu.stores, "the ALU's stores");
+  if (!now.aluCopy.levels.empty() && !alu.hasCopy)
+    return fail("loops of the second store stream without its base", "both");
+  const bool repeatsStores = alu.hasCopy && now.aluCopy.levels.empty();
+  Expected<void> done = repeatsStores ? finish(now.aluStore, {0, 1}, alu.stores, "the ALU's stores")
+                                      : finish(now.aluStore, {0}, alu.stores, "the ALU's stores");
   if (!done)
     return done;
+  if (!now.aluCopy.levels.empty())
+    if (done = finish(now.aluCopy, {0}, alu.copies, "the second store stream"); !done)
+      return done;
   if (!now.aluRepeat.levels.empty())
-    if (done = alu.hasCopy ? finish(now.aluRepeat, {0, 1}, alu.repeat, "repeated stores")
-                           : finish(now.aluRepeat, {0}, alu.repeat, "repeated stores");
+    if (done = repeatsStores ? finish(now.aluRepeat, {0, 1}, alu.repeat, "repeated stores")
+                             : finish(now.aluRepeat, {0}, alu.repeat, "repeated stores");
         !done)
       return done;
   if (alu.hasLoad0)

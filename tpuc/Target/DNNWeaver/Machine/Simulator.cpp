@@ -51,12 +51,20 @@ private:
   void addProducts(const int16_t *in, const int16_t *set, int64_t *sum) const;
   Expected<void> finish(uint64_t address, bool toAlu);
   Expected<void> runAlu();
-  Expected<void> runAluOps(Iteration &read, Iteration &store, Iteration &load0, Iteration &load1);
-  Expected<int64_t *> sourceOf(unsigned source, Iteration &read, Iteration &load0, Iteration &load1,
-                               std::vector<int64_t> &values);
-  Expected<void> push(const std::vector<int64_t> &values, const Iteration &store);
-  Expected<void> pushTo(uint64_t address, uint64_t distance, const Iteration &store,
-                        StoreStride which, const std::vector<int64_t> &values);
+  /// Where the ALU's streams are within a tile.
+  struct Walks {
+    explicit Walks(const AluBlock &alu)
+        : read(alu.read), store(alu.stores), copy(alu.copies), load0(alu.loads0),
+          load1(alu.loads1) {}
+    Iteration read, store, copy, load0, load1;
+  };
+  Expected<void> runAluOps(Walks &walks);
+  Expected<int64_t *> sourceOf(unsigned source, Walks &walks, std::vector<int64_t> &values);
+  Expected<void> push(const std::vector<int64_t> &values, Walks &walks, bool toCopy);
+  Expected<void> pushTo(uint64_t address, uint64_t distance, uint64_t words,
+                        const std::vector<int64_t> &values);
+  Expected<void> pushRepeated(uint64_t address, uint64_t distance, uint64_t words,
+                              StoreStride which, const std::vector<int64_t> &values);
 
   const Parameters &machine;
   const Block &block;
@@ -71,6 +79,8 @@ private:
   std::array<std::vector<bool>, kNumBuffers> isLoaded;
   /// Of the ALU, for each lane, those of the second of a pair behind the first.
   std::vector<int64_t> registers;
+  /// Words that an operation has taken, and what it gives.
+  std::vector<int64_t> taken0, taken1, result;
   Iteration aluTile;
   bool isAluDone = false;
 };
@@ -250,14 +260,14 @@ Expected<void> BlockRunner::compute(bool addsToSums) {
   return {};
 }
 
-Expected<int64_t *> BlockRunner::sourceOf(unsigned source, Iteration &read, Iteration &load0,
-                                          Iteration &load1, std::vector<int64_t> &values) {
+Expected<int64_t *> BlockRunner::sourceOf(unsigned source, Walks &walks,
+                                          std::vector<int64_t> &values) {
   const unsigned columns = machine.columns;
   const unsigned lanes = block.pairs ? 2 * columns : columns;
   if (source < kFromOutput)
     return &registers[source * lanes];
   if (source == kFromOutput) {
-    const uint64_t word = read.offset(0);
+    const uint64_t word = walks.read.offset(0);
     if (!isLoaded[index(Buffer::Output)][word])
       return fail(fmt::format("the ALU reads word {} of the output buffer", word),
                   "words that hold sums");
@@ -267,11 +277,11 @@ Expected<int64_t *> BlockRunner::sourceOf(unsigned source, Iteration &read, Iter
       if (block.pairs)
         values[columns + m] = sum >> 32;
     }
-    read.next();
+    walks.read.next();
     return values.data();
   }
   const bool isFirst = source == kFromLoad0;
-  Iteration &walk = isFirst ? load0 : load1;
+  Iteration &walk = isFirst ? walks.load0 : walks.load1;
   const uint64_t wordBytes = uint64_t{columns} * dataBytes();
   const uint64_t from = (isFirst ? block.alu.load0 + aluTile.offset(kTileLoad0)
                                  : block.alu.load1 + aluTile.offset(kTileLoad1)) +
@@ -290,55 +300,64 @@ Expected<int64_t *> BlockRunner::sourceOf(unsigned source, Iteration &read, Iter
   return values.data();
 }
 
-Expected<void> BlockRunner::pushTo(uint64_t address, uint64_t distance, const Iteration &store,
-                                   StoreStride which, const std::vector<int64_t> &values) {
+/// Stores one word, or both of a pair.
+Expected<void> BlockRunner::pushTo(uint64_t address, uint64_t distance, uint64_t words,
+                                   const std::vector<int64_t> &values) {
   const unsigned columns = machine.columns;
   const unsigned bytes = dataBytes();
   const uint64_t wordBytes = uint64_t{columns} * bytes;
+  for (unsigned half = 0; half < (block.pairs ? 2u : 1u); ++half) {
+    const Expected<uint8_t *> place = bytesAt(
+        address + words * wordBytes + (half == 1 ? distance : 0), wordBytes, "the ALU stores");
+    if (!place)
+      return tl::unexpected<Error>(place.error());
+    for (unsigned m = 0; m < columns; ++m) {
+      const int64_t value = storedValue(machine, values[half * columns + m], 8 * bytes);
+      std::memcpy(*place + m * bytes, &value, bytes);
+    }
+  }
+  return spend(1);
+}
+
+Expected<void> BlockRunner::pushRepeated(uint64_t address, uint64_t distance, uint64_t words,
+                                         StoreStride which, const std::vector<int64_t> &values) {
   Iteration repeat(block.alu.repeat);
   do {
-    for (unsigned half = 0; half < (block.pairs ? 2u : 1u); ++half) {
-      const uint64_t to = address + (store.offset(which) + repeat.offset(which)) * wordBytes +
-                          (half == 1 ? distance : 0);
-      const Expected<uint8_t *> place = bytesAt(to, wordBytes, "the ALU stores");
-      if (!place)
-        return tl::unexpected<Error>(place.error());
-      for (unsigned m = 0; m < columns; ++m) {
-        const int64_t value = storedValue(machine, values[half * columns + m], 8 * bytes);
-        std::memcpy(*place + m * bytes, &value, bytes);
-      }
-    }
-    if (Expected<void> done = spend(1); !done)
+    if (Expected<void> done = pushTo(address, distance, words + repeat.offset(which), values);
+        !done)
       return done;
   } while (repeat.next() != block.alu.repeat.size());
   return {};
 }
 
-Expected<void> BlockRunner::push(const std::vector<int64_t> &values, const Iteration &store) {
+Expected<void> BlockRunner::push(const std::vector<int64_t> &values, Walks &walks, bool toCopy) {
   const AluBlock &alu = block.alu;
-  if (Expected<void> done =
-          pushTo(alu.store + aluTile.offset(kTileStore), block.pairs ? block.pairs->store : 0,
-                 store, kStoreStride, values);
-      !done || !alu.hasCopy)
+  const uint64_t copy = alu.copy + aluTile.offset(kTileCopy);
+  const PairMode pairs = block.pairs.value_or(PairMode{});
+  if (toCopy) {
+    Expected<void> done = pushTo(copy, pairs.copy, walks.copy.offset(0), values);
+    walks.copy.next();
     return done;
-  return pushTo(alu.copy + aluTile.offset(kTileCopy), block.pairs ? block.pairs->copy : 0, store,
-                kCopyStride, values);
+  }
+  Expected<void> done = pushRepeated(alu.store + aluTile.offset(kTileStore), pairs.store,
+                                     walks.store.offset(kStoreStride), kStoreStride, values);
+  if (done && alu.hasCopy && alu.copies.empty())
+    done = pushRepeated(copy, pairs.copy, walks.store.offset(kCopyStride), kCopyStride, values);
+  walks.store.next();
+  return done;
 }
 
-Expected<void> BlockRunner::runAluOps(Iteration &read, Iteration &store, Iteration &load0,
-                                      Iteration &load1) {
+Expected<void> BlockRunner::runAluOps(Walks &walks) {
   const unsigned lanes = block.pairs ? 2 * machine.columns : machine.columns;
-  std::vector<int64_t> taken0(lanes), taken1(lanes), result(lanes);
   for (const AluOp &op : block.alu.ops) {
-    Expected<int64_t *> in0 = sourceOf(op.source0, read, load0, load1, taken0);
+    Expected<int64_t *> in0 = sourceOf(op.source0, walks, taken0);
     if (!in0)
       return propagate(in0);
     int64_t *in1 = nullptr;
     if (!op.isImmediate) {
       // A stream that stands in both places gives one word to both.
       const bool isShared = op.source0 >= kFromOutput && op.source1 == op.source0;
-      Expected<int64_t *> second =
-          isShared ? in0 : sourceOf(op.source1, read, load0, load1, taken1);
+      Expected<int64_t *> second = isShared ? in0 : sourceOf(op.source1, walks, taken1);
       if (!second)
         return propagate(second);
       in1 = *second;
@@ -346,9 +365,8 @@ Expected<void> BlockRunner::runAluOps(Iteration &read, Iteration &store, Iterati
     for (unsigned lane = 0; lane < lanes; ++lane)
       result[lane] = computeAlu(machine, op.function, (*in0)[lane], in1 ? in1[lane] : op.immediate);
     if (op.target >= kToStore) {
-      if (Expected<void> done = push(result, store); !done)
+      if (Expected<void> done = push(result, walks, op.target == kToCopy); !done)
         return done;
-      store.next();
     } else {
       std::copy(result.begin(), result.end(), &registers[op.target * lanes]);
     }
@@ -361,10 +379,9 @@ Expected<void> BlockRunner::runAlu() {
     return fail(
         fmt::format("more finished tiles than the ALU's loops have, {}", tripsOf(block.alu.tiles)),
         "as many");
-  Iteration read(block.alu.read), store(block.alu.stores), load0(block.alu.loads0),
-      load1(block.alu.loads1);
+  Walks walks(block.alu);
   for (uint32_t i = 0; i < block.alu.repeats; ++i)
-    if (Expected<void> done = runAluOps(read, store, load0, load1); !done)
+    if (Expected<void> done = runAluOps(walks); !done)
       return done;
   isAluDone = aluTile.next() == block.alu.tiles.size();
   return {};
@@ -380,7 +397,10 @@ Expected<void> BlockRunner::run() {
   weight.resize(words(Buffer::Weight) * machine.rows * machine.columns);
   bias.resize(words(Buffer::Bias) * machine.columns);
   sums.resize(words(Buffer::Output) * machine.columns);
-  registers.resize(size_t{kFromOutput} * machine.columns * 2);
+  const size_t lanes = size_t{machine.columns} * (block.pairs ? 2 : 1);
+  registers.resize(kFromOutput * lanes);
+  for (std::vector<int64_t> *values : {&taken0, &taken1, &result})
+    values->resize(lanes);
   for (unsigned i = 0; i < kNumBuffers; ++i)
     isLoaded[i].resize(machine.words[i]);
   TileOrder tiles(block);
@@ -420,10 +440,11 @@ uint64_t wordsTaken(const AluBlock &alu, unsigned source) {
 }
 
 Expected<void> checkAlu(const Parameters &machine, const AluBlock &alu, const std::string &where) {
-  uint64_t stored = 0;
-  for (const AluOp &op : alu.ops)
-    stored += op.target >= kToStore ? 1 : 0;
-  stored *= alu.repeats;
+  uint64_t stored = 0, copied = 0;
+  for (const AluOp &op : alu.ops) {
+    stored += op.target == kToStore ? alu.repeats : 0;
+    copied += op.target == kToCopy ? alu.repeats : 0;
+  }
   struct Count {
     std::string_view name;
     uint64_t ops, loops;
@@ -431,6 +452,7 @@ Expected<void> checkAlu(const Parameters &machine, const AluBlock &alu, const st
   const Count counts[] = {
       {"read of the output buffer", wordsTaken(alu, kFromOutput), tripsOf(alu.read)},
       {"stored", stored, tripsOf(alu.stores)},
+      {"stored in the second stream", copied, alu.copies.empty() ? 0 : tripsOf(alu.copies)},
       {"of the first load", wordsTaken(alu, kFromLoad0), alu.hasLoad0 ? tripsOf(alu.loads0) : 0},
       {"of the second load", wordsTaken(alu, kFromLoad1), alu.hasLoad1 ? tripsOf(alu.loads1) : 0},
   };

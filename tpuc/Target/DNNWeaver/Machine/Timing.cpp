@@ -75,9 +75,8 @@ void setAluCycles(const Parameters &machine, const Block &block, TileCycles &cyc
   const uint64_t ops = uint64_t{alu.repeats} * alu.ops.size() * halves;
   const uint64_t storeBeats = std::max<uint64_t>(
       1, divideUp(machine.columns * (block.pairs ? 1 : machine.dataBits / 8), machine.portBytes));
-  const uint64_t stored =
-      tripsOf(alu.stores) * tripsOf(alu.repeat) * halves * (alu.hasCopy ? 2 : 1);
-  const uint64_t store = stored * std::max(kRequestStates, storeBeats + kStoreStates);
+  const uint64_t store =
+      storedWords(alu) * halves * std::max(kRequestStates, storeBeats + kStoreStates);
   const uint64_t work = std::max({read, ops, store});
   const uint64_t begin = alu.hasLoad0 || alu.hasLoad1 ? kAluLoadBegin : 0;
   cycles.alu = begin + work;

@@ -59,6 +59,11 @@ private:
   void mergeRequests(Block &block) const;
   bool readsSums() const;
   void emitAlu(Block &block, const AluRecipe &recipe) const;
+  bool takesOnly(const AluRecipe &recipe) const;
+  std::vector<AluOp> scaled(const AluRecipe &recipe) const;
+  std::vector<AluOp> pooled(const AluRecipe &recipe) const;
+  std::vector<AluOp> pooledAndNot(const AluRecipe &recipe) const;
+  Levels unpooledStores() const;
   uint32_t narrow(uint64_t value) const {
     if (value > std::numeric_limits<uint32_t>::max())
       isTooFar = true;
@@ -85,6 +90,8 @@ Expected<void> Emitter::check() const {
                                  mapping.tile.w, mapping.inWords, mapping.outWords),
                      fmt::format("divisors of {} x {} and {} x {}", layer.result.h, layer.result.w,
                                  layer.inWords, layer.outWords));
+  if (placement.copiesUnpooled && (!placement.copy || layer.pool != layer.poolStride))
+    return makeError(where, "a copy of what a pool reads", "windows that do not overlap");
   if (layer.poolPad.area() + layer.poolPad.h + layer.poolPad.w > 0 && mapping.tile != layer.result)
     return makeError(where, "several tiles of a layer with a padded pool", "one");
   for (const Image *image : {&placement.output, placement.copy ? &*placement.copy : nullptr})
@@ -194,6 +201,125 @@ bool Emitter::readsSums() const {
   return false;
 }
 
+/// Whether the first operation alone reads what register 1 held before.
+bool readsOnce(const std::vector<AluOp> &ops) {
+  const auto reads = [](const AluOp &op) {
+    return op.source0 == 1 || (!op.isImmediate && op.source1 == 1);
+  };
+  if (ops.empty() || ops.front().source0 != 1 ||
+      (!ops.front().isImmediate && ops.front().source1 == 1))
+    return false;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i > 0 && reads(ops[i]))
+      return false;
+    if (ops[i].target == 1)
+      return true;
+  }
+  return false;
+}
+
+/// Whether words of sums need nothing before they are compared and scaled.
+bool Emitter::takesOnly(const AluRecipe &recipe) const {
+  return machine.aluBits == kSumBits && recipe.first.size() == 1 &&
+         recipe.first.front().function == AluFunction::Move;
+}
+
+/// One word, scaled in register 1.
+std::vector<AluOp> Emitter::scaled(const AluRecipe &recipe) const {
+  std::vector<AluOp> ops;
+  std::vector<AluOp> then = recipe.then;
+  if (takesOnly(recipe) && readsOnce(then)) {
+    then.front().source0 = recipe.first.front().source0;
+  } else {
+    for (AluOp op : recipe.first) {
+      op.target = op.target == 0 ? 1 : op.target;
+      op.source0 = op.source0 == 0 ? 1 : op.source0;
+      if (!op.isImmediate)
+        op.source1 = op.source1 == 0 ? 1 : op.source1;
+      ops.push_back(op);
+    }
+  }
+  ops.insert(ops.end(), then.begin(), then.end());
+  return ops;
+}
+
+/// Takes the largest value of a window, and goes on with it.
+std::vector<AluOp> Emitter::pooled(const AluRecipe &recipe) const {
+  std::vector<AluOp> ops;
+  if (layer.pool.area() == 1) {
+    ops = scaled(recipe);
+    ops.insert(ops.end(), recipe.last.begin(), recipe.last.end());
+    ops.back().target = kToStore;
+    return ops;
+  }
+  for (uint64_t k = 0; k < layer.pool.area(); ++k) {
+    // A word that nothing is done to is compared as it comes.
+    if (k > 0 && takesOnly(recipe)) {
+      ops.push_back(withRegister(AluFunction::Max, 1, 1, recipe.first.front().source0));
+      continue;
+    }
+    for (AluOp op : recipe.first) {
+      // The first word of a window is what the others are compared with.
+      const auto rename = [&](uint8_t &number) {
+        if (k == 0 && number == 0)
+          number = 1;
+      };
+      rename(op.target);
+      rename(op.source0);
+      if (!op.isImmediate)
+        rename(op.source1);
+      ops.push_back(op);
+    }
+    if (k > 0)
+      ops.push_back(withRegister(AluFunction::Max, 1, 1, 0));
+  }
+  ops.insert(ops.end(), recipe.then.begin(), recipe.then.end());
+  ops.insert(ops.end(), recipe.last.begin(), recipe.last.end());
+  ops.back().target = kToStore;
+  return ops;
+}
+
+/// Stores each value, and then the largest one of the window, which waits in register 4.
+std::vector<AluOp> Emitter::pooledAndNot(const AluRecipe &recipe) const {
+  constexpr uint8_t kLargest = 4;
+  std::vector<AluOp> ops;
+  const auto finish = [&](uint8_t from, uint8_t to) {
+    const size_t begin = ops.size();
+    ops.insert(ops.end(), recipe.last.begin(), recipe.last.end());
+    if (begin == ops.size())
+      ops.push_back(withRegister(AluFunction::Move, 1, 1, 0));
+    ops[begin].source0 = from;
+    ops.back().target = to;
+  };
+  for (uint64_t k = 0; k < layer.pool.area(); ++k) {
+    const std::vector<AluOp> one = scaled(recipe);
+    ops.insert(ops.end(), one.begin(), one.end());
+    if (k == 0)
+      ops.back().target = kLargest;
+    else
+      ops.push_back(withRegister(AluFunction::Max, kLargest, kLargest, 1));
+    finish(k == 0 ? kLargest : 1, kToCopy);
+  }
+  finish(kLargest, kToStore);
+  return ops;
+}
+
+/// Places in front of the pool, in the order in which the ALU reads them.
+Levels Emitter::unpooledStores() const {
+  const Image &copy = *placement.copy;
+  Levels levels = {
+      {.trips = layer.pool.w, .strides = {narrow(copy.pixelBytes / storeBytes)}},
+      {.trips = layer.pool.h, .strides = {narrow(copy.rowBytes / storeBytes)}},
+      {.trips = mapping.tile.w,
+       .strides = {narrow(layer.poolStride.w * copy.pixelBytes / storeBytes)}},
+      {.trips = mapping.tile.h,
+       .strides = {narrow(layer.poolStride.h * copy.rowBytes / storeBytes)}},
+      {.trips = mapping.outWords, .strides = {1}},
+  };
+  std::erase_if(levels, [](const Level &level) { return level.trips == 1; });
+  return levels;
+}
+
 void Emitter::emitAlu(Block &block, const AluRecipe &recipe) const {
   AluBlock &alu = block.alu;
   const auto out = mapping.outWords;
@@ -218,46 +344,33 @@ void Emitter::emitAlu(Block &block, const AluRecipe &recipe) const {
   alu.hasCopy = placement.copy.has_value();
   alu.store = to.address;
   alu.copy = copy.address;
+  const bool isApart = placement.copiesUnpooled;
+  const Image same = isApart ? Image{} : copy;
   alu.stores =
-      nest({{mapping.tile.w, {words(scale * to.pixelBytes), words(scale * copy.pixelBytes)}},
-            {mapping.tile.h, {words(scale * to.rowBytes), words(scale * copy.rowBytes)}},
-            {out, {1, alu.hasCopy ? 1u : 0u}}});
+      nest({{mapping.tile.w, {words(scale * to.pixelBytes), words(scale * same.pixelBytes)}},
+            {mapping.tile.h, {words(scale * to.rowBytes), words(scale * same.rowBytes)}},
+            {out, {1, alu.hasCopy && !isApart ? 1u : 0u}}});
   if (placement.upsamples)
-    alu.repeat = nest({{2, {words(to.pixelBytes), words(copy.pixelBytes)}},
-                       {2, {words(to.rowBytes), words(copy.rowBytes)}}});
+    alu.repeat = nest({{2, {words(to.pixelBytes), words(same.pixelBytes)}},
+                       {2, {words(to.rowBytes), words(same.rowBytes)}}});
+  if (isApart)
+    alu.copies = unpooledStores();
   for (const TileLoop loop : mapping.tileOrder) {
     const uint32_t trips = tileTrips(layer, mapping)[static_cast<size_t>(loop)];
     if (trips == 1 || loop == TileLoop::Inputs)
       continue;
-    const auto distance = [&](const Image &image) {
-      return narrow(loop == TileLoop::Rows      ? mapping.tile.h * scale * image.rowBytes
-                    : loop == TileLoop::Columns ? mapping.tile.w * scale * image.pixelBytes
+    const auto distance = [&](const Image &image, const Extent &each) {
+      return narrow(loop == TileLoop::Rows      ? mapping.tile.h * each.h * image.rowBytes
+                    : loop == TileLoop::Columns ? mapping.tile.w * each.w * image.pixelBytes
                                                 : out * storeBytes);
     };
-    alu.tiles.push_back(
-        {.trips = trips, .strides = {distance(to), 0, 0, alu.hasCopy ? distance(copy) : 0}});
+    const Extent each = {scale, scale};
+    const uint32_t ofCopy = alu.hasCopy ? distance(copy, isApart ? layer.poolStride : each) : 0;
+    alu.tiles.push_back({.trips = trips, .strides = {distance(to, each), 0, 0, ofCopy}});
   }
   if (alu.tiles.empty())
     alu.tiles.push_back({});
-  const uint64_t window = layer.pool.area();
-  for (uint64_t k = 0; k < window; ++k) {
-    for (AluOp op : recipe.first) {
-      // The first word of a window is what the others are compared with.
-      const auto rename = [&](uint8_t &number) {
-        if (k == 0 && number == 0)
-          number = 1;
-      };
-      rename(op.target);
-      rename(op.source0);
-      if (!op.isImmediate)
-        rename(op.source1);
-      alu.ops.push_back(op);
-    }
-    if (k > 0)
-      alu.ops.push_back(withRegister(AluFunction::Max, 1, 1, 0));
-  }
-  alu.ops.insert(alu.ops.end(), recipe.then.begin(), recipe.then.end());
-  alu.ops.back().target = kToStore;
+  alu.ops = isApart ? pooledAndNot(recipe) : pooled(recipe);
   alu.repeats = narrow(mapping.tile.area() * out);
 }
 

@@ -28,6 +28,8 @@ struct Placement {
   Image sums;
   Image output;
   std::optional<Image> copy;
+  /// The copy holds what is in front of the pool, whose windows do not overlap.
+  bool copiesUnpooled = false;
   /// [words of kernels][rows][columns][words of channels][N][M].
   uint64_t weight = 0;
   /// [kernels], 32 bits each.
@@ -38,10 +40,12 @@ struct Placement {
 };
 
 /// What the ALU does. `first` takes one word of sums and leaves its value in register 0; `then`
-/// goes on with register 1, which holds the largest value of the pool window.
+/// goes on with register 1, which holds the largest value of the pool window, and `last` with what
+/// `then` leaves there. All keep the order of values. Registers from 4 on are free.
 struct AluRecipe {
   std::vector<AluOp> first;
   std::vector<AluOp> then;
+  std::vector<AluOp> last;
 };
 
 /// A recipe of the public machine: shift to 16 bits, multiply, shift, and LeakyReLU with a slope of

@@ -237,9 +237,17 @@ Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvL
     if (image)
       key.insert(key.end(), {image->address % kAlignment, image->pixelBytes, image->rowBytes});
   }
-  key.insert(key.end(), {placement.weight % kAlignment, placement.bias % kAlignment,
-                         placement.upsamples, placement.pairs ? placement.pairs->input : 0});
-  key.insert(key.end(), {recipe.first.size(), recipe.then.size()});
+  key.insert(key.end(),
+             {placement.weight % kAlignment, placement.bias % kAlignment, placement.upsamples,
+              placement.copiesUnpooled, placement.pairs ? placement.pairs->input : 0});
+  // Of operations what they read and write.
+  for (const std::vector<AluOp> *ops : {&recipe.first, &recipe.then, &recipe.last}) {
+    key.push_back(ops->size());
+    for (const AluOp &op : *ops)
+      key.push_back(uint64_t{static_cast<uint8_t>(op.function)} << 32 | uint64_t{op.target} << 24 |
+                    uint64_t{op.source0} << 16 | uint64_t{op.source1} << 8 |
+                    uint64_t{op.isImmediate});
+  }
   if (const auto found = results.find(key); found != results.end())
     return found->second;
   Expected<SearchResult> result = searchMapping(machine, layer, placement, recipe, where);

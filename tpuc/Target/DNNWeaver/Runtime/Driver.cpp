@@ -242,9 +242,8 @@ void TimeLine::addBlock(const Parameters &parameters, const machine::Block &bloc
     case Interval::Unit::Store:
       return walked(machine::Buffer::Output, block.storeWalk);
     case Interval::Unit::Alu:
-      return static_cast<int64_t>(machine::tripsOf(block.alu.stores) *
-                                  machine::tripsOf(block.alu.repeat) * parameters.columns *
-                                  (block.alu.hasCopy ? 2 : 1) * parameters.dataBits / 8);
+      return static_cast<int64_t>(machine::storedWords(block.alu) * parameters.columns *
+                                  parameters.dataBits / 8);
     case Interval::Unit::Array:
       return 0;
     }
