@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NetworkBuilder.h"
 #include "NetworkReference.h"
 #include "runtime/Session.h"
 #include "tpuc/Model/Container.h"
@@ -20,114 +21,9 @@ using namespace tpuc::dnnweaver;
 
 namespace {
 
-/// Builds networks with random weights.
-class Builder {
-public:
-  explicit Builder(unsigned seed) : random(seed) {}
-
-  unsigned input(unsigned channels, unsigned height, unsigned width) {
-    network.inputs.push_back(map(channels, height, width, -1, 2));
-    return network.inputs.back();
-  }
-  unsigned conv(unsigned from, unsigned kernels, Extent kernel, Extent stride, Pads pads) {
-    const FeatureMap &in = network.maps[from];
-    Node node;
-    node.kernel = kernel;
-    node.stride = stride;
-    node.pads = pads;
-    const double size = 1 / std::sqrt(double(in.channels) * double(kernel.area()));
-    node.weights.resize(size_t{kernels} * in.channels * kernel.area());
-    for (float &weight : node.weights)
-      weight = static_cast<float>(size * draw());
-    node.bias.resize(kernels);
-    for (float &bias : node.bias)
-      bias = static_cast<float>(0.3 * draw());
-    const unsigned h = (in.height + pads.top + pads.bottom - kernel.h) / stride.h + 1;
-    const unsigned w = (in.width + pads.left + pads.right - kernel.w) / stride.w + 1;
-    return add(std::move(node), {from}, map(kernels, h, w, -2, 2));
-  }
-  unsigned same(unsigned from, unsigned kernels, unsigned side = 3) {
-    const unsigned pad = side / 2;
-    return leaky(conv(from, kernels, {side, side}, {1, 1}, {pad, pad, pad, pad}));
-  }
-  unsigned leaky(unsigned from, double slope = 0.1) {
-    Node node;
-    node.kind = Node::Kind::Activation;
-    node.slope = slope;
-    const FeatureMap in = network.maps[from];
-    return add(std::move(node), {from}, map(in.channels, in.height, in.width, -0.3, 2));
-  }
-  unsigned pool(unsigned from, unsigned side, unsigned stride, Pads pads = {}) {
-    Node node;
-    node.kind = Node::Kind::MaxPool;
-    node.kernel = {side, side};
-    node.stride = {stride, stride};
-    node.pads = pads;
-    const FeatureMap in = network.maps[from];
-    return add(std::move(node), {from},
-               map(in.channels, (in.height + pads.top + pads.bottom - side) / stride + 1,
-                   (in.width + pads.left + pads.right - side) / stride + 1, in.least, in.most));
-  }
-  unsigned upsample(unsigned from) {
-    Node node;
-    node.kind = Node::Kind::Upsample;
-    const FeatureMap in = network.maps[from];
-    return add(std::move(node), {from},
-               map(in.channels, 2 * in.height, 2 * in.width, in.least, in.most));
-  }
-  unsigned concat(const std::vector<unsigned> &parts) {
-    Node node;
-    node.kind = Node::Kind::Concat;
-    FeatureMap in = network.maps[parts.front()];
-    in.channels = 0;
-    for (const unsigned part : parts) {
-      in.channels += network.maps[part].channels;
-      in.least = std::min(in.least, network.maps[part].least);
-      in.most = std::max(in.most, network.maps[part].most);
-    }
-    return add(std::move(node), parts, map(in.channels, in.height, in.width, in.least, in.most));
-  }
-  unsigned slice(unsigned from, unsigned first, unsigned channels) {
-    Node node;
-    node.kind = Node::Kind::Slice;
-    node.first = first;
-    const FeatureMap in = network.maps[from];
-    return add(std::move(node), {from}, map(channels, in.height, in.width, in.least, in.most));
-  }
-  Network take(std::vector<unsigned> outputs) {
-    network.name = "network";
-    network.outputs = std::move(outputs);
-    return std::move(network);
-  }
-
-private:
-  double draw() { return std::uniform_real_distribution<double>(-1, 1)(random); }
-  unsigned map(unsigned channels, unsigned height, unsigned width, double least, double most) {
-    FeatureMap made;
-    made.name = "m" + std::to_string(network.maps.size());
-    made.channels = channels;
-    made.height = height;
-    made.width = width;
-    made.least = least * (1 + 0.2 * draw());
-    made.most = most * (1 + 0.2 * draw());
-    network.maps.push_back(std::move(made));
-    return static_cast<unsigned>(network.maps.size() - 1);
-  }
-  unsigned add(Node node, std::vector<unsigned> inputs, unsigned output) {
-    node.name = network.maps[output].name;
-    node.inputs = std::move(inputs);
-    node.output = output;
-    network.nodes.push_back(std::move(node));
-    return output;
-  }
-
-  std::mt19937 random;
-  Network network;
-};
-
 /// YOLOv2-tiny, smaller: chains, an odd height, and a pool of stride 1 over a padded image.
 Network chain() {
-  Builder b(1);
+  NetworkBuilder b(1);
   unsigned x = b.input(3, 44, 36);
   for (const unsigned kernels : {16U, 20U})
     x = b.pool(b.same(x, kernels), 2, 2);
@@ -139,7 +35,7 @@ Network chain() {
 /// A block and the heads of YOLOv4-tiny: a split, nested concatenations with a pool behind, and
 /// up-sampling.
 Network partial() {
-  Builder b(2);
+  NetworkBuilder b(2);
   unsigned x = b.input(3, 28, 40);
   x = b.leaky(b.conv(x, 32, {3, 3}, {2, 2}, {1, 1, 1, 1}));
   const unsigned route = b.same(x, 32);
@@ -156,7 +52,7 @@ Network partial() {
 
 /// A dense block: each layer reads all before it.
 Network dense() {
-  Builder b(3);
+  NetworkBuilder b(3);
   const unsigned x = b.same(b.input(5, 13, 11), 20);
   const unsigned a = b.same(x, 12);
   const unsigned c = b.same(b.concat({x, a}), 12);
@@ -167,7 +63,7 @@ Network dense() {
 
 /// Convolutions of one map with equal and with other windows, and an inner product.
 Network branched() {
-  Builder b(4);
+  NetworkBuilder b(4);
   const unsigned x = b.same(b.input(8, 9, 10), 16);
   const unsigned y = b.same(x, 16), z = b.same(x, 24), point = b.same(x, 16, 1);
   const unsigned p = b.conv(y, 8, {1, 1}, {1, 1}, {});
@@ -317,7 +213,7 @@ TEST(DNNWeaverCompiler, ThePublicMachineHasNoUpsampling) {
 }
 
 TEST(DNNWeaverCompiler, LongNetworksBecomeSeveralPrograms) {
-  Builder b(5);
+  NetworkBuilder b(5);
   unsigned x = b.input(16, 8, 8);
   for (unsigned i = 0; i < 60; ++i)
     x = b.same(x, 16);
@@ -332,7 +228,7 @@ TEST(DNNWeaverCompiler, LongNetworksBecomeSeveralPrograms) {
 }
 
 TEST(DNNWeaverCompiler, LayersThatFitInNoTileAreNamed) {
-  Builder b(6);
+  NetworkBuilder b(6);
   const unsigned x = b.input(40, 40, 40);
   const Network network = b.take({b.conv(x, 8, {9, 9}, {1, 1}, {4, 4, 4, 4})});
   const Expected<CompiledNetwork> made = compileNetwork(network, patentOptions({8, false}, 32, 32));

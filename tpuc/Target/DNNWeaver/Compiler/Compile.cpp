@@ -139,6 +139,7 @@ Expected<void> Compiler::joinBranches() {
 }
 
 Expected<void> Compiler::rewrite() {
+  cache.searches = options.rewrites.has(Rewrite::SearchLoops);
   if (options.rewrites.has(Rewrite::PackInput))
     packed = packInputs(network, machine.rows);
   if (options.rewrites.has(Rewrite::ExchangeConcats))

@@ -86,11 +86,12 @@ enum class Rewrite : uint8_t {
   ShareRegions,    ///< Parts of a concatenation are written where it lies.
   JoinBranches,    ///< Convolutions of one map become one.
   PackInput,       ///< Columns of kernels over few channels become channels.
-  FuseCopies       ///< A pass stores a map and its pool, or a map twice.
+  FuseCopies,      ///< A pass stores a map and its pool, or a map twice.
+  SearchLoops      ///< The fastest tiles and loops, not those of the patent's example.
 };
-inline constexpr std::array<std::string_view, 6> kRewriteNames = {
-    "fuse-pools",    "exchange-concats", "share-regions",
-    "join-branches", "pack-input",       "fuse-copies"};
+inline constexpr std::array<std::string_view, 7> kRewriteNames = {
+    "fuse-pools", "exchange-concats", "share-regions", "join-branches",
+    "pack-input", "fuse-copies",      "search-loops"};
 
 struct Rewrites {
   std::set<Rewrite> leftOut;

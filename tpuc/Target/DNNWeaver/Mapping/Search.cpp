@@ -33,6 +33,7 @@ public:
       : machine(machine), layer(layer), placement(placement), recipe(recipe), where(where),
         options(options) {}
   Expected<SearchResult> run();
+  Expected<SearchResult> plain();
 
 private:
   /// A tile, and cycles that it takes at least.
@@ -47,6 +48,7 @@ private:
   uint64_t boundOf(const Mapping &mapping, const Block &block) const;
   Expected<void> price(const Candidate &candidate);
   Expected<void> priceOrders(Mapping mapping);
+  tl::unexpected<Error> nothingFits() const;
 
   const Parameters &machine;
   const ConvLayer &layer;
@@ -182,8 +184,47 @@ Expected<SearchResult> Searcher::run() {
     if (Expected<void> done = price(candidate); !done)
       return propagate(done);
   }
-  if (hasBest)
-    return best;
+  return hasBest ? Expected<SearchResult>(best) : nothingFits();
+}
+
+/// The largest divisor of `number` that is at most `most`.
+unsigned divisorUpTo(unsigned number, unsigned most) {
+  unsigned largest = 1;
+  for (const unsigned divisor : divisorsOf(number))
+    largest = divisor <= most ? divisor : largest;
+  return largest;
+}
+
+Expected<SearchResult> Searcher::plain() {
+  constexpr unsigned kSide = 8;
+  Mapping mapping{.tile = {divisorUpTo(layer.result.h, kSide), divisorUpTo(layer.result.w, kSide)}};
+  if (layer.poolPad.h + layer.poolPad.w > 0)
+    mapping.tile = layer.result;
+  const auto widen = [&](unsigned &side, unsigned whole) {
+    for (const unsigned divisor : divisorsOf(whole)) {
+      const Extent sums = layer.sumsOf(mapping.tile);
+      if (!machine.weightsByRow || sums.area() >= machine.rows)
+        return;
+      side = std::max(side, divisor);
+    }
+  };
+  widen(mapping.tile.w, layer.result.w);
+  widen(mapping.tile.h, layer.result.h);
+  if (machine.weightsByRow)
+    mapping.wordOrder = {WordLoop::Columns, WordLoop::Rows,          WordLoop::Inputs,
+                         WordLoop::Outputs, WordLoop::KernelColumns, WordLoop::KernelRows};
+  if (!fits(mapping))
+    return run();
+  mapping.tileOrder = tileOrders(mapping).front();
+  const Expected<Block> block = emitBlock(machine, layer, mapping, placement, recipe, where);
+  if (!block)
+    return tl::unexpected<Error>(block.error());
+  if (!checkBlock(machine, *block, where))
+    return run();
+  return SearchResult{.mapping = mapping, .cycles = blockCycles(machine, *block).total};
+}
+
+tl::unexpected<Error> Searcher::nothingFits() const {
   // Say what the smallest tile lacks.
   Mapping smallest{.tile = {1, 1}, .inWords = 1, .outWords = 1};
   if (layer.poolPad.h + layer.poolPad.w > 0)
@@ -208,6 +249,12 @@ Expected<SearchResult> searchMapping(const Parameters &machine, const ConvLayer 
                                      const Placement &placement, const AluRecipe &recipe,
                                      const std::string &where, const SearchOptions &options) {
   return Searcher(machine, layer, placement, recipe, where, options).run();
+}
+
+Expected<SearchResult> plainMapping(const Parameters &machine, const ConvLayer &layer,
+                                    const Placement &placement, const AluRecipe &recipe,
+                                    const std::string &where) {
+  return Searcher(machine, layer, placement, recipe, where, {}).plain();
 }
 
 Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvLayer &layer,
@@ -250,7 +297,8 @@ Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvL
   }
   if (const auto found = results.find(key); found != results.end())
     return found->second;
-  Expected<SearchResult> result = searchMapping(machine, layer, placement, recipe, where);
+  Expected<SearchResult> result = searches ? searchMapping(machine, layer, placement, recipe, where)
+                                           : plainMapping(machine, layer, placement, recipe, where);
   if (result)
     results.emplace(std::move(key), *result);
   return result;

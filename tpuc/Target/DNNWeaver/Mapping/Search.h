@@ -43,6 +43,14 @@ Expected<SearchResult> searchMapping(const Parameters &machine, const ConvLayer 
                                      const Placement &placement, const AluRecipe &recipe,
                                      const std::string &where, const SearchOptions &options = {});
 
+/// A mapping without a search, as the patent states it for its first layer: tiles of at most 8 x 8
+/// results, wider where weights must stay longer, of one word of inputs and one of outputs. The
+/// array goes over columns and rows first. Layers that do not fit so are searched for. Errors: see
+/// `searchMapping`.
+Expected<SearchResult> plainMapping(const Parameters &machine, const ConvLayer &layer,
+                                    const Placement &placement, const AluRecipe &recipe,
+                                    const std::string &where);
+
 /// Results of searches by all that they depend on.
 class MappingCache {
 public:
@@ -50,6 +58,8 @@ public:
   Expected<SearchResult> find(const Parameters &machine, const ConvLayer &layer,
                               const Placement &placement, const AluRecipe &recipe,
                               const std::string &where);
+  /// Whether to search; without that it is `plainMapping`.
+  bool searches = true;
   size_t size() const { return results.size(); }
 
 private:
