@@ -72,6 +72,19 @@ Network branched() {
   return b.take({p, r, b.conv(b.leaky(q), 10, {5, 5}, {1, 1}, {})});
 }
 
+/// Maps of fewer pixels than a set of weights takes cycles to arrive: pools, also of maps that
+/// others read, up-sampling, and an inner product.
+Network small() {
+  NetworkBuilder b(7);
+  const unsigned x = b.same(b.input(9, 7, 6), 20);
+  const unsigned y = b.pool(x, 2, 2);
+  const unsigned z = b.same(y, 18);
+  const unsigned up = b.upsample(z);
+  const unsigned last = b.pool(b.same(b.concat({up, b.same(up, 5)}), 17), 3, 3);
+  return b.take({b.leaky(b.conv(last, 11, {2, 2}, {1, 1}, {})), b.pool(z, 2, 1, {1, 0, 0, 1}),
+                 b.pool(b.same(z, 8), 3, 1), x});
+}
+
 /// Compiles, writes a file, reads it again and runs it; every map that the file names.
 std::map<std::string, std::vector<int32_t>> simulate(const Network &network,
                                                      const CompileOptions &options,
@@ -133,8 +146,11 @@ struct NamedNetwork {
   const char *name;
   Network (*make)();
 };
-constexpr NamedNetwork kNetworks[] = {
-    {"chain", chain}, {"partial", partial}, {"dense", dense}, {"branched", branched}};
+constexpr NamedNetwork kNetworks[] = {{"chain", chain},
+                                      {"partial", partial},
+                                      {"dense", dense},
+                                      {"branched", branched},
+                                      {"small", small}};
 
 constexpr IntegerKind kIntegerKinds[] = {{8, false}, {8, true}, {16, false}, {16, true}};
 

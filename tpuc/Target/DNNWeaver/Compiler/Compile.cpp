@@ -92,9 +92,10 @@ Expected<uint64_t> Compiler::cyclesOf(const Node &conv) const {
   const auto words = [](size_t channels, unsigned size) {
     return static_cast<unsigned>((channels + size - 1) / size);
   };
-  const ConvLayer layer = machineLayer(
-      network, pass, pairs, words(network.maps[conv.inputs.front()].channels, machine.rows),
-      words(conv.bias.size(), machine.columns));
+  const ConvLayer layer =
+      machineLayer(network, machine, pass, pairs,
+                   words(network.maps[conv.inputs.front()].channels, machine.rows),
+                   words(conv.bias.size(), machine.columns));
   Placement placement;
   placement.input.pixelBytes = layer.inWords * machine.wordBytes(Buffer::Input, pairs);
   placement.input.rowBytes =
@@ -150,10 +151,7 @@ Expected<void> Compiler::rewrite() {
   sharing = branches(network);
   isolatePools(network);
   addCopies(network, options.rewrites);
-  passes = passesOf(network, options.rewrites,
-                    {.pairs = pairs,
-                     .steps = machine.weightsByRow ? machine.rows : 1,
-                     .hasCopies = machine.hasCopies});
+  passes = passesOf(network, options.rewrites, machine.hasCopies);
   return {};
 }
 

@@ -85,8 +85,8 @@ AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers) {
   return recipe;
 }
 
-ConvLayer machineLayer(const Network &network, const Pass &pass, bool pairs, unsigned inWords,
-                       unsigned outWords) {
+ConvLayer machineLayer(const Network &network, const Parameters &machine, const Pass &pass,
+                       bool pairs, unsigned inWords, unsigned outWords) {
   ConvLayer layer;
   layer.result = pass.result(network);
   if (pairs)
@@ -98,6 +98,9 @@ ConvLayer machineLayer(const Network &network, const Pass &pass, bool pairs, uns
   layer.inWords = inWords;
   layer.outWords = outWords;
   layer.pairs = pairs;
+  const uint64_t pixels = layer.sumsOf(layer.result).area();
+  if (machine.weightsByRow && pixels < machine.rows)
+    layer.repeats = static_cast<unsigned>((machine.rows + pixels - 1) / pixels);
   return layer;
 }
 
@@ -249,8 +252,8 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
     for (unsigned i = 0; i < 4; ++i)
       context.constants.bytes[biases + 4 * k + i] =
           static_cast<std::byte>(static_cast<uint32_t>(piece.bias(k)) >> (8 * i));
-  const ConvLayer layer =
-      machineLayer(context.network, pass, context.pairs(), piece.in.count, piece.out.count);
+  const ConvLayer layer = machineLayer(context.network, machine, pass, context.pairs(),
+                                       piece.in.count, piece.out.count);
   Placement placement;
   placement.input = context.regions.image(pass.input, pass.pads, piece.in.first * machine.rows);
   placement.output = context.regions.image(pass.output, {}, piece.out.first * machine.columns);
@@ -265,43 +268,16 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
   const Extent result = pass.result(context.network);
   const uint64_t outRows = placement.output.rowBytes * (pass.upsamples ? 2 : 1);
   const uint64_t inRows = placement.input.rowBytes * layer.stride.h * layer.poolStride.h;
-  if (layer.sumsOf(layer.result).area() >= machine.rows || !machine.weightsByRow) {
-    // The second half begins where it ends with the image, so that odd heights have a row twice.
-    const uint64_t distance = result.h - layer.result.h;
-    if (layer.pairs)
-      placement.pairs = PairMode{.input = distance * inRows, .store = distance * outRows};
-    if (layer.pairs && placement.copy)
-      placement.pairs->copy = distance * placement.copy->rowBytes *
-                              (pass.copiesUnpooled ? layer.poolStride.h
-                               : pass.upsamples    ? 2
-                                                   : 1);
-    return emitLayer(layer, placement);
-  }
-  if (layer.pool.area() > 1 || pass.upsamples)
-    return makeError(
-        pass.name,
-        fmt::format("a pool or up-sampling of {} pixels", layer.sumsOf(layer.result).area()),
-        fmt::format("at least {}, while weights arrive", machine.rows));
-  // Weights need more steps to arrive than the image has pixels: each row is computed several
-  // times.
-  for (unsigned row = 0; row < result.h; ++row) {
-    ConvLayer one = layer;
-    one.result.h = (machine.rows + result.w - 1) / result.w;
-    one.stride.h = 0;
-    Placement place = placement;
-    place.input.address += row * inRows;
-    place.output.address += row * outRows;
-    place.output.rowBytes = 0;
-    if (place.copy) {
-      place.copy->address += row * place.copy->rowBytes;
-      place.copy->rowBytes = 0;
-    }
-    if (layer.pairs)
-      place.pairs = PairMode{};
-    if (Expected<void> done = emitLayer(one, place); !done)
-      return done;
-  }
-  return {};
+  // The second half begins where it ends with the image, so that odd heights have a row twice.
+  const uint64_t distance = result.h - layer.result.h;
+  if (layer.pairs)
+    placement.pairs = PairMode{.input = distance * inRows, .store = distance * outRows};
+  if (layer.pairs && placement.copy)
+    placement.pairs->copy = distance * placement.copy->rowBytes *
+                            (pass.copiesUnpooled ? layer.poolStride.h
+                             : pass.upsamples    ? 2
+                                                 : 1);
+  return emitLayer(layer, placement);
 }
 
 Expected<void> LayerMaker::emitLayer(const ConvLayer &layer, const Placement &given) {
@@ -328,12 +304,10 @@ Expected<void> LayerMaker::emitLayer(const ConvLayer &layer, const Placement &gi
 
 uint64_t sumsBytes(const Network &network, const Parameters &machine, const Pass &pass,
                    bool pairs) {
-  const ConvLayer layer = machineLayer(network, pass, pairs, 1, 1);
+  const ConvLayer layer = machineLayer(network, machine, pass, pairs, 1, 1);
   const unsigned words =
       roundUp(network.maps[pass.output].channels, machine.columns) / machine.columns;
-  const uint64_t pixels =
-      std::max<uint64_t>(layer.sumsOf(layer.result).area(), uint64_t{machine.rows} * 2);
-  return pixels * words * machine.wordBytes(Buffer::Output);
+  return layer.sumsOf(layer.result).area() * words * machine.wordBytes(Buffer::Output);
 }
 
 Expected<std::vector<Block>> blocksOf(const LayerContext &context, const Pass &pass,

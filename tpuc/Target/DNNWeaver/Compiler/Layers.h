@@ -49,8 +49,8 @@ struct LayerContext {
 AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers);
 
 /// The layer that the machine computes for a pass from `inWords` words of channels to `outWords`.
-ConvLayer machineLayer(const Network &network, const Pass &pass, bool pairs, unsigned inWords,
-                       unsigned outWords);
+ConvLayer machineLayer(const Network &network, const Parameters &machine, const Pass &pass,
+                       bool pairs, unsigned inWords, unsigned outWords);
 
 /// Bytes of the sums of a pass.
 uint64_t sumsBytes(const Network &network, const Parameters &machine, const Pass &pass, bool pairs);

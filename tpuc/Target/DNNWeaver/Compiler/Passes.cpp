@@ -40,19 +40,18 @@ namespace {
 
 class PassMaker {
 public:
-  PassMaker(const Network &network, const Rewrites &rewrites, const PassLimits &limits)
-      : network(network), rewrites(rewrites), limits(limits) {}
+  PassMaker(const Network &network, const Rewrites &rewrites, bool hasCopies)
+      : network(network), rewrites(rewrites), hasCopies(hasCopies) {}
   std::vector<Pass> make();
 
 private:
   Pass begin(const Node &node) const;
   bool add(Pass &pass, const Node &node) const;
-  bool staysLongEnough(const Pass &pass, const Node &last) const;
   const Node *addStored(Pass &pass) const;
 
   const Network &network;
   const Rewrites &rewrites;
-  const PassLimits &limits;
+  bool hasCopies;
 };
 
 Pass PassMaker::begin(const Node &node) const {
@@ -87,14 +86,6 @@ Pass PassMaker::begin(const Node &node) const {
   return pass;
 }
 
-/// Whether rows and columns that are computed for what `last` gives are enough.
-bool PassMaker::staysLongEnough(const Pass &pass, const Node &last) const {
-  const FeatureMap &map = network.maps[last.output];
-  const unsigned scale = pass.upsamples || last.kind == Kind::Upsample ? 2 : 1;
-  const unsigned rows = map.height / scale;
-  return uint64_t{limits.pairs ? (rows + 1) / 2 : rows} * (map.width / scale) >= limits.steps;
-}
-
 /// Adds a node that reads what the pass has so far; false where it must be a pass of its own.
 bool PassMaker::add(Pass &pass, const Node &node) const {
   const bool isPooled = pass.pool.area() > 1;
@@ -106,14 +97,13 @@ bool PassMaker::add(Pass &pass, const Node &node) const {
     pass.slope = node.slope;
     break;
   case Kind::MaxPool:
-    if (isPooled || pass.upsamples || node.pads.any() || !rewrites.has(Rewrite::FusePools) ||
-        !staysLongEnough(pass, node))
+    if (isPooled || pass.upsamples || node.pads.any() || !rewrites.has(Rewrite::FusePools))
       return false;
     pass.pool = node.kernel;
     pass.poolStride = node.stride;
     break;
   case Kind::Upsample:
-    if (pass.upsamples || !rewrites.has(Rewrite::FusePools) || !staysLongEnough(pass, node))
+    if (pass.upsamples || !rewrites.has(Rewrite::FusePools))
       return false;
     pass.upsamples = true;
     break;
@@ -131,7 +121,7 @@ bool PassMaker::add(Pass &pass, const Node &node) const {
 /// Adds a pool or copy of a map that others need as well, so that the pass stores both; the node,
 /// or null where there is none. The pass ends with it.
 const Node *PassMaker::addStored(Pass &pass) const {
-  if (!limits.hasCopies || pass.copy)
+  if (!hasCopies || pass.copy)
     return nullptr;
   const unsigned result = pass.output;
   const FeatureMap &whole = network.maps[result];
@@ -179,9 +169,8 @@ std::vector<Pass> PassMaker::make() {
 
 } // namespace
 
-std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites,
-                           const PassLimits &limits) {
-  return PassMaker(network, rewrites, limits).make();
+std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites, bool hasCopies) {
+  return PassMaker(network, rewrites, hasCopies).make();
 }
 
 std::vector<unsigned> storedMaps(std::span<const Pass> passes) {

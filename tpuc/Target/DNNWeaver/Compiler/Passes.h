@@ -48,19 +48,8 @@ struct Pass {
 /// halo of their input is not that of a convolution.
 void isolatePools(Network &network);
 
-/// What passes depend on besides the network.
-struct PassLimits {
-  bool pairs = false;
-  /// Pixels that each pass needs for what it computes in front of a pool, so that weights stay long
-  /// enough.
-  unsigned steps = 1;
-  /// Whether a pass can store two maps.
-  bool hasCopies = false;
-};
-
-/// The passes of a network in their order.
-std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites,
-                           const PassLimits &limits);
+/// The passes of a network in their order. With `hasCopies` a pass can store two maps.
+std::vector<Pass> passesOf(const Network &network, const Rewrites &rewrites, bool hasCopies);
 
 /// The maps that passes store, in the order of their execution.
 std::vector<unsigned> storedMaps(std::span<const Pass> passes);

@@ -94,6 +94,8 @@ Expected<void> Emitter::check() const {
     return makeError(where, "a copy of what a pool reads", "windows that do not overlap");
   if (layer.poolPad.area() + layer.poolPad.h + layer.poolPad.w > 0 && mapping.tile != layer.result)
     return makeError(where, "several tiles of a layer with a padded pool", "one");
+  if (layer.repeats > 1 && mapping.tile != layer.result)
+    return makeError(where, "several tiles of an image that the array repeats", "one");
   for (const Image *image : {&placement.output, placement.copy ? &*placement.copy : nullptr})
     if (image && (image->pixelBytes % storeBytes != 0 || image->rowBytes % storeBytes != 0))
       return makeError(

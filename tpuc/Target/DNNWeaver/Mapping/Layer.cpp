@@ -28,7 +28,7 @@ std::array<uint32_t, kNumWordLoops> wordTrips(const ConvLayer &layer, const Mapp
 std::array<uint64_t, kNumBuffers> tileWords(const ConvLayer &layer, const Mapping &mapping) {
   const Extent sums = layer.sumsOf(mapping.tile);
   const Extent input = layer.inputOf({sums.h - layer.poolPad.h, sums.w - layer.poolPad.w});
-  return {input.area() * mapping.inWords, sums.area() * mapping.outWords,
+  return {input.area() * mapping.inWords, sums.area() * layer.repeats * mapping.outWords,
           layer.kernel.area() * mapping.inWords * mapping.outWords, mapping.outWords};
 }
 
@@ -82,14 +82,26 @@ bool continues(const Level &inner, const Level &outer) {
 
 Levels arrayLevels(const ConvLayer &layer, const Mapping &mapping) {
   Levels levels;
+  const Extent sums = layer.sumsOf(mapping.tile);
+  Level again{.trips = layer.repeats};
+  again.strides[index(Buffer::Output)] = static_cast<uint32_t>(sums.area() * mapping.outWords);
+  unsigned numPlaces = 0;
   for (const WordLoop loop : mapping.wordOrder) {
     const Level level = wordLevel(layer, mapping, loop);
-    if (level.trips == 1)
+    const bool isPlace = loop == WordLoop::Columns || loop == WordLoop::Rows;
+    numPlaces += isPlace ? 1 : 0;
+    const bool isLastPlace = isPlace && numPlaces == 2 && layer.repeats > 1;
+    if (level.trips == 1) {
+      if (isLastPlace)
+        levels.push_back(again);
       continue;
+    }
     if (mapping.collapses && !levels.empty() && continues(levels.back(), level))
       levels.back().trips *= level.trips;
     else
       levels.push_back(level);
+    if (isLastPlace)
+      levels.push_back(again);
   }
   if (levels.empty())
     levels.push_back({});

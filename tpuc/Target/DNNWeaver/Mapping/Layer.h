@@ -53,6 +53,10 @@ struct ConvLayer {
   unsigned outWords = 1;
   /// Pairs of int8 rows: `result` has the rows of one half.
   bool pairs = false;
+  /// How often the array goes over an image of so few pixels that weights would not stay for long
+  /// enough. There is one tile of rows and columns then, and nobody reads the sums behind the first
+  /// ones.
+  unsigned repeats = 1;
 
   /// Rows and columns of sums under the pool windows of `results` results, pads included.
   Extent sumsOf(Extent results) const {

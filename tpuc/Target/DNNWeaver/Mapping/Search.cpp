@@ -69,7 +69,8 @@ bool Searcher::fits(const Mapping &mapping) const {
   // Weights by row must stay while rows and columns pass, which are innermost then.
   const Extent sums = layer.sumsOf(mapping.tile);
   return !machine.weightsByRow ||
-         uint64_t{sums.h - layer.poolPad.h} * (sums.w - layer.poolPad.w) >= machine.rows;
+         uint64_t{sums.h - layer.poolPad.h} * (sums.w - layer.poolPad.w) * layer.repeats >=
+             machine.rows;
 }
 
 Expected<void> Searcher::addCandidate(Mapping mapping) {
@@ -89,7 +90,7 @@ Expected<void> Searcher::addCandidate(Mapping mapping) {
 }
 
 Expected<void> Searcher::collect() {
-  const bool isWhole = layer.poolPad.h + layer.poolPad.w > 0;
+  const bool isWhole = layer.poolPad.h + layer.poolPad.w > 0 || layer.repeats > 1;
   for (const unsigned h : divisorsOf(layer.result.h))
     for (const unsigned w : divisorsOf(layer.result.w)) {
       if (isWhole && Extent{h, w} != layer.result)
@@ -198,7 +199,7 @@ unsigned divisorUpTo(unsigned number, unsigned most) {
 Expected<SearchResult> Searcher::plain() {
   constexpr unsigned kSide = 8;
   Mapping mapping{.tile = {divisorUpTo(layer.result.h, kSide), divisorUpTo(layer.result.w, kSide)}};
-  if (layer.poolPad.h + layer.poolPad.w > 0)
+  if (layer.poolPad.h + layer.poolPad.w > 0 || layer.repeats > 1)
     mapping.tile = layer.result;
   const auto widen = [&](unsigned &side, unsigned whole) {
     for (const unsigned divisor : divisorsOf(whole)) {
@@ -227,7 +228,7 @@ Expected<SearchResult> Searcher::plain() {
 tl::unexpected<Error> Searcher::nothingFits() const {
   // Say what the smallest tile lacks.
   Mapping smallest{.tile = {1, 1}, .inWords = 1, .outWords = 1};
-  if (layer.poolPad.h + layer.poolPad.w > 0)
+  if (layer.poolPad.h + layer.poolPad.w > 0 || layer.repeats > 1)
     smallest.tile = layer.result;
   const std::array<uint64_t, kNumBuffers> words = tileWords(layer, smallest);
   for (const Buffer buffer : {Buffer::Input, Buffer::Weight, Buffer::Output, Buffer::Bias})
@@ -274,7 +275,7 @@ Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvL
   for (const Extent &extent :
        {layer.result, layer.kernel, layer.stride, layer.pool, layer.poolStride, layer.poolPad})
     key.insert(key.end(), {extent.h, extent.w});
-  key.insert(key.end(), {layer.inWords, layer.outWords, layer.pairs});
+  key.insert(key.end(), {layer.inWords, layer.outWords, layer.pairs, layer.repeats});
   // Of addresses only what they are multiples of matters.
   constexpr uint64_t kAlignment = 4096;
   const Image *images[] = {&placement.input, &placement.sums, &placement.output,
