@@ -35,7 +35,8 @@ Parameters machineFor(uint8_t choice) {
   return machine;
 }
 
-std::vector<uint32_t> workingProgram(const Parameters &machine, bool pairs) {
+/// With `copies` the map in front of the pool is stored as well.
+std::vector<uint32_t> workingProgram(const Parameters &machine, bool pairs, bool copies) {
   const ConvLayer layer{.result = {2, 2},
                         .kernel = {2, 2},
                         .pool = {2, 2},
@@ -45,8 +46,14 @@ std::vector<uint32_t> workingProgram(const Parameters &machine, bool pairs) {
                         .pairs = pairs};
   const AluRecipe recipe = machine.isa == IsaKind::Public ? publicRecipe(12, 100, 7, 3277)
                                                           : patentRecipe(100, 20, 3277, 5);
+  Placement placement = placeAlone(machine, layer);
+  if (copies) {
+    placement.copy = placement.output;
+    placement.copy->address += kMemoryBytes / 2;
+    placement.copiesUnpooled = true;
+  }
   const Expected<Block> block =
-      emitBlock(machine, layer, {.tile = {1, 2}}, placeAlone(machine, layer), recipe, "fuzz");
+      emitBlock(machine, layer, {.tile = {1, 2}}, placement, recipe, "fuzz");
   return *writeProgram(machine, {&*block, 1}, "fuzz");
 }
 
@@ -70,7 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!words.empty())
       std::memcpy(words.data(), data + 1, words.size() * 4);
   } else {
-    words = workingProgram(machine, machine.hasPairs && (choice & 2) != 0);
+    words = workingProgram(machine, machine.hasPairs && (choice & 2) != 0,
+                           machine.hasCopies && (choice & 8) != 0);
     for (size_t at = 1; at + 5 <= size; at += 5) {
       uint32_t change;
       std::memcpy(&change, data + at + 1, 4);
@@ -82,6 +90,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const Expected<std::vector<Block>> blocks = readProgram(machine, words, "fuzz");
   if (!blocks)
     return 0;
+  // What was read can be written, unless it takes more words so, and means the same.
+  if (const Expected<std::vector<uint32_t>> written = writeProgram(machine, *blocks, "fuzz")) {
+    const Expected<std::vector<Block>> again = readProgram(machine, *written, "fuzz");
+    if (!again || *again != *blocks)
+      std::abort();
+  }
   std::vector<uint8_t> memory(kMemoryBytes, choice);
   (void)runBlocks(machine, *blocks, memory, "fuzz", {.steps = kMaxSteps});
   for (const Block &block : *blocks)

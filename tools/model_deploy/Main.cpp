@@ -272,6 +272,10 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.flag("--op_divide", options.opDivide,
            "Cut large layers into several to save memory, for chips that want to be told; those "
            "that have a code generator today do not.");
+  cli.option("--array", options.array,
+             "Elements of the array that computes, for chips that can be built in several sizes.")
+      .label("ROWSxCOLUMNS")
+      .shownDefault("the chip's usual size");
   cli.option(
          "--opt", options.codegen.opt,
          "How layers are grouped: 0 for one in each group, 1 for the groups that take the fewest "

@@ -21,6 +21,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <optional>
 
 namespace tpuc::codegen {
 
@@ -33,6 +34,8 @@ struct NetworkRequest {
   QuantScheme scheme;
   /// Rewrites to leave out, by name.
   std::vector<std::string> without;
+  /// Rows and columns of the array that computes; none for the chip's usual one.
+  std::optional<std::pair<unsigned, unsigned>> array = std::nullopt;
 };
 
 struct NetworkResult {
@@ -46,7 +49,7 @@ public:
   virtual ~NetworkCompiler();
   virtual SchemeSet schemes() const = 0;
   /// Errors name the layer: ops that the chip does not compute, sizes that do not fit, tensors
-  /// without a range; names in `without` that are none.
+  /// without a range; names in `without` that are none; arrays that the chip cannot have.
   virtual Expected<NetworkResult> compile(const NetworkRequest &request) const = 0;
 };
 

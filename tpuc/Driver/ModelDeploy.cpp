@@ -83,6 +83,9 @@ Expected<void> DeployRun::checkTarget() {
   if (compilesWhole())
     if (Expected<void> checked = checkWhole(); !checked)
       return checked;
+  if (!options.array.empty() && !compilesWhole())
+    return makeError("--array",
+                     fmt::format("is of no use with --chip {}, which has one size", target->name));
   return options.notGenModel ? Expected<void>() : checkCodeGenerator(*target, scheme);
 }
 
@@ -239,6 +242,7 @@ Expected<void> DeployRun::compileWhole() {
                                        .scheme = lowering.scheme,
                                        .calibrationTable = lowering.calibrationTable,
                                        .without = options.codegen.without,
+                                       .array = options.array,
                                        .model = options.model,
                                        .numThreads = options.numThreads};
   Expected<WholeNetwork> made = compileWholeNetwork(request);

@@ -45,6 +45,8 @@ struct ModelDeployOptions {
   /// Cut large layers into several, on chips whose code generator leaves that to the user; none
   /// does yet.
   bool opDivide = false;
+  /// ROWSxCOLUMNS of the array that computes, for chips that come in sizes; empty: the usual one.
+  std::string array = {};
   codegen::GenerationOptions codegen;
 };
 

@@ -21,6 +21,19 @@
 
 using namespace tpuc;
 
+namespace {
+
+/// The two numbers of `32x16`.
+Expected<std::pair<unsigned, unsigned>> arrayOf(llvm::StringRef text) {
+  const auto [rows, columns] = text.split('x');
+  std::pair<unsigned, unsigned> array;
+  if (rows.getAsInteger(10, array.first) || columns.getAsInteger(10, array.second))
+    return makeError("--array", fmt::format("'{}'", text.str()), "ROWSxCOLUMNS, such as 32x16");
+  return array;
+}
+
+} // namespace
+
 Expected<WholeNetwork> tpuc::compileWholeNetwork(const WholeNetworkRequest &request) {
   Expected<CalibrationTable> table = CalibrationTable::read(request.calibrationTable);
   if (!table)
@@ -41,8 +54,15 @@ Expected<WholeNetwork> tpuc::compileWholeNetwork(const WholeNetworkRequest &requ
   if (!compiler || !container)
     return makeError(fmt::format("--chip {}", request.target.name), "compiles no whole network",
                      "a chip that does");
-  Expected<codegen::NetworkResult> made = compiler->compile(
-      {.top = request.top, .ranges = ranges, .scheme = request.scheme, .without = request.without});
+  codegen::NetworkRequest asked = {
+      .top = request.top, .ranges = ranges, .scheme = request.scheme, .without = request.without};
+  if (!request.array.empty()) {
+    const Expected<std::pair<unsigned, unsigned>> array = arrayOf(request.array);
+    if (!array)
+      return tl::unexpected<Error>(array.error());
+    asked.array = *array;
+  }
+  Expected<codegen::NetworkResult> made = compiler->compile(asked);
   if (!made)
     return propagate(made);
   Expected<OutputFile> file = container->write(made->model, request.model);

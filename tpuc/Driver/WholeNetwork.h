@@ -23,6 +23,8 @@ struct WholeNetworkRequest {
   std::string calibrationTable;
   /// Rewrites to leave out.
   std::vector<std::string> without;
+  /// ROWSxCOLUMNS of the array that computes; empty for the chip's usual one.
+  std::string array;
   /// The file to write.
   std::string model;
   unsigned numThreads = 0;

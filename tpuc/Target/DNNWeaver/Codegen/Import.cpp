@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/MatrixOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -406,15 +407,15 @@ Expected<void> Importer::add(Operation *op) {
         return addUpsample(upsample, static_cast<int64_t>(upsample.getScaleH()),
                            static_cast<int64_t>(upsample.getScaleW()));
       })
-      // One order of elements: the map is the same.
-      .Case<top::ReshapeOp, top::FlattenOp, top::SqueezeOp, top::UnsqueezeOp>([&](auto alias) {
-        const Expected<unsigned> map = sourceOf(alias, alias->getOperand(0));
-        if (!map)
-          return Expected<void>(tl::unexpected<Error>(map.error()));
-        maps[alias->getResult(0)] = *map;
-        return Expected<void>();
-      })
       .Default([&](Operation *other) {
+        // One order of elements: the map is the same.
+        if (other->hasTrait<traits::ViewLike>()) {
+          const Expected<unsigned> map = sourceOf(other, other->getOperand(0));
+          if (!map)
+            return Expected<void>(tl::unexpected<Error>(map.error()));
+          maps[other->getResult(0)] = *map;
+          return Expected<void>();
+        }
         return Expected<void>(
             refusal(other, "the array does not compute it",
                     "convolutions, inner products, ReLU, LeakyReLU, max pools, 2 x 2 up-sampling, "

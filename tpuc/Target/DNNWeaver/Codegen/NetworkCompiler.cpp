@@ -62,6 +62,13 @@ Expected<codegen::NetworkResult> Compiler::compile(const codegen::NetworkRequest
   if (!parameters || !rewrites)
     return parameters ? propagate(rewrites) : propagate(parameters);
   options.machine = *parameters;
+  if (request.array) {
+    Expected<Parameters> sized =
+        withArray(*parameters, request.array->first, request.array->second, "--array");
+    if (!sized)
+      return propagate(sized);
+    options.machine = *sized;
+  }
   options.rewrites = std::move(*rewrites);
   options.kind = {.bits = bitWidth(request.scheme.activation),
                   .zeroPoints = request.scheme.zeroPoint};
