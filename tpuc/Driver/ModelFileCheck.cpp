@@ -172,7 +172,6 @@ private:
   Expected<void> runLowered();
   void compare(const std::string &name, const Tensor &expected);
   Expected<void> judgeRounded(ModelFileReport &report);
-  std::string lostSignal(const CheckedOutput &output) const;
 
   const ModelFileRequest &request;
   std::vector<CheckedOutput> outputs;
@@ -230,15 +229,6 @@ Expected<void> OutputCheck::runLowered() {
                     });
 }
 
-/// What says that the output as a whole has lost its signal, or nothing.
-std::string OutputCheck::lostSignal(const CheckedOutput &output) const {
-  const Tensor &expected = plain.find(output.name)->second;
-  if (expected.shape().rank() == 0 || output.made.shape() != expected.shape())
-    return "";
-  return lostPart(output.made, expected,
-                  {{.name = output.name, .axis = 0, .begin = 0, .end = expected.shape()[0]}});
-}
-
 /// Measures what roundings do where an output differs.
 Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
   if (plain.empty())
@@ -260,7 +250,7 @@ Expected<void> OutputCheck::judgeRounded(ModelFileReport &report) {
     if (output.fault.empty())
       output.fault = noise->faultOf(output.name, output.made, request.parts);
     if (output.fault.empty() && noise->limit(output.name) > RoundingNoise::kLargeDifference)
-      output.fault = lostSignal(output);
+      output.fault = lostSignal(output.made, plain.find(output.name)->second, output.name);
   }
   return {};
 }

@@ -147,6 +147,14 @@ std::string tpuc::lostPart(const Tensor &target, const Tensor &reference,
   return "";
 }
 
+std::string tpuc::lostSignal(const Tensor &target, const Tensor &reference,
+                             const std::string &name) {
+  if (reference.shape().rank() == 0 || target.shape() != reference.shape())
+    return "";
+  return lostPart(target, reference,
+                  {{.name = name, .axis = 0, .begin = 0, .end = reference.shape()[0]}});
+}
+
 std::string tpuc::lostPart(const Tensor &target, const Tensor &reference, const OutputParts &parts,
                            const std::string &name) {
   const auto found = parts.find(name);

@@ -40,6 +40,8 @@ OutputParts outputParts(mlir::ModuleOp module);
 /// which the reference hardly changes are no signal. Both tensors have the shape of the output.
 std::string lostPart(const Tensor &target, const Tensor &reference,
                      const std::vector<OutputPart> &parts);
+/// The same of a whole output.
+std::string lostSignal(const Tensor &target, const Tensor &reference, const std::string &name);
 /// The same of the output `name`; nothing where it has no parts.
 std::string lostPart(const Tensor &target, const Tensor &reference, const OutputParts &parts,
                      const std::string &name);

@@ -77,4 +77,28 @@ TEST(LostPart, IsFoundBesideLargerNumbers) {
   EXPECT_EQ(lostPart(output(50, 0).reshaped({6, 8}), wanted, parts), "");
 }
 
+TEST(LostSignal, IsThatOfAWholeOutput) {
+  const auto made = [&](auto change) {
+    Tensor tensor(DataType::F32, {2, 24});
+    for (size_t i = 0; i < 48; ++i)
+      tensor.mutableData<float>()[i] = change(i, 0.125F * static_cast<float>(i * 7 % 17) - 1);
+    return tensor;
+  };
+  const Tensor wanted = made([](size_t, float x) { return x; });
+  EXPECT_EQ(lostSignal(wanted, wanted, "y"), "");
+  // Far off, but of the same signal.
+  EXPECT_EQ(lostSignal(made([](size_t, float x) { return 3 * x + 1; }), wanted, "y"), "");
+  const Tensor noisy = made([](size_t i, float x) { return x + (i % 2 == 0 ? 0.4F : -0.4F); });
+  EXPECT_EQ(lostSignal(noisy, wanted, "y"), "");
+  EXPECT_THAT(lostSignal(made([](size_t, float) { return 0.0F; }), wanted, "y"),
+              HasSubstr("part 'y', 0 to 1 along axis 0, has lost its signal: 0 to 0 instead of "
+                        "-1 to 1"));
+  EXPECT_THAT(lostSignal(made([](size_t, float x) { return -x; }), wanted, "y"),
+              HasSubstr("correlation -1.000"));
+  // Of another shape, or a single number.
+  EXPECT_EQ(lostSignal(wanted.reshaped({24, 2}), wanted, "y"), "");
+  const Tensor number(DataType::F32, Shape());
+  EXPECT_EQ(lostSignal(number, number, "y"), "");
+}
+
 } // namespace

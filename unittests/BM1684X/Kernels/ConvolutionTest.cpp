@@ -128,6 +128,46 @@ TEST(Convolution, Depthwise) {
       {{1, 20, 12, 12}, 20, {{5, 5}, {2, 2}, {1, 1}, {2, 1}, {1, 2}}, 20, true, {true, 6}});
   expectConvolutions({{1, 9, 12, 12}, 9, {{3, 3}, {1, 1}, {2, 2}}, 9, false});
 }
+/// What depthwise kernels of ones give of 2048, 0, 0.9, 0, 0.9.
+float sumOfFive(DataType type, bool narrowSums, uint32_t &scratchBytes) {
+  Bench bench;
+  Convolution conv;
+  const Tensor row = tensorOf(DataType::F32, {1, 2, 1, 5},
+                              std::vector<float>{2048, 0, 0.9F, 0, 0.9F, 1, 1, 1, 1, 1});
+  const Tensor ones = tensorOf(DataType::F32, {1, 2, 1, 5}, std::vector<float>(10, 1));
+  conv.input = bench.load(convert(row, type));
+  conv.output = bench.local(type, {1, 2, 1, 1});
+  conv.window = {{1, 5}};
+  conv.group = 2;
+  conv.narrowSums = narrowSums;
+  conv.filterAddress = bench.load(convert(ones, type), Layout::Compact).address;
+  Expected<uint32_t> scratch = convolutionScratch(conv);
+  EXPECT_TRUE(scratch);
+  scratchBytes = scratch.value_or(0);
+  conv.scratch = bench.scratch(scratch);
+  expectOk(emitConvolution(bench.builder, conv));
+  GlobalTensor stored = bench.store(conv.output);
+  bench.run();
+  return convert(bench.get(stored), DataType::F32).data<float>()[0];
+}
+
+TEST(Convolution, NarrowSumsAreRoundedAtEachStep) {
+  uint32_t wide = 0, narrow = 0;
+  EXPECT_EQ(sumOfFive(DataType::F16, false, wide), 2050);
+  EXPECT_EQ(sumOfFive(DataType::F16, true, narrow), 2048);
+  // Nothing is widened.
+  EXPECT_GT(wide, 0u);
+  EXPECT_EQ(narrow, 0u);
+}
+TEST(Convolution, OnlyF16HasNarrowSums) {
+  // BF16 has steps of 16 there, and F32 those that its sums have.
+  for (auto [type, wanted] : {std::pair{DataType::BF16, 2048.0F}, {DataType::F32, 2049.8F}}) {
+    uint32_t without = 0, with = 0;
+    EXPECT_NEAR(sumOfFive(type, false, without), wanted, 1e-3);
+    EXPECT_NEAR(sumOfFive(type, true, with), wanted, 1e-3);
+    EXPECT_EQ(with, without);
+  }
+}
 TEST(Convolution, LargeStridesAreShared) {
   expectConvolutions({{1, 3, 48, 64}, 70, {{16, 16}, {16, 16}}});
   expectConvolutions({{2, 3, 40, 70}, 6, {{7, 18}, {16, 32}}, 1, true, {true, -1}});
