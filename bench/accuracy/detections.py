@@ -20,51 +20,16 @@ import sys
 import numpy as np
 import onnxruntime
 
+from boxes import CLOSE, NEAR, matched, objects
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 SHAPES = f"{HERE}/shapes_detector.py"
-LEAST_SCORE, MOST_OVERLAP = 0.25, 0.5
-NEAR, CLOSE = 0.5, 0.9
 
 
 def call(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
         sys.exit(f"detections.py: {' '.join(command)}:\n{done.stdout}")
-
-
-def overlaps(box, boxes):
-    """IoU of a box with each of others, as centre and size."""
-    low = np.maximum(box[:2] - box[2:4] / 2, boxes[:, :2] - boxes[:, 2:4] / 2)
-    high = np.minimum(box[:2] + box[2:4] / 2, boxes[:, :2] + boxes[:, 2:4] / 2)
-    shared = np.prod(np.maximum(high - low, 0), axis=1)
-    return shared / np.maximum(box[2] * box[3] + boxes[:, 2] * boxes[:, 3] - shared, 1e-9)
-
-
-def objects(outputs):
-    """Rows of centre, size, class, of what is left when each object is taken once."""
-    rows = np.concatenate([array[0] for array in outputs]).T
-    score, kind = rows[:, 4:].max(axis=1), rows[:, 4:].argmax(axis=1)
-    found = []
-    for i in np.argsort(-score, kind="stable"):
-        if score[i] < LEAST_SCORE:
-            break
-        box = np.array([*rows[i, :4], kind[i]])
-        if not any(kind[i] == other[4] and overlaps(box, other[None])[0] > MOST_OVERLAP for other in found):
-            found.append(box)
-    return np.array(found).reshape(-1, 5)
-
-
-def matched(wanted, found, least):
-    """How many of the wanted objects are found, each by one of equal class."""
-    left, count = list(range(len(found))), 0
-    for box in wanted:
-        same = [i for i in left if found[i][4] == box[4]]
-        if same:
-            iou = overlaps(box, found[same])
-            if iou.max() >= least:
-                left.remove(same[int(iou.argmax())])
-                count += 1
-    return count
 
 
 class Figures:

@@ -9,9 +9,12 @@ the network in float, by the lowered network in the interpreter and by the model
 Prints for each MODE, of the file and of the interpreter, the mean over the seeds, and in brackets the
 least and the most. For rec these are in how many percent of the lines the text is as in float, and in
 how many all steps are. For classifiers they are in how many percent of the samples the class is as in
-float, and the mean cosine of the scores in percent. --json writes the same numbers.
+float, and the mean cosine of the scores in percent. For detectors they are how many percent of the boxes
+of float are found at an IoU of 0.5 and of 0.9: of det those around lines of text, of silu_detector, which
+is made where it is not there, objects. --json writes the same numbers.
 A line of rec takes a tenth of a second in each mode: all 900 lines in six modes some ten minutes.
-Needs what prepare.py needs.
+With --no-interpreter only the file is run.
+Needs what prepare.py needs, and onnx and onnxruntime to make silu_detector.
 """
 
 import argparse
@@ -24,6 +27,7 @@ import tempfile
 
 import numpy as np
 
+import boxes
 import prepare
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -78,6 +82,13 @@ NETWORKS = {
         "F16": (None, None), "BF16": (None, None), "INT8": (None, None), "INT8_ASYM": (None, None)}),
     "efficientnet_lite0": ("[[1,3,224,224]]", "input", flat, deciding, ("class", "cosine"), {
         "F16": (None, None), "BF16": (None, None), "INT8": (95, None), "INT8_ASYM": (95, None)}),
+    "mnist-conv": ("[[1,1,28,28]]", "Input3", flat, deciding, ("class", "cosine"), {
+        "F16": (None, None), "BF16": (None, None), "INT8": (None, None), "INT8_ASYM": (None, None)}),
+    "det": ("[[1,3,640,640]]", "x", boxes.lines_of_text, boxes.shares, ("IoU 0.5", "IoU 0.9"), {
+        "F16": (None, None), "BF16": (None, None), "INT8": (95, 85), "INT8_ASYM": (95, 85)}),
+    "silu_detector": ("[[1,3,320,320]]", "images", lambda output: boxes.objects([output]), boxes.shares,
+                      ("IoU 0.5", "IoU 0.9"), {
+        "F16": (None, None), "BF16": (None, None), "INT8": (95, 85), "INT8_ASYM": (95, 85)}),
 }
 
 
@@ -100,7 +111,19 @@ def run_model(build, folder, model, keep):
     return kept
 
 
-def measure(build, data, network, count, modes):
+def model_file(network, data):
+    """The network's .onnx file; where there is none, that file does not exist."""
+    onnx = os.path.abspath(f"{os.environ.get('TPUC_MODELS', '')}/{network}.onnx")
+    if network != "silu_detector" or os.path.exists(onnx):
+        return onnx
+    onnx = f"{data}/{network}/{network}.onnx"
+    if not os.path.exists(onnx):
+        subprocess.run([sys.executable, f"{HERE}/prepare.py", data, network], check=True)
+        subprocess.run([sys.executable, f"{HERE}/silu_detector.py", f"{data}/{network}/calibration", onnx], check=True)
+    return onnx
+
+
+def measure(build, data, network, onnx, count, modes, file_only):
     """mode: (of the file, of the interpreter), for the samples of one seed."""
     shape, key, keep, compare, _, _ = NETWORKS[network]
     rows = {}
@@ -109,9 +132,8 @@ def measure(build, data, network, count, modes):
         with np.load(f"{data}/samples.npz") as samples:
             for i, sample in enumerate(samples[key][:count]):
                 np.savez(f"{folder}/samples/{i:04}.npz", **{key: sample[None]})
-        call([f"{build}/bin/model_transform", "--model_name", network, "--model_def",
-              os.path.abspath(f"{os.environ['TPUC_MODELS']}/{network}.onnx"), "--input_shapes", shape, "--mlir",
-              "m.mlir"], folder)
+        call([f"{build}/bin/model_transform", "--model_name", network, "--model_def", onnx, "--input_shapes", shape,
+              "--mlir", "m.mlir"], folder)
         call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration", "-o", "table"], folder)
         wanted = run_model(build, folder, "m.mlir", keep)
         for mode in modes:
@@ -120,7 +142,7 @@ def measure(build, data, network, count, modes):
                   "table", "--model", f"{mode}/m.bmodel", *MODES[mode]], folder)
             (lowered,) = (name for name in os.listdir(f"{folder}/{mode}") if name.endswith("_tpu.mlir"))
             rows[mode] = [compare(run_model(build, folder, f"{mode}/{name}", keep), wanted)
-                          for name in ("m.bmodel", lowered)]
+                          for name in ("m.bmodel", *([] if file_only else [lowered]))]
             shutil.rmtree(f"{folder}/{mode}")
     return rows
 
@@ -137,12 +159,13 @@ def verdict(file, demanded, figures):
 def report(network, rows, count):
     """Prints the table of {mode: [seed][file, interpreter][figure]}; its cells."""
     figures, demanded = NETWORKS[network][4:]
-    titles = [f"{where}: {figure}" for where in ("file", "interpreter") for figure in figures]
+    columns = np.array(next(iter(rows.values()))).size // len(next(iter(rows.values())))
+    titles = [f"{where}: {figure}" for where in ("file", "interpreter") for figure in figures][:columns]
     print(f"{network}, {count} samples of each of {len(next(iter(rows.values())))} seeds, in percent\n{'mode':14}"
           + "".join(f"{title:>26}" for title in titles))
     table = []
     for mode, seeds in rows.items():
-        values = np.array(seeds).reshape(len(seeds), 4)
+        values = np.array(seeds).reshape(len(seeds), columns)
         cells = [" ".join((f"{column.mean():.{digits}f}", f"({column.min():.{digits}f} to {column.max():.{digits}f})"))
                  for column, digits in zip(values.T, 2 * [1, 2 if figures[1] == "cosine" else 1])]
         table.append([mode, *cells])
@@ -158,13 +181,15 @@ def main():
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=len(prepare.SOURCES), choices=range(1, len(prepare.SOURCES) + 1))
     parser.add_argument("--modes", nargs="+", choices=MODES)
+    parser.add_argument("--no-interpreter", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     build = os.path.abspath(options.build)
     data = os.path.abspath(os.environ.get("TPUC_ACCURACY_DATA", f"{build}/accuracy"))
     found = {}
     for network in options.network:
-        if not os.path.exists(f"{os.environ.get('TPUC_MODELS', '')}/{network}.onnx"):
+        onnx = model_file(network, data)
+        if not os.path.exists(onnx):
             print(f"skipped: TPUC_MODELS names no folder with {network}.onnx")
             continue
         modes = [mode for mode in options.modes or MODES if mode in NETWORKS[network][5]]
@@ -172,7 +197,8 @@ def main():
         for seed in range(options.seeds):
             subprocess.run([sys.executable, f"{HERE}/prepare.py", data, "--seed", str(seed), network], check=True)
             folder = f"{data}/seed{seed}/{network}" if seed else f"{data}/{network}"
-            for mode, values in measure(build, folder, network, options.samples, modes).items():
+            for mode, values in measure(build, folder, network, onnx, options.samples, modes,
+                                        options.no_interpreter).items():
                 rows[mode].append(values)
         found[network] = {"samples": options.samples, "rows": report(network, rows, options.samples), "seeds": rows}
     if options.json:
