@@ -101,6 +101,23 @@ TEST(Resize, Bilinear) {
   }
 }
 
+TEST(Resize, OfSomeRowsNeedsLittleScratch) {
+  const std::vector<ResizeTap> rows = bilinearTaps(48, 24);
+  const std::vector<ResizeTap> some(rows.begin() + 9, rows.begin() + 12);
+  for (DataType type : kFloatTypes)
+    expectResize(type, {1, 9, 48, 16}, some, bilinearTaps(16, 8));
+  const auto scratchOf = [](const std::vector<ResizeTap> &taps) {
+    Resize resize;
+    resize.input = localTensor(DataType::F16, {1, 9, 48, 16});
+    resize.output = localTensor(DataType::F16, {1, 9, static_cast<int64_t>(taps.size()), 8});
+    resize.rows = taps;
+    resize.columns = bilinearTaps(16, 8);
+    return resizeScratch(resize).value_or(0);
+  };
+  // Six of 48 rows are seen.
+  EXPECT_LE(scratchOf(some) * 4, scratchOf(rows));
+}
+
 TEST(Resize, Nearest) {
   for (DataType type : kFloatTypes)
     expectResize(type, {1, 70, 6, 9}, nearestTaps(6, 15), nearestTaps(9, 4));

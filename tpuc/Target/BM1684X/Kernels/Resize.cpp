@@ -207,6 +207,26 @@ Expected<void> checkTaps(const std::string &where, const Params &resize) {
   return checkTaps(where, "columns", resize.columns, in[3], out[3]);
 }
 
+/// The same resize of the input rows that its taps see: of a tile of the output these are few.
+template <typename Params> Params ofSeenRows(Params resize) {
+  int64_t first = resize.input.shape[2];
+  int64_t last = -1;
+  for (ResizeTap &tap : resize.rows) {
+    if (tap.secondWeight == 0)
+      tap.second = tap.first;
+    first = std::min({first, tap.first, tap.second});
+    last = std::max({last, tap.first, tap.second});
+  }
+  if (last - first + 1 >= resize.input.shape[2])
+    return resize;
+  resize.input = resize.input.slice(2, first, last - first + 1);
+  for (ResizeTap &tap : resize.rows) {
+    tap.first -= first;
+    tap.second -= first;
+  }
+  return resize;
+}
+
 /// Whether elements are added up in F32, and rounded once.
 bool isWidened(const Resize &resize) {
   const auto adds = [](const std::vector<ResizeTap> &taps) {
@@ -237,7 +257,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
   ScratchAllocator space;
-  planOf(resize, space);
+  planOf(ofSeenRows(resize), space);
   return space.next;
 }
 
@@ -245,10 +265,11 @@ Expected<uint32_t> checkedScratch(const std::string &where, const Resize &resize
 
 Expected<uint32_t> resizeScratch(const Resize &resize) { return checkedScratch("resize", resize); }
 
-Expected<void> emitResize(Builder &builder, const Resize &resize) {
-  Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
-  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
+Expected<void> emitResize(Builder &builder, const Resize &whole) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), whole);
+  if (Expected<void> fits = checkScratch(builder.layer(), whole.scratch, needed); !fits)
     return fits;
+  const Resize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
   const ResizePlan plan = planOf(resize, space);
   const bool isWide = isWidened(resize);
@@ -288,7 +309,7 @@ Expected<uint32_t> checkedScratch(const std::string &where, const QuantizedResiz
   if (Expected<void> fits = checkTaps(where, resize); !fits)
     return propagate(fits);
   ScratchAllocator space;
-  planOf(resize.input, resize.output, DataType::I32, space);
+  planOf(ofSeenRows(resize).input, resize.output, DataType::I32, space);
   return space.next +
          laneBytes(DataType::I32, resize.output.shape, Layout::Aligned, resize.output.startLane);
 }
@@ -299,10 +320,11 @@ Expected<uint32_t> quantizedResizeScratch(const QuantizedResize &resize) {
   return checkedScratch("resize", resize);
 }
 
-Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &resize) {
-  Expected<uint32_t> needed = checkedScratch(builder.layer(), resize);
-  if (Expected<void> fits = checkScratch(builder.layer(), resize.scratch, needed); !fits)
+Expected<void> emitQuantizedResize(Builder &builder, const QuantizedResize &whole) {
+  Expected<uint32_t> needed = checkedScratch(builder.layer(), whole);
+  if (Expected<void> fits = checkScratch(builder.layer(), whole.scratch, needed); !fits)
     return fits;
+  const QuantizedResize resize = ofSeenRows(whole);
   ScratchAllocator space{resize.scratch.address};
   ResizePlan plan = planOf(resize.input, resize.output, DataType::I32, space);
   LocalTensor sums = space.take(DataType::I32, resize.output.shape, resize.output.startLane);
