@@ -13,7 +13,9 @@ float, and the mean cosine of the scores in percent. For detectors they are how 
 of float are found at an IoU of 0.5 and of 0.9: of det those around lines of text, of silu_detector, which
 is made where it is not there, objects. --json writes the same numbers.
 A line of rec takes a tenth of a second in each mode: all 900 lines in six modes some ten minutes.
-With --no-interpreter only the file is run.
+With --no-interpreter only the file is run. With --vendor DIR, where DIR/venv/bin has TPU-MLIR's programs, its
+own calibration (kl) on the same samples and its file stand beside ours in the modes INT8 and INT8_ASYM, for the
+first seed. Its file is run on our simulator, which computes what its functional model does.
 Needs what prepare.py needs, and onnx and onnxruntime to make silu_detector.
 """
 
@@ -31,6 +33,9 @@ import boxes
 import prepare
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, f"{HERE}/../../test/conformance")
+from vendor_compiler import Compiler, Failure  # noqa: E402
+
 QTABLE = f"{HERE}/rec.quantize_table"
 # mode: options of model_deploy.
 MODES = {
@@ -123,6 +128,13 @@ def model_file(network, data):
     return onnx
 
 
+def float_scores(build, folder, network, onnx, shape, keep):
+    """What is kept of the scores of the network in float, whose module is m.mlir afterwards."""
+    call([f"{build}/bin/model_transform", "--model_name", network, "--model_def", onnx, "--input_shapes", shape,
+          "--mlir", "m.mlir"], folder)
+    return run_model(build, folder, "m.mlir", keep)
+
+
 def measure(build, data, network, onnx, count, modes, file_only):
     """mode: (of the file, of the interpreter), for the samples of one seed."""
     shape, key, keep, compare, _, _ = NETWORKS[network]
@@ -132,10 +144,8 @@ def measure(build, data, network, onnx, count, modes, file_only):
         with np.load(f"{data}/samples.npz") as samples:
             for i, sample in enumerate(samples[key][:count]):
                 np.savez(f"{folder}/samples/{i:04}.npz", **{key: sample[None]})
-        call([f"{build}/bin/model_transform", "--model_name", network, "--model_def", onnx, "--input_shapes", shape,
-              "--mlir", "m.mlir"], folder)
+        wanted = float_scores(build, folder, network, onnx, shape, keep)
         call([f"{build}/bin/run_calibration", "m.mlir", "--dataset", f"{data}/calibration", "-o", "table"], folder)
-        wanted = run_model(build, folder, "m.mlir", keep)
         for mode in modes:
             os.mkdir(f"{folder}/{mode}")
             call([f"{build}/bin/model_deploy", "--mlir", "m.mlir", "--chip", "bm1684x", "--calibration_table",
@@ -144,6 +154,29 @@ def measure(build, data, network, onnx, count, modes, file_only):
             rows[mode] = [compare(run_model(build, folder, f"{mode}/{name}", keep), wanted)
                           for name in ("m.bmodel", *([] if file_only else [lowered]))]
             shutil.rmtree(f"{folder}/{mode}")
+    return rows
+
+
+def measure_vendor(build, vendor, data, network, onnx, count, modes):
+    """mode: (of TPU-MLIR's file,), with tables that it makes itself of the same samples."""
+    shape, key, keep, compare, _, _ = NETWORKS[network]
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = Compiler(vendor, folder)
+        base = compiler.transform(network, onnx, shape)
+        samples = sorted(os.listdir(f"{data}/calibration"))
+        compiler.run(["run_calibration", f"{network}.mlir", "--dataset", f"{data}/calibration", "--input_num",
+                      len(samples), "-o", "table"], base, "calibration.log")
+        os.mkdir(f"{folder}/samples")
+        with np.load(f"{data}/samples.npz") as arrays:
+            for i, sample in enumerate(arrays[key][:count]):
+                np.savez(f"{folder}/samples/{i:04}.npz", **{key: sample[None]})
+        wanted = float_scores(build, folder, network, onnx, shape, keep)
+        for mode in modes:
+            model = f"{base}/{mode}.bmodel"
+            compiler.run(["model_deploy", "--mlir", f"{network}.mlir", *MODES[mode], "--processor", "bm1684x",
+                          "--calibration_table", "table", "--skip_validation", "--model", model], base, "deploy.log")
+            rows[mode] = [compare(run_model(build, folder, model, keep), wanted)]
     return rows
 
 
@@ -182,6 +215,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=len(prepare.SOURCES), choices=range(1, len(prepare.SOURCES) + 1))
     parser.add_argument("--modes", nargs="+", choices=MODES)
     parser.add_argument("--no-interpreter", action="store_true")
+    parser.add_argument("--vendor", metavar="DIR")
     parser.add_argument("--json")
     options = parser.parse_args()
     build = os.path.abspath(options.build)
@@ -201,6 +235,16 @@ def main():
                                         options.no_interpreter).items():
                 rows[mode].append(values)
         found[network] = {"samples": options.samples, "rows": report(network, rows, options.samples), "seeds": rows}
+        integers = [mode for mode in modes if mode in ("INT8", "INT8_ASYM")]
+        if options.vendor and integers:
+            try:
+                theirs = measure_vendor(build, options.vendor, f"{data}/{network}", network, onnx, options.samples,
+                                        integers)
+                found[network]["vendor"] = theirs
+                print("TPU-MLIR's files, first seed:")
+                report(network, {mode: [values] for mode, values in theirs.items()}, options.samples)
+            except Failure as reason:
+                print(f"TPU-MLIR: {reason}")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(found, file, indent=2)
