@@ -7,6 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Driver/FloatBudget.h"
+#include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
 
 #include <gtest/gtest.h>
 
@@ -41,6 +47,32 @@ TEST(FloatBudget, WhatCostsNothingStays) {
   EXPECT_EQ(stepToMiss({}), std::nullopt);
   EXPECT_EQ(stepToMiss({step(1, 0), step(1, -0.02, true)}), std::nullopt);
   EXPECT_EQ(stepToMiss({step(1, -0.02), step(9, 0.01)}), 1u);
+}
+
+/// Whether two layers with these reasons are on floats for outputs alone.
+bool areOnlyForOutputs(const std::string &first, const std::string &second) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  const auto abs = [](const std::string &reason, int number) {
+    return "%" + std::to_string(number) + " = \"tpu.Abs\"(%x) {" +
+           (reason.empty() ? "" : "storage_reason = \"" + reason + "\"") +
+           "} : (tensor<4xf32>) -> tensor<4xf32> loc(\"l" + std::to_string(number) + "\")\n";
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(
+      "func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {\n" + abs(first, 0) +
+          abs(second, 1) + "return %0, %1 : tensor<4xf32>, tensor<4xf32> }",
+      &context);
+  EXPECT_TRUE(module);
+  return module && areOnlyOutputs(*module);
+}
+
+TEST(FloatBudget, KnowsFloatsThatOnlyGiveOutputs) {
+  const std::string output = "by need: it gives an output";
+  EXPECT_TRUE(areOnlyForOutputs(output, output));
+  EXPECT_TRUE(areOnlyForOutputs(output, ""));
+  // That is another's wish.
+  EXPECT_TRUE(areOnlyForOutputs(output, "the quantize table says so"));
+  EXPECT_FALSE(areOnlyForOutputs(output, "by need: it adds places"));
 }
 
 } // namespace
