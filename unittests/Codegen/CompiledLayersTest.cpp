@@ -904,6 +904,16 @@ const std::vector<Layer> kLayers = {
                 "mode = \"linear\", coord_mode = \"align_corners\", scales = [1.0, 1.0, 0.6, 1.7]");
      }},
     {"Concat", [](Sketch &s) { drawMove(s, "Concat", {"x"}, "axis = 1 : i64"); }},
+    // Of few columns, in local memory: what layers make, what is loaded, and one part twice.
+    {"ConcatOfColumns",
+     [](Sketch &s) {
+       const Dims rows = {s.between(1, 3), s.among({2, 67, 700})};
+       s.input("x", {rows[0], rows[1], s.between(1, 9)});
+       s.input("y", {rows[0], rows[1], s.among({3, 33, 150})});
+       s.op("a", "Abs", {"x"});
+       s.op("b", "Concat", {"a", "y", "x", "a"}, "axis = -1 : i64");
+       s.op("r", "Abs", {"b"});
+     }},
     // The transfers that store the result put its channels behind its pixels, group by group.
     {"StoredTurned",
      [](Sketch &s) {

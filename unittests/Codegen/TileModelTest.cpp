@@ -88,9 +88,25 @@ constexpr const char *kModelled = R"(
     %8 = "tpu.MulConst"(%7) {const_val = 2.0 : f64} : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf32> loc("twice")
     %9 = "tpu.Slice"(%r, %none, %none, %none, %none) {axes = [-1], offset = [40], ends = [80], steps = [1]} : (tensor<2x17x120xf32>, none, none, none, none) -> tensor<2x17x40xf32> loc("columns")
     %10:4 = "tpu.ScaleDotProductAttention"(%r, %r, %9, %none, %none, %none, %none) {q_num_heads = 3 : i64, kv_num_heads = 3 : i64} : (tensor<2x17x120xf32>, tensor<2x17x120xf32>, tensor<2x17x40xf32>, none, none, none, none) -> (tensor<2x17x40xf32>, none, none, none) loc("attention")
+    %12 = "tpu.Concat"(%9, %r) {axis = -1 : i64} : (tensor<2x17x40xf32>, tensor<2x17x120xf32>) -> tensor<2x17x160xf32> loc("joined")
+    %13 = "tpu.Concat"(%9, %9) {axis = 1 : i64} : (tensor<2x17x40xf32>, tensor<2x17x40xf32>) -> tensor<2x34x40xf32> loc("stacked")
     %11 = "tpu.Cast"(%8) : (tensor<2x3x17x17xf32>) -> tensor<2x3x17x17xf16> loc("cast")
     return
   })";
+
+TEST(TileModel, ColumnsThatAreJoinedNeedWholeRows) {
+  Network network(kModelled);
+  Expected<TileModel> model = tileModel(network.layer("joined"), target());
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->result, (AxisExtents{2, 17, 1, 1, 160}));
+  Tile output = wholeTile(model->result);
+  output[kAxisC] = {5, 10};
+  const Tile input = model->operands[0].slice(output);
+  EXPECT_EQ(input[kAxisC], (Range{5, 10}));
+  EXPECT_EQ(input[kAxisW], (Range{0, 40}));
+  EXPECT_FALSE(model->isTileable[kAxisW]);
+  EXPECT_FALSE(tileModel(network.layer("stacked"), target()));
+}
 
 TEST(TileModel, PoolsHaveWindowsAlongHAndW) {
   Network network(kModelled);

@@ -250,6 +250,24 @@ Expected<TileModel> tiling::columnTileModel(tpu::SliceOp op) {
   return model;
 }
 
+/// Rows of all inputs behind each other.
+Expected<TileModel> tiling::columnConcatModel(tpu::ConcatOp op) {
+  const ArrayRef<int64_t> dims = dimsOf(op.getOutput());
+  const auto rank = static_cast<int64_t>(dims.size());
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  if (rank < 2 || (axis != -1 && axis != rank - 1))
+    return makeError("", "a concatenation of other dimensions", "columns");
+  TileModel model{.operands = {},
+                  .result = *axisExtents(matrixDims(dims)),
+                  .isTileable = {true, true, false, false, false}};
+  for (Value input : op.getInputs()) {
+    OperandModel part{.isPresent = true, .extents = *axisExtents(matrixDims(dimsOf(input)))};
+    part.maps[kAxisW] = kWhole;
+    model.operands.push_back(part);
+  }
+  return model;
+}
+
 /// Of a mask [B or 1, heads or 1, rows or 1, keys] the matrices in their order, those of a sample
 /// where it has some of its own.
 static Expected<OperandModel> maskModel(tpu::ScaleDotProductAttentionOp op,

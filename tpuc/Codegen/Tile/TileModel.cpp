@@ -84,6 +84,8 @@ const TileRules &tileRules() {
                                                    const Spread &) { return pixelNormModel(op); })
           .add<tpu::SliceOp>(Asks::Nothing, [](tpu::SliceOp op, TileLayout,
                                                const Spread &) { return columnTileModel(op); })
+          .add<tpu::ConcatOp>(Asks::Nothing, [](tpu::ConcatOp op, TileLayout,
+                                                const Spread &) { return columnConcatModel(op); })
           .add<tpu::ReduceOp>(Asks::Nothing, [](tpu::ReduceOp op, TileLayout layout,
                                                 const Spread &) { return reduceModel(op, layout); })
           .add<tpu::LSTMOp, tpu::GRUOp, tpu::RNNOp>(

@@ -73,6 +73,7 @@ Expected<TileModel> pixelNormModel(tpu::PixelNormOp op);
 Expected<TileModel> layerNormModel(tpu::LayerNormOp op, TileLayout layout);
 Expected<TileModel> layerNormModel(tpu::RMSNormOp op, TileLayout layout);
 Expected<TileModel> columnTileModel(tpu::SliceOp op);
+Expected<TileModel> columnConcatModel(tpu::ConcatOp op);
 Expected<TileModel> attentionModel(tpu::ScaleDotProductAttentionOp op);
 Expected<TileModel> reduceModel(tpu::ReduceOp op, TileLayout layout);
 

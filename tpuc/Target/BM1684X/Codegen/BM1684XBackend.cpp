@@ -78,7 +78,7 @@ Expected<Place> BM1684XBackend::placeOf(Operation *op) const {
                        "one that is computed");
     return Place::Alias;
   }
-  if (isColumnSlice(op) && tileModel(op, info()) && checkKernel(*this, op))
+  if ((isColumnSlice(op) || isColumnConcat(op)) && tileModel(op, info()) && checkKernel(*this, op))
     return Place::Local;
   if (isMove(op)) {
     if (Expected<void> checked = checkMove(op); !checked)

@@ -197,9 +197,27 @@ Kernels columnSliceKernels(const TiledOp &tiled) {
                               [=](Builder &builder) { return emitLocalCopy(builder, from, to); }}};
 }
 
+/// The columns of all operands behind each other, of any type.
+Kernels columnConcatKernels(const TiledOp &tiled) {
+  constexpr unsigned kColumns = 3;
+  std::vector<Kernel> kernels;
+  const LocalTensor result = resultOf(tiled);
+  int64_t column = 0;
+  for (unsigned index = 0; index < tiled.op->getNumOperands(); ++index) {
+    const LocalTensor from = operandOf(tiled, index);
+    const LocalTensor to = result.slice(kColumns, column, from.shape[kColumns]);
+    kernels.push_back({[]() -> Expected<uint32_t> { return 0; },
+                       [=](Builder &builder) { return emitLocalCopy(builder, from, to); }});
+    column += from.shape[kColumns];
+  }
+  return kernels;
+}
+
 /// Of a concatenation of channels: those parts that lie in their places begin at whole rounds of
 /// lanes; the others are brought to their lanes, unless they were before.
 Kernels concatKernels(const TiledOp &tiled) {
+  if (isColumnConcat(tiled.op))
+    return columnConcatKernels(tiled);
   constexpr unsigned kChannels = 1;
   std::vector<Kernel> kernels;
   const LocalTensor result = resultOf(tiled);

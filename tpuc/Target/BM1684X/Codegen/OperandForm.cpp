@@ -112,6 +112,27 @@ static bool isForAllRows(Value mask) {
   return dims.size() < 2 || dims[dims.size() - 2] == 1;
 }
 
+bool isColumnConcat(Operation *op) {
+  // Of transfers, shorter rows take the same time.
+  constexpr int64_t kShortRow = 256;
+  auto concat = dyn_cast<tpu::ConcatOp>(op);
+  auto whole = concat ? dyn_cast<RankedTensorType>(concat.getOutput().getType()) : nullptr;
+  if (!whole || concat.getDoRelu() || whole.getRank() != 3 || whole.getShape()[1] <= 1)
+    return false;
+  if (const auto axis = static_cast<int64_t>(concat.getAxis()); axis != -1 && axis != 2)
+    return false;
+  const DataType type = elementTypeOf(op, op->getNumOperands());
+  bool hasShort = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto part = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!part || isConstantOperand(op, operand.getOperandNumber()) ||
+        elementTypeOf(op, operand.getOperandNumber()) != type)
+      return false;
+    hasShort |= byteSize(type, part.getShape()[2]) < kShortRow;
+  }
+  return hasShort;
+}
+
 OperandForm operandForm(Operation *op, unsigned index) {
   if (isa<NoneType>(valueAt(op, index).getType()))
     return OperandForm::Absent;

@@ -42,6 +42,10 @@ bool isQuantized(mlir::Operation *op);
 /// words of each column.
 bool carriesParameters(mlir::Operation *op, unsigned index);
 
+/// Whether an op is a concatenation of columns, some so few that transfers take a row of them as
+/// long as a longer one: they are joined in local memory.
+bool isColumnConcat(mlir::Operation *op);
+
 /// Whether it is a recurrent cell. Of its operands the filters, and behind them the bias, are
 /// rows of channels.
 bool isRecurrent(mlir::Operation *op);
