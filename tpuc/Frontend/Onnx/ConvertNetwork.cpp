@@ -197,7 +197,8 @@ void einsum(NodeBuilder &node) {
 // Recurrent cells
 //===----------------------------------------------------------------------===//
 
-Attrs cellAttrs(NodeBuilder &node, Value recurrence) {
+/// `functions`: those of a direction where none are named. They need not be.
+Attrs cellAttrs(NodeBuilder &node, Value recurrence, ArrayRef<StringRef> functions) {
   // Of the first versions; the outputs that are asked for say it.
   node.ignore({"output_sequence"});
   std::optional<Ints> dims = NodeBuilder::dims(recurrence);
@@ -205,16 +206,20 @@ Attrs cellAttrs(NodeBuilder &node, Value recurrence) {
   hidden = node.getInt("hidden_size", hidden);
   if (hidden < 1)
     node.fail("attribute 'hidden_size' is missing, or not positive");
-  Attrs attributes =
-      node.attrs()
-          .setString("direction", node.getChoice("direction", "forward",
-                                                 {"forward", "reverse", "bidirectional"}))
-          .setInt("hidden_size", hidden)
-          .setFloats("activation_alpha", node.getFloats("activation_alpha"))
-          .setFloats("activation_beta", node.getFloats("activation_beta"));
+  const std::string direction =
+      node.getChoice("direction", "forward", {"forward", "reverse", "bidirectional"});
+  Attrs attributes = node.attrs()
+                         .setString("direction", direction)
+                         .setInt("hidden_size", hidden)
+                         .setFloats("activation_alpha", node.getFloats("activation_alpha"))
+                         .setFloats("activation_beta", node.getFloats("activation_beta"));
   if (std::optional<std::vector<std::string>> names = node.getStrings("activations")) {
     SmallVector<StringRef> refs(names->begin(), names->end());
-    attributes.set("activations", Builder(node.context()).getStrArrayAttr(refs));
+    bool areUsual = refs.size() == functions.size() * (direction == "bidirectional" ? 2 : 1);
+    for (auto [index, name] : llvm::enumerate(refs))
+      areUsual &= name.equals_insensitive(functions[index % functions.size()]);
+    if (!areUsual)
+      attributes.set("activations", Builder(node.context()).getStrArrayAttr(refs));
   }
   if (node.hasAttribute("clip"))
     attributes.setFloat("clip", node.getFloat("clip", 0.0));
@@ -228,14 +233,14 @@ void lstm(NodeBuilder &node) {
 }
 
 void gru(NodeBuilder &node) {
-  Attrs attributes = cellAttrs(node, node.in(2));
+  Attrs attributes = cellAttrs(node, node.in(2), {"Sigmoid", "Tanh"});
   if (node.opset() >= 3)
     attributes.setBool("linear_before_reset", node.getInt("linear_before_reset", 0) != 0);
   node.emitAll<top::GRUOp>(2, 0, node.firstInputs(6), attributes);
 }
 
 void rnn(NodeBuilder &node) {
-  node.emitAll<top::RNNOp>(2, 0, node.firstInputs(6), cellAttrs(node, node.in(2)));
+  node.emitAll<top::RNNOp>(2, 0, node.firstInputs(6), cellAttrs(node, node.in(2), {"Tanh"}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -380,5 +385,6 @@ constexpr OpRow kNetworkRows[] = {
 ArrayRef<OpRow> tpuc::onnx::networkRows() { return kNetworkRows; }
 
 Attrs tpuc::onnx::lstmAttrs(NodeBuilder &node, Value recurrence) {
-  return cellAttrs(node, recurrence).setBool("input_forget", node.getInt("input_forget", 0) != 0);
+  return cellAttrs(node, recurrence, {"Sigmoid", "Tanh", "Tanh"})
+      .setBool("input_forget", node.getInt("input_forget", 0) != 0);
 }
