@@ -35,6 +35,7 @@ llvm::ArrayRef<Fusion> padFusions();
 llvm::ArrayRef<Fusion> rearrangeFusions();
 llvm::ArrayRef<Fusion> recurrentFusions();
 llvm::ArrayRef<Fusion> ropeFusions();
+llvm::ArrayRef<Fusion> sequenceFusions();
 
 namespace detail {
 

@@ -63,6 +63,8 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `mul-into-softmax` | `Softmax(c * x)`, `c` above 0 | `Softmax(x)` with `beta` |
     | `div-to-softmax` | `Exp(x) / sum(Exp(x))`, also of `x - max(x)`, reshapes in between or not | `Softmax(x)` |
     | `to-attention` | `MatMul(Softmax(c * MatMul(q, Permute(k)) + m), v)`, the factor anywhere before the softmax, the mask `m` also a constant condition, keys and values also repeated for several heads | `ScaleDotProductAttention(q, k, v, m)` |
+    | `heads-of-rows` | attention whose heads are dimensions of `[S, B * H, D]` | the same of `[B, S, H * D]`, whose rows are exchanged instead of heads |
+    | `exchange-no-rows` | `Permute(MatMul(Permute(x), c))` that exchanges the first two of three dimensions, reshapes of rows in between or not | `MatMul(x, c)` |
     | `to-lstm`, `to-gru` | the gates of each step of a sequence, with the same constants in all of them | `LSTM(x)`, `GRU(x)` |
     | `to-rope` | `x * cos + join(-x2, x1) * sin`, or `join(x1 * cos - x2 * sin, x1 * sin + x2 * cos)`, of the halves or the even and odd elements of the last dimension or its first elements | `Rope(x, cos, sin)` |
     | `to-layernorm` | `(x - mean) / sqrt(variance + eps)` over the last dimensions, the variance also as `mean(x^2) - mean^2` | `LayerNorm(x)` |

@@ -171,11 +171,13 @@ std::optional<Rows> rowsOf(Value heads) {
                       picked->begin);
 }
 
-/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], and the
-/// cast in between.
+/// The tensor that puts the heads [B, H, T, D] of `value` back into rows [B, T, H * D], or those of
+/// all samples [B * T, H * D], and the cast in between.
 struct Rejoined {
   tpu::ReshapeOp rows;
   tpu::CastOp cast;
+  /// [B, T, H * D].
+  SmallVector<int64_t> dims = {};
 };
 std::optional<Rejoined> rejoined(Value value) {
   Rejoined found;
@@ -195,7 +197,9 @@ std::optional<Rejoined> rejoined(Value value) {
   if (!found.rows)
     return std::nullopt;
   const RankedTensorType rows = staticType(found.rows.getOutput());
-  if (!rows || rows.getShape() != ArrayRef<int64_t>{dims[0], dims[2], dims[1] * dims[3]})
+  found.dims = {dims[0], dims[2], dims[1] * dims[3]};
+  const std::array<int64_t, 2> ofAll = {dims[0] * dims[2], dims[1] * dims[3]};
+  if (!rows || (rows.getShape() != ArrayRef(found.dims) && rows.getShape() != ArrayRef(ofAll)))
     return std::nullopt;
   return found;
 }
@@ -270,7 +274,7 @@ void RowsRewriter::run() {
   const auto headsOf = [&](unsigned index) {
     return builder.getI64IntegerAttr(staticType(op->getOperand(index)).getShape()[1]);
   };
-  const RankedTensorType joined = staticType(output->rows.getOutput());
+  const RankedTensorType joined = staticType(output->rows.getOutput()).clone(output->dims);
   OpMaker maker(op, backend);
   const Value numbers = biases.of(maker, op);
   auto made = cast<tpu::ScaleDotProductAttentionOp>(builder.clone(*op));
@@ -288,6 +292,13 @@ void RowsRewriter::run() {
     cast->setOperand(0, result);
     cast->getResult(0).setType(joined);
     result = cast->getResult(0);
+  }
+  if (joined != output->rows.getOutput().getType()) {
+    result.getDefiningOp()->setLoc(name(op->getResult(0), output->cast ? "_cast_rows" : "_rows"));
+    builder.setInsertionPoint(output->rows);
+    auto *ofAll = builder.clone(*output->rows);
+    ofAll->setOperand(0, result);
+    result = ofAll->getResult(0);
   }
   result.getDefiningOp()->setLoc(output->rows.getLoc());
   output->rows.getOutput().replaceAllUsesWith(result);
