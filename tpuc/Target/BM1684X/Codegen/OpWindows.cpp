@@ -55,6 +55,9 @@ Expected<Window2d> windowOf(const TiledOp &tiled) {
     const PaddedRange range = tiled.model->operands[0].padded(axis, tiled.result.tile[axis]);
     window->padBegin[i] = range.padBegin;
     window->padEnd[i] = range.padEnd;
+    // From one place there is no way to the next; pools of everything often state a long one.
+    if (tiled.model->result[axis] == 1)
+      window->stride[i] = 1;
   }
   return window;
 }
