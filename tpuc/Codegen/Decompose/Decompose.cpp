@@ -86,7 +86,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       return decomposition(maker);
     };
     const bool hasPlace = backend.placeOf(op).has_value();
-    if (apply(decomposeManyDimensions) || (!hasPlace && llvm::any_of(kOfAnyType, apply)))
+    if (apply(decomposeManyDimensions) || apply(decomposeColumnGather) ||
+        (!hasPlace && llvm::any_of(kOfAnyType, apply)))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
       return apply(decomposeStoredExtremum);

@@ -1,4 +1,4 @@
-//===- DecomposeGather.cpp - Indices that count from the end ----------------------===//
+//===- DecomposeGather.cpp - Gathers by indices that chips take --------------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -84,5 +85,58 @@ bool codegen::decomposeGather(OpMaker &maker) {
   maker.replace(0, maker.make(tpu::GatherOp::getOperationName(), "rows",
                               Type(OpMaker::typeOf(op.getOutput())), {op.getInput(), indices},
                               attributes));
+  return true;
+}
+
+/// Indices that follow each other: the first one, and how many.
+static SmallVector<std::pair<int64_t, int64_t>> runsOf(ArrayRef<int64_t> indices) {
+  SmallVector<std::pair<int64_t, int64_t>> runs;
+  for (int64_t index : indices)
+    if (!runs.empty() && index == runs.back().first + runs.back().second)
+      ++runs.back().second;
+    else
+      runs.emplace_back(index, 1);
+  return runs;
+}
+
+bool codegen::decomposeColumnGather(OpMaker &maker) {
+  // Each run is a layer.
+  constexpr size_t kMostRuns = 64;
+  auto op = dyn_cast<tpu::GatherOp>(maker.op);
+  const auto constants = op ? top::constantInts(op.getIndices()) : std::nullopt;
+  if (!constants || OpMaker::constantOf(op.getInput()))
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  if (dims.size() < 2 || (axis != -1 && axis != std::ssize(dims) - 1))
+    return false;
+  SmallVector<int64_t> indices(*constants);
+  for (int64_t &index : indices) {
+    index += index < 0 ? dims.back() : 0;
+    if (index < 0 || index >= dims.back())
+      return false;
+  }
+  const SmallVector<std::pair<int64_t, int64_t>> runs = runsOf(indices);
+  const bool hasAll =
+      llvm::any_of(runs, [&](const auto &run) { return run.second == dims.back(); });
+  if (runs.size() < 2 || runs.size() > kMostRuns || hasAll)
+    return false;
+  const SmallVector<int64_t> rows = {1, ShapedType::getNumElements(dims.drop_back()), dims.back()};
+  Value input = maker.reshaped(op.getInput(), dims.size() == 3 ? dims : ArrayRef(rows), "rows");
+  SmallVector<Value> parts;
+  for (auto [index, run] : llvm::enumerate(runs))
+    parts.push_back(
+        maker.sliced(input, 2, run.first, run.second, "columns" + std::to_string(index)));
+  const Value joined = maker.joined(parts, 2, "joined");
+  const bool isLocal = llvm::all_of(parts, [&](Value part) {
+    Expected<Place> place = maker.backend.placeOf(part.getDefiningOp());
+    return place && *place == Place::Local;
+  });
+  Expected<Place> place = maker.backend.placeOf(joined.getDefiningOp());
+  if (!isLocal || !place || *place != Place::Local) {
+    eraseUnused(joined.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.reshaped(joined, OpMaker::dimsOf(op.getOutput()), "shaped"));
   return true;
 }

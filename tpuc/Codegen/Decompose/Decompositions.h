@@ -78,6 +78,9 @@ bool decomposeWideConv(OpMaker &maker);
 
 /// Gathers of floats by signed indices: by ui32, counted from the front.
 bool decomposeGather(OpMaker &maker);
+/// Constant columns of rows, runs of which are joined again, where the chip does both in local
+/// memory.
+bool decomposeColumnGather(OpMaker &maker);
 
 /// Scatters of floats by constant indices.
 bool decomposeScatter(OpMaker &maker);
