@@ -32,7 +32,20 @@ std::optional<Tensor> countedFromFront(ArrayRef<int64_t> indices, ArrayRef<int64
   return counted;
 }
 
-/// In f32, which holds all indices of extents up to `kMostExact`. What is out of range at either
+/// Of numbers and what they are from the end on: the latter where the former are negative.
+Value chosenFromFront(OpMaker &maker, Value number, Value fromEnd) {
+  OpBuilder &builder = maker.builder;
+  NamedAttrList below;
+  below.set("const_val", builder.getF64FloatAttr(0));
+  below.set("mode", builder.getStringAttr("Less"));
+  const Value isNegative =
+      maker.make(tpu::CompareConstOp::getOperationName(), "is_negative",
+                 Type(OpMaker::typeOf(number).clone(builder.getI1Type())), number, below);
+  return maker.make(tpu::WhereOp::getOperationName(), "from_front", Type(OpMaker::typeOf(number)),
+                    {isNegative, fromEnd, number}, {});
+}
+
+/// In f32, which holds all indices of extents up to `kMostIndices`. What is out of range at either
 /// end stays so: it is a large number as ui32.
 Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
   OpBuilder &builder = maker.builder;
@@ -41,22 +54,98 @@ Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
   NamedAttrList offset;
   offset.set("const_val", builder.getF64FloatAttr(static_cast<double>(extent)));
   const Value fromEnd = maker.makeLike<tpu::AddConstOp>("from_end", number, offset);
-  NamedAttrList below;
-  below.set("const_val", builder.getF64FloatAttr(0));
-  below.set("mode", builder.getStringAttr("Less"));
-  const Value isNegative =
-      maker.make(tpu::CompareConstOp::getOperationName(), "is_negative",
-                 Type(OpMaker::typeOf(number).clone(builder.getI1Type())), number, below);
-  const Value chosen = maker.make(tpu::WhereOp::getOperationName(), "from_front",
-                                  Type(OpMaker::typeOf(number)), {isNegative, fromEnd, number}, {});
+  const Value chosen = chosenFromFront(maker, number, fromEnd);
   const Value whole = maker.converted(chosen, builder.getI32Type(), "whole");
   return maker.converted(whole, builder.getIntegerType(32, /*isSigned=*/false), "unsigned");
 }
 
 } // namespace
 
+/// F32 has every integer up to this one.
+static constexpr int64_t kMostIndices = int64_t{1} << 24;
+
+/// Of constant tuples, the numbers of the slices that they name; none where one is out of range.
+static std::optional<Tensor> numbersOfSlices(ArrayRef<int64_t> indices, ArrayRef<int64_t> extents) {
+  const auto each = extents.size();
+  Tensor numbers(DataType::I32, Shape({static_cast<int64_t>(indices.size() / each)}));
+  for (auto [tuple, made] : llvm::enumerate(numbers.mutableData<int32_t>())) {
+    int64_t number = 0;
+    for (auto [index, extent] : llvm::zip_equal(indices.slice(tuple * each, each), extents)) {
+      if (index < -extent || index >= extent)
+        return std::nullopt;
+      number = number * extent + (index < 0 ? index + extent : index);
+    }
+    made = static_cast<int32_t>(number);
+  }
+  return numbers;
+}
+
+/// The same of tuples [count, n] that are computed, in F32.
+static Value computedNumbers(OpMaker &maker, Value indices, ArrayRef<int64_t> extents) {
+  OpBuilder &builder = maker.builder;
+  const auto each = static_cast<int64_t>(extents.size());
+  Tensor lengths(DataType::F32, Shape({1, each}));
+  Tensor strides(DataType::F32, Shape({1, each}));
+  int64_t stride = 1;
+  for (size_t axis = extents.size(); axis-- > 0; stride *= extents[axis]) {
+    lengths.mutableData<float>()[axis] = static_cast<float>(extents[axis]);
+    strides.mutableData<float>()[axis] = static_cast<float>(stride);
+  }
+  const Value narrow = maker.converted(indices, builder.getI32Type(), "low");
+  const Value number = maker.converted(narrow, builder.getF32Type(), "number");
+  const Value fromEnd =
+      maker.makeLike<tpu::AddOp>("from_end", {number, maker.weight(lengths, "lengths")});
+  const Value counted = chosenFromFront(maker, number, fromEnd);
+  const Value scaled =
+      maker.makeLike<tpu::MulOp>("parts", {counted, maker.weight(strides, "strides")});
+  NamedAttrList sum;
+  sum.set("mode", builder.getStringAttr("ReduceSum"));
+  sum.set("axes", builder.getI64ArrayAttr({1}));
+  sum.set("keepdims", builder.getBoolAttr(false));
+  const Value total = maker.make<tpu::ReduceOp>("slices", {OpMaker::dimsOf(indices)[0]},
+                                                {scaled, maker.none()}, sum);
+  return maker.converted(total, builder.getI32Type(), "whole");
+}
+
+bool codegen::decomposeGatherND(OpMaker &maker) {
+  auto op = dyn_cast<tpu::GatherNDOp>(maker.op);
+  if (!op || !OpMaker::isFloat(op.getInput()) || op.getBatchDims() != 0)
+    return false;
+  const std::optional<DataType> type = storageDataType(op.getIndices().getType());
+  if (type != DataType::I32 && type != DataType::I64)
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const int64_t each = OpMaker::dimsOf(op.getIndices()).back();
+  if (each < 1)
+    return false;
+  const ArrayRef<int64_t> extents = dims.take_front(static_cast<size_t>(each));
+  const int64_t slices = ShapedType::getNumElements(extents);
+  const int64_t length = ShapedType::getNumElements(dims.drop_front(static_cast<size_t>(each)));
+  if (slices > kMostIndices)
+    return false;
+  const int64_t count = OpMaker::typeOf(op.getIndices()).getNumElements() / each;
+  Value numbers;
+  if (top::constantTensor(op.getIndices())) {
+    const auto constants = top::constantInts(op.getIndices());
+    const std::optional<Tensor> made =
+        constants ? numbersOfSlices(*constants, extents) : std::nullopt;
+    if (!made)
+      return false;
+    numbers = maker.weight(*made, "slices");
+  } else {
+    numbers =
+        computedNumbers(maker, maker.reshaped(op.getIndices(), {count, each}, "tuples"), extents);
+  }
+  const Value table = maker.reshaped(op.getInput(), {slices, length}, "table");
+  NamedAttrList attributes;
+  attributes.set("axis", maker.builder.getI64IntegerAttr(0));
+  const Value rows =
+      maker.make<tpu::GatherOp>("rows", {count, length}, {table, numbers}, attributes);
+  maker.replace(0, maker.reshaped(rows, OpMaker::dimsOf(op.getOutput()), "gathered"));
+  return true;
+}
+
 bool codegen::decomposeGather(OpMaker &maker) {
-  constexpr int64_t kMostExact = int64_t{1} << 24;
   auto op = dyn_cast<tpu::GatherOp>(maker.op);
   if (!op || !OpMaker::isFloat(op.getInput()))
     return false;
@@ -66,7 +155,7 @@ bool codegen::decomposeGather(OpMaker &maker) {
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   const int64_t axis = op.getAxis();
   const int64_t extent = dims[static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis)];
-  if (extent > kMostExact)
+  if (extent > kMostIndices)
     return false;
   Value indices;
   if (top::constantTensor(op.getIndices())) {

@@ -269,9 +269,14 @@ public:
 private:
   std::optional<Bounds> boundsOf(Value value) const;
   std::optional<Bounds> arithmeticBounds(Operation *op) const;
+  std::optional<Bounds> quotientBounds(Operation *op) const;
+  std::optional<Bounds> joinedBounds(tpu::ConcatOp op) const;
   std::optional<Bounds> boundsOfResult(Operation *op) const;
   Value real(Value value, OpMaker &maker);
+  bool isComputed(Operation *op) const;
   void compute(Operation *op);
+  Value quotientOrRest(Operation *op, Value number, OpMaker &maker);
+  void visitArg(tpu::ArgOp op);
   void readReal(Operation *op);
 
   const Backend &backend;
@@ -290,6 +295,44 @@ std::optional<Bounds> BoundedIntegers::boundsOf(Value value) const {
   if (!numbers || numbers->empty())
     return std::nullopt;
   return Bounds{*std::ranges::min_element(*numbers), *std::ranges::max_element(*numbers)};
+}
+
+/// What all elements of a constant are, if they are one number.
+std::optional<int64_t> sameInteger(Value value) {
+  const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value);
+  if (!numbers || numbers->empty() || !llvm::all_equal(*numbers))
+    return std::nullopt;
+  return numbers->front();
+}
+
+/// Of whole numbers of 0 and more by a constant. floor((x + 0.5) * (1 / c)) is the quotient: the
+/// product is off by less than x / c * 2^-22, and half a c-th away from the next integer.
+std::optional<Bounds> BoundedIntegers::quotientBounds(Operation *op) const {
+  constexpr int64_t kMostDividend = 1 << 21;
+  const std::optional<Bounds> bounds = boundsOf(op->getOperand(0));
+  const std::optional<int64_t> divisor = sameInteger(op->getOperand(1));
+  if (!bounds || bounds->least < 0 || bounds->most > kMostDividend || !divisor || *divisor < 1 ||
+      *divisor > kMostDividend)
+    return std::nullopt;
+  if (isa<tpu::ModOp>(op))
+    return Bounds{0, std::min(bounds->most, *divisor - 1)};
+  auto quotient = cast<tpu::DivOp>(op);
+  if (quotient.getDoRelu() || quotient.getMultiplier() != 1 || quotient.getRshift() != 0)
+    return std::nullopt;
+  return Bounds{bounds->least / *divisor, bounds->most / *divisor};
+}
+
+std::optional<Bounds> BoundedIntegers::joinedBounds(tpu::ConcatOp op) const {
+  if (op.getDoRelu())
+    return std::nullopt;
+  Bounds all{kMostExact, -kMostExact};
+  for (Value operand : op->getOperands()) {
+    const std::optional<Bounds> bounds = boundsOf(operand);
+    if (!bounds)
+      return std::nullopt;
+    all = {std::min(all.least, bounds->least), std::max(all.most, bounds->most)};
+  }
+  return all;
 }
 
 /// Of numbers that are all exact, so that nothing overflows here.
@@ -315,8 +358,13 @@ std::optional<Bounds> BoundedIntegers::arithmeticBounds(Operation *op) const {
   const auto [a, b] = std::pair(operands[0], operands[1]);
   if (isa<tpu::AddOp>(op))
     return Bounds{a.least + b.least, a.most + b.most};
-  if (isa<tpu::SubOp>(op))
+  if (isa<tpu::SubOp>(op)) {
+    // What is left of a number without its rest is not negative.
+    auto rest = op->getOperand(1).getDefiningOp<tpu::ModOp>();
+    if (rest && rest->getOperand(0) == op->getOperand(0) && b.least >= 0)
+      return Bounds{0, a.most};
     return Bounds{a.least - b.most, a.most - b.least};
+  }
   const std::array<int64_t, 4> ends = {a.least * b.least, a.least * b.most, a.most * b.least,
                                        a.most * b.most};
   return Bounds{*std::ranges::min_element(ends), *std::ranges::max_element(ends)};
@@ -329,6 +377,10 @@ std::optional<Bounds> BoundedIntegers::boundsOfResult(Operation *op) const {
     return cast.getFromBit() == 0 ? boundsOf(cast.getInput()) : std::nullopt;
   if (isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp>(op))
     return arithmeticBounds(op);
+  if (isa<tpu::ModOp, tpu::DivOp>(op))
+    return quotientBounds(op);
+  if (auto concat = dyn_cast<tpu::ConcatOp>(op))
+    return joinedBounds(concat);
   return std::nullopt;
 }
 
@@ -352,6 +404,74 @@ Value BoundedIntegers::real(Value value, OpMaker &maker) {
   return reals[value] = maker.converted(value, maker.builder.getF32Type(), what);
 }
 
+/// Whether `op`, of known bounds, is to be computed in floats: a concatenation beside parts that
+/// are.
+bool BoundedIntegers::isComputed(Operation *op) const {
+  if (isa<tpu::ConcatOp>(op))
+    return llvm::any_of(op->getOperands(), [&](Value part) { return reals.contains(part); });
+  return isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::ModOp, tpu::DivOp>(op) &&
+         !backend.placeOf(op);
+}
+
+/// Of `number`, what quotientBounds says.
+Value BoundedIntegers::quotientOrRest(Operation *op, Value number, OpMaker &maker) {
+  const auto divisor = static_cast<double>(*sameInteger(op->getOperand(1)));
+  const Value centred = maker.withConst<tpu::AddConstOp>("centred", number, 0.5);
+  const Value scaled = maker.withConst<tpu::MulConstOp>("divided", centred, 1 / divisor);
+  const Value quotient = maker.makeLike<tpu::FloorOp>("quotient", scaled);
+  if (isa<tpu::DivOp>(op))
+    return quotient;
+  return maker.makeLike<tpu::SubOp>(
+      "rest", {number, maker.withConst<tpu::MulConstOp>("whole", quotient, divisor)});
+}
+
+/// The place of an extreme: the first or last of those where the element is that extreme. Where
+/// none is, as beside NaN, the last or first of all.
+void BoundedIntegers::visitArg(tpu::ArgOp op) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const auto axis = static_cast<size_t>(op.getAxis());
+  const int64_t count = dims[axis];
+  const bool hasValues = !isa<NoneType>(op.getValues().getType()) && !op.getValues().use_empty();
+  if (!OpMaker::isFloat(op.getInput()) || hasValues || count > kMostExact || backend.placeOf(op))
+    return;
+  OpMaker maker(op, backend);
+  OpBuilder &builder = maker.builder;
+  SmallVector<int64_t> kept(dims);
+  kept[axis] = 1;
+  const auto reduced = [&](Value value, StringRef mode, StringRef what) {
+    NamedAttrList attributes;
+    attributes.set("mode", builder.getStringAttr(mode));
+    attributes.set("axes", builder.getI64ArrayAttr(op.getAxis()));
+    attributes.set("keepdims", builder.getBoolAttr(true));
+    return maker.make<tpu::ReduceOp>(what, kept, {value, maker.none()}, attributes);
+  };
+  const Value extreme =
+      reduced(op.getInput(), op.getMode() == "ArgMax" ? "ReduceMax" : "ReduceMin", "extreme");
+  NamedAttrList equal;
+  equal.set("mode", builder.getStringAttr("Equal"));
+  const Value isExtreme =
+      maker.make(tpu::CompareOp::getOperationName(), "is_extreme",
+                 Type(OpMaker::typeOf(op.getInput()).clone(builder.getI1Type())),
+                 {op.getInput(), extreme}, equal);
+  SmallVector<int64_t> row(dims.size(), 1);
+  row[axis] = count;
+  Tensor places(DataType::F32, Shape(std::span(row.data(), row.size())));
+  for (auto [place, number] : llvm::enumerate(places.mutableData<float>()))
+    number = static_cast<float>(place);
+  Tensor other(DataType::F32, Shape(SmallVector<int64_t>(dims.size(), 1)));
+  other.mutableData<float>()[0] = op.getSelectLastIndex() ? 0.0F : static_cast<float>(count - 1);
+  const Value chosen = maker.make(
+      tpu::WhereOp::getOperationName(), "places",
+      Type(OpMaker::typeOf(op.getInput()).clone(builder.getF32Type())),
+      {isExtreme, maker.weight(places, "all_places"), maker.weight(other, "no_place")}, {});
+  Value place = reduced(chosen, op.getSelectLastIndex() ? "ReduceMax" : "ReduceMin", "place");
+  if (!op.getKeepdims())
+    place = maker.reshaped(place, OpMaker::dimsOf(op.getIndices()), "place_alone");
+  known.try_emplace(op.getIndices(), Bounds{0, count - 1});
+  reals[op.getIndices()] = place;
+  replaced.insert(op);
+}
+
 /// The same op on floats.
 void BoundedIntegers::compute(Operation *op) {
   OpMaker maker(op, backend);
@@ -359,16 +479,20 @@ void BoundedIntegers::compute(Operation *op) {
   for (Value &operand : operands)
     if (isInteger(operand) && !(isa<tpu::CumSumOp>(op) && &operand != operands.begin()))
       operand = real(operand, maker);
+  replaced.insert(op);
+  if (isa<tpu::ModOp, tpu::DivOp>(op)) {
+    reals[op->getResult(0)] = quotientOrRest(op, operands[0], maker);
+    return;
+  }
   const Type type = OpMaker::typeOf(op->getResult(0)).clone(maker.builder.getF32Type());
   reals[op->getResult(0)] = maker.make(op->getName().getStringRef(), "in_floats", TypeRange(type),
                                        operands, NamedAttrList(op->getAttrs()));
-  replaced.insert(op);
 }
 
 /// What reads numbers that are there in F32 reads these, where it can.
 void BoundedIntegers::readReal(Operation *op) {
   OpMaker maker(op, backend);
-  const unsigned index = isa<tpu::GatherOp>(op) ? 1 : 0;
+  const unsigned index = isa<tpu::GatherOp, tpu::GatherNDOp>(op) ? 1 : 0;
   const Value value = op->getNumOperands() > index ? reals.lookup(op->getOperand(index)) : Value();
   if (!value)
     return;
@@ -384,8 +508,12 @@ void BoundedIntegers::readReal(Operation *op) {
     if (isInteger(result)) {
       reals[result] = value;
       replaced.insert(op);
-    } else if (result.getType() == value.getType() && !isOutput(result)) {
-      result.replaceAllUsesWith(value);
+    } else if (result.getType() == value.getType()) {
+      // An output has a name of its own.
+      if (isOutput(result))
+        maker.replace(0, maker.makeLike<tpu::CopyOp>("numbers", value));
+      else
+        result.replaceAllUsesWith(value);
       replaced.insert(op);
     }
   } else if (isMove(op)) {
@@ -407,13 +535,15 @@ void BoundedIntegers::visit(Operation *op) {
   if (!llvm::all_of(op->getOperands(), isStatic) || !llvm::all_of(op->getResults(), isStatic))
     return;
   readReal(op);
+  if (auto arg = dyn_cast<tpu::ArgOp>(op))
+    return visitArg(arg);
   if (op->getNumResults() != 1 || !isInteger(op->getResult(0)))
     return;
   const std::optional<Bounds> bounds = boundsOfResult(op);
   if (!bounds || !bounds->isExact())
     return;
   known.try_emplace(op->getResult(0), *bounds);
-  if (isa<tpu::CumSumOp, tpu::AddOp, tpu::SubOp, tpu::MulOp>(op) && !backend.placeOf(op))
+  if (isComputed(op))
     compute(op);
 }
 

@@ -56,9 +56,10 @@ bool decomposeActivatedConcat(OpMaker &maker);
 /// comparisons, indices, moves and the host's layers. A model file refuses other numbers there.
 void narrowInputs(mlir::func::FuncOp main, const Backend &backend);
 /// Sums, differences, products and running sums of 32- and 64-bit integers that the chip has no
-/// kernel for: in F32, where operands and results are known to be integers that F32 has. Bounds
-/// come from conditions and constants; casts, moves and indices that read such numbers read the
-/// floats.
+/// kernel for: in F32, where operands and results are known to be integers that F32 has. So are
+/// quotients and rests of numbers of 0 and more by a constant, and places of extremes of floats.
+/// Bounds come from conditions, constants and extents; casts, moves, concatenations and indices
+/// that read such numbers read the floats.
 void computeBoundedIntegers(mlir::func::FuncOp main, const Backend &backend);
 /// Casts of 64-bit integers to floats or conditions, and their comparisons: of their words. The
 /// latter two are exact; floats are rounded once if 32 bits hold the integer, else within one unit
@@ -81,6 +82,9 @@ bool decomposeGather(OpMaker &maker);
 /// Constant columns of rows, runs of which are joined again, where the chip does both in local
 /// memory.
 bool decomposeColumnGather(OpMaker &maker);
+/// Of floats by tuples of signed indices: of slices in a row. A tuple out of range, which the chip
+/// does not find, names another slice or none.
+bool decomposeGatherND(OpMaker &maker);
 
 /// Scatters of floats by constant indices.
 bool decomposeScatter(OpMaker &maker);
