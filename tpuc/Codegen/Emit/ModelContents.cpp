@@ -221,6 +221,8 @@ Expected<model::CompiledModel> ContentsReader::read() {
     Expected<model::TensorInfo> input = tensor(argument);
     if (!input)
       return propagate(input);
+    // What numbers of an input are multiplied with; 1 for floats.
+    input->scale = 1 / input->scale;
     stage.inputs.push_back(std::move(*input));
   }
   for (Value value : main.front().getTerminator()->getOperands()) {

@@ -97,8 +97,11 @@ Expected<void> Lowering::run() {
 }
 
 Expected<void> Lowering::lower(Operation *op) {
-  if (auto input = dyn_cast<top::InputOp>(op))
+  if (auto input = dyn_cast<top::InputOp>(op)) {
+    if (quant::UniformQuantizedType stated = tpu::quantizedType(input.getOutput()))
+      op->setAttr(kSourceType, TypeAttr::get(stated));
     input.getOutput().setType(cast<TensorType>(expressed(input.getOutput().getType())));
+  }
   if (op->hasTrait<traits::Structural>())
     return {};
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);

@@ -19,6 +19,9 @@
 
 namespace tpuc {
 
+/// The attribute of an input whose source says how it stores it: the type of its elements.
+inline constexpr const char *kSourceType = "source_type";
+
 /// Calls `tensor` `name`; the other tensors of its op keep their names.
 void renameTensor(mlir::OpResult tensor, llvm::StringRef name);
 

@@ -234,16 +234,35 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
 struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
   using Base::Base;
 
-  /// An input whose only reader stores it in another type.
+  /// An input whose only reader stores it in another type. It is given as its source stores it:
+  /// where the network has other integers of that scale, these are made of it.
   static void stripInput(top::InputOp input) {
+    auto stated = input->getAttrOfType<TypeAttr>(kSourceType);
+    input->removeAttr(kSourceType);
     if (!input.getOutput().hasOneUse())
       return;
     auto cast = dyn_cast<tpu::CastOp>(*input.getOutput().user_begin());
     if (!cast)
       return;
-    input.getInput().setType(cast.getOutput().getType());
-    input.getOutput().setType(cast.getOutput().getType());
-    cast.getOutput().replaceAllUsesWith(input.getOutput());
+    const auto stored = mlir::cast<RankedTensorType>(cast.getOutput().getType());
+    quant::UniformQuantizedType wanted = tpu::quantizedType(stored);
+    auto source = stated ? dyn_cast<quant::UniformQuantizedType>(stated.getValue())
+                         : quant::UniformQuantizedType();
+    const bool isOther = wanted && source && source != wanted && source.getStorage().width == 8 &&
+                         source.getScale() == wanted.getScale();
+    const TensorType given = isOther ? TensorType(stored).clone(source) : TensorType(stored);
+    input.getInput().setType(given);
+    input.getOutput().setType(given);
+    Value value = input.getOutput();
+    if (isOther) {
+      OpBuilder builder(cast);
+      OperationState state(cast.getLoc(), tpu::RequantIntOp::getOperationName(), value, stored);
+      // A factor of 1.
+      state.addAttribute("multiplier", builder.getI64ArrayAttr(1));
+      state.addAttribute("rshift", builder.getI64ArrayAttr(0));
+      value = builder.create(state)->getResult(0);
+    }
+    cast.getOutput().replaceAllUsesWith(value);
     cast.erase();
   }
 
@@ -268,6 +287,8 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
     if (quantInput)
       for (auto input : llvm::to_vector(main.front().getOps<top::InputOp>()))
         stripInput(input);
+    for (auto input : main.front().getOps<top::InputOp>())
+      input->removeAttr(kSourceType);
     if (quantOutput) {
       llvm::SetVector<Operation *> casts;
       for (Value value : main.front().getTerminator()->getOperands())
