@@ -28,6 +28,7 @@ void attachTpuCast(mlir::MLIRContext *context);
 void attachTpuElementwise(mlir::MLIRContext *context);
 void attachTpuGroup(mlir::MLIRContext *context);
 void attachTpuNorms(mlir::MLIRContext *context);
+void attachTpuPreprocess(mlir::MLIRContext *context);
 void attachTpuProducts(mlir::MLIRContext *context);
 void attachTpuResize(mlir::MLIRContext *context);
 void attachTpuSums(mlir::MLIRContext *context);

@@ -22,6 +22,7 @@
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
@@ -97,6 +98,10 @@ public:
     visit<
 #define GET_OP_LIST
 #include "tpuc/Dialect/Top/PoolOps.cpp.inc"
+        >();
+    visit<
+#define GET_OP_LIST
+#include "tpuc/Dialect/Top/PreprocessOps.cpp.inc"
         >();
     visit<
 #define GET_OP_LIST

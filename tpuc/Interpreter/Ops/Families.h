@@ -23,6 +23,7 @@ std::span<const OpEvaluator> matrixOps();
 std::span<const OpEvaluator> movementOps();
 std::span<const OpEvaluator> normOps();
 std::span<const OpEvaluator> poolOps();
+std::span<const OpEvaluator> preprocessOps();
 std::span<const OpEvaluator> quantizeOps();
 std::span<const OpEvaluator> recurrentOps();
 std::span<const OpEvaluator> reduceOps();

@@ -19,8 +19,8 @@ std::span<const OpEvaluator> ops::evaluators() {
   static const std::vector<OpEvaluator> all = [] {
     std::vector<OpEvaluator> list;
     for (auto *family : {attentionOps, binaryOps, convolutionOps, detectionOps, indexOps, matrixOps,
-                         movementOps, normOps, poolOps, quantizeOps, recurrentOps, reduceOps,
-                         resizeOps, shapeOps, signalOps, unaryOps})
+                         movementOps, normOps, poolOps, preprocessOps, quantizeOps, recurrentOps,
+                         reduceOps, resizeOps, shapeOps, signalOps, unaryOps})
       std::ranges::copy(family(), std::back_inserter(list));
     std::ranges::sort(list, {}, &OpEvaluator::name);
     return list;
