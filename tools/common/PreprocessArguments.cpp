@@ -49,6 +49,22 @@ void PreprocessArguments::declare(Command &command) {
           .choices(words(kChannelFormatNames)));
 }
 
+void PreprocessArguments::declareBytes(Command &command) {
+  const std::string group = "How pictures become input";
+  declared.push_back(
+      &command
+           .option("--customization_format", bytes,
+                   "The input takes the bytes of a picture in this order, as model_deploy "
+                   "--fuse_preprocess made it.")
+           .choices(words(kPictureFormatNames))
+           .group(group));
+  declared.push_back(&command
+                          .option("--yuv_range", yuvRange,
+                                  "Of such bytes that are YUV: video has Y from 16 to 235.")
+                          .choices({"video", "full"})
+                          .group(group));
+}
+
 /// The texts are among the choices.
 std::optional<PreprocessOptions> PreprocessArguments::read() {
   if (std::ranges::none_of(declared, &Option::given))
@@ -56,6 +72,8 @@ std::optional<PreprocessOptions> PreprocessArguments::read() {
   options.pixelFormat = *parsePixelFormat(pixelFormat);
   options.channelFormat = *parseChannelFormat(channelFormat);
   options.padType = *parsePadType(padType);
+  options.bytes = parsePictureFormat(bytes);
+  options.isVideoRange = yuvRange == "video";
   return options;
 }
 

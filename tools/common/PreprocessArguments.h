@@ -19,6 +19,8 @@ class PreprocessArguments {
 public:
   /// Adds the options to `command`, which must not outlive this.
   void declare(Command &command);
+  /// Adds those of networks that take bytes of pictures and prepare them themselves.
+  void declareBytes(Command &command);
   /// Once an action runs: none where nothing was said about preprocessing.
   std::optional<PreprocessOptions> read();
 
@@ -26,6 +28,8 @@ private:
   PreprocessOptions options;
   std::string pixelFormat{pixelFormatName(PixelFormat::Bgr)};
   std::string channelFormat{channelFormatName(ChannelFormat::Nchw)};
+  std::string bytes;
+  std::string yuvRange{"video"};
   std::string padType{padTypeName(PadType::Center)};
   std::vector<Option *> declared;
 };

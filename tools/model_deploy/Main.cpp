@@ -14,6 +14,7 @@
 #include "tpuc/Support/Counted.h"
 #include "tpuc/Support/Diagnostics.h"
 #include "tpuc/Support/OutputFile.h"
+#include "tpuc/Support/PictureFormat.h"
 #include "tpuc/Target/SchemeHint.h"
 
 #include <fmt/format.h>
@@ -181,30 +182,16 @@ Expected<int> deploy(const ModelDeployOptions &options, const std::string &json)
 /// Options of other compilers.
 void declareOthers(CommandLine &cli) {
   for (const char *flag :
-       {"--fuse_preprocess", "--aligned_input", "--dynamic", "--merge_weight", "--q_symmetric",
-        "--quant_output_bf16", "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight",
-        "--matmul_perchannel", "--opt_post_processor", "--enable_maskrcnn"})
+       {"--aligned_input", "--dynamic", "--merge_weight", "--q_symmetric", "--quant_output_bf16",
+        "--fazzy_match", "--cuda", "--do_winograd", "--includeWeight", "--matmul_perchannel",
+        "--opt_post_processor", "--enable_maskrcnn"})
     cli.unavailable(flag, false);
-  for (const char *name : {"--customization_format",
-                           "--num_device",
-                           "--num_core",
-                           "--q_group_size",
-                           "--quant_input_list",
-                           "--quant_output_list",
-                           "--group_by_cores",
-                           "--addr_mode",
-                           "--same_addr",
-                           "--use_rewriter_config",
-                           "--trunc_final",
-                           "--model_version",
-                           "--iomem_set",
-                           "--compress_mode",
-                           "--gelu_mode",
-                           "--time_fixed_subnet",
-                           "--subnet_params",
-                           "--patterns_count",
-                           "--layer_group_config",
-                           "--shape_secs_search_strategy"})
+  for (const char *name :
+       {"--num_device", "--num_core", "--q_group_size", "--quant_input_list", "--quant_output_list",
+        "--group_by_cores", "--addr_mode", "--same_addr", "--use_rewriter_config", "--trunc_final",
+        "--model_version", "--iomem_set", "--compress_mode", "--gelu_mode", "--time_fixed_subnet",
+        "--subnet_params", "--patterns_count", "--layer_group_config",
+        "--shape_secs_search_strategy"})
     cli.unavailable(name, true);
   cli.unavailable("--high_precision", false, "--quantize_table names layers and their precision");
   cli.unavailable("--disable_layer_group", false, "--opt 0 gives each layer a group of its own");
@@ -265,6 +252,17 @@ Expected<int> run(std::span<const std::string> arguments) {
          "output would be lost without.")
       .label("PERCENT")
       .range(0, 1e6);
+  cli.flag("--fuse_preprocess", options.fusePreprocess,
+           "Take pictures of bytes: the network crops, orders the channels and normalizes as its "
+           "module says. --test_input is a picture then.");
+  cli.option("--customization_format", options.customizationFormat,
+             fmt::format("With --fuse_preprocess, how the bytes are ordered: {}.",
+                         fmt::join(kPictureFormatNames, ", ")))
+      .label("FORMAT")
+      .shownDefault("the closest to what the input says");
+  cli.option("--yuv_range", options.yuvRange,
+             "Of such bytes that are YUV: video, where Y is from 16 to 235, or full.")
+      .label("RANGE");
   cli.flag("--quant_input", lowering.quantInput,
            "Take inputs in the type that they are stored in.");
   cli.flag("--quant_output", lowering.quantOutput,
@@ -290,7 +288,7 @@ Expected<int> run(std::span<const std::string> arguments) {
              "Heuristics of the code generator to leave out, to see what they bring: "
              "fold-head-reshapes, op-reorder, hoist-outputs, resident-constants, in-place-concat, "
              "early-constants, "
-             "overlap, and the chip's own passes: merge-groups, gemv-to-conv, "
+             "overlap, fold-swap, and the chip's own passes: merge-groups, gemv-to-conv, "
              "lut-to-arith, pack-rows, fold-transpose-into-store.")
       .label("NAMES");
   const std::string validation = "Validation";

@@ -106,6 +106,7 @@ Expected<int> runTheModel(std::span<const std::string> arguments) {
   cli.flag("--profile_host", request.profileHost,
            "Print how long the simulation of each kind of command takes on this machine.");
   preprocess.declare(cli);
+  preprocess.declareBytes(cli);
   cli.allowOutside(request.allowOutside);
   cli.maxPixels(request.maxPixels);
   cli.json(request.json);

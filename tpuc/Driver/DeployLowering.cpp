@@ -14,6 +14,7 @@
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Driver/DeployRun.h"
 #include "tpuc/Driver/ModuleChecks.h"
+#include "tpuc/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -85,6 +86,13 @@ tpuc::writeWithWeights(ModuleOp module, const std::string &weights, const std::s
   return written;
 }
 
+/// The pass that has the network take pictures, where that is asked for.
+void DeployRun::addFusion(OpPassManager &manager) const {
+  if (options.fusePreprocess)
+    manager.addPass(
+        createFusePreprocess({options.customizationFormat, options.yuvRange == "video"}));
+}
+
 Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
                                      std::vector<std::string> *remarks) const {
   Network network;
@@ -93,8 +101,11 @@ Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,
   if (!read)
     return propagate(read);
   network.module = std::move(*read);
-  Expected<void> run = runPasses(
-      *network.module, [&](OpPassManager &manager) { addLowering(manager, wanted); }, remarks);
+  const auto addPasses = [&](OpPassManager &manager) {
+    addFusion(manager);
+    addLowering(manager, wanted);
+  };
+  Expected<void> run = runPasses(*network.module, addPasses, remarks);
   if (run)
     return network;
   // What is said about the whole module names the file that it is about.

@@ -33,8 +33,10 @@ public:
 private:
   Expected<void> checkOptions();
   Expected<void> checkTarget();
+  Expected<void> checkFusion() const;
   Expected<void> checkFiles();
   Expected<void> readTop();
+  void addFusion(mlir::OpPassManager &manager) const;
   Expected<std::vector<InputSpec>> inputSpecs() const;
   Expected<void> checkInputs();
   Expected<void> readTestInput();

@@ -99,6 +99,8 @@ Expected<void> DeployRun::checkOptions() {
   for (auto [option, given] : needInput)
     if (given && options.testInput.empty())
       return makeError(option, "is of no use without --test_input");
+  if (Expected<void> checked = checkFusion(); !checked)
+    return checked;
   mode = modeName(lowering.scheme);
   variant = variantName(mode, lowering.quantizeTable);
   paths.emplace(options.model, std::filesystem::path(options.mlir).stem().string());
@@ -110,6 +112,20 @@ Expected<void> DeployRun::checkOptions() {
   // A folder that cannot be written is told before the work begins.
   if (Expected<OutputFile> probe = OutputFile::create(summary.lowered); !probe)
     return propagate(probe);
+  return {};
+}
+
+Expected<void> DeployRun::checkFusion() const {
+  if (!options.customizationFormat.empty() && !options.fusePreprocess)
+    return makeError("--customization_format", "is of no use without --fuse_preprocess");
+  if (options.yuvRange != "video" && options.yuvRange != "full")
+    return makeError("--yuv_range", "'" + options.yuvRange + "'", "video or full");
+  if (!options.customizationFormat.empty() && !parsePictureFormat(options.customizationFormat))
+    return makeError("--customization_format", "'" + options.customizationFormat + "'",
+                     fmt::format("one of {}", fmt::join(kPictureFormatNames, ", ")));
+  if (options.fusePreprocess && compilesWhole())
+    return makeError("--fuse_preprocess",
+                     fmt::format("is of no use with --chip {}, which takes floats", target->name));
   return {};
 }
 
@@ -152,7 +168,13 @@ Expected<void> DeployRun::readTop() {
       !isQuantized(*top.module))
     return makeError("--quantize " + schemeName(lowering.scheme), "needs the ranges of the tensors",
                      "--calibration_table with what run_calibration wrote");
-  return {};
+  if (!options.fusePreprocess)
+    return {};
+  Expected<void> fused =
+      runPasses(*top.module, [&](OpPassManager &manager) { addFusion(manager); });
+  if (!fused && fused.error().where == "module")
+    return makeError(options.mlir, fused.error().found, fused.error().expected);
+  return fused;
 }
 
 Expected<std::vector<InputSpec>> DeployRun::inputSpecs() const {
@@ -297,7 +319,15 @@ Tolerance tpuc::defaultTolerance(const QuantScheme &scheme) {
 }
 
 Expected<ModelDeploySummary> tpuc::deployModel(const ModelDeployOptions &options) {
-  return DeployRun(options).run();
+  // What is left out of lowering is not known to the code generator.
+  ModelDeployOptions own = options;
+  std::vector<std::string> &without = own.codegen.without;
+  const auto folds = std::stable_partition(without.begin(), without.end(), [](const auto &name) {
+    return !llvm::is_contained(kPreprocessFolds, name);
+  });
+  own.lowering.withoutFolds.assign(folds, without.end());
+  without.erase(folds, without.end());
+  return DeployRun(own).run();
 }
 
 nlohmann::ordered_json ModelDeploySummary::toJson() const {

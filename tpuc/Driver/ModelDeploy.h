@@ -23,6 +23,12 @@ struct ModelDeployOptions {
   /// The model file; the files of the phases stand in its folder.
   std::string model;
   LoweringOptions lowering;
+  /// The network takes pictures of bytes (pass fuse-preprocess).
+  bool fusePreprocess = false;
+  /// The order of these bytes; empty: the closest to what the input says.
+  std::string customizationFormat;
+  /// Of bytes that are YUV: "video" (Y from 16 to 235) or "full".
+  std::string yuvRange = "video";
   std::vector<std::string> testInput;
   std::string testReference;
   /// End with the lowered network, before the model file.

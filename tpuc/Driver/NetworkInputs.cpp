@@ -60,6 +60,14 @@ Expected<PreprocessOptions> preprocessingOf(top::InputOp input) {
   if (auto mode = input.getKeepRatioMode())
     options.keepRatioMode = mode->str();
   options.padValue = static_cast<int64_t>(input.getPadValue().value_or(0));
+  if (auto bytes = input->getAttrOfType<StringAttr>("customization_format")) {
+    options.bytes = parsePictureFormat(std::string_view(bytes.getValue()));
+    if (!options.bytes)
+      return makeError("input '" + layerName(input) + "'",
+                       "'" + bytes.getValue().str() + "' is no order of a picture's bytes");
+    if (auto range = input->getAttrOfType<BoolAttr>("video_range"))
+      options.isVideoRange = range.getValue();
+  }
   options.mean = toDoubles(input.getMean());
   options.scale = toDoubles(input.getScale());
   return options;

@@ -116,6 +116,90 @@ void normalize(const Picture &picture, const PreprocessOptions &options, std::sp
   }
 }
 
+PictureColours coloursOf(PictureFormat format) {
+  if (format == PictureFormat::Grayscale)
+    return PictureColours::Gray;
+  return format == PictureFormat::RgbaPlanar ? PictureColours::Rgba : PictureColours::Bgr;
+}
+
+/// Y, U and V, not rounded, of a pixel of blue, green and red: the inverse of YuvToRgb.
+std::array<double, 3> yuvOf(const uint8_t *pixel, const YuvToRgb &yuv) {
+  constexpr double kRed = 0.299, kBlue = 0.114, kMiddle = 128;
+  const double luma = kRed * pixel[2] + (1 - kRed - kBlue) * pixel[1] + kBlue * pixel[0];
+  return {yuv.yOffset + luma / yuv.luma, kMiddle + (pixel[0] - luma) / yuv.blueU,
+          kMiddle + (pixel[2] - luma) / yuv.redV};
+}
+
+uint8_t roundedByte(double value) {
+  return static_cast<uint8_t>(std::clamp(std::round(value), 0.0, 255.0));
+}
+
+/// Chroma is that of the mean of 2 by 2 pixels.
+void writeYuv(const Picture &picture, PictureFormat format, bool isVideoRange,
+              std::span<uint8_t> to) {
+  const PictureBytes places(format, picture.height, picture.width);
+  const YuvToRgb yuv = yuvToRgb(isVideoRange);
+  const auto pixelAt = [&](int64_t y, int64_t x) {
+    return picture.bytes.data() + (y * picture.width + x) * picture.channels;
+  };
+  for (int64_t y = 0; y < picture.height; y += 2)
+    for (int64_t x = 0; x < picture.width; x += 2) {
+      std::array<double, 3> sums = {};
+      for (int64_t pixel = 0; pixel < 4; ++pixel) {
+        const int64_t row = y + pixel / 2;
+        const int64_t column = x + pixel % 2;
+        const std::array<double, 3> parts = yuvOf(pixelAt(row, column), yuv);
+        to[static_cast<size_t>(places.offset(0, row, column))] = roundedByte(parts[0]);
+        for (size_t part = 1; part < 3; ++part)
+          sums[part] += parts[part];
+      }
+      for (int64_t part = 1; part < 3; ++part)
+        to[static_cast<size_t>(places.offset(part, y, x))] =
+            roundedByte(sums[static_cast<size_t>(part)] / 4);
+    }
+}
+
+/// The bytes of `picture` in the order of `format`.
+void writeBytes(const Picture &picture, PictureFormat format, bool isVideoRange,
+                std::span<uint8_t> to) {
+  if (isYuv(format)) {
+    writeYuv(picture, format, isVideoRange, to);
+    return;
+  }
+  const PictureBytes places(format, picture.height, picture.width);
+  // Decoded colours are blue, green, red, but red first beside an opacity.
+  const bool isTurned = format == PictureFormat::RgbPlanar || format == PictureFormat::RgbPacked;
+  const uint8_t *from = picture.bytes.data();
+  for (int64_t y = 0; y < picture.height; ++y)
+    for (int64_t x = 0; x < picture.width; ++x)
+      for (int64_t channel = 0; channel < picture.channels; ++channel)
+        to[static_cast<size_t>(places.offset(isTurned ? 2 - channel : channel, y, x))] = *from++;
+}
+
+/// The bytes that an input of pictures takes, repeated over the batch.
+Expected<Tensor> byteTensor(std::span<const std::byte> bytes, const InputSpec &input,
+                            const std::string &where) {
+  const PreprocessOptions &options = *input.preprocess;
+  Expected<PictureExtents> extents = pictureExtents(*options.bytes, input.dims);
+  if (!extents)
+    return propagate(extents);
+  Expected<Picture> picture = decodePicture(bytes, coloursOf(*options.bytes), where);
+  if (!picture)
+    return propagate(picture);
+  Expected<Picture> scaledPicture =
+      scaleTo(*picture, {extents->height, extents->width}, options, where);
+  if (!scaledPicture)
+    return propagate(scaledPicture);
+  Expected<Tensor> tensor = Tensor::create(DataType::U8, input.dims, where);
+  if (!tensor)
+    return tensor;
+  const std::span<uint8_t> all = tensor->mutableData<uint8_t>();
+  const size_t perPicture = all.size() / static_cast<size_t>(std::max<int64_t>(extents->batch, 1));
+  for (size_t at = 0; at < all.size(); at += perPicture)
+    writeBytes(*scaledPicture, *options.bytes, options.isVideoRange, all.subspan(at, perPicture));
+  return convert(*tensor, input.type);
+}
+
 /// The extents of `input` with those of a picture where they were not known.
 std::vector<int64_t> knownDims(const InputSpec &input, const PictureAxes &axes, Extent extent) {
   std::vector<int64_t> all = {axes.channels, extent.height, extent.width};
@@ -138,6 +222,8 @@ Expected<Tensor> pictureTensor(std::span<const std::byte> bytes, const InputSpec
   const PreprocessOptions &options = *input.preprocess;
   if (Expected<void> result = options.check(input.dims); !result)
     return propagate(result);
+  if (options.bytes)
+    return byteTensor(bytes, input, where);
   Expected<PictureAxes> axes = pictureAxes(input.dims, options.pixelFormat, options.channelFormat);
   if (!axes)
     return propagate(axes);

@@ -142,6 +142,13 @@ Expected<void> PreprocessOptions::check(std::span<const int64_t> dims) const {
                      fmt::format("{}", fmt::join(kKeepRatioModeNames, " or ")));
   if (padValue < 0 || padValue > 255)
     return makeError("--pad_value", fmt::format("{}", padValue), "0 to 255");
+  if (bytes) {
+    Expected<PictureExtents> extents = pictureExtents(*bytes, dims);
+    if (!extents)
+      return propagate(extents);
+    return checkResizeDims(
+        resizeDims, {extents->batch, tpuc::numChannels(*bytes), extents->height, extents->width});
+  }
   if (Expected<void> result = checkPerChannel("--mean", mean, pixelFormat); !result)
     return result;
   if (Expected<void> result = checkPerChannel("--scale", scale, pixelFormat); !result)

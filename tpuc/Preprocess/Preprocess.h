@@ -14,6 +14,7 @@
 #ifndef TPUC_PREPROCESS_PREPROCESS_H
 #define TPUC_PREPROCESS_PREPROCESS_H
 
+#include "tpuc/Support/PictureFormat.h"
 #include "tpuc/Support/Tensor.h"
 
 #include <array>
@@ -71,6 +72,11 @@ struct PreprocessOptions {
   std::vector<double> scale = {};
   PixelFormat pixelFormat = PixelFormat::Bgr;
   ChannelFormat channelFormat = ChannelFormat::Nchw;
+  /// The network takes the bytes of the picture, scaled to `resizeDims`, in this order, and
+  /// normalizes them itself: mean, scale, pixelFormat and channelFormat are of no use then.
+  std::optional<PictureFormat> bytes = {};
+  /// Of `bytes` that are YUV: Y is from 16 to 235, else from 0 to 255.
+  bool isVideoRange = true;
 
   /// Whether a picture can become an input of the extents `dims` (-1: not known) under these
   /// options. Errors name the option (`--mean`): a number of values that does not fit the channels,

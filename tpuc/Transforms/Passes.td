@@ -100,4 +100,19 @@ def ExtraOptimize : Pass<"extra-optimize", "::mlir::ModuleOp"> {
   }];
 }
 
+def FusePreprocess : Pass<"fuse-preprocess", "::mlir::ModuleOp"> {
+  let summary = "Have the network take pictures of bytes";
+  let description = [{
+    Each f32 input that says how pictures become it (`do_preprocess`) becomes one of bytes, of the
+    type `!quant.uniform<u8:f32, 1.0>` and the extents of `resize_dims`, named NAME_raw. A
+    `top.Preprocess` behind it computes the former input and has its name: it crops, orders the
+    channels and normalizes. The bytes are ordered as `customization_format` says.
+  }];
+  let options = [Option<"customizationFormat", "customization_format", "std::string", /*default=*/"",
+      "RGB_PLANAR, YUV_NV12 or their like; without it, the closest to what the input says">,
+                 Option<"videoRange", "video_range", "bool", /*default=*/"true",
+      "Y of YUV is from 16 to 235, else from 0 to 255">];
+  let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::quant::QuantDialect"];
+}
+
 #endif // TPUC_TRANSFORMS_PASSES

@@ -32,7 +32,7 @@ constexpr bool (*kDecompositions[])(OpMaker &) = {
 
 /// Of ops whose elements may be quantized: they stay what they are.
 constexpr bool (*kOfAnyType[])(OpMaker &) = {decomposeShuffleChannel, decomposeActivatedConcat,
-                                             decomposeWideConv};
+                                             decomposeWideConv, decomposeScaleLut};
 
 /// Of ops whose rows fit no tile; they come first, as others make several layers of long rows.
 constexpr bool (*kRowDivisions[])(OpMaker &) = {decomposeLongReduce, decomposeLongPool,

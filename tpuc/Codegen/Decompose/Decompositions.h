@@ -52,6 +52,10 @@ bool decomposeShuffleChannel(OpMaker &maker);
 /// activation changes nothing of what their type can store.
 bool decomposeActivatedConcat(OpMaker &maker);
 
+/// Tables of channels: one table where all are the same, else a product of integers that gives
+/// every entry, else a table for each channel by itself.
+bool decomposeScaleLut(OpMaker &maker);
+
 /// Gives inputs of 64-bit integers 32 bits, where all that reads them can have that: casts,
 /// comparisons, indices, moves and the host's layers. A model file refuses other numbers there.
 void narrowInputs(mlir::func::FuncOp main, const Backend &backend);

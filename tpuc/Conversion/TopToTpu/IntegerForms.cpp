@@ -10,9 +10,11 @@
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
+#include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 
 #include <algorithm>
@@ -73,6 +75,9 @@ bool tpuc::isNonNegative(Value value) {
     if (auto sigmoid = dyn_cast<SigmoidOp>(op))
       return !sigmoid.getLog() && sigmoid.getScale().convertToDouble() >= 0 &&
              sigmoid.getBias().convertToDouble() >= 0;
+    if (auto picture = dyn_cast<PreprocessOp>(op))
+      return llvm::none_of(toDoubles(picture.getMean()), [](double mean) { return mean > 0; }) &&
+             llvm::all_of(toDoubles(picture.getScale()), [](double scale) { return scale >= 0; });
     if (auto clip = dyn_cast<ClipOp>(op))
       return clip.getMin().convertToDouble() >= 0;
     if (auto limit = dyn_cast<MaxConstOp>(op); limit && limit.getConstVal().convertToDouble() >= 0)

@@ -9,6 +9,7 @@
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/IntegerForms.h"
 #include "tpuc/Conversion/TopToTpu/LowerInteger.h"
+#include "tpuc/Conversion/TopToTpu/LowerPreprocess.h"
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
@@ -76,11 +77,20 @@ void tpuc::renameTensor(OpResult tensor, StringRef name) {
 Lowering::Lowering(func::FuncOp main, const TargetInfo &target, const StoragePlan &plan)
     : builder(main.getContext()), target(target), plan(plan), main(main) {}
 
+/// Whether an argument is an input of pictures, which stay bytes.
+static bool holdsPicture(BlockArgument argument) {
+  return llvm::any_of(argument.getUsers(), [](Operation *user) {
+    auto input = dyn_cast<top::InputOp>(user);
+    return input && isPictureInput(input);
+  });
+}
+
 Expected<void> Lowering::run() {
   SmallVector<Operation *> ops =
       llvm::map_to_vector(main.front().without_terminator(), [](Operation &op) { return &op; });
   for (BlockArgument argument : main.getArguments())
-    argument.setType(expressed(argument.getType()));
+    if (!holdsPicture(argument))
+      argument.setType(expressed(argument.getType()));
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
     if (Expected<void> done = lower(op); !done)
@@ -97,13 +107,15 @@ Expected<void> Lowering::run() {
 }
 
 Expected<void> Lowering::lower(Operation *op) {
-  if (auto input = dyn_cast<top::InputOp>(op)) {
+  if (auto input = dyn_cast<top::InputOp>(op); input && !isPictureInput(input)) {
     if (quant::UniformQuantizedType stated = tpu::quantizedType(input.getOutput()))
       op->setAttr(kSourceType, TypeAttr::get(stated));
     input.getOutput().setType(cast<TensorType>(expressed(input.getOutput().getType())));
   }
   if (op->hasTrait<traits::Structural>())
     return {};
+  if (auto preprocess = dyn_cast<top::PreprocessOp>(op))
+    return lowerPreprocess(preprocess, *this);
   return plan.isInteger(op) ? lowerInteger(op, *this) : lowerFloat(op);
 }
 

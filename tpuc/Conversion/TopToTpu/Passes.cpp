@@ -343,6 +343,7 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
     manager.addPass(createImportCalibrationTable({options.calibrationTable,
                                                   options.scheme.zeroPoint, /*clip=*/true,
                                                   /*covariances=*/!options.forCycles}));
+  manager.addPass(createFoldPreprocess({options.withoutFolds}));
   const bool isNarrow =
       options.scheme.activation == DataType::F16 || options.scheme.activation == DataType::BF16;
   manager.addPass(createChipTopOptimize({!options.scheme.isQuantized(), isNarrow}));

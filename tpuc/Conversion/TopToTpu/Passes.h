@@ -20,6 +20,9 @@ namespace tpuc {
 #define GEN_PASS_DECL
 #include "tpuc/Conversion/TopToTpu/Passes.h.inc"
 
+/// What --fold-preprocess can be told to leave out.
+inline constexpr const char *kPreprocessFolds[] = {"fold-swap"};
+
 /// What a network is to be lowered to.
 struct LoweringOptions {
   std::string chip;
@@ -39,6 +42,8 @@ struct LoweringOptions {
   /// Outputs that products on integers make are floats of their sums, unless `strict` or
   /// `quantOutput`.
   bool floatOutputs = false;
+  /// Rewritings of --fold-preprocess to leave out.
+  std::vector<std::string> withoutFolds = {};
   bool quantInput = false;
   bool quantOutput = false;
   /// The network is made for its cycles: weights are rounded in the way that takes least time.
@@ -47,7 +52,7 @@ struct LoweringOptions {
 
 /// Adds the passes that turn an optimized module (`X.mlir`) into the lowered one
 /// (`X_CHIP_MODE_tpu.mlir`): --chip-assign, --import-calibration-table if there is one,
-/// --chip-top-optimize, --convert-top-to-tpu, --canonicalize, --strip-io-quant,
+/// --fold-preprocess, --chip-top-optimize, --convert-top-to-tpu, --canonicalize, --strip-io-quant,
 /// --chip-tpu-optimize.
 void addLowering(mlir::OpPassManager &manager, const LoweringOptions &options);
 

@@ -44,6 +44,22 @@ def ImportCalibrationTable : Pass<"import-calibration-table", "::mlir::ModuleOp"
   let dependentDialects = ["::tpuc::quant::QuantDialect"];
 }
 
+def FoldPreprocess : Pass<"fold-preprocess", "::mlir::ModuleOp"> {
+  let summary = "Have first convolutions do what preprocessing does";
+  let description = [{
+    Of a `top.Preprocess` that only convolutions over its channels read, in floats or integers:
+
+    | name | what goes | what takes its place |
+    | --- | --- | --- |
+    | `fold-swap` | red and blue of RGB and BGR that change places | the filters' input channels do |
+
+    Its result, which is no tensor of the plain network then, is named NAME_rgb or NAME_bgr.
+  }];
+  let options = [ListOption<"without", "without", "std::string",
+      "Leave these out, by the names above">];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
+}
+
 def ChipTopOptimize : Pass<"chip-top-optimize", "::mlir::ModuleOp"> {
   let summary = "Prepare a network for the chip it is compiled for";
   let description = [{

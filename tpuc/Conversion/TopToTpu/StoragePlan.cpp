@@ -18,6 +18,7 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/PoolOps.h"
+#include "tpuc/Dialect/Top/PreprocessOps.h"
 #include "tpuc/Dialect/Top/QuantizeOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
@@ -125,6 +126,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
   for (Operation &op : main.front().without_terminator())
     decide(&op);
   decideNeeds();
+  decidePictures();
   decideOutputs();
   decideMovers();
   decideResults();
@@ -409,6 +411,19 @@ void StoragePlan::decideNeeds() {
         isNarrow && llvm::none_of(op->getResults(), isHuge) ? schemes::kF16 : floatsFor();
     decisions[op] = {decideFloat(op, wanted).scheme, kByNeed.str() + need.reason, need.step,
                      need.gain};
+  }
+}
+
+/// Bytes of pictures become integers straight away where all that reads them is on integers.
+void StoragePlan::decidePictures() {
+  for (auto op : main.getOps<top::PreprocessOp>()) {
+    const auto isOnIntegers = [&](Operation *user) {
+      auto found = decisions.find(user);
+      return found != decisions.end() && found->second.scheme.isQuantized();
+    };
+    if (!isInteger(op) && integerScheme && types.contains(op.getOutput()) && !op->use_empty() &&
+        !options.exceptions.contains(layerName(op)) && llvm::all_of(op->getUsers(), isOnIntegers))
+      decisions[op] = {*integerScheme, "what reads it is on integers"};
   }
 }
 

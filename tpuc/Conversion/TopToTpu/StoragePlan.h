@@ -120,6 +120,7 @@ private:
   /// What ops without a form on integers are computed in; `op` may be null.
   QuantScheme floatsFor(mlir::Operation *op = nullptr) const;
   void decideNeeds();
+  void decidePictures();
   void decideOutputs();
   void decideMovers();
   void decideResults();

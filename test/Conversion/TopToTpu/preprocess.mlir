@@ -1,0 +1,61 @@
+// Bytes of pictures become what the first layers want, on floats and on integers.
+// RUN: printf '# tensor threshold min max\nx 2.64 -2.11 2.64\ny 4 -4 4\n' > %t.table
+// DEFINE: %{format} = BGR_PACKED
+// DEFINE: %{fold} =
+// DEFINE: %{lower} = tpuc-opt %s --shape-infer --fuse-preprocess=customization_format=%{format} --chip-assign=chip=bm1684x
+// DEFINE: %{print} = --mlir-print-debuginfo --mlir-print-local-scope
+// RUN: %{lower} --fold-preprocess --convert-top-to-tpu=mode=F16 %{print} | FileCheck %s --check-prefix=F16
+// F16: %[[IN:.*]] = "top.Input"(%arg0) {{.*}} loc("x_raw")
+// F16: %[[P:.*]] = "tpu.Permute"(%[[IN]]) {order = [0, 3, 1, 2]} : (tensor<1x10x12x3x!quant.uniform<u8:f32, 1.000000e+00>>) -> {{.*}} loc("x_bgr_planar")
+// F16: %[[S:.*]] = "tpu.Slice"(%[[P]], {{.*}}offset = [1, 2]{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>>
+// F16: %[[C:.*]] = "tpu.Cast"(%[[S]]) : {{.*}} -> tensor<1x3x8x8xf32>
+// F16: %[[N:.*]] = "tpu.Conv"(%[[C]], %{{.*}}, %{{.*}}) {{{.*}}group = 1 : i64{{.*}} -> tensor<1x3x8x8xf32> loc("x_bgr")
+// F16: %[[H:.*]] = "tpu.Cast"(%[[N]]) : {{.*}} -> tensor<1x3x8x8xf16>
+// F16: "tpu.Conv"(%[[H]], {{.*}} loc("y{{.*}}")
+
+// On integers a table, and no cast.
+// RUN: %{lower} --import-calibration-table=file=%t.table --fold-preprocess --convert-top-to-tpu=mode=INT8 %{print} | FileCheck %s --check-prefix=INT8
+// INT8: %[[S:.*]] = "tpu.Slice"
+// INT8-NOT: tpu.Cast
+// INT8: %[[N:.*]] = "tpu.ScaleLut"(%[[S]], %{{.*}}) : (tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>>, tensor<3x256xi8>) -> tensor<1x3x8x8x!quant.uniform<i8:f32, {{.*}}>> loc("x_bgr")
+// INT8-NOT: tpu.Cast
+// INT8: "tpu.Conv"(%[[N]], {{.*}} loc("y{{.*}}")
+
+// Without the rewriting the channels change places, and the tensor keeps the input's name.
+// RUN: %{lower} --import-calibration-table=file=%t.table --fold-preprocess=without=fold-swap --convert-top-to-tpu=mode=INT8 %{print} | FileCheck %s --check-prefix=KEPT
+// KEPT: %[[J:.*]] = "tpu.Concat"{{.*}} loc("x_swapped")
+// KEPT: "tpu.ScaleLut"(%[[J]], {{.*}} loc("x")
+// RUN: %{lower} --fold-preprocess=without=fold-swap --convert-top-to-tpu=mode=F32 %{print} | FileCheck %s --check-prefix=MIXED
+// MIXED: "tpu.Conv"{{.*}}group = 1 : i64{{.*}} loc("x")
+
+// A layer on integers in a network on floats has the table, one on floats among integers a cast.
+// RUN: echo 'y INT8' > %t.int8
+// RUN: %{lower} --import-calibration-table=file=%t.table --convert-top-to-tpu="mode=F32 qtable=%t.int8" %{print} | FileCheck %s --check-prefix=TABLE
+// TABLE-NOT: tpu.Cast
+// TABLE: %[[N:.*]] = "tpu.ScaleLut"{{.*}} loc("x")
+// TABLE: "tpu.Conv"(%[[N]],
+// RUN: echo 'y F32' > %t.f32
+// RUN: %{lower} --import-calibration-table=file=%t.table --convert-top-to-tpu="mode=INT8 qtable=%t.f32" %{print} | FileCheck %s --check-prefix=CAST
+// CAST: %[[N:.*]] = "tpu.ScaleLut"{{.*}} loc("x")
+// CAST: %[[C:.*]] = "tpu.Cast"(%[[N]])
+// CAST: "tpu.Conv"(%[[C]],
+
+// Of YUV the colours are a product, limited to bytes.
+// REDEFINE: %{format} = YUV_NV21
+// RUN: %{lower} --convert-top-to-tpu=mode=F32 %{print} | FileCheck %s --check-prefix=YUV
+// YUV: "tpu.Slice"{{.*}} loc("x_luma")
+// YUV: "tpu.Reshape"{{.*}} -> tensor<1x5x6x2x
+// YUV: "tpu.Permute"
+// YUV: "tpu.Upsample"
+// YUV: "tpu.Concat"{{.*}} -> tensor<1x3x10x12x
+// YUV: "tpu.Conv"{{.*}} loc("x_sums")
+// YUV: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x_colours")
+module @net attributes {module.chip = "ALL", module.name = "n", module.platform = "ONNX", module.state = "TOP_F32"} {
+  func.func @main(%arg0: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
+    %none = "top.None"() : () -> none
+    %0 = "top.Input"(%arg0) {do_preprocess = true, pixel_format = "rgb", channel_format = "nchw", resize_dims = [10, 12], mean = [123.675, 116.28, 103.53], scale = [0.0171, 0.0175, 0.0174]} : (tensor<1x3x8x8xf32>) -> tensor<1x3x8x8xf32> loc("x")
+    %f = "top.ConstantFill"(%none) {shape = [2, 3, 3, 3], value = 0.5 : f32} : (none) -> tensor<2x3x3x3xf32> loc("w")
+    %1 = "top.Conv"(%0, %f, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<2x3x3x3xf32>, none) -> tensor<1x2x8x8xf32> loc("y")
+    return %1 : tensor<1x2x8x8xf32> loc("y")
+  }
+}

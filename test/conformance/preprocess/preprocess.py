@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""Fused preprocessing against OpenCV: formats times modes, on pictures of odd sizes.
+
+usage: preprocess.py --work DIR [--tools DIR] [--modes F32,F16,...] [--formats RGB_PLANAR,...]
+                     [--pictures N] [--without NAMES] [--vendor DIR] [--check] [NAME=FILE.onnx:SPEC ...]
+
+--tools     our programs (default: build/bin)
+--work      where modules, files and pictures go
+--modes     some of F32, F16, BF16, INT8_SYM, INT8_ASYM (default: all)
+--formats   some of the nine formats (default: all that fit the network)
+--pictures  how many pictures (default: 4)
+--without   rewritings to leave out, for the option of model_deploy
+--vendor    a folder with venv/bin/model_runner (the PyPI package tpu-mlir): it runs each file, too
+--check     end with status 1 if a row is beyond its bound
+SPEC        HxW[,resize=HxW][,rgb|bgr|gray][,nhwc][,mean=A;B;C][,scale=A;B;C], those of model_transform
+
+Each row compares, for all pictures together, outputs of the fused network for bytes with outputs of
+the plain one for floats. Both come from the same picture: OpenCV decodes, scales and converts it,
+and numpy crops and normalizes. Of YUV the plain one reads what OpenCV makes of the same bytes.
+Columns: the least cosine of an output, how many outputs have the same bytes, by how much colours of
+YUV differ from OpenCV's at most, the cycles of the fused file and their ratio to those of the plain
+one, and the cosine between the file on the simulator and the lowered module.
+
+Bounds: a cosine of 0.9999 on floats, 0.999 of YUV; the same outputs on integers; colours within one.
+Outputs on integers of YUV have no bound: colours that differ by one may bring any change of a network.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import cv2
+import numpy as np
+
+FORMATS = ["RGB_PLANAR", "RGB_PACKED", "BGR_PLANAR", "BGR_PACKED", "GRAYSCALE", "YUV420_PLANAR",
+           "YUV_NV12", "YUV_NV21", "RGBA_PLANAR"]
+YUV = {"YUV420_PLANAR": cv2.COLOR_YUV2BGR_I420, "YUV_NV12": cv2.COLOR_YUV2BGR_NV12,
+       "YUV_NV21": cv2.COLOR_YUV2BGR_NV21}
+MODES = {
+    "F32": ["--quantize", "F32"],
+    "F16": ["--quantize", "F16"],
+    "BF16": ["--quantize", "BF16"],
+    "INT8_SYM": ["--quantize", "INT8"],
+    "INT8_ASYM": ["--quantize", "INT8", "--asymmetric"],
+}
+
+
+class Spec:
+    """How pictures become the input, as model_transform is told."""
+
+    def __init__(self, text):
+        parts = text.split(",")
+        self.dims = tuple(int(x) for x in parts[0].split("x"))
+        self.resize, self.order, self.packed = self.dims, "bgr", False
+        self.mean, self.scale = None, None
+        for part in parts[1:]:
+            name, _, value = part.partition("=")
+            if name == "resize":
+                self.resize = tuple(int(x) for x in value.split("x"))
+            elif name in ("rgb", "bgr", "gray"):
+                self.order = name
+            elif name == "nhwc":
+                self.packed = True
+            elif name in ("mean", "scale"):
+                setattr(self, name, [float(x) for x in value.split(";")])
+            else:
+                sys.exit(f"preprocess: error: '{part}' in a SPEC; expected what --help lists")
+
+    @property
+    def channels(self):
+        return 1 if self.order == "gray" else 3
+
+    def options(self):
+        options = ["--resize_dims", f"{self.resize[0]},{self.resize[1]}", "--pixel_format",
+                   self.order]
+        if self.packed:
+            options += ["--channel_format", "nhwc"]
+        if self.mean:
+            options += ["--mean", ",".join(map(str, self.mean))]
+        if self.scale:
+            options += ["--scale", ",".join(map(str, self.scale))]
+        return options
+
+    def shape(self):
+        height, width = self.dims
+        return ([1, height, width, self.channels] if self.packed
+                else [1, self.channels, height, width])
+
+    def floats(self, picture):
+        """What the plain network takes, of an (H, W, 3) picture in OpenCV's order."""
+        if self.order == "gray":
+            picture = picture[..., None] if picture.ndim == 2 else picture[..., :1]
+        top = self.resize[0] // 2 - self.dims[0] // 2
+        left = self.resize[1] // 2 - self.dims[1] // 2
+        part = picture[top:top + self.dims[0], left:left + self.dims[1]]
+        if self.order == "rgb":
+            part = part[..., ::-1]
+        mean = np.float32(self.mean[:self.channels] if self.mean else [0] * self.channels)
+        scale = np.float32(self.scale[:self.channels] if self.scale else [1] * self.channels)
+        floats = (part.astype(np.float32) - mean) * scale
+        return np.ascontiguousarray(floats if self.packed else floats.transpose(2, 0, 1))[None]
+
+
+def yuv_of(picture, name):
+    """The bytes of a picture in a YUV format, and what OpenCV makes of them."""
+    planes = cv2.cvtColor(picture, cv2.COLOR_BGR2YUV_I420)
+    height, width = picture.shape[:2]
+    if name != "YUV420_PLANAR":
+        u, v = planes[height:].reshape(2, -1)
+        pairs = np.stack([u, v] if name == "YUV_NV12" else [v, u], axis=1)
+        planes = np.concatenate([planes[:height], pairs.reshape(height // 2, width)])
+    return planes[None, None], cv2.cvtColor(planes, YUV[name])
+
+
+def bytes_of(file, spec, name):
+    """What the fused network takes, and the picture that it stands for."""
+    size = (spec.resize[1], spec.resize[0])
+    if name == "GRAYSCALE":
+        gray = cv2.resize(cv2.imread(str(file), cv2.IMREAD_GRAYSCALE), size)
+        return gray[None, None], gray
+    picture = cv2.resize(cv2.imread(str(file), cv2.IMREAD_COLOR), size)
+    if name in YUV:
+        return yuv_of(picture, name)
+    ordered = picture if name.startswith("BGR") else picture[..., ::-1]
+    if name == "RGBA_PLANAR":
+        ordered = np.dstack([ordered, np.full(picture.shape[:2], 77, np.uint8)])
+    planar = ordered if name.endswith("PACKED") else ordered.transpose(2, 0, 1)
+    return np.ascontiguousarray(planar)[None], picture
+
+
+def make_pictures(folder, count):
+    """Shapes on smooth colours with some noise, of odd sizes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    random = np.random.default_rng(27)
+    files = []
+    for number in range(count):
+        height, width = (int(x) * 2 + 1 for x in random.integers(40, 260, 2))
+        small = random.integers(0, 256, (4, 5, 3), np.uint8)
+        picture = cv2.resize(small, (width, height), interpolation=cv2.INTER_CUBIC)
+        for _ in range(6):
+            at = (int(random.integers(width)), int(random.integers(height)))
+            colour = [int(x) for x in random.integers(0, 256, 3)]
+            cv2.circle(picture, at, int(random.integers(4, 40)), colour, -1, cv2.LINE_AA)
+        picture = picture + random.normal(0, 4, picture.shape)
+        files.append(folder / f"{number:02}.png")
+        cv2.imwrite(str(files[-1]), np.clip(picture, 0, 255).astype(np.uint8))
+    return files
+
+
+def cosine(a, b):
+    a, b = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
+    length = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / length) if length > 0 else float(np.array_equal(a, b))
+
+
+class Bench:
+    def __init__(self, options):
+        self.options = options
+        self.tools = pathlib.Path(options.tools).resolve()
+        self.work = pathlib.Path(options.work).resolve()
+        self.pictures = make_pictures(self.work / "pictures", options.pictures)
+        self.failures = 0
+
+    def run(self, program, *arguments):
+        done = subprocess.run([str(self.tools / program), *map(str, arguments)], check=False,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"{program}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+    def prepare(self, name, onnx, spec):
+        folder = self.work / name
+        folder.mkdir(parents=True, exist_ok=True)
+        module = folder / f"{name}.mlir"
+        self.run("model_transform", "--model_name", name, "--model_def", onnx, "--input_shapes",
+                 json.dumps([spec.shape()]), "--mlir", module, *spec.options())
+        table = folder / f"{name}.table"
+        self.run("run_calibration", module, "--dataset", self.work / "pictures", "--input_num",
+                 min(len(self.pictures), 8), "-o", table)
+        return folder, module, table
+
+    def deploy(self, module, table, mode, model, *more):
+        arguments = [*MODES[mode], *more]
+        if mode.startswith("INT8"):
+            arguments += ["--calibration_table", table]
+        if self.options.without:
+            arguments += ["--without", self.options.without]
+        report = model.with_suffix(".json")
+        self.run("model_deploy", "--mlir", module, "--chip", "bm1684x", "--model", model, "--json",
+                 report, *arguments)
+        summary = json.loads(report.read_text())
+        lowered = next(file for file in summary["files"] if file.endswith("_tpu.mlir"))
+        return pathlib.Path(lowered), summary
+
+    def infer(self, model, arrays, *more):
+        """The outputs of `model` for one array after the other."""
+        given, made = model.with_suffix(".in.npz"), model.with_suffix(".out.npz")
+        outputs = []
+        for array in arrays:
+            np.savez(given, input=array)
+            self.run("model_runner", "--model", model, "--input", given, "--output", made, *more)
+            with np.load(made) as file:
+                outputs.append({key: file[key] for key in file.files})
+        return outputs
+
+    def row(self, name, mode, form, plain_model, plain_cycles, fused, summary, spec):
+        pairs = [bytes_of(file, spec, form) for file in self.pictures]
+        ours = self.infer(fused, [pair[0] for pair in pairs])
+        wanted = self.infer(plain_model, [spec.floats(pair[1]) for pair in pairs])
+        scores = [cosine(a[key], b[key]) for a, b in zip(ours, wanted) for key in b]
+        same = sum(np.array_equal(a[key], b[key]) for a, b in zip(ours, wanted) for key in b)
+        files = self.infer(pathlib.Path(summary["model"]), [pairs[0][0]])
+        of_file = min(cosine(files[0][key], ours[0][key]) for key in ours[0])
+        failed = of_file < 0.999
+        if form not in YUV or not mode.startswith("INT8"):
+            failed |= min(scores) < (0.999 if form in YUV else 0.9999)
+        colours = 0
+        if form in YUV:
+            colours = self.colours(fused, pairs, spec)
+            failed |= colours > 1
+        # The same tables, or the same products in another order: the same integers.
+        failed |= mode.startswith("INT8") and form not in YUV and same < len(scores)
+        vendor = ""
+        if self.options.vendor:
+            vendor = self.vendors(fused, pathlib.Path(summary["model"]), pairs[0][0], files[0])
+            failed |= vendor != "same"
+            vendor = f"  vendor {vendor}"
+        self.failures += failed
+        cycles = summary["cycles"]
+        print(f"{name:14} {mode:9} {form:13} cosine {min(scores):.6f}  same {same}/{len(scores)}  "
+              f"{f'colours {colours:.0f}  ' if form in YUV else ''}"
+              f"cycles {cycles} ({cycles / plain_cycles:.3f})  file {of_file:.6f}{vendor}"
+              f"{'  FAILED' if failed else ''}", flush=True)
+
+    def vendors(self, fused, model, array, ours):
+        """Whether the vendor's runtime gives the bytes that our simulator gives."""
+        name = re.search(r'loc\("([^"]+_raw)"\)', fused.read_text())[1]
+        given, made = model.with_suffix(".theirs_in.npz"), model.with_suffix(".theirs.npz")
+        made.unlink(missing_ok=True)
+        np.savez(given, **{name: array})
+        programs = pathlib.Path(self.options.vendor) / "venv" / "bin"
+        path = f"{programs.resolve()}:{os.environ['PATH']}"
+        done = subprocess.run([str(programs / "model_runner"), "--model", model.name, "--input",
+                               given.name, "--output", made.name], check=False, text=True,
+                              capture_output=True, cwd=model.parent,
+                              env=dict(os.environ, PATH=path))
+        if not made.exists():
+            return f"none: {(done.stderr or done.stdout).strip().splitlines()[-1:]}"
+        with np.load(made) as theirs:
+            same = all(theirs[key].tobytes() == ours[key].tobytes() for key in ours)
+        return "same" if same else "differs"
+
+    def colours(self, fused, pairs, spec):
+        """By how much the bytes of colours on the chip differ from OpenCV's."""
+        tensors = self.infer(fused, [pair[0] for pair in pairs], "--dump_all_tensors")
+        raw = Spec(f"{spec.dims[0]}x{spec.dims[1]},resize={spec.resize[0]}x{spec.resize[1]},"
+                   f"{spec.order}")
+        most = 0
+        for made, (_, picture) in zip(tensors, pairs):
+            ours = next(value for key, value in made.items() if key.endswith("_colours"))
+            most = max(most, np.abs(ours - raw.floats(picture)).max())
+        return most
+
+    def network(self, name, onnx, spec):
+        folder, module, table = self.prepare(name, onnx, spec)
+        forms = self.options.formats.split(",")
+        fits = [form for form in forms if (form == "GRAYSCALE") == (spec.order == "gray")]
+        for mode in self.options.modes.split(","):
+            plain = folder / f"plain_{mode}.bmodel"
+            lowered, report = self.deploy(module, table, mode, plain)
+            lowered = self.keep(lowered, folder / f"plain_{mode}_tpu.mlir")
+            cycles = report["model_file"]["cycles"]
+            for form in fits:
+                if form in YUV and any(side % 2 for side in spec.resize):
+                    continue
+                model = folder / f"{form}_{mode}.bmodel"
+                try:
+                    fused, report = self.deploy(module, table, mode, model, "--fuse_preprocess",
+                                                "--customization_format", form, "--yuv_range",
+                                                "video")
+                    summary = {"model": model, "cycles": report["model_file"]["cycles"]}
+                    self.row(name, mode, form, lowered, cycles, fused, summary, spec)
+                except RuntimeError as error:
+                    self.failures += 1
+                    print(f"{name:14} {mode:9} {form:13} {error}  FAILED", flush=True)
+
+    @staticmethod
+    def keep(lowered, path):
+        """The plain module under a name of its own: the fused one replaces it."""
+        text = lowered.read_text()
+        weights = text.split('module.weight_file = "')[1].split('"')[0]
+        own = path.with_suffix(".npz")
+        own.write_bytes((lowered.parent / weights).read_bytes())
+        path.write_text(text.replace(f'"{weights}"', f'"{own.name}"'))
+        return path
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--work", required=True)
+    parser.add_argument("--tools", default="build/bin")
+    parser.add_argument("--modes", default=",".join(MODES))
+    parser.add_argument("--formats", default=",".join(FORMATS))
+    parser.add_argument("--pictures", type=int, default=4)
+    parser.add_argument("--without", default="")
+    parser.add_argument("--vendor", default="")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("networks", nargs="+")
+    options = parser.parse_args()
+    for what, known in (("modes", MODES), ("formats", FORMATS)):
+        if unknown := set(getattr(options, what).split(",")) - set(known):
+            parser.error(f"--{what}: {', '.join(sorted(unknown))}; expected {', '.join(known)}")
+    bench = Bench(options)
+    for text in options.networks:
+        name, _, rest = text.partition("=")
+        onnx, _, spec = rest.rpartition(":")
+        bench.network(name, pathlib.Path(onnx).resolve(), Spec(spec))
+    print(f"{bench.failures} rows beyond their bounds")
+    return 1 if options.check and bench.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
