@@ -31,6 +31,12 @@ class Given:
         return random.uniform(self.low, self.high, self.shape).astype(self.dtype)
 
 
+@dataclasses.dataclass
+class State:
+    """A variable, which begins with zeros."""
+    shape: tuple
+
+
 def ints(*values):
     return np.array(values, np.int32)
 
@@ -43,7 +49,7 @@ CASES = []
 
 
 def add(name, op, inputs, outputs=("float32",), options=None, front=True, **fields):
-    """`inputs`: Given, an array for a constant, or None. `outputs`: element types."""
+    """`inputs`: Given, State, an array for a constant, or None. `outputs`: element types."""
     for behind_pool in (False, True):
         given = [each for each in inputs if isinstance(each, Given)]
         first = next((each for each in given if len(each.shape) == 4 and each.dtype == "float32"), None)
@@ -64,6 +70,9 @@ def add(name, op, inputs, outputs=("float32",), options=None, front=True, **fiel
                            strideH=1, filterWidth=1, filterHeight=1)
                     number = pooled
                 numbers.append(number)
+            elif isinstance(each, State):
+                numbers.append(net.tensor(each.shape))
+                net.graph.tensors[numbers[-1]].isVariable = True
             else:
                 numbers.append(net.constant(each))
         made = [net.tensor((), dtype, name=f"out{index}") for index, dtype in enumerate(outputs)]
@@ -92,6 +101,28 @@ for source, target in (("float32", "int32"), ("int32", "float32"), ("uint8", "fl
                        ("bool", "float32"), ("int32", "int64"), ("float32", "bool"), ("int64", "int32")):
     low = 0 if source == "uint8" else -4
     add(f"{source}.{target}", "CAST", [Given((3, 4), source, low=low)], [target], "CastOptions")
+
+# ---- recurrent
+TANH = 4
+for samples, steps, size, units in ((1, 1, 3, 4), (2, 5, 3, 4), (3, 4, 7, 5)):
+    cell = [weights(units, size), weights(units, units, seed=2), weights(units, seed=3), State((samples, units))]
+    for activation in (TANH, RELU):
+        add(f"{samples}.{steps}.{activation}", "RNN", [Given((samples, size)), *cell], options="RNNOptions",
+            fusedActivationFunction=activation)
+        for major in (False, True):
+            shape = (steps, samples, size) if major else (samples, steps, size)
+            add(f"{samples}.{steps}.{activation}.{major}", "UNIDIRECTIONAL_SEQUENCE_RNN", [Given(shape), *cell],
+                options="SequenceRNNOptions", fusedActivationFunction=activation, timeMajor=major)
+    for major, peepholes, norms in itertools.product((False, True), (False, True), (False, True)):
+        shape = (steps, samples, size) if major else (samples, steps, size)
+        gates = [weights(units, size, seed=4 + gate) for gate in range(4)]
+        recurrences = [weights(units, units, seed=8 + gate) for gate in range(4)]
+        cells = [weights(units, seed=12 + gate) if peepholes else None for gate in range(3)]
+        biases = [weights(units, seed=15 + gate) for gate in range(4)]
+        states = [State((samples, units)), State((samples, units))]
+        add(f"{samples}.{steps}.{major}.{peepholes}.{norms}", "UNIDIRECTIONAL_SEQUENCE_LSTM",
+            [Given(shape), *gates, *recurrences, *cells, *biases, None, None, *states, *([None] * 4 if norms else [])],
+            options="UnidirectionalSequenceLSTMOptions", fusedActivationFunction=TANH, timeMajor=major)
 
 # ---- two operands
 PAIRS = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), ()), (PICTURE, PICTURE), (PICTURE, (1, 1, 1, 3)),

@@ -149,6 +149,7 @@ llvm::ArrayRef<OpRow> blockRows();
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> movementRows();
+llvm::ArrayRef<OpRow> recurrentRows();
 llvm::ArrayRef<OpRow> reduceRows();
 llvm::ArrayRef<OpRow> windowRows();
 
