@@ -41,8 +41,9 @@ def calibration_table(mlir):
 
 
 class Compiler:
-    def __init__(self, vendor, work):
+    def __init__(self, vendor, work, processor="bm1684x"):
         """`vendor` holds venv/bin/model_deploy and so on; the models go below `work`."""
+        self.processor = processor
         self.bin = pathlib.Path(vendor).resolve() / "venv" / "bin"
         self.work = pathlib.Path(work).resolve()
         self.environment = dict(os.environ, PATH=f"{self.bin}:{os.environ['PATH']}")
@@ -91,8 +92,8 @@ class Compiler:
         for file in [*base.glob("*.npz"), base / f"{name}.mlir"]:
             if not (folder / file.name).exists():
                 os.link(file, folder / file.name)
-        return ["model_deploy", "--mlir", f"{name}.mlir", *MODES[mode], "--processor", "bm1684x",
-                *table, "--skip_validation", "--model", f"{name}_{mode}.bmodel"]
+        return ["model_deploy", "--mlir", f"{name}.mlir", *MODES[mode], "--processor",
+                self.processor, *table, "--skip_validation", "--model", f"{name}_{mode}.bmodel"]
 
     def compile(self, name, onnx, shapes, mode):
         """The model file of a network, as `transform` takes it."""

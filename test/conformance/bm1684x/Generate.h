@@ -10,17 +10,14 @@
 #define TEST_CONFORMANCE_BM1684X_GENERATE_H
 
 #include "test/conformance/bm1684x/Case.h"
+#include "test/conformance/bm168x/Comparison.h"
 
 namespace tpuc::bm1684x::conformance {
 
 /// Global memory that cases may use, from kGlobalBase.
 inline constexpr uint64_t kGlobalSize = 4 << 20;
 
-/// A kind of case: one operation with its precisions chosen.
-struct Recipe {
-  std::string name;
-  std::function<Case(Random &random)> make;
-};
+using bm168x::conformance::Recipe;
 
 /// Every operation, precision, layout and form that the simulator supports.
 std::vector<Recipe> allRecipes();
@@ -29,12 +26,8 @@ namespace detail {
 inline constexpr Prec kAllPrecs[] = {Prec::I8,  Prec::I16, Prec::I32,
                                      Prec::F32, Prec::F16, Prec::BF16};
 
-inline uint64_t u(int64_t value) { return static_cast<uint64_t>(value); }
-
-/// What operand `role` is filled with, from a seed of its own.
-inline Fill fill(Random &random, Role role, Kind kind, uint32_t limit = 0) {
-  return {role, kind, random.next() >> 40, limit};
-}
+using bm168x::conformance::fill;
+using bm168x::conformance::u;
 
 /// The same command in the long form, where there is one.
 Command toLong(const Command &command);

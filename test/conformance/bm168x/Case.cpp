@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/conformance/bm1684x/Case.h"
+#include "test/conformance/bm168x/Case.h"
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <numeric>
 
-namespace tpuc::bm1684x::conformance {
+namespace tpuc::bm168x::conformance {
 
 uint64_t Random::next() {
   uint64_t z = state += 0x9e3779b97f4a7c15;
@@ -157,24 +157,21 @@ uint64_t hashResults(const OperandList &operands, const ElementAt &at) {
   return hash;
 }
 
-ElementAt elementsOf(uint8_t *local, uint8_t *global) {
-  return [=](const View &view, int64_t n, int64_t c, int64_t h, int64_t w) {
+ElementAt elementsOf(const LocalMemory &lanes, uint8_t *local,
+                     std::function<uint8_t *(uint64_t address)> absolute) {
+  return [lanes, local, absolute = std::move(absolute)](const View &view, int64_t n, int64_t c,
+                                                        int64_t h, int64_t w) {
     int64_t offset = n * view.stride[0] + h * view.stride[2] + w * view.stride[3];
-    if (!view.isLocal) {
-      offset = (offset + c * view.stride[1]) * view.bytes();
-      bool isGlobal = view.address >= kGlobalBase;
-      return (isGlobal ? global + (view.address - kGlobalBase)
-                       : local + (view.address - kLocalBase)) +
-             offset;
-    }
-    int64_t at = startLane(view) + c;
+    if (!view.isLocal)
+      return absolute(view.address) + (offset + c * view.stride[1]) * view.bytes();
+    int64_t at = startLane(lanes, view.address) + c;
     offset = (offset + at / kLanes * view.stride[1]) * view.bytes();
-    return local + at % kLanes * kLaneBytes + view.address % kLaneBytes + offset;
+    return local + at % kLanes * lanes.laneBytes + view.address % lanes.laneBytes + offset;
   };
 }
 
 std::string caseText(const Case &one) {
-  std::string text = disassemble(one.command);
+  std::string text = mc::disassemble(one.command);
   for (const Fill &fill : one.fills)
     text += fmt::format(" | {} {} {} {}", roleName(fill.role),
                         kKindNames[static_cast<size_t>(fill.kind)], fill.seed, fill.limit);
@@ -212,9 +209,10 @@ std::optional<Fill> parseFill(std::string_view text) {
 
 } // namespace
 
-Expected<Case> parseCase(std::string_view text, const std::string &where) {
+Expected<Case> parseCase(const mc::CommandTable &table, std::string_view text,
+                         const std::string &where) {
   std::vector<std::string_view> parts = split(text, " | ");
-  Expected<Command> command = assemble(parts[0], where);
+  Expected<mc::Command> command = mc::assemble(table, parts[0], where);
   if (!command)
     return propagate(command);
   Case one{*command, {}};
@@ -227,4 +225,4 @@ Expected<Case> parseCase(std::string_view text, const std::string &where) {
   return one;
 }
 
-} // namespace tpuc::bm1684x::conformance
+} // namespace tpuc::bm168x::conformance
