@@ -1,0 +1,176 @@
+//===- SimulatorTest.cpp - The functional simulator -----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684/Machine/Simulator.h"
+#include "test/conformance/bm1684/L2.h"
+#include "test/conformance/bm168x/Case.h"
+#include "unittests/Support/Sanitized.h"
+
+#include <cstring>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+using namespace tpuc::bm1684;
+using namespace tpuc::bm168x::conformance;
+using testing::HasSubstr;
+
+namespace {
+
+Command command(const char *text) {
+  Expected<Command> assembled = assemble(text, "test");
+  if (!assembled)
+    ADD_FAILURE() << assembled.error().message();
+  return *assembled;
+}
+
+std::string prepareMessage(const char *text) {
+  Expected<PreparedCommand> prepared = prepare(command(text), "test");
+  return prepared ? "prepared" : prepared.error().message();
+}
+
+/// A machine with 4 MiB of global memory.
+struct Fixture {
+  Memory memory;
+  std::vector<uint8_t> global = std::vector<uint8_t>(4 << 20);
+  ElementAt at = elementsOf(kLocalMemory, memory.local().data(), [this](uint64_t address) {
+    return global.data() + (address - kGlobalBase);
+  });
+  ThreadPool pool{1};
+
+  Fixture() {
+    if (!memory.mapGlobal(kGlobalBase, global))
+      ADD_FAILURE() << "global memory";
+    bm1684::conformance::fillL2(memory.l2());
+  }
+  std::optional<Error> run(const char *text) {
+    Expected<PreparedCommand> prepared = prepare(command(text), "test");
+    if (!prepared)
+      return prepared.error();
+    Exec exec{memory, pool, kernelsFor(bestSimdLevel())};
+    return prepared->step(exec);
+  }
+};
+
+struct Vectors {
+  std::vector<std::string> cases;
+  std::vector<uint64_t> hashes;
+};
+
+Vectors readVectors() {
+  std::ifstream file(TPUC_GOLDEN_DIR "/vectors.txt");
+  Vectors vectors;
+  for (std::string line; std::getline(file, line);) {
+    size_t equals = line.rfind(" = ");
+    if (line.starts_with('#') || equals == std::string::npos)
+      continue;
+    vectors.cases.push_back(line.substr(0, equals));
+    vectors.hashes.push_back(std::stoull(line.substr(equals + 3), nullptr, 16));
+  }
+  return vectors;
+}
+
+/// Replays the vectors that the vendor's functional model left, on `threads` threads; under a
+/// sanitizer those of the third `part` of three.
+void replay(SimdLevel level, unsigned threads, size_t part) {
+  Vectors vectors = readVectors();
+  ASSERT_GE(vectors.cases.size(), 500u);
+  Fixture fixture;
+  ThreadPool pool(threads);
+  const size_t first = kIsSanitized ? part : 0;
+  const size_t step = kIsSanitized ? 3 : 1;
+  int numFailed = 0;
+  for (size_t i = first; i < vectors.cases.size() && numFailed < 5; i += step) {
+    Expected<Case> one = parseCase(kCommandTable, vectors.cases[i], "vectors.txt");
+    ASSERT_TRUE(one) << one.error().message();
+    Expected<PreparedCommand> prepared = prepare(one->command, "vectors.txt");
+    ASSERT_TRUE(prepared) << prepared.error().message();
+    fillOperands(*one, prepared->operands, fixture.at);
+    Exec exec{fixture.memory, pool, kernelsFor(level)};
+    std::optional<Error> error = prepared->step(exec);
+    ASSERT_FALSE(error) << error->message();
+    bool same = hashResults(prepared->operands, fixture.at) == vectors.hashes[i];
+    EXPECT_TRUE(same) << vectors.cases[i];
+    numFailed += same ? 0 : 1;
+  }
+}
+
+TEST(Golden, BestInstructionSetTwoThreads) { replay(bestSimdLevel(), 2, 0); }
+TEST(Golden, PlainX86OneThread) { replay(SimdLevel::Generic, 1, 1); }
+TEST(Golden, Avx2) {
+  if (bestSimdLevel() < SimdLevel::Avx2)
+    GTEST_SKIP() << "this processor has no AVX2";
+  replay(SimdLevel::Avx2, 1, 2);
+}
+
+TEST(Check, MisalignedAndOutOfRangeOperands) {
+  const char *copy = "ar.copy #1 opd_num=1 res0_prec=f32 opd0_prec=f32 opd0_addr=0x8000040 ";
+  const auto message = [&](const char *rest) {
+    return prepareMessage((std::string(copy) + rest).c_str());
+  };
+  EXPECT_EQ(message("res0=[n1 c1 h1 w1] res0_addr=0x8000000"), "prepared");
+  EXPECT_THAT(message("res0=[n1 c1 h1 w1] res0_addr=0x8000002"),
+              HasSubstr("expected a multiple of 4 bytes"));
+  EXPECT_THAT(message("res0=[n1 c64 h1 w64] res0_addr=0x807ffc0"),
+              HasSubstr("reaches byte 0x800c0 of its lanes; expected at most 0x80000"));
+  EXPECT_THAT(message("res0=[n1 c1 h1 w1] res0_addr=0x1000"),
+              HasSubstr("an address of local memory"));
+}
+
+TEST(Check, FormsWithoutAMeaningAreRefusedByName) {
+  EXPECT_THAT(prepareMessage("ar.mul #1 res0=[n1 c1 h1 w1] res0_prec=i16 opd0_prec=i16 "
+                             "opd1_prec=i16 res0_addr=0x8000000 opd0_addr=0x8000080 "
+                             "opd1_addr=0x8000100"),
+              HasSubstr("ar.mul: i16 and i16 to i16"));
+  EXPECT_THAT(prepareMessage("conv #1 opd0_prec=i16 window_stride=[h1 w1] res0=[n1 c1 h1 w1]"),
+              HasSubstr("f32 to f32, or i8 to i8 or i16"));
+  EXPECT_THAT(prepareMessage("ar.add #1 res0_prec=f16"), HasSubstr("res0_prec=f16"));
+  EXPECT_THAT(prepareMessage("ar.copy #1 res0_h_shift=1"), HasSubstr("res0_h_shift 1"));
+  EXPECT_THAT(prepareMessage("dma.copy #1 acc_write_enable=1"), HasSubstr("acc_write_enable 1"));
+  EXPECT_THAT(prepareMessage("dma.copy #1 direction=l2s src_addr=0x8000000 dst_addr=0x8000000"),
+              HasSubstr("the direction of these addresses"));
+  EXPECT_THAT(prepareMessage("conv #1 window_stride=[h0 w1]"), HasSubstr("res_op_y_str=0"));
+}
+
+TEST(Run, BatchItemsBesideTheResultStay) {
+  Fixture fixture;
+  std::ranges::fill(fixture.memory.local(), uint8_t{7});
+  // Three of the four items of each word.
+  const std::optional<Error> error =
+      fixture.run("ar.add #1 res0=[n3 c1 h1 w2] opd1_const=1 opd1_addr=5 opd0_sign=1 opd1_sign=1 "
+                  "res0_addr=0x8000000 opd0_addr=0x8000080");
+  ASSERT_FALSE(error) << error->message();
+  const auto local = fixture.memory.local();
+  EXPECT_EQ(std::vector<int>(local.begin(), local.begin() + 9),
+            (std::vector<int>{12, 12, 12, 7, 12, 12, 12, 7, 7}));
+}
+
+TEST(Run, AddressesThatAreNotMapped) {
+  Fixture fixture;
+  const std::optional<Error> error =
+      fixture.run("dma.copy #1 stride_enable=1 src=[n1 c1 h1 w4] dst=[n1 c1 h1 w4] "
+                  "src_stride=[n4 c4 h4 w1] dst_stride=[n4 c4 h4 w1] src_addr=0x1ff000000 "
+                  "dst_addr=0x8000000");
+  ASSERT_TRUE(error);
+  EXPECT_THAT(error->message(), HasSubstr("16 bytes at 0x1ff000000"));
+}
+
+TEST(Program, WaitsThatNeverEnd) {
+  const Command tiu = command("ar.copy #1 <-1 res0=[n1 c1 h1 w1] res0_prec=f32 opd0_prec=f32 "
+                              "res0_addr=0x8000000 opd0_addr=0x8000080");
+  const Command dma = command("dma.fill #1 <-1 stride_enable=1 direction=l2l dst=[n1 c1 h1 w1] "
+                              "dst_addr=0x8000000");
+  EXPECT_TRUE(checkProgram({&tiu, 1}, {&dma, 1}, "program"));
+  const Command first = command("dma.fill #1 stride_enable=1 direction=l2l dst=[n1 c1 h1 w1] "
+                                "dst_addr=0x8000000");
+  const auto good = checkProgram({&tiu, 1}, {&first, 1}, "program");
+  EXPECT_FALSE(good) << good->message();
+}
+
+} // namespace
