@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/Target.h"
+#include "tpuc/Target/BM1684/TargetInfo.h"
+
+#include "tpuc/Target/BM1684/Machine/CommandTable.h"
 
 namespace tpuc::BM1684 {
 
@@ -92,14 +94,24 @@ constexpr TargetInfo makeTarget() {
   t.layout.convChannelBlock16 = 0; // An int16 convolution was never run.
   t.layout.convChannelBlock32 = 2;
 
-  // Peak rates and formulas of the timing are not known: there are samples of the vendor's time
-  // line (a short transfer takes about 138 cycles plus one per 52 bytes), but no rule was derived.
+  // The formulas of the timing stand with the machine (Machine/TimingTiu.cpp, TimingGdma.cpp). They
+  // have another form than the parameters here, which the cost model of a code generator evaluates.
   t.container = "bmodel";
   t.containerChip = "BM1684";
   return t;
 }
 
 constexpr std::array kTargets = {makeTarget()};
+
+// The machine repeats figures, as constants of its own are quicker to read.
+constexpr const MemorySpace &kTiles = kTargets.front().tiles();
+static_assert(kTiles.lanes == bm1684::kLanes);
+static_assert(kTiles.align == bm1684::kEuBytes);
+static_assert(kTiles.bytes == bm1684::kLaneBytes);
+static_assert(kTargets.front().memory.localBase == bm1684::kLocalBase);
+static_assert(kTargets.front().memory.sharedBase == bm1684::kL2Base);
+static_assert(kTargets.front().memory.sharedBytes == bm1684::kL2Bytes);
+static_assert(kTargets.front().global.base == bm1684::kGlobalBase);
 
 } // namespace
 
