@@ -161,6 +161,23 @@ TEST(Run, AddressesThatAreNotMapped) {
   EXPECT_THAT(error->message(), HasSubstr("16 bytes at 0x1ff000000"));
 }
 
+TEST(Memory, TablesOfTheFirmware) {
+  Memory memory;
+  const auto at = [&](uint32_t offset, uint32_t index) {
+    float value;
+    std::memcpy(&value, &memory.l2()[kTablesOffset + offset + index * 4], 4);
+    return value;
+  };
+  EXPECT_EQ(at(0x000, 253), -3);
+  EXPECT_EQ(at(0x400, 1), 2.7182817F);
+  EXPECT_EQ(at(0x400, 89), 0); // Beyond what a float holds.
+  EXPECT_EQ(at(0x800, 128), 0.6931472F);
+  // Rounded at each step: one more than the nearest.
+  EXPECT_EQ(at(0xC00, 10), 2.505211e-08F);
+  EXPECT_EQ(at(0xD00, 2), 0.33333334F);
+  EXPECT_EQ(at(0x1700, 2), -0.16666667F);
+}
+
 TEST(Program, WaitsThatNeverEnd) {
   const Command tiu = command("ar.copy #1 <-1 res0=[n1 c1 h1 w1] res0_prec=f32 opd0_prec=f32 "
                               "res0_addr=0x8000000 opd0_addr=0x8000080");

@@ -67,15 +67,29 @@ private:
   Step step;
 };
 
+/// Whether L2 begins with the same tables, as far as ours are not left zero.
+bool hasSameTables(Vendor &vendor) {
+  Memory memory;
+  const std::span<const uint8_t> ours = memory.l2();
+  for (const auto &[first, last] : {std::pair{0x0, 0xE00}, {0xF00, 0x3800}})
+    if (std::memcmp(&ours[kTablesOffset + first], vendor.l2() + kTablesOffset + first,
+                    static_cast<size_t>(last - first)) != 0)
+      return false;
+  return true;
+}
+
 Expected<std::unique_ptr<bm168x::conformance::Pair>> loadMachines(const std::string &library) {
   Expected<Vendor> vendor = Vendor::load(library, kGlobalSize);
   if (!vendor)
     return propagate(vendor);
+  if (!hasSameTables(*vendor))
+    return makeError(library, "other tables in L2");
   return std::make_unique<Machines>(*vendor);
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-  return bm168x::conformance::compareMachines(argc, argv, {&kCommandTable, allRecipes(), loadMachines});
+  return bm168x::conformance::compareMachines(argc, argv,
+                                              {&kCommandTable, allRecipes(), loadMachines});
 }

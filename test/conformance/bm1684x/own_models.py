@@ -25,6 +25,7 @@ import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "bm168x"))
 from vendor_compiler import Failure, parse_model  # noqa: E402
 from vendor_models import INTEGERS, Conformance  # noqa: E402
 
@@ -134,6 +135,7 @@ def main():
     parser.add_argument("--replay", action="store_true",
                         help="also compare every command by itself, with build/bin/bm1684x-replay")
     parser.add_argument("networks", nargs="*")
+    parser.set_defaults(processor="bm1684x")
     options = parser.parse_args()
     unknown = set(options.precisions.split(",")) - set(MODES)
     if unknown:

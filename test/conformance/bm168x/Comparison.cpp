@@ -189,8 +189,11 @@ size_t runChild(const Tested &tested, const Options &options, std::span<const Ca
         (!options.verbose && !freopen("/dev/null", "w", stderr)))
       _exit(2);
     Expected<std::unique_ptr<Pair>> pair = tested.load(options.library);
-    if (!pair)
+    if (!pair) {
+      std::fprintf(out, "E %s\n", pair.error().message().c_str());
+      std::fflush(out);
       _exit(3);
+    }
     Machines machines(**pair);
     for (size_t i = first; i < cases.size(); ++i) {
       auto [code, note] = machines.run(cases[i], i + 1 == cases.size());
@@ -208,6 +211,10 @@ size_t runChild(const Tested &tested, const Options &options, std::span<const Ca
   char line[4096];
   size_t at = first;
   while (std::fgets(line, sizeof line, in)) {
+    if (line[0] == 'E') {
+      fmt::print(stderr, "conformance: error: {}", line + 2);
+      std::exit(1);
+    }
     if (line[0] == 'T') {
       fmt::print("seconds in commands, vendor and ours: {}", line + 2);
       continue;
@@ -221,10 +228,6 @@ size_t runChild(const Tested &tested, const Options &options, std::span<const Ca
   std::fclose(in);
   int status;
   waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 3) {
-    fmt::print(stderr, "conformance: error: cannot load {}\n", options.library);
-    std::exit(1);
-  }
   return at;
 }
 

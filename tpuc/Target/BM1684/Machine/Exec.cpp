@@ -13,12 +13,6 @@
 
 namespace tpuc::bm1684 {
 
-namespace {
-constexpr bm168x::ChipMemory kOtherMemories[] = {{kL2Base, kL2Bytes}};
-} // namespace
-
-Memory::Memory() : bm168x::Memory(kLocalMemory, kOtherMemories, kGlobalBase) {}
-
 tl::unexpected<Error> Decoded::unsupported(std::string what) const {
   return makeError(where, fmt::format("{}: {}", command.operation().name, what),
                    "a form whose meaning is known (docs/bm1684.md)");

@@ -2,12 +2,13 @@
 """Runs model files that the vendor's compiler makes on the vendor's runtime and on ours.
 
 usage: vendor_models.py --vendor DIR --models DIR [--tools DIR] [--precisions F32,F16,...]
-                        [--replay] [NAME=FILE.onnx[:SHAPES] ...]
+                        [--processor bm1684x] [--replay] [NAME=FILE.onnx[:SHAPES] ...]
 
 --vendor      a folder with venv/bin/model_transform and so on, and wheel/tpu_mlir/lib (the PyPI
               package tpu-mlir 1.30.2, installed there)
 --models      where the models go; those that are there already are not made again
 --tools       our programs (default: build/bin)
+--processor   the chip of the models (default: bm1684x); one at a time with one installation
 NAME=...      networks to compile; without any, every *.bmodel below --models is run
 
 For every model the outputs of both runners must have the same bytes, every command must come back
@@ -45,8 +46,10 @@ def precision_of(stem):
 
 class Conformance:
     def __init__(self, options):
-        self.compiler = Compiler(options.vendor, options.models)
-        self.library = pathlib.Path(options.vendor) / "wheel/tpu_mlir/lib/libcmodel_bm1684x.so"
+        self.compiler = Compiler(options.vendor, options.models, options.processor)
+        self.processor = options.processor
+        self.library = (pathlib.Path(options.vendor) / "wheel/tpu_mlir/lib" /
+                        f"libcmodel_{options.processor}.so")
         self.tools = pathlib.Path(options.tools).resolve()
         self.precisions = options.precisions.split(",")
         self.replays = options.replay
@@ -94,7 +97,7 @@ class Conformance:
             "        x, y = a[name].reshape(-1).view('u1'), b[name].reshape(-1).view('u1')\n"
             "        print(name, 'differs in', (x != y).sum(), 'of', x.size, 'bytes')\n",
             folder, ours, theirs).strip()
-        replay = self.tools / "bm1684x-replay"
+        replay = self.tools / f"{self.processor}-replay"
         if not different and self.replays and replay.exists():
             if not run([replay, self.library.resolve(), model, source], folder,
                        f"replay_{stem}.log"):
@@ -134,6 +137,7 @@ def main():
     parser.add_argument("--models", required=True)
     parser.add_argument("--tools", default="build/bin")
     parser.add_argument("--precisions", default=",".join(MODES))
+    parser.add_argument("--processor", default="bm1684x")
     parser.add_argument("--replay", action="store_true",
                         help="also compare every command by itself, with build/bin/bm1684x-replay")
     parser.add_argument("networks", nargs="*")
