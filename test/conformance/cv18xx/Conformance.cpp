@@ -87,7 +87,7 @@ private:
 
 /// Runs the cases from `first` on in a child until it ends; returns how many it finished.
 size_t runChild(const std::string &library, std::span<const Case> cases, size_t first,
-                std::vector<Result> &results) {
+                bool isVerbose, std::vector<Result> &results) {
   int ends[2];
   if (pipe(ends) != 0)
     std::abort();
@@ -96,7 +96,7 @@ size_t runChild(const std::string &library, std::span<const Case> cases, size_t 
   if (child == 0) {
     close(ends[0]);
     FILE *out = fdopen(ends[1], "w");
-    if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+    if (!isVerbose && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
       _exit(2);
     Expected<Vendor> vendor = Vendor::load(library, *cases.front().chip);
     if (!vendor)
@@ -157,6 +157,8 @@ int main(int argc, char **argv) {
   std::string chipName;
   std::string text;
   std::string goldenFile;
+  bool listsAll = false;
+  bool isVerbose = false;
   int64_t numCases = 6000;
   size_t goldenLines = 1000;
   uint64_t seed = 1880;
@@ -169,6 +171,8 @@ int main(int argc, char **argv) {
   app.add_option("--case", text, "one case as text");
   app.add_option("--golden", goldenFile, "write vectors here");
   app.add_option("--lines", goldenLines, "for each chip");
+  app.add_flag("--verbose", isVerbose, "what the vendor's model says");
+  app.add_flag("--all", listsAll, "show each case that differs");
   CLI11_PARSE(app, argc, argv);
 
   std::vector<Recipe> recipes = allRecipes();
@@ -213,7 +217,7 @@ int main(int argc, char **argv) {
     }
     std::vector<Result> results(cases.size());
     for (size_t at = 0; at < cases.size();) {
-      at = runChild(library, cases, at, results);
+      at = runChild(library, cases, at, isVerbose, results);
       if (at < cases.size())
         ++at;
     }
@@ -222,8 +226,9 @@ int main(int argc, char **argv) {
       ++tally.counts[results[i].code];
       ++numAll;
       numSame += results[i].code == kSame;
-      if (results[i].code != kSame && tally.example.empty())
-        tally.example = fmt::format("{}\n    {}", results[i].note, caseText(cases[i]));
+      if (results[i].code != kSame && (listsAll || tally.example.empty()))
+        tally.example += (tally.example.empty() ? "" : "\n    ") +
+                         fmt::format("{}\n    {}", results[i].note, caseText(cases[i]));
       if (golden.is_open() && i < goldenLines && results[i].code == kSame)
         golden << fmt::format("{} = {:016x}\n", caseText(cases[i]), results[i].hash);
     }

@@ -37,7 +37,7 @@ void setAddress(const Chip &chip, Maker &maker, const SideFields &side, bool isL
 
 /// Strides in lanes, or with gaps in global memory, and the address.
 void place(const Chip &chip, Random &random, Maker &maker, const SideFields &side, bool isLocal,
-           const Extents &shape, uint32_t bytes, uint64_t localAt) {
+           const Extents &shape, uint32_t bytes, uint64_t localAt, bool hasGaps = true) {
   if (isLocal) {
     const uint64_t lane = random.oneIn(4) ? from(random, 0, chip.lanes - 1) : 0;
     const View view =
@@ -46,9 +46,10 @@ void place(const Chip &chip, Random &random, Maker &maker, const SideFields &sid
     setAddress(chip, maker, side, true, lane * kLaneBytes + localAt);
     return;
   }
-  const uint64_t h = uint64_t{shape[3]} * bytes + random.below(4) * bytes;
-  const uint64_t c = shape[2] * h + random.below(4) * bytes;
-  setStrides(maker, side, shape[1] * c + random.below(4) * bytes, c, h);
+  const auto gap = [&]() { return hasGaps ? random.below(4) * bytes : 0; };
+  const uint64_t h = uint64_t{shape[3]} * bytes + gap();
+  const uint64_t c = shape[2] * h + gap();
+  setStrides(maker, side, shape[1] * c + gap(), c, h);
   setAddress(chip, maker, side, false, &side == &kSrc ? kGlobalFrom : kGlobalTo);
 }
 
@@ -126,7 +127,8 @@ Command makeConversion(const Chip &chip, Random &random, bool) {
 namespace {
 
 /// Rows and pieces; the number of bytes from row to row in global memory.
-void makeRows(const Chip &chip, Random &random, Maker &maker, bool loads, uint32_t bytes) {
+void makeRows(const Chip &chip, Random &random, Maker &maker, bool loads, bool hasGaps,
+              uint32_t bytes) {
   const uint32_t rows = from(random, 1, 6);
   const uint32_t columns = from(random, 1, 40);
   const uint32_t least = (columns + 2 * chip.lanes - 1) / (2 * chip.lanes);
@@ -141,7 +143,8 @@ void makeRows(const Chip &chip, Random &random, Maker &maker, bool loads, uint32
   else
     setShapes(maker, {rows, pieces, 1, piece}, {0, rows, 1, columns});
   setStrides(maker, local, view.strides[0], view.strides[1], view.strides[2]);
-  setStrides(maker, global, 0, columns * bytes + random.below(4) * bytes, 0);
+  const uint32_t gap = hasGaps ? static_cast<uint32_t>(random.below(4)) : 0;
+  setStrides(maker, global, 0, (columns + gap) * bytes, 0);
   setAddress(chip, maker, local, true, 0x2000);
   setAddress(chip, maker, global, false, loads ? kGlobalFrom : kGlobalTo);
 }
@@ -153,7 +156,7 @@ Command makeMatrixMove(const Chip &chip, Random &random, bool isBf16) {
   Maker maker(chip, loads ? "dma.load" : "dma.store");
   setKinds(maker, isBf16, isBf16);
   maker.set(Field::Int8Signed, isBf16 ? 0 : 1);
-  makeRows(chip, random, maker, loads, isBf16 ? 2 : 1);
+  makeRows(chip, random, maker, loads, true, isBf16 ? 2 : 1);
   return maker.command();
 }
 
@@ -165,17 +168,17 @@ Command makeCompressed(const Chip &chip, Random &random, bool isBf16) {
   const bool isSigned = !isBf16 && random.oneIn(2);
   maker.set(Field::Int8Signed, isSigned).set(Field::CompressSigned, isSigned);
   if (loads && random.oneIn(2)) {
-    makeRows(chip, random, maker, true, bytes);
+    makeRows(chip, random, maker, true, false, bytes);
   } else {
     const Extents shape = anyShape(chip, random);
     setShapes(maker, shape, shape);
-    place(chip, random, maker, kSrc, !loads, shape, bytes, 0);
-    place(chip, random, maker, kDst, loads, shape, bytes, 0x4000);
+    place(chip, random, maker, kSrc, !loads, shape, bytes, 0, false);
+    place(chip, random, maker, kDst, loads, shape, bytes, 0x4000, false);
   }
   setKinds(maker, isBf16, isBf16);
   if (!loads) {
-    maker.set(Field::Bias0, isBf16 ? from(random, 0, 255) : isSigned ? from(random, 0, 127) : 0);
-    maker.set(Field::Bias1, isSigned ? from(random, 0, 126) : 0);
+    // The engine has no biases of its own.
+    maker.set(Field::Bias0, isBf16 ? 127 : 0);
     maker.set(Field::ZeroGuard, isBf16 ? random.below(2) : 0);
   }
   return maker.command();

@@ -23,6 +23,9 @@ uint32_t somewhere(const Chip &chip, Random &random, uint32_t offset) {
   return random.oneIn(4) ? from(random, 0, chip.lanes - 1) * kLaneBytes + offset : offset;
 }
 
+/// Where a second or third operand begins, so that it is in the lane of the result.
+uint64_t beside(uint32_t result, uint32_t offset) { return (result & kLaneBytes) | offset; }
+
 uint16_t randomBf16(Random &random) {
   return static_cast<uint16_t>((random.next() & 0x80FF) | (0x3E80 + (random.below(4) << 7)));
 }
@@ -94,9 +97,10 @@ void setFloat(Maker &maker) {
 /// Bias or packed parameters of a window command's channels.
 void setParameters(const Chip &chip, Random &random, Maker &maker, uint32_t channels, bool isBf16,
                    unsigned numOperands) {
+  const auto result = static_cast<uint32_t>(maker.command().get(Field::Res0Addr));
   const uint32_t slots = (channels + chip.lanes - 1) / chip.lanes;
   maker.set(Field::Opd2N, 1).set(Field::Opd2C, channels).set(Field::Opd2H, 1);
-  maker.set(Field::Opd2W, 1).set(Field::Opd2Addr, kOpd2At);
+  maker.set(Field::Opd2W, 1).set(Field::Opd2Addr, beside(result, kOpd2At));
   maker.set(Field::Opd2Layout, static_cast<uint64_t>(Layout::PerChannel));
   maker.set(Field::Operands, numOperands);
   if (isBf16)
@@ -118,8 +122,9 @@ Command makeConv(const Chip &chip, Random &random, bool isBf16) {
   const uint32_t bytes = isBf16 ? 2 : 1;
   const Extents out = {window.out[0], channels, window.out[2], window.out[3]};
   const View result = viewOf(chip, somewhere(chip, random, kRes0At), out, bytes, Layout::Aligned);
-  maker.set(Field::Opd0Addr, somewhere(chip, random, kOpd0At)).set(Field::Opd1Addr, kOpd1At);
-  maker.set(Field::Res0Addr, result.lane * kLaneBytes + result.offset);
+  const uint32_t at = result.lane * kLaneBytes + result.offset;
+  maker.set(Field::Opd0Addr, somewhere(chip, random, kOpd0At));
+  maker.set(Field::Opd1Addr, beside(at, kOpd1At)).set(Field::Res0Addr, at);
   maker.shape(Field::Res0N, out).strides(Field::Res0StrN, result);
   maker.set(Field::Res0StrB, out[0] * result.strides[0]);
   maker.set(Field::Res0Layout, static_cast<uint64_t>(Layout::Strides));
@@ -144,7 +149,8 @@ Command makeConv(const Chip &chip, Random &random, bool isBf16) {
   const bool packs = maker.command().get(Field::Requant) != 0;
   setSigns(maker, half(random), half(random), packs || numOperands == 2 || half(random),
            numOperands);
-  if (window.in[1] % 2 == 0 && half(random))
+  if (window.in[1] % 2 == 0 && window.in[1] >= 4 && maker.command().get(Field::Opd1Addr) % 2 == 0 &&
+      half(random))
     maker.set(Field::Double, 1);
   return maker.command();
 }
@@ -159,10 +165,12 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   const Window window = makeWindow(chip, random, maker, true, isDepthwise && isBf16);
   const uint32_t bytes = isBf16 ? 2 : 1;
   const bool isSigned = half(random);
-  const View in = viewOf(chip, somewhere(chip, random, kOpd0At), window.in, bytes, Layout::Aligned);
-  const View out =
-      viewOf(chip, somewhere(chip, random, kRes0At), window.out, bytes, Layout::Aligned);
-  maker.set(Field::Opd0Addr, in.lane * kLaneBytes + in.offset).set(Field::Opd1Addr, kOpd1At);
+  // A lane makes its channels of its own input.
+  const uint32_t lane = somewhere(chip, random, 0);
+  const View in = viewOf(chip, lane + kOpd0At, window.in, bytes, Layout::Aligned);
+  const View out = viewOf(chip, lane + kRes0At, window.out, bytes, Layout::Aligned);
+  maker.set(Field::Opd0Addr, in.lane * kLaneBytes + in.offset)
+      .set(Field::Opd1Addr, beside(lane, kOpd1At));
   maker.set(Field::Res0Addr, out.lane * kLaneBytes + out.offset).shape(Field::Res0N, window.out);
   maker.set(Field::Opd1N, 1).set(Field::Opd1C, isAverage ? 1 : window.in[1]);
   maker.set(Field::Operands, isDepthwise || isAverage ? 2 : 1);
@@ -173,7 +181,7 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   if (isAverage) {
     maker.set(Field::Opd1Const, 1)
         .set(Field::Opd1Addr, isBf16 ? randomBf16(random) : from(random, 0, 255));
-    maker.set(Field::Shift, isBf16 ? 0 : from(random, 0, 12));
+    maker.set(Field::Shift, isBf16 ? 0 : from(random, 0, 12)).set(Field::Opd1Sign, 0);
   }
   if (isDepthwise) {
     maker.strides(Field::Opd0StrN, in).strides(Field::Res0StrN, out);
@@ -251,9 +259,11 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16) {
   const Extents shape = {from(random, 1, 2), from(random, 1, 2 * chip.lanes + 1),
                          from(random, 1, 4), from(random, 1, 9)};
   const uint32_t bytes = isBf16 ? 2 : 1;
-  const View view = viewOf(chip, 0, shape, bytes, Layout::Aligned);
+  const uint32_t lane = somewhere(chip, random, 0);
+  const View view = viewOf(chip, lane, shape, bytes, Layout::Aligned);
   maker.set(Field::Operands, isCopy ? 1 : 2).set(Field::Accumulate, name == "mac" ? 1 : 0);
-  maker.set(Field::Opd0Addr, 0).set(Field::Opd1Addr, 0x6000).set(Field::Res0Addr, 0x4000);
+  maker.set(Field::Opd0Addr, lane).set(Field::Opd1Addr, beside(lane, 0x6000));
+  maker.set(Field::Res0Addr, lane + 0x4000);
   for (const Field first : {Field::Res0N, Field::Opd0N, Field::Opd1N, Field::Opd2N})
     maker.shape(first, shape);
   for (const Field first : {Field::Res0StrN, Field::Opd0StrN, Field::Opd1StrN})

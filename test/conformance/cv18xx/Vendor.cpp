@@ -41,11 +41,13 @@ std::array<uint8_t, 112> reordered(std::span<const uint8_t> command) {
 } // namespace
 
 Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
+  std::fenv_t ours;
+  std::fegetenv(&ours);
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!library)
     return makeError(path, dlerror(), "the vendor's functional model");
   Vendor vendor;
-  int (*init)(void **, ChipInfo *);
+  void (*init)(void **, ChipInfo *);
   uint8_t *(*globalOf)(void *);
   void (*setBase)(void *, uint32_t, uint64_t);
   if (!find(library, "bm_cmodel_init", init) ||
@@ -70,8 +72,11 @@ Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
                    chip.globalBase,
                    kGlobalBytes,
                    0};
-  if (init(&vendor.model, &info) != 0)
-    return makeError(path, "an error from bm_cmodel_init", "a model");
+  init(&vendor.model, &info);
+  if (!vendor.model)
+    return makeError(path, "no model from bm_cmodel_init", "one");
+  std::fegetenv(&vendor.environment);
+  std::fesetenv(&ours);
   vendor.memory = globalOf(vendor.model);
   for (uint32_t i = 0; i < kNumBases; ++i)
     setBase(vendor.model, i, kUserAt);
@@ -85,6 +90,15 @@ void Vendor::writeLocal(std::span<const uint8_t> bytes) {
 void Vendor::readLocal(std::span<uint8_t> bytes) { read(model, 0, bytes.data(), bytes.size()); }
 
 void Vendor::execute(const Command &command) {
+  std::fenv_t ours;
+  std::fegetenv(&ours);
+  std::fesetenv(&environment);
+  executeThere(command);
+  std::fegetenv(&environment);
+  std::fesetenv(&ours);
+}
+
+void Vendor::executeThere(const Command &command) {
   Command last = command;
   if (command.engine() == Engine::Tiu) {
     last.set(Field::End, 1).set(Field::Interrupt, 1).set(Field::IdEn, 1);

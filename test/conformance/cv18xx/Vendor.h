@@ -11,6 +11,8 @@
 
 #include "tpuc/Target/CV18xx/Machine/Commands.h"
 
+#include <cfenv>
+
 namespace tpuc::cv18xx::conformance {
 
 /// libcvicmodel.so of the PyPI package tpu-mlir, loaded at run time. An illegal command ends the
@@ -27,6 +29,8 @@ public:
   void execute(const Command &command);
 
 private:
+  void executeThere(const Command &command);
+
   static constexpr uint64_t kTiuAt = 0, kDmaAt = 0x40'0000, kUserAt = 0x90'0000;
   static constexpr uint64_t kGlobalBytes = 16 << 20;
 
@@ -34,6 +38,8 @@ private:
   uint8_t *memory = nullptr;
   void (*write)(void *, uint64_t, const void *, uint64_t) = nullptr;
   void (*read)(void *, uint64_t, void *, uint64_t) = nullptr;
+  /// Its rounding and its treatment of small numbers, which are not ours.
+  std::fenv_t environment;
   void (*run)(void *, uint64_t, uint64_t, uint64_t, uint64_t) = nullptr;
 };
 

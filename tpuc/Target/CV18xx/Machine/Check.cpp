@@ -32,6 +32,7 @@ private:
       problem = Error{where, std::move(found), std::move(expected)};
   }
   void checkPlanes(const Planes &planes, std::string_view name);
+  void checkLanes(const TiuCommand &command, const TiuViews &views);
   void checkSigns(const TiuCommand &command);
   void checkPartials(const TiuCommand &command);
   void checkWindow(const TiuCommand &command);
@@ -40,6 +41,7 @@ private:
   void checkMatrix(const TiuCommand &command);
   void checkElementwise(const TiuCommand &command);
   void checkSide(const DmaCommand &command, const DmaCommand::Side &side, std::string_view name);
+  void checkCompressed(const DmaCommand &command);
   void checkCounts(const DmaCommand &command);
 
   const Chip &chip;
@@ -135,6 +137,11 @@ void Checker::checkConv(const TiuCommand &command) {
   require(command.res0.layout == Layout::Strides, "a result without strides",
           "res0_layout=strides");
   require(!command.isBf16 || command.insertValue == 0, "a value between those of BF16", "0");
+  require(!command.isDouble || (command.opd0.shape[1] >= 4 && command.opd0.shape[1] % 2 == 0),
+          fmt::format("double=1 with {} channels", command.opd0.shape[1]),
+          "an even number from 4 on");
+  require(!command.isDouble || command.opd1.address % 2 == 0, "double=1 with odd weights",
+          "an even opd1_addr");
 }
 
 void Checker::checkPool(const TiuCommand &command) {
@@ -152,6 +159,8 @@ void Checker::checkPool(const TiuCommand &command) {
       !command.isBf16 || command.insertValue == 0 ||
           (!isDilated && (command.pool == PoolFunction::Max || command.pool == PoolFunction::Min)),
       "a value beside those of BF16", "0");
+  require(command.pool != PoolFunction::Average || (!command.opd1.isSigned && command.opd1.isConst),
+          "an average whose factor is signed or no immediate", "opd1_sign=0, opd1_const=1");
   require(!command.addsPartial && !command.storesPartial, "partial sums of a pool", "none");
   require(!command.accumulates, "a pool that adds to its result", "none");
 }
@@ -216,6 +225,20 @@ void Checker::checkElementwise(const TiuCommand &command) {
             "round=0, res0_sign=1");
 }
 
+/// A lane computes with what it holds; convolutions and matrix products send their first operand to
+/// all lanes.
+void Checker::checkLanes(const TiuCommand &command, const TiuViews &views) {
+  const uint32_t lane = views.res0.view.lane;
+  const bool isSent = command.type == tiu::kConv || command.type == tiu::kMatrix;
+  const bool isTable = command.type == tiu::kElementwise && command.function == Function::Lookup;
+  require(views.opd0.count == 0 || isSent || views.opd0.view.lane == lane,
+          "opd0 in other lanes than the result", "the same");
+  require(views.opd1.count == 0 || isTable || views.opd1.view.lane == lane,
+          "opd1 in other lanes than the result", "the same");
+  require(views.opd2.count == 0 || views.opd2.view.lane == lane,
+          "opd2 in other lanes than the result", "the same");
+}
+
 std::optional<Error> Checker::tiu(const TiuCommand &command) {
   require(command.numOperands >= 1, "no operands", "1 to 3");
   checkSigns(command);
@@ -237,6 +260,7 @@ std::optional<Error> Checker::tiu(const TiuCommand &command) {
   if (problem)
     return problem;
   const TiuViews views = viewsOf(chip, command);
+  checkLanes(command, views);
   checkPlanes(views.opd0, "opd0");
   checkPlanes(views.opd1, "opd1");
   checkPlanes(views.opd2, "opd2");
@@ -272,6 +296,30 @@ void Checker::checkSide(const DmaCommand &command, const DmaCommand::Side &side,
                        uint64_t{shape[3]} * side.bytes;
   require(end <= kLaneBytes, fmt::format("{} up to byte {} of its lanes", name, end),
           fmt::format("at most {}", kLaneBytes));
+}
+
+/// Streams are moved as they lie in global memory; the engine's own have no biases.
+void Checker::checkCompressed(const DmaCommand &command) {
+  const bool loads = command.direction == Direction::Load;
+  require(command.move == Move::Copy && (loads || command.direction == Direction::Store),
+          "compressed values", "a load or a store");
+  require(loads || command.srcBf16 == command.dstBf16, "a conversion before compression",
+          "one type");
+  require(loads || !command.isMatrix, "a compressed store of a matrix", "a tensor");
+  require(!command.srcBf16 || command.dstBf16, "BF16 that becomes int8 while it is unpacked",
+          "BF16");
+  require(loads || (command.bias0 == (command.srcBf16 ? 127 : 0) && command.bias1 == 0 &&
+                    (command.srcBf16 || !command.zeroGuard)),
+          fmt::format("biases of {} and {}", command.bias0, command.bias1),
+          command.srcBf16 ? "127 and 0" : "0 and 0, and no zero guard");
+  const DmaCommand::Side &global = loads ? command.src : command.dst;
+  const Extents &shape = global.shape;
+  const uint64_t row = uint64_t{shape[3]} * global.bytes;
+  const bool isDense = command.isMatrix
+                           ? global.strideC == row
+                           : global.strideH == row && global.strideC == row * shape[2] &&
+                                 global.strideN == row * shape[2] * shape[1];
+  require(isDense, "gaps between compressed values", "none");
 }
 
 void Checker::checkCounts(const DmaCommand &command) {
@@ -327,15 +375,8 @@ std::optional<Error> Checker::dma(const DmaCommand &command) {
   require(!hasTable || (command.direction == Direction::Local && command.srcBf16 &&
                         command.dstBf16 && command.move == Move::Copy),
           "indices of a table", "BF16 in local memory");
-  require(!command.isCompressed ||
-              (command.move == Move::Copy &&
-               (command.direction == Direction::Load || command.direction == Direction::Store)),
-          "compressed values", "a load or a store");
-  require(!command.isCompressed || command.direction != Direction::Store ||
-              command.srcBf16 == command.dstBf16,
-          "a conversion before compression", "one type");
-  require(!command.isCompressed || !command.srcBf16 || command.dstBf16,
-          "BF16 that becomes int8 while it is unpacked", "BF16");
+  if (command.isCompressed)
+    checkCompressed(command);
   checkCounts(command);
   if (problem)
     return problem;

@@ -54,7 +54,7 @@ std::vector<int32_t> readIntegers(Memory &memory, const Planes &planes, bool isS
   return values;
 }
 
-std::vector<float> readFloats(Memory &memory, const Planes &planes) {
+std::vector<float> readFloats(Memory &memory, const Planes &planes, Small small) {
   std::vector<uint32_t> bits(planes.count == 0 ? 0 : planes.view.count());
   for (uint32_t plane = 0; plane < planes.count; ++plane)
     forEach(memory, planes.plane(plane), [&](const uint8_t *at, size_t i) {
@@ -63,6 +63,8 @@ std::vector<float> readFloats(Memory &memory, const Planes &planes) {
   std::vector<float> values(bits.size());
   for (size_t i = 0; i < bits.size(); ++i)
     values[i] = std::bit_cast<float>(bits[i]);
+  if (small == Small::Flushed)
+    std::ranges::transform(values, values.begin(), flushed);
   return values;
 }
 
@@ -85,7 +87,10 @@ void writeFloats(Memory &memory, const Planes &planes, std::span<const float> va
                    [&](uint8_t *at, size_t i) { store16(at, toBf16(values[i])); });
   for (uint32_t plane = 0; plane < planes.count; ++plane)
     forEach(memory, planes.plane(plane), [&](uint8_t *at, size_t i) {
-      store16(at, std::bit_cast<uint32_t>(values[i]) >> (plane == 0 ? 16 : 0));
+      // What is no number is the largest one.
+      const uint32_t bits =
+          std::isfinite(values[i]) ? std::bit_cast<uint32_t>(values[i]) : 0x7F7FFFFF;
+      store16(at, bits >> (plane == 0 ? 16 : 0));
     });
 }
 

@@ -16,8 +16,11 @@ namespace tpuc::cv18xx {
 /// The values of an operand in the order n, c, h, w. Planes are put together, low bytes first; a
 /// signed value is extended.
 std::vector<int32_t> readIntegers(Memory &memory, const Planes &planes, bool isSigned);
+/// What becomes of numbers too small for float32's normal form: those of operands are 0, those of
+/// sums count until something has been added.
+enum class Small : uint8_t { Flushed, Kept };
 /// BF16 values; of two planes, float32 whose upper halves are in the first.
-std::vector<float> readFloats(Memory &memory, const Planes &planes);
+std::vector<float> readFloats(Memory &memory, const Planes &planes, Small small = Small::Flushed);
 
 /// The low bytes of the values, one for each plane.
 void writeIntegers(Memory &memory, const Planes &planes, std::span<const int32_t> values);

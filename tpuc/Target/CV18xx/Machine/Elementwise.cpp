@@ -22,7 +22,7 @@ float floatResult(Function function, float a, float b, float old) {
   case Function::Mul:
     return a * b + 0.0f;
   case Function::Mac:
-    return a * b + old;
+    return addTruncating(old, a, b);
   case Function::Add:
     return a + b;
   case Function::Sub:
@@ -31,8 +31,10 @@ float floatResult(Function function, float a, float b, float old) {
     return larger(a, b);
   case Function::Min:
     return smaller(a, b);
+  case Function::Copy:
+    return a;
   default:
-    return a >= b ? 1.0f : 0.0f;
+    return std::isnan(a) || std::isnan(b) ? NAN : a >= b ? 1.0f : 0.0f;
   }
 }
 
@@ -74,8 +76,6 @@ bool isRounded(Function function) {
 }
 
 void floats(Memory &memory, const TiuCommand &command, const TiuViews &views) {
-  if (command.function == Function::Copy)
-    return writeBits(memory, views.res0.view, readBits(memory, views.opd0.view));
   const size_t count = views.res0.view.count();
   std::vector<float> a = readFloats(memory, views.opd0);
   std::vector<float> b = readFloats(memory, views.opd1);
@@ -85,11 +85,11 @@ void floats(Memory &memory, const TiuCommand &command, const TiuViews &views) {
     b.assign(count, floatImmediate(command.opd1));
   std::vector<float> results(count);
   if (views.readsResult)
-    results = readFloats(memory, views.res0);
+    results = readFloats(memory, views.res0, Small::Kept);
   for (size_t i = 0; i < count; ++i) {
-    float value = floatResult(command.function, a[i], b[i], results[i]);
-    if (command.hasRelu && command.function != Function::Sub && !(value > 0) && !std::isnan(value))
-      value = 0;
+    float value = flushed(floatResult(command.function, a[i], b[i], results[i]));
+    if (command.hasRelu && command.function != Function::Sub)
+      value = reluOf(value);
     results[i] = value;
   }
   writeFloats(memory, views.res0, results);

@@ -61,7 +61,7 @@ void matrixFloats(Memory &memory, const TiuCommand &command, const TiuViews &vie
   const std::vector<float> right = readFloats(memory, views.opd1);
   std::vector<float> sums(shape.rows * shape.columns);
   if (command.addsPartial)
-    sums = readFloats(memory, views.res0);
+    sums = readFloats(memory, views.res0, Small::Kept);
   // The columns of a piece one after the other, and in each the pieces.
   const size_t piece = command.opd0.shape[3];
   for (size_t row = 0; row < shape.rows; ++row)
@@ -79,8 +79,8 @@ void matrixFloats(Memory &memory, const TiuCommand &command, const TiuViews &vie
   for (size_t i = 0; i < sums.size(); ++i) {
     if (!biases.empty())
       sums[i] = addTruncating(sums[i], biases[i % shape.columns]);
-    if (command.hasRelu && !(sums[i] > 0) && !std::isnan(sums[i]))
-      sums[i] = 0;
+    if (command.hasRelu)
+      sums[i] = reluOf(sums[i]);
   }
   Planes result = views.res0;
   result.count = 1;

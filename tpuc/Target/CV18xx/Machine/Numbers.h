@@ -13,10 +13,17 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace tpuc::cv18xx {
 
-inline float fromBf16(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits} << 16); }
+/// Numbers too small for float32's normal form are +0. The zeros stay.
+inline float flushed(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return (bits & 0x7F800000) == 0 && (bits & 0x007FFFFF) != 0 ? 0.0f : value;
+}
+
+inline float fromBf16(uint16_t bits) { return flushed(std::bit_cast<float>(uint32_t{bits} << 16)); }
 
 /// To the nearest, ties to even. What would be infinite or no number, of either sign, becomes the
 /// largest positive number.
@@ -34,13 +41,32 @@ inline float truncated(double value) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - (isBeyond ? 1u : 0u));
 }
 
-/// Sums of BF16 products: float32 that truncates at each addition. The product is exact.
+inline constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+
+/// The exact sum of two numbers, cut to float32. A sum beyond float32 is no number, and stays so.
+/// Where float64 rounded the sum to a float32, what it lost says whether the sum lies below.
+inline float truncatedSum(double a, double b) {
+  const double sum = a + b;
+  const double part = sum - a;
+  const double lost = (a - (sum - part)) + (b - part);
+  const float cut = truncated(sum);
+  const bool isBelow =
+      static_cast<double>(cut) == sum && ((sum > 0 && lost < 0) || (sum < 0 && lost > 0));
+  const float made = std::bit_cast<float>(std::bit_cast<uint32_t>(cut) - (isBelow ? 1u : 0u));
+  return std::fabs(sum) < 0x1p128 ? flushed(made) : kNoNumber;
+}
+
+/// Sums of BF16 products: float32 that truncates at each addition. The product is exact, or 0 where
+/// it is small, or infinite.
 inline float addTruncating(float sum, float a, float b) {
-  return truncated(static_cast<double>(sum) + static_cast<double>(a) * static_cast<double>(b));
+  return truncatedSum(static_cast<double>(sum), static_cast<double>(flushed(a * b)));
 }
 inline float addTruncating(float sum, float a) {
-  return truncated(static_cast<double>(sum) + static_cast<double>(a));
+  return truncatedSum(static_cast<double>(sum), static_cast<double>(a));
 }
+
+/// max(value, 0); what is no number stays.
+inline float reluOf(float value) { return value > 0 || !std::isfinite(value) ? value : 0.0f; }
 
 /// value / 2^shift, half up or down.
 inline int64_t shiftRight(int64_t value, unsigned shift, bool round) {

@@ -63,7 +63,7 @@ View viewOf(const Chip &chip, uint32_t address, const Extents &shape, uint32_t b
   view.offset = address % kLaneBytes;
   view.shape = shape;
   view.bytes = bytes;
-  const uint64_t slots = (uint64_t{shape[1]} + chip.lanes - 1) / chip.lanes;
+  const uint64_t slots = (uint64_t{view.lane} + shape[1] + chip.lanes - 1) / chip.lanes;
   const uint64_t plane = uint64_t{shape[2]} * shape[3] * bytes;
   const uint64_t row = uint64_t{shape[3]} * bytes;
   switch (layout) {
@@ -118,6 +118,10 @@ TiuCommand readTiu(const Chip &chip, const Command &command) {
   made.opd0 = readOperand(command, kOpd0);
   made.opd1 = readOperand(command, kOpd1);
   made.opd2 = readOperand(command, kOpd2);
+  // Two operands have 16 bits of an address; the result has the others.
+  for (Operand *operand : {&made.opd1, &made.opd2})
+    if (!operand->isConst)
+      operand->address |= made.res0.address & 0xFF0000;
   return made;
 }
 

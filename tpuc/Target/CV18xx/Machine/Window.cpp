@@ -99,10 +99,10 @@ int32_t finishChannel(const TiuCommand &command, int32_t sum, const ChannelParam
   const bool isSigned = command.res0.isSigned;
   const auto wrapped =
       static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(channel.bias));
-  int64_t value = isSigned ? int64_t{wrapped} : int64_t{static_cast<uint32_t>(wrapped)};
   if (!command.hasRequant)
-    return finishInteger(command, value);
-  value = requantize(value, channel.multiplier, channel.shift);
+    return finishInteger(command,
+                         isSigned ? int64_t{wrapped} : int64_t{static_cast<uint32_t>(wrapped)});
+  int64_t value = requantize(wrapped, channel.multiplier, channel.shift);
   if (command.hasRelu)
     value = std::max<int64_t>(value, 0);
   return static_cast<int32_t>(saturate(value, 8, isSigned));
@@ -111,7 +111,7 @@ int32_t finishChannel(const TiuCommand &command, int32_t sum, const ChannelParam
 float finishFloat(const TiuCommand &command, float sum, bool hasBias, float bias) {
   if (hasBias)
     sum = addTruncating(sum, bias);
-  return command.hasRelu && !(sum > 0) && !std::isnan(sum) ? 0.0f : sum;
+  return command.hasRelu ? reluOf(sum) : sum;
 }
 
 /// Both types of convolution: `groups` of 1 or of one for each channel.
@@ -166,6 +166,9 @@ void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views
   std::vector<float> sums(views.res0.view.count());
   if (views.readsResult)
     sums = readFloats(memory, views.res0);
+  // A stored sum that is no number counts as the largest one.
+  for (float &sum : sums)
+    sum = std::isfinite(sum) ? sum : std::numeric_limits<float>::max();
   WindowRows<float> windows(command, input, fromBf16(command.insertValue), shape.perGroup);
   if (views.opd1.count == 0)
     weights.assign(windows.taps() * shape.channels, floatImmediate(command.opd1));

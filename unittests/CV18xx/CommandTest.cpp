@@ -1,0 +1,156 @@
+//===- CommandTest.cpp - Encoding, decoding, text, checks -----------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Machine/Operands.h"
+#include "tpuc/Target/Common/Stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tpuc;
+using namespace tpuc::cv18xx;
+using testing::HasSubstr;
+
+namespace {
+
+bool namesTheCommand(const Command &command, mc::FieldId field) {
+  const mc::EngineInfo &engine = command.engineInfo();
+  return field == engine.opcode.field || field == engine.sub->field;
+}
+
+void fillAtRandom(Command &command, std::mt19937_64 &random) {
+  for (const mc::FieldSpec &spec : command.info().fields)
+    if (!namesTheCommand(command, spec.field))
+      command.setBitsAt(spec.lsb, spec.width, random());
+}
+
+TEST(Commands, EveryOperationRoundTripsThroughBytesAndText) {
+  std::mt19937_64 random(1);
+  for (const Chip &chip : allChips())
+    for (const mc::OpInfo &op : commandTable(chip).ops)
+      for (int repeat = 0; repeat < 10; ++repeat) {
+        Command command = Command::make(op);
+        if (repeat > 0)
+          fillAtRandom(command, random);
+        const auto decoded = mc::decode(commandTable(chip), op.engine, command.encoded(), "test");
+        ASSERT_TRUE(decoded) << decoded.error().message();
+        EXPECT_EQ(*decoded, command);
+        const std::string text = mc::disassemble(command);
+        const auto assembled = mc::assemble(commandTable(chip), text, "test");
+        ASSERT_TRUE(assembled) << assembled.error().message();
+        EXPECT_EQ(*assembled, command) << text;
+      }
+}
+
+TEST(Commands, StreamsHaveTheChipsHeaders) {
+  for (const Chip &chip : allChips()) {
+    const mc::CommandTable &table = commandTable(chip);
+    const std::vector<Command> commands = {Command::make(*mc::findOp(table, "dma.load")),
+                                           Command::make(*mc::findOp(table, "conv"))};
+    std::vector<uint8_t> bytes = mc::encodeStream(streamOf(chip), commands);
+    ASSERT_EQ(bytes.size(), 8u + 64 + 8 + 112);
+    EXPECT_EQ(bytes[0], chip.magic);
+    EXPECT_EQ(bytes[1], 64);
+    EXPECT_EQ(bytes[2], 2);
+    EXPECT_EQ(bytes[73], 112);
+    EXPECT_EQ(bytes[74], 0);
+    const auto parsed = mc::parseStream(table, streamOf(chip), bytes, "stream");
+    ASSERT_TRUE(parsed) << parsed.error().message();
+    EXPECT_EQ(*parsed, commands);
+    bytes[0] ^= 1;
+    EXPECT_THAT(mc::parseStream(table, streamOf(chip), bytes, "stream").error().message(),
+                HasSubstr("stream: command 0 at byte 0"));
+  }
+}
+
+TEST(Commands, TheOldestChipHasItsOwnLayoutAndLacksTwoFunctions) {
+  const mc::CommandTable &old = commandTable(*findChip("cv183x"));
+  const mc::CommandTable &others = commandTable(*findChip("cv181x"));
+  EXPECT_EQ(&others, &commandTable(*findChip("cv180x")));
+  EXPECT_EQ(mc::findOp(old, "ge"), nullptr);
+  EXPECT_EQ(mc::findOp(old, "pool.min"), nullptr);
+  EXPECT_NE(mc::findOp(others, "pool.min"), nullptr);
+  Command a = Command::make(*mc::findOp(old, "conv"));
+  Command b = Command::make(*mc::findOp(others, "conv"));
+  a.set(Field::Shift, 5);
+  b.set(Field::Shift, 5);
+  // Words 1 and 0 of the reference, bits 19 and 16.
+  EXPECT_EQ(a.bitsAt(32 + 19, 5), 5u);
+  EXPECT_EQ(b.bitsAt(16, 6), 5u);
+  EXPECT_EQ(findChip("bm1684x"), nullptr);
+}
+
+std::string messageOf(std::string_view chipName, std::string_view text) {
+  const Chip &chip = *findChip(chipName);
+  const auto command = mc::assemble(commandTable(chip), text, "text");
+  if (!command)
+    return command.error().message();
+  const auto error = checkCommand(chip, *command, "here");
+  return error ? error->message() : "";
+}
+
+constexpr std::string_view kCopy =
+    "copy #1 operands=1 shift_signed=0 res0=[n1 c8 h4 w4] opd0=[n1 c8 h4 w4] res0_addr=0x1000";
+
+TEST(Check, CommandsThatTheModelRunsPass) {
+  EXPECT_EQ(messageOf("cv181x", kCopy), "");
+  EXPECT_EQ(messageOf("cv181x", "dma.load #1 src=[n1 c8 h4 w4] dst=[c8 h4 w4] src_str_n=128 "
+                                "src_str_c=0x10 src_str_h=4 dst_str_n=16 dst_str_c=0x10 "
+                                "dst_str_h=4"),
+            "");
+}
+
+TEST(Check, OperandsStayInTheirLanes) {
+  EXPECT_THAT(messageOf("cv181x", "copy #1 operands=1 shift_signed=0 res0=[n1 c8 h100 w400] "
+                                  "opd0=[n1 c8 h100 w400]"),
+              HasSubstr("opd0 up to byte 40000 of its lanes; expected at most 32768"));
+  EXPECT_THAT(messageOf("cv180x", "copy #1 operands=1 shift_signed=0 res0=[n1 c1 h1 w1] "
+                                  "opd0=[n1 c1 h1 w1] res0_addr=0x10000 opd0_addr=0x10000"),
+              HasSubstr("lane 2; expected a lane below 2"));
+  EXPECT_THAT(messageOf("cv181x", "copy #1 operands=1 shift_signed=0 res0=[n1 c1 h1 w1] "
+                                  "opd0=[n1 c1 h1 w1] res0_addr=0x10000"),
+              HasSubstr("opd0 in other lanes than the result"));
+  EXPECT_THAT(messageOf("cv181x", "dma.load #1 src=[n1 c8 h4 w4] dst=[c8 h4 w4] dst_str_c=0x10 "
+                                  "dst_str_h=4 dst_addr=0x7ff8"),
+              HasSubstr("dst up to byte 32776"));
+}
+
+TEST(Check, WhatTheModelAssertsIsRefusedByName) {
+  EXPECT_THAT(messageOf("cv181x", "add #1 operands=2 res0_sign=1 opd1_sign=0 res0=[n1 c1 h1 w1]"),
+              HasSubstr("res0_sign=1; expected 0, as the operands have it"));
+  EXPECT_THAT(messageOf("cv181x", "mul #1 operands=2 relu=1 shift_signed=0 opd1_sign=0 "
+                                  "res0=[n1 c1 h1 w1]"),
+              HasSubstr("relu on an unsigned"));
+  EXPECT_THAT(messageOf("cv181x", "shift #1 operands=2 res0_sign=1 opd0_sign=1 round=0 "
+                                  "opd1_const=1 opd1_addr=17 res0=[n1 c1 h1 w1] opd0_narrow=0 "
+                                  "res0_narrow=0"),
+              HasSubstr("a shift by 17; expected -16 to 16"));
+  EXPECT_THAT(messageOf("cv181x", "dma.load #1 transpose_mode=3 src=[n1 c1 h1 w1] "
+                                  "dst=[c1 h1 w1]"),
+              HasSubstr("transpose mode 3; expected 0, as the chip's rule is not known"));
+  EXPECT_THAT(messageOf("cv181x", "depthwise #1 operands=2 res0_sign=1 dil=[h1 w0] "
+                                  "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
+              HasSubstr("a dilated window of integers"));
+  EXPECT_THAT(messageOf("cv181x", "conv #1 operands=2 res0_sign=1 res0_layout=strides "
+                                  "res0=[n1 c1 h4 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h1 w1]"),
+              HasSubstr("windows over 4 x 1 values; expected at most 3 x 1, with pads"));
+}
+
+TEST(Check, StreamsAreInOrder) {
+  const Chip &chip = *findChip("cv181x");
+  Command one = *mc::assemble(commandTable(chip), kCopy, "text");
+  std::vector<Command> commands = {one, one};
+  EXPECT_TRUE(checkStream(chip, commands, "here"));
+  commands[1].set(Field::Id, 2);
+  EXPECT_FALSE(checkStream(chip, commands, "here"));
+  commands[1].set(Field::Wait, 1);
+  EXPECT_TRUE(checkStream(chip, commands, "here"));
+}
+
+} // namespace

@@ -1,0 +1,112 @@
+//===- SimulatorTest.cpp - Results of commands ----------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/conformance/cv18xx/Case.h"
+#include "tpuc/Target/CV18xx/Machine/Numbers.h"
+#include "unittests/Support/Sanitized.h"
+
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+using namespace tpuc::cv18xx;
+using testing::HasSubstr;
+
+namespace {
+
+/// What the vendor's functional model left of random commands, for each chip.
+TEST(Golden, BothMemoriesAreTheVendorsModels) {
+  std::ifstream file(TPUC_GOLDEN_DIR "/vectors.txt");
+  std::vector<uint8_t> global(conformance::kGlobalBytes);
+  size_t numCases = 0;
+  std::map<std::string_view, size_t> chips;
+  int numFailed = 0;
+  for (std::string line; std::getline(file, line) && numFailed < 5;) {
+    const size_t equals = line.rfind(" = ");
+    if (line.starts_with('#') || equals == std::string::npos)
+      continue;
+    if (++numCases % 4 != 0 && kIsSanitized)
+      continue;
+    const auto one = conformance::parseCase(line.substr(0, equals), "vectors.txt");
+    ASSERT_TRUE(one) << one.error().message();
+    ++chips[one->chip->name];
+    Memory memory(*one->chip, global);
+    conformance::fillMemories(*one, memory.local(), global);
+    const auto done = conformance::runHere(*one, memory);
+    ASSERT_TRUE(done) << done.error().message();
+    const bool same = conformance::hashMemories(memory.local(), global) ==
+                      std::stoull(line.substr(equals + 3), nullptr, 16);
+    EXPECT_TRUE(same) << line;
+    numFailed += same ? 0 : 1;
+  }
+  EXPECT_EQ(chips.size(), 4u);
+  EXPECT_GE(numCases, 700u);
+}
+
+TEST(Numbers, TwoRoundingsOfRightShifts) {
+  EXPECT_EQ(shiftRight(5, 1, true), 3);
+  EXPECT_EQ(shiftRight(-5, 1, true), -2);
+  EXPECT_EQ(shiftRight(-5, 1, false), -3);
+  EXPECT_EQ(shiftAway(5, 1), 3);
+  EXPECT_EQ(shiftAway(-5, 1), -3);
+  EXPECT_EQ(requantize(3, 1u << 30, 0), 2);
+  EXPECT_EQ(requantize(-3, 1u << 30, 0), -2);
+  EXPECT_EQ(requantize(1000, 1u << 30, 3), 63);
+}
+
+TEST(Numbers, SumsTruncateExactly) {
+  // 1 and what float64 no longer sees beside it.
+  EXPECT_EQ(addTruncating(1.0f, -0x1p-60f, 0x1p-10f), std::nextafter(1.0f, 0.0f));
+  EXPECT_EQ(addTruncating(1.0f, 0x1p-60f, 0x1p-10f), 1.0f);
+  EXPECT_EQ(addTruncating(-1.0f, 0x1p-60f, 0x1p-10f), std::nextafter(-1.0f, 0.0f));
+  EXPECT_FALSE(std::isfinite(addTruncating(0x1.fffffep127f, 0x1p127f, 1.0f)));
+  EXPECT_EQ(addTruncating(0x1.8p-126f, -0x1p-126f, 1.0f), 0.0f);
+  EXPECT_EQ(toBf16(-std::numeric_limits<float>::infinity()), 0x7F7F);
+  EXPECT_EQ(toBf16(1.00390625f), 0x3F80);
+  EXPECT_EQ(toBf16(1.01171875f), 0x3F82);
+}
+
+TEST(Dma, IndicesOfTablesAreExponents) {
+  const Chip &chip = *findChip("cv181x");
+  Memory memory(chip, {});
+  const auto command = mc::assemble(commandTable(chip),
+                                    "dma.local #1 lut_index=1 src_kind=bf16 dst_kind=bf16 "
+                                    "src=[n1 c1 h1 w3] dst=[c1 h1 w3] src_str_c=0x10 "
+                                    "dst_str_c=0x10 dst_addr=0x100",
+                                    "text");
+  ASSERT_TRUE(command) << command.error().message();
+  const uint16_t values[] = {toBf16(0), toBf16(1), toBf16(5.5f)};
+  std::memcpy(memory.local().data(), values, 6);
+  ASSERT_FALSE(checkCommand(chip, *command, "here"));
+  ASSERT_TRUE(runCommand(memory, *command, "here"));
+  const uint8_t expected[] = {0, 0, 63, 63, 65, 65};
+  EXPECT_TRUE(std::equal(expected, expected + 6, memory.local().begin() + 0x100));
+  memory.local()[1] = 0xBF;
+  const auto refused = runCommand(memory, *command, "here");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("as the index of a table"));
+}
+
+TEST(Dma, GlobalMemoryEnds) {
+  const Chip &chip = *findChip("cv183x");
+  std::vector<uint8_t> global(64);
+  Memory memory(chip, global);
+  const auto load = [&](std::string_view address) {
+    const auto command = mc::assemble(
+        commandTable(chip),
+        "dma.load #1 src=[n1 c1 h1 w16] dst=[c1 h1 w16] src_addr=" + std::string(address), "text");
+    return runCommand(memory, *command, "here");
+  };
+  EXPECT_TRUE(load("0x100000030"));
+  EXPECT_FALSE(load("0x100000031"));
+  EXPECT_FALSE(load("0x30"));
+  EXPECT_FALSE(load("0xffffffffff"));
+}
+
+} // namespace
