@@ -172,7 +172,7 @@ Command makeCompressed(const Chip &chip, Random &random, bool isBf16) {
   } else {
     const Extents shape = anyShape(chip, random);
     setShapes(maker, shape, shape);
-    place(chip, random, maker, kSrc, !loads, shape, bytes, 0, false);
+    place(chip, random, maker, kSrc, !loads, shape, bytes, 0, loads);
     place(chip, random, maker, kDst, loads, shape, bytes, 0x4000, false);
   }
   setKinds(maker, isBf16, isBf16);

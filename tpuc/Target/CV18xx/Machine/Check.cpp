@@ -319,7 +319,8 @@ void Checker::checkCompressed(const DmaCommand &command) {
                            ? global.strideC == row
                            : global.strideH == row && global.strideC == row * shape[2] &&
                                  global.strideN == row * shape[2] * shape[1];
-  require(isDense, "gaps between compressed values", "none");
+  // A tensor that is loaded has its values one behind the other, whatever its strides say.
+  require(isDense || (loads && !command.isMatrix), "gaps between compressed values", "none");
 }
 
 void Checker::checkCounts(const DmaCommand &command) {
@@ -403,7 +404,28 @@ std::optional<Error> checkStream(const Chip &chip, std::span<const Command> comm
     if (std::optional<Error> error =
             checkCommand(chip, commands[i], mc::commandName(where, commands[i], i)))
       return error;
-  return mc::checkSharedStream(commands, where);
+  for (const std::span<const Command> part : partsOf(commands))
+    if (std::optional<Error> error = mc::checkSharedStream(part, where))
+      return error;
+  return std::nullopt;
+}
+
+std::vector<std::span<const Command>> partsOf(std::span<const Command> commands) {
+  std::vector<std::span<const Command>> parts;
+  size_t begin = 0;
+  std::array<bool, 2> hasBegun{};
+  for (size_t i = 0; i < commands.size(); ++i) {
+    bool &seen = hasBegun[commands[i].engine().index()];
+    if (commands[i].id() == 1 && seen) {
+      parts.push_back(commands.subspan(begin, i - begin));
+      begin = i;
+      hasBegun = {};
+    }
+    hasBegun[commands[i].engine().index()] = true;
+  }
+  if (begin < commands.size())
+    parts.push_back(commands.subspan(begin));
+  return parts;
 }
 
 } // namespace tpuc::cv18xx

@@ -66,14 +66,7 @@ Expected<void> Mover::checkGlobal(const DmaCommand::Side &side, uint64_t bytes) 
 Expected<void> Mover::checkGlobalShape(const DmaCommand::Side &side) {
   if (side.isLocal)
     return {};
-  const Extents &shape = side.shape;
-  const unsigned __int128 end =
-      command.isMatrix
-          ? static_cast<unsigned __int128>(shape[1] - 1) * side.strideC + shape[3] * side.bytes
-          : static_cast<unsigned __int128>(shape[0] - 1) * side.strideN +
-                static_cast<unsigned __int128>(shape[1] - 1) * side.strideC +
-                uint64_t{shape[2] - 1} * side.strideH + uint64_t{shape[3]} * side.bytes;
-  return checkGlobal(side, static_cast<uint64_t>(std::min<unsigned __int128>(end, ~uint64_t{0})));
+  return checkGlobal(side, globalBytes(command, side));
 }
 
 Expected<void> Mover::linear() {
@@ -234,6 +227,21 @@ Expected<void> Mover::run() {
 }
 
 } // namespace
+
+uint64_t globalBytes(const DmaCommand &command, const DmaCommand::Side &side) {
+  if (side.isLocal || (command.isCompressed && &side == &command.src))
+    return 0;
+  if (command.isGeneral)
+    return command.src.strideN;
+  const auto reach = [](uint32_t extent, uint64_t stride) {
+    return static_cast<unsigned __int128>(extent == 0 ? 0 : extent - 1) * stride;
+  };
+  const Extents &shape = side.shape;
+  unsigned __int128 end = reach(shape[1], side.strideC) + uint64_t{shape[3]} * side.bytes;
+  if (!command.isMatrix)
+    end += reach(shape[0], side.strideN) + reach(shape[2], side.strideH);
+  return static_cast<uint64_t>(std::min<unsigned __int128>(end, ~uint64_t{0}));
+}
 
 Expected<void> runDma(Memory &memory, const DmaCommand &command, const std::string &where) {
   return Mover(memory, command, where).run();

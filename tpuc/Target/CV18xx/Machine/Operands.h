@@ -92,6 +92,10 @@ struct DmaCommand {
 TiuCommand readTiu(const Chip &chip, const Command &command);
 DmaCommand readDma(const Chip &chip, const Command &command);
 
+/// The bytes from its address on that a side in global memory touches, at most 2^64 - 1. 0 for
+/// compressed values, whose stream says it.
+uint64_t globalBytes(const DmaCommand &command, const DmaCommand::Side &side);
+
 /// An operand in local memory: `count` planes of the same view, `stride` bytes apart. No planes:
 /// the command has no such operand, or an immediate.
 struct Planes {
@@ -117,8 +121,12 @@ TiuViews viewsOf(const Chip &chip, const TiuCommand &command);
 std::optional<Error> checkCommand(const Chip &chip, const Command &command,
                                   const std::string &where);
 
-/// All of a stream: each command, then ids and the order (mc::checkSharedStream). Errors name
-/// `where` and the command.
+/// The parts of a stream, each of which begins when the one before has ended: ids have 16 bits, so
+/// a long stream begins to count anew.
+std::vector<std::span<const Command>> partsOf(std::span<const Command> commands);
+
+/// All of a stream: each command, then ids and the order of each part (mc::checkSharedStream).
+/// Errors name `where` and the command.
 std::optional<Error> checkStream(const Chip &chip, std::span<const Command> commands,
                                  const std::string &where);
 

@@ -1,0 +1,158 @@
+//===- Container.cpp - The .cvimodel file among the containers ------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Model/Container.h"
+#include "tpuc/Model/Cvimodel/Cvimodel.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace tpuc::cvimodel {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class CvimodelContainer : public model::Container {
+public:
+  std::string_view name() const override { return "cvimodel"; }
+  bool accepts(Bytes beginning) const override { return hasMagic(beginning); }
+  Expected<model::CompiledModel> read(const model::ModelFile &file) const override;
+  Expected<OutputFile> write(const model::CompiledModel &model,
+                             const std::string &path) const override;
+  Expected<std::string> info(const model::ModelFile &file) const override;
+  Expected<Json> fields(const model::ModelFile &file) const override;
+};
+
+Expected<model::CompiledModel> CvimodelContainer::read(const model::ModelFile &file) const {
+  const auto read = readFile(file.bytes, file.path);
+  if (!read)
+    return tl::unexpected(read.error());
+  auto model = toCompiled(*read, file.path);
+  if (model)
+    model->owners.push_back(file.owner);
+  return model;
+}
+
+Expected<OutputFile> CvimodelContainer::write(const model::CompiledModel &model,
+                                              const std::string &path) const {
+  const auto made = fromCompiled(model, path);
+  if (!made)
+    return tl::unexpected(made.error());
+  const auto bytes = encodeFile(*made, path);
+  if (!bytes)
+    return tl::unexpected(bytes.error());
+  Expected<OutputFile> file = OutputFile::create(path);
+  if (!file)
+    return file;
+  const std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+  if (Expected<void> written = file->write(text); !written)
+    return propagate(written);
+  return file;
+}
+
+std::string_view typeText(const Tensor &tensor) {
+  return tensor.type ? dataTypeName(*tensor.type) : "unknown";
+}
+
+void addTensors(std::string &text, std::string_view title, const Program &program,
+                const std::vector<std::string> &names) {
+  for (const std::string &name : names) {
+    const Tensor *tensor = program.find(name);
+    if (tensor)
+      text += fmt::format("    {} {}: {} [{}], scale {:g}\n", title, name, typeText(*tensor),
+                          fmt::join(tensor->shape, ", "), tensor->scale);
+  }
+}
+
+Expected<std::string> CvimodelContainer::info(const model::ModelFile &file) const {
+  const auto read = readFile(file.bytes, file.path);
+  if (!read)
+    return tl::unexpected(read.error());
+  uint64_t constants = 0;
+  uint64_t commands = 0;
+  for (const Section &section : read->sections)
+    (section.kind == SectionKind::Constants ? constants : commands) += section.data.size();
+  std::string text =
+      fmt::format("chip {}, version {}.{}, made by '{}'{}\n", read->chip, read->majorVersion,
+                  read->minorVersion, read->compiler,
+                  read->hasRightHash ? "" : "; the hash is not that of the contents");
+  text += fmt::format("  net {}: {} bytes of constants, {} of commands\n", read->name, constants,
+                      commands);
+  for (const Program &program : read->programs) {
+    text += fmt::format("  program of batch {}: {} bytes of shared, {} of private activations\n",
+                        program.batch, program.sharedBytes, program.privateBytes);
+    addTensors(text, "input", program, program.inputs);
+    addTensors(text, "output", program, program.outputs);
+    for (const Routine &routine : program.routines)
+      text += fmt::format("    {} {}\n", routine.isHost ? "host:" : "chip:", routine.name);
+  }
+  return text;
+}
+
+Json programJson(const Program &program) {
+  Json tensors = Json::array(), routines = Json::array();
+  for (const Tensor &tensor : program.tensors)
+    tensors.push_back({{"name", tensor.name},
+                       {"type", typeText(tensor)},
+                       {"shape", tensor.shape},
+                       {"region", tensor.address >> kRegionShift},
+                       {"offset", tensor.address & ((uint64_t{1} << kRegionShift) - 1)},
+                       {"scale", tensor.scale}});
+  for (const Routine &routine : program.routines)
+    routines.push_back({{"host", routine.isHost},
+                        {"name", routine.name},
+                        {"inputs", routine.inputs},
+                        {"outputs", routine.outputs}});
+  return {{"batch", program.batch},
+          {"shared_bytes", program.sharedBytes},
+          {"private_bytes", program.privateBytes},
+          {"inputs", program.inputs},
+          {"outputs", program.outputs},
+          {"tensors", std::move(tensors)},
+          {"routines", std::move(routines)}};
+}
+
+Expected<Json> CvimodelContainer::fields(const model::ModelFile &file) const {
+  const auto read = readFile(file.bytes, file.path);
+  if (!read)
+    return tl::unexpected(read.error());
+  Json sections = Json::array(), weights = Json::array(), programs = Json::array();
+  for (const Section &section : read->sections)
+    sections.push_back({{"kind", static_cast<unsigned>(section.kind)},
+                        {"name", section.name},
+                        {"bytes", section.data.size()}});
+  for (const Weight &weight : read->weights)
+    weights.push_back(
+        {{"name", weight.name}, {"address", weight.address}, {"bytes", weight.bytes}});
+  for (const Program &program : read->programs)
+    programs.push_back(programJson(program));
+  return Json{{"chip", read->chip},
+              {"version", fmt::format("{}.{}", read->majorVersion, read->minorVersion)},
+              {"hash_is_right", read->hasRightHash},
+              {"name", read->name},
+              {"built", read->built},
+              {"compiler", read->compiler},
+              {"sections", std::move(sections)},
+              {"weights", std::move(weights)},
+              {"programs", std::move(programs)}};
+}
+
+} // namespace
+
+} // namespace tpuc::cvimodel
+
+namespace tpuc::model {
+
+const Container &containerCvimodel();
+const Container &containerCvimodel() {
+  static const cvimodel::CvimodelContainer container;
+  return container;
+}
+
+} // namespace tpuc::model
