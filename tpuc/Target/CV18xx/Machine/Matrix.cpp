@@ -14,12 +14,12 @@ namespace tpuc::cv18xx {
 namespace {
 
 /// Rows of the left matrix, columns of all its pieces, columns of the result.
-struct Shape {
+struct MatrixShape {
   size_t rows, inner, leftColumns, columns;
 };
 
 void matrixIntegers(Memory &memory, const TiuCommand &command, const TiuViews &views,
-                    const Shape &shape) {
+                    const MatrixShape &shape) {
   const std::vector<int32_t> left = readIntegers(memory, views.opd0, command.opd0.isSigned);
   const std::vector<int32_t> right = readIntegers(memory, views.opd1, command.opd1.isSigned);
   std::vector<int32_t> sums(shape.rows * shape.columns);
@@ -56,7 +56,7 @@ void matrixIntegers(Memory &memory, const TiuCommand &command, const TiuViews &v
 }
 
 void matrixFloats(Memory &memory, const TiuCommand &command, const TiuViews &views,
-                  const Shape &shape) {
+                  const MatrixShape &shape) {
   const std::vector<float> left = readFloats(memory, views.opd0);
   const std::vector<float> right = readFloats(memory, views.opd1);
   std::vector<float> sums(shape.rows * shape.columns);
@@ -93,8 +93,8 @@ void runMatrix(Memory &memory, const TiuCommand &command) {
   const TiuViews views = viewsOf(memory.chip(), command);
   const Extents &left = views.opd0.view.shape;
   const Extents &result = views.res0.view.shape;
-  const Shape shape = {left[0], command.opd1.shape[0], size_t{left[1]} * left[3],
-                       size_t{result[1]} * result[3]};
+  const MatrixShape shape = {left[0], command.opd1.shape[0], size_t{left[1]} * left[3],
+                             size_t{result[1]} * result[3]};
   if (command.isBf16)
     matrixFloats(memory, command, views, shape);
   else

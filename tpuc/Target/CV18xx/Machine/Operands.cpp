@@ -20,19 +20,19 @@ struct OperandFields {
   Field address, n, c, h, w, strN, strC, strH, strW, strB, layout, isSigned, isNarrow;
   std::optional<Field> isConst;
 };
-constexpr OperandFields kRes0 = {
+constexpr OperandFields kRes0Fields = {
     Field::Res0Addr,   Field::Res0N,    Field::Res0C,      Field::Res0H,    Field::Res0W,
     Field::Res0StrN,   Field::Res0StrC, Field::Res0StrH,   Field::Res0StrW, Field::Res0StrB,
     Field::Res0Layout, Field::Res0Sign, Field::Res0Narrow, std::nullopt};
-constexpr OperandFields kOpd0 = {
+constexpr OperandFields kOpd0Fields = {
     Field::Opd0Addr,   Field::Opd0N,    Field::Opd0C,      Field::Opd0H,    Field::Opd0W,
     Field::Opd0StrN,   Field::Opd0StrC, Field::Opd0StrH,   Field::Opd0StrW, Field::Opd0StrB,
     Field::Opd0Layout, Field::Opd0Sign, Field::Opd0Narrow, Field::Opd0Const};
-constexpr OperandFields kOpd1 = {
+constexpr OperandFields kOpd1Fields = {
     Field::Opd1Addr,   Field::Opd1N,    Field::Opd1C,      Field::Opd1H,    Field::Opd1W,
     Field::Opd1StrN,   Field::Opd1StrC, Field::Opd1StrH,   Field::Opd1StrW, Field::Opd1StrB,
     Field::Opd1Layout, Field::Opd1Sign, Field::Opd1Narrow, Field::Opd1Const};
-constexpr OperandFields kOpd2 = {
+constexpr OperandFields kOpd2Fields = {
     Field::Opd2Addr,   Field::Opd2N,    Field::Opd2C,      Field::Opd2H,    Field::Opd2W,
     Field::Opd2StrN,   Field::Opd2StrC, Field::Opd2StrH,   Field::Opd2StrW, Field::Opd2StrB,
     Field::Opd2Layout, Field::Opd2Sign, Field::Opd2Narrow, Field::Opd2Const};
@@ -114,10 +114,10 @@ TiuCommand readTiu(const Chip &chip, const Command &command) {
   made.strideX = value(command, Field::StrideX);
   made.dilationY = value(command, Field::DilY) + 1;
   made.dilationX = value(command, Field::DilX) + 1;
-  made.res0 = readOperand(command, kRes0);
-  made.opd0 = readOperand(command, kOpd0);
-  made.opd1 = readOperand(command, kOpd1);
-  made.opd2 = readOperand(command, kOpd2);
+  made.res0 = readOperand(command, kRes0Fields);
+  made.opd0 = readOperand(command, kOpd0Fields);
+  made.opd1 = readOperand(command, kOpd1Fields);
+  made.opd2 = readOperand(command, kOpd2Fields);
   // Two operands have 16 bits of an address; the result has the others.
   for (Operand *operand : {&made.opd1, &made.opd2})
     if (!operand->isConst)

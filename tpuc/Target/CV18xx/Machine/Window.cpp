@@ -115,12 +115,12 @@ float finishFloat(const TiuCommand &command, float sum, bool hasBias, float bias
 }
 
 /// Both types of convolution: `groups` of 1 or of one for each channel.
-struct Shape {
+struct WindowShape {
   uint32_t count, channels, height, width, perGroup;
 };
 
 void convIntegers(Memory &memory, const TiuCommand &command, const TiuViews &views,
-                  const Shape &shape) {
+                  const WindowShape &shape) {
   const bool isDepthwise = shape.perGroup == 1 && command.type == tiu::kPool;
   const std::vector<int32_t> input = readIntegers(memory, views.opd0, command.opd0.isSigned);
   std::vector<int32_t> weights = readIntegers(memory, views.opd1, command.opd1.isSigned);
@@ -159,7 +159,7 @@ void convIntegers(Memory &memory, const TiuCommand &command, const TiuViews &vie
 }
 
 void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views,
-                const Shape &shape) {
+                const WindowShape &shape) {
   const bool isDepthwise = shape.perGroup == 1 && command.type == tiu::kPool;
   const std::vector<float> input = readFloats(memory, views.opd0);
   std::vector<float> weights = readFloats(memory, views.opd1);
@@ -231,7 +231,7 @@ std::vector<T> extremes(const TiuCommand &command, std::span<const T> input, T f
 void runConv(Memory &memory, const TiuCommand &command) {
   const TiuViews views = viewsOf(memory.chip(), command);
   const Extents &out = command.res0.shape;
-  const Shape shape = {out[0], out[1], out[2], out[3], command.opd0.shape[1]};
+  const WindowShape shape = {out[0], out[1], out[2], out[3], command.opd0.shape[1]};
   if (command.isBf16)
     convFloats(memory, command, views, shape);
   else
@@ -241,7 +241,7 @@ void runConv(Memory &memory, const TiuCommand &command) {
 void runPool(Memory &memory, const TiuCommand &command) {
   const TiuViews views = viewsOf(memory.chip(), command);
   const Extents &out = command.res0.shape;
-  const Shape shape = {out[0], out[1], out[2], out[3], 1};
+  const WindowShape shape = {out[0], out[1], out[2], out[3], 1};
   if (command.pool == PoolFunction::Average || command.pool == PoolFunction::Depthwise) {
     if (command.isBf16)
       convFloats(memory, command, views, shape);

@@ -8,6 +8,7 @@
 
 #include "runtime/DeviceDriver.h"
 #include "tpuc/Target/CV18xx/Machine/Simulator.h"
+#include "tpuc/Target/CV18xx/Runtime/TimeLine.h"
 #include "tpuc/Target/Common/Stream.h"
 
 #include <algorithm>
@@ -237,6 +238,8 @@ public:
   disassemble(const model::CommandGroup &group, const std::string &where) const override;
   Expected<std::shared_ptr<const Program>> load(const model::Stage &stage,
                                                 const std::string &where) const override;
+  Expected<model::TimingResult> time(const model::CompiledModel &model, const model::Stage &stage,
+                                     const std::string &where) const override;
 };
 
 Expected<std::vector<std::vector<std::string>>>
@@ -297,6 +300,26 @@ Expected<std::shared_ptr<const Program>> CV18xxDriver::load(const model::Stage &
   program->regions = *regions;
   program->constants = stage.constants;
   return program;
+}
+
+Expected<model::TimingResult> CV18xxDriver::time(const model::CompiledModel &model,
+                                                 const model::Stage &stage,
+                                                 const std::string &where) const {
+  cv18xx::TimeLine line(model);
+  const model::Bytes constants = stage.constants.empty() ? model::Bytes() : stage.constants[0].data;
+  for (const uint32_t subNet : stage.chipOrder())
+    for (const model::CommandGroup &group : stage.subNets[subNet].groups) {
+      const auto chip = chipOf(group, where);
+      if (!chip)
+        return tl::unexpected(chip.error());
+      const auto commands = parseGroup(**chip, group, where);
+      if (!commands)
+        return tl::unexpected(commands.error());
+      if (std::optional<Error> error = machine::checkStream(**chip, *commands, where))
+        return tl::unexpected(std::move(*error));
+      line.add(**chip, *commands, group.streams[0], constants);
+    }
+  return line.take();
 }
 
 } // namespace
