@@ -146,9 +146,14 @@ TEST(Check, StreamsAreInOrder) {
   const Chip &chip = *findChip("cv181x");
   Command one = *mc::assemble(commandTable(chip), kCopy, "text");
   std::vector<Command> commands = {one, one};
+  // A long stream counts anew.
+  EXPECT_FALSE(checkStream(chip, commands, "here"));
+  EXPECT_EQ(partsOf(commands).size(), 2u);
+  commands[1].set(Field::Id, 3);
   EXPECT_TRUE(checkStream(chip, commands, "here"));
   commands[1].set(Field::Id, 2);
   EXPECT_FALSE(checkStream(chip, commands, "here"));
+  EXPECT_EQ(partsOf(commands).size(), 1u);
   commands[1].set(Field::Wait, 1);
   EXPECT_TRUE(checkStream(chip, commands, "here"));
 }

@@ -1,0 +1,155 @@
+//===- ContainerTest.cpp - Model files on the simulated chips -------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Session.h"
+#include "test/conformance/cv18xx/Example.h"
+#include "tpuc/Model/Cvimodel/Cvimodel.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+using cvimodel::encodeFile;
+using cvimodel::fromCompiled;
+using cvimodel::readFile;
+using cvimodel::toCompiled;
+using testing::HasSubstr;
+
+namespace {
+
+std::vector<std::byte> exampleFile(std::string_view chip) {
+  const auto model = cv18xx::conformance::exampleModel(*cv18xx::findChip(chip));
+  return *encodeFile(*fromCompiled(model, "example"), "example");
+}
+
+std::string messageOf(const std::vector<std::byte> &bytes) {
+  const auto file = readFile(bytes, "file");
+  return file ? "" : file.error().message();
+}
+
+TEST(Cvimodel, FilesComeBackAsTheSameBytes) {
+  for (const cv18xx::Chip &chip : cv18xx::allChips()) {
+    const std::vector<std::byte> bytes = exampleFile(chip.name);
+    const auto file = readFile(bytes, "file");
+    ASSERT_TRUE(file) << file.error().message();
+    EXPECT_EQ(file->chip, chip.name);
+    EXPECT_TRUE(file->hasRightHash);
+    ASSERT_EQ(file->weights.size(), 1u);
+    EXPECT_EQ(file->weights[0].name, "w");
+    EXPECT_EQ(*encodeFile(*file, "file"), bytes);
+    const auto compiled = toCompiled(*file, "file");
+    ASSERT_TRUE(compiled) << compiled.error().message();
+    EXPECT_EQ(*encodeFile(*fromCompiled(*compiled, "file"), "file"), bytes);
+  }
+}
+
+TEST(Cvimodel, FilesRunOnTheSimulatedChips) {
+  for (const cv18xx::Chip &chip : cv18xx::allChips()) {
+    const std::vector<std::byte> bytes = exampleFile(chip.name);
+    auto compiled = toCompiled(*readFile(bytes, "file"), "file");
+    ASSERT_TRUE(compiled) << compiled.error().message();
+    const auto loaded = runtime::LoadedModel::create(std::move(*compiled), "file");
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    auto session = runtime::Session::create(*loaded, {0, 0}, 1);
+    ASSERT_TRUE(session) << session.error().message();
+    Tensor input(DataType::I8, Shape({1, 5, 3, 4}));
+    const auto values = input.mutableData<int8_t>();
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<int8_t>(i * 5 - 128);
+    ASSERT_TRUE((*session)->setInput(0, input));
+    const auto done = (*session)->run({});
+    ASSERT_TRUE(done) << done.error().message();
+    const auto output = (*session)->output(0);
+    ASSERT_TRUE(output) << output.error().message();
+    for (size_t i = 0; i < values.size(); ++i) {
+      const int sum = values[i] * cv18xx::conformance::exampleWeight(i) + 4;
+      EXPECT_EQ(output->data<int8_t>()[i], std::clamp(sum >> 3, -128, 127)) << chip.name << i;
+    }
+  }
+}
+
+TEST(Cvimodel, TimesHaveThreeSets) {
+  const std::vector<std::byte> bytes = exampleFile("cv181x");
+  const auto loaded =
+      runtime::LoadedModel::create(*toCompiled(*readFile(bytes, "file"), "file"), "file");
+  const auto timing = (*loaded)->timing({0, 0});
+  ASSERT_TRUE(timing) << timing.error().message();
+  ASSERT_EQ(timing->sets.size(), 3u);
+  EXPECT_EQ(timing->engines[0].commands.size(), 1u);
+  EXPECT_EQ(timing->engines[1].commands.size(), 3u);
+  // Two loads, the product and the store wait for each other. A product of 5 channels is one step:
+  // 2.5 + 3 cycles, then 26 + 12; by the vendor's set 4.5 + 1. The loads of 60 and 60 bytes and the
+  // store are a granule each.
+  EXPECT_EQ(timing->sets[1].spans[0][0].cycles, (5 + 38) * 2);
+  EXPECT_EQ(timing->sets[0].spans[0][0].cycles, 61);
+  EXPECT_EQ(timing->sets[0].spans[1][0].cycles, 319);
+  EXPECT_EQ(timing->sets[0].spans[1][0].start, 400'000);
+  EXPECT_EQ(timing->sets[0].spans[1][2].start, 400'700);
+  EXPECT_EQ(timing->globalBytes, 3 * 64);
+}
+
+TEST(Cvimodel, DamagedFilesAreRefused) {
+  const std::vector<std::byte> bytes = exampleFile("cv180x");
+  EXPECT_EQ(messageOf(bytes), "");
+  EXPECT_THAT(messageOf({bytes.begin(), bytes.begin() + 20}), HasSubstr("no .cvimodel file"));
+  EXPECT_THAT(messageOf({bytes.begin(), bytes.end() - 1}), HasSubstr("an end within"));
+  std::vector<std::byte> damaged = bytes;
+  damaged[12] = std::byte{2};
+  EXPECT_THAT(messageOf(damaged), HasSubstr("version 2.4; expected version 1"));
+  damaged = bytes;
+  damaged[10] = std::byte{1};
+  EXPECT_THAT(messageOf(damaged), HasSubstr("bytes of tables; expected at most"));
+  damaged = bytes;
+  damaged[48] = std::byte{0xFF};
+  EXPECT_THAT(messageOf(damaged), HasSubstr("damaged tables"));
+}
+
+TEST(Cvimodel, RoutinesOfTheHostAreKnownOrRefusedByName) {
+  const std::vector<std::byte> bytes = exampleFile("cv181x");
+  cvimodel::File file = *readFile(bytes, "file");
+  cvimodel::Program &program = file.programs[0];
+  cvimodel::Tensor real = program.tensors[0];
+  real.name = "real";
+  real.type = DataType::F32;
+  real.address += 0x1000;
+  program.tensors.push_back(real);
+  program.tensors[0].scale = 0.5f;
+  program.inputs = {"real"};
+  program.routines.insert(program.routines.begin(), {true, {"real"}, {"x"}, "quant"});
+  const auto known = toCompiled(file, "file");
+  ASSERT_TRUE(known) << known.error().message();
+  EXPECT_FALSE(known->nets[0].stages[0].refusal);
+  const auto loaded = runtime::LoadedModel::create(*known, "file");
+  auto session = runtime::Session::create(*loaded, {0, 0}, 1);
+  ASSERT_TRUE(session) << session.error().message();
+  Tensor input(DataType::F32, Shape({1, 5, 3, 4}));
+  std::ranges::fill(input.mutableData<float>(), 0.0f);
+  // Ties go to the even number; 100 saturates.
+  input.mutableData<float>()[0] = 1.25f;
+  input.mutableData<float>()[1] = 1.75f;
+  input.mutableData<float>()[2] = 100.0f;
+  ASSERT_TRUE((*session)->setInput(0, input));
+  ASSERT_TRUE((*session)->run({}));
+  const auto output = (*session)->output(0);
+  const int quantized[] = {2, 4, 127};
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(
+        output->data<int8_t>()[i],
+        std::clamp((quantized[i] * cv18xx::conformance::exampleWeight(i) + 4) >> 3, -128, 127));
+  program.routines[0].name = "nonMaximum";
+  const auto unknown = toCompiled(file, "file");
+  ASSERT_TRUE(unknown);
+  ASSERT_TRUE(unknown->nets[0].stages[0].refusal);
+  EXPECT_THAT(unknown->nets[0].stages[0].refusal->message(),
+              HasSubstr("a routine 'nonMaximum' for the host; expected quant or dequant"));
+  program.routines[0].inputs = {"nobody"};
+  EXPECT_FALSE(toCompiled(file, "file"));
+}
+
+} // namespace
