@@ -27,7 +27,7 @@ namespace {
 
 /// Cycles above which a command takes more than milliseconds under the sanitizers.
 constexpr int64_t kMostCycles = 20'000;
-constexpr uint64_t kMemoryBytes = 1 << 16;
+constexpr uint64_t kGlobalBytes = 1 << 16;
 
 void requireFor(bool condition, const char *what, const Command &command) {
   if (condition)
@@ -80,15 +80,15 @@ bool isShort(const Chip &chip, const Command &command) {
   if (command.engine() == Engine::Tiu) {
     const TiuCommand tiu = readTiu(chip, command);
     return tiuCycles(chip, tiu, parameters) <= kMostCycles &&
-           viewsOf(chip, tiu).res0.view.count() <= kMemoryBytes &&
+           viewsOf(chip, tiu).res0.view.count() <= kGlobalBytes &&
            productsOf(chip, tiu).count <= kMostCycles * 100;
   }
   const DmaCommand dma = readDma(chip, command);
   const auto isSmall = [](const Extents &shape) {
     uint64_t count = 1;
     for (const uint32_t extent : shape)
-      count *= std::min<uint64_t>(extent, kMemoryBytes);
-    return count <= kMemoryBytes;
+      count *= std::min<uint64_t>(extent, kGlobalBytes);
+    return count <= kGlobalBytes;
   };
   return dma.isGeneral || (isSmall(dma.src.shape) && isSmall(dma.dst.shape));
 }
@@ -98,7 +98,7 @@ bool isShort(const Chip &chip, const Command &command) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   Input input({data, size});
   const Chip &chip = allChips()[input.next(1) % 4];
-  std::vector<uint8_t> global(kMemoryBytes);
+  std::vector<uint8_t> global(kGlobalBytes);
   std::copy_n(data, std::min(size, global.size()), global.begin());
   Memory memory(chip, global);
   std::copy_n(data, std::min<size_t>(size, kLaneBytes), memory.local().begin());

@@ -62,16 +62,14 @@ void matrixFloats(Memory &memory, const TiuCommand &command, const TiuViews &vie
   std::vector<float> sums(shape.rows * shape.columns);
   if (command.addsPartial)
     sums = readFloats(memory, views.res0, Small::Kept);
+  std::vector<float> scratch(shape.columns);
   // The columns of a piece one after the other, and in each the pieces.
   const size_t piece = command.opd0.shape[3];
   for (size_t row = 0; row < shape.rows; ++row)
     for (size_t first = 0; first < piece; ++first)
       for (size_t k = first; k < shape.inner; k += piece) {
-        const float factor = left[row * shape.leftColumns + k];
-        for (size_t column = 0; column < shape.columns; ++column) {
-          float &sum = sums[row * shape.columns + column];
-          sum = addTruncating(sum, factor, right[k * shape.columns + column]);
-        }
+        addScaled(std::span(sums).subspan(row * shape.columns, shape.columns),
+                  &right[k * shape.columns], left[row * shape.leftColumns + k], scratch);
       }
   if (command.storesPartial)
     return writeFloats(memory, views.res0, sums);

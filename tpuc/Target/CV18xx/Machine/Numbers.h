@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 namespace tpuc::cv18xx {
 
@@ -63,6 +64,31 @@ inline float addTruncating(float sum, float a, float b) {
 }
 inline float addTruncating(float sum, float a) {
   return truncatedSum(static_cast<double>(sum), static_cast<double>(a));
+}
+
+/// `truncatedSum` of two float32 values whose sum is one of them: what the sum to the nearest lost
+/// says whether it is too large. Beyond that, the result is not finite.
+inline float truncatedNear(float a, float b) {
+  const float sum = a + b;
+  const float part = sum - a;
+  const float lost = (a - (sum - part)) + (b - part);
+  const bool isBeyond = (sum > 0 && lost < 0) || (sum < 0 && lost > 0);
+  return flushed(std::bit_cast<float>(std::bit_cast<uint32_t>(sum) - (isBeyond ? 1u : 0u)));
+}
+
+/// sums[i] += values[i] * factor, as `addTruncating` has it. `scratch` has room for all.
+inline void addScaled(std::span<float> sums, const float *values, float factor,
+                      std::span<float> scratch) {
+  bool isFinite = true;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    scratch[i] = truncatedNear(sums[i], flushed(values[i] * factor));
+    isFinite &= std::fabs(scratch[i]) <= std::numeric_limits<float>::max();
+  }
+  if (isFinite)
+    std::copy(scratch.begin(), scratch.end(), sums.begin());
+  else
+    for (size_t i = 0; i < sums.size(); ++i)
+      sums[i] = addTruncating(sums[i], values[i], factor);
 }
 
 /// max(value, 0); what is no number stays.

@@ -83,15 +83,19 @@ int32_t insertInteger(const TiuCommand &command) {
   return command.opd0.isSigned ? static_cast<int8_t>(low) : low;
 }
 
-template <typename T, typename F>
-void addProducts(std::span<T> sums, const T *taps, const T *weights, size_t count, F add) {
+/// Adds the products of all taps of a row; integers wrap at 32 bits.
+void addProducts(std::span<int32_t> sums, const int32_t *taps, const int32_t *weights,
+                 size_t count) {
   for (size_t k = 0; k < count; ++k, taps += sums.size())
     for (size_t w = 0; w < sums.size(); ++w)
-      sums[w] = add(sums[w], taps[w], weights[k]);
+      sums[w] = static_cast<int32_t>(static_cast<uint32_t>(sums[w]) +
+                                     static_cast<uint32_t>(taps[w] * weights[k]));
 }
 
-int32_t addWrapping(int32_t sum, int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(a * b));
+void addProducts(std::span<float> sums, const float *taps, const float *weights, size_t count,
+                 std::span<float> scratch) {
+  for (size_t k = 0; k < count; ++k, taps += sums.size())
+    addScaled(sums, taps, weights[k], scratch);
 }
 
 /// The result of a sum, which wrapped at 32 bits.
@@ -142,7 +146,7 @@ void convIntegers(Memory &memory, const TiuCommand &command, const TiuViews &vie
           const std::span<int32_t> row(
               &sums[((size_t{n} * shape.channels + c) * shape.height + h) * shape.width],
               shape.width);
-          addProducts(row, taps, &weights[c * windows.taps()], windows.taps(), addWrapping);
+          addProducts(row, taps, &weights[c * windows.taps()], windows.taps());
         }
       }
   if (!command.storesPartial) {
@@ -172,7 +176,7 @@ void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views
   WindowRows<float> windows(command, input, fromBf16(command.insertValue), shape.perGroup);
   if (views.opd1.count == 0)
     weights.assign(windows.taps() * shape.channels, floatImmediate(command.opd1));
-  const auto add = [](float sum, float a, float b) { return addTruncating(sum, a, b); };
+  std::vector<float> scratch(shape.width);
   for (uint32_t n = 0; n < shape.count; ++n)
     for (uint32_t group = 0; group < (isDepthwise ? shape.channels : 1); ++group)
       for (uint32_t h = 0; h < shape.height; ++h) {
@@ -182,7 +186,7 @@ void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views
           const std::span<float> row(
               &sums[((size_t{n} * shape.channels + c) * shape.height + h) * shape.width],
               shape.width);
-          addProducts(row, taps, &weights[c * windows.taps()], windows.taps(), add);
+          addProducts(row, taps, &weights[c * windows.taps()], windows.taps(), scratch);
         }
       }
   Planes result = views.res0;
