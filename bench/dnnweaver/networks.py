@@ -3,8 +3,8 @@
 
 usage: networks.py FOLDER [--seed N]
 
-YOLOv2-tiny and YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352) and a dense block, each convolution with
-its batch norm and LeakyReLU. Needs the Python package onnx.
+YOLOv2-tiny and YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352), a dense block, and residual blocks, each
+convolution with its batch norm and LeakyReLU. Needs the Python package onnx.
 """
 
 import argparse
@@ -119,13 +119,25 @@ def dense_block(b, path):
     b.save(path, [1, 3, 65, 97], [b.conv(b.pool(b.conv(x, 96, 1)), 20, 1, activation=False)])
 
 
+def residual(b, path):
+    """Sums, a depthwise convolution, a gate and average pools, which the array does not compute."""
+    x = b.conv(b.input(3), 24, stride=2)
+    x = b.add("Add", [x, b.conv(b.conv(x, 24), 24)], 24)
+    weights = b.constant("deep", (0.4 * b.random.standard_normal((24, 1, 3, 3))).astype(np.float32))
+    x = b.conv(b.add("Conv", [x, weights], 24, group=24, kernel_shape=[3, 3], pads=[1] * 4), 40, 1)
+    gate = b.add("Sigmoid", [b.conv(b.add("GlobalAveragePool", [x], 40), 40, 1, activation=False)], 40)
+    x = b.add("Mul", [x, gate], 40)
+    x = b.add("AveragePool", [b.concat(x, b.conv(x, 16))], 56, kernel_shape=[2, 2], strides=[2, 2])
+    b.save(path, [1, 3, 40, 56], [b.conv(x, 20, 1, activation=False), gate])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for make in (yolov2_tiny, yolov3_tiny, yolov4_tiny, dense_block):
+    for make in (yolov2_tiny, yolov3_tiny, yolov4_tiny, dense_block, residual):
         make(Builder(arguments.seed), arguments.folder / f"{make.__name__}.onnx")
     yolov4_tiny(Builder(arguments.seed), arguments.folder / "yolov4_tiny_416.onnx", 416, 416)
 

@@ -20,6 +20,8 @@
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Interpreter/OpAttributes.h"
+#include "tpuc/Interpreter/Ops/OpEvaluator.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -39,11 +41,14 @@ constexpr int64_t kMostExtent = 65536;
 
 class Importer {
 public:
-  Importer(ModuleOp module, const codegen::TensorRanges &ranges) : module(module), ranges(ranges) {}
+  Importer(ModuleOp module, const codegen::TensorRanges &ranges, bool usesHost)
+      : module(module), ranges(ranges), usesHost(usesHost) {}
   Expected<Network> run();
 
 private:
   Expected<void> add(Operation *op);
+  Expected<void> addOnArray(Operation *op);
+  Expected<void> addHost(Operation *op);
   Expected<void> addInput(top::InputOp op);
   Expected<void> addConv(top::ConvOp op);
   Expected<void> addMatMul(top::MatMulOp op);
@@ -72,6 +77,7 @@ private:
 
   ModuleOp module;
   const codegen::TensorRanges &ranges;
+  bool usesHost;
   Network network;
   DenseMap<Value, unsigned> maps;
 };
@@ -388,7 +394,55 @@ Expected<void> Importer::addActivation(Operation *op, double slope) {
   return makeNode(op, std::move(node), op->getOperand(0));
 }
 
+/// Float tensors of any op that the host knows and that has one result.
+Expected<void> Importer::addHost(Operation *op) {
+  HostLayer layer;
+  layer.op = op->getName().stripDialect().str();
+  if (op->getNumResults() != 1 || op->getNumRegions() > 0 || !ops::findEvaluator(layer.op))
+    return refusal(op, "the host does not compute it", "an op with one result");
+  for (const NamedAttribute attribute : op->getAttrs())
+    if (std::optional<ops::Attribute> plain = opAttribute(attribute.getValue()))
+      layer.attributes.emplace_back(attribute.getName().str(), std::move(*plain));
+  Node node;
+  node.kind = Kind::Host;
+  for (const Value operand : op->getOperands()) {
+    HostLayer::Operand &made = layer.operands.emplace_back();
+    if (isa<NoneType>(operand.getType()))
+      continue;
+    if (auto weight = operand.getDefiningOp<top::WeightOp>()) {
+      Expected<Tensor> constant = weight.read();
+      if (!constant)
+        return propagate(constant);
+      made.constant = std::move(*constant);
+      continue;
+    }
+    const Expected<unsigned> map = sourceOf(op, operand);
+    if (!map)
+      return tl::unexpected<Error>(map.error());
+    const ArrayRef<int64_t> dims = cast<RankedTensorType>(operand.getType()).getShape();
+    made.dims.assign(dims.begin(), dims.end());
+    made.input = static_cast<unsigned>(node.inputs.size());
+    node.inputs.push_back(*map);
+  }
+  if (node.inputs.empty())
+    return refusal(op, "no feature map", "one");
+  node.host = std::move(layer);
+  return makeNode(op, std::move(node), {});
+}
+
+/// What the array refuses, the host computes, if it is asked to. If it cannot either, the array's
+/// words are what the user should read.
 Expected<void> Importer::add(Operation *op) {
+  const size_t numNodes = network.nodes.size(), numMaps = network.maps.size();
+  Expected<void> done = addOnArray(op);
+  if (done || !usesHost)
+    return done;
+  network.nodes.resize(numNodes);
+  network.maps.resize(numMaps);
+  return addHost(op) ? Expected<void>() : done;
+}
+
+Expected<void> Importer::addOnArray(Operation *op) {
   return llvm::TypeSwitch<Operation *, Expected<void>>(op)
       .Case<top::WeightOp, top::NoneOp>([](auto) { return Expected<void>(); })
       .Case([&](top::InputOp input) { return addInput(input); })
@@ -464,8 +518,8 @@ Expected<Network> Importer::run() {
 
 } // namespace
 
-Expected<Network> importNetwork(ModuleOp top, const codegen::TensorRanges &ranges) {
-  return Importer(top, ranges).run();
+Expected<Network> importNetwork(ModuleOp top, const codegen::TensorRanges &ranges, bool usesHost) {
+  return Importer(top, ranges, usesHost).run();
 }
 
 } // namespace tpuc::dnnweaver

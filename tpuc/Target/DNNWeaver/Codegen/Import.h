@@ -15,9 +15,11 @@
 namespace tpuc::dnnweaver {
 
 /// The network of a Top module of one image. Inner products become convolutions whose window is
-/// their whole input. Errors name the layer: ops and attributes that the machine does not compute,
-/// shapes that are not known, tensors without a range.
-Expected<Network> importNetwork(mlir::ModuleOp top, const codegen::TensorRanges &ranges);
+/// their whole input. With `usesHost` the host computes what the array cannot. Errors name the
+/// layer: ops and attributes that neither computes, shapes that are not known, tensors without a
+/// range.
+Expected<Network> importNetwork(mlir::ModuleOp top, const codegen::TensorRanges &ranges,
+                                bool usesHost);
 
 } // namespace tpuc::dnnweaver
 

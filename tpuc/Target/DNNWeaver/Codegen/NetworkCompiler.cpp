@@ -53,14 +53,15 @@ private:
 };
 
 Expected<codegen::NetworkResult> Compiler::compile(const codegen::NetworkRequest &request) const {
-  Expected<Network> network = importNetwork(request.top, request.ranges);
-  if (!network)
-    return propagate(network);
-  CompileOptions options;
   Expected<Parameters> parameters = parametersNamed(machine.set, "");
   Expected<Rewrites> rewrites = rewritesWithout(request.without);
   if (!parameters || !rewrites)
     return parameters ? propagate(rewrites) : propagate(parameters);
+  Expected<Network> network =
+      importNetwork(request.top, request.ranges, rewrites->has(Rewrite::HostLayers));
+  if (!network)
+    return propagate(network);
+  CompileOptions options;
   options.machine = *parameters;
   if (request.array) {
     Expected<Parameters> sized =

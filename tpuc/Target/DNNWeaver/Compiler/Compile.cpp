@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/DNNWeaver/Compiler/Compile.h"
+#include "tpuc/Target/DNNWeaver/Compiler/HostLayers.h"
 #include "tpuc/Target/DNNWeaver/Compiler/Layers.h"
 #include "tpuc/Target/DNNWeaver/Machine/HostMoves.h"
 #include "tpuc/Target/DNNWeaver/Machine/Timing.h"
@@ -35,8 +36,11 @@ private:
   bool quantizeOnce();
   IntegerLayer integersOfPass(const Pass &pass, IntegerProblem &problem) const;
   Expected<void> emit();
-  Expected<void> addPrograms(model::SubNet &subNet);
+  Expected<void> addPrograms(model::SubNet &subNet, size_t begin, size_t end);
   void addFills();
+  void beginSubNet(model::Stage &stage, const std::vector<HostMove> &moves);
+  std::vector<HostMove> addHostLayer(model::Stage &stage, const Pass &pass);
+  model::CommandGroup hostGroup(const std::vector<HostMove> &moves);
   void addInputs(model::Stage &stage);
   void addResults(model::Stage &stage);
   model::TensorInfo tensorOf(unsigned map, uint64_t address) const;
@@ -65,6 +69,8 @@ private:
   std::vector<Block> blocks;
   /// The pass of each block.
   std::vector<uint32_t> owners;
+  /// Passes of the host, and how many blocks are in front of each.
+  std::vector<std::pair<uint32_t, size_t>> hostPasses;
   std::vector<HostMove> before, after;
   uint64_t activationEnd = 0;
   CompiledNetwork made;
@@ -178,7 +184,7 @@ bool Compiler::quantizeOnce() {
   integers.clear();
   for (const Pass &pass : passes) {
     IntegerProblem problem;
-    IntegerLayer layer = integersOfPass(pass, problem);
+    IntegerLayer layer = pass.host ? IntegerLayer{} : integersOfPass(pass, problem);
     if (problem.kind == IntegerProblem::Kind::ZeroPoint && symmetric.insert(pass.input).second) {
       made.notes.push_back(fmt::format(
           "'{}': the bias would be {:.0f}, more than 32 bits, so '{}' has no zero point", pass.name,
@@ -222,6 +228,13 @@ void Compiler::addMoves(unsigned map, uint64_t dense, std::vector<HostMove> &mov
     moves.push_back(move);
     begin = end;
   }
+}
+
+/// The other way.
+HostMove reversed(HostMove move) {
+  std::swap(move.from, move.to);
+  std::swap(move.fromStrides, move.toStrides);
+  return move;
 }
 
 void Compiler::addFills() {
@@ -295,11 +308,8 @@ void Compiler::addInputs(model::Stage &stage) {
     if (packing == packed.end()) {
       std::vector<HostMove> moves;
       addMoves(map, dense, moves);
-      for (HostMove &move : moves) {
-        std::swap(move.from, move.to);
-        std::swap(move.fromStrides, move.toStrides);
-        before.push_back(move);
-      }
+      for (const HostMove &move : moves)
+        before.push_back(reversed(move));
       continue;
     }
     addPacking(*packing, network.maps[map], network.maps[input], regions.image(input, {}, 0), dense,
@@ -326,10 +336,14 @@ void Compiler::addResults(model::Stage &stage) {
     else
       inner.emplace_back(tensorOf(maps[i], dense), static_cast<uint32_t>(after.size()));
   }
-  const auto last = static_cast<uint32_t>(stage.subNets.front().groups.size());
+  const auto subNet = static_cast<uint32_t>(stage.subNets.size() - 1);
+  const auto last = static_cast<uint32_t>(stage.subNets.back().groups.size());
   for (auto &[tensor, records] : inner)
-    stage.innerTensors.push_back(
-        {.tensor = std::move(tensor), .subNet = 0, .group = last, .stream = 0, .after = records});
+    stage.innerTensors.push_back({.tensor = std::move(tensor),
+                                  .subNet = subNet,
+                                  .group = last,
+                                  .stream = 0,
+                                  .after = records});
 }
 
 Expected<void> Compiler::emit() {
@@ -339,12 +353,19 @@ Expected<void> Compiler::emit() {
       !checked)
     return checked;
   uint64_t most = primingBytes(machine);
-  for (const Pass &pass : passes)
-    most = std::max(most, sumsBytes(network, machine, pass, pairs));
+  uint64_t dense = 0;
+  for (const Pass &pass : passes) {
+    if (!pass.host) {
+      most = std::max(most, sumsBytes(network, machine, pass, pairs));
+      continue;
+    }
+    for (const unsigned map : pass.host->inputs)
+      dense += bytesOf(map) + PageAllocator::kPage;
+    dense += bytesOf(pass.output) + PageAllocator::kPage;
+  }
   const uint64_t sums = memory.take(most);
   activationEnd = memory.end;
   // Dense tensors of the host follow; constants begin behind the largest place for them.
-  uint64_t dense = 0;
   for (unsigned map = 0; map < network.maps.size(); ++map)
     dense += bytesOf(map) + PageAllocator::kPage;
   constants.address =
@@ -358,6 +379,11 @@ Expected<void> Compiler::emit() {
                                 .cache = cache};
   bool needsPriming = false;
   for (uint32_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].host) {
+      hostPasses.emplace_back(i, blocks.size());
+      made.passes.push_back({.name = passes[i].name});
+      continue;
+    }
     Expected<std::vector<Block>> found = blocksOf(context, passes[i], integers[i]);
     if (!found)
       return propagate(found);
@@ -375,6 +401,8 @@ Expected<void> Compiler::emit() {
   if (needsPriming && !blocks.empty()) {
     blocks.insert(blocks.begin(), primingBlock(machine, sums));
     owners.insert(owners.begin(), owners.front());
+    for (auto &[pass, begin] : hostPasses)
+      ++begin;
   }
   return {};
 }
@@ -386,13 +414,13 @@ model::Bytes Compiler::keep(std::vector<std::byte> bytes) {
 }
 
 /// Programs of as many blocks as there is place for, each a group of commands of its own.
-Expected<void> Compiler::addPrograms(model::SubNet &subNet) {
-  for (size_t begin = 0; begin < blocks.size();) {
+Expected<void> Compiler::addPrograms(model::SubNet &subNet, size_t begin, size_t last) {
+  while (begin < last) {
     size_t end = begin;
     uint32_t words = 0;
     model::Stream stream;
     stream.engine = kArrayStream;
-    while (end < blocks.size()) {
+    while (end < last) {
       const auto alone =
           writeProgram(machine, std::span(blocks).subspan(end, 1), passes[owners[end]].name);
       if (!alone)
@@ -420,24 +448,67 @@ Expected<void> Compiler::addPrograms(model::SubNet &subNet) {
   return {};
 }
 
+model::CommandGroup Compiler::hostGroup(const std::vector<HostMove> &moves) {
+  model::Stream stream;
+  stream.engine = kHostStream;
+  stream.numCommands = static_cast<uint32_t>(moves.size());
+  stream.code = keep(encodeMoves(moves));
+  return {.streams = {std::move(stream)}};
+}
+
+/// A sub-network of the array, in front of whose programs the host carries out `moves`.
+void Compiler::beginSubNet(model::Stage &stage, const std::vector<HostMove> &moves) {
+  model::SubNet &subNet = stage.subNets.emplace_back();
+  subNet.id = static_cast<int32_t>(stage.subNets.size() - 1);
+  subNet.groups.push_back(hostGroup(moves));
+}
+
+/// Ends the array's sub-network with moves to dense tensors, and has the host compute the layer.
+/// The moves that put its result into the region of its map.
+std::vector<HostMove> Compiler::addHostLayer(model::Stage &stage, const Pass &pass) {
+  const Node &node = *pass.host;
+  const auto bytes = static_cast<unsigned>(regions.elementBytes);
+  std::vector<HostMove> moves;
+  HostProgramMaker maker(node, bytes == 1 ? DataType::I8 : DataType::I16, constants);
+  std::vector<model::TensorInfo> inputs;
+  for (const unsigned map : node.inputs) {
+    const uint64_t dense = memory.take(bytesOf(map));
+    addMoves(map, dense, moves);
+    maker.addInput(network.maps[map], scales[map], dense);
+    inputs.push_back(tensorOf(map, dense));
+  }
+  stage.subNets.back().groups.push_back(hostGroup(moves));
+  const uint64_t dense = memory.take(bytesOf(pass.output));
+  model::SubNet &subNet = stage.subNets.emplace_back();
+  subNet.id = static_cast<int32_t>(stage.subNets.size() - 1);
+  subNet.host.push_back(maker.make(network.maps[pass.output], scales[pass.output], dense));
+  subNet.inputs = std::move(inputs);
+  subNet.outputs = {tensorOf(pass.output, dense)};
+  moves.clear();
+  addMoves(pass.output, dense, moves);
+  for (HostMove &move : moves)
+    move = reversed(move);
+  return moves;
+}
+
 Expected<void> Compiler::assemble() {
   model::Stage stage;
-  model::SubNet &subNet = stage.subNets.emplace_back();
-  stage.order = {0};
-  const auto host = [&](const std::vector<HostMove> &moves) {
-    model::Stream stream;
-    stream.engine = kHostStream;
-    stream.numCommands = static_cast<uint32_t>(moves.size());
-    stream.code = keep(encodeMoves(moves));
-    return model::CommandGroup{.streams = {std::move(stream)}};
-  };
   addFills();
   addInputs(stage);
-  subNet.groups.push_back(host(before));
-  if (Expected<void> done = addPrograms(subNet); !done)
+  beginSubNet(stage, before);
+  size_t begin = 0;
+  for (const auto &[pass, end] : hostPasses) {
+    if (Expected<void> done = addPrograms(stage.subNets.back(), begin, end); !done)
+      return done;
+    begin = end;
+    beginSubNet(stage, addHostLayer(stage, passes[pass]));
+  }
+  if (Expected<void> done = addPrograms(stage.subNets.back(), begin, blocks.size()); !done)
     return done;
   addResults(stage);
-  subNet.groups.push_back(host(after));
+  stage.subNets.back().groups.push_back(hostGroup(after));
+  for (uint32_t i = 0; i < stage.subNets.size(); ++i)
+    stage.order.push_back(i);
   stage.activationAddress = PageAllocator::kPage;
   stage.activationBytes = memory.end - PageAllocator::kPage;
   model::Section &section = stage.constants.emplace_back();
@@ -445,8 +516,8 @@ Expected<void> Compiler::assemble() {
   for (const ConstantSpace::Part &part : constants.parts)
     section.locations.push_back({part.name, part.offset, part.size});
   section.data = keep(std::move(constants.bytes));
-  subNet.inputs = stage.inputs;
-  subNet.outputs = stage.outputs;
+  stage.subNets.front().inputs = stage.inputs;
+  stage.subNets.back().outputs = stage.outputs;
   for (const Pass &pass : passes)
     made.model.layers.push_back(pass.name);
   made.model.chip = kChipName;
@@ -461,6 +532,10 @@ Expected<CompiledNetwork> Compiler::compile() {
     return propagate(done);
   if (Expected<void> done = rewrite(); !done)
     return propagate(done);
+  for (const Node &node : network.nodes)
+    if (node.host)
+      made.notes.push_back(
+          fmt::format("'{}' ({}): the host computes it, in float", node.name, node.host->op));
   quantize();
   if (Expected<void> done = emit(); !done)
     return propagate(done);

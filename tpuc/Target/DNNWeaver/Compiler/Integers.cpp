@@ -48,7 +48,8 @@ unsigned storedResult(const Network &network, const Node &conv) {
 Groups groupsOf(const Network &network, const Branches &branches) {
   Groups groups(network.maps.size());
   for (const Node &node : network.nodes)
-    if (node.kind != Node::Kind::Conv && node.kind != Node::Kind::Activation)
+    if (node.kind != Node::Kind::Conv && node.kind != Node::Kind::Activation &&
+        node.kind != Node::Kind::Host)
       for (const unsigned input : node.inputs)
         groups.join(input, node.output);
   for (const std::vector<unsigned> &branch : branches)

@@ -9,8 +9,10 @@
 #ifndef TPUC_TARGET_DNNWEAVER_COMPILER_NETWORK_H
 #define TPUC_TARGET_DNNWEAVER_COMPILER_NETWORK_H
 
+#include "tpuc/Interpreter/Ops/Attribute.h"
 #include "tpuc/Target/DNNWeaver/Mapping/Layer.h"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -36,6 +38,19 @@ struct Pads {
   friend bool operator==(const Pads &, const Pads &) = default;
 };
 
+/// A layer that the host computes in float: an op of Interpreter/Ops.
+struct HostLayer {
+  std::string op;
+  std::vector<std::pair<std::string, ops::Attribute>> attributes;
+  /// One of the node's inputs in the shape that the op sees, a constant, or what is left out.
+  struct Operand {
+    std::optional<unsigned> input = std::nullopt;
+    std::vector<int64_t> dims = {};
+    std::optional<Tensor> constant = std::nullopt;
+  };
+  std::vector<Operand> operands;
+};
+
 struct Node {
   enum class Kind : uint8_t {
     Conv,
@@ -44,7 +59,8 @@ struct Node {
     Upsample, ///< Each pixel becomes 2 x 2.
     Concat,   ///< Along the channels.
     Slice,    ///< Channels from `first` on.
-    Copy
+    Copy,
+    Host ///< See `HostLayer`.
   };
   Kind kind = Kind::Conv;
   std::string name;
@@ -60,6 +76,7 @@ struct Node {
   std::vector<float> bias;
   double slope = 0;
   unsigned first = 0;
+  std::optional<HostLayer> host = std::nullopt;
 };
 
 /// Nodes stand in the order of their execution.
@@ -87,11 +104,12 @@ enum class Rewrite : uint8_t {
   JoinBranches,    ///< Convolutions of one map become one.
   PackInput,       ///< Columns of kernels over few channels become channels.
   FuseCopies,      ///< A pass stores a map and its pool, or a map twice.
-  SearchLoops      ///< The fastest tiles and loops, not those of the patent's example.
+  SearchLoops,     ///< The fastest tiles and loops, not those of the patent's example.
+  HostLayers       ///< The host computes what the array cannot.
 };
-inline constexpr std::array<std::string_view, 7> kRewriteNames = {
+inline constexpr std::array<std::string_view, 8> kRewriteNames = {
     "fuse-pools", "exchange-concats", "share-regions", "join-branches",
-    "pack-input", "fuse-copies",      "search-loops"};
+    "pack-input", "fuse-copies",      "search-loops",  "host-layers"};
 
 struct Rewrites {
   std::set<Rewrite> leftOut;

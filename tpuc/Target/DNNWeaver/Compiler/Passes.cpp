@@ -78,6 +78,9 @@ Pass PassMaker::begin(const Node &node) const {
   case Kind::Upsample:
     pass.upsamples = true;
     break;
+  case Kind::Host:
+    pass.host = &node;
+    break;
   case Kind::Copy:
   case Kind::Concat:
   case Kind::Slice:
@@ -111,6 +114,7 @@ bool PassMaker::add(Pass &pass, const Node &node) const {
   case Kind::Concat:
   case Kind::Slice:
   case Kind::Copy:
+  case Kind::Host:
     return false;
   }
   pass.name = node.name;

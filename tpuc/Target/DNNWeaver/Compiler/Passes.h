@@ -23,6 +23,8 @@ struct Pass {
   std::string name;
   /// Into the network; null for a copy.
   const Node *conv = nullptr;
+  /// Of a layer that the host computes; there is nothing else in such a pass.
+  const Node *host = nullptr;
   unsigned input = 0, output = 0;
   Extent kernel = {}, stride = {};
   /// Of the convolution, or of a pool that reads its input as it is.
