@@ -77,8 +77,8 @@ Network branched() {
 Network small() {
   NetworkBuilder b(7);
   const unsigned x = b.same(b.input(9, 7, 6), 20);
-  const unsigned y = b.pool(x, 2, 2);
-  const unsigned z = b.same(y, 18);
+  const unsigned y = b.pool(b.leaky(x, 0, 0.9), 2, 2);
+  const unsigned z = b.leaky(b.conv(y, 18, {3, 3}, {1, 1}, {1, 1, 1, 1}), 0.05, 0.7);
   const unsigned up = b.upsample(z);
   const unsigned last = b.pool(b.same(b.concat({up, b.same(up, 5)}), 17), 3, 3);
   return b.take({b.leaky(b.conv(last, 11, {2, 2}, {1, 1}, {})), b.pool(z, 2, 1, {1, 0, 0, 1}),
@@ -251,6 +251,42 @@ TEST(DNNWeaverCompiler, LayersThatFitInNoTileAreNamed) {
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().message(),
             "m1: 82944 bytes of the weight buffer for the smallest tile; expected at most 32768");
+}
+
+/// Weights of one sign times a zero point leave 32 bits, so the input does without.
+TEST(DNNWeaverCompiler, ZeroPointsThatPushBiasesTooFarAreGivenUp) {
+  NetworkBuilder b(8);
+  const unsigned x = b.input(4, 9, 8);
+  const unsigned y = b.same(b.leaky(x), 16);
+  Network network = b.take({b.conv(y, 5, {1, 1}, {1, 1}, {})});
+  for (Node &node : network.nodes)
+    for (float &weight : node.weights)
+      weight = std::abs(weight);
+  const IntegerKind kind = {16, true};
+  const Expected<CompiledNetwork> made = compileNetwork(network, patentOptions(kind));
+  ASSERT_TRUE(made);
+  ASSERT_FALSE(made->notes.empty());
+  EXPECT_TRUE(made->notes.front().starts_with("'m3': the bias would be ")) << made->notes.front();
+  EXPECT_TRUE(made->notes.front().ends_with(", more than 32 bits, so 'm1' has no zero point"));
+  const NetworkReference reference(network, kind, NetworkReference::Machine::Patent);
+  expectEqual(network, patentOptions(kind), reference, "without zero points");
+}
+
+/// A bias that is too large in any case makes the scale of its weights coarser.
+TEST(DNNWeaverCompiler, LargeBiasesMakeWeightsCoarser) {
+  NetworkBuilder b(9);
+  Network network = b.take({b.same(b.input(4, 9, 8), 8)});
+  for (Node &node : network.nodes)
+    for (float &bias : node.bias)
+      bias = 3000;
+  for (const IntegerKind &kind : {IntegerKind{16, false}, {16, true}}) {
+    const Expected<CompiledNetwork> made = compileNetwork(network, patentOptions(kind));
+    ASSERT_TRUE(made);
+    ASSERT_EQ(made->notes.size(), 1u);
+    EXPECT_TRUE(made->notes.front().starts_with("'m2': a sum would be ")) << made->notes.front();
+    const NetworkReference reference(network, kind, NetworkReference::Machine::Patent);
+    expectEqual(network, patentOptions(kind), reference, "large biases");
+  }
 }
 
 TEST(DNNWeaverCompiler, TablesOfChipsAreTheMachines) {

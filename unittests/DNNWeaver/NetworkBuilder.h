@@ -50,10 +50,11 @@ public:
     const unsigned pad = side / 2;
     return leaky(conv(from, kernels, {side, side}, {1, 1}, {pad, pad, pad, pad}));
   }
-  unsigned leaky(unsigned from, double slope = 0.1) {
+  unsigned leaky(unsigned from, double slope = 0.1, std::optional<double> limit = std::nullopt) {
     Node node;
     node.kind = Node::Kind::Activation;
     node.slope = slope;
+    node.limit = limit;
     const FeatureMap in = network.maps[from];
     return add(std::move(node), {from}, map(in.channels, in.height, in.width, -0.3, 2));
   }

@@ -81,20 +81,22 @@ bool NetworkReference::share(size_t first, size_t second) const {
       middle(a.pads.bottom, a.kernel.h) != middle(b.pads.bottom, b.kernel.h) ||
       middle(a.pads.right, a.kernel.w) != middle(b.pads.right, b.kernel.w))
     return false;
-  double slopes[2] = {-1, -1};
+  double slopes[2] = {-1, -1}, limits[2] = {-1, -1};
   unsigned number = 0;
   for (const size_t node : {first, second}) {
     const int behind = activationBehind(node);
     const unsigned result = behind < 0 ? network.nodes[node].output : static_cast<unsigned>(behind);
     for (const Node &other : network.nodes) {
-      if (other.output == result && other.kind == Kind::Activation)
+      if (other.output == result && other.kind == Kind::Activation) {
         slopes[number] = other.slope;
+        limits[number] = other.limit.value_or(-1);
+      }
       if (std::ranges::count(other.inputs, result) > 0 && other.kind != Kind::Conv)
         return false;
     }
     ++number;
   }
-  return slopes[0] == slopes[1];
+  return slopes[0] == slopes[1] && limits[0] == limits[1];
 }
 
 void NetworkReference::findGroups() {
@@ -229,15 +231,26 @@ int32_t NetworkReference::rescaled(int64_t sum, double factor, double slope, boo
   return clamp(std::round(scaled()));
 }
 
+int32_t NetworkReference::limited(int32_t value, std::optional<double> limit,
+                                  const Quantization &out) const {
+  if (!limit)
+    return value;
+  return static_cast<int32_t>(
+      std::min<int64_t>(value, std::llround(*limit / out.scale) + out.zero));
+}
+
 NetworkReference::Values NetworkReference::conv(size_t number) const {
   const Node &node = network.nodes[number];
   const FeatureMap &from = network.maps[node.inputs.front()], &to = network.maps[node.output];
   const Values &input = values.at(node.inputs.front());
   const int behind = activationBehind(number);
   double slope = 0;
+  std::optional<double> limit;
   for (const Node &other : network.nodes)
-    if (behind >= 0 && other.output == static_cast<unsigned>(behind))
+    if (behind >= 0 && other.output == static_cast<unsigned>(behind)) {
       slope = other.slope;
+      limit = other.limit;
+    }
   const Quantization &in = quantization[node.inputs.front()];
   const Quantization &out = quantization[behind < 0 ? node.output : static_cast<unsigned>(behind)];
   const double weightScale = weightScales.at(number);
@@ -260,8 +273,9 @@ NetworkReference::Values NetworkReference::conv(size_t number) const {
                      (input[(size_t{c} * from.height + size_t(row)) * from.width + size_t(column)] -
                       in.zero);
             }
-        made.push_back(
-            rescaled(sum, in.scale * weightScale / out.scale, slope, behind >= 0, out.zero));
+        const int32_t value =
+            rescaled(sum, in.scale * weightScale / out.scale, slope, behind >= 0, out.zero);
+        made.push_back(limited(value, limit, out));
       }
   return made;
 }
@@ -271,8 +285,9 @@ NetworkReference::Values NetworkReference::activation(size_t number) const {
   const Quantization &in = quantization[node.inputs.front()], &out = quantization[node.output];
   Values made;
   for (const int32_t value : values.at(node.inputs.front()))
-    made.push_back(
-        rescaled(value - in.zero, in.scale / out.scale, node.slope, /*hasSlope=*/true, out.zero));
+    made.push_back(limited(
+        rescaled(value - in.zero, in.scale / out.scale, node.slope, /*hasSlope=*/true, out.zero),
+        node.limit, out));
   return made;
 }
 

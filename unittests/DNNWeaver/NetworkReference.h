@@ -44,6 +44,7 @@ private:
   double weightScale(size_t node) const;
   bool share(size_t first, size_t second) const;
   int32_t rescaled(int64_t sum, double factor, double slope, bool hasSlope, int64_t zero) const;
+  int32_t limited(int32_t value, std::optional<double> limit, const Quantization &out) const;
   Values conv(size_t node) const;
   Values activation(size_t node) const;
   Values moved(const Node &node) const;

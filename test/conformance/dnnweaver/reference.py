@@ -126,7 +126,8 @@ class Reference:
             return False
         slopes = [self.behind(n) and slope_of(self.behind(n)) for n in (a, b)]
         readers = [r for n in (a, b) for r in self.network.readers(self.stored(n))]
-        return slopes[0] == slopes[1] and all(r.op in ("Conv", "MatMul") for r in readers)
+        limits = [n and n.op == "Relu" and n.number("relu_limit") for n in map(self.behind, (a, b))]
+        return slopes[0] == slopes[1] and limits[0] == limits[1] and all(r.op in ("Conv", "MatMul") for r in readers)
 
     def find_groups(self):
         self.groups = {name: name for node in self.network.nodes for name in node.outputs}
@@ -231,6 +232,7 @@ class Reference:
         result = self.scales[(activation or node).outputs[0]]
         factor = scale * self.weight_scales[id(node)] / result[0]
         made = self.rescale(sums.astype(np.int64), factor, activation and slope_of(activation), result[1])
+        made = np.minimum(made, self.limit_of(activation, result))
         return made.reshape(1, -1, rows, columns)
 
     def compute_on_host(self, node, values):
@@ -260,7 +262,12 @@ class Reference:
 
     def activate(self, node, values):
         (scale, zero), (result, zero_out) = self.scales[node.inputs[0]], self.scales[node.outputs[0]]
-        values[node.outputs[0]] = self.rescale(values[node.inputs[0]] - zero, scale / result, slope_of(node), zero_out)
+        made = self.rescale(values[node.inputs[0]] - zero, scale / result, slope_of(node), zero_out)
+        values[node.outputs[0]] = np.minimum(made, self.limit_of(node, (result, zero_out)))
+
+    def limit_of(self, activation, result):
+        limit = activation.number("relu_limit") if activation and activation.op == "Relu" else -1
+        return self.most if limit < 0 else round_away(limit / result[0]) + result[1]
 
     def rescale(self, sums, factor, slope, zero):
         times = lambda number, shift: min(int(round_away(number * 2.0**shift)), 32767)

@@ -58,7 +58,8 @@ private:
   Expected<void> addSplit(top::SplitOp op);
   Expected<void> addInterp(top::InterpOp op);
   Expected<void> addUpsample(Operation *op, int64_t h, int64_t w);
-  Expected<void> addActivation(Operation *op, double slope);
+  Expected<void> addActivation(Operation *op, double slope,
+                               std::optional<double> limit = std::nullopt);
   Expected<void> addOutputs(Operation *end);
 
   static tl::unexpected<Error> refusal(Operation *op, std::string found, std::string expected) {
@@ -153,15 +154,20 @@ Expected<void> Importer::makeNode(Operation *op, Node node, Value input) {
   return {};
 }
 
+/// What a ReLU gives at most; none for negative numbers.
+template <typename Op> std::optional<double> limitOf(Op op) {
+  const double limit = op.getReluLimit().convertToDouble();
+  return limit >= 0 ? std::optional(limit) : std::nullopt;
+}
+
 template <typename Op> Expected<void> Importer::addRelu(Op op) {
   if (!op.getDoRelu())
     return {};
-  if (op.getReluLimit().convertToDouble() >= 0)
-    return refusal(op, "a ReLU with a limit", "one without");
   // The node gives a map of its own, whose negative values nobody has measured; it is not stored.
   Node &node = network.nodes.back();
   Node relu;
   relu.kind = Kind::Activation;
+  relu.limit = limitOf(op);
   relu.name = node.name;
   relu.output = node.output;
   node.output = network.addLike(node.output, node.name + "/sums");
@@ -245,7 +251,7 @@ Expected<void> Importer::addMatMul(top::MatMulOp op) {
   const FeatureMap from = network.maps[*input];
   const int64_t depth = int64_t{from.channels} * from.height * from.width;
   if (!right || right.getRank() != 2 || op.getLeftTranspose() ||
-      right.getDimSize(op.getRightTranspose() ? 1 : 0) != depth)
+      right.getDimSize(op.getRightTranspose() ? 1 : 0) != depth || !hasRank(op.getOutput(), 2))
     return refusal(op, "a product of other shapes", "an inner product over the whole input");
   Expected<std::vector<float>> weights = constant(op, op.getRight());
   if (!weights)
@@ -369,13 +375,17 @@ Expected<void> Importer::addUpsample(Operation *op, int64_t h, int64_t w) {
   return makeNode(op, std::move(node), op->getOperand(0));
 }
 
-/// Of an integer scale, the nearest element is the same for most ways to count: that of the pixel.
+/// Of the two places that a pixel becomes, the first lies at its edge or a quarter of a pixel
+/// before its middle, and the second in its middle or a quarter behind it.
 Expected<void> Importer::addInterp(top::InterpOp op) {
   auto from = dyn_cast<RankedTensorType>(op.getInput().getType());
   auto to = dyn_cast<RankedTensorType>(op.getOutput().getType());
-  const bool isFloor = op.getCoordMode() == "asymmetric" && op.getNearestMode() == "floor";
+  const StringRef nearest = op.getNearestMode();
+  const bool isFloor =
+      op.getCoordMode() == "asymmetric" && (nearest == "floor" || nearest == "round_prefer_floor");
   const bool isHalf =
-      op.getCoordMode() == "half_pixel" || op.getCoordMode() == "pytorch_half_pixel";
+      (op.getCoordMode() == "half_pixel" || op.getCoordMode() == "pytorch_half_pixel") &&
+      (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil");
   if (!from || !to || from.getRank() != 4 || op.getMode() != "nearest" || (!isFloor && !isHalf) ||
       from.getDimSize(1) != to.getDimSize(1))
     return refusal(op, "another way to resample", "each pixel repeated 2 x 2 times");
@@ -385,12 +395,13 @@ Expected<void> Importer::addInterp(top::InterpOp op) {
   return addUpsample(op, 2, 2);
 }
 
-Expected<void> Importer::addActivation(Operation *op, double slope) {
+Expected<void> Importer::addActivation(Operation *op, double slope, std::optional<double> limit) {
   if (slope < 0 || slope > 1)
     return refusal(op, fmt::format("a slope of {}", slope), "0 to 1");
   Node node;
   node.kind = Kind::Activation;
   node.slope = slope;
+  node.limit = limit;
   return makeNode(op, std::move(node), op->getOperand(0));
 }
 
@@ -456,10 +467,11 @@ Expected<void> Importer::addOnArray(Operation *op) {
       .Case([&](top::LeakyReluOp leaky) {
         return addActivation(leaky, leaky.getAlpha().convertToDouble());
       })
-      .Case([&](top::ReluOp relu) { return addActivation(relu, 0); })
+      .Case([&](top::ReluOp relu) { return addActivation(relu, 0, limitOf(relu)); })
       .Case([&](top::UpsampleOp upsample) {
-        return addUpsample(upsample, static_cast<int64_t>(upsample.getScaleH()),
-                           static_cast<int64_t>(upsample.getScaleW()));
+        Expected<void> done = addUpsample(upsample, static_cast<int64_t>(upsample.getScaleH()),
+                                          static_cast<int64_t>(upsample.getScaleW()));
+        return done ? addRelu(upsample) : done;
       })
       .Default([&](Operation *other) {
         // One order of elements: the map is the same.

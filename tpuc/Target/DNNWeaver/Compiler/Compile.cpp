@@ -173,9 +173,13 @@ IntegerLayer Compiler::integersOfPass(const Pass &pass, IntegerProblem &problem)
     if (pass.conv && std::ranges::find(branch, pass.conv->output) != branch.end())
       for (const unsigned map : branch)
         weightScale = std::max(weightScale, weightScaleOf(*network.makerOf(map), options.kind));
-  if (machine.isa == IsaKind::Public)
-    return publicIntegersOf(node, pass.slope, in, out, weightScale);
-  return integersOf(node, pass.slope, in, out, options.kind, weightScale, problem);
+  IntegerLayer layer =
+      machine.isa == IsaKind::Public
+          ? publicIntegersOf(node, pass.slope, in, out, weightScale)
+          : integersOf(node, pass.slope, in, out, options.kind, weightScale, problem);
+  if (pass.limit)
+    layer.limit = limitOf(*pass.limit, out, options.kind);
+  return layer;
 }
 
 /// False where a map lost its zero point, so that all has to be done again.

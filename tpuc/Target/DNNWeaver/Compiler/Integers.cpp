@@ -201,6 +201,11 @@ IntegerLayer integersOf(const Node &node, std::optional<double> slope, const Sca
   return made;
 }
 
+int16_t limitOf(double limit, const Scale &output, const IntegerKind &kind) {
+  return static_cast<int16_t>(std::clamp<double>(
+      std::round(limit / output.scale) + output.zeroPoint, kind.least(), kind.most()));
+}
+
 IntegerLayer publicIntegersOf(const Node &node, std::optional<double> slope, const Scale &input,
                               const Scale &output, double weightScale) {
   const IntegerKind kind{.bits = 16, .zeroPoints = false};

@@ -44,6 +44,7 @@ std::vector<Scale> mapScales(const Network &network, const IntegerKind &kind,
 ///   p   = max(sum * multiplier * ratio, sum * multiplier) of 8 bits with a slope of 1 / ratio
 ///   q3  = saturate(round(p / 2^shift) + zeroPoint) of 8 bits, ties away from zero
 ///   q3  = saturate(round((p + zeroPoint * 2^shift) / 2^shift)) of 16 bits
+/// and of an activation with a limit at most `limit`.
 struct IntegerLayer {
   /// [kernels][channels][rows][columns]
   std::vector<int16_t> weights;
@@ -57,6 +58,7 @@ struct IntegerLayer {
   int32_t zeroPoint = 0;
   /// The shift gives 16 bits, to which a zero point of 8 bits can be added behind it.
   bool zeroPointIsLast = false;
+  std::optional<int16_t> limit;
   /// Of the public machine, whose shifts round down: sum >> firstShift, times the multiplier, >>
   /// shift, and max(x, (x * negative) >> 15).
   unsigned firstShift = 0;
@@ -77,6 +79,9 @@ struct IntegerProblem {
 IntegerLayer integersOf(const Node &node, std::optional<double> slope, const Scale &input,
                         const Scale &output, const IntegerKind &kind, double weightScale,
                         IntegerProblem &problem);
+
+/// The integer of the largest number that an activation gives.
+int16_t limitOf(double limit, const Scale &output, const IntegerKind &kind);
 
 /// The least scale that weights of a node can have.
 double weightScaleOf(const Node &node, const IntegerKind &kind);

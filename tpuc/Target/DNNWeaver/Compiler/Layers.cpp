@@ -58,10 +58,14 @@ void addZeroPoint(std::vector<AluOp> &ops, int32_t zeroPoint, unsigned shift) {
 } // namespace
 
 AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers) {
-  if (machine.isa == IsaKind::Public)
-    return publicRecipe(integers.firstShift, integers.multiplier, integers.shift,
-                        integers.negative.value_or(kNoSlope));
   AluRecipe recipe;
+  if (machine.isa == IsaKind::Public) {
+    recipe = publicRecipe(integers.firstShift, integers.multiplier, integers.shift,
+                          integers.negative.value_or(kNoSlope));
+    if (integers.limit)
+      recipe.last.push_back(immediate(AluFunction::Min, 1, 1, *integers.limit));
+    return recipe;
+  }
   recipe.first = {between(AluFunction::Move, 0, kFromOutput, 0)};
   std::vector<AluOp> &ops = recipe.then;
   const bool isRelu = integers.negative == int16_t{0};
@@ -82,6 +86,8 @@ AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers) {
   recipe.last.push_back(immediate(AluFunction::Shift, 1, 1, integers.shift));
   if (integers.zeroPoint != 0 && !isFirst)
     recipe.last.push_back(immediate(AluFunction::Add, 1, 1, integers.zeroPoint));
+  if (integers.limit)
+    recipe.last.push_back(immediate(AluFunction::Min, 1, 1, *integers.limit));
   return recipe;
 }
 

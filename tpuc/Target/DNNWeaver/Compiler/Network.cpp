@@ -160,7 +160,7 @@ bool mayJoin(const Network &network, const Node &first, const Node &second) {
       first.stride != second.stride || (!isCentred(first, second) && !isCentred(second, first)))
     return false;
   const Node *a = activationOf(network, first), *b = activationOf(network, second);
-  if ((a == nullptr) != (b == nullptr) || (a && a->slope != b->slope))
+  if ((a == nullptr) != (b == nullptr) || (a && (a->slope != b->slope || a->limit != b->limit)))
     return false;
   // Others want these results in places of their own, or pooled before they are stored.
   for (const Node *conv : {&first, &second})

@@ -54,7 +54,7 @@ struct HostLayer {
 struct Node {
   enum class Kind : uint8_t {
     Conv,
-    Activation, ///< max(x, slope * x) with a slope of 0 to 1.
+    Activation, ///< max(x, slope * x) with a slope of 0 to 1, and at most `limit`.
     MaxPool,
     Upsample, ///< Each pixel becomes 2 x 2.
     Concat,   ///< Along the channels.
@@ -75,6 +75,7 @@ struct Node {
   std::vector<float> weights;
   std::vector<float> bias;
   double slope = 0;
+  std::optional<double> limit = std::nullopt;
   unsigned first = 0;
   std::optional<HostLayer> host = std::nullopt;
 };

@@ -74,6 +74,7 @@ Pass PassMaker::begin(const Node &node) const {
     break;
   case Kind::Activation:
     pass.slope = node.slope;
+    pass.limit = node.limit;
     break;
   case Kind::Upsample:
     pass.upsamples = true;
@@ -98,6 +99,7 @@ bool PassMaker::add(Pass &pass, const Node &node) const {
     if (pass.slope || pass.upsamples)
       return false;
     pass.slope = node.slope;
+    pass.limit = node.limit;
     break;
   case Kind::MaxPool:
     if (isPooled || pass.upsamples || node.pads.any() || !rewrites.has(Rewrite::FusePools))

@@ -32,6 +32,8 @@ struct Pass {
   /// The pads never win: the halo of the input holds the least integer.
   bool padsAreLeast = false;
   std::optional<double> slope;
+  /// Of the activation.
+  std::optional<double> limit;
   Extent pool = {}, poolStride = {};
   bool upsamples = false;
   /// A second map, which is stored besides: the same as `output`, or what the pool reads.
