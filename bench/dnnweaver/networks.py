@@ -3,8 +3,8 @@
 
 usage: networks.py FOLDER [--seed N]
 
-YOLOv2-tiny and YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352), a dense block, and residual blocks, each
-convolution with its batch norm and LeakyReLU. Needs the Python package onnx.
+YOLOv2-tiny and YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352), a dense block, residual blocks and parts of images,
+each convolution with its batch norm and LeakyReLU. Needs the Python package onnx.
 """
 
 import argparse
@@ -60,6 +60,13 @@ class Builder:
         ints = [self.constant(f"s{len(self.nodes)}_{i}", np.array([v], np.int64))
                 for i, v in enumerate((half, 2 * half, 1))]
         return self.add("Slice", [x] + ints, half)
+
+    def crop(self, x, rows, columns):
+        """Some rows and columns; both are pairs of first and end."""
+        ints = [self.constant(f"s{len(self.nodes)}_{i}", np.array(v, np.int64))
+                for i, v in enumerate(zip(rows, columns))]
+        axes = self.constant(f"s{len(self.nodes)}_2", np.array([2, 3], np.int64))
+        return self.add("Slice", [x, *ints, axes], self.channels[x])
 
     def upsample(self, x):
         scales = self.constant(f"u{len(self.nodes)}", np.array([1, 1, 2, 2], np.float32))
@@ -131,13 +138,22 @@ def residual(b, path):
     b.save(path, [1, 3, 40, 56], [b.conv(x, 20, 1, activation=False), gate])
 
 
+def mosaic(b, path):
+    """Parts of rows and columns, and maps beside and above each other."""
+    x = b.conv(b.input(3), 32, stride=2)
+    parts = [b.crop(x, rows, (0, 24)) for rows in ((0, 9), (9, 20))]
+    x = b.add("Concat", [b.conv(parts[0], 40), b.conv(parts[1], 40, 1)], 40, axis=2)
+    x = b.add("Concat", [b.crop(x, (0, 20), (8, 24)), b.conv(b.crop(x, (0, 20), (0, 8)), 40)], 40, axis=3)
+    b.save(path, [1, 3, 40, 48], [b.conv(b.pool(b.conv(x, 48)), 20, 1, activation=False)])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for make in (yolov2_tiny, yolov3_tiny, yolov4_tiny, dense_block, residual):
+    for make in (yolov2_tiny, yolov3_tiny, yolov4_tiny, dense_block, residual, mosaic):
         make(Builder(arguments.seed), arguments.folder / f"{make.__name__}.onnx")
     yolov4_tiny(Builder(arguments.seed), arguments.folder / "yolov4_tiny_416.onnx", 416, 416)
 

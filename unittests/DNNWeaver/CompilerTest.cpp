@@ -85,6 +85,22 @@ Network small() {
                  b.pool(b.same(z, 8), 3, 1), x});
 }
 
+/// Parts beside and above each other, and parts of rows and columns: read with a halo and without,
+/// pooled, and joined again along the channels.
+Network mosaic() {
+  NetworkBuilder b(10);
+  const unsigned x = b.same(b.input(6, 12, 10), 18);
+  const unsigned upper = b.crop(x, 0, 0, 5, 10), lower = b.crop(x, 5, 2, 7, 8);
+  const unsigned a = b.same(upper, 20), c = b.same(upper, 20, 1);
+  const unsigned stacked = b.concat({a, c, b.same(a, 20)}, Axis::Rows);
+  const unsigned beside =
+      b.concat({b.same(lower, 7, 1), b.pool(lower, 3, 1, {1, 1, 1, 1})}, Axis::Channels);
+  const unsigned both =
+      b.concat({beside, b.same(b.crop(stacked, 4, 1, 7, 3), 25, 1)}, Axis::Columns);
+  return b.take(
+      {b.pool(b.same(stacked, 9), 2, 2), c, b.same(b.slice(a, 3, 10), 5), both, b.same(both, 6)});
+}
+
 /// Compiles, writes a file, reads it again and runs it; every map that the file names.
 std::map<std::string, std::vector<int32_t>> simulate(const Network &network,
                                                      const CompileOptions &options,
@@ -146,11 +162,9 @@ struct NamedNetwork {
   const char *name;
   Network (*make)();
 };
-constexpr NamedNetwork kNetworks[] = {{"chain", chain},
-                                      {"partial", partial},
-                                      {"dense", dense},
-                                      {"branched", branched},
-                                      {"small", small}};
+constexpr NamedNetwork kNetworks[] = {{"chain", chain}, {"partial", partial},
+                                      {"dense", dense}, {"branched", branched},
+                                      {"small", small}, {"mosaic", mosaic}};
 
 constexpr IntegerKind kIntegerKinds[] = {{8, false}, {8, true}, {16, false}, {16, true}};
 

@@ -76,13 +76,18 @@ public:
     return add(std::move(node), {from},
                map(in.channels, 2 * in.height, 2 * in.width, in.least, in.most));
   }
-  unsigned concat(const std::vector<unsigned> &parts) {
+  unsigned concat(const std::vector<unsigned> &parts, Axis axis = Axis::Channels) {
     Node node;
     node.kind = Node::Kind::Concat;
+    node.axis = axis;
     FeatureMap in = network.maps[parts.front()];
-    in.channels = 0;
+    unsigned &along = axis == Axis::Channels ? in.channels
+                      : axis == Axis::Rows   ? in.height
+                                             : in.width;
+    along = 0;
     for (const unsigned part : parts) {
-      in.channels += network.maps[part].channels;
+      const FeatureMap &of = network.maps[part];
+      along += axis == Axis::Channels ? of.channels : axis == Axis::Rows ? of.height : of.width;
       in.least = std::min(in.least, network.maps[part].least);
       in.most = std::max(in.most, network.maps[part].most);
     }
@@ -94,6 +99,15 @@ public:
     node.first = first;
     const FeatureMap in = network.maps[from];
     return add(std::move(node), {from}, map(channels, in.height, in.width, in.least, in.most));
+  }
+  /// Rows from `top` and columns from `left` on.
+  unsigned crop(unsigned from, unsigned top, unsigned left, unsigned height, unsigned width) {
+    Node node;
+    node.kind = Node::Kind::Slice;
+    node.top = top;
+    node.left = left;
+    const FeatureMap in = network.maps[from];
+    return add(std::move(node), {from}, map(in.channels, height, width, in.least, in.most));
   }
   Network take(std::vector<unsigned> outputs) {
     network.name = "network";

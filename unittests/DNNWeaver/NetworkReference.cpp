@@ -297,8 +297,23 @@ NetworkReference::Values NetworkReference::moved(const Node &node) const {
   const Values &input = values.at(node.inputs.front());
   Values made;
   if (node.kind == Kind::Concat) {
-    for (const unsigned part : node.inputs)
-      made.insert(made.end(), values.at(part).begin(), values.at(part).end());
+    for (unsigned c = 0; c < to.channels; ++c)
+      for (unsigned y = 0; y < to.height; ++y)
+        for (unsigned x = 0; x < to.width; ++x) {
+          unsigned at[] = {c, y, x};
+          unsigned &along = at[static_cast<size_t>(node.axis)];
+          for (const unsigned part : node.inputs) {
+            const FeatureMap &of = network.maps[part];
+            const unsigned sizes[] = {of.channels, of.height, of.width};
+            const unsigned size = sizes[static_cast<size_t>(node.axis)];
+            if (along < size) {
+              made.push_back(
+                  values.at(part)[(size_t{at[0]} * of.height + at[1]) * of.width + at[2]]);
+              break;
+            }
+            along -= size;
+          }
+        }
     return made;
   }
   for (unsigned c = 0; c < to.channels; ++c)
@@ -310,7 +325,7 @@ NetworkReference::Values NetworkReference::moved(const Node &node) const {
         if (node.kind == Kind::Upsample)
           made.push_back(at(c, y / 2, x / 2));
         else if (node.kind != Kind::MaxPool)
-          made.push_back(at(c + node.first, y, x));
+          made.push_back(at(c + node.first, y + node.top, x + node.left));
         else {
           int32_t most = kind.least();
           for (unsigned r = 0; r < node.kernel.h; ++r)

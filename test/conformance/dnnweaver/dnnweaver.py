@@ -3,8 +3,8 @@
 
 usage: dnnweaver.py --tools BIN --work FOLDER [NETWORK ...] [--seed N]
 
-YOLOv2-tiny, YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352), a dense block, and residual blocks with layers for
-the host are written as ONNX by bench/dnnweaver/networks.py, and deployed in INT8 and INT16, each with and without zero points. Every map that
+YOLOv2-tiny, YOLOv3-tiny (416 x 416), YOLOv4-tiny (480 x 352), a dense block, parts of images, and residual blocks
+with layers for the host are written as ONNX by bench/dnnweaver/networks.py, and deployed in INT8 and INT16, each with and without zero points. Every map that
 the file names is compared with reference.py, bit for bit. Each rewrite is left out once, and all of them.
 Float outputs are compared with those of ONNX Runtime.
 """
@@ -20,7 +20,7 @@ import onnxruntime
 import reference
 
 HERE = pathlib.Path(__file__).resolve().parent
-NETWORKS = ("residual", "dense_block", "yolov2_tiny", "yolov3_tiny", "yolov4_tiny")
+NETWORKS = ("mosaic", "residual", "dense_block", "yolov2_tiny", "yolov3_tiny", "yolov4_tiny")
 KINDS = (("INT8", False), ("INT8", True), ("INT16", False), ("INT16", True))
 REWRITES = ("fuse-pools", "exchange-concats", "share-regions", "join-branches", "pack-input", "fuse-copies",
             "search-loops")

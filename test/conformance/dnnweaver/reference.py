@@ -308,15 +308,17 @@ class Reference:
     def move(self, node, values):
         x = values[node.inputs[0]]
         if node.op == "Concat":
-            made = np.concatenate([values[name] for name in node.inputs], 1)
+            made = np.concatenate([values[name] for name in node.inputs], int(node.number("axis")))
         elif node.op == "Split":
-            for name, part in zip(node.outputs, np.split(x, len(node.outputs), 1)):
+            for name, part in zip(node.outputs, np.split(x, len(node.outputs), int(node.number("axis")))):
                 values[name] = part
             return
         elif node.op == "Slice":
-            axis = node.ints("axes", [0, 1]).index(1)
-            begin, end = node.ints("offset", [])[axis], node.ints("ends", [])[axis]
-            made = x[:, begin:end]
+            places = [slice(None)] * 4
+            offsets = node.ints("offset", [])
+            for axis, begin, end in zip(node.ints("axes", range(len(offsets))), offsets, node.ints("ends", [])):
+                places[axis] = slice(begin, end)
+            made = x[tuple(places)]
         elif node.op in ("Interp", "Upsample"):
             made = x.repeat(2, 2).repeat(2, 3)
         elif node.op == "MaxPool":

@@ -303,10 +303,15 @@ Expected<void> Importer::addPool(top::MaxPoolOp op) {
 }
 
 Expected<void> Importer::addConcat(top::ConcatOp op) {
-  if (op.getAxis() != 1)
-    return refusal(op, fmt::format("axis {}", op.getAxis()), "channels");
+  auto to = dyn_cast<RankedTensorType>(op.getOutput().getType());
+  const int64_t rank = to ? to.getRank() : 0;
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  const int64_t number = axis < 0 ? axis + rank : axis;
+  if (number < 1 || number > 3)
+    return refusal(op, fmt::format("axis {}", axis), "channels, rows or columns");
   Node node;
   node.kind = Kind::Concat;
+  node.axis = static_cast<Axis>(number - 1);
   for (const Value part : op.getInputs()) {
     const Expected<unsigned> map = mapOf(op, part);
     if (!map)
@@ -323,30 +328,30 @@ Expected<void> Importer::addSlice(top::SliceOp op) {
   auto to = dyn_cast<RankedTensorType>(op.getOutput().getType());
   Node node;
   node.kind = Kind::Slice;
-  bool isChannels = from && to && from.getRank() == 4 && to.getRank() == 4 &&
-                    isOnes(op.getSteps()) && op.getOffset();
-  for (unsigned axis = 0; isChannels && axis < 4; ++axis)
-    isChannels = axis == 1 || from.getDimSize(axis) == to.getDimSize(axis);
-  if (!isChannels)
-    return refusal(op, "a part of other axes", "some of the channels");
+  if (!from || !to || from.getRank() != 4 || to.getRank() != 4 || !isOnes(op.getSteps()) ||
+      !op.getOffset())
+    return refusal(op, "a part by steps", "channels, rows and columns that follow each other");
   // Of the axes that are named, or of the first ones.
-  int64_t first = 0;
+  unsigned *const places[] = {nullptr, &node.first, &node.top, &node.left};
   for (const auto &[i, offset] : llvm::enumerate(*op.getOffset())) {
-    const int64_t axis =
+    int64_t axis =
         op.getAxes() ? cast<IntegerAttr>((*op.getAxes())[i]).getInt() : static_cast<int64_t>(i);
-    if (axis == 1 || axis == -3)
-      first = cast<IntegerAttr>(offset).getInt();
+    axis = axis < 0 ? axis + 4 : axis;
+    int64_t first = cast<IntegerAttr>(offset).getInt();
+    first = first < 0 ? first + from.getDimSize(axis) : first;
+    if (first < 0 || first + to.getDimSize(axis) > from.getDimSize(axis))
+      return refusal(op, "elements outside of the input", "inside");
+    if (axis > 0)
+      *places[axis] = static_cast<unsigned>(first);
   }
-  first = first < 0 ? first + from.getDimSize(1) : first;
-  if (first < 0 || first + to.getDimSize(1) > from.getDimSize(1))
-    return refusal(op, "channels outside of the input", "inside");
-  node.first = static_cast<unsigned>(first);
   return makeNode(op, std::move(node), op.getInput());
 }
 
 Expected<void> Importer::addSplit(top::SplitOp op) {
-  if (op.getAxis() != 1 || !hasRank(op.getInput(), 4))
-    return refusal(op, fmt::format("axis {}", op.getAxis()), "channels");
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  const int64_t number = axis < 0 ? axis + 4 : axis;
+  if (number < 1 || number > 3 || !hasRank(op.getInput(), 4))
+    return refusal(op, fmt::format("axis {}", axis), "channels, rows or columns");
   const Expected<unsigned> from = mapOf(op, op.getInput());
   if (!from)
     return tl::unexpected<Error>(from.error());
@@ -360,8 +365,9 @@ Expected<void> Importer::addSplit(top::SplitOp op) {
     node.name = network.maps[*to].name;
     node.inputs = {*from};
     node.output = *to;
-    node.first = first;
-    first += network.maps[*to].channels;
+    const FeatureMap &part = network.maps[*to];
+    (number == 1 ? node.first : number == 2 ? node.top : node.left) = first;
+    first += number == 1 ? part.channels : number == 2 ? part.height : part.width;
     network.nodes.push_back(std::move(node));
   }
   return {};
@@ -485,7 +491,7 @@ Expected<void> Importer::addOnArray(Operation *op) {
         return Expected<void>(
             refusal(other, "the array does not compute it",
                     "convolutions, inner products, ReLU, LeakyReLU, max pools, 2 x 2 up-sampling, "
-                    "concatenations and parts of channels"));
+                    "concatenations and parts"));
       });
 }
 

@@ -157,6 +157,7 @@ Expected<void> Compiler::rewrite() {
   sharing = branches(network);
   isolatePools(network);
   addCopies(network, options.rewrites);
+  addHalos(network);
   passes = passesOf(network, options.rewrites, machine.hasCopies);
   return {};
 }

@@ -79,8 +79,8 @@ bool exchangeOne(Network &network) {
       continue;
     const unsigned input = node.inputs.front();
     const Node *concat = network.makerOf(input);
-    if (!concat || concat->kind != Kind::Concat || network.isOutput(input) ||
-        network.readersOf(input).size() != 1)
+    if (!concat || concat->kind != Kind::Concat || concat->axis != Axis::Channels ||
+        network.isOutput(input) || network.readersOf(input).size() != 1)
       continue;
     std::vector<Node> made = exchanged(network, *concat, node);
     const auto place = network.nodes.begin() + static_cast<ptrdiff_t>(i);
@@ -110,7 +110,11 @@ void addCopies(Network &network, const Rewrites &rewrites) {
       continue;
     for (size_t k = 0; k < network.nodes[i].inputs.size(); ++k) {
       const unsigned part = network.nodes[i].inputs[k];
-      if (rewrites.has(Rewrite::ShareRegions) && placed.insert(part).second)
+      // Images beside each other have the same places for their channels.
+      const Node *maker = network.makerOf(part);
+      const bool isPlain =
+          network.nodes[i].axis == Axis::Channels || !maker || maker->kind != Kind::Concat;
+      if (rewrites.has(Rewrite::ShareRegions) && isPlain && placed.insert(part).second)
         continue;
       Node copy;
       copy.kind = Kind::Copy;
@@ -122,6 +126,36 @@ void addCopies(Network &network, const Rewrites &rewrites) {
       network.nodes.insert(network.nodes.begin() + static_cast<ptrdiff_t>(i), std::move(copy));
       ++i;
     }
+  }
+}
+
+bool hasNeighbours(const Network &network, unsigned map) {
+  for (const Node *reader : network.readersOf(map))
+    if (reader->kind == Kind::Concat && reader->axis != Axis::Channels)
+      return true;
+  const Node *maker = network.makerOf(map);
+  if (!maker || maker->kind != Kind::Slice)
+    return false;
+  const FeatureMap &from = network.maps[maker->inputs.front()], &to = network.maps[map];
+  return from.height != to.height || from.width != to.width ||
+         hasNeighbours(network, maker->inputs.front());
+}
+
+void addHalos(Network &network) {
+  for (size_t i = 0; i < network.nodes.size(); ++i) {
+    if (!network.nodes[i].pads.any())
+      continue;
+    const unsigned input = network.nodes[i].inputs.front();
+    if (!hasNeighbours(network, input))
+      continue;
+    Node copy;
+    copy.kind = Kind::Copy;
+    copy.name = fmt::format("{}/input", network.nodes[i].name);
+    copy.inputs = {input};
+    copy.output = network.addLike(input, copy.name);
+    network.nodes[i].inputs = {copy.output};
+    network.nodes.insert(network.nodes.begin() + static_cast<ptrdiff_t>(i), std::move(copy));
+    ++i;
   }
 }
 

@@ -51,14 +51,17 @@ struct HostLayer {
   std::vector<Operand> operands;
 };
 
+/// What a concatenation joins.
+enum class Axis : uint8_t { Channels, Rows, Columns };
+
 struct Node {
   enum class Kind : uint8_t {
     Conv,
     Activation, ///< max(x, slope * x) with a slope of 0 to 1, and at most `limit`.
     MaxPool,
     Upsample, ///< Each pixel becomes 2 x 2.
-    Concat,   ///< Along the channels.
-    Slice,    ///< Channels from `first` on.
+    Concat,   ///< Along `axis`.
+    Slice,    ///< Channels from `first`, rows from `top` and columns from `left` on.
     Copy,
     Host ///< See `HostLayer`.
   };
@@ -76,7 +79,8 @@ struct Node {
   std::vector<float> bias;
   double slope = 0;
   std::optional<double> limit = std::nullopt;
-  unsigned first = 0;
+  unsigned first = 0, top = 0, left = 0;
+  Axis axis = Axis::Channels;
   std::optional<HostLayer> host = std::nullopt;
 };
 
@@ -146,6 +150,13 @@ std::vector<PackedInput> packInputs(Network &network, unsigned rows);
 /// Gives each part of a concatenation a map that nothing else wants to place elsewhere, by copies.
 /// Without sharing every part becomes a copy.
 void addCopies(Network &network, const Rewrites &rewrites);
+
+/// Whether other rows or columns of a region lie beside a map: parts of concatenations along them,
+/// slices of some of them, and channels of such maps.
+bool hasNeighbours(const Network &network, unsigned map);
+
+/// Puts a copy in front of windows with pads that read a map with neighbours, which has no halo.
+void addHalos(Network &network);
 
 } // namespace tpuc::dnnweaver
 

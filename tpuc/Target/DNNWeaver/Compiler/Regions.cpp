@@ -19,8 +19,9 @@ using Kind = Node::Kind;
 
 Image Regions::image(unsigned map, const Pads &pads, unsigned channel) const {
   const Region &region = of(map);
-  return {.address = region.address + (region.halo.top - pads.top) * region.rowBytes +
-                     (region.halo.left - pads.left) * region.pixelBytes +
+  const Storage &storage = maps[map];
+  return {.address = region.address + (region.halo.top + storage.top - pads.top) * region.rowBytes +
+                     (region.halo.left + storage.left - pads.left) * region.pixelBytes +
                      uint64_t{channel} * elementBytes,
           .pixelBytes = region.pixelBytes,
           .rowBytes = region.rowBytes};
@@ -46,7 +47,7 @@ public:
       if (parts.contains(map) || slices.contains(map))
         return;
       made.regions.emplace_back().size = {network.maps[map].height, network.maps[map].width};
-      made.regions.back().channels = put(map, 0);
+      made.regions.back().channels = put(map, {0, 0, 0});
     };
     for (const unsigned map : network.inputs)
       begin(map);
@@ -59,27 +60,50 @@ public:
   }
 
 private:
-  /// Puts a map into the last region from channel `first` on; where the next one may begin.
-  unsigned put(unsigned map, unsigned first) {
+  struct Place {
+    unsigned channel, top, left;
+  };
+
+  /// Puts a map into the last region from `at` on; the channel at which the next one may begin.
+  unsigned put(unsigned map, Place at) {
     Storage &storage = made.maps[map];
     storage.region = static_cast<unsigned>(made.regions.size() - 1);
+    storage.top = at.top;
+    storage.left = at.left;
     const Node *maker = network.makerOf(map);
-    if (maker && maker->kind == Kind::Concat) {
-      for (const unsigned part : maker->inputs) {
-        first = put(part, first);
-        const std::vector<unsigned> &channels = made.maps[part].channels;
-        storage.channels.insert(storage.channels.end(), channels.begin(), channels.end());
-      }
-      return first;
+    if (!maker || maker->kind != Kind::Concat) {
+      storage.channels.resize(network.maps[map].channels);
+      std::iota(storage.channels.begin(), storage.channels.end(), at.channel);
+      return (at.channel + network.maps[map].channels + words - 1) / words * words;
     }
-    storage.channels.resize(network.maps[map].channels);
-    std::iota(storage.channels.begin(), storage.channels.end(), first);
-    return (first + network.maps[map].channels + words - 1) / words * words;
+    unsigned next = at.channel;
+    for (const unsigned part : maker->inputs) {
+      next = put(part, at);
+      const std::vector<unsigned> &channels = made.maps[part].channels;
+      switch (maker->axis) {
+      case Axis::Channels:
+        storage.channels.insert(storage.channels.end(), channels.begin(), channels.end());
+        at.channel = next;
+        break;
+      case Axis::Rows:
+        storage.channels = channels;
+        at.top += network.maps[part].height;
+        break;
+      case Axis::Columns:
+        storage.channels = channels;
+        at.left += network.maps[part].width;
+        break;
+      }
+    }
+    return next;
   }
 
   void slice(const Node &node) {
     const Storage &whole = made.maps[node.inputs.front()];
-    Storage part{.region = whole.region, .channels = {}};
+    Storage part{.region = whole.region,
+                 .channels = {},
+                 .top = whole.top + node.top,
+                 .left = whole.left + node.left};
     const auto begin = whole.channels.begin() + node.first;
     part.channels.assign(begin, begin + network.maps[node.output].channels);
     made.maps[node.output] = std::move(part);
@@ -131,14 +155,24 @@ Expected<void> checkRegions(const Network &network, std::span<const Pass> passes
     if (order[i - 1]->address + order[i - 1]->bytes > order[i]->address)
       return makeError("regions", fmt::format("two at {:#x}", order[i]->address),
                        "regions that do not overlap");
-  std::map<std::pair<unsigned, unsigned>, unsigned> writers;
+  // Of each channel of a region the maps that were written so far.
+  std::map<std::pair<unsigned, unsigned>, std::vector<unsigned>> writers;
+  const auto meet = [&](unsigned a, unsigned b) {
+    const FeatureMap &one = network.maps[a], &other = network.maps[b];
+    const Storage &here = regions.maps[a], &there = regions.maps[b];
+    return here.top < there.top + other.height && there.top < here.top + one.height &&
+           here.left < there.left + other.width && there.left < here.left + one.width;
+  };
   std::vector<unsigned> written = network.inputs;
   const std::vector<unsigned> stored = storedMaps(passes);
   written.insert(written.end(), stored.begin(), stored.end());
   for (const unsigned map : written)
-    for (const unsigned channel : regions.maps[map].channels)
-      if (!writers.emplace(std::pair(regions.maps[map].region, channel), map).second)
+    for (const unsigned channel : regions.maps[map].channels) {
+      std::vector<unsigned> &others = writers[{regions.maps[map].region, channel}];
+      if (std::ranges::any_of(others, [&](unsigned other) { return meet(map, other); }))
         return makeError(network.maps[map].name, "channels that are written twice", "once");
+      others.push_back(map);
+    }
   for (const Pass &pass : passes) {
     const Region &region = regions.of(pass.input);
     const int32_t wanted = pass.padsAreLeast ? kind.least() : scales[pass.input].zeroPoint;
@@ -146,7 +180,9 @@ Expected<void> checkRegions(const Network &network, std::span<const Pass> passes
       return makeError(network.maps[pass.input].name, fmt::format("a halo of {}", region.fill),
                        fmt::format("{}", wanted));
     const FeatureMap &map = network.maps[pass.input];
-    if (region.size != Extent{map.height, map.width})
+    const Storage &storage = regions.maps[pass.input];
+    if (storage.top + map.height > region.size.h || storage.left + map.width > region.size.w ||
+        (pass.pads.any() && region.size != Extent{map.height, map.width}))
       return makeError(map.name, "a region of another size", "its own");
   }
   return {};

@@ -27,10 +27,11 @@ struct Region {
   uint64_t pixelBytes = 0, rowBytes = 0;
 };
 
-/// Where a map lies in a region: the place of each of its channels.
+/// Where a map lies in a region: the place of each of its channels, and its first row and column.
 struct Storage {
   unsigned region = 0;
   std::vector<unsigned> channels;
+  unsigned top = 0, left = 0;
 };
 
 struct Regions {
