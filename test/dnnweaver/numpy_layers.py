@@ -58,6 +58,13 @@ def program(case, at):
     out.add("setup")
     for name in ("input", "output", "weight", "bias"):
         out.base("base", f"buffer={name}", at[name])
+    # Words of all kernels; of pairs of kernels the second half of them shares multipliers with the first.
+    words = oc * (2 if case["kernels"] else 1)
+    if case["kernels"]:
+        out.base("mode", "buffer=weight", oc * k * k * ic * N * M)
+        out.base("mode", "buffer=bias", oc * M * 4)
+        out.base("mode", "buffer=output", oc * M)
+        out.base("mode", "buffer=4", oc * M)
     if case["pairs"]:
         out.base("mode", "buffer=input", case["rows"] * pool * s * iw * ic * N)
         out.base("mode", "buffer=output", case["rows"] * ow * (oc * M + case["more"]))
@@ -96,19 +103,20 @@ def program(case, at):
     for trips, stride in ((pool, oc), (pool, oc * sums_w), (ow, oc * pool), (tile_rows, oc * pool * sums_w), (oc, 1)):
         alu.add(f"alu.loop stage=read imm={trips - 1}")
         alu.stride("alu.stride", "stage=read", stride)
-    pixel = (oc * M + case["more"]) // M
+    pixel = (words * M + case["more"]) // M
     for trips, stride in ((ow, pixel), (tile_rows, pixel * ow), (oc, 1)):
         alu.add(f"alu.loop stage=store imm={trips - 1}")
         alu.stride("alu.stride", "stage=store", stride)
     if case["copies"]:
         # Every word of sums, in the order in which the pool takes them.
-        for trips, stride in ((pool, oc), (pool, oc * sums_w), (ow, pool * oc), (tile_rows, pool * oc * sums_w), (oc, 1)):
+        for trips, stride in ((pool, words), (pool, words * sums_w), (ow, pool * words),
+                              (tile_rows, pool * words * sums_w), (oc, 1)):
             alu.add(f"alu.loop stage=store stream=1 imm={trips - 1}")
             alu.stride("alu.stride", "stage=store stream=1", stride)
     alu.add(f"alu.loop stage=tile.store imm={case['rows'] // tile_rows - 1}")
     alu.stride("alu.stride", "stage=tile.store", tile_rows * ow * pixel * M * size)
     if case["copies"]:
-        alu.stride("alu.stride", "stage=tile.store stream=1", tile_h * sums_w * oc * M * size)
+        alu.stride("alu.stride", "stage=tile.store stream=1", tile_h * sums_w * words * M * size)
     alu.stride("alu.stride", "stage=tile.load0", 0)
     alu.stride("alu.stride", "stage=tile.load1", 0)
     def scale(source, target):
@@ -170,17 +178,18 @@ def check(machine, case, rng, folder):
     limits = np.iinfo(case["type"])
     draw = lambda *shape: rng.integers(limits.min, limits.max + 1, shape).astype(case["type"])
     image = draw(ih, case["iw"], case["ic"] * N)
-    weight = draw(k, k, case["ic"] * N, case["oc"] * M)
-    bias = rng.integers(-(1 << 20), 1 << 20, case["oc"] * M).astype(np.int32)
+    words = case["oc"] * (2 if case["kernels"] else 1)
+    weight = draw(k, k, case["ic"] * N, words * M)
+    bias = rng.integers(-(1 << 20), 1 << 20, words * M).astype(np.int32)
     memory = Memory()
     # [word of kernels][y][x][word of channels][row][column]
-    packed = weight.reshape(k, k, case["ic"], N, case["oc"], M).transpose(4, 0, 1, 2, 3, 5)
-    result = draw(oh, case["ow"], case["oc"] * M + case["more"])
+    packed = weight.reshape(k, k, case["ic"], N, words, M).transpose(4, 0, 1, 2, 3, 5)
+    result = draw(oh, case["ow"], words * M + case["more"])
     sums = np.zeros(case["rows"] * pool * case["ow"] * pool * case["oc"] * M, np.int64)
     at = {"input": memory.place(image), "weight": memory.place(packed), "bias": memory.place(bias),
           "output": memory.place(sums), "result": memory.place(result)}
     if case["copies"]:
-        at["copy"] = memory.place(draw(oh * pool, case["ow"] * pool, case["oc"] * M))
+        at["copy"] = memory.place(draw(oh * pool, case["ow"] * pool, words * M))
     source, before, after = folder / "p.s", folder / "before", folder / "after"
     source.write_text(program(case, at))
     before.write_bytes(memory.bytes)
@@ -189,7 +198,7 @@ def check(machine, case, rng, folder):
     if done.returncode:
         sys.exit(f"{case}: {done.stderr}")
     expected = result.copy()
-    expected[:, :, :case["oc"] * M], unpooled = reference(case, image, weight, bias)
+    expected[:, :, :words * M], unpooled = reference(case, image, weight, bias)
     got = bytearray(after.read_bytes())
     want = bytearray(memory.bytes)
     want[at["result"]:at["result"] + expected.nbytes] = expected.tobytes()
@@ -209,15 +218,18 @@ def main():
         for number in range(48):
             name = ("public", "patent")[number % 2]
             pairs = name == "patent" and number % 4 == 1
+            kernels = name == "patent" and number % 8 == 3
             rows = int(rng.integers(1, 4)) * 2
             # The patent's weights stay for 16 steps at least.
             ow = int(rng.integers(8, 12)) if name == "patent" else int(rng.integers(1, 8))
-            case = {"set": name, "pairs": pairs, "size": 1 if pairs else 2, "type": np.int8 if pairs else np.int16,
+            is_byte = pairs or kernels
+            case = {"set": name, "pairs": pairs, "kernels": kernels, "size": 1 if is_byte else 2,
+                    "type": np.int8 if is_byte else np.int16,
                     "k": int(rng.integers(1, 4)), "stride": int(rng.integers(1, 3)), "pool": int(rng.integers(1, 3)),
                     "ic": int(rng.integers(1, 4)), "oc": int(rng.integers(1, 4)), "rows": rows, "ow": ow,
                     "tile_rows": 2, "more": int(rng.integers(0, 3)) * M, "shift0": int(rng.integers(12, 22)),
                     "multiplier": int(rng.integers(1, 32767)), "slope": int(rng.integers(0, 9000)),
-                    "shift1": int(rng.integers(6, 15)) if name == "public" else int(rng.integers(16, 28)) if pairs else 31,
+                    "shift1": int(rng.integers(6, 15)) if name == "public" else int(rng.integers(16, 28)) if is_byte else 31,
                     "zero": int(rng.integers(-100, 100)) if name == "patent" else 0,
                     "copies": name == "patent" and number % 3 == 0}
             if case["k"] ** 2 * case["oc"] > (128 if name == "public" else 32):

@@ -35,18 +35,22 @@ Parameters machineFor(uint8_t choice) {
   return machine;
 }
 
-/// With `copies` the map in front of the pool is stored as well.
-std::vector<uint32_t> workingProgram(const Parameters &machine, bool pairs, bool copies) {
+/// With `copies` the map in front of the pool is stored as well; with `kernels` pairs are of those.
+std::vector<uint32_t> workingProgram(const Parameters &machine, bool pairs, bool copies,
+                                     bool kernels) {
   const ConvLayer layer{.result = {2, 2},
                         .kernel = {2, 2},
                         .pool = {2, 2},
                         .poolStride = {2, 2},
                         .inWords = 2,
                         .outWords = 2,
-                        .pairs = pairs};
+                        .pairs = pairs,
+                        .pairsKernels = pairs && kernels};
   const AluRecipe recipe = machine.isa == IsaKind::Public ? publicRecipe(12, 100, 7, 3277)
                                                           : patentRecipe(100, 20, 3277, 5);
   Placement placement = placeAlone(machine, layer);
+  if (layer.pairsKernels)
+    placement.pairs = PairMode{.store = 4096, .ofKernels = true, .weight = 8192, .bias = 512};
   if (copies) {
     placement.copy = placement.output;
     placement.copy->address += kMemoryBytes / 2;
@@ -78,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       std::memcpy(words.data(), data + 1, words.size() * 4);
   } else {
     words = workingProgram(machine, machine.hasPairs && (choice & 2) != 0,
-                           machine.hasCopies && (choice & 8) != 0);
+                           machine.hasCopies && (choice & 8) != 0, (choice & 16) != 0);
     for (size_t at = 1; at + 5 <= size; at += 5) {
       uint32_t change;
       std::memcpy(&change, data + at + 1, 4);

@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 NETWORKS = ("mosaic", "residual", "dense_block", "yolov2_tiny", "yolov3_tiny", "yolov4_tiny")
 KINDS = (("INT8", False), ("INT8", True), ("INT16", False), ("INT16", True))
 REWRITES = ("fuse-pools", "exchange-concats", "share-regions", "join-branches", "pack-input", "fuse-copies",
-            "search-loops")
+            "search-loops", "pair-kernels")
 # The least agreement of outputs with those of ONNX Runtime, as a cosine. Weights are random, so that rounding adds
 # up over 21 layers, and some values of a sample lie outside of the ranges of two others.
 COSINES = {"INT8": 0.97, "INT16": 0.9999}

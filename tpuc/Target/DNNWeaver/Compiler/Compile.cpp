@@ -99,7 +99,7 @@ Expected<uint64_t> Compiler::cyclesOf(const Node &conv) const {
     return static_cast<unsigned>((channels + size - 1) / size);
   };
   const ConvLayer layer =
-      machineLayer(network, machine, pass, pairs,
+      machineLayer(network, machine, pass, pairs ? Packing::Rows : Packing::None,
                    words(network.maps[conv.inputs.front()].channels, machine.rows),
                    words(conv.bias.size(), machine.columns));
   Placement placement;
@@ -381,7 +381,8 @@ Expected<void> Compiler::emit() {
                                 .regions = regions,
                                 .sums = sums,
                                 .constants = constants,
-                                .cache = cache};
+                                .cache = cache,
+                                .pairsKernels = options.rewrites.has(Rewrite::PairKernels)};
   bool needsPriming = false;
   for (uint32_t i = 0; i < passes.size(); ++i) {
     if (passes[i].host) {

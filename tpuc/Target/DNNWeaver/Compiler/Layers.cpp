@@ -92,18 +92,19 @@ AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers) {
 }
 
 ConvLayer machineLayer(const Network &network, const Parameters &machine, const Pass &pass,
-                       bool pairs, unsigned inWords, unsigned outWords) {
+                       Packing packing, unsigned inWords, unsigned outWords) {
   ConvLayer layer;
   layer.result = pass.result(network);
-  if (pairs)
+  if (packing == Packing::Rows)
     layer.result.h = (layer.result.h + 1) / 2;
   layer.kernel = pass.kernel;
   layer.stride = pass.stride;
   layer.pool = pass.pool;
   layer.poolStride = pass.poolStride;
   layer.inWords = inWords;
-  layer.outWords = outWords;
-  layer.pairs = pairs;
+  layer.pairs = packing != Packing::None;
+  layer.pairsKernels = packing == Packing::Kernels;
+  layer.outWords = layer.pairsKernels ? outWords / 2 : outWords;
   const uint64_t pixels = layer.sumsOf(layer.result).area();
   if (machine.weightsByRow && pixels < machine.rows)
     layer.repeats = static_cast<unsigned>((machine.rows + pixels - 1) / pixels);
@@ -149,7 +150,14 @@ private:
   std::vector<Piece> convolution() const;
   std::vector<Piece> copy() const;
   Expected<void> emit(const Piece &piece);
-  Expected<void> emitLayer(const ConvLayer &layer, const Placement &placement);
+  /// How a piece is computed.
+  struct Chosen {
+    ConvLayer layer;
+    Placement placement;
+    SearchResult mapping = {};
+  };
+  Expected<Chosen> choose(const Piece &piece, const Placement &given, Packing packing) const;
+  Expected<void> emitLayer(const Chosen &chosen);
   void putWeights(const Piece &piece, uint64_t at) const;
   /// Where the words of a piece go in a map that has its channels at the same places of words.
   unsigned firstWordOf(unsigned map, const Piece &piece) const {
@@ -258,8 +266,6 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
     for (unsigned i = 0; i < 4; ++i)
       context.constants.bytes[biases + 4 * k + i] =
           static_cast<std::byte>(static_cast<uint32_t>(piece.bias(k)) >> (8 * i));
-  const ConvLayer layer = machineLayer(context.network, machine, pass, context.pairs(),
-                                       piece.in.count, piece.out.count);
   Placement placement;
   placement.input = context.regions.image(pass.input, pass.pads, piece.in.first * machine.rows);
   placement.output = context.regions.image(pass.output, {}, piece.out.first * machine.columns);
@@ -271,33 +277,57 @@ Expected<void> LayerMaker::emit(const Piece &piece) {
         context.regions.image(*pass.copy, {}, firstWordOf(*pass.copy, piece) * machine.columns);
     placement.copiesUnpooled = pass.copiesUnpooled;
   }
-  const Extent result = pass.result(context.network);
-  const uint64_t outRows = placement.output.rowBytes * (pass.upsamples ? 2 : 1);
-  const uint64_t inRows = placement.input.rowBytes * layer.stride.h * layer.poolStride.h;
-  // The second half begins where it ends with the image, so that odd heights have a row twice.
-  const uint64_t distance = result.h - layer.result.h;
-  if (layer.pairs)
-    placement.pairs = PairMode{.input = distance * inRows, .store = distance * outRows};
-  if (layer.pairs && placement.copy)
-    placement.pairs->copy = distance * placement.copy->rowBytes *
-                            (pass.copiesUnpooled ? layer.poolStride.h
-                             : pass.upsamples    ? 2
-                                                 : 1);
-  return emitLayer(layer, placement);
+  const Packing usual = context.pairs() ? Packing::Rows : Packing::None;
+  Expected<Chosen> best = choose(piece, placement, usual);
+  if (context.pairs() && context.pairsKernels && piece.out.count % 2 == 0)
+    if (Expected<Chosen> other = choose(piece, placement, Packing::Kernels);
+        other && (!best || other->mapping.cycles < best->mapping.cycles))
+      best = std::move(other);
+  return best ? emitLayer(*best) : propagate(best);
 }
 
-Expected<void> LayerMaker::emitLayer(const ConvLayer &layer, const Placement &given) {
-  Placement placement = given;
+/// The layer with its fastest mapping.
+Expected<LayerMaker::Chosen> LayerMaker::choose(const Piece &piece, const Placement &given,
+                                                Packing packing) const {
+  Chosen made = {.layer = machineLayer(context.network, machine, pass, packing, piece.in.count,
+                                       piece.out.count),
+                 .placement = given};
+  const ConvLayer &layer = made.layer;
+  Placement &placement = made.placement;
+  if (packing == Packing::Rows) {
+    // The second half begins where it ends with the image, so that odd heights have a row twice.
+    const uint64_t distance = pass.result(context.network).h - layer.result.h;
+    PairMode &pairs = placement.pairs.emplace();
+    pairs.input = distance * placement.input.rowBytes * layer.stride.h * layer.poolStride.h;
+    pairs.store = distance * placement.output.rowBytes * (pass.upsamples ? 2 : 1);
+    if (placement.copy)
+      pairs.copy = distance * placement.copy->rowBytes *
+                   (pass.copiesUnpooled ? layer.poolStride.h
+                    : pass.upsamples    ? 2
+                                        : 1);
+  } else if (packing == Packing::Kernels) {
+    PairMode &pairs = placement.pairs.emplace();
+    pairs.ofKernels = true;
+    pairs.weight = layer.kernel.area() * layer.inWords * layer.outWords *
+                   machine.wordBytes(Buffer::Weight, /*pairs=*/true);
+    pairs.bias = layer.outWords * machine.wordBytes(Buffer::Bias);
+    pairs.store = pairs.copy = uint64_t{layer.outWords} * machine.columns;
+  }
   const uint64_t pixel = uint64_t{layer.outWords} * machine.wordBytes(Buffer::Output);
   placement.sums = {.address = context.sums,
                     .pixelBytes = pixel,
                     .rowBytes = pixel * layer.sumsOf(layer.result).w};
-  const AluRecipe recipe = recipeOf(machine, integers);
   const Expected<SearchResult> found =
-      context.cache.find(machine, layer, placement, recipe, pass.name);
+      context.cache.find(machine, layer, placement, recipeOf(machine, integers), pass.name);
   if (!found)
     return tl::unexpected<Error>(found.error());
-  Expected<Block> block = emitBlock(machine, layer, found->mapping, placement, recipe, pass.name);
+  made.mapping = *found;
+  return made;
+}
+
+Expected<void> LayerMaker::emitLayer(const Chosen &chosen) {
+  Expected<Block> block = emitBlock(machine, chosen.layer, chosen.mapping.mapping, chosen.placement,
+                                    recipeOf(machine, integers), pass.name);
   if (!block)
     return propagate(block);
   if (Expected<void> checked = checkBlock(machine, *block, pass.name); !checked)
@@ -310,7 +340,8 @@ Expected<void> LayerMaker::emitLayer(const ConvLayer &layer, const Placement &gi
 
 uint64_t sumsBytes(const Network &network, const Parameters &machine, const Pass &pass,
                    bool pairs) {
-  const ConvLayer layer = machineLayer(network, machine, pass, pairs, 1, 1);
+  const ConvLayer layer =
+      machineLayer(network, machine, pass, pairs ? Packing::Rows : Packing::None, 1, 1);
   const unsigned words =
       roundUp(network.maps[pass.output].channels, machine.columns) / machine.columns;
   return layer.sumsOf(layer.result).area() * words * machine.wordBytes(Buffer::Output);

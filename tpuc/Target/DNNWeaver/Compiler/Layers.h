@@ -41,6 +41,8 @@ struct LayerContext {
   uint64_t sums = 0;
   ConstantSpace &constants;
   MappingCache &cache;
+  /// Whether kernels may share a multiplier where rows take longer.
+  bool pairsKernels = true;
 
   bool pairs() const { return kind.bits == 8; }
 };
@@ -48,9 +50,13 @@ struct LayerContext {
 /// The ALU's operations for a layer: see `IntegerLayer`.
 AluRecipe recipeOf(const Parameters &machine, const IntegerLayer &integers);
 
-/// The layer that the machine computes for a pass from `inWords` words of channels to `outWords`.
+/// What shares a multiplier.
+enum class Packing : uint8_t { None, Rows, Kernels };
+
+/// The layer that the machine computes for a pass from `inWords` words of channels to `outWords`,
+/// an even number for pairs of kernels.
 ConvLayer machineLayer(const Network &network, const Parameters &machine, const Pass &pass,
-                       bool pairs, unsigned inWords, unsigned outWords);
+                       Packing packing, unsigned inWords, unsigned outWords);
 
 /// Bytes of the sums of a pass.
 uint64_t sumsBytes(const Network &network, const Parameters &machine, const Pass &pass, bool pairs);

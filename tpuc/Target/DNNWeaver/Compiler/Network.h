@@ -110,11 +110,12 @@ enum class Rewrite : uint8_t {
   PackInput,       ///< Columns of kernels over few channels become channels.
   FuseCopies,      ///< A pass stores a map and its pool, or a map twice.
   SearchLoops,     ///< The fastest tiles and loops, not those of the patent's example.
-  HostLayers       ///< The host computes what the array cannot.
+  HostLayers,      ///< The host computes what the array cannot.
+  PairKernels      ///< Two kernels share int8 multipliers where two rows take longer.
 };
-inline constexpr std::array<std::string_view, 8> kRewriteNames = {
-    "fuse-pools", "exchange-concats", "share-regions", "join-branches",
-    "pack-input", "fuse-copies",      "search-loops",  "host-layers"};
+inline constexpr std::array<std::string_view, 9> kRewriteNames = {
+    "fuse-pools",  "exchange-concats", "share-regions", "join-branches", "pack-input",
+    "fuse-copies", "search-loops",     "host-layers",   "pair-kernels"};
 
 struct Rewrites {
   std::set<Rewrite> leftOut;

@@ -147,7 +147,7 @@ template <bool IsPatent> constexpr auto makeLimits() {
        .least = 0,
        .most = 4,
        .opcodes = only(Op::Mode),
-       .expected = "input, output or the second store"},
+       .expected = "a buffer or the second store"},
       {.field = Field::Access, .least = 0, .most = 3},
       {.field = Field::Part, .least = 0, .most = 1},
       {.field = Field::Stage,

@@ -31,6 +31,12 @@ uint64_t storedWords(const AluBlock &alu) {
   return alu.hasCopy ? 2 * first : first;
 }
 
+unsigned placesOf(const Block &block, Buffer buffer) {
+  if (!block.pairs || buffer == Buffer::Output)
+    return 1;
+  return block.pairs->ofKernels == (buffer != Buffer::Input) ? 2 : 1;
+}
+
 size_t Iteration::next() {
   for (size_t level = 0; level < levels->size(); ++level) {
     const Level &at = (*levels)[level];
@@ -191,7 +197,12 @@ void Writer::addBlock(const Block &block, bool isLast) {
   for (const Buffer buffer : kBuffers)
     addBase(Op::Base, Engine::Array, Field::Buffer, index(buffer), block.base[index(buffer)]);
   if (block.pairs) {
-    addBase(Op::Mode, Engine::Array, Field::Buffer, index(Buffer::Input), block.pairs->input);
+    if (block.pairs->ofKernels) {
+      addBase(Op::Mode, Engine::Array, Field::Buffer, index(Buffer::Weight), block.pairs->weight);
+      addBase(Op::Mode, Engine::Array, Field::Buffer, index(Buffer::Bias), block.pairs->bias);
+    } else {
+      addBase(Op::Mode, Engine::Array, Field::Buffer, index(Buffer::Input), block.pairs->input);
+    }
     addBase(Op::Mode, Engine::Array, Field::Buffer, index(Buffer::Output), block.pairs->store);
     if (block.alu.hasCopy)
       addBase(Op::Mode, Engine::Array, Field::Buffer, 4, block.pairs->copy);

@@ -91,11 +91,16 @@ struct AluBlock {
   friend bool operator==(const AluBlock &, const AluBlock &) = default;
 };
 
-/// Two int8 rows or columns at once: distances in bytes between the two.
+/// Two int8 products at once: distances in bytes between the two. Either two inputs share a weight,
+/// such as those of two rows, or the weights of two kernels share an input.
 struct PairMode {
   uint64_t input = 0;
   uint64_t store = 0;
   uint64_t copy = 0;
+  /// Between the weights and biases of both kernels.
+  bool ofKernels = false;
+  uint64_t weight = 0;
+  uint64_t bias = 0;
 
   friend bool operator==(const PairMode &, const PairMode &) = default;
 };
@@ -122,6 +127,9 @@ struct Block {
 
   friend bool operator==(const Block &, const Block &) = default;
 };
+
+/// How many places in DDR a word of a buffer comes from.
+unsigned placesOf(const Block &block, Buffer buffer);
 
 inline constexpr unsigned kAddressBits = 42;
 inline constexpr unsigned kMaxLevels = 32;

@@ -168,14 +168,11 @@ Expected<void> Reader::readArray(const Command &command) {
   case Op::Mode: {
     if (!now.block.pairs)
       now.block.pairs.emplace();
-    if (buffer == index(Buffer::Input))
-      setPart(now.block.pairs->input, command);
-    else if (buffer == index(Buffer::Output))
-      setPart(now.block.pairs->store, command);
-    else if (buffer == 4)
-      setPart(now.block.pairs->copy, command);
-    else
-      return fail("a mode of another buffer", "input, output or the second store");
+    PairMode &pairs = *now.block.pairs;
+    uint64_t *const distances[] = {&pairs.input, &pairs.store, &pairs.weight, &pairs.bias,
+                                   &pairs.copy};
+    setPart(*distances[buffer], command);
+    pairs.ofKernels = pairs.ofKernels || buffer == index(Buffer::Weight);
     return {};
   }
   case Op::AluBegin:

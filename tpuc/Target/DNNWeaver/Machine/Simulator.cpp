@@ -46,6 +46,8 @@ private:
   Expected<int64_t> elementAt(uint64_t address, unsigned bytes, std::string_view what);
   Expected<void> load(Buffer buffer, uint64_t address);
   Expected<void> loadInput(uint64_t address, uint64_t word);
+  void loadBias(const uint8_t *bytes, const uint8_t *second, uint64_t word);
+  void loadWeight(const uint8_t *bytes, const uint8_t *second, uint64_t word);
   Expected<void> storeSums(uint64_t address);
   Expected<void> compute(bool addsToSums);
   void addProducts(const int16_t *in, const int16_t *set, int64_t *sum) const;
@@ -73,9 +75,8 @@ private:
   std::string where;
   /// Activations and weights as the PEs see them; pairs as two bytes of one number.
   std::vector<int16_t> input, weight;
-  std::vector<int32_t> bias;
-  /// One sum of 64 bits, or two of 32 bits.
-  std::vector<int64_t> sums;
+  /// One sum of 64 bits, or two of 32 bits. Biases are kept as the sums that they begin.
+  std::vector<int64_t> bias, sums;
   std::array<std::vector<bool>, kNumBuffers> isLoaded;
   /// Of the ALU, for each lane, those of the second of a pair behind the first.
   std::vector<int64_t> registers;
@@ -123,7 +124,7 @@ Expected<void> BlockRunner::loadInput(uint64_t address, uint64_t word) {
       bytesAt(address, uint64_t{rows} * bytes, "the input buffer loads");
   if (!first)
     return tl::unexpected<Error>(first.error());
-  if (!block.pairs) {
+  if (placesOf(block, Buffer::Input) == 1) {
     for (unsigned row = 0; row < rows; ++row)
       input[word * rows + row] = static_cast<int16_t>(readElement(*first + row * bytes, bytes));
     return {};
@@ -138,13 +139,35 @@ Expected<void> BlockRunner::loadInput(uint64_t address, uint64_t word) {
   return {};
 }
 
+/// Of pairs both sums begin with a bias, with the same one where they are of one kernel.
+void BlockRunner::loadBias(const uint8_t *bytes, const uint8_t *second, uint64_t word) {
+  for (unsigned m = 0; m < machine.columns; ++m) {
+    const int64_t low = readElement(bytes + 4 * m, 4), high = readElement(second + 4 * m, 4);
+    bias[word * machine.columns + m] =
+        block.pairs
+            ? static_cast<int64_t>(static_cast<uint64_t>(high) << 32 | static_cast<uint32_t>(low))
+            : low;
+  }
+}
+
+void BlockRunner::loadWeight(const uint8_t *bytes, const uint8_t *second, uint64_t word) {
+  const unsigned count = machine.rows * machine.columns;
+  int16_t *to = &weight[word * count];
+  const bool isPair = placesOf(block, Buffer::Weight) == 2;
+  for (unsigned e = 0; e < count; ++e)
+    to[e] = isPair ? static_cast<int16_t>(bytes[e] | static_cast<unsigned>(second[e]) << 8)
+                   : static_cast<int16_t>(readElement(bytes + e * dataBytes(), dataBytes()));
+}
+
 Expected<void> BlockRunner::load(Buffer buffer, uint64_t address) {
   const unsigned i = index(buffer);
   std::vector<bool> &loaded = isLoaded[i];
   loaded.assign(loaded.size(), false);
   const uint64_t wordBytes = machine.wordBytes(buffer, block.pairs.has_value());
-  const unsigned rows = machine.rows;
   const unsigned columns = machine.columns;
+  const uint64_t distance = !block.pairs || !block.pairs->ofKernels ? 0
+                            : buffer == Buffer::Weight              ? block.pairs->weight
+                                                                    : block.pairs->bias;
   uint64_t word = 0;
   Iteration walk(block.walks[i]);
   do {
@@ -162,14 +185,18 @@ Expected<void> BlockRunner::load(Buffer buffer, uint64_t address) {
           bytesAt(from, wordBytes, fmt::format("the {} buffer loads", kBufferNames[i]));
       if (!bytes)
         return tl::unexpected<Error>(bytes.error());
-      if (buffer == Buffer::Output)
+      if (buffer == Buffer::Output) {
         std::memcpy(&sums[word * columns], *bytes, wordBytes);
-      else if (buffer == Buffer::Bias)
-        std::memcpy(&bias[word * columns], *bytes, wordBytes);
+        continue;
+      }
+      const Expected<uint8_t *> second =
+          bytesAt(from + distance, wordBytes, fmt::format("the {} buffer loads", kBufferNames[i]));
+      if (!second)
+        return tl::unexpected<Error>(second.error());
+      if (buffer == Buffer::Bias)
+        loadBias(*bytes, *second, word);
       else
-        for (unsigned e = 0; e < rows * columns; ++e)
-          weight[word * rows * columns + e] =
-              static_cast<int16_t>(readElement(*bytes + e * dataBytes(), dataBytes()));
+        loadWeight(*bytes, *second, word);
     }
   } while (walk.next() != block.walks[i].size());
   return {};
@@ -209,14 +236,16 @@ void BlockRunner::addProducts(const int16_t *in, const int16_t *set, int64_t *su
     }
     return;
   }
+  const bool isOfKernels = block.pairs->ofKernels;
   for (unsigned m = 0; m < columns; ++m) {
     auto low = static_cast<uint32_t>(sum[m]);
     auto high = static_cast<uint32_t>(static_cast<uint64_t>(sum[m]) >> 32);
     for (unsigned row = 0; row < machine.rows; ++row) {
-      const auto both = static_cast<uint16_t>(in[row]);
+      const int16_t of = set[row * columns + m];
+      const auto both = static_cast<uint16_t>(isOfKernels ? of : in[row]);
       const PairOfProducts products =
           multiplyPair(packPair(static_cast<int8_t>(both), static_cast<int8_t>(both >> 8)),
-                       set[row * columns + m]);
+                       isOfKernels ? in[row] : of);
       low += static_cast<uint32_t>(products.low);
       high += static_cast<uint32_t>(products.high);
     }
@@ -248,12 +277,7 @@ Expected<void> BlockRunner::compute(bool addsToSums) {
     int64_t *sum = &sums[at.offset(out) * columns];
     isLoaded[out][at.offset(out)] = true;
     if (!adds)
-      for (unsigned m = 0; m < columns; ++m) {
-        const int64_t value = bias[at.offset(index(Buffer::Bias)) * columns + m];
-        sum[m] = block.pairs ? static_cast<int64_t>(static_cast<uint64_t>(value) << 32 |
-                                                    static_cast<uint32_t>(value))
-                             : value;
-      }
+      std::copy_n(&bias[at.offset(index(Buffer::Bias)) * columns], columns, sum);
     addProducts(&input[at.offset(index(Buffer::Input)) * machine.rows],
                 &weight[at.offset(index(Buffer::Weight)) * machine.rows * columns], sum);
   } while (at.next() != block.array.size());
@@ -487,19 +511,21 @@ Expected<void> checkBlock(const Parameters &machine, const Block &block, const s
     return makeError(where, fmt::format("{} tiles", tripsOf(block.tiles)),
                      fmt::format("at most {}", kMaxTiles));
   for (unsigned i = 0; i < kNumBuffers; ++i) {
+    // Biases of two kernels fill two words.
+    const unsigned each = i == index(Buffer::Bias) ? placesOf(block, Buffer::Bias) : 1;
+    const uint64_t most = machine.words[i] / each;
     uint64_t words = tripsOf(block.walks[i]);
     if (i == index(Buffer::Output))
       words = std::max(words, tripsOf(block.storeWalk));
-    if (__builtin_mul_overflow(words, uint64_t{block.request[i]}, &words) ||
-        words > machine.words[i])
+    if (__builtin_mul_overflow(words, uint64_t{block.request[i]}, &words) || words > most)
       return makeError(where,
                        fmt::format("a tile of {} words in the {} buffer", words, kBufferNames[i]),
-                       fmt::format("at most {}", machine.words[i]));
-    if (wordsReached(block.array, i) > machine.words[i])
+                       fmt::format("at most {}", most));
+    if (wordsReached(block.array, i) > most)
       return makeError(where,
                        fmt::format("the array reads {} words of the {} buffer",
                                    wordsReached(block.array, i), kBufferNames[i]),
-                       fmt::format("at most {}", machine.words[i]));
+                       fmt::format("at most {}", most));
   }
   if (machine.weightsByRow && stepsOfWeights(block) < machine.rows)
     return makeError(where, fmt::format("weights that stay for {} steps", stepsOfWeights(block)),

@@ -201,10 +201,9 @@ TileCycles tileCycles(const Parameters &machine, const Block &block) {
   const bool pairs = block.pairs.has_value();
   for (const Buffer buffer : {Buffer::Input, Buffer::Output, Buffer::Weight, Buffer::Bias}) {
     const unsigned i = index(buffer);
-    // Pairs come from two places.
-    const unsigned places = pairs && buffer == Buffer::Input ? 2 : 1;
-    cycles.load[i] = loadCycles(machine, block.walks[i],
-                                block.request[i] * machine.wordBytes(buffer, pairs) * places);
+    cycles.load[i] =
+        loadCycles(machine, block.walks[i],
+                   block.request[i] * machine.wordBytes(buffer, pairs) * placesOf(block, buffer));
   }
   cycles.compute = nestCycles(machine, block.array);
   setAluCycles(machine, block, cycles);

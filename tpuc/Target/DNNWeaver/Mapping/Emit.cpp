@@ -175,8 +175,10 @@ void Emitter::mergeRequests(Block &block) const {
       isAligned = isAligned && level.strides[i] % size == 0;
     for (size_t k = 1; k < levels.size(); ++k)
       isAligned = isAligned && levels[k].strides[0] % size == 0;
-    if (buffer == Buffer::Input && placement.pairs)
-      isAligned = isAligned && placement.pairs->input % size == 0;
+    if (placement.pairs && buffer != Buffer::Output)
+      isAligned =
+          isAligned &&
+          (buffer == Buffer::Input ? placement.pairs->input : placement.pairs->bias) % size == 0;
     if (!isAligned)
       continue;
     block.request[i] = levels.front().trips;

@@ -29,7 +29,8 @@ std::array<uint64_t, kNumBuffers> tileWords(const ConvLayer &layer, const Mappin
   const Extent sums = layer.sumsOf(mapping.tile);
   const Extent input = layer.inputOf({sums.h - layer.poolPad.h, sums.w - layer.poolPad.w});
   return {input.area() * mapping.inWords, sums.area() * layer.repeats * mapping.outWords,
-          layer.kernel.area() * mapping.inWords * mapping.outWords, mapping.outWords};
+          layer.kernel.area() * mapping.inWords * mapping.outWords,
+          uint64_t{mapping.outWords} * (layer.pairsKernels ? 2 : 1)};
 }
 
 namespace {

@@ -51,8 +51,10 @@ struct ConvLayer {
   /// Words of channels: ceil(channels / N) and ceil(kernels / M).
   unsigned inWords = 1;
   unsigned outWords = 1;
-  /// Pairs of int8 rows: `result` has the rows of one half.
+  /// Pairs of int8: of rows, where `result` has those of one half, or of kernels, where `outWords`
+  /// are those of one half.
   bool pairs = false;
+  bool pairsKernels = false;
   /// How often the array goes over an image of so few pixels that weights would not stay for long
   /// enough. There is one tile of rows and columns then, and nobody reads the sums behind the first
   /// ones.

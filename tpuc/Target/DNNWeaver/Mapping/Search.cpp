@@ -275,7 +275,8 @@ Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvL
   for (const Extent &extent :
        {layer.result, layer.kernel, layer.stride, layer.pool, layer.poolStride, layer.poolPad})
     key.insert(key.end(), {extent.h, extent.w});
-  key.insert(key.end(), {layer.inWords, layer.outWords, layer.pairs, layer.repeats});
+  key.insert(key.end(),
+             {layer.inWords, layer.outWords, layer.pairs, layer.repeats, layer.pairsKernels});
   // Of addresses only what they are multiples of matters.
   constexpr uint64_t kAlignment = 4096;
   const Image *images[] = {&placement.input, &placement.sums, &placement.output,
@@ -287,7 +288,8 @@ Expected<SearchResult> MappingCache::find(const Parameters &machine, const ConvL
   }
   key.insert(key.end(),
              {placement.weight % kAlignment, placement.bias % kAlignment, placement.upsamples,
-              placement.copiesUnpooled, placement.pairs ? placement.pairs->input : 0});
+              placement.copiesUnpooled, placement.pairs ? placement.pairs->input : 0,
+              placement.pairs ? placement.pairs->bias % kAlignment : 0});
   // Of operations what they read and write.
   for (const std::vector<AluOp> *ops : {&recipe.first, &recipe.then, &recipe.last}) {
     key.push_back(ops->size());

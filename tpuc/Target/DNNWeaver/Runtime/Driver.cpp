@@ -228,7 +228,7 @@ void TimeLine::addBlock(const Parameters &parameters, const machine::Block &bloc
     const auto walked = [&](machine::Buffer buffer, const machine::Levels &walk) {
       return static_cast<int64_t>(machine::tripsOf(walk) * block.request[index(buffer)] *
                                   parameters.wordBytes(buffer, pairs) *
-                                  (pairs && buffer == machine::Buffer::Input ? 2 : 1));
+                                  machine::placesOf(block, buffer));
     };
     switch (unit) {
     case Interval::Unit::LoadInput:
