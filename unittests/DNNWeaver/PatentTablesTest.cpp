@@ -10,6 +10,7 @@
 #include "tpuc/Target/DNNWeaver/Mapping/Reference.h"
 #include "tpuc/Target/DNNWeaver/Mapping/Search.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace tpuc;
@@ -47,6 +48,19 @@ TEST(DNNWeaverPatent, TheFirstLayerHasElevenTimesThirtyTiles) {
   const Expected<std::vector<mc::Command>> commands = decodeWords(machine.isa, *words, "conv0");
   ASSERT_TRUE(commands);
   EXPECT_EQ(loopsOf(*commands, kTileGroup), (std::vector<uint64_t>{29, 10}));
+  // Two words for each base address and for the distance, and six loops of the array at most, of
+  // which those of one trip are left out.
+  const auto wordsOf = [&](Op op, Buffer buffer) {
+    return std::ranges::count_if(*commands, [&](const mc::Command &command) {
+      return command.engine() == mc::EngineId(Engine::Array) &&
+             command.operation().opcode == static_cast<unsigned>(op) &&
+             command.get(Field::Buffer) == index(buffer);
+    });
+  };
+  for (const Buffer buffer : {Buffer::Input, Buffer::Weight, Buffer::Bias})
+    EXPECT_EQ(wordsOf(Op::Base, buffer), 2);
+  EXPECT_EQ(wordsOf(Op::Mode, Buffer::Input), 2);
+  EXPECT_EQ(loopsOf(*commands, kArrayGroup), (std::vector<uint64_t>{7, 7, 2, 2}));
   // The mode words hold the distance of the halves: 88 rows of results, 2 rows of inputs each.
   ASSERT_TRUE(block->pairs);
   EXPECT_EQ(block->pairs->input, 88u * 2 * placement.input.rowBytes);

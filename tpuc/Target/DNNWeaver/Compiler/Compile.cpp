@@ -29,8 +29,8 @@ public:
 
 private:
   Expected<void> check() const;
-  Expected<void> rewrite();
-  Expected<void> joinBranches();
+  void rewrite();
+  void joinBranches();
   Expected<uint64_t> cyclesOf(const Node &conv) const;
   void quantize();
   bool quantizeOnce();
@@ -72,7 +72,6 @@ private:
   /// Passes of the host, and how many blocks are in front of each.
   std::vector<std::pair<uint32_t, size_t>> hostPasses;
   std::vector<HostMove> before, after;
-  uint64_t activationEnd = 0;
   CompiledNetwork made;
 };
 
@@ -119,7 +118,7 @@ Expected<uint64_t> Compiler::cyclesOf(const Node &conv) const {
 }
 
 /// Joins branches that take fewer cycles so. What cannot be priced stays as it is.
-Expected<void> Compiler::joinBranches() {
+void Compiler::joinBranches() {
   for (const std::vector<unsigned> &branch : branches(network)) {
     uint64_t apart = 0;
     bool isKnown = true;
@@ -142,24 +141,21 @@ Expected<void> Compiler::joinBranches() {
     if (!together || *together >= apart)
       std::swap(network, joined);
   }
-  return {};
 }
 
-Expected<void> Compiler::rewrite() {
+void Compiler::rewrite() {
   cache.searches = options.rewrites.has(Rewrite::SearchLoops);
   if (options.rewrites.has(Rewrite::PackInput))
     packed = packInputs(network, machine.rows);
   if (options.rewrites.has(Rewrite::ExchangeConcats))
     exchangeConcats(network);
   if (options.rewrites.has(Rewrite::JoinBranches))
-    if (Expected<void> done = joinBranches(); !done)
-      return done;
+    joinBranches();
   sharing = branches(network);
   isolatePools(network);
   addCopies(network, options.rewrites);
   addHalos(network);
   passes = passesOf(network, options.rewrites, machine.hasCopies);
-  return {};
 }
 
 IntegerLayer Compiler::integersOfPass(const Pass &pass, IntegerProblem &problem) const {
@@ -369,7 +365,6 @@ Expected<void> Compiler::emit() {
     dense += bytesOf(pass.output) + PageAllocator::kPage;
   }
   const uint64_t sums = memory.take(most);
-  activationEnd = memory.end;
   // Dense tensors of the host follow; constants begin behind the largest place for them.
   for (unsigned map = 0; map < network.maps.size(); ++map)
     dense += bytesOf(map) + PageAllocator::kPage;
@@ -536,8 +531,7 @@ Expected<void> Compiler::assemble() {
 Expected<CompiledNetwork> Compiler::compile() {
   if (Expected<void> done = check(); !done)
     return propagate(done);
-  if (Expected<void> done = rewrite(); !done)
-    return propagate(done);
+  rewrite();
   for (const Node &node : network.nodes)
     if (node.host)
       made.notes.push_back(
