@@ -248,8 +248,8 @@ Expected<int> run(std::span<const std::string> arguments) {
   cli.option(
          "--float_budget", options.floatBudget,
          "By how many percent such layers may lengthen a run, by the chip's timing model, against "
-         "--strict_int8. The most expensive go to integers until that is so, but for those that an "
-         "output would be lost without.")
+         "--strict_int8. Those that spare the least error for their cycles go to integers until "
+         "that is so, but for those that an output would be lost without.")
       .label("PERCENT")
       .range(0, 1e6);
   cli.flag("--fuse_preprocess", options.fusePreprocess,
