@@ -914,6 +914,16 @@ const std::vector<Layer> kLayers = {
        s.op("b", "Concat", {"a", "y", "x", "a"}, "axis = -1 : i64");
        s.op("r", "Abs", {"b"});
      }},
+    // Short pieces of many rows, and columns that are chosen: as columns, too.
+    {"ConcatOfShortPieces",
+     [](Sketch &s) {
+       const int64_t rows = s.among({5, 16, 70});
+       const int64_t width = s.between(1, 9);
+       s.input("x", {rows, 1, width});
+       s.input("y", {rows, s.between(1, 3), width});
+       s.op("a", "Abs", {"x"});
+       s.op("r", "Concat", {"a", "y", "x"}, "axis = 1 : i64");
+     }},
     // The transfers that store the result put its channels behind its pixels, group by group.
     {"StoredTurned",
      [](Sketch &s) {
@@ -1023,6 +1033,14 @@ const std::vector<Layer> kLayers = {
             fmt::format("axis = {} : i64", axis));
      },
      true, 4, true},
+    // Runs of columns, of which some are taken again.
+    {"GatherOfColumns",
+     [](Sketch &s) {
+       const int64_t rows = s.among({3, 16, 70});
+       s.input("x", {rows, 17});
+       s.op("y", "Abs", {"x"});
+       s.op("r", "Gather", {"y", s.integers("i", {-1, 3, 4, 5, 0, 9, 10, 9})}, "axis = 1 : i64");
+     }},
     {"GatherByManyConstants",
      [](Sketch &s) {
        s.input("y", {2, 9, 7});

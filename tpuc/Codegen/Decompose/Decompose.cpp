@@ -87,7 +87,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     };
     const bool hasPlace = backend.placeOf(op).has_value();
     if (apply(decomposeManyDimensions) || apply(decomposeColumnGather) ||
-        (!hasPlace && llvm::any_of(kOfAnyType, apply)))
+        apply(decomposeNarrowConcat) || (!hasPlace && llvm::any_of(kOfAnyType, apply)))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
       return apply(decomposeStoredExtremum);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
@@ -91,5 +92,32 @@ bool codegen::decomposeActivatedConcat(OpMaker &maker) {
   maker.replace(0, maker.make(tpu::ConcatOp::getOperationName(), "parts",
                               Type(OpMaker::typeOf(op.getOutput())), parts,
                               OpMaker::withoutActivation(attributes)));
+  return true;
+}
+
+bool codegen::decomposeNarrowConcat(OpMaker &maker) {
+  // Fewer are transferred as soon as they are computed with.
+  constexpr int64_t kFewestRows = 8;
+  auto op = dyn_cast<tpu::ConcatOp>(maker.op);
+  if (!op || op.getDoRelu())
+    return false;
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getOutput());
+  const auto axis = static_cast<int64_t>(op.getAxis());
+  const auto along = static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis);
+  const int64_t rows = ShapedType::getNumElements(dims.take_front(along));
+  const bool isOfColumns = dims.size() == 3 && along == 2;
+  if (isOfColumns || rows < kFewestRows || llvm::any_of(op.getInputs(), OpMaker::constantOf))
+    return false;
+  SmallVector<Value> parts;
+  for (auto [index, input] : llvm::enumerate(op.getInputs()))
+    parts.push_back(maker.reshaped(input, {1, rows, OpMaker::typeOf(input).getNumElements() / rows},
+                                   "columns" + std::to_string(index)));
+  const Value joined = maker.joined(parts, 2, "joined");
+  Expected<Place> place = maker.backend.placeOf(joined.getDefiningOp());
+  if (!place || *place != Place::Local) {
+    eraseUnused(joined.getDefiningOp());
+    return false;
+  }
+  maker.replace(0, maker.reshaped(joined, dims, "shaped"));
   return true;
 }

@@ -90,6 +90,10 @@ bool decomposeColumnGather(OpMaker &maker);
 /// does not find, names another slice or none.
 bool decomposeGatherND(OpMaker &maker);
 
+/// Concatenations of short pieces of many rows: as columns, where the chip joins these in local
+/// memory. Also of quantized tensors.
+bool decomposeNarrowConcat(OpMaker &maker);
+
 /// Scatters of floats by constant indices.
 bool decomposeScatter(OpMaker &maker);
 
