@@ -4,7 +4,7 @@
 usage: chip.py --tools build/bin [--modes F32,F16,...] [--vendor DIR] [--theirs NET=FILE.bmodel]...
                [--filter REGEX] [--chip NAME] FOLDER
 
-A row for each network: seconds and memory of the import without validation, beside the size of the file
+A row for each network: seconds of processor time and memory of the import without validation, beside the size of the file
 (asked: 0.5 s, and at most twice the file and 120 MB). A row for each network and mode: cycles, layers of the
 host, moves in global memory that are no loads or stores, the least cosine of an output beside LiteRT's
 reference kernels, and whether the vendor's runtime (a folder with venv/bin/model_runner, the PyPI package
@@ -23,7 +23,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 
 import numpy as np
 from ai_edge_litert import interpreter as litert
@@ -43,14 +42,13 @@ def run(*command, **options):
 
 
 def measured_import(tools, path, place):
-    """Seconds of the best of three imports, and the peak of memory in bytes."""
+    """Seconds of processor time, of the best of three imports, and the peak of memory in bytes."""
     seconds = []
     for _ in range(3):
-        begin = time.perf_counter()
         child = subprocess.Popen([tools / "model_transform", "--model_name", "net", "--model_def", path, "--mlir",
                                   place / "net.mlir"], stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
-        seconds.append(time.perf_counter() - begin)
+        seconds.append(usage.ru_utime + usage.ru_stime)
         child.returncode = status
         if status:
             raise RuntimeError(f"model_transform of {path} ends with {status}")
