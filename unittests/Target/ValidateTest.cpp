@@ -94,6 +94,7 @@ TEST(Validate, Requantization) {
       {"bm1684", [](TargetInfo &t) { t.requant.multiplierBits = 32; }, "multiplier of 32 bits"},
       {"bm1684", [](TargetInfo &t) { t.requant.perChannel = true; }, "per channel with a shared"},
       {"null", [](TargetInfo &t) { t.requant.firstShiftBits = 31; }, "shift in two steps"},
+      {"bm1684", [](TargetInfo &t) { t.requant.canRoundTwice = true; }, "two roundings"},
       {"cv181x", [](TargetInfo &t) { t.schemes.insert(schemes::kInt8Asymmetric); },
        "asymmetric INT8 without"},
   });
