@@ -235,11 +235,12 @@ struct StripIoQuantPass : tpuc::impl::StripIoQuantBase<StripIoQuantPass> {
   using Base::Base;
 
   /// An input whose only reader stores it in another type. It is given as its source stores it:
-  /// where the network has other integers of that scale, these are made of it.
+  /// where the network has other integers of that scale, these are made of it. Bytes of pictures
+  /// stay what they are.
   static void stripInput(top::InputOp input) {
     auto stated = input->getAttrOfType<TypeAttr>(kSourceType);
     input->removeAttr(kSourceType);
-    if (!input.getOutput().hasOneUse())
+    if (!input.getOutput().hasOneUse() || tpu::isQuantized(input.getOutput()))
       return;
     auto cast = dyn_cast<tpu::CastOp>(*input.getOutput().user_begin());
     if (!cast)
