@@ -251,6 +251,17 @@ tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const vo
   });
 }
 
+tpuc_status tpuc_session_set_input_rows(tpuc_session *session, size_t index, const void *data,
+                                        size_t size, size_t row_bytes, size_t stride,
+                                        tpuc_error *error) {
+  if (!findTensor(session, &model::Stage::inputs, index, data, error))
+    return TPUC_BAD_ARGUMENT;
+  return guarded(error, TPUC_BAD_ARGUMENT, [&] {
+    return session->session->setInputRows(index, {static_cast<const std::byte *>(data), size},
+                                          row_bytes, stride);
+  });
+}
+
 tpuc_status tpuc_session_set_input_f32(tpuc_session *session, size_t index, const float *values,
                                        size_t num_elements, tpuc_error *error) {
   if (!findTensor(session, &model::Stage::inputs, index, values, error))

@@ -154,7 +154,7 @@ Expected<void> Session::setInput(size_t index, const Tensor &tensor) {
   return {};
 }
 
-Expected<void> Session::setInputBytes(size_t index, std::span<const std::byte> bytes) {
+Expected<Tensor> Session::inputRoom(size_t index) const {
   const model::TensorInfo &info = stage().inputs[index];
   const std::string where = fmt::format("{}: {}", loaded->placeOf(ref), info.name);
   const auto type = info.knownType(where);
@@ -163,13 +163,44 @@ Expected<void> Session::setInputBytes(size_t index, std::span<const std::byte> b
   const auto shape = checkedShape(info.shape, *type, where);
   if (!shape)
     return tl::unexpected(shape.error());
-  Tensor tensor(*type, *shape);
-  if (bytes.size() != static_cast<size_t>(tensor.byteSize()))
-    return makeError(
-        where, fmt::format("{} bytes", bytes.size()),
-        fmt::format("{}, for {} {}", tensor.byteSize(), dataTypeName(*type), shape->str()));
-  std::ranges::copy(bytes, tensor.mutableBytes().begin());
-  inputs[index] = std::move(tensor);
+  return Tensor(*type, *shape);
+}
+
+Expected<void> Session::setInputBytes(size_t index, std::span<const std::byte> bytes) {
+  Expected<Tensor> tensor = inputRoom(index);
+  if (!tensor)
+    return propagate(tensor);
+  if (bytes.size() != static_cast<size_t>(tensor->byteSize()))
+    return makeError(fmt::format("{}: {}", loaded->placeOf(ref), stage().inputs[index].name),
+                     fmt::format("{} bytes", bytes.size()),
+                     fmt::format("{}, for {} {}", tensor->byteSize(), dataTypeName(tensor->type()),
+                                 tensor->shape().str()));
+  std::ranges::copy(bytes, tensor->mutableBytes().begin());
+  inputs[index] = std::move(*tensor);
+  return {};
+}
+
+Expected<void> Session::setInputRows(size_t index, std::span<const std::byte> bytes,
+                                     size_t rowBytes, size_t stride) {
+  Expected<Tensor> tensor = inputRoom(index);
+  if (!tensor)
+    return propagate(tensor);
+  const std::string where = fmt::format("{}: {}", loaded->placeOf(ref), stage().inputs[index].name);
+  const auto all = static_cast<size_t>(tensor->byteSize());
+  if (rowBytes == 0 || all % rowBytes != 0)
+    return makeError(where, fmt::format("rows of {} bytes", rowBytes),
+                     fmt::format("a divisor of its {} bytes", all));
+  const size_t rows = all / rowBytes;
+  if (rows > 1 && stride < rowBytes)
+    return makeError(where, fmt::format("a stride of {}", stride),
+                     fmt::format("at least the {} bytes of a row", rowBytes));
+  if (bytes.size() < rowBytes || (rows > 1 && (bytes.size() - rowBytes) / stride < rows - 1))
+    return makeError(where, fmt::format("{} bytes", bytes.size()),
+                     fmt::format("{} rows of {} bytes, {} apart", rows, rowBytes, stride));
+  for (size_t row = 0; row < rows; ++row)
+    std::ranges::copy(bytes.subspan(row * stride, rowBytes),
+                      tensor->mutableBytes().subspan(row * rowBytes).begin());
+  inputs[index] = std::move(*tensor);
   return {};
 }
 

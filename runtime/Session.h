@@ -99,6 +99,10 @@ public:
   Expected<void> setInput(size_t index, const Tensor &tensor);
   /// The input as the net stores it. Errors: another number of bytes than the shape takes.
   Expected<void> setInputBytes(size_t index, std::span<const std::byte> bytes);
+  /// The same from rows of `rowBytes` bytes that begin `stride` bytes apart. Errors: rows of which
+  /// the input has no whole number, that overlap, or that end beyond `bytes`.
+  Expected<void> setInputRows(size_t index, std::span<const std::byte> bytes, size_t rowBytes,
+                              size_t stride);
   /// Runs the net. Errors: inputs that were never set, what only the data can show.
   Expected<void> run(const RunHooks &hooks = {});
   /// How long the layers of the host took in the last run, on this machine.
@@ -115,6 +119,8 @@ public:
 private:
   /// Of the activations, as it is now; aligned for its elements or not.
   Expected<Tensor> view(const model::TensorInfo &info) const;
+  /// Room for input `index` as the net stores it.
+  Expected<Tensor> inputRoom(size_t index) const;
   Session(std::shared_ptr<const LoadedModel> model, StageRef ref)
       : loaded(std::move(model)), ref(ref) {}
 

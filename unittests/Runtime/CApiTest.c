@@ -30,6 +30,7 @@ int main(int argc, char **argv) {
   tpuc_time_estimate time;
   float x[60];
   float y[60];
+  float rows[11 * 8 + 5];
   size_t i;
   CHECK(argc == 2);
 
@@ -86,11 +87,31 @@ int main(int argc, char **argv) {
   for (i = 0; i < 60; ++i)
     CHECK(y[i] == x[i] + 1.5f);
 
+  /* Rows of five numbers, eight apart; what lies between them is not read. */
+  memset(rows, 0xff, sizeof rows);
+  for (i = 0; i < 60; ++i)
+    rows[i / 5 * 8 + i % 5] = 2 * x[i];
+  CHECK(tpuc_session_set_input_rows(session, 0, rows, sizeof rows, 0, 32, &error) ==
+        TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_rows(session, 0, rows, sizeof rows, 32, 32, &error) ==
+        TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_rows(session, 0, rows, sizeof rows, 20, 19, &error) ==
+        TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_rows(session, 0, rows, sizeof rows - 1, 20, 32, &error) ==
+        TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_rows(session, 1, rows, sizeof rows, 20, 32, &error) ==
+        TPUC_BAD_ARGUMENT);
+  CHECK(tpuc_session_set_input_rows(session, 0, rows, sizeof rows, 20, 32, &error) == TPUC_OK);
+  CHECK(tpuc_session_run(session, &error) == TPUC_OK);
+  CHECK(tpuc_session_get_output(session, 0, y, sizeof y, &error) == TPUC_OK);
+  for (i = 0; i < 60; ++i)
+    CHECK(y[i] == 2 * x[i] + 1.5f);
+
   CHECK(tpuc_session_set_input_f32(other, 0, y, 59, &error) == TPUC_BAD_ARGUMENT);
   CHECK(tpuc_session_set_input_f32(other, 0, y, 60, &error) == TPUC_OK);
   CHECK(tpuc_session_run(other, NULL) == TPUC_OK);
   CHECK(tpuc_session_get_output_f32(other, 0, x, 60, NULL) == TPUC_OK);
-  CHECK(x[59] == 59 + 3.0f);
+  CHECK(x[59] == 2 * 59 + 3.0f);
   tpuc_session_free(session);
   tpuc_session_free(other);
   tpuc_session_free(NULL);
