@@ -23,6 +23,7 @@ one, and the cosine between the file on the simulator and the lowered module.
 
 Bounds: a cosine of 0.9999 on floats, 0.999 of YUV; the same outputs on integers; colours within one.
 Outputs on integers of YUV have no bound: colours that differ by one may bring any change of a network.
+Networks on integers are strict, as cycles decide which layers may be on floats otherwise.
 """
 
 import argparse
@@ -44,8 +45,8 @@ MODES = {
     "F32": ["--quantize", "F32"],
     "F16": ["--quantize", "F16"],
     "BF16": ["--quantize", "BF16"],
-    "INT8_SYM": ["--quantize", "INT8"],
-    "INT8_ASYM": ["--quantize", "INT8", "--asymmetric"],
+    "INT8_SYM": ["--quantize", "INT8", "--strict_int8"],
+    "INT8_ASYM": ["--quantize", "INT8", "--asymmetric", "--strict_int8"],
 }
 
 
