@@ -159,9 +159,9 @@ TPUC_API void tpuc_session_free(tpuc_session *session);
 TPUC_API tpuc_status tpuc_session_set_input(tpuc_session *session, size_t index, const void *data,
                                             size_t num_bytes, tpuc_error *error);
 /* The same from rows that lie `stride` bytes apart, as pictures do in the buffers of cameras and
- * decoders: all bytes of the input in rows of `row_bytes`. `size` counts the bytes of the buffer; the
- * last row may end with it. Rows of planar pictures and of NV12 and NV21 have a byte for each pixel,
- * those of packed ones three. */
+ * decoders: all bytes of the input in rows of `row_bytes`. `size` counts the bytes of the buffer;
+ * the last row may end with it. Rows of planar pictures and of NV12 and NV21 have a byte for each
+ * pixel, those of packed ones three. */
 TPUC_API tpuc_status tpuc_session_set_input_rows(tpuc_session *session, size_t index,
                                                  const void *data, size_t size, size_t row_bytes,
                                                  size_t stride, tpuc_error *error);
