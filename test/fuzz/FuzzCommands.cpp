@@ -5,169 +5,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// The input is a list of commands, each behind a byte whose lowest bit names the engine. A command
-// is refused or decoded; what is decoded gives the same bits again, from bytes and from text; what
-// is made ready runs within the simulated memories. The list as a whole is a program.
-//
-// Half of the mutations are libFuzzer's own, of bytes. The others give a field of a command another
-// value, so that encodings stay legal and only their meaning changes: addresses, shapes, strides,
-// types, dependencies.
-//
-//===----------------------------------------------------------------------===//
 
+#include "test/fuzz/FuzzCommands.h"
 #include "tpuc/Target/BM1684X/Machine/Simulator.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <random>
-
 using namespace tpuc;
-using namespace tpuc::bm1684x;
 
 namespace {
 
-void require(bool condition, const char *what, const Command &command) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "violated: %s: %s\n", what, disassemble(command).c_str());
-  std::abort();
-}
+struct Chip {
+  static constexpr uint64_t kGlobalBase = bm1684x::kGlobalBase;
+  static const mc::CommandTable &table() { return bm1684x::kCommandTable; }
 
-/// A machine with 1 MiB of global memory, of which the last quarter cannot be written.
-struct Machine {
-  Memory memory;
-  std::vector<uint8_t> global = std::vector<uint8_t>(1 << 20);
-  ThreadPool pool{1};
+  using Memory = bm1684x::Memory;
+  using Program = bm1684x::Program;
+  using PreparedCommand = bm1684x::PreparedCommand;
 
-  Machine() {
-    const std::span<uint8_t> all = global;
-    const size_t writable = global.size() / 4 * 3;
-    if (!memory.mapGlobal(kGlobalBase, all.first(writable)) ||
-        !memory.mapGlobalReadOnly(kGlobalBase + writable, all.subspan(writable)))
-      std::abort();
+  static Expected<PreparedCommand> prepare(const mc::Command &command) {
+    return bm1684x::prepare(command, "fuzz");
+  }
+  static std::optional<Error> check(const mc::Command &command) {
+    return bm1684x::checkCommand(command, "fuzz");
+  }
+  static void run(const PreparedCommand &prepared, Memory &memory, ThreadPool &pool) {
+    bm1684x::Exec exec{memory, pool, bm168x::kernelsFor(bestSimdLevel())};
+    (void)prepared.step(exec);
+  }
+  static Expected<bm168x::CommandCost> costOf(const mc::Command &command) {
+    return bm1684x::commandCost(command, bm1684x::timingParameters(bm1684x::TimingModel::Vendor),
+                                "");
+  }
+  static bool canBeTimed(std::span<const mc::Command> tiu, std::span<const mc::Command> gdma) {
+    return bm1684x::simulateTimings(tiu, gdma, "fuzz").has_value();
   }
 };
 
-/// Whether a command is done in milliseconds, sanitizers included: a cycle is a thousand steps of
-/// work for a simulator.
-bool isShort(const PreparedCommand &prepared) {
-  constexpr int64_t kMostCycles = 2'000, kMost = 100'000;
-  const auto cost = commandCost(prepared.command, timingParameters(TimingModel::Vendor), "");
-  if (!cost || cost->cycles > kMostCycles || cost->macs > kMost * 100)
-    return false;
-  for (const Operand &operand : prepared.operands.all()) {
-    int64_t count = 1;
-    for (const int64_t extent : operand.view.shape)
-      if (__builtin_mul_overflow(count, extent, &count) || count > kMost)
-        return false;
-  }
-  return true;
-}
-
-void check(const Command &command, std::span<const uint8_t> bytes, Machine &machine) {
-  require(std::ranges::equal(command.encoded(), bytes.first(command.encoded().size())),
-          "decoding keeps all bits", command);
-  const auto again = assemble(disassemble(command), "text");
-  require(again && std::ranges::equal(again->encoded(), command.encoded()),
-          "text gives the same bits", command);
-  const auto prepared = prepare(command, "fuzz");
-  require(!prepared || !checkCommand(command, "fuzz"), "what runs passes the checks", command);
-  if (!prepared || !isShort(*prepared))
-    return;
-  Exec exec{machine.memory, machine.pool, kernelsFor(bestSimdLevel())};
-  (void)prepared->step(exec);
-}
-
-/// A value of few bits, near an end of the field's range, or any; or the one that stands in another
-/// field of the command.
-uint64_t otherValue(const Command &command, const mc::FieldSpec &spec, std::minstd_rand &random) {
-  const uint64_t most = spec.bits().mask();
-  const uint64_t old = command.get(spec.field);
-  switch (random() % 8) {
-  case 0:
-    return random() % 3 & most;
-  case 1:
-    return most - (random() % 3 & most);
-  case 2:
-    return (old + 1) & most;
-  case 3:
-    return (old - 1) & most;
-  case 4:
-    return uint64_t{1} << random() % spec.width;
-  case 5:
-    return old * 2 & most;
-  case 6: {
-    const auto fields = command.info().fields;
-    return command.get(fields[random() % fields.size()].field) & most;
-  }
-  default:
-    return (uint64_t{random()} << 32 | random()) & most;
-  }
-}
-
-/// The places of all commands that can be decoded, as the test below finds them.
-std::vector<std::pair<size_t, Command>> commandsOf(std::span<const uint8_t> data) {
-  std::vector<std::pair<size_t, Command>> found;
-  for (size_t at = 0; at + 1 < data.size();) {
-    const Engine engine = data[at] % 2 == 0 ? Engine::Tiu : Engine::Gdma;
-    ++at;
-    const auto command = decode(engine, data.subspan(at), "fuzz");
-    if (!command)
-      continue;
-    found.emplace_back(at, *command);
-    at += command->encoded().size();
-  }
-  return found;
-}
-
 } // namespace
-
-extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  std::minstd_rand random(seed);
-  if (random() % 2 == 0)
-    return LLVMFuzzerMutate(data, size, maxSize);
-  auto commands = commandsOf({data, size});
-  if (commands.empty())
-    return LLVMFuzzerMutate(data, size, maxSize);
-  auto &[at, command] = commands[random() % commands.size()];
-  const auto fields = command.info().fields;
-  for (auto count = 1 + random() % 3; count > 0; --count) {
-    const mc::FieldSpec &spec = fields[random() % fields.size()];
-    // The operation stays, or the form would not fit.
-    const mc::EngineInfo &engine = command.engineInfo();
-    if (spec.field != engine.opcode.field && !(engine.sub && spec.field == engine.sub->field) &&
-        !(engine.flag && spec.field == engine.flag->field))
-      (void)command.trySet(spec.field, otherValue(command, spec, random));
-  }
-  std::ranges::copy(command.encoded(), data + at);
-  return size;
+  return fuzz::mutateCommands(Chip::table(), data, size, maxSize, seed);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static Machine machine;
-  std::vector<Command> tiu;
-  std::vector<Command> gdma;
-  std::span<const uint8_t> rest(data, size);
-  while (rest.size() > 1) {
-    const Engine engine = rest[0] % 2 == 0 ? Engine::Tiu : Engine::Gdma;
-    rest = rest.subspan(1);
-    const auto command = decode(engine, rest, "fuzz");
-    if (!command)
-      continue;
-    check(*command, rest, machine);
-    (engine == Engine::Tiu ? tiu : gdma).push_back(*command);
-    rest = rest.subspan(command->encoded().size());
-  }
-  const auto program = Program::create(tiu, gdma, "fuzz");
-  const auto times =
-      simulateTimings(std::span<const Command>(tiu), std::span<const Command>(gdma), "fuzz");
-  if (program && times && program->commands().size() != tiu.size() + gdma.size())
-    std::abort();
-  return 0;
+  return fuzz::testCommands<Chip>(data, size);
 }

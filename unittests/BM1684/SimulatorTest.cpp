@@ -121,6 +121,8 @@ TEST(Check, MisalignedAndOutOfRangeOperands) {
               HasSubstr("reaches byte 0x800c0 of its lanes; expected at most 0x80000"));
   EXPECT_THAT(message("res0=[n1 c1 h1 w1] res0_addr=0x1000"),
               HasSubstr("an address of local memory"));
+  EXPECT_THAT(message("res0=[n1 c0 h1 w1] res0_addr=0x8000000"),
+              HasSubstr("extents of at least 1"));
 }
 
 TEST(Check, FormsWithoutAMeaningAreRefusedByName) {

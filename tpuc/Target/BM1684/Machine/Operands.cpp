@@ -449,9 +449,26 @@ Expected<TensorList> tensorsOf(const Command &command, const std::string &where)
   return Reader(command, where).read();
 }
 
+namespace {
+
+/// Refuses tensors without elements.
+Expected<OperandList> withElements(Expected<OperandList> operands, const Command &command,
+                                   const std::string &where) {
+  if (operands)
+    for (const Operand &operand : operands->all())
+      if (std::ranges::min(operand.view.shape) < 1)
+        return makeError(where,
+                         fmt::format("{}: {} [{}]", command.operation().name,
+                                     roleName(operand.role), fmt::join(operand.view.shape, ",")),
+                         "extents of at least 1");
+  return operands;
+}
+
+} // namespace
+
 Expected<OperandList> operandsOf(const Command &command, const std::string &where) {
   if (command.engine() == mc::EngineId(Engine::Gdma))
-    return detail::gdmaOperands(command, where);
+    return withElements(detail::gdmaOperands(command, where), command, where);
   const auto tensors = tensorsOf(command, where);
   if (!tensors)
     return tl::unexpected(tensors.error());
@@ -462,7 +479,7 @@ Expected<OperandList> operandsOf(const Command &command, const std::string &wher
       operands.addResult(entry.role, entry.tensor.view(), entry.tensor.items > 1);
     else
       operands.add(entry.role, entry.tensor.view());
-  return operands;
+  return withElements(std::move(operands), command, where);
 }
 
 } // namespace tpuc::bm1684
