@@ -14,7 +14,7 @@ using namespace tpuc;
 
 namespace {
 
-struct Chip {
+struct FuzzedBM1684 {
   static constexpr uint64_t kGlobalBase = bm1684::kGlobalBase;
   static const mc::CommandTable &table() { return bm1684::kCommandTable; }
 
@@ -44,9 +44,9 @@ struct Chip {
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t maxSize,
                                           unsigned seed) {
-  return fuzz::mutateCommands(Chip::table(), data, size, maxSize, seed);
+  return fuzz::mutateCommands(FuzzedBM1684::table(), data, size, maxSize, seed);
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  return fuzz::testCommands<Chip>(data, size);
+  return fuzz::testCommands<FuzzedBM1684>(data, size);
 }
