@@ -317,7 +317,7 @@ INSTANTIATE_TEST_SUITE_P(
     Session, Unsupported,
     testing::Values(
         Refusal{"Chip", [](auto &m) { m.chip = "BM1880"; },
-                "a model for BM1880, which this runtime cannot simulate; expected BM1684X"},
+                "a model for BM1880, which this runtime cannot simulate; expected BM1684, BM1684X"},
         Refusal{"Devices", [](auto &m) { m.numDevices = 2; }, "several devices"},
         Refusal{"AddressMode", [](auto &m) { m.nets[0].addressMode = 3; }, "address mode 3"},
         Refusal{"Dynamic", [](auto &m) { stage(m).isDynamic = true; }, "a dynamic net"},
