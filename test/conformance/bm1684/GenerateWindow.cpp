@@ -76,9 +76,13 @@ Case convCase(Random &random, Prec prec, Prec result) {
   const int64_t groups = ceilDiv(channels, prec == Prec::F32 ? 2 : 4);
   const auto taps = [&](Field field) { return static_cast<int64_t>(command.get(field)); };
   const int64_t row = groups + (random.chance(4) ? random.range(0, 2) : 0);
-  command.set(Field::Opd1Str, 3).set(Field::Opd1NStr, 1).set(Field::Opd1WStr, u(row));
-  command.set(Field::Opd1HStr, u(row * taps(Field::Opd1W)));
-  command.set(Field::Opd1CStr, u(row * taps(Field::Opd1W) * taps(Field::Opd1H)));
+  // Groups of channels follow each other, or the positions of the kernel do.
+  const int64_t positions = taps(Field::Opd1W) * taps(Field::Opd1H);
+  const bool isGroupFirst = random.chance(4);
+  command.set(Field::Opd1Str, 3).set(Field::Opd1NStr, isGroupFirst ? u(positions + 1) : 1);
+  command.set(Field::Opd1WStr, isGroupFirst ? 1 : u(row));
+  command.set(Field::Opd1HStr, isGroupFirst ? u(taps(Field::Opd1W)) : u(row * taps(Field::Opd1W)));
+  command.set(Field::Opd1CStr, u(isGroupFirst ? groups * (positions + 1) : row * positions));
   command.set(Field::Opd2Str, prec == Prec::F32 ? 2 : 1);
   if (random.chance(4)) {
     // Rows apart.

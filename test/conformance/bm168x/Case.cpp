@@ -133,8 +133,9 @@ void fillView(const Fill &fill, const View &view, const ElementAt &at) {
 
 void fillOperands(const Case &one, const OperandList &operands, const ElementAt &at) {
   for (const Fill &fill : one.fills)
-    if (const View *view = operands.find(fill.role))
-      fillView(fill, *view, at);
+    for (const Operand &operand : operands.all())
+      if (operand.role == fill.role)
+        fillView(fill, operand.view, at);
 }
 
 uint64_t hashResults(const OperandList &operands, const ElementAt &at) {

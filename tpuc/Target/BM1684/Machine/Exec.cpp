@@ -65,7 +65,11 @@ uint64_t lanesOf(const Tensor &tensor) {
 
 /// Bytes behind its offset that a tensor touches in its lanes.
 int64_t lengthOf(const Tensor &tensor) {
-  return bm168x::touchedBytes(kLocalMemory, tensor.view()).last;
+  int64_t last = 0;
+  for (const View &view : tensor.views())
+    last = std::max(last, static_cast<int64_t>(view.address - tensor.offset) +
+                              bm168x::touchedBytes(kLocalMemory, view).last);
+  return last;
 }
 
 } // namespace

@@ -15,21 +15,28 @@
 
 namespace tpuc::bm1684 {
 
-View Tensor::view() const {
+std::vector<View> Tensor::views() const {
   // Where elements stand alone they are the unit.
   if (items == 1)
-    return {offset, prec, shape, stride};
+    return {{offset, prec, shape, stride}};
   const int64_t words = unit / 4;
   View view{offset, Prec::I32, shape, stride};
   view.shape[0] = ceilDiv(shape[0], items);
+  if (words == 1)
+    return {view};
   for (int64_t &one : view.stride)
     one *= words;
-  if (words > 1) {
-    // The words of a unit follow each other, as do the units of a row.
-    view.shape[3] *= words;
-    view.stride[3] = 1;
-  }
-  return view;
+  // The words of a unit follow each other, as do most units along one axis; else the first words
+  // are one view, the second ones another.
+  for (const size_t along : {size_t{3}, size_t{0}})
+    if (stride[along] == 1) {
+      view.shape[along] *= words;
+      view.stride[along] = 1;
+      return {view};
+    }
+  View second = view;
+  second.address += 4;
+  return {view, second};
 }
 
 const Tensor *TensorList::find(Role role) const {
@@ -246,6 +253,8 @@ Expected<void> Reader::conv() {
   if (to && result == Prec::I16) {
     to->unit = 8;
     to->items = 4;
+    if (to->stride[3] != 1)
+      return wrong(fmt::format("res0_w_str {}", to->stride[3]), "1 where results have 16 bits");
   }
   if (auto ok = add(Role::Res0, to, true, true); !ok)
     return ok;
@@ -270,6 +279,8 @@ Expected<void> Reader::poolOrDepthwise() {
   if (to && toWide) {
     to->unit = 8;
     to->items = 4;
+    if (to->stride[3] != 1)
+      return wrong(fmt::format("res0_w_str {}", to->stride[3]), "1 where results have 16 bits");
   }
   if (auto ok = add(Role::Res0, to, true, true); !ok)
     return ok;
@@ -474,11 +485,12 @@ Expected<OperandList> operandsOf(const Command &command, const std::string &wher
     return tl::unexpected(tensors.error());
   OperandList operands;
   for (const TensorList::Entry &entry : tensors->all())
-    if (entry.isWritten)
-      // Batch items that share a word with the result's stay as they are.
-      operands.addResult(entry.role, entry.tensor.view(), entry.tensor.items > 1);
-    else
-      operands.add(entry.role, entry.tensor.view());
+    for (const View &view : entry.tensor.views())
+      if (entry.isWritten)
+        // Batch items that share a word with the result's stay as they are.
+        operands.addResult(entry.role, view, entry.tensor.items > 1);
+      else
+        operands.add(entry.role, view);
   return withElements(std::move(operands), command, where);
 }
 

@@ -45,8 +45,9 @@ struct Tensor {
 
   unsigned bytes() const { return precBytes(prec); }
   unsigned startLane() const { return static_cast<unsigned>(offset / kLaneBytes); }
-  /// The same bytes as whole units of 32-bit words or shorter elements, for checks.
-  View view() const;
+  /// The same bytes as 32-bit words, or as elements where these stand alone, for checks: one view,
+  /// or two of which each has one word of every unit.
+  std::vector<View> views() const;
 };
 
 /// The tensors of a computing command, with what it does to them; immediates are left out.
@@ -70,7 +71,7 @@ private:
 /// types that it lacks, sizes that contradict each other, addresses outside of local memory.
 Expected<TensorList> tensorsOf(const Command &command, const std::string &where);
 
-/// The memory operands of any command, of the TIU as `Tensor::view`. Errors: those of `tensorsOf`,
+/// The memory operands of any command, of the TIU as `Tensor::views`. Errors: those of `tensorsOf`,
 /// and transfers between memories that contradict their direction.
 Expected<OperandList> operandsOf(const Command &command, const std::string &where);
 
