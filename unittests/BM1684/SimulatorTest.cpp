@@ -137,6 +137,10 @@ TEST(Check, FormsWithoutAMeaningAreRefusedByName) {
   EXPECT_THAT(prepareMessage("dma.copy #1 acc_write_enable=1"), HasSubstr("acc_write_enable 1"));
   EXPECT_THAT(prepareMessage("dma.copy #1 direction=l2s src_addr=0x8000000 dst_addr=0x8000000"),
               HasSubstr("the direction of these addresses"));
+  EXPECT_THAT(prepareMessage("dma.copy #1 stride_enable=1 direction=s2s "
+                             "src=[n65535 c65535 h65535 w65535] dst=[n1 c1 h1 w1] "
+                             "src_addr=0x100000000 dst_addr=0x100000000"),
+              HasSubstr("as many on both sides"));
   EXPECT_THAT(prepareMessage("conv #1 window_stride=[h0 w1]"), HasSubstr("res_op_y_str=0"));
 }
 

@@ -33,6 +33,11 @@ std::optional<Error> checkMatrix(const Command &command, const View &outside, co
                "as many rows, and pieces that hold the columns"};
 }
 
+/// Of any extents that the fields hold.
+int64_t elementsOf(const View &view) {
+  return bm168x::product({view.shape[0], view.shape[1], view.shape[2], view.shape[3]});
+}
+
 /// A view of memory outside of the lanes that has rows and columns only.
 View matrixView(View view) {
   view.shape = {1, 1, view.shape[2], view.shape[3]};
@@ -101,8 +106,8 @@ Expected<OperandList> gdmaOperands(const Command &command, const std::string &wh
                                            : std::array<size_t, 4>{0, 3, 2, 1};
     for (size_t i = 0; i < 4; ++i)
       to.shape[i] = from.shape[axes[i]];
-  } else if (!isFill && to.numElements() != from.numElements()) {
-    return wrong(fmt::format("{} elements to {}", from.numElements(), to.numElements()),
+  } else if (!isFill && elementsOf(to) != elementsOf(from)) {
+    return wrong(fmt::format("{} elements to {}", elementsOf(from), elementsOf(to)),
                  "as many on both sides");
   }
   operands.addResult(Role::Res0, to);
