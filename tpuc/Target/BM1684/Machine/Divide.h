@@ -18,7 +18,7 @@ namespace tpuc::bm1684 {
 inline float reciprocalRoot(float x) {
   const auto bits = __builtin_bit_cast(int32_t, x);
   const float half = x * 0.5f;
-  float y = __builtin_bit_cast(float, 0x5f3759df - (bits >> 1));
+  float y = __builtin_bit_cast(float, 0x5f3759dfU - static_cast<uint32_t>(bits >> 1));
   for (int step = 0; step < 3; ++step)
     y = y * (1.5f - half * y * y);
   return y;
