@@ -134,9 +134,9 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
   EXPECT_THAT(messageOf("cv181x", "dma.load #1 transpose_mode=3 src=[n1 c1 h1 w1] "
                                   "dst=[c1 h1 w1]"),
               HasSubstr("transpose mode 3; expected 0, as the chip's rule is not known"));
-  EXPECT_THAT(messageOf("cv181x", "depthwise #1 operands=2 res0_sign=1 dil=[h1 w0] "
+  EXPECT_THAT(messageOf("cv181x", "depthwise #1 operands=2 res0_sign=1 requant=1 dil=[h1 w0] "
                                   "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
-              HasSubstr("a dilated window of integers"));
+              HasSubstr("a dilated window of integers with multipliers"));
   EXPECT_THAT(messageOf("cv181x", "conv #1 operands=2 res0_sign=1 res0_layout=strides "
                                   "res0=[n1 c1 h4 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h1 w1]"),
               HasSubstr("windows over 4 x 1 values; expected at most 3 x 1, with pads"));

@@ -56,7 +56,9 @@ TEST(Numbers, TwoRoundingsOfRightShifts) {
   EXPECT_EQ(shiftAway(5, 1), 3);
   EXPECT_EQ(shiftAway(-5, 1), -3);
   EXPECT_EQ(requantize(3, 1u << 30, 0), 2);
-  EXPECT_EQ(requantize(-3, 1u << 30, 0), -2);
+  EXPECT_EQ(requantize(-3, 1u << 30, 0), -1);
+  EXPECT_EQ(requantize(-3, 1u << 30, 1), -1);
+  EXPECT_EQ(requantize(-6, 1u << 30, 1), -2);
   EXPECT_EQ(requantize(1000, 1u << 30, 3), 63);
 }
 

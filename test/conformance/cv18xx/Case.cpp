@@ -57,6 +57,11 @@ void tameParameters(const Case &one, std::span<uint8_t> local, Random &random) {
       record += 4;
     }
     record[3] &= 0x7F;
+    // A power of two leaves halves, which show how they are rounded.
+    if (random.oneIn(3)) {
+      record[0] = record[1] = record[2] = 0;
+      record[3] = 0x40;
+    }
     record[4] = static_cast<uint8_t>(random.below(20));
   }
 }

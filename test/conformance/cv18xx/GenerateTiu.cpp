@@ -30,6 +30,11 @@ uint16_t randomBf16(Random &random) {
   return static_cast<uint16_t>((random.next() & 0x80FF) | (0x3E80 + (random.below(4) << 7)));
 }
 
+/// A power of two at times: it leaves halves, which show how they are rounded.
+uint32_t multiplierFor(Random &random) {
+  return random.oneIn(3) ? 1u << 30 : from(random, 1u << 30, (1u << 31) - 1);
+}
+
 struct Window {
   Extents in, out;
   uint32_t kernelH, kernelW;
@@ -37,12 +42,13 @@ struct Window {
 };
 
 /// Input, kernel, pads, strides, and at times dilation and inserted values.
-Window makeWindow(const Chip &chip, Random &random, Maker &maker, bool perChannel, bool dilates) {
+Window makeWindow(const Chip &chip, Random &random, Maker &maker, bool perChannel, bool dilates,
+                  bool mayInsert) {
   const uint32_t n = from(random, 1, 2);
   const uint32_t channels = perChannel ? from(random, 1, 2 * chip.lanes + 1) : from(random, 1, 9);
   const uint32_t h = from(random, 1, 6);
   const uint32_t w = from(random, 1, 9);
-  const bool inserts = !perChannel && random.oneIn(3);
+  const bool inserts = mayInsert && random.oneIn(3);
   const uint32_t insY = inserts ? from(random, 0, 2) : 0;
   const uint32_t insX = inserts ? from(random, 0, 2) : 0;
   const uint32_t lastY = from(random, 0, insY);
@@ -117,7 +123,7 @@ void setParameters(const Chip &chip, Random &random, Maker &maker, uint32_t chan
 
 Command makeConv(const Chip &chip, Random &random, bool isBf16) {
   Maker maker(chip, "conv");
-  const Window window = makeWindow(chip, random, maker, false, true);
+  const Window window = makeWindow(chip, random, maker, false, true, true);
   const uint32_t channels = from(random, 1, 2 * chip.lanes + 1);
   const uint32_t bytes = isBf16 ? 2 : 1;
   const Extents out = {window.out[0], channels, window.out[2], window.out[3]};
@@ -162,7 +168,7 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   const bool isDepthwise = choice == "depthwise";
   const bool isAverage = choice == "pool.avg";
   Maker maker(chip, choice);
-  const Window window = makeWindow(chip, random, maker, true, isDepthwise && isBf16);
+  const Window window = makeWindow(chip, random, maker, true, isDepthwise, isDepthwise);
   const uint32_t bytes = isBf16 ? 2 : 1;
   const bool isSigned = half(random);
   // A lane makes its channels of its own input.
@@ -189,6 +195,11 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
     maker.set(Field::Res0Layout, static_cast<uint64_t>(Layout::Strides));
     maker.set(Field::Relu, random.below(2));
     setParameters(chip, random, maker, window.in[1], isBf16, from(random, 2, 3));
+    // With multipliers, all chips but one take dilated integers as others.
+    if (window.isDilated && !isBf16 && !chip.is183x)
+      maker.set(Field::Requant, 0)
+          .set(Field::Opd2Narrow, 0)
+          .set(Field::Opd2StrB, (window.in[1] + chip.lanes - 1) / chip.lanes);
   }
   if (!isBf16)
     maker.set(Field::InsValue, from(random, 0, 127));
@@ -231,7 +242,7 @@ Command makeMatrix(const Chip &chip, Random &random, bool isBf16) {
     maker.set(Field::Shift, from(random, 0, 12));
   if (partial == 0 && random.oneIn(3)) {
     maker.set(Field::Requant, 1);
-    maker.set(Field::Multiplier, from(random, 1u << 30, (1u << 31) - 1));
+    maker.set(Field::Multiplier, multiplierFor(random));
   } else if (partial == 0 && random.oneIn(3)) {
     maker.set(Field::Res0Narrow, 0).set(Field::Relu, 0);
     maker.set(Field::Accumulate, random.below(2)).set(Field::LeftShift, from(random, 0, 5));
@@ -290,7 +301,7 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16) {
     if (name == "mul" && random.oneIn(3))
       maker.set(Field::Requant, 1)
           .set(Field::Res0Narrow, 1)
-          .set(Field::Multiplier, from(random, 1u << 30, (1u << 31) - 1));
+          .set(Field::Multiplier, multiplierFor(random));
     if (name == "mac")
       maker.set(Field::LeftShift, from(random, 0, 6));
   }

@@ -43,8 +43,8 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   t.schemes = {schemes::kBF16, schemes::kInt8};
 
   // [V] The convolution adds an int32 bias (wrapping), multiplies and shifts, from 9 packed bytes
-  // per channel: sum * multiplier / 2^31, then / 2^shift, each rounded half away from zero. No zero
-  // point, so only the symmetric kind exists. Plain shifts round half up.
+  // per channel: sum * multiplier / 2^31 rounded half up, then / 2^shift half away from zero. No
+  // zero point, so only the symmetric kind exists. Plain shifts round half up.
   t.requant.strategy = RequantStrategy::InConvolution;
   t.requant.perChannel = true;
   t.requant.multiplierBits = 32;

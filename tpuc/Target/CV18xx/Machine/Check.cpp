@@ -36,6 +36,7 @@ private:
   void checkSigns(const TiuCommand &command);
   void checkPartials(const TiuCommand &command);
   void checkWindow(const TiuCommand &command);
+  void checkBias(const TiuCommand &command);
   void checkConv(const TiuCommand &command);
   void checkPool(const TiuCommand &command);
   void checkMatrix(const TiuCommand &command);
@@ -127,6 +128,16 @@ void Checker::checkWindow(const TiuCommand &command) {
           "a wide result of a window", "one of 8 bits");
 }
 
+/// The functional model finds the upper bytes of integer biases by the number of channels.
+void Checker::checkBias(const TiuCommand &command) {
+  const bool hasBias = !command.isBf16 && !command.hasRequant && command.numOperands == 3;
+  const uint32_t slots = (command.res0.shape[1] + chip.lanes - 1) / chip.lanes;
+  require(
+      !hasBias || command.opd2.planeStride == slots,
+      fmt::format("upper bytes of biases {} bytes behind the lower ones", command.opd2.planeStride),
+      fmt::format("{}", slots));
+}
+
 void Checker::checkConv(const TiuCommand &command) {
   checkWindow(command);
   require(
@@ -134,6 +145,7 @@ void Checker::checkConv(const TiuCommand &command) {
           command.opd1.shape[1] == command.res0.shape[1],
       fmt::format("weights of {} and {} channels", command.opd1.shape[0], command.opd1.shape[1]),
       fmt::format("{} and {}", command.opd0.shape[1], command.res0.shape[1]));
+  checkBias(command);
   require(command.res0.layout == Layout::Strides, "a result without strides",
           "res0_layout=strides");
   require(!command.isBf16 || command.insertValue == 0, "a value between those of BF16", "0");
@@ -149,12 +161,15 @@ void Checker::checkPool(const TiuCommand &command) {
   require(command.opd0.shape[1] == command.res0.shape[1],
           fmt::format("{} and {} channels", command.opd0.shape[1], command.res0.shape[1]),
           "as many");
-  require(command.insertY == 0 && command.insertX == 0 && command.insertLastY == 0 &&
-              command.insertLastX == 0,
+  checkBias(command);
+  require(command.pool == PoolFunction::Depthwise ||
+              (command.insertY == 0 && command.insertX == 0 && command.insertLastY == 0 &&
+               command.insertLastX == 0),
           "values inserted into a pool", "none, as the chip's rule is not known");
   const bool isDilated = command.dilationY != 1 || command.dilationX != 1;
-  require(!isDilated || command.isBf16, "a dilated window of integers",
-          "none, as the chip's rule is not known");
+  // The functional model then computes without the dilation.
+  require(!isDilated || command.isBf16 || !command.hasRequant || chip.is183x,
+          "a dilated window of integers with multipliers", "a shift");
   require(
       !command.isBf16 || command.insertValue == 0 ||
           (!isDilated && (command.pool == PoolFunction::Max || command.pool == PoolFunction::Min)),

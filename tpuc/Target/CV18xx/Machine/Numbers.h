@@ -107,13 +107,11 @@ inline int64_t shiftAway(int64_t value, unsigned shift) {
   return value >= 0 ? (value + half) >> shift : -((-value + half) >> shift);
 }
 
-/// value * multiplier / 2^31, then / 2^shift, each half away from zero. |value| < 2^33 keeps the
-/// product within 64 bits; a shift of 63 and more gives what 62 gives.
+/// value * multiplier / 2^31, half up, then / 2^shift, half away from zero. |value| < 2^33 keeps
+/// the first within 64 bits; a shift of 62 and more gives what 62 gives.
 inline int64_t requantize(int64_t value, uint32_t multiplier, unsigned shift) {
   const __int128 product = static_cast<__int128>(value) * multiplier;
-  const __int128 half = __int128{1} << 30;
-  const auto scaled =
-      static_cast<int64_t>(product >= 0 ? (product + half) >> 31 : -((-product + half) >> 31));
+  const auto scaled = static_cast<int64_t>((product + (__int128{1} << 30)) >> 31);
   return shiftAway(scaled, std::min(shift, 62u));
 }
 
