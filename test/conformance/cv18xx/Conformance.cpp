@@ -149,91 +149,119 @@ void printTallies(const std::map<std::string, Tally> &tallies) {
   }
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  std::string library;
-  std::string only;
-  std::string chipName;
-  std::string text;
-  std::string goldenFile;
-  bool listsAll = false;
-  bool isVerbose = false;
-  int64_t numCases = 6000;
+struct Options {
+  std::string library, only, chip, text, golden;
+  int64_t cases = 6000;
   size_t goldenLines = 1000;
   uint64_t seed = 1880;
-  CLI::App app("Compares the simulator with the vendor's functional model");
-  app.add_option("library", library)->required();
-  app.add_option("--cases", numCases, "for each chip");
-  app.add_option("--seed", seed);
-  app.add_option("--only", only, "recipes whose name contains this");
-  app.add_option("--chip", chipName);
-  app.add_option("--case", text, "one case as text");
-  app.add_option("--golden", goldenFile, "write vectors here");
-  app.add_option("--lines", goldenLines, "for each chip");
-  app.add_flag("--verbose", isVerbose, "what the vendor's model says");
-  app.add_flag("--all", listsAll, "show each case that differs");
-  CLI11_PARSE(app, argc, argv);
+  bool isVerbose = false, listsAll = false;
+};
 
-  std::vector<Recipe> recipes = allRecipes();
-  std::erase_if(recipes, [&](const Recipe &recipe) {
-    return recipe.name.find(only) == std::string_view::npos;
-  });
-  if (recipes.empty()) {
-    fmt::print(stderr, "conformance: error: no recipe contains '{}'\n", only);
-    return 1;
-  }
-  std::map<std::string, Tally> tallies;
-  int64_t numSame = 0;
-  int64_t numAll = 0;
-  std::ofstream golden;
-  if (!goldenFile.empty()) {
-    golden.open(goldenFile);
-    golden << "# Commands, what the memories are filled with, and a hash of what the vendor's "
-              "functional model made of them.\n";
-  }
-  for (const Chip &chip : allChips()) {
-    if (!chipName.empty() && chip.name != chipName)
-      continue;
-    std::vector<Case> cases;
-    std::vector<std::string> names;
-    Random random(seed);
-    for (int64_t i = 0; i < numCases && text.empty(); ++i) {
-      const Recipe &recipe = recipes[static_cast<size_t>(i) % recipes.size()];
-      Random own(random.next());
-      cases.push_back(recipe.make(chip, own));
-      names.push_back(fmt::format("{} {}", chip.name, recipe.name));
-    }
-    if (!text.empty()) {
-      Expected<Case> one = parseCase(text, "--case");
-      if (!one) {
-        fmt::print(stderr, "conformance: error: {}\n", one.error().message());
-        return 1;
-      }
-      if (one->chip != &chip)
-        continue;
+/// The cases of a chip, and the names of what each is counted for. Errors: a case that is no text
+/// of one.
+Expected<std::vector<Case>> casesOf(const Options &options, const Chip &chip,
+                                    std::vector<std::string> &names) {
+  std::vector<Case> cases;
+  if (!options.text.empty()) {
+    Expected<Case> one = parseCase(options.text, "--case");
+    if (!one)
+      return propagate(one);
+    if (one->chip == &chip) {
       cases.push_back(*one);
       names.emplace_back("case");
     }
-    std::vector<Result> results(cases.size());
-    for (size_t at = 0; at < cases.size();) {
-      at = runChild(library, cases, at, isVerbose, results);
-      if (at < cases.size())
-        ++at;
-    }
-    for (size_t i = 0; i < cases.size(); ++i) {
-      Tally &tally = tallies[names[i]];
-      ++tally.counts[results[i].code];
-      ++numAll;
-      numSame += results[i].code == kSame;
-      if (results[i].code != kSame && (listsAll || tally.example.empty()))
-        tally.example += (tally.example.empty() ? "" : "\n    ") +
-                         fmt::format("{}\n    {}", results[i].note, caseText(cases[i]));
-      if (golden.is_open() && i < goldenLines && results[i].code == kSame)
-        golden << fmt::format("{} = {:016x}\n", caseText(cases[i]), results[i].hash);
-    }
+    return cases;
   }
-  printTallies(tallies);
-  fmt::print("all: {} of {} the same\n", numSame, numAll);
-  return numSame == numAll && numAll > 0 ? 0 : 1;
+  std::vector<Recipe> recipes = allRecipes();
+  std::erase_if(recipes, [&](const Recipe &recipe) {
+    return recipe.name.find(options.only) == std::string_view::npos;
+  });
+  if (recipes.empty())
+    return makeError("--only", fmt::format("no recipe contains '{}'", options.only));
+  Random random(options.seed);
+  for (int64_t i = 0; i < options.cases; ++i) {
+    const Recipe &recipe = recipes[static_cast<size_t>(i) % recipes.size()];
+    Random own(random.next());
+    cases.push_back(recipe.make(chip, own));
+    names.push_back(fmt::format("{} {}", chip.name, recipe.name));
+  }
+  return cases;
+}
+
+class Comparison {
+public:
+  explicit Comparison(const Options &options) : options(options) {
+    if (options.golden.empty())
+      return;
+    golden.open(options.golden);
+    golden << "# Commands, what the memories are filled with, and a hash of what the vendor's "
+              "functional model made of them.\n";
+  }
+
+  Expected<void> run(const Chip &chip);
+  /// Whether all were the same.
+  bool report() const {
+    printTallies(tallies);
+    fmt::print("all: {} of {} the same\n", numSame, numAll);
+    return numSame == numAll && numAll > 0;
+  }
+
+private:
+  const Options &options;
+  std::map<std::string, Tally> tallies;
+  int64_t numSame = 0, numAll = 0;
+  std::ofstream golden;
+};
+
+Expected<void> Comparison::run(const Chip &chip) {
+  std::vector<std::string> names;
+  const Expected<std::vector<Case>> cases = casesOf(options, chip, names);
+  if (!cases)
+    return tl::unexpected(cases.error());
+  std::vector<Result> results(cases->size());
+  for (size_t at = 0; at < cases->size();) {
+    at = runChild(options.library, *cases, at, options.isVerbose, results);
+    if (at < cases->size())
+      ++at;
+  }
+  for (size_t i = 0; i < cases->size(); ++i) {
+    const Result &result = results[i];
+    const std::string text = caseText((*cases)[i]);
+    Tally &tally = tallies[names[i]];
+    ++tally.counts[result.code];
+    ++numAll;
+    numSame += result.code == kSame;
+    if (result.code != kSame && (options.listsAll || tally.example.empty()))
+      tally.example +=
+          fmt::format("{}{}\n    {}", tally.example.empty() ? "" : "\n    ", result.note, text);
+    if (golden.is_open() && i < options.goldenLines && result.code == kSame)
+      golden << fmt::format("{} = {:016x}\n", text, result.hash);
+  }
+  return {};
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  CLI::App app("Compares the simulator with the vendor's functional model");
+  app.add_option("library", options.library)->required();
+  app.add_option("--cases", options.cases, "for each chip");
+  app.add_option("--seed", options.seed);
+  app.add_option("--only", options.only, "recipes whose name contains this");
+  app.add_option("--chip", options.chip);
+  app.add_option("--case", options.text, "one case as text");
+  app.add_option("--golden", options.golden, "write vectors here");
+  app.add_option("--lines", options.goldenLines, "for each chip");
+  app.add_flag("--verbose", options.isVerbose, "what the vendor's model says");
+  app.add_flag("--all", options.listsAll, "show each case that differs");
+  CLI11_PARSE(app, argc, argv);
+  Comparison comparison(options);
+  for (const Chip &chip : allChips())
+    if (options.chip.empty() || chip.name == options.chip)
+      if (const Expected<void> done = comparison.run(chip); !done) {
+        fmt::print(stderr, "conformance: error: {}\n", done.error().message());
+        return 1;
+      }
+  return comparison.report() ? 0 : 1;
 }

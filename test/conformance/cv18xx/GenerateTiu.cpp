@@ -318,7 +318,7 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16) {
 }
 
 Command makeLookup(const Chip &chip, Random &random, bool isBf16) {
-  Maker maker(chip, chip.is183x ? "mul" : "lookup");
+  Maker maker(chip, "lookup");
   const Extents shape = {from(random, 1, 2), from(random, 1, 2 * chip.lanes + 1),
                          from(random, 1, 4), from(random, 1, 9)};
   maker.set(Field::Lookup, 1).set(Field::Operands, 2).set(Field::Kind, isBf16);

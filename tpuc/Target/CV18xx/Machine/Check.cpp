@@ -408,6 +408,9 @@ std::optional<Error> checkCommand(const Chip &chip, const Command &command,
                                   const std::string &where) {
   if (std::optional<Error> error = mc::checkFields(command, where))
     return error;
+  if (command.engine() == Engine::Tiu && chip.is183x && command.operation().name == "lookup" &&
+      command.get(Field::Lookup) == 0)
+    return Error{where, "a lookup without its flag", "lookup=1"};
   Checker checker(chip, where);
   return command.engine() == Engine::Tiu ? checker.tiu(readTiu(chip, command))
                                          : checker.dma(readDma(chip, command));

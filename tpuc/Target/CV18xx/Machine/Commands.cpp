@@ -496,10 +496,10 @@ constexpr TiuName kTiuNames[] = {
     {0, 0, "conv"},  {1, 0, "pool.max"}, {1, 1, "pool.avg"}, {1, 2, "depthwise"}, {2, 0, "matmul"},
     {3, 0, "mul"},   {3, 1, "mac"},      {3, 2, "add"},      {3, 3, "sub"},       {3, 4, "max"},
     {3, 5, "min"},   {3, 6, "shift"},    {3, 7, "and"},      {3, 8, "or"},        {3, 9, "xor"},
-    {3, 10, "copy"}, {1, 3, "pool.min"}, {3, 11, "ge"},      {3, 12, "lookup"},
+    {3, 10, "copy"}, {3, 12, "lookup"},  {1, 3, "pool.min"}, {3, 11, "ge"},
 };
-/// The cv183x has all but the last.
-constexpr size_t kNumTiu = std::size(kTiuNames), kNumTiu183x = kNumTiu - 3;
+/// The cv183x has all but the last two.
+constexpr size_t kNumTiu = std::size(kTiuNames), kNumTiu183x = kNumTiu - 2;
 constexpr std::string_view kMoves[] = {"dma.load", "dma.store", "dma.global", "dma.local"};
 constexpr std::string_view kTransposes[] = {"dma.load_transpose", "dma.store_transpose",
                                             "dma.global_transpose", "dma.local_transpose"};

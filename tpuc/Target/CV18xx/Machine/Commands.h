@@ -10,7 +10,7 @@
 // command is 112 bytes for the TIU (tensor computing unit), 64 for the DMA engine. Both engines
 // share one stream, in which eight bytes before each command say whose it is. The field names of
 // the text form say what a field does; the widths stand in Commands.cpp. The lookup of the cv183x
-// is `mul` with `lookup=1`.
+// has a flag of its own, `lookup=1`.
 //
 //===----------------------------------------------------------------------===//
 
