@@ -10,6 +10,7 @@
 
 #include "tpuc/Target/CV18xx/Machine/Vlc.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <fmt/format.h>

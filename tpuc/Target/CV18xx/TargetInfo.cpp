@@ -109,8 +109,8 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   t.layout.convChannelBlock16 = 1;
   t.layout.convChannelBlock32 = 0;
 
-  // Peak rates and timing are not known: the functional model has no cycles, and the public cycle
-  // model was compared with nothing.
+  // Peak rates are not known. The times of Machine/Timing.cpp are those of the public cycle model,
+  // with parameters that others fitted to one board.
   t.container = "cvimodel";
   t.containerChip = variant.name;
   return t;
