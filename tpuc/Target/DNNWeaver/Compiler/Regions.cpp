@@ -148,6 +148,7 @@ Expected<void> checkRegions(const Network &network, std::span<const Pass> passes
                             std::span<const Scale> scales, const IntegerKind &kind,
                             const Regions &regions) {
   std::vector<const Region *> order;
+  order.reserve(regions.regions.size());
   for (const Region &region : regions.regions)
     order.push_back(&region);
   std::ranges::sort(order, {}, &Region::address);
