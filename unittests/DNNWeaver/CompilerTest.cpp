@@ -215,6 +215,21 @@ TEST(DNNWeaverCompiler, PassesStoreTwoMaps) {
   }
 }
 
+/// Of 13 rows one would be computed twice.
+TEST(DNNWeaverCompiler, KernelsShareMultipliersWhereRowsTakeLonger) {
+  NetworkBuilder b(11);
+  const Network network = b.take({b.same(b.input(192, 13, 13), 64)});
+  CompileOptions options = patentOptions({8, true});
+  const Expected<CompiledNetwork> with = compileNetwork(network, options);
+  options.rewrites.leftOut = {Rewrite::PairKernels};
+  const Expected<CompiledNetwork> without = compileNetwork(network, options);
+  ASSERT_TRUE(with && without);
+  EXPECT_LT(with->passes.front().cycles * 100, without->passes.front().cycles * 96);
+  const NetworkReference reference(network, options.kind, NetworkReference::Machine::Patent);
+  expectEqual(network, patentOptions(options.kind), reference, "kernels");
+  expectEqual(network, options, reference, "rows");
+}
+
 TEST(DNNWeaverCompiler, OtherArrays) {
   const Network network = partial();
   const NetworkReference reference(network, kIntegerKinds[1], NetworkReference::Machine::Patent);
