@@ -75,5 +75,6 @@ Expected<std::unique_ptr<bm168x::conformance::Pair>> loadMachines(const std::str
 } // namespace
 
 int main(int argc, char **argv) {
-  return bm168x::conformance::compareMachines(argc, argv, {&kCommandTable, allRecipes(), loadMachines});
+  return bm168x::conformance::compareMachines(argc, argv,
+                                              {&kCommandTable, allRecipes(), loadMachines});
 }
