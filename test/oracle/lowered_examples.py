@@ -72,6 +72,8 @@ VALUES = {
 STRUCTURE = {"None", "Weight", "Input", "Yield"}
 # What only a library of the user computes.
 OF_USERS = {"Custom"}
+# What is lowered to ops with weights, which these modules have no file for.
+WITH_WEIGHTS = {"Preprocess"}
 # One rounding, as a part of the largest magnitude.
 TOLERANCES = {"F16": 2.0**-11, "BF16": 2.0**-8}
 
@@ -92,7 +94,7 @@ class Network:
         body = function[head.end():function.rindex("  return")]
         body = re.sub(r"%(\w+)", rf"%{prefix}\1", re.sub(r' loc\(".*?"\)', "", body))
         ops = re.findall(r'"top\.(\w+)"', body)
-        if set(ops) <= STRUCTURE or OF_USERS & set(ops):
+        if set(ops) <= STRUCTURE or (OF_USERS | WITH_WEIGHTS) & set(ops):
             return
         self.ops.update(ops)
         name = f"e{number}"
@@ -183,7 +185,8 @@ def twins(source):
     """The ops of top for which the tpu dialect has one, by its page."""
     with open(os.path.join(source, "docs", "dialects", "tpu.md"), encoding="utf-8") as page:
         names = set(re.findall(r"^### `tpu\.(\w+)`", page.read(), re.MULTILINE))
-    names -= {"Cast", "RoundTo", "RequantInt", "Lut"} | STRUCTURE | OF_USERS
+    names -= {"Cast", "RoundTo", "RequantInt", "Lut", "ScaleLut"}
+    names -= STRUCTURE | OF_USERS | WITH_WEIGHTS
     names -= {"Group", "Load", "Store", "Unpack", "PackRows", "UnpackRows"}  # what the code generator makes
     return {"Cast" if name == "DtypeCast" else name for name in names}
 

@@ -165,6 +165,7 @@ GroupPlan pair(unsigned tiles) {
     tensor.numVersions = tiles;
   }
   plan.tensors[1].cycles = 0;
+  plan.operands = {{0}, {1}};
   plan.results = {1, 2};
   plan.cycles = {100, 100};
   plan.scratchBytes = {0, 0};
@@ -194,6 +195,7 @@ TEST(PlanSteps, ConstantsStay) {
   GroupPlan plan = pair(4);
   plan.tensors.push_back(plan.tensors[0]);
   plan.tensors[3].isConstant = true;
+  plan.operands[0].push_back(3);
   plan.tensors[3].numVersions = 1;
   ASSERT_TRUE(planSteps(plan, 1000));
   EXPECT_EQ(plan.tensors[3].buffers, 1);
