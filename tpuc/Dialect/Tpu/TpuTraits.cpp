@@ -144,8 +144,8 @@ static LogicalResult verifyFixedSum(Operation *op, StringRef mode) {
   if (op->hasAttr("multiplier") || op->hasAttr("offset") || op->hasAttr("rshift") ||
       op->hasAttr("coeff"))
     return op->emitOpError("has factors beside quant_mode; expected those of its types alone");
-  if (op->getNumOperands() != 2 || !isQuantized(op->getOperand(0)) ||
-      !isQuantized(op->getOperand(1)) || !isQuantized(op->getResult(0)))
+  if (op->getNumOperands() != 2 || !tpu::isQuantized(op->getOperand(0)) ||
+      !tpu::isQuantized(op->getOperand(1)) || !tpu::isQuantized(op->getResult(0)))
     return op->emitOpError("has quant_mode; expected two quantized operands and such a result");
   return success();
 }
