@@ -13,6 +13,7 @@
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Target/DNNWeaver/Compiler/Compile.h"
 #include "tpuc/Target/Registry.h"
+#include "unittests/Support/TempFolder.h"
 
 #include <gtest/gtest.h>
 
@@ -111,7 +112,8 @@ std::map<std::string, std::vector<int32_t>> simulate(const Network &network,
   if (!made)
     return {};
   const model::Container *container = model::findContainer("tpum", model::containers());
-  const std::string path = testing::TempDir() + "dnnweaver_compiler.tpum";
+  const TempFolder folder;
+  const std::string path = folder.path("made.tpum");
   Expected<OutputFile> file = container->write(made->model, path);
   EXPECT_TRUE(file && file->finish() && file->commit());
   auto loaded = runtime::LoadedModel::load(path);

@@ -14,6 +14,7 @@
 #include "runtime/Session.h"
 #include "tpuc/Model/TimingText.h"
 #include "tpuc/Target/Registry.h"
+#include "unittests/Support/TempFolder.h"
 
 #include <gmock/gmock.h>
 
@@ -208,7 +209,8 @@ std::vector<const model::Container *> withToy() {
 /// A file of two commands for each of the layers.
 std::string toyFile() {
   static constexpr std::array kCode = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  std::string path = testing::TempDir() + "add.toy";
+  static const TempFolder folder;
+  std::string path = folder.path("add.toy");
   auto file = kContainer.write(toyModel(kCode), path);
   EXPECT_TRUE(file && file->commit());
   return path;
@@ -257,7 +259,8 @@ TEST(Platform, TimesWhatItHasNeverHeardOf) {
 
 TEST(Platform, RefusesWhatNobodyKnows) {
   const auto containers = withToy();
-  const std::string path = testing::TempDir() + "other.file";
+  const TempFolder folder;
+  const std::string path = folder.path("other.file");
   ASSERT_TRUE(writeFile(path, "something else"));
   EXPECT_EQ(LoadedModel::load(path, {containers, kDrivers}).error().message(),
             path + ": a file of another kind; expected " + model::fileKinds(containers));

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Dialect/Top/WeightStore.h"
+#include "unittests/Support/TempFolder.h"
 
 #include <filesystem>
 #include <fstream>
@@ -40,11 +41,11 @@ protected:
     bytes[at] = static_cast<char>(bytes[at] ^ 1);
     std::ofstream(path, std::ios::binary) << bytes;
   }
-  void TearDown() override { std::filesystem::remove(path); }
 
   static constexpr int64_t kElements = 5000;
   static constexpr float kLast = 12345.678F;
-  const std::string path = testing::TempDir() + "weight_store_test.npz";
+  const TempFolder folder;
+  const std::string path = folder.path("weights.npz");
 };
 
 TEST_F(WeightStoreTest, FindsDamageWhenATensorIsRead) {
