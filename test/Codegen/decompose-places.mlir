@@ -38,7 +38,7 @@ module attributes {module.name = "net", module.chip = "bm1684x", module.state = 
     %tuples = "tpu.Concat"(%one, %rows, %columns) {axis = 1 : i64} : (tensor<5x1xi32>, tensor<5x1xi32>, tensor<5x1xi32>) -> tensor<5x3xi32> loc("tuples")
     %0 = "tpu.GatherND"(%t, %tuples) : (tensor<2x6x10x7xf32>, tensor<5x3xi32>) -> tensor<5x7xf32> loc("found")
     // The last of equal ones, kept as a dimension.
-    %q, %w = "tpu.Arg"(%x) {axis = 1 : i64, keepdims = true, mode = "ArgMin", select_last_index = true} : (tensor<1x60x5xf32>) -> (tensor<1x1x5xi64>, none) loc(fused["last", "least"])
+    %q, %w = "tpu.Arg"(%x) {axis = -2 : i64, keepdims = true, mode = "ArgMin", select_last_index = true} : (tensor<1x60x5xf32>) -> (tensor<1x1x5xi64>, none) loc(fused["last", "least"])
     %q32 = "tpu.DtypeCast"(%q) {to = i32} : (tensor<1x1x5xi64>) -> tensor<1x1x5xi32> loc("last32")
     %thirty = "top.Weight"() : () -> tensor<i32> loc("thirty")
     %half = "tpu.Div"(%q32, %thirty) : (tensor<1x1x5xi32>, tensor<i32>) -> tensor<1x1x5xi32> loc("half")

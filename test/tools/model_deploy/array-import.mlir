@@ -1,5 +1,6 @@
 // What an array repeats, cuts and joins means the same as in float; what it would get wrong is the
 // host's.
+// REQUIRES: mlir
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/samples && cp %s %t.dir/net.mlir
 // RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/samples/x.npz x=1,6,5,4
 // RUN: run_calibration %t.dir/net.mlir --dataset %t.dir/samples -o %t.dir/net.cali --cali_method max

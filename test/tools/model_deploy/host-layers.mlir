@@ -1,4 +1,5 @@
 // What an array does not compute, the host does, between programs of the array.
+// REQUIRES: mlir
 // RUN: rm -rf %t.dir && mkdir -p %t.dir/samples && cp %s %t.dir/net.mlir
 // RUN: %python %S/../../Codegen/Inputs/ramp.py %t.dir/samples/x.npz x=1,5,9,8
 // RUN: run_calibration %t.dir/net.mlir --dataset %t.dir/samples -o %t.dir/net.cali --cali_method max

@@ -429,7 +429,10 @@ Value BoundedIntegers::quotientOrRest(Operation *op, Value number, OpMaker &make
 /// none is, as beside NaN, the last or first of all.
 void BoundedIntegers::visitArg(tpu::ArgOp op) {
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  const auto axis = static_cast<size_t>(op.getAxis());
+  if (dims.empty())
+    return;
+  const auto stated = static_cast<int64_t>(op.getAxis());
+  const auto axis = static_cast<size_t>(stated < 0 ? stated + std::ssize(dims) : stated);
   const int64_t count = dims[axis];
   const bool hasValues = !isa<NoneType>(op.getValues().getType()) && !op.getValues().use_empty();
   if (!OpMaker::isFloat(op.getInput()) || hasValues || count > kMostExact || backend.placeOf(op))
@@ -441,7 +444,7 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   const auto reduced = [&](Value value, StringRef mode, StringRef what) {
     NamedAttrList attributes;
     attributes.set("mode", builder.getStringAttr(mode));
-    attributes.set("axes", builder.getI64ArrayAttr(op.getAxis()));
+    attributes.set("axes", builder.getI64ArrayAttr(static_cast<int64_t>(axis)));
     attributes.set("keepdims", builder.getBoolAttr(true));
     return maker.make<tpu::ReduceOp>(what, kept, {value, maker.none()}, attributes);
   };
