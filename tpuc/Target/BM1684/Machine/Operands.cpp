@@ -54,42 +54,24 @@ namespace {
 
 /// The fields that say where an operand is and how it lies.
 struct OperandFields {
-  Role role;
-  Field address, layout, prec, sign, isConst;
+  Field address, layout, prec;
   std::array<Field, 4> stride;
 };
 constexpr OperandFields kRes0 = {
-    Role::Res0,
     Field::Res0Addr,
     Field::Res0Str,
     Field::Res0Prec,
-    Field::Opd0Sign,
-    Field::Opd0Const,
     {Field::Res0NStr, Field::Res0CStr, Field::Res0HStr, Field::Res0WStr}};
 constexpr OperandFields kOpd0 = {
-    Role::Opd0,
     Field::Opd0Addr,
     Field::Opd0Str,
     Field::Opd0Prec,
-    Field::Opd0Sign,
-    Field::Opd0Const,
     {Field::Opd0NStr, Field::Opd0CStr, Field::Opd0HStr, Field::Opd0WStr}};
 constexpr OperandFields kOpd1 = {
-    Role::Opd1,
     Field::Opd1Addr,
     Field::Opd1Str,
     Field::Opd1Prec,
-    Field::Opd1Sign,
-    Field::Opd1Const,
     {Field::Opd1NStr, Field::Opd1CStr, Field::Opd1HStr, Field::Opd1WStr}};
-constexpr OperandFields kOpd2 = {
-    Role::Opd2,
-    Field::Opd2Addr,
-    Field::Opd2Str,
-    Field::Opd2Prec,
-    Field::Opd2Sign,
-    Field::Opd2Const,
-    {Field::Opd2NStr, Field::Opd2CStr, Field::Opd2HStr, Field::Opd2WStr}};
 
 class Reader {
 public:
