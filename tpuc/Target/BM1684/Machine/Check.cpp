@@ -9,14 +9,13 @@
 #include "tpuc/Target/BM1684/Machine/Check.h"
 
 #include "tpuc/Target/BM1684/Machine/Operands.h"
-#include "tpuc/Target/Common/Check.h"
+#include "tpuc/Target/BM168x/Check.h"
 
 namespace tpuc::bm1684 {
 
 Expected<std::vector<ScheduledCommand>>
 serialOrder(std::span<const Command> tiu, std::span<const Command> gdma, const std::string &where) {
-  const std::span<const Command> queues[] = {tiu, gdma};
-  return mc::serialOrder(kCommandTable, queues, where);
+  return bm168x::serialOrder(kCommandTable, tiu, gdma, where);
 }
 
 std::optional<Error> checkCommand(const Command &command, const std::string &where) {
@@ -28,15 +27,7 @@ std::optional<Error> checkCommand(const Command &command, const std::string &whe
 
 std::optional<Error> checkProgram(std::span<const Command> tiu, std::span<const Command> gdma,
                                   const std::string &where) {
-  for (const std::span<const Command> commands : {tiu, gdma})
-    for (size_t i = 0; i < commands.size(); ++i)
-      if (std::optional<Error> error =
-              checkCommand(commands[i], mc::commandName(where, commands[i], i)))
-        return error;
-  const Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, where);
-  if (!order)
-    return order.error();
-  return std::nullopt;
+  return bm168x::checkProgram(kCommandTable, tiu, gdma, where, checkCommand);
 }
 
 } // namespace tpuc::bm1684

@@ -8,8 +8,6 @@
 
 #include "tpuc/Target/BM1684/Machine/Simulator.h"
 
-#include "tpuc/Target/Common/Check.h"
-
 namespace tpuc::bm1684 {
 
 namespace {
@@ -52,39 +50,6 @@ Expected<PreparedCommand> prepare(const Command &command, const std::string &whe
   if (!step)
     return propagate(step);
   return PreparedCommand{command, std::move(*operands), std::move(*step)};
-}
-
-Expected<Program> Program::create(std::span<const Command> tiu, std::span<const Command> gdma,
-                                  const std::string &where) {
-  Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, where);
-  if (!order)
-    return propagate(order);
-  Program program;
-  program.prepared.reserve(order->size());
-  for (const ScheduledCommand scheduled : *order) {
-    const bool isTiu = scheduled.engine == mc::EngineId(Engine::Tiu);
-    const Command &command = (isTiu ? tiu : gdma)[scheduled.index];
-    Expected<PreparedCommand> ready =
-        prepare(command, mc::commandName(where, command, scheduled.index));
-    if (!ready)
-      return propagate(ready);
-    program.prepared.push_back(std::move(*ready));
-  }
-  return program;
-}
-
-Expected<void> Program::run(Memory &memory, ThreadPool &pool, const Hook &hook,
-                            SimdLevel level) const {
-  Exec exec{memory, pool, kernelsFor(level)};
-  for (const PreparedCommand &command : prepared) {
-    if (hook)
-      hook(command, false);
-    if (std::optional<Error> error = command.step(exec))
-      return tl::unexpected<Error>(std::move(*error));
-    if (hook)
-      hook(command, true);
-  }
-  return {};
 }
 
 } // namespace tpuc::bm1684

@@ -9,6 +9,7 @@
 #include "tpuc/Target/BM1684X/Machine/Check.h"
 
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
+#include "tpuc/Target/BM168x/Check.h"
 #include "tpuc/Target/Common/Check.h"
 
 #include <fmt/format.h>
@@ -17,8 +18,7 @@ namespace tpuc::bm1684x {
 
 Expected<std::vector<ScheduledCommand>>
 serialOrder(std::span<const Command> tiu, std::span<const Command> gdma, const std::string &where) {
-  const std::span<const Command> queues[] = {tiu, gdma};
-  return mc::serialOrder(kCommandTable, queues, where);
+  return bm168x::serialOrder(kCommandTable, tiu, gdma, where);
 }
 
 std::optional<Error> checkCommand(const Command &command, const std::string &where) {
@@ -30,15 +30,7 @@ std::optional<Error> checkCommand(const Command &command, const std::string &whe
 
 std::optional<Error> checkProgram(std::span<const Command> tiu, std::span<const Command> gdma,
                                   const std::string &where) {
-  for (std::span<const Command> commands : {tiu, gdma})
-    for (size_t i = 0; i < commands.size(); ++i)
-      if (std::optional<Error> error =
-              checkCommand(commands[i], mc::commandName(where, commands[i], i)))
-        return error;
-  Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, where);
-  if (!order)
-    return order.error();
-  return std::nullopt;
+  return bm168x::checkProgram(kCommandTable, tiu, gdma, where, checkCommand);
 }
 
 std::optional<Error> checkHazards(std::span<const Command> tiu, std::span<const Command> gdma,

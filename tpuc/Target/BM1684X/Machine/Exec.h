@@ -15,15 +15,12 @@
 #ifndef TPUC_TARGET_BM1684X_MACHINE_EXEC_H
 #define TPUC_TARGET_BM1684X_MACHINE_EXEC_H
 
-#include "tpuc/Support/ThreadPool.h"
 #include "tpuc/Target/BM1684X/Machine/Memory.h"
 #include "tpuc/Target/BM1684X/Machine/Operands.h"
-#include "tpuc/Target/BM168x/Kernels.h"
 #include "tpuc/Target/BM168x/Parallel.h"
+#include "tpuc/Target/BM168x/Program.h"
 
 #include <algorithm>
-#include <functional>
-#include <optional>
 
 namespace tpuc::bm1684x {
 
@@ -35,16 +32,8 @@ using bm168x::kVector;
 using bm168x::RowOp;
 using bm168x::ScopedFlush;
 
-/// What a step works with.
-struct Exec {
-  Memory &memory;
-  ThreadPool &pool;
-  const Kernels &kernels;
-};
-
-/// Carries a command out; an error is something that only the data could show, such as an index
-/// that is out of range.
-using Step = std::function<std::optional<Error>(Exec &exec)>;
+using Exec = bm168x::ExecOn<Memory>;
+using Step = bm168x::StepOn<Memory>;
 
 /// A command with its operands, as the `prepare...` functions get it.
 struct Decoded {

@@ -8,8 +8,6 @@
 
 #include "tpuc/Target/BM1684X/Machine/Simulator.h"
 
-#include <fmt/format.h>
-
 namespace tpuc::bm1684x {
 
 namespace {
@@ -67,39 +65,6 @@ Expected<PreparedCommand> prepare(const Command &command, const std::string &whe
   if (!step)
     return propagate(step);
   return PreparedCommand{command, std::move(*operands), std::move(*step)};
-}
-
-Expected<Program> Program::create(std::span<const Command> tiu, std::span<const Command> gdma,
-                                  const std::string &where) {
-  Expected<std::vector<ScheduledCommand>> order = serialOrder(tiu, gdma, where);
-  if (!order)
-    return propagate(order);
-  Program program;
-  program.prepared.reserve(order->size());
-  for (ScheduledCommand scheduled : *order) {
-    bool isTiu = scheduled.engine == Engine::Tiu;
-    Expected<PreparedCommand> command =
-        prepare((isTiu ? tiu : gdma)[scheduled.index],
-                fmt::format("{}: {} command {}", where, isTiu ? "TIU" : "GDMA", scheduled.index));
-    if (!command)
-      return propagate(command);
-    program.prepared.push_back(std::move(*command));
-  }
-  return program;
-}
-
-Expected<void> Program::run(Memory &memory, ThreadPool &pool, const Hook &hook,
-                            SimdLevel level) const {
-  Exec exec{memory, pool, kernelsFor(level)};
-  for (const PreparedCommand &command : prepared) {
-    if (hook)
-      hook(command, false);
-    if (std::optional<Error> error = command.step(exec))
-      return tl::unexpected<Error>(std::move(*error));
-    if (hook)
-      hook(command, true);
-  }
-  return {};
 }
 
 } // namespace tpuc::bm1684x
