@@ -123,6 +123,23 @@ struct WindowShape {
   uint32_t count, channels, height, width, perGroup;
 };
 
+/// Calls `add(row, taps, channel)` for each row of the sums, with the taps of its windows.
+template <typename T, typename Add>
+void overRows(WindowRows<T> &windows, const WindowShape &shape, bool isDepthwise,
+              std::vector<T> &sums, const Add &add) {
+  for (uint32_t n = 0; n < shape.count; ++n)
+    for (uint32_t group = 0; group < (isDepthwise ? shape.channels : 1); ++group)
+      for (uint32_t h = 0; h < shape.height; ++h) {
+        const T *taps = windows.row(n, group, h);
+        for (uint32_t c = isDepthwise ? group : 0; c < (isDepthwise ? group + 1 : shape.channels);
+             ++c)
+          add(std::span<T>(
+                  &sums[((size_t{n} * shape.channels + c) * shape.height + h) * shape.width],
+                  shape.width),
+              taps, c);
+      }
+}
+
 void convIntegers(Memory &memory, const TiuCommand &command, const TiuViews &views,
                   const WindowShape &shape) {
   const bool isDepthwise = shape.perGroup == 1 && command.type == tiu::kPool;
@@ -137,18 +154,10 @@ void convIntegers(Memory &memory, const TiuCommand &command, const TiuViews &vie
     immediate.isNarrow = true;
     weights.assign(windows.taps() * shape.channels, integerImmediate(immediate));
   }
-  for (uint32_t n = 0; n < shape.count; ++n)
-    for (uint32_t group = 0; group < (isDepthwise ? shape.channels : 1); ++group)
-      for (uint32_t h = 0; h < shape.height; ++h) {
-        const int32_t *taps = windows.row(n, group, h);
-        for (uint32_t c = isDepthwise ? group : 0; c < (isDepthwise ? group + 1 : shape.channels);
-             ++c) {
-          const std::span<int32_t> row(
-              &sums[((size_t{n} * shape.channels + c) * shape.height + h) * shape.width],
-              shape.width);
-          addProducts(row, taps, &weights[c * windows.taps()], windows.taps());
-        }
-      }
+  overRows(windows, shape, isDepthwise, sums,
+           [&](std::span<int32_t> row, const int32_t *taps, uint32_t channel) {
+             addProducts(row, taps, &weights[channel * windows.taps()], windows.taps());
+           });
   if (!command.storesPartial) {
     const std::vector<ChannelParameters> channels =
         readChannels(memory, command, views.opd2, shape.channels);
@@ -177,18 +186,10 @@ void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views
   if (views.opd1.count == 0)
     weights.assign(windows.taps() * shape.channels, floatImmediate(command.opd1));
   std::vector<float> scratch(shape.width);
-  for (uint32_t n = 0; n < shape.count; ++n)
-    for (uint32_t group = 0; group < (isDepthwise ? shape.channels : 1); ++group)
-      for (uint32_t h = 0; h < shape.height; ++h) {
-        const float *taps = windows.row(n, group, h);
-        for (uint32_t c = isDepthwise ? group : 0; c < (isDepthwise ? group + 1 : shape.channels);
-             ++c) {
-          const std::span<float> row(
-              &sums[((size_t{n} * shape.channels + c) * shape.height + h) * shape.width],
-              shape.width);
-          addProducts(row, taps, &weights[c * windows.taps()], windows.taps(), scratch);
-        }
-      }
+  overRows(windows, shape, isDepthwise, sums,
+           [&](std::span<float> row, const float *taps, uint32_t channel) {
+             addProducts(row, taps, &weights[channel * windows.taps()], windows.taps(), scratch);
+           });
   Planes result = views.res0;
   if (!command.storesPartial) {
     const std::vector<float> biases = readFloats(memory, views.opd2);
