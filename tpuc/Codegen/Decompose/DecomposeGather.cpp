@@ -153,8 +153,7 @@ bool codegen::decomposeGather(OpMaker &maker) {
   if (type != DataType::I32 && type != DataType::I64)
     return false;
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  const int64_t axis = op.getAxis();
-  const int64_t extent = dims[static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis)];
+  const int64_t extent = dims[OpMaker::frontAxis(op.getAxis(), op.getInput())];
   if (extent > kMostIndices)
     return false;
   Value indices;
@@ -196,8 +195,7 @@ bool codegen::decomposeColumnGather(OpMaker &maker) {
   if (!constants || OpMaker::constantOf(op.getInput()))
     return false;
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
-  const auto axis = static_cast<int64_t>(op.getAxis());
-  if (dims.size() < 2 || (axis != -1 && axis != std::ssize(dims) - 1))
+  if (dims.size() < 2 || OpMaker::frontAxis(op.getAxis(), op.getInput()) != dims.size() - 1)
     return false;
   SmallVector<int64_t> indices(*constants);
   for (int64_t &index : indices) {

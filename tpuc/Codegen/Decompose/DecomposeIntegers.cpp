@@ -431,8 +431,7 @@ void BoundedIntegers::visitArg(tpu::ArgOp op) {
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   if (dims.empty())
     return;
-  const auto stated = static_cast<int64_t>(op.getAxis());
-  const auto axis = static_cast<size_t>(stated < 0 ? stated + std::ssize(dims) : stated);
+  const size_t axis = OpMaker::frontAxis(op.getAxis(), op.getInput());
   const int64_t count = dims[axis];
   const bool hasValues = !isa<NoneType>(op.getValues().getType()) && !op.getValues().use_empty();
   if (!OpMaker::isFloat(op.getInput()) || hasValues || count > kMostExact || backend.placeOf(op))

@@ -354,8 +354,9 @@ Value longReduction(OpMaker &maker, StringRef mode, const ReducedRows &from) {
   return mode == "ReduceLogSum" ? maker.makeLike<tpu::LogOp>("logarithm", sum) : sum;
 }
 
-AxisSpan spanFrom(ArrayRef<int64_t> dims, int64_t axis) {
-  const auto dim = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
+AxisSpan spanFrom(Value value, int64_t axis) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(value);
+  const size_t dim = OpMaker::frontAxis(axis, value);
   return {ShapedType::getNumElements(dims.take_front(dim)),
           ShapedType::getNumElements(dims.drop_front(dim)), 1};
 }
@@ -522,7 +523,7 @@ bool codegen::decomposeLongSoftmax(OpMaker &maker) {
 bool codegen::decomposeLongNorm(OpMaker &maker) {
   return llvm::TypeSwitch<Operation *, bool>(maker.op)
       .Case([&](tpu::LayerNormOp op) {
-        return normOfElements(maker, op, spanFrom(OpMaker::dimsOf(op.getInput()), op.getAxis()),
+        return normOfElements(maker, op, spanFrom(op.getInput(), op.getAxis()),
                               presentOrNull(op.getBias()), true);
       })
       .Case([&](tpu::PixelNormOp op) {
@@ -530,8 +531,7 @@ bool codegen::decomposeLongNorm(OpMaker &maker) {
                               presentOrNull(op.getBias()), true);
       })
       .Case([&](tpu::RMSNormOp op) {
-        return normOfElements(maker, op, spanFrom(OpMaker::dimsOf(op.getInput()), op.getAxis()),
-                              Value(), false);
+        return normOfElements(maker, op, spanFrom(op.getInput(), op.getAxis()), Value(), false);
       })
       .Case([&](tpu::NormalizeOp op) { return longNormalize(maker, op); })
       .Case([&](tpu::InstanceNormOp op) {

@@ -102,8 +102,7 @@ bool codegen::decomposeNarrowConcat(OpMaker &maker) {
   if (!op || op.getDoRelu())
     return false;
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getOutput());
-  const auto axis = static_cast<int64_t>(op.getAxis());
-  const auto along = static_cast<size_t>(axis < 0 ? axis + std::ssize(dims) : axis);
+  const size_t along = OpMaker::frontAxis(op.getAxis(), op.getOutput());
   const int64_t rows = ShapedType::getNumElements(dims.take_front(along));
   const bool isOfColumns = dims.size() == 3 && along == 2;
   if (isOfColumns || rows < kFewestRows || llvm::any_of(op.getInputs(), OpMaker::constantOf))

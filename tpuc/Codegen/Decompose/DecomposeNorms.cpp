@@ -57,8 +57,7 @@ bool codegen::decomposeLayerNorm(OpMaker &maker) {
   };
   if (!isWanted(1) && !isWanted(2))
     return false;
-  int64_t axis = op.getAxis();
-  axis += axis < 0 ? static_cast<int64_t>(OpMaker::dimsOf(op.getInput()).size()) : 0;
+  const auto axis = static_cast<int64_t>(OpMaker::frontAxis(op.getAxis(), op.getInput()));
   Value input = maker.widened(op.getInput());
   Value mean = meanFrom(maker, input, axis, "mean");
   if (isWanted(2)) {

@@ -26,10 +26,6 @@ using namespace tpuc::codegen;
 
 namespace {
 
-int64_t frontAxisOf(int64_t axis, Value value) {
-  return axis < 0 ? axis + static_cast<int64_t>(OpMaker::dimsOf(value).size()) : axis;
-}
-
 /// A tensor seen as rows of what is reduced: dimensions that stay in front of the others.
 class RowReduction {
 public:
@@ -94,7 +90,7 @@ std::optional<llvm::SmallBitVector> codegen::dimsReducedBy(tpu::ReduceOp op) {
     return llvm::SmallBitVector(rank, !op.getNoopWithEmptyAxes());
   llvm::SmallBitVector reduced(rank);
   for (int64_t axis : *axes)
-    reduced.set(static_cast<unsigned>(frontAxisOf(axis, op.getInput())));
+    reduced.set(static_cast<unsigned>(OpMaker::frontAxis(axis, op.getInput())));
   return reduced;
 }
 
@@ -140,7 +136,7 @@ bool codegen::decomposeNormalize(OpMaker &maker) {
   auto op = dyn_cast<tpu::NormalizeOp>(maker.op);
   if (!op)
     return false;
-  const auto axis = static_cast<unsigned>(frontAxisOf(op.getAxis(), op.getInput()));
+  const auto axis = static_cast<unsigned>(OpMaker::frontAxis(op.getAxis(), op.getInput()));
   Value input = maker.widened(op.getInput());
   SmallVector<int64_t> dims(OpMaker::dimsOf(input));
   llvm::SmallBitVector reduced(static_cast<unsigned>(dims.size()));
@@ -168,7 +164,7 @@ bool codegen::decomposeCumSum(OpMaker &maker) {
       axis = axes->front();
   if (!axis)
     return false;
-  const auto dim = static_cast<size_t>(frontAxisOf(*axis, op.getInput()));
+  const auto dim = OpMaker::frontAxis(*axis, op.getInput());
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   const int64_t extent = dims[dim];
   // Longer ones would be more multiplications than a chip should do.

@@ -83,8 +83,7 @@ std::optional<Targets> targetsOf(tpu::ScatterNDOp op, ArrayRef<int64_t> indices)
 std::optional<Targets> targetsOf(tpu::ScatterElementsOp op, ArrayRef<int64_t> indices) {
   Targets targets{SmallVector<int64_t>(OpMaker::dimsOf(op.getInput())), {}};
   const ArrayRef<int64_t> indexDims = OpMaker::dimsOf(op.getIndices());
-  const int64_t axis = op.getAxis();
-  const auto dim = static_cast<size_t>(axis < 0 ? axis + std::ssize(indexDims) : axis);
+  const size_t dim = OpMaker::frontAxis(op.getAxis(), op.getIndices());
   for (auto [number, index] : llvm::enumerate(indices)) {
     SmallVector<int64_t> place = placeOf(static_cast<int64_t>(number), indexDims);
     const std::optional<int64_t> counted = fromFront(index, targets.dims[dim]);

@@ -85,6 +85,10 @@ public:
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
   static llvm::ArrayRef<int64_t> dimsOf(mlir::Value value) { return typeOf(value).getShape(); }
+  /// The dimension of `value` that `axis` names, -1 for the last one.
+  static size_t frontAxis(int64_t axis, mlir::Value value) {
+    return static_cast<size_t>(axis < 0 ? axis + typeOf(value).getRank() : axis);
+  }
   /// Whether the elements are F32, F16 or BF16.
   static bool isFloat(mlir::Value value);
   /// Of the attributes of an op, those of the activation that it applies to its result; and the

@@ -302,11 +302,14 @@ Expected<void> Importer::addPool(top::MaxPoolOp op) {
   return addRelu(op);
 }
 
+/// The dimension of `rank` that `axis` names, -1 for the last one.
+static int64_t frontAxis(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
 Expected<void> Importer::addConcat(top::ConcatOp op) {
   auto to = dyn_cast<RankedTensorType>(op.getOutput().getType());
   const int64_t rank = to ? to.getRank() : 0;
   const auto axis = static_cast<int64_t>(op.getAxis());
-  const int64_t number = axis < 0 ? axis + rank : axis;
+  const int64_t number = frontAxis(axis, rank);
   if (number < 1 || number > 3)
     return refusal(op, fmt::format("axis {}", axis), "channels, rows or columns");
   Node node;
@@ -334,9 +337,8 @@ Expected<void> Importer::addSlice(top::SliceOp op) {
   // Of the axes that are named, or of the first ones.
   unsigned *const places[] = {nullptr, &node.first, &node.top, &node.left};
   for (const auto &[i, offset] : llvm::enumerate(*op.getOffset())) {
-    int64_t axis =
-        op.getAxes() ? cast<IntegerAttr>((*op.getAxes())[i]).getInt() : static_cast<int64_t>(i);
-    axis = axis < 0 ? axis + 4 : axis;
+    const int64_t axis = frontAxis(
+        op.getAxes() ? cast<IntegerAttr>((*op.getAxes())[i]).getInt() : static_cast<int64_t>(i), 4);
     int64_t first = cast<IntegerAttr>(offset).getInt();
     first = first < 0 ? first + from.getDimSize(axis) : first;
     if (first < 0 || first + to.getDimSize(axis) > from.getDimSize(axis))
@@ -349,7 +351,7 @@ Expected<void> Importer::addSlice(top::SliceOp op) {
 
 Expected<void> Importer::addSplit(top::SplitOp op) {
   const auto axis = static_cast<int64_t>(op.getAxis());
-  const int64_t number = axis < 0 ? axis + 4 : axis;
+  const int64_t number = frontAxis(axis, 4);
   if (number < 1 || number > 3 || !hasRank(op.getInput(), 4))
     return refusal(op, fmt::format("axis {}", axis), "channels, rows or columns");
   const Expected<unsigned> from = mapOf(op, op.getInput());
