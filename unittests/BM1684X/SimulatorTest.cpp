@@ -8,10 +8,9 @@
 
 #include "tpuc/Target/BM1684X/Machine/Simulator.h"
 #include "test/conformance/bm1684x/Case.h"
-#include "unittests/Support/Sanitized.h"
+#include "unittests/BM168x/Replay.h"
 
 #include <cstring>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +35,11 @@ std::string prepareMessage(const char *text) {
 
 /// A machine with 4 MiB of global memory.
 struct Fixture {
+  static const mc::CommandTable &table() { return kCommandTable; }
+  static Expected<PreparedCommand> prepare(const Command &command, const std::string &where) {
+    return bm1684x::prepare(command, where);
+  }
+
   Memory memory;
   std::vector<uint8_t> global = std::vector<uint8_t>(4 << 20);
   ElementAt at = elementsOf(memory.local().data(), global.data());
@@ -46,47 +50,9 @@ struct Fixture {
   }
 };
 
-struct Vectors {
-  std::vector<std::string> cases;
-  std::vector<uint64_t> hashes;
-};
-
-Vectors readVectors() {
-  std::ifstream file(TPUC_GOLDEN_DIR "/vectors.txt");
-  Vectors vectors;
-  for (std::string line; std::getline(file, line);) {
-    size_t equals = line.rfind(" = ");
-    if (line.starts_with('#') || equals == std::string::npos)
-      continue;
-    vectors.cases.push_back(line.substr(0, equals));
-    vectors.hashes.push_back(std::stoull(line.substr(equals + 3), nullptr, 16));
-  }
-  return vectors;
-}
-
-/// Replays the vectors that the vendor's functional model left, on `threads` threads; under a
-/// sanitizer those of the third `part` of three.
 void replay(SimdLevel level, unsigned threads, size_t part) {
-  Vectors vectors = readVectors();
-  ASSERT_GE(vectors.cases.size(), 2000u);
   Fixture fixture;
-  ThreadPool pool(threads);
-  const size_t first = kIsSanitized ? part : 0;
-  const size_t step = kIsSanitized ? 3 : 1;
-  int numFailed = 0;
-  for (size_t i = first; i < vectors.cases.size() && numFailed < 5; i += step) {
-    Expected<Case> one = parseCase(vectors.cases[i], "vectors.txt");
-    ASSERT_TRUE(one) << one.error().message();
-    Expected<PreparedCommand> prepared = prepare(one->command, "vectors.txt");
-    ASSERT_TRUE(prepared) << prepared.error().message();
-    fillOperands(*one, prepared->operands, fixture.at);
-    Exec exec{fixture.memory, pool, kernelsFor(level)};
-    std::optional<Error> error = prepared->step(exec);
-    ASSERT_FALSE(error) << error->message();
-    bool same = hashResults(prepared->operands, fixture.at) == vectors.hashes[i];
-    EXPECT_TRUE(same) << vectors.cases[i];
-    numFailed += same ? 0 : 1;
-  }
+  bm168x::replayVectors(fixture, TPUC_GOLDEN_DIR "/vectors.txt", 2000, level, threads, part);
 }
 
 TEST(Golden, BestInstructionSetTwoThreads) { replay(bestSimdLevel(), 2, 0); }

@@ -15,11 +15,9 @@
 namespace tpuc::bm1684x::conformance {
 
 using bm168x::conformance::Case;
-using bm168x::conformance::caseText;
 using bm168x::conformance::ElementAt;
 using bm168x::conformance::Fill;
 using bm168x::conformance::fillOperands;
-using bm168x::conformance::hashResults;
 using bm168x::conformance::Kind;
 using bm168x::conformance::Random;
 
@@ -33,10 +31,6 @@ inline std::function<uint8_t *(uint64_t address)> placesOf(uint8_t *local, uint8
 /// Element addresses of such a machine.
 inline ElementAt elementsOf(uint8_t *local, uint8_t *global) {
   return bm168x::conformance::elementsOf(kLocalMemory, local, placesOf(local, global));
-}
-
-inline Expected<Case> parseCase(std::string_view text, const std::string &where) {
-  return bm168x::conformance::parseCase(kCommandTable, text, where);
 }
 
 } // namespace tpuc::bm1684x::conformance

@@ -7,45 +7,26 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/bm1684x/Vendor.h"
+#include "test/conformance/bm168x/Vendor.h"
 
 #include <algorithm>
-#include <dlfcn.h>
 
 namespace tpuc::bm1684x::conformance {
 
-namespace {
-
-/// What get_local_mem returns.
-struct LocalMemory {
-  char *bytes;
-  uint32_t **lanes;
-  int count, size, align, isOwned;
-};
-
-template <typename F> bool find(void *library, const char *name, F &function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
-
-} // namespace
-
 Expected<Vendor> Vendor::load(const std::string &path, int64_t size) {
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  const auto library = tpuc::conformance::VendorLibrary::open(path);
   if (!library)
-    return makeError(path, dlerror(), "the vendor's functional model");
+    return tl::unexpected(library.error());
   Vendor vendor;
-  int (*init)(int, int64_t);
-  LocalMemory *(*localOf)(int);
-  void *(*globalOf)(int);
   char *(*staticOf)(int);
-  if (!find(library, "cmodel_init", init) || !find(library, "get_local_mem", localOf) ||
-      !find(library, "get_global_memaddr", globalOf) ||
-      !find(library, "get_static_memaddr_by_node", staticOf) ||
-      !find(library, "execute_command", vendor.run))
-    return makeError(path, dlerror(), "the functions of the vendor's functional model");
-  init(0, size);
-  vendor.localBytes = reinterpret_cast<uint8_t *>(localOf(0)->bytes);
-  vendor.globalBytes = static_cast<uint8_t *>(globalOf(0));
+  if (!library->find("get_static_memaddr_by_node", staticOf) ||
+      !library->find("execute_command", vendor.run))
+    return library->lacksFunctions();
+  const auto memories = bm168x::conformance::VendorMemories::start(*library, size);
+  if (!memories)
+    return tl::unexpected(memories.error());
+  vendor.localBytes = memories->local;
+  vendor.globalBytes = memories->global;
   vendor.staticBytes = reinterpret_cast<uint8_t *>(staticOf(0));
   return vendor;
 }

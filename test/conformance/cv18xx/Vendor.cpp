@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/cv18xx/Vendor.h"
+#include "test/conformance/VendorLibrary.h"
 
 #include <algorithm>
 #include <bit>
-#include <dlfcn.h>
 
 namespace tpuc::cv18xx::conformance {
 
@@ -22,11 +22,6 @@ struct ChipInfo {
   uint32_t banks, bankBytes;
   uint64_t localStart, globalStart, globalSize, features;
 };
-
-template <typename F> bool find(void *library, const char *name, F &function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
-  return function != nullptr;
-}
 
 /// The runtime's last change: the 16-byte groups are numbered, the first and the last exchanged.
 std::array<uint8_t, 112> reordered(std::span<const uint8_t> command) {
@@ -43,20 +38,20 @@ std::array<uint8_t, 112> reordered(std::span<const uint8_t> command) {
 Expected<Vendor> Vendor::load(const std::string &path, const Chip &chip) {
   std::fenv_t ours;
   std::fegetenv(&ours);
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  const auto library = tpuc::conformance::VendorLibrary::open(path);
   if (!library)
-    return makeError(path, dlerror(), "the vendor's functional model");
+    return tl::unexpected(library.error());
   Vendor vendor;
   void (*init)(void **, ChipInfo *);
   uint8_t *(*globalOf)(void *);
   void (*setBase)(void *, uint32_t, uint64_t);
-  if (!find(library, "bm_cmodel_init", init) ||
-      !find(library, "bm_cmodel_get_chipGmem", globalOf) ||
-      !find(library, "bm_cmodel_set_base_reg", setBase) ||
-      !find(library, "bm_cmodel_write_lmem", vendor.write) ||
-      !find(library, "bm_cmodel_read_lmem", vendor.read) ||
-      !find(library, "bm_cmodel_run_gmem_cmdbuf", vendor.run))
-    return makeError(path, dlerror(), "the functions of the vendor's functional model");
+  if (!library->find("bm_cmodel_init", init) ||
+      !library->find("bm_cmodel_get_chipGmem", globalOf) ||
+      !library->find("bm_cmodel_set_base_reg", setBase) ||
+      !library->find("bm_cmodel_write_lmem", vendor.write) ||
+      !library->find("bm_cmodel_read_lmem", vendor.read) ||
+      !library->find("bm_cmodel_run_gmem_cmdbuf", vendor.run))
+    return library->lacksFunctions();
   ChipInfo info = {chip.version,
                    1,
                    0,
