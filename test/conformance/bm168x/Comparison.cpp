@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/conformance/bm168x/Comparison.h"
+#include "test/conformance/ChildCases.h"
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -23,8 +24,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace tpuc::bm168x::conformance {
 
@@ -168,67 +167,25 @@ private:
   ElementAt ours, theirs;
 };
 
-struct Result {
-  char code = 0;
-  uint64_t hash = 0;
-  std::string note;
-};
+using Result = tpuc::conformance::CaseResult;
 
 /// Runs the cases from `first` on in a child until it ends, and returns how many it finished.
 size_t runChild(const Tested &tested, const Options &options, std::span<const Case> cases,
                 size_t first, std::vector<Result> &results) {
-  int ends[2];
-  if (pipe(ends) != 0)
-    std::abort();
-  std::fflush(nullptr);
-  pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    FILE *out = fdopen(ends[1], "w");
-    if (!freopen("/dev/null", "w", stdout) ||
-        (!options.verbose && !freopen("/dev/null", "w", stderr)))
-      _exit(2);
-    Expected<std::unique_ptr<Pair>> pair = tested.load(options.library);
-    if (!pair) {
-      std::fprintf(out, "E %s\n", pair.error().message().c_str());
-      std::fflush(out);
-      _exit(3);
-    }
-    Machines machines(**pair);
-    for (size_t i = first; i < cases.size(); ++i) {
-      auto [code, note] = machines.run(cases[i], i + 1 == cases.size());
-      std::fprintf(out, "%c %llu %s\n", code,
-                   static_cast<unsigned long long>(code == kSame ? machines.hash() : 0),
-                   note.c_str());
-      std::fflush(out);
-    }
-    std::fprintf(out, "T %f %f\n", machines.vendorTime, machines.ourTime);
-    std::fflush(out);
-    _exit(0);
-  }
-  close(ends[1]);
-  FILE *in = fdopen(ends[0], "r");
-  char line[4096];
-  size_t at = first;
-  while (std::fgets(line, sizeof line, in)) {
-    if (line[0] == 'E') {
-      fmt::print(stderr, "conformance: error: {}", line + 2);
-      std::exit(1);
-    }
-    if (line[0] == 'T') {
-      fmt::print("seconds in commands, vendor and ours: {}", line + 2);
-      continue;
-    }
-    char *end = nullptr;
-    Result result{line[0], std::strtoull(line + 2, &end, 10), end + 1};
-    if (!result.note.empty() && result.note.back() == '\n')
-      result.note.pop_back();
-    results[at++] = result;
-  }
-  std::fclose(in);
-  int status;
-  waitpid(child, &status, 0);
-  return at;
+  return tpuc::conformance::runChild(
+      first, results, {.output = true, .errors = !options.verbose},
+      [&](tpuc::conformance::ChildReport &report) {
+        Expected<std::unique_ptr<Pair>> pair = tested.load(options.library);
+        if (!pair)
+          report.fail(pair.error().message());
+        Machines machines(**pair);
+        for (size_t i = first; i < cases.size(); ++i) {
+          auto [code, note] = machines.run(cases[i], i + 1 == cases.size());
+          report.add({code, code == kSame ? machines.hash() : 0, std::move(note)});
+        }
+        report.say(fmt::format("seconds in commands, vendor and ours: {:f} {:f}",
+                               machines.vendorTime, machines.ourTime));
+      });
 }
 
 struct Tally {

@@ -13,16 +13,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/conformance/ChildCases.h"
 #include "test/conformance/cv18xx/Generate.h"
 #include "test/conformance/cv18xx/Vendor.h"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <fmt/format.h>
 #include <fstream>
 #include <map>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace tpuc;
 using namespace tpuc::cv18xx;
@@ -33,11 +31,7 @@ namespace {
 /// What a child reports for each case; where it dies, the vendor's model refuses.
 constexpr char kSame = '=', kDifferent = '!', kRefusedHere = '-', kRefusedThere = '?';
 
-struct Result {
-  char code = kRefusedThere;
-  uint64_t hash = 0;
-  std::string note;
-};
+using Result = tpuc::conformance::CaseResult;
 
 class Machines {
 public:
@@ -88,47 +82,16 @@ private:
 /// Runs the cases from `first` on in a child until it ends; returns how many it finished.
 size_t runChild(const std::string &library, std::span<const Case> cases, size_t first,
                 bool isVerbose, std::vector<Result> &results) {
-  int ends[2];
-  if (pipe(ends) != 0)
-    std::abort();
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    FILE *out = fdopen(ends[1], "w");
-    if (!isVerbose && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
-      _exit(2);
-    Expected<Vendor> vendor = Vendor::load(library, *cases.front().chip);
-    if (!vendor)
-      _exit(3);
-    Machines machines(*vendor, *cases.front().chip);
-    for (size_t i = first; i < cases.size(); ++i) {
-      const Result result = machines.run(cases[i]);
-      std::fprintf(out, "%c %llu %s\n", result.code, static_cast<unsigned long long>(result.hash),
-                   result.note.c_str());
-      std::fflush(out);
-    }
-    _exit(0);
-  }
-  close(ends[1]);
-  FILE *in = fdopen(ends[0], "r");
-  char line[4096];
-  size_t at = first;
-  while (std::fgets(line, sizeof line, in)) {
-    char *end = nullptr;
-    Result result{line[0], std::strtoull(line + 2, &end, 10), end + 1};
-    if (!result.note.empty() && result.note.back() == '\n')
-      result.note.pop_back();
-    results[at++] = result;
-  }
-  std::fclose(in);
-  int status;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 3) {
-    fmt::print(stderr, "conformance: error: cannot load {}\n", library);
-    std::exit(1);
-  }
-  return at;
+  return tpuc::conformance::runChild(first, results, {.output = !isVerbose, .errors = !isVerbose},
+                                     [&](tpuc::conformance::ChildReport &report) {
+                                       Expected<Vendor> vendor =
+                                           Vendor::load(library, *cases.front().chip);
+                                       if (!vendor)
+                                         report.fail("cannot load " + library);
+                                       Machines machines(*vendor, *cases.front().chip);
+                                       for (size_t i = first; i < cases.size(); ++i)
+                                         report.add(machines.run(cases[i]));
+                                     });
 }
 
 struct Tally {
@@ -218,7 +181,7 @@ Expected<void> Comparison::run(const Chip &chip) {
   const Expected<std::vector<Case>> cases = casesOf(options, chip, names);
   if (!cases)
     return tl::unexpected(cases.error());
-  std::vector<Result> results(cases->size());
+  std::vector<Result> results(cases->size(), Result{kRefusedThere, 0, ""});
   for (size_t at = 0; at < cases->size();) {
     at = runChild(options.library, *cases, at, options.isVerbose, results);
     if (at < cases->size())
