@@ -23,6 +23,15 @@ Expected<ModelFile> ModelFile::open(const std::string &path) {
   return ModelFile{path, bytes, std::move(*file)};
 }
 
+Expected<OutputFile> fileOf(Bytes bytes, const std::string &path) {
+  Expected<OutputFile> file = OutputFile::create(path);
+  if (!file)
+    return file;
+  if (Expected<void> written = file->write(bytes); !written)
+    return propagate(written);
+  return file;
+}
+
 Expected<void> Container::extract(const ModelFile &file, const std::string &) const {
   return makeError(file.path, fmt::format("a .{} file", name()), "a file that can be taken apart");
 }

@@ -33,6 +33,9 @@ struct ModelFile {
   static Expected<ModelFile> open(const std::string &path);
 };
 
+/// A file of these bytes, which the caller commits. Errors: those of the file system.
+Expected<OutputFile> fileOf(Bytes bytes, const std::string &path);
+
 class Container {
 public:
   virtual ~Container() = default;

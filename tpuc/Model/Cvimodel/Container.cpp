@@ -47,13 +47,7 @@ Expected<OutputFile> CvimodelContainer::write(const model::CompiledModel &model,
   const auto bytes = encodeFile(*made, path);
   if (!bytes)
     return tl::unexpected(bytes.error());
-  Expected<OutputFile> file = OutputFile::create(path);
-  if (!file)
-    return file;
-  const std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
-  if (Expected<void> written = file->write(text); !written)
-    return propagate(written);
-  return file;
+  return model::fileOf(std::as_bytes(std::span(*bytes)), path);
 }
 
 std::string_view typeText(const Tensor &tensor) {

@@ -106,13 +106,7 @@ Expected<OutputFile> TpumContainer::write(const CompiledModel &model,
   const auto bytes = encodeModel(model, path);
   if (!bytes)
     return tl::unexpected(bytes.error());
-  Expected<OutputFile> file = OutputFile::create(path);
-  if (!file)
-    return file;
-  const std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
-  if (Expected<void> written = file->write(text); !written)
-    return propagate(written);
-  return file;
+  return fileOf(std::as_bytes(std::span(*bytes)), path);
 }
 
 Expected<std::string> TpumContainer::info(const ModelFile &file) const {
