@@ -41,6 +41,10 @@ int64_t numChannels(PictureFormat format) {
   return format == PictureFormat::RgbaPlanar ? 4 : 3;
 }
 
+int64_t numChannels(std::string_view wanted) {
+  return wanted == "gray" ? 1 : wanted == "rgbd" ? 4 : 3;
+}
+
 std::optional<int64_t> channelIn(PictureFormat format, std::string_view wanted, int64_t channel) {
   const bool isGray = format == PictureFormat::Grayscale;
   if (wanted == "gray")

@@ -49,6 +49,8 @@ bool isPacked(PictureFormat format);
 bool isYuv(PictureFormat format);
 /// 1 for Grayscale, 4 for RgbaPlanar, else 3.
 int64_t numChannels(PictureFormat format);
+/// How many channels a network takes in the order `wanted`: 1 of "gray", 4 of "rgbd", else 3.
+int64_t numChannels(std::string_view wanted);
 
 /// Which channel of the format holds channel `channel` of a network that wants the order `wanted`:
 /// "rgb", "bgr", "gray" or "rgbd" ("rgba"). Of YUV, channels are red, green and blue here. None

@@ -58,7 +58,7 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
         return makeError("--customization_format", wanted,
                          fmt::format("one of {}", fmt::join(kPictureFormatNames, ", ")));
     }
-    const int64_t channels = pixelFormat == "gray" ? 1 : pixelFormat == "rgbd" ? 4 : 3;
+    const int64_t channels = numChannels(std::string_view(pixelFormat));
     if (!format || !channelIn(*format, std::string_view(pixelFormat), channels - 1))
       return makeError("--customization_format",
                        format ? std::string(pictureFormatName(*format)) : "not given",

@@ -17,7 +17,7 @@ using namespace tpuc::top;
 
 /// How many channels a network of this pixel format has.
 static size_t numWanted(StringRef pixelFormat) {
-  return pixelFormat == "gray" ? 1 : pixelFormat == "rgbd" ? 4 : 3;
+  return static_cast<size_t>(numChannels(std::string_view(pixelFormat)));
 }
 
 LogicalResult PreprocessOp::verify() {

@@ -63,7 +63,7 @@ Expected<void> evaluatePreprocess(OpContext &context) {
   const Dims crop =
       context.optionalIntList("crop_dims").value_or(Dims{extents->height, extents->width});
   const std::string wanted = context.text("pixel_format");
-  const int64_t channels = wanted == "gray" ? 1 : wanted == "rgbd" ? 4 : 3;
+  const int64_t channels = numChannels(wanted);
   const std::vector<double> mean = context.realList("mean");
   const std::vector<double> scale = context.realList("scale");
   const auto fits = [&](const std::vector<double> &numbers) {
