@@ -45,7 +45,7 @@ Value chosenFromFront(OpMaker &maker, Value number, Value fromEnd) {
                     {isNegative, fromEnd, number}, {});
 }
 
-/// In f32, which holds all indices of extents up to `kMostIndices`. What is out of range at either
+/// In f32, which holds all indices of extents up to `kMostExact`. What is out of range at either
 /// end stays so: it is a large number as ui32.
 Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
   OpBuilder &builder = maker.builder;
@@ -60,9 +60,6 @@ Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
 }
 
 } // namespace
-
-/// F32 has every integer up to this one.
-static constexpr int64_t kMostIndices = int64_t{1} << 24;
 
 /// Of constant tuples, the numbers of the slices that they name; none where one is out of range.
 static std::optional<Tensor> numbersOfSlices(ArrayRef<int64_t> indices, ArrayRef<int64_t> extents) {
@@ -121,7 +118,7 @@ bool codegen::decomposeGatherND(OpMaker &maker) {
   const ArrayRef<int64_t> extents = dims.take_front(static_cast<size_t>(each));
   const int64_t slices = ShapedType::getNumElements(extents);
   const int64_t length = ShapedType::getNumElements(dims.drop_front(static_cast<size_t>(each)));
-  if (slices > kMostIndices)
+  if (slices > OpMaker::kMostExact)
     return false;
   const int64_t count = OpMaker::typeOf(op.getIndices()).getNumElements() / each;
   Value numbers;
@@ -154,7 +151,7 @@ bool codegen::decomposeGather(OpMaker &maker) {
     return false;
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
   const int64_t extent = dims[OpMaker::frontAxis(op.getAxis(), op.getInput())];
-  if (extent > kMostIndices)
+  if (extent > OpMaker::kMostExact)
     return false;
   Value indices;
   if (top::constantTensor(op.getIndices())) {
@@ -215,12 +212,8 @@ bool codegen::decomposeColumnGather(OpMaker &maker) {
     parts.push_back(
         maker.sliced(input, 2, run.first, run.second, "columns" + std::to_string(index)));
   const Value joined = maker.joined(parts, 2, "joined");
-  const bool isLocal = llvm::all_of(parts, [&](Value part) {
-    Expected<Place> place = maker.backend.placeOf(part.getDefiningOp());
-    return place && *place == Place::Local;
-  });
-  Expected<Place> place = maker.backend.placeOf(joined.getDefiningOp());
-  if (!isLocal || !place || *place != Place::Local) {
+  if (!maker.isLocal(joined) ||
+      !llvm::all_of(parts, [&](Value part) { return maker.isLocal(part); })) {
     eraseUnused(joined.getDefiningOp());
     return false;
   }

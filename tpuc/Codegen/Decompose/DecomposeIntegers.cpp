@@ -233,8 +233,8 @@ bool codegen::decomposeLongIntegers(OpMaker &maker) {
 
 namespace {
 
-/// F32 has every integer up to this one, and sums and products of them below it are exact.
-constexpr int64_t kMostExact = 1 << 24;
+/// Sums and products of integers are exact in F32 below this one.
+constexpr int64_t kMostExact = OpMaker::kMostExact;
 
 struct Bounds {
   int64_t least, most;

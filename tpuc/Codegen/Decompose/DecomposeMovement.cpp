@@ -112,8 +112,7 @@ bool codegen::decomposeNarrowConcat(OpMaker &maker) {
     parts.push_back(maker.reshaped(input, {1, rows, OpMaker::typeOf(input).getNumElements() / rows},
                                    "columns" + std::to_string(index)));
   const Value joined = maker.joined(parts, 2, "joined");
-  Expected<Place> place = maker.backend.placeOf(joined.getDefiningOp());
-  if (!place || *place != Place::Local) {
+  if (!maker.isLocal(joined)) {
     eraseUnused(joined.getDefiningOp());
     return false;
   }

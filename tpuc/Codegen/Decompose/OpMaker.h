@@ -89,6 +89,13 @@ public:
   static size_t frontAxis(int64_t axis, mlir::Value value) {
     return static_cast<size_t>(axis < 0 ? axis + typeOf(value).getRank() : axis);
   }
+  /// F32 has every integer up to this one.
+  static constexpr int64_t kMostExact = int64_t{1} << 24;
+  /// Whether the chip computes what makes `value` in its local memory.
+  bool isLocal(mlir::Value value) const {
+    Expected<Place> place = backend.placeOf(value.getDefiningOp());
+    return place && *place == Place::Local;
+  }
   /// Whether the elements are F32, F16 or BF16.
   static bool isFloat(mlir::Value value);
   /// Of the attributes of an op, those of the activation that it applies to its result; and the
