@@ -11,6 +11,8 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 LEAST_SCORE, MOST_OVERLAP = 0.25, 0.5
 NEAR, CLOSE = 0.5, 0.9
+# Places along a side of the levels of SSD MobileNet v2.
+GRIDS = (19, 10, 5, 3, 2, 1)
 
 
 def overlaps(box, boxes):
@@ -23,7 +25,11 @@ def overlaps(box, boxes):
 
 def objects(outputs):
     """The boxes of [1, 4 + classes, places] (YOLOv8's outputs, in one or several), each object once."""
-    rows = np.concatenate([array[0] for array in outputs]).T
+    return suppressed(np.concatenate([array[0] for array in outputs]).T)
+
+
+def suppressed(rows):
+    """The boxes of rows of box and scores of all classes, each object once."""
     score, kind = rows[:, 4:].max(axis=1), rows[:, 4:].argmax(axis=1)
     found = []
     for i in np.argsort(-score, kind="stable"):
@@ -33,6 +39,35 @@ def objects(outputs):
         if not any(kind[i] == other[4] and overlaps(box, other[None])[0] > MOST_OVERLAP for other in found):
             found.append(box)
     return np.array(found).reshape(-1, 5)
+
+
+def anchors():
+    """Centre x and y, width and height of the 1,917 anchors of SSD MobileNet v2, as shares of the picture.
+
+    Formula: TensorFlow's object detection, anchor_generators/multiple_grid_anchor_generator.py, with scales of
+    0.2 to 0.95 and a reduced lowest level. A place has one anchor after the other.
+    """
+    scales = [*np.linspace(0.2, 0.95, len(GRIDS)), 1.0]
+    rows = []
+    for level, grid in enumerate(GRIDS):
+        shapes = [(0.1, 1), (scales[0], 2), (scales[0], 0.5)]
+        if level:
+            shapes = [(scales[level], ratio) for ratio in (1, 2, 0.5, 3, 0.3333)]
+            shapes.append((np.sqrt(scales[level] * scales[level + 1]), 1))
+        sizes = np.array([[scale * np.sqrt(ratio), scale / np.sqrt(ratio)] for scale, ratio in shapes])
+        y, x = np.mgrid[:grid, :grid].reshape(2, -1, 1) / grid + 0.5 / grid
+        places = np.concatenate([x, y], axis=1).repeat(len(sizes), axis=0)
+        rows.append(np.concatenate([places, np.tile(sizes, (grid * grid, 1))], axis=1))
+    return np.concatenate(rows)
+
+
+def anchored(output):
+    """The boxes of [1, places, 4 + 1 + classes]: shifts of anchors (y, x, height, width), then scores, of which
+    the first stands for no object. Each object once."""
+    rows, around = output.reshape(output.shape[-2:]).astype(np.float64), anchors()
+    centres = rows[:, [1, 0]] / 10 * around[:, 2:] + around[:, :2]
+    sizes = np.exp(rows[:, [3, 2]] / 5) * around[:, 2:]
+    return suppressed(np.concatenate([centres, sizes, rows[:, 5:]], axis=1))
 
 
 def lines_of_text(text_map):

@@ -3,7 +3,7 @@
 
 usage: prepare.py OUT [--seed N] [MODEL ...]
 Fetches the Debian packages of PACKAGES into OUT/packages and takes from them the photographs that
-pictures.txt lists, handwritten digits, fonts and a list of words. Each seed of SOURCES has fonts and
+pictures.txt and stamps.txt list, handwritten digits, fonts and a list of words. Each seed of SOURCES has fonts and
 words of its own and other random numbers. With seed 1 the photographs change places between
 calibration and evaluation. The samples of a seed above 0 are in OUT/seedN. Per model it writes
   OUT/MODEL/calibration/000.npz ...  one sample each
@@ -49,6 +49,8 @@ PACKAGES = {
     "fonts-open-sans": "1.11-2",
     "fonts-wqy-microhei": "0.2.0-beta-3.1",
 }
+# Only what shows objects takes it: 161 MB.
+STAMPS = {"tuxpaint-stamps-default": "2022.06.04-1"}
 DIGITS = "usr/share/doc/opencv-doc/examples/data/digits.png"
 SMALL_DIGITS = "usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz"
 WORDS = "usr/share/dict/american-english"
@@ -82,9 +84,9 @@ UNREADABLE = ("Hairline", "Thin")
 LONGEST_SIDE = 1600
 
 
-def picture_list():
-    """Lines of pictures.txt: (package, first 16 digits of the SHA-256, path in the package)."""
-    with open(os.path.join(HERE, "pictures.txt"), encoding="utf-8") as file:
+def picture_list(name="pictures.txt"):
+    """Lines of that file: (package, first 16 digits of the SHA-256, path in the package)."""
+    with open(os.path.join(HERE, name), encoding="utf-8") as file:
         return [line.split(None, 2) for line in file.read().splitlines() if not line.startswith("#")]
 
 
@@ -96,6 +98,15 @@ def fetch(folder, seed=0):
     wanted = {words} if seed else {path for _, _, path in picture_list()} | {DIGITS, SMALL_DIGITS, WORDS}
     for package, version in (packages or PACKAGES).items():
         unpack(folder, tree, package, version, wanted)
+    return tree
+
+
+def fetch_stamps(folder):
+    """Unpacks the pictures of stamps.txt; the folder that they are below."""
+    tree = os.path.join(folder, "stamps")
+    os.makedirs(tree, exist_ok=True)
+    for package, version in STAMPS.items():
+        unpack(folder, tree, package, version, {path for _, _, path in picture_list("stamps.txt")})
     return tree
 
 
@@ -119,12 +130,16 @@ def unpack(folder, tree, package, version, wanted):
     open(done, "w", encoding="utf-8").close()
 
 
-def read_photograph(path, digest):
+def read_picture(path, digest, form=cv2.IMREAD_COLOR):
     with open(path, "rb") as file:
         data = file.read()
     if hashlib.sha256(data).hexdigest()[:16] != digest:
-        sys.exit(f"prepare.py: {path}: another file than pictures.txt lists")
-    picture = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+        sys.exit(f"prepare.py: {path}: another file than pictures.txt or stamps.txt lists")
+    return cv2.imdecode(np.frombuffer(data, np.uint8), form)
+
+
+def read_photograph(path, digest):
+    picture = read_picture(path, digest)
     scale = LONGEST_SIDE / max(picture.shape[:2])
     if scale < 1:
         picture = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
@@ -323,6 +338,36 @@ def digit_samples(tree):
     return make
 
 
+def scene(part, stamps, side):
+    """A photograph on which one to three stamps stand, not upon each other for the most part."""
+    picture, taken = part.crop(side, side, 0.6), np.zeros((side, side), bool)
+    for _ in range(part.rng.integers(1, 4)):
+        stamp = stamps[part.rng.integers(len(stamps))]
+        scale = side * part.rng.uniform(0.2, 0.7) / max(stamp.shape[:2])
+        stamp = cv2.resize(stamp, None, fx=scale, fy=scale,
+                           interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
+        if part.rng.random() < 0.5:
+            stamp = stamp[:, ::-1]
+        height, width = stamp.shape[:2]
+        top, left = part.rng.integers(0, side - height + 1), part.rng.integers(0, side - width + 1)
+        at = np.s_[top:top + height, left:left + width]
+        if taken[at].mean() < 0.1:
+            taken[at] = True
+            opaque = stamp[:, :, 3:].astype(np.float32) / 255
+            picture[at] = np.rint(stamp[:, :, :3] * opaque + picture[at] * (1 - opaque)).astype(np.uint8)
+    return worn(part.rng, picture)
+
+
+def scene_samples(folder, side):
+    """RGB scenes of the values -1 to 1. Every second stamp is for calibration only; seed 1 exchanges them."""
+    def make(part, count):
+        tree = fetch_stamps(folder)
+        stamps = [read_picture(os.path.join(tree, path), digest, cv2.IMREAD_UNCHANGED)
+                  for _, digest, path in picture_list("stamps.txt")[(part.index + part.seed) % 2::2]]
+        return np.stack([planes(scene(part, stamps, side)[:, :, ::-1]) for _ in range(count)]), None
+    return make
+
+
 CALIBRATION = 100
 
 
@@ -333,8 +378,9 @@ def main():
     parser.add_argument("--seed", type=int, choices=range(len(SOURCES)), default=0)
     options = parser.parse_intermixed_args()
     seed, out = options.seed, os.path.abspath(options.out)
-    tree = fetch(os.path.join(out, "packages"))
-    texts = fetch(os.path.join(out, "packages"), seed)
+    packages = os.path.join(out, "packages")
+    tree = fetch(packages)
+    texts = fetch(packages, seed)
     out = os.path.join(out, f"seed{seed}") if seed else out
     # model: (input, samples to measure on, maker)
     models = {
@@ -344,6 +390,7 @@ def main():
         "rec": ("x", 300, line_samples),
         "det": ("x", 24, page_samples),
         "silu_detector": ("images", 100, photograph_samples(320, 0)),
+        "ssd_mobilenet_v2": ("images", 100, scene_samples(packages, 300)),
     }
     chosen = options.models or list(models)
     if unknown := set(chosen) - set(models):

@@ -10,8 +10,8 @@ Prints for each MODE, of the file and of the interpreter, the mean over the seed
 least and the most. For rec these are in how many percent of the lines the text is as in float, and in
 how many all steps are. For classifiers they are in how many percent of the samples the class is as in
 float, and the mean cosine of the scores in percent. For detectors they are how many percent of the boxes
-of float are found at an IoU of 0.5 and of 0.9: of det those around lines of text, of silu_detector, which
-is made where it is not there, objects. --json writes the same numbers.
+of float are found at an IoU of 0.5 and of 0.9: of det those around lines of text, of the others objects.
+silu_detector is made where it is not there; ssd_network.py writes ssd_mobilenet_v2. --json writes the same numbers.
 A line of rec takes a tenth of a second in each mode: all 900 lines in six modes some ten minutes.
 With --no-interpreter only the file is run. With --vendor DIR, where DIR/venv/bin has TPU-MLIR's programs, its
 own calibration (kl) on the same samples and its file stand beside ours in the modes INT8 and INT8_ASYM, for the
@@ -39,6 +39,7 @@ from vendor_compiler import Compiler, Failure  # noqa: E402
 QTABLE = f"{HERE}/rec.quantize_table"
 # mode: options of model_deploy.
 MODES = {
+    "F32": ["--quantize", "F32"],
     "F16": ["--quantize", "F16"],
     "BF16": ["--quantize", "BF16"],
     "INT8": ["--quantize", "INT8"],
@@ -95,6 +96,9 @@ NETWORKS = {
                       ("IoU 0.5", "IoU 0.9"), {
         # Its weights are random: half a step of noise in the pictures loses a quarter of its boxes.
         "F16": (None, None), "BF16": (None, None), "INT8": (None, None), "INT8_ASYM": (None, None)}),
+    # The network that ssd_network.py writes.
+    "ssd_mobilenet_v2": ("[[1,3,300,300]]", "images", boxes.anchored, boxes.shares, ("IoU 0.5", "IoU 0.9"), {
+        "F32": (None, None), "F16": (None, None), "BF16": (None, None), "INT8": (95, 85), "INT8_ASYM": (95, 85)}),
 }
 
 
