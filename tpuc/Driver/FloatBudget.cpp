@@ -43,12 +43,14 @@ std::optional<size_t> tpuc::stepToMiss(ArrayRef<TriedStep> steps) {
   return best;
 }
 
-/// The step of `stepToMiss`, by the cycles of the network without it.
+/// The step of `stepToMiss`, by the cycles of the network without it; perhaps only of slight gain.
 Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
                                                             const LoweringOptions &lowering,
                                                             const ModelFileReport &made,
-                                                            double percent) const {
+                                                            double percent, bool onlySlight) const {
   std::vector<FloatStep> steps = dispensableSteps(lowered, request.top, made, *strict);
+  if (onlySlight)
+    std::erase_if(steps, [](const FloatStep &step) { return !isSlightGain(step.gain); });
   steps.resize(std::min(steps.size(), kMostTriedSteps));
   std::vector<TriedStep> tried;
   for (FloatStep &step : steps) {
@@ -74,9 +76,11 @@ Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
   if (!hasStrict || (!share && !strict))
     return std::nullopt;
   const double percent = request.percent * (areOnlyOutputs(lowered) ? kPartForOutputs : 1);
+  // What spares little may not make the run longer.
+  const double unquestioned = hasSlightGains(lowered) ? 0 : percent;
   if (!strict) {
     // Integers take at least nothing in place of the floats.
-    if (100 * *share->mostCost() <= percent)
+    if (100 * *share->mostCost() <= unquestioned)
       return std::nullopt;
     if (Expected<void> measured = measureStrict(lowering); !measured)
       return propagate(measured);
@@ -89,9 +93,11 @@ Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
     return propagate(made);
   cost = costOf(*made);
   excess = excessCycles(lowered, *made, *strict);
-  if (!share || 100 * *cost <= percent)
+  if (!share || 100 * *cost <= unquestioned)
     return std::nullopt;
-  Expected<std::optional<FloatStep>> step = leastMissed(lowered, lowering, *made, percent);
+  const bool isOver = 100 * *cost > percent;
+  Expected<std::optional<FloatStep>> step =
+      leastMissed(lowered, lowering, *made, isOver ? percent : 0, !isOver);
   if (step && *step)
     leftOut.push_back(**step);
   return step;

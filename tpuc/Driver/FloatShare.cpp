@@ -106,6 +106,18 @@ int64_t tpuc::excessCycles(ModuleOp lowered, const ModelFileReport &file,
   return excess;
 }
 
+/// What floats spare the step of `op`; 0 where it has none.
+static double gainOf(Operation &op) {
+  auto gain = op.getAttrOfType<FloatAttr>(kStorageGain);
+  return gain ? gain.getValueAsDouble() : 0;
+}
+
+bool tpuc::hasSlightGains(ModuleOp lowered) {
+  Expected<func::FuncOp> network = top::mainFunction(lowered);
+  return network && llvm::any_of(network->front().without_terminator(),
+                                 [](Operation &op) { return isSlightGain(gainOf(op)); });
+}
+
 bool tpuc::areOnlyOutputs(ModuleOp lowered) {
   Expected<func::FuncOp> network = top::mainFunction(lowered);
   return network && llvm::none_of(network->front().without_terminator(), [](Operation &op) {
@@ -133,8 +145,7 @@ std::vector<FloatStep> tpuc::dispensableSteps(ModuleOp lowered, ModuleOp top,
     step.layers.push_back(sourceName(&op, names));
     if (step.reason.empty() || step.layers.back() == step.name)
       step.reason = needOf(&op);
-    if (auto gain = op.getAttrOfType<FloatAttr>(kStorageGain))
-      step.gain = std::max(step.gain, gain.getValueAsDouble());
+    step.gain = std::max(step.gain, gainOf(op));
     step.cost += double(cycles.of(&op) - before.of(&op)) / double(strict.cycles);
     // Casts belong to the step that they lead to or from.
     for (Operation *user : op.getUsers())

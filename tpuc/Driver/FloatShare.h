@@ -83,6 +83,15 @@ std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
 int64_t excessCycles(mlir::ModuleOp lowered, const ModelFileReport &file,
                      const ModelFileReport &strict);
 
+/// What floats spare less than this, though more than outputs their rounding, may cost no cycles.
+inline constexpr double kSlightGain = 4;
+
+/// Whether a step that spares so much is slight.
+inline bool isSlightGain(double gain) { return gain > 1 && gain < kSlightGain; }
+
+/// Whether any layer of `lowered` is on floats for a slight gain.
+bool hasSlightGains(mlir::ModuleOp lowered);
+
 /// Whether all floats by need of `lowered` are there only so that outputs need not be rounded.
 bool areOnlyOutputs(mlir::ModuleOp lowered);
 

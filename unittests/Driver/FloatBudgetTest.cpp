@@ -75,4 +75,83 @@ TEST(FloatBudget, KnowsFloatsThatOnlyGiveOutputs) {
   EXPECT_FALSE(areOnlyForOutputs(output, "by need: it adds places"));
 }
 
+/// A network of two layers, `slight` and `strong`, that are on floats for first layers' sake unless
+/// `integers` has them.
+mlir::OwningOpRef<mlir::ModuleOp> network(mlir::MLIRContext &context,
+                                          const std::set<std::string> &integers) {
+  const auto layer = [&](const std::string &name, const std::string &from,
+                         const std::string &gain) {
+    return "%" + name + " = \"tpu.Abs\"(%" + from + ") {" +
+           (integers.contains(name)
+                ? ""
+                : "storage_reason = \"by need: it amplifies\", storage_step = \"" + name +
+                      "\", storage_gain = " + gain + " : f64") +
+           "} : (tensor<4xf32>) -> tensor<4xf32> loc(\"" + name + "\")\n";
+  };
+  return mlir::parseSourceString<mlir::ModuleOp>(
+      "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + layer("slight", "x", "3.0") +
+          layer("strong", "slight", "9.0") + "return %strong : tensor<4xf32> }",
+      &context);
+}
+
+/// The layers that go back to integers, one after the other, where floats of the two layers cost so
+/// many cycles beside 1,000 of the network on integers and 5 % are allowed.
+std::vector<std::string> givenUp(int64_t slightCost, int64_t strongCost) {
+  const auto modelFileOf = [&](mlir::ModuleOp module) {
+    ModelFileReport report;
+    report.cycles = 1000;
+    module.walk([&](mlir::Operation *op) {
+      if (op->hasAttr("storage_step")) {
+        report.cycles += op->getAttrOfType<mlir::StringAttr>("storage_step") == "slight"
+                             ? slightCost
+                             : strongCost;
+        report.layers.push_back(
+            {op->getAttrOfType<mlir::StringAttr>("storage_step").str(), 500, 0});
+      }
+    });
+    return report;
+  };
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  LoweringOptions lowering;
+  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, {"slight", "strong"});
+  FloatBudget budget({.percent = 5,
+                      .top = *source,
+                      .lower = [](const LoweringOptions &wanted) -> Expected<Network> {
+                        Network made;
+                        made.context->loadDialect<mlir::func::FuncDialect, tpu::TpuDialect>();
+                        made.module =
+                            network(*made.context,
+                                    wanted.strict ? std::set<std::string>{"slight", "strong"}
+                                                  : std::set<std::string>(wanted.onIntegers.begin(),
+                                                                          wanted.onIntegers.end()));
+                        return made;
+                      },
+                      .measure = [&](mlir::ModuleOp module) -> Expected<ModelFileReport> {
+                        return modelFileOf(module);
+                      }});
+  while (true) {
+    mlir::OwningOpRef<mlir::ModuleOp> lowered =
+        network(context, {lowering.onIntegers.begin(), lowering.onIntegers.end()});
+    auto step = budget.stepToGiveUp(*lowered, lowering, modelFileOf(*lowered));
+    EXPECT_TRUE(step);
+    if (!step || !*step)
+      return {lowering.onIntegers.begin(), lowering.onIntegers.end()};
+    lowering.onIntegers.insert(lowering.onIntegers.end(), (*step)->layers.begin(),
+                               (*step)->layers.end());
+  }
+}
+
+TEST(FloatBudget, WhatSparesLittleMayNotMakeTheRunLonger) {
+  using Layers = std::vector<std::string>;
+  EXPECT_EQ(givenUp(10, 20), Layers{"slight"});
+  // The run is as long as on integers, or shorter.
+  EXPECT_EQ(givenUp(10, -10), Layers{});
+  EXPECT_EQ(givenUp(-5, 0), Layers{});
+  // The budget is there for what spares much.
+  EXPECT_EQ(givenUp(0, 49), Layers{});
+  // Without the dearer one the budget is kept, but the run is still longer.
+  EXPECT_EQ(givenUp(10, 80), (Layers{"strong", "slight"}));
+}
+
 } // namespace

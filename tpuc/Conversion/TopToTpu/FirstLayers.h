@@ -19,8 +19,8 @@ namespace tpuc {
 /// First layers have at most this part of a network's multiplications.
 inline constexpr double kMostFirstMacs = 0.05;
 /// Rounding its input may add at most so many times the error to a result that rounding the result
-/// does; root mean squares.
-inline constexpr double kMostFirstNoise = 4;
+/// does; root mean squares. Up to `kSlightGain`, floats may spare it if they cost no cycles.
+inline constexpr double kMostFirstNoise = 2;
 
 /// The multiplications of a product of known shapes: of each result element, as many as the filter
 /// has for its channel or the left operand in a row. 0 of other ops.
