@@ -15,7 +15,9 @@ silu_detector is made where it is not there; ssd_network.py writes ssd_mobilenet
 A line of rec takes a tenth of a second in each mode: all 900 lines in six modes some ten minutes.
 With --no-interpreter only the file is run. With --vendor DIR, where DIR/venv/bin has TPU-MLIR's programs, its
 own calibration (kl) on the same samples and its file stand beside ours in the modes INT8 and INT8_ASYM, for the
-first seed. Its file is run on our simulator, which computes what its functional model does.
+first seed. Its file is run on our simulator, which computes what its functional model does. With --onnxruntime
+the network as ONNX Runtime's static quantizer makes it of the same samples, with products on integers and all
+else in float, stands beside ours in these modes, for the first seed.
 Needs what prepare.py needs, and onnx and onnxruntime to make silu_detector.
 """
 
@@ -185,6 +187,40 @@ def measure_vendor(build, vendor, data, network, onnx, count, modes):
     return rows
 
 
+def measure_onnxruntime(data, network, onnx, count, modes):
+    """mode: (of the network that ONNX Runtime quantizes,), with products on integers and all else in float."""
+    import onnxruntime
+    from onnxruntime import quantization as quant
+    _, key, keep, compare, _, _ = NETWORKS[network]
+
+    class Samples(quant.CalibrationDataReader):
+        """Every fourth of the samples to calibrate with: it holds all results of all of them."""
+
+        def __init__(self):
+            self.names = iter(sorted(os.listdir(f"{data}/calibration"))[::4])
+
+        def get_next(self):
+            name = next(self.names, None)
+            return name and {key: np.load(f"{data}/calibration/{name}")[key]}
+
+    def run(path):
+        session = onnxruntime.InferenceSession(path)
+        with np.load(f"{data}/samples.npz") as samples:
+            return [keep(session.run(None, {key: sample[None]})[0]) for sample in samples[key][:count]]
+
+    rows, wanted = {}, run(onnx)
+    with tempfile.TemporaryDirectory() as folder:
+        for mode in modes:
+            is_symmetric = mode == "INT8"
+            quant.quantize_static(
+                onnx, f"{folder}/{mode}.onnx", Samples(), op_types_to_quantize=["Conv", "MatMul", "Gemm"],
+                per_channel=True, weight_type=quant.QuantType.QInt8,
+                activation_type=quant.QuantType.QInt8 if is_symmetric else quant.QuantType.QUInt8,
+                extra_options={"ActivationSymmetric": is_symmetric})
+            rows[mode] = [compare(run(f"{folder}/{mode}.onnx"), wanted)]
+    return rows
+
+
 def verdict(file, demanded, figures):
     """Of the means of both figures of a file."""
     if demanded == (None, None):
@@ -221,6 +257,7 @@ def main():
     parser.add_argument("--modes", nargs="+", choices=MODES)
     parser.add_argument("--no-interpreter", action="store_true")
     parser.add_argument("--vendor", metavar="DIR")
+    parser.add_argument("--onnxruntime", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     build = os.path.abspath(options.build)
@@ -241,6 +278,11 @@ def main():
                 rows[mode].append(values)
         found[network] = {"samples": options.samples, "rows": report(network, rows, options.samples), "seeds": rows}
         integers = [mode for mode in modes if mode in ("INT8", "INT8_ASYM")]
+        if options.onnxruntime and integers:
+            theirs = measure_onnxruntime(f"{data}/{network}", network, onnx, options.samples, integers)
+            found[network]["onnxruntime"] = theirs
+            print("ONNX Runtime's quantized network, first seed:")
+            report(network, {mode: [values] for mode, values in theirs.items()}, options.samples)
         if options.vendor and integers:
             try:
                 theirs = measure_vendor(build, options.vendor, f"{data}/{network}", network, onnx, options.samples,
