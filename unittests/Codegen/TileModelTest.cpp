@@ -265,6 +265,30 @@ TEST(TileModel, ElementsInAnyOrderAreSharedOutOverTheLanesOfTheChip) {
   EXPECT_EQ(tileModel(network.layer("beside"), null)->result, (AxisExtents{1, 8, 1, 40, 60}));
 }
 
+TEST(TileModel, ElementsThatLanesCannotShareEvenlyFillNearlyAllOfThem) {
+  Network network(R"(
+func.func @main(%a: tensor<1x3x270x360xf32>, %b: tensor<1x3x419x421xf32>, %c: tensor<1x62x5x11xf32>, %d: tensor<1x1000xf32>) -> (tensor<1x3x270x360xf32>, tensor<1x3x419x421xf32>, tensor<1x62x5x11xf32>, tensor<1x1000xf32>) {
+  %x = "top.Input"(%a) : (tensor<1x3x270x360xf32>) -> tensor<1x3x270x360xf32> loc("x")
+  %y = "top.Input"(%b) : (tensor<1x3x419x421xf32>) -> tensor<1x3x419x421xf32> loc("y")
+  %z = "top.Input"(%c) : (tensor<1x62x5x11xf32>) -> tensor<1x62x5x11xf32> loc("z")
+  %u = "top.Input"(%d) : (tensor<1x1000xf32>) -> tensor<1x1000xf32> loc("u")
+  %0 = "tpu.Abs"(%x) : (tensor<1x3x270x360xf32>) -> tensor<1x3x270x360xf32> loc("picture")
+  %1 = "tpu.Abs"(%y) : (tensor<1x3x419x421xf32>) -> tensor<1x3x419x421xf32> loc("primes")
+  %2 = "tpu.Abs"(%z) : (tensor<1x62x5x11xf32>) -> tensor<1x62x5x11xf32> loc("full")
+  %3 = "tpu.Abs"(%u) : (tensor<1x1000xf32>) -> tensor<1x1000xf32> loc("row")
+  return %0, %1, %2, %3 : tensor<1x3x270x360xf32>, tensor<1x3x419x421xf32>, tensor<1x62x5x11xf32>, tensor<1x1000xf32>
+})");
+  EXPECT_EQ(tileModel(network.layer("picture"), target())->result,
+            (AxisExtents{1, 60, 1, 1, 4860}));
+  // Of 3, 419, 421, 1257 and 1263 rows; 419 are 7 rounds of 1263 elements.
+  EXPECT_EQ(tileModel(network.layer("primes"), target())->result,
+            (AxisExtents{1, 419, 1, 1, 1263}));
+  // Lanes that are full enough keep the places of their elements.
+  EXPECT_EQ(tileModel(network.layer("full"), target())->result, (AxisExtents{1, 62, 1, 5, 11}));
+  // Rows are not so short that their transfers cost more.
+  EXPECT_EQ(tileModel(network.layer("row"), target())->result, (AxisExtents{1, 25, 1, 1, 40}));
+}
+
 TEST(TileModel, ColumnsAreAWindow) {
   Network network(kModelled);
   Expected<TileModel> model = tileModel(network.layer("columns"), target(), TileLayout::Matrix);

@@ -10,6 +10,8 @@
 #include "tpuc/Codegen/Tile/TileModels.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::codegen;
@@ -31,11 +33,41 @@ SmallVector<int64_t> alignedDims(Value value, size_t rank, bool merges, bool inR
           dims.back()};
 }
 
-/// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of the lanes;
-/// none where there are not enough or too many in a row, or they cannot be shared evenly.
-std::optional<SmallVector<int64_t>> spreadDims(int64_t count, const Spread &spread) {
+/// How many elements the fullest lane holds of [1, channels, 1, count / channels].
+int64_t fullestLane(int64_t count, int64_t channels, const Spread &spread) {
+  return llvm::divideCeil(channels, spread.lanes) * (count / channels);
+}
+
+/// The divisors of `count` whose quotients are in a range, in rising order.
+SmallVector<int64_t> divisorsOf(int64_t count, int64_t leastQuotient, int64_t mostQuotient) {
+  SmallVector<int64_t> found;
+  for (int64_t divisor = 1; divisor * divisor <= count; ++divisor)
+    if (count % divisor == 0)
+      found.append({divisor, count / divisor});
+  llvm::erase_if(found, [&](int64_t divisor) {
+    return count / divisor < leastQuotient || count / divisor > mostQuotient;
+  });
+  llvm::sort(found);
+  return found;
+}
+
+/// [1, c, 1, w] for `count` elements whose dimensions do not matter, c a multiple of the lanes.
+/// Where they cannot be shared evenly, c is the least divisor of `count` with which the fullest
+/// lane holds nearly as few elements as possible, at most three quarters of `most`. None where
+/// there are not enough or too many in a row.
+std::optional<SmallVector<int64_t>> spreadDims(int64_t count, int64_t most, const Spread &spread) {
   for (int64_t channels = spread.lanes; channels <= count; channels += spread.lanes)
     if (count % channels == 0 && count / channels <= spread.width)
+      return SmallVector<int64_t>{1, channels, 1, count / channels};
+  // A transfer takes its time for each row, so rows are not short, and as long as they may be.
+  constexpr int64_t kLeastRow = 32;
+  const SmallVector<int64_t> divisors = divisorsOf(count, kLeastRow, spread.width);
+  const auto fullest = [&](int64_t channels) { return fullestLane(count, channels, spread); };
+  int64_t least = 3 * most / 4;
+  for (int64_t channels : divisors)
+    least = std::min(least, fullest(channels));
+  for (int64_t channels : divisors)
+    if (fullest(channels) <= std::min(3 * most / 4, least + least / 8))
       return SmallVector<int64_t>{1, channels, 1, count / channels};
   return std::nullopt;
 }
@@ -52,7 +84,8 @@ std::optional<TileModel> spreadModel(Operation *op, ValueRange operands, const S
     if (!isAbsent(operand) && dimsOf(operand) != dims &&
         ShapedType::getNumElements(dimsOf(operand)) != 1)
       return std::nullopt;
-  auto flat = spreadDims(count, spread);
+  const int64_t channels = isMatrix ? dims[0] : dims.size() >= 2 ? dims[1] : 1;
+  auto flat = spreadDims(count, fullestLane(count, channels, spread), spread);
   if (!flat && isMatrix)
     flat = {1, dims[0], 1, dims[1]};
   if (!flat)
