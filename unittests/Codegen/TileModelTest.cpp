@@ -289,6 +289,23 @@ func.func @main(%a: tensor<1x3x270x360xf32>, %b: tensor<1x3x419x421xf32>, %c: te
   EXPECT_EQ(tileModel(network.layer("row"), target())->result, (AxisExtents{1, 25, 1, 1, 40}));
 }
 
+TEST(TileModel, ShortRowsOfFullLanesBecomeLonger) {
+  Network network(R"(
+func.func @main(%a: tensor<1x2100x20xf32>, %b: tensor<1x128x8x8xf32>, %c: tensor<1x8x2x4xf32>) -> (tensor<1x2100x20xf32>, tensor<1x128x8x8xf32>, tensor<1x8x2x4xf32>) {
+  %x = "top.Input"(%a) : (tensor<1x2100x20xf32>) -> tensor<1x2100x20xf32> loc("x")
+  %y = "top.Input"(%b) : (tensor<1x128x8x8xf32>) -> tensor<1x128x8x8xf32> loc("y")
+  %z = "top.Input"(%c) : (tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> loc("z")
+  %0 = "tpu.Abs"(%x) : (tensor<1x2100x20xf32>) -> tensor<1x2100x20xf32> loc("short")
+  %1 = "tpu.Abs"(%y) : (tensor<1x128x8x8xf32>) -> tensor<1x128x8x8xf32> loc("long")
+  %2 = "tpu.Abs"(%z) : (tensor<1x8x2x4xf32>) -> tensor<1x8x2x4xf32> loc("idle")
+  return %0, %1, %2 : tensor<1x2100x20xf32>, tensor<1x128x8x8xf32>, tensor<1x8x2x4xf32>
+})");
+  EXPECT_EQ(tileModel(network.layer("short"), target())->result, (AxisExtents{1, 60, 1, 1, 700}));
+  EXPECT_EQ(tileModel(network.layer("long"), target())->result, (AxisExtents{1, 128, 1, 8, 8}));
+  // Idle lanes are filled whatever rows become.
+  EXPECT_EQ(tileModel(network.layer("idle"), target())->result, (AxisExtents{1, 64, 1, 1, 1}));
+}
+
 TEST(TileModel, ColumnsAreAWindow) {
   Network network(kModelled);
   Expected<TileModel> model = tileModel(network.layer("columns"), target(), TileLayout::Matrix);

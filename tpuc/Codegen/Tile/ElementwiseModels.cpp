@@ -73,19 +73,27 @@ std::optional<SmallVector<int64_t>> spreadDims(int64_t count, int64_t most, cons
 }
 
 /// The view of an element-wise op whose operands have all elements or one, where its own channels
-/// would leave most lanes idle, or are single elements, whose transfers take long.
+/// would leave most lanes idle, or have few elements, whose transfers take long.
 std::optional<TileModel> spreadModel(Operation *op, ValueRange operands, const Spread &spread) {
   const ArrayRef<int64_t> dims = dimsOf(op->getResult(0));
   const int64_t count = ShapedType::getNumElements(dims);
   const bool isMatrix = dims.size() >= 2 && dims[0] * dims[1] == count && dims[1] > 1;
-  if (dims.size() >= 2 && dims[1] >= spread.lanes && !isMatrix)
+  const bool isFull = dims.size() >= 2 && dims[1] >= spread.lanes && !isMatrix;
+  // Less than the shortest transfer that costs no more than its elements, in most types.
+  constexpr int64_t kShortRow = 64;
+  const int64_t row = isFull ? count / (dims[0] * dims[1]) : 0;
+  if (row >= kShortRow)
     return std::nullopt;
   for (Value operand : operands)
     if (!isAbsent(operand) && dimsOf(operand) != dims &&
         ShapedType::getNumElements(dimsOf(operand)) != 1)
       return std::nullopt;
   const int64_t channels = isMatrix ? dims[0] : dims.size() >= 2 ? dims[1] : 1;
-  auto flat = spreadDims(count, fullestLane(count, channels, spread), spread);
+  const int64_t fullest = fullestLane(count, channels, spread);
+  auto flat = spreadDims(count, isFull ? 2 * fullest : fullest, spread);
+  // Lanes that are full keep their channels, unless rows become longer.
+  if (flat && flat->back() < 2 * row)
+    return std::nullopt;
   if (!flat && isMatrix)
     flat = {1, dims[0], 1, dims[1]};
   if (!flat)
