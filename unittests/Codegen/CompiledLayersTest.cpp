@@ -513,6 +513,14 @@ const std::vector<Layer> kLayers = {
             "num_groups = 4 : i64");
      },
      true},
+    {"GroupNormOfChannels",
+     [](Sketch &s) {
+       s.input("x", s.between(0, 1) == 1 ? std::vector<int64_t>{2, 12, 17, 19}
+                                         : std::vector<int64_t>{3, 12, 301});
+       s.op("r", "GroupNorm", {"x", s.weight("w", {12}), s.between(0, 1) == 1 ? s.weight("b", {12}) : "n"},
+            "num_groups = 4 : i64");
+     },
+     true},
     {"RMSNorm",
      [](Sketch &s) {
        s.input("x", {2, s.channels(), 30});

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
@@ -32,6 +33,12 @@ static Value normOf(OpMaker &maker, StringRef what, ValueRange operands, int64_t
   const Type none = maker.builder.getNoneType();
   return maker.make(tpu::LayerNormOp::getOperationName(), what,
                     {Type(OpMaker::typeOf(operands.front())), none, none}, operands, attributes);
+}
+
+static NamedAttrList pointwise(OpMaker &maker) {
+  NamedAttrList attributes;
+  attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({1, 1}));
+  return attributes;
 }
 
 /// The mean of all dimensions from `axis` on, which stay with an extent of 1.
@@ -76,32 +83,122 @@ bool codegen::decomposeLayerNorm(OpMaker &maker) {
   return true;
 }
 
-/// Groups are rows; factors of channels are applied afterwards. All is F32, and rounded once.
+namespace {
+
+/// A norm of groups of channels. All values are F32.
+class GroupsOfChannels {
+public:
+  GroupsOfChannels(OpMaker &maker, tpu::GroupNormOp op)
+      : maker(maker), op(op), dims(OpMaker::dimsOf(op.getInput())),
+        groups(static_cast<int64_t>(op.getNumGroups())),
+        count(OpMaker::typeOf(op.getInput()).getNumElements()) {}
+
+  /// Groups are rows; factors of channels are applied afterwards.
+  Value byRows() {
+    Value rows = maker.reshaped(maker.widened(op.getInput()),
+                                {dims[0] * groups, count / dims[0] / groups}, "rows");
+    const Value no = maker.none();
+    Value value =
+        maker.reshaped(normOf(maker, "norms", {rows, no, no}, 1, op.getEps()), dims, "normalized");
+    SmallVector<int64_t> each(dims.size(), 1);
+    each[1] = dims[1];
+    if (!isa<NoneType>(op.getWeight().getType()))
+      value = maker.makeLike<tpu::MulOp>("scaled",
+                                         {value, perChannel(op.getWeight(), each, "factors")});
+    if (!isa<NoneType>(op.getBias().getType()))
+      value =
+          maker.makeLike<tpu::AddOp>("shifted", {value, perChannel(op.getBias(), each, "addends")});
+    return value;
+  }
+
+  /// Elements stay where channels are. With the mean m and the variance v of each channel, that of
+  /// its group has the mean M = mean(m) and the variance mean(v + (m - M)^2) (Chan, Golub, LeVeque:
+  /// Updating formulae and a pairwise algorithm for computing sample variances, 1979). Means over
+  /// channels are products with a matrix. Null where the chip has no local memory for that, or the
+  /// matrix would cost more than the elements.
+  Value byChannels() {
+    if (dims.size() < 3 || 4 * dims[1] * dims[1] > count)
+      return {};
+    Value input = maker.widened(op.getInput());
+    const SmallVector<int64_t> each = {1, dims[1], 1, 1};
+    if (dims.size() != 4)
+      input = maker.reshaped(input, {dims[0], dims[1], 1, count / dims[0] / dims[1]}, "picture");
+    const Value mean = meanFrom(maker, input, 2, "mean");
+    const Value centred = maker.makeLike<tpu::SubOp>("centred", {input, mean});
+    const Value squares = maker.makeLike<tpu::MulOp>("squares", {centred, centred});
+    const Value variance = meanFrom(maker, squares, 2, "variance");
+    const Value matrix = meansOfGroups();
+    const Value groupMean = product(mean, matrix, "group_mean");
+    const Value apart = maker.makeLike<tpu::SubOp>("apart", {mean, groupMean});
+    const Value spread = maker.makeLike<tpu::MulOp>("spread", {apart, apart});
+    const Value both = maker.makeLike<tpu::AddOp>("both", {variance, spread});
+    const Value groupVariance = product(both, matrix, "group_variance");
+    Value factor = maker.makeLike<tpu::RsqrtOp>(
+        "root",
+        maker.withConst<tpu::AddConstOp>("positive", groupVariance, op.getEps().convertToDouble()));
+    if (!isa<NoneType>(op.getWeight().getType()))
+      factor = maker.makeLike<tpu::MulOp>("factor",
+                                          {factor, perChannel(op.getWeight(), each, "factors")});
+    Value value = maker.makeLike<tpu::MulOp>(
+        "scaled", {maker.makeLike<tpu::SubOp>("moved", {input, groupMean}), factor});
+    if (!isa<NoneType>(op.getBias().getType()))
+      value =
+          maker.makeLike<tpu::AddOp>("shifted", {value, perChannel(op.getBias(), each, "addends")});
+    const bool isPossible =
+        llvm::all_of(std::array{mean, variance, groupMean, groupVariance, factor, value},
+                     [&](Value made) { return maker.isLocal(made); });
+    if (!isPossible) {
+      eraseUnused(value.getDefiningOp());
+      return {};
+    }
+    return dims.size() == 4 ? value : maker.reshaped(value, dims, "shaped");
+  }
+
+private:
+  Value perChannel(Value operand, ArrayRef<int64_t> each, StringRef what) {
+    const std::optional<Tensor> constant = OpMaker::constantOf(operand);
+    const Shape shape(std::span(each.data(), each.size()));
+    return constant ? maker.weight(tpuc::convert(constant->reshaped(shape), DataType::F32), what)
+                    : maker.reshaped(maker.widened(operand), each, what);
+  }
+
+  /// [to, from]: what each channel's group takes of each channel, 1 / channels of a group.
+  Value meansOfGroups() {
+    const int64_t channels = dims[1];
+    const std::array<int64_t, 4> square = {channels, channels, 1, 1};
+    Tensor matrix(DataType::F32, Shape(std::span(square)));
+    auto data = matrix.mutableData<float>();
+    const int64_t length = channels / groups;
+    for (int64_t to = 0; to < channels; ++to)
+      for (int64_t from = 0; from < channels; ++from)
+        data[static_cast<size_t>(to * channels + from)] =
+            to / length == from / length ? 1.0F / static_cast<float>(length) : 0.0F;
+    return maker.weight(matrix, "means");
+  }
+
+  Value product(Value values, Value matrix, StringRef what) {
+    return maker.make(tpu::ConvOp::getOperationName(), what, Type(OpMaker::typeOf(values)),
+                      {values, matrix, maker.none()}, pointwise(maker));
+  }
+
+  OpMaker &maker;
+  tpu::GroupNormOp op;
+  SmallVector<int64_t> dims;
+  int64_t groups;
+  int64_t count;
+};
+
+} // namespace
+
+/// All is F32, and rounded once.
 bool codegen::decomposeGroupNorm(OpMaker &maker) {
   auto op = dyn_cast<tpu::GroupNormOp>(maker.op);
   if (!op)
     return false;
-  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
-  const auto groups = static_cast<int64_t>(op.getNumGroups());
-  const int64_t count = OpMaker::typeOf(op.getInput()).getNumElements();
-  Value rows = maker.reshaped(maker.widened(op.getInput()),
-                              {dims[0] * groups, count / dims[0] / groups}, "rows");
-  const Value no = maker.none();
-  Value value =
-      maker.reshaped(normOf(maker, "norms", {rows, no, no}, 1, op.getEps()), dims, "normalized");
-  SmallVector<int64_t> channelDims(dims.size(), 1);
-  channelDims[1] = dims[1];
-  const auto perChannel = [&](Value operand, StringRef what) {
-    const std::optional<Tensor> constant = OpMaker::constantOf(operand);
-    return constant ? maker.weight(constant->reshaped(
-                                       Shape(std::span(channelDims.data(), channelDims.size()))),
-                                   what, value)
-                    : maker.reshaped(maker.widened(operand), channelDims, what);
-  };
-  if (!isa<NoneType>(op.getWeight().getType()))
-    value = maker.makeLike<tpu::MulOp>("scaled", {value, perChannel(op.getWeight(), "factors")});
-  if (!isa<NoneType>(op.getBias().getType()))
-    value = maker.makeLike<tpu::AddOp>("shifted", {value, perChannel(op.getBias(), "addends")});
+  GroupsOfChannels norm(maker, op);
+  Value value = norm.byChannels();
+  if (!value)
+    value = norm.byRows();
   maker.replace(0, maker.finished(value, 0));
   return true;
 }
@@ -141,7 +238,7 @@ public:
       const Value part = cast(rest, narrow, "part" + number);
       const Value sums = maker.make(
           tpu::ConvOp::getOperationName(), "sums" + number, Type(OpMaker::typeOf(squares)),
-          {part, band, total ? maker.none() : maker.weight(addends, "bias")}, pointwise());
+          {part, band, total ? maker.none() : maker.weight(addends, "bias")}, pointwise(maker));
       total = total ? maker.makeLike<tpu::AddOp>("total" + number, {total, sums}) : sums;
       if (index + 1 < count)
         rest = maker.makeLike<tpu::SubOp>("rest" + number,
@@ -154,12 +251,6 @@ private:
   Value cast(Value value, Type element, StringRef what) {
     return maker.make(tpu::CastOp::getOperationName(), what,
                       Type(OpMaker::typeOf(value).clone(element)), value, {});
-  }
-
-  NamedAttrList pointwise() {
-    NamedAttrList attributes;
-    attributes.set("kernel_shape", maker.builder.getI64ArrayAttr({1, 1}));
-    return attributes;
   }
 
   Value bandOfOnes(int64_t channels) {
