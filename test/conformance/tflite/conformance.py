@@ -23,6 +23,8 @@ sys.path.insert(0, str(HERE.parent))
 
 import apart  # noqa: E402
 import cases  # noqa: E402
+import cases_recurrent  # noqa: E402, F401
+import cases_scatter  # noqa: E402, F401
 
 PAGE = HERE.parents[2] / "docs" / "tflite-conformance.md"
 TOLERANCE = 1e-5

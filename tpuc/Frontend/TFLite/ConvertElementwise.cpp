@@ -8,6 +8,7 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Frontend/TFLite/TFLiteLayer.h"
@@ -228,11 +229,87 @@ void select(TFLiteLayer &layer) {
 
 void prelu(TFLiteLayer &layer) { binary<top::PReluOp>(layer); }
 
+void shiftLeft(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  layer.put<top::BitShiftOp>(layout, values, layer.attrs().setString("direction", "LEFT"));
+}
+
+/// The angle of the point (x, y), y being input 0: that of (|x|, y), mirrored where x is below 0.
+void atan2(TFLiteLayer &layer) {
+  auto [layout, values] = broadcast(layer, 2);
+  const auto compare = [&](StringRef suffix, Value value, StringRef mode) {
+    return layer.temp<top::CompareOp>(suffix, {value, layer.filled("zero", {}, 0)},
+                                      layer.attrs().setString("mode", mode));
+  };
+  const auto number = [&](StringRef suffix, double value) {
+    return layer.filled(suffix, {}, static_cast<float>(value));
+  };
+  Value slope =
+      layer.temp<top::DivOp>("slope", {values[0], layer.temp<top::AbsOp>("width", values[1])});
+  // On the axis of x the angle is 0, also where there is no slope.
+  Value angle =
+      layer.temp<top::WhereOp>("angle", {compare("level", values[0], "Equal"), number("flat", 0),
+                                         layer.temp<top::ArctanOp>("arc", slope)});
+  Value half = layer.temp<top::WhereOp>("half", {compare("above", values[0], "GreaterOrEqual"),
+                                                 number("pi", M_PI), number("minus_pi", -M_PI)});
+  Value mirrored = layer.temp<top::SubOp>("mirrored", {half, angle});
+  layer.put<top::WhereOp>(layout, {compare("left", values[1], "Less"), mirrored, angle});
+}
+
+/// The bits of each element as another type of as many.
+void bitcast(TFLiteLayer &layer) {
+  std::optional<DataType> from = dataTypeOf(layer.inputType(0));
+  std::optional<DataType> to = dataTypeOf(layer.output(0).type);
+  if (!from || !to || bitWidth(*from) != bitWidth(*to))
+    return layer.fail(
+        fmt::format("makes {} of {}", typeName(layer.output(0).type), typeName(layer.inputType(0))),
+        "elements of as many bits");
+  Layout layout = layoutOfInput(layer);
+  layer.put<top::BitCastOp>(layout, layer.in(0, layout),
+                            layer.attrs().setType("to", elementType(layer.context(), *to)));
+}
+
+/// How many of the boundaries are not above each element.
+void bucketize(TFLiteLayer &layer) {
+  const auto *stated = layer.options<fb::BucketizeOptions>().boundaries();
+  const std::vector<float> boundaries =
+      stated ? std::vector<float>(stated->begin(), stated->end()) : std::vector<float>();
+  if (!std::ranges::is_sorted(boundaries))
+    return layer.fail("has boundaries that are not in order", "ascending ones");
+  const int64_t rank = layer.inputRank(0);
+  if (layer.failed())
+    return;
+  Value column = layer.temp<top::UnsqueezeOp>(
+      "column", {layer.cast("number", layer.in(0), DataType::F32), layer.none()},
+      layer.attrs().setInts("axes", Ints{rank}));
+  const auto count = static_cast<int64_t>(boundaries.size());
+  Value row = layer.weight("boundaries", Tensor::of<float>({count}, boundaries));
+  Value isBelow = layer.temp<top::CompareOp>("below", {column, row},
+                                             layer.attrs().setString("mode", "GreaterOrEqual"));
+  layer.emit<top::ReduceOp>({layer.cast("ones", isBelow, DataType::I32), layer.none()},
+                            layer.attrs()
+                                .setString("mode", "ReduceSum")
+                                .setInts("axes", Ints{rank})
+                                .setBool("keepdims", false));
+}
+
+/// The cube root: that of the size, with the sign.
+void cubeRoot(TFLiteLayer &layer) {
+  Layout layout = layoutOfInput(layer);
+  Value value = layer.in(0, layout);
+  Value size = layer.temp<top::PowConstOp>("root", layer.temp<top::AbsOp>("size", value),
+                                           layer.attrs().setFloat("const_val", 1.0 / 3));
+  layer.put<top::MulOp>(layout, {size, layer.temp<top::SignOp>("sign", value)});
+}
+
 constexpr OpRow kElementwiseRows[] = {
     {BuiltinOperator::ABS, 1, 1, unary<top::AbsOp>, "Abs"},
     {BuiltinOperator::ADD, 2, 2, arithmetic<top::AddOp, fb::AddOptions>, "Add"},
     {BuiltinOperator::ADD_N, 1, -1, addN, "Add"},
+    {BuiltinOperator::ATAN2, 2, 2, atan2, "Div, Arctan, Where"},
+    {BuiltinOperator::BITCAST, 1, 1, bitcast, "BitCast"},
     {BuiltinOperator::BITWISE_XOR, 2, 2, withMode<top::BitwiseBinaryOp, "Xor">, "BitwiseBinary"},
+    {BuiltinOperator::BUCKETIZE, 1, 1, bucketize, "Compare, Cast, Reduce"},
     {BuiltinOperator::CAST, 1, 1, castOp, "Cast"},
     {BuiltinOperator::CEIL, 1, 1, unary<top::CeilOp>, "Ceil"},
     {BuiltinOperator::COS, 1, 1, unary<top::CosOp>, "Cos"},
@@ -279,6 +356,12 @@ constexpr OpRow kElementwiseRows[] = {
     {BuiltinOperator::SQRT, 1, 1, unary<top::SqrtOp>, "Sqrt"},
     {BuiltinOperator::SQUARE, 1, 1, square, "Mul"},
     {BuiltinOperator::SQUARED_DIFFERENCE, 2, 2, squaredDifference, "Sub, Mul"},
+    {BuiltinOperator::STABLEHLO_ADD, 2, 2, binary<top::AddOp>, "Add"},
+    {BuiltinOperator::STABLEHLO_CBRT, 1, 1, cubeRoot, "Abs, PowConst, Sign, Mul"},
+    {BuiltinOperator::STABLEHLO_MAXIMUM, 2, 2, binary<top::MaxOp>, "Max"},
+    {BuiltinOperator::STABLEHLO_MINIMUM, 2, 2, binary<top::MinOp>, "Min"},
+    {BuiltinOperator::STABLEHLO_MULTIPLY, 2, 2, binary<top::MulOp>, "Mul"},
+    {BuiltinOperator::STABLEHLO_SHIFT_LEFT, 2, 2, shiftLeft, "BitShift"},
     {BuiltinOperator::SUB, 2, 2, arithmetic<top::SubOp, fb::SubOptions>, "Sub"},
     {BuiltinOperator::TANH, 1, 1, unary<top::TanhOp>, "Tanh"},
     {BuiltinOperator::ZEROS_LIKE, 1, 1, zerosLike, "Sub"},

@@ -454,6 +454,30 @@ void broadcastTo(TFLiteLayer &layer) {
   layer.emit<top::ExpandOp>({layer.in(0), layer.in(1)});
 }
 
+/// The shape that both are broadcast to.
+void broadcastArgs(TFLiteLayer &layer) {
+  const Ints first = layer.shape(0);
+  const Ints second = layer.shape(1);
+  if (layer.failed())
+    return;
+  if (first.size() != 1 || second.size() != 1)
+    return layer.fail("has shapes of other than 1 dimension", "1");
+  const int64_t rank = std::max(first[0], second[0]);
+  // Extents that are not there count as 1.
+  const auto whole = [&](unsigned index, int64_t own) {
+    Value extents = layer.cast(fmt::format("in{}", index), layer.in(index), DataType::I64);
+    if (own == rank)
+      return extents;
+    Value ones =
+        layer.intsWeight(fmt::format("in{}_ones", index), Ints(static_cast<size_t>(rank - own), 1));
+    return layer.temp<top::ConcatOp>(fmt::format("in{}_whole", index), {ones, extents},
+                                     layer.attrs().setInt("axis", 0));
+  };
+  Value larger = layer.temp<top::MaxOp>("larger", {whole(0, first[0]), whole(1, second[0])});
+  layer.emit<top::CastOp>(larger,
+                          layer.attrs().setType("to", TFLiteLayer::elementType(layer.in(0))));
+}
+
 void reverse(TFLiteLayer &layer) {
   Ints axes = layer.needInts(1, "axes");
   Layout layout = layer.layoutOf({0});
@@ -493,6 +517,7 @@ void densify(TFLiteLayer &layer) {
 }
 
 constexpr OpRow kMovementRows[] = {
+    {BuiltinOperator::BROADCAST_ARGS, 2, 2, broadcastArgs, "Concat, Max"},
     {BuiltinOperator::BROADCAST_TO, 2, 2, broadcastTo, "Expand"},
     {BuiltinOperator::CONCATENATION, 1, -1, concatenation, "Concat"},
     {BuiltinOperator::DENSIFY, 1, 1, densify, "a constant"},

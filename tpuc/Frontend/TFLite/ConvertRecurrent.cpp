@@ -8,7 +8,8 @@
 
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/RecurrentOps.h"
-#include "tpuc/Frontend/TFLite/TFLiteLayer.h"
+#include "tpuc/Dialect/Top/UnaryOps.h"
+#include "tpuc/Frontend/TFLite/Recurrent.h"
 #include "tpuc/Support/Convert.h"
 
 #include <array>
@@ -19,11 +20,9 @@ using namespace tpuc;
 using namespace tpuc::tflite;
 using fb::BuiltinOperator;
 
-namespace {
-
-/// The constants `indices` of `dims` elements each, in f32 and one behind the other, as `shape`.
-std::optional<Tensor> joinedConstants(TFLiteLayer &layer, ArrayRef<unsigned> indices,
-                                      const Ints &dims, const Shape &shape, StringRef what) {
+std::optional<Tensor> tpuc::tflite::joinedConstants(TFLiteLayer &layer, ArrayRef<unsigned> indices,
+                                                    const Ints &dims, const Shape &shape,
+                                                    StringRef what) {
   Tensor all(DataType::F32, shape);
   float *to = all.mutableData<float>().data();
   for (unsigned index : indices) {
@@ -44,6 +43,19 @@ std::optional<Tensor> joinedConstants(TFLiteLayer &layer, ArrayRef<unsigned> ind
   }
   return all;
 }
+
+void tpuc::tflite::putBothDirections(TFLiteLayer &layer, Value forward, Value backward,
+                                     bool merged) {
+  if (merged) {
+    layer.emit<top::ConcatOp>({forward, backward}, layer.attrs().setInt("axis", 2));
+    return;
+  }
+  layer.emitAs<top::CopyOp>(0, forward, layer.attrs());
+  if (layer.wants(1))
+    layer.emitAs<top::CopyOp>(1, backward, layer.attrs());
+}
+
+namespace {
 
 /// The extents of filter and recurrence of one gate.
 struct Extents {
@@ -66,30 +78,21 @@ Extents extentsOf(TFLiteLayer &layer, unsigned index, int64_t rank) {
   return {filter[0], filter[1]};
 }
 
-/// Refuses inputs from `first` to `last`, which are there for `what`.
-void refuse(TFLiteLayer &layer, unsigned first, unsigned last, StringRef what) {
-  for (unsigned index = first; index <= last; ++index)
-    if (layer.has(index))
-      return layer.fail("has " + what.str(), "none, which is not supported");
-}
-
 // Inputs of an LSTM, in the order of its gates i f c o.
 constexpr unsigned kFilter = 1, kRecurrence = 5, kPeephole = 9, kBias = 12, kProjection = 16,
                    kNorm = 20;
 
-/// Gates in the order i o f c, states that begin with zeros.
+/// Gates in the order i o f c, states that begin with zeros. Cells with more than that take ops of
+/// their own in each step.
 void sequenceLstm(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::UnidirectionalSequenceLSTMOptions>();
-  refuse(layer, kProjection, kProjection + 1, "a projection");
-  refuse(layer, kNorm, kNorm + 3, "layer norms");
-  if (!layer.failed() && (options.cell_clip() != 0 || options.diagonal_recurrent_tensors()))
-    layer.fail("limits its cells, or has diagonal recurrences", "neither, which is not supported");
-  if (!layer.failed() && options.fused_activation_function() != fb::ActivationFunction::TANH)
-    layer.fail(
-        fmt::format("has the activation {}", static_cast<int>(options.fused_activation_function())),
-        "TANH");
-  if (!layer.failed() && !layer.has(kFilter))
-    layer.fail("has no input gate of its own", "one, as others are not supported");
+  if (options.diagonal_recurrent_tensors())
+    return layer.fail("has diagonal recurrences", "whole ones, as these are not supported");
+  const bool isPlain = layer.has(kFilter) && !layer.has(kProjection) && !layer.has(kNorm + 1) &&
+                       options.cell_clip() == 0 &&
+                       options.fused_activation_function() == fb::ActivationFunction::TANH;
+  if (!isPlain)
+    return unrolledLstm(layer);
   const auto [hidden, inputs] = layer.failed() ? Extents() : extentsOf(layer, kFilter, 3);
   if (layer.failed())
     return;
@@ -124,60 +127,125 @@ void sequenceLstm(TFLiteLayer &layer) {
                             layer.attrs().setInts("axes", Ints{options.time_major() ? 1 : 2}));
 }
 
-/// The steps of a simple cell; `isOne`: of one step without a dimension for it.
-void recurrentSteps(TFLiteLayer &layer, fb::ActivationFunction activation, bool isOne,
-                    bool timeMajor) {
-  if (activation != fb::ActivationFunction::TANH && activation != fb::ActivationFunction::RELU)
-    layer.fail(fmt::format("has the activation {}", static_cast<int>(activation)), "TANH or RELU");
-  const auto [hidden, inputs] = layer.failed() ? Extents() : extentsOf(layer, 1, isOne ? 2 : 3);
+/// What a simple cell is told.
+struct SimpleCell {
+  /// Where its filter stands among the inputs; recurrence and bias follow.
+  unsigned place = 1;
+  fb::ActivationFunction activation = fb::ActivationFunction::TANH;
+  bool timeMajor = true, reversed = false;
+  /// The filter of what stands behind the elements of the input, if any.
+  std::optional<unsigned> more = std::nullopt;
+};
+
+/// The steps of `cell` over `input`, which has three dimensions, without that of directions; none
+/// where the layer has failed.
+Value simpleSteps(TFLiteLayer &layer, StringRef name, Value input, const SimpleCell &cell) {
+  using fb::ActivationFunction;
+  if (cell.activation != ActivationFunction::TANH && cell.activation != ActivationFunction::RELU)
+    layer.fail(fmt::format("has the activation {}", static_cast<int>(cell.activation)),
+               "TANH or RELU");
+  const Ints filter = layer.shape(cell.place);
+  const Ints more = cell.more ? layer.shape(*cell.more) : Ints();
+  const std::optional<Ints> dims = frontend::LayerBuilder::dims(input);
   if (layer.failed())
-    return;
-  const auto filter =
-      joinedConstants(layer, {1U}, {hidden, inputs}, Shape({1, hidden, inputs}), "filters");
-  const auto recurrence = filter ? joinedConstants(layer, {2U}, {hidden, hidden},
-                                                   Shape({1, hidden, hidden}), "recurrences")
-                                 : std::nullopt;
-  const auto bias = recurrence
-                        ? joinedConstants(layer, {3U}, {hidden}, Shape({1, 2 * hidden}), "biases")
-                        : std::nullopt;
-  if (!bias)
-    return;
-  Value input = layer.in(0);
-  if (isOne) {
-    const Ints dims = layer.shape(0);
-    input = layer.reshaped("step", input, {1, dims[0], dims[1]});
+    return layer.none();
+  const auto isFilter = [&](const Ints &each) { return each.size() == 2 && each[0] == filter[0]; };
+  const int64_t elements = (filter.empty() ? 0 : filter.back()) + (more.empty() ? 0 : more.back());
+  if (!isFilter(filter) || (cell.more && !isFilter(more)) || filter[0] < 1 || !dims ||
+      dims->size() != 3 || dims->back() != elements) {
+    layer.fail(fmt::format("has an input of {} dimensions and a filter of {}",
+                           dims ? dims->size() : 0, filter.size()),
+               "one filter [units, elements of the input] for each input");
+    return layer.none();
   }
+  const int64_t units = filter[0];
+  const auto constant = [&](StringRef what, unsigned place, const Ints &shape) {
+    return joinedConstants(layer, {place}, shape, Shape(std::span(shape.data(), shape.size())),
+                           what);
+  };
+  const auto own = constant("filters", cell.place, filter);
+  const auto other = own && cell.more ? constant("filters", *cell.more, more) : std::nullopt;
+  const auto recurrence = own ? joinedConstants(layer, {cell.place + 1}, {units, units},
+                                                Shape({1, units, units}), "recurrences")
+                              : std::nullopt;
+  const auto bias = recurrence ? joinedConstants(layer, {cell.place + 2}, {units},
+                                                 Shape({1, 2 * units}), "biases")
+                               : std::nullopt;
+  if (!bias || layer.failed())
+    return layer.none();
+  const auto named = [&](StringRef what) { return (name + what).str(); };
+  Value weights = layer.weight(named("filter"), *own);
+  if (other)
+    weights =
+        layer.temp<top::ConcatOp>(named("filters"), {weights, layer.weight(named("other"), *other)},
+                                  layer.attrs().setInt("axis", 1));
+  weights = layer.reshaped(named("direction"), weights, {1, units, elements});
   Builder builder(layer.context());
-  const StringRef function = activation == fb::ActivationFunction::TANH ? "Tanh" : "Relu";
   SmallVector<Value> made = layer.temps<top::RNNOp>(
-      "steps", 2, 1,
-      {input, layer.weight("filter", *filter), layer.weight("recurrence", *recurrence),
-       layer.weight("bias", *bias), layer.none(), layer.none()},
+      named("steps"), 2, 1,
+      {input, weights, layer.weight(named("recurrence"), *recurrence),
+       layer.weight(named("bias"), *bias), layer.none(), layer.none()},
       layer.attrs()
-          .setInt("hidden_size", hidden)
-          .setBool("batch_first", !timeMajor)
-          .set("activations", builder.getStrArrayAttr(function)));
-  layer.put<top::SqueezeOp>(
-      Layout::Source, {made[0], layer.none()},
-      layer.attrs().setInts("axes", isOne ? Ints{0, 1} : Ints{timeMajor ? 1 : 2}));
+          .setInt("hidden_size", units)
+          .setBool("batch_first", !cell.timeMajor)
+          .setString("direction", cell.reversed ? "reverse" : "forward")
+          .set("activations", builder.getStrArrayAttr(StringRef(
+                                  cell.activation == ActivationFunction::TANH ? "Tanh" : "Relu"))));
+  return layer.temp<top::SqueezeOp>(named("rows"), {made[0], layer.none()},
+                                    layer.attrs().setInts("axes", Ints{cell.timeMajor ? 1 : 2}));
 }
 
 void sequenceRnn(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::SequenceRNNOptions>();
-  recurrentSteps(layer, options.fused_activation_function(), /*isOne=*/false, options.time_major());
+  Value made = simpleSteps(layer, "", layer.in(0),
+                           {1, options.fused_activation_function(), options.time_major()});
+  layer.emit<top::CopyOp>(made);
 }
 
+/// One step, without a dimension for it.
 void rnn(TFLiteLayer &layer) {
-  recurrentSteps(layer, layer.options<fb::RNNOptions>().fused_activation_function(),
-                 /*isOne=*/true, /*timeMajor=*/true);
+  const Ints dims = layer.shape(0);
+  if (layer.failed())
+    return;
+  if (dims.size() != 2)
+    return layer.fail(fmt::format("has an input of {} dimensions", dims.size()), "2");
+  Value input = layer.reshaped("step", layer.in(0), {1, dims[0], dims[1]});
+  Value made = simpleSteps(layer, "", input,
+                           {1, layer.options<fb::RNNOptions>().fused_activation_function()});
+  layer.emit<top::SqueezeOp>({made, layer.none()}, layer.attrs().setInts("axes", Ints{0}));
 }
 
-constexpr OpRow kRows[] = {
+/// An auxiliary input without filters of its own is what the backward cell reads. LiteRT leaves it
+/// out where the samples come first.
+void bidirectionalRnn(TFLiteLayer &layer) {
+  const auto &options = layer.options<fb::BidirectionalSequenceRNNOptions>();
+  constexpr unsigned kAuxiliary = 9;
+  SimpleCell ahead{1, options.fused_activation_function(), options.time_major()};
+  SimpleCell behind{5, options.fused_activation_function(), options.time_major(), true};
+  Value input = layer.in(0);
+  Value back = input;
+  if (layer.has(kAuxiliary) && layer.has(kAuxiliary + 1)) {
+    input = back = layer.temp<top::ConcatOp>("inputs", {input, layer.in(kAuxiliary)},
+                                             layer.attrs().setInt("axis", 2));
+    ahead.more = kAuxiliary + 1;
+    behind.more = kAuxiliary + 2;
+  } else if (layer.has(kAuxiliary) && options.time_major()) {
+    back = layer.in(kAuxiliary);
+  }
+  Value forward = simpleSteps(layer, "forward_", input, ahead);
+  Value backward = layer.failed() ? forward : simpleSteps(layer, "backward_", back, behind);
+  if (!layer.failed())
+    putBothDirections(layer, forward, backward, options.merge_outputs());
+}
+
+constexpr OpRow kRecurrentRows[] = {
+    {BuiltinOperator::BIDIRECTIONAL_SEQUENCE_RNN, 9, 12, bidirectionalRnn, "RNN"},
     {BuiltinOperator::RNN, 5, 5, rnn, "RNN"},
-    {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM, 9, 24, sequenceLstm, "LSTM"},
+    {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_LSTM, 1, 24, sequenceLstm,
+     "LSTM; MatMul, LayerNorm and arithmetic of each step"},
     {BuiltinOperator::UNIDIRECTIONAL_SEQUENCE_RNN, 5, 5, sequenceRnn, "RNN"},
 };
 
 } // namespace
 
-ArrayRef<OpRow> tpuc::tflite::recurrentRows() { return kRows; }
+ArrayRef<OpRow> tpuc::tflite::recurrentRows() { return kRecurrentRows; }

@@ -190,6 +190,39 @@ void transposeConv(TFLiteLayer &layer) {
                                     {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
 }
 
+/// Inputs: the shape of the output, the filter [depth, height, width, outputs, channels], the
+/// input.
+void conv3DTranspose(TFLiteLayer &layer) {
+  const auto &options = layer.options<fb::Conv3DOptions>();
+  const Ints output = layer.needInts(0, "output shape");
+  const Ints filter = layer.shape(1);
+  const Ints input = layer.shape(2);
+  if (layer.failed())
+    return;
+  if (output.size() != 5 || filter.size() != 5 || input.size() != 5)
+    return layer.fail("has an input, filter or output of other than 5 dimensions", "5");
+  if (filter[4] != input[4] || output[4] != filter[3] || output[0] != input[0])
+    return layer.fail("has a filter that does not fit its input and output",
+                      "[depth, height, width, outputs, channels]");
+  Window window{
+      {filter[0], filter[1], filter[2]},
+      {options.stride_d(), options.stride_h(), options.stride_w()},
+      {options.dilation_d_factor(), options.dilation_h_factor(), options.dilation_w_factor()},
+      options.padding()};
+  windowAttrs(layer, window, true);
+  if (layer.failed())
+    return;
+  const auto inner = [](const Ints &dims) { return Ints(dims.begin() + 1, dims.end() - 1); };
+  Attrs attributes = layer.attrs()
+                         .setInts("kernel_shape", window.kernel)
+                         .setInts("strides", window.strides)
+                         .setInts("dilations", window.dilations)
+                         .setInts("pads", transposedPads(inner(input), inner(output), window));
+  Value weights = layer.transposed("filter", layer.in(1), {4, 3, 0, 1, 2});
+  layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
+                                    {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
+}
+
 Window poolWindow(TFLiteLayer &layer) {
   const auto &options = layer.options<fb::Pool2DOptions>();
   return {{options.filter_height(), options.filter_width()},
@@ -381,6 +414,7 @@ constexpr OpRow kWindowRows[] = {
     {BuiltinOperator::BATCH_MATMUL, 2, 2, batchMatMul, "MatMul"},
     {BuiltinOperator::CONV_2D, 2, 3, conv2D, "Conv"},
     {BuiltinOperator::CONV_3D, 2, 3, conv3D, "Conv"},
+    {BuiltinOperator::CONV_3D_TRANSPOSE, 3, 4, conv3DTranspose, "Deconv"},
     {BuiltinOperator::DEPTHWISE_CONV_2D, 2, 3, depthwiseConv2D, "Conv"},
     {BuiltinOperator::FULLY_CONNECTED, 2, 3, fullyConnected, "Reshape, MatMul"},
     {BuiltinOperator::L2_NORMALIZATION, 1, 1, l2Normalization, "Reduce, MaxConst, Sqrt, Div"},

@@ -29,8 +29,9 @@ static std::string_view nameOf(const OpRow &row) {
 ArrayRef<OpRow> tpuc::tflite::opTable() {
   static const std::vector<OpRow> kRows = [] {
     std::vector<OpRow> rows;
-    for (ArrayRef<OpRow> family : {blockRows(), elementwiseRows(), indexRows(), movementRows(),
-                                   recurrentRows(), reduceRows(), windowRows()})
+    for (ArrayRef<OpRow> family :
+         {blockRows(), elementwiseRows(), indexRows(), lstmRows(), movementRows(), recurrentRows(),
+          reduceRows(), scatterRows(), windowRows()})
       rows.insert(rows.end(), family.begin(), family.end());
     std::ranges::sort(rows, {}, nameOf);
     return rows;

@@ -148,9 +148,11 @@ const OpRow *findRow(const NetOp &op);
 llvm::ArrayRef<OpRow> blockRows();
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> indexRows();
+llvm::ArrayRef<OpRow> lstmRows();
 llvm::ArrayRef<OpRow> movementRows();
 llvm::ArrayRef<OpRow> recurrentRows();
 llvm::ArrayRef<OpRow> reduceRows();
+llvm::ArrayRef<OpRow> scatterRows();
 llvm::ArrayRef<OpRow> windowRows();
 
 } // namespace tpuc::tflite

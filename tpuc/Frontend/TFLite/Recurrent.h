@@ -1,0 +1,30 @@
+//===- Recurrent.h - What converters of recurrent layers share ---*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_FRONTEND_TFLITE_RECURRENT_H
+#define TPUC_FRONTEND_TFLITE_RECURRENT_H
+
+#include "tpuc/Frontend/TFLite/TFLiteLayer.h"
+
+namespace tpuc::tflite {
+
+/// The constants `indices` of `dims` elements each, in f32 and one behind the other, as `shape`;
+/// none, and an error of the layer, where one is computed or has another shape.
+std::optional<Tensor> joinedConstants(TFLiteLayer &layer, llvm::ArrayRef<unsigned> indices,
+                                      const Ints &dims, const Shape &shape, llvm::StringRef what);
+
+/// Outputs 0 and 1 as the steps of both directions, or output 0 as both behind each other where
+/// they are `merged`.
+void putBothDirections(TFLiteLayer &layer, mlir::Value forward, mlir::Value backward, bool merged);
+
+/// A sequence of one direction whose cell may have coupled gates, a projection, norms and limits.
+void unrolledLstm(TFLiteLayer &layer);
+
+} // namespace tpuc::tflite
+
+#endif // TPUC_FRONTEND_TFLITE_RECURRENT_H
