@@ -199,3 +199,55 @@ LogicalResult FrcnDetectionOp::inferShape() {
 }
 
 int64_t FrcnDetectionOp::flops() { return staticElements(getDeltas()) * 4; }
+
+LogicalResult ObjectDetectionOp::verify() {
+  if (getInputs().empty())
+    return emitOpError("has no inputs; expected one at least");
+  if (failed(verifyChoice(*this, "box_code", getBoxCode(),
+                          {"CENTER", "CORNERS", "ANCHOR_EXP", "ANCHOR_SQUARE", "GRID_EXP",
+                           "DISTANCES", "PRIOR"})) ||
+      failed(verifyChoice(*this, "score_code", getScoreCode(), {"NONE", "SIGMOID", "SOFTMAX"})) ||
+      failed(verifyChoice(*this, "layout", getLayout(), {"PLANES", "ANCHORS", "PIXELS"})) ||
+      failed(verifyChoice(*this, "letterbox", getLetterbox(), {"NONE", "CENTER", "NORMAL"})))
+    return failure();
+  const bool isDecoded = getBoxCode() == "CENTER" || getBoxCode() == "CORNERS";
+  if (isDecoded == getGrids().has_value())
+    return emitOpError("has box_code ")
+           << getBoxCode() << (isDecoded ? " with" : " without") << " grids";
+  if (getExtra() == 0 && !isa<NoneType>(getExtras().getType()))
+    return emitOpError("has a result for extras, but extra is 0");
+  if (getVariances() && getVariances()->size() != 4)
+    return emitOpError("has ") << getVariances()->size() << " variances; expected four";
+  if (getPicture() && getPicture()->size() != 2)
+    return emitOpError("picture has ")
+           << getPicture()->size() << " extents; expected height and width";
+  if (failed(verifyThreshold(*this, "score_threshold", getScoreThreshold())))
+    return failure();
+  return verifyThreshold(*this, "nms_threshold", getNmsThreshold());
+}
+
+LogicalResult ObjectDetectionOp::inferShape() {
+  int64_t items = kDynamic;
+  for (Value input : getInputs()) {
+    std::optional<Dims> dims = dimsOf(input);
+    if (!dims)
+      continue;
+    if (dims->empty() || !mergeExtent(items, dims->front()))
+      return emitOpError("input has shape ") << dimsText(*dims)
+                                             << "; expected as many items first "
+                                                "as the others";
+  }
+  const int64_t rows = rowsOf(items, static_cast<int64_t>(getKeepTopk()));
+  if (failed(setResult(*this, 0, elementTypeOf(getInputs()[0]), Dims{1, 1, rows, 7})))
+    return failure();
+  return setResult(*this, 1, elementTypeOf(getInputs()[0]),
+                   Dims{rows, static_cast<int64_t>(getExtra())});
+}
+
+/// Each record is read once.
+int64_t ObjectDetectionOp::flops() {
+  Count all = 0;
+  for (Value input : getInputs())
+    all += staticElements(input);
+  return all;
+}

@@ -241,4 +241,98 @@ def Top_FrcnDetectionOp : Top_ComputeOp<"FrcnDetection", [Top_ComputesInF32]> {
   let hasVerifier = 1;
 }
 
+def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]> {
+  let summary = "The objects that a detector finds, by what its heads give";
+  let description = [{
+    A record of F numbers stands for each place where an object may be. Its fields are the box, then
+    with `objectness` one number, then `num_classes` scores, then `extra` numbers. The box has four
+    fields, or 4 * `bins`. With `labelled`, a score and a class stand in place of the scores.
+
+    `inputs` has the records of one level after the other, or of all levels in one tensor. A level
+    has a tensor for each element of `part_fields`, which says how many fields stand there; without
+    it, there is one. `grids` has height and width of each level, and `anchor_counts` how many
+    anchors each pixel has (1). Without `grids` the boxes are decoded, and there is one level.
+    `layout` says how a tensor is ordered, A being anchors and P pixels, under any shape: PLANES
+    [N, A, F, P], ANCHORS [N, A, P, F], PIXELS [N, P, A, F]. All levels in one tensor are
+    concatenated along their places, in PLANES with one anchor.
+
+    `box_code` says what the fields a, b, c, d mean. At column x and row y of a level with strides u
+    and v (the extents of the input divided by those of the grid), and an anchor of pw by ph pixels,
+    with s(t) = 1 / (1 + e^-t), or t with `boxes_activated`, a box has
+
+    | code | left, top, right, bottom, or centre and size | source |
+    | --- | --- | --- |
+    | CENTER | centre (a, b), size (c, d) | |
+    | CORNERS | a, b, c, d | |
+    | ANCHOR_EXP | centre ((k s(a) - (k - 1) / 2 + x) u, (... b ... + y) v), k = `scale_xy`; size (pw e^c, ph e^d) | YOLOv3 (Redmon and Farhadi 2018, 2.1), YOLOv4 (Bochkovskiy et al. 2020, 3.4: k) |
+    | ANCHOR_SQUARE | centre ((2 s(a) - 0.5 + x) u, (2 s(b) - 0.5 + y) v); size (pw (2 s(c))^2, ph (2 s(d))^2) | Scaled-YOLOv4 (Wang et al. 2021), YOLOv5, YOLOv7 |
+    | GRID_EXP | centre ((a + x) u, (b + y) v); size (e^c u, e^d v) | YOLOX (Ge et al. 2021, 2.1) |
+    | DISTANCES | from (x + 0.5, y + 0.5): a to the left, b up, c to the right, d down, times u and v | FCOS (Tian et al. 2019), YOLOv6, v8 to v11 |
+    | PRIOR | centre ((x + 0.5) u + a V0 pw, (y + 0.5) v + b V1 ph), size (pw e^(c V2), ph e^(d V3)), V = `variances` | SSD (Liu et al. 2016, 2.2) |
+
+    With `swap_xy` the fields are b, a, d, c. With `bins` above 1, each of a to d is the mean of
+    0 ... bins - 1 by a softmax over its fields (Generalized Focal Loss, Li et al. 2020, 3.2).
+    `normalized` coordinates are multiplied by `input_width` and `input_height`.
+
+    `score_code` says how objectness and scores become shares: NONE, SIGMOID, or SOFTMAX over the
+    classes. The score is that of the class, times the objectness. `background` is no object. A place
+    stands for its best class, the first of equal ones, or with `multi_label` for each of them.
+    Taken are scores above `score_threshold`, of `classes` only where they are given; then for each
+    class the best `top_k` (-1: all). Boxes are kept in descending order of scores, equal ones as
+    they come in memory, those of PLANES by anchor, pixel, class. Left out are those that overlap a
+    kept one of their class, or of any with `agnostic`, by more than `nms_threshold`: the area of
+    the intersection divided by that of the union. An item keeps at most `keep_topk`. Boxes that are
+    not finite are none.
+
+    `output` is [1, 1, N * `keep_topk`, 7]: item, class, score, centre x, centre y, width, height,
+    in pixels of the input. With `picture` (height, width), they are in pixels of the picture that
+    became the input, and clipped to it: stretched (`letterbox` NONE), or scaled by one factor and
+    padded around (CENTER, half of the rest rounded down on the left and top) or below and on the
+    right (NORMAL). Rows that are left over come last and hold 0.
+
+    `extras` is [N * `keep_topk`, `extra`]: the other fields of these rows. With `key_points` above 0,
+    they are that many points, each x, y, and the rest. Points of levels with a grid are
+    ((2 x' + x) u, (2 y' + y) v), and the rest is s(t) of SIGMOID; they move to the picture as boxes do.
+
+    Example:
+
+    ```mlir
+    %1, %2 = "top.ObjectDetection"(%a) {box_code = "CENTER", input_height = 64 : i64, input_width = 64 : i64, keep_topk = 4 : i64, num_classes = 2 : i64} : (tensor<1x6x10xf32>) -> (tensor<1x1x4x7xf32>, none)
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTensor>:$inputs,
+                       StrAttr:$box_code,
+                       DefaultValuedStrAttr<StrAttr, "NONE">:$score_code,
+                       DefaultValuedStrAttr<StrAttr, "PLANES">:$layout,
+                       Top_AtLeast<I64Attr, 1, 1048576>:$num_classes,
+                       Top_AtLeast<I64Attr, 1, 1048576>:$input_height,
+                       Top_AtLeast<I64Attr, 1, 1048576>:$input_width,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 1048576>:$part_fields,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 1048576>:$grids,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 4096>:$anchor_counts,
+                       OptionalAttr<F64ArrayAttr>:$anchors,
+                       OptionalAttr<F64ArrayAttr>:$variances,
+                       Top_AtLeast<Top_DefaultI64<1>, 1, 4096>:$bins,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 1048576>:$extra,
+                       Top_AtLeast<Top_DefaultI64<0>, 0, 4096>:$key_points,
+                       Top_False:$objectness,
+                       Top_False:$labelled,
+                       Top_False:$boxes_activated,
+                       Top_False:$normalized,
+                       Top_False:$swap_xy,
+                       Top_DefaultF64<"1.0">:$scale_xy,
+                       Top_AtLeast<Top_DefaultI64<-1>, -1, 1048576>:$background,
+                       Top_DefaultF64<"0.25">:$score_threshold,
+                       Top_DefaultF64<"0.45">:$nms_threshold,
+                       Top_AtLeast<Top_DefaultI64<-1>, -1>:$top_k,
+                       Top_AtLeast<Top_DefaultI64<200>, 1, 1048576>:$keep_topk,
+                       Top_False:$agnostic,
+                       Top_False:$multi_label,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 0, 1048576>:$classes,
+                       Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 1048576>:$picture,
+                       DefaultValuedStrAttr<StrAttr, "NONE">:$letterbox);
+  let results = (outs AnyTensor:$output, Top_OptionalTensor:$extras);
+  let hasVerifier = 1;
+}
+
 #endif // TPUC_DIALECT_TOP_DETECTIONOPS

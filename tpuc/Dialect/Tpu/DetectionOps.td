@@ -12,7 +12,7 @@
 include "tpuc/Dialect/Top/DetectionOps.td"
 include "tpuc/Dialect/Tpu/TpuBase.td"
 
-foreach top = [Top_DetectionOutputOp, Top_FrcnDetectionOp, Top_ProposalOp,
+foreach top = [Top_DetectionOutputOp, Top_FrcnDetectionOp, Top_ObjectDetectionOp, Top_ProposalOp,
                Top_RetinaFaceDetectionOp, Top_RoiPoolOp, Top_YoloDetectionOp] in
   def Tpu_#top.opName#Op : Tpu_MirroredOp<top>;
 

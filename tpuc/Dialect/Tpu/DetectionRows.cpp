@@ -20,6 +20,11 @@ std::optional<DetectionRows> tpu::detectionRowsOf(Operation *op) {
   static const auto kTable =
       OpFunctions<DetectionRows()>()
           .add<DetectionOutputOp>([](DetectionOutputOp) { return kOfItems; })
+          .add<ObjectDetectionOp>([](ObjectDetectionOp) {
+            DetectionRows rows = kOfItems;
+            rows.isCentred = true;
+            return rows;
+          })
           .add<YoloDetectionOp>([](YoloDetectionOp yolo) {
             return yolo.getCorners() ? kOfItems
                                      : DetectionRows{.item = std::nullopt,

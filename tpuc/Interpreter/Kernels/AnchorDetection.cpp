@@ -17,17 +17,6 @@ namespace tpuc::kernels {
 
 namespace {
 
-/// In double precision, rounded once: the same on all processors.
-float sigmoid(float x) { return static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x)))); }
-
-/// A box that may be kept.
-struct Candidate {
-  Box box;
-  float score;
-  int64_t label; ///< Boxes of other labels do not compete with it.
-  int64_t place; ///< Where it comes from, for what else is asked of it.
-};
-
 /// How many pixels are added to the extents of boxes before they are compared.
 struct PixelRule {
   float ofAreas;
@@ -45,29 +34,6 @@ float overlapOf(const Box &a, const Box &b, PixelRule rule) {
     return 0;
   const float common = height * width;
   return common / (area(a) + area(b) - common);
-}
-
-/// The best of `candidates`, at most `keep`, in descending order of their scores and equal ones as
-/// they come: without those for which `overlaps` says so of one before with the same label.
-template <typename Overlaps>
-std::vector<Candidate> bestOf(std::vector<Candidate> candidates, int64_t keep,
-                              const Overlaps &overlaps) {
-  std::ranges::stable_sort(candidates, std::ranges::greater(), &Candidate::score);
-  std::vector<Candidate> kept;
-  for (const Candidate &candidate : candidates) {
-    if (std::ssize(kept) == keep)
-      break;
-    if (std::ranges::none_of(kept, [&](const Candidate &other) {
-          return other.label == candidate.label && overlaps(other.box, candidate.box);
-        }))
-      kept.push_back(candidate);
-  }
-  return kept;
-}
-
-bool isFinite(const Box &box) {
-  return std::isfinite(box.top) && std::isfinite(box.left) && std::isfinite(box.bottom) &&
-         std::isfinite(box.right);
 }
 
 /// `box` whose extents are counted in pixels, moved by (dx, dy, dw, dh): Faster R-CNN's transform.

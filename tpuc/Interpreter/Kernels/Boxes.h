@@ -11,11 +11,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 namespace tpuc::kernels {
 
 /// e to the power of x, which extents are multiplied by. Rounded once: the same on all processors.
 inline float exponential(float x) { return static_cast<float>(std::exp(static_cast<double>(x))); }
+
+/// 1 / (1 + e^-x) in double precision, rounded once: the same on all processors.
+inline float sigmoid(float x) {
+  return static_cast<float>(1 / (1 + std::exp(-static_cast<double>(x))));
+}
 
 /// Two corners; a box whose corners are turned is empty.
 struct Box {
@@ -34,6 +42,37 @@ inline float overlap(const Box &a, const Box &b) {
     return 0;
   const float common = height * width;
   return common / (a.area() + b.area() - common);
+}
+
+/// A box that may be kept.
+struct Candidate {
+  Box box;
+  float score;
+  int64_t label; ///< Boxes of other labels do not compete with it.
+  int64_t place; ///< Where it comes from, for what else is asked of it.
+};
+
+/// The best of `candidates`, at most `keep`, in descending order of their scores and equal ones as
+/// they come: without those for which `overlaps` says so of one before with the same label.
+template <typename Overlaps>
+std::vector<Candidate> bestOf(std::vector<Candidate> candidates, int64_t keep,
+                              const Overlaps &overlaps) {
+  std::ranges::stable_sort(candidates, std::ranges::greater(), &Candidate::score);
+  std::vector<Candidate> kept;
+  for (const Candidate &candidate : candidates) {
+    if (std::ssize(kept) == keep)
+      break;
+    if (std::ranges::none_of(kept, [&](const Candidate &other) {
+          return other.label == candidate.label && overlaps(other.box, candidate.box);
+        }))
+      kept.push_back(candidate);
+  }
+  return kept;
+}
+
+inline bool isFinite(const Box &box) {
+  return std::isfinite(box.top) && std::isfinite(box.left) && std::isfinite(box.bottom) &&
+         std::isfinite(box.right);
 }
 
 } // namespace tpuc::kernels

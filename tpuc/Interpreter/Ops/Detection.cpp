@@ -8,6 +8,7 @@
 
 #include "tpuc/Interpreter/Kernels/Detection.h"
 #include "tpuc/Interpreter/Kernels/AnchorDetection.h"
+#include "tpuc/Interpreter/Kernels/ObjectDetection.h"
 #include "tpuc/Interpreter/Ops/Families.h"
 #include "tpuc/Interpreter/Ops/OpShapes.h"
 #include "tpuc/Support/Convert.h"
@@ -15,7 +16,10 @@
 #include "tpuc/Support/Sizes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace tpuc;
 using namespace tpuc::ops;
@@ -254,10 +258,110 @@ static Expected<void> evaluateFrcnDetection(OpContext &context) {
   });
 }
 
+/// Which of `names` the attribute `name` holds. Errors: none of them.
+template <typename Enum, size_t N>
+static Expected<Enum> choice(const OpContext &context, std::string_view name,
+                             const std::array<std::string_view, N> &names) {
+  const std::string found = context.text(name);
+  const auto *at = std::ranges::find(names, found);
+  if (at == names.end())
+    return context.error(std::string(name) + " is '" + found + "'",
+                         fmt::format("one of {}", fmt::join(names, ", ")));
+  return static_cast<Enum>(at - names.begin());
+}
+
+static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
+  kernels::ObjectParams params;
+  auto box = choice<kernels::ObjectBox>(context, "box_code", kernels::kObjectBoxNames);
+  auto score = choice<kernels::ObjectScore>(context, "score_code", kernels::kObjectScoreNames);
+  auto layout = choice<kernels::ObjectLayout>(context, "layout", kernels::kObjectLayoutNames);
+  auto letterbox = choice<kernels::Letterbox>(context, "letterbox", kernels::kLetterboxNames);
+  if (!box)
+    return propagate(box);
+  if (!score)
+    return propagate(score);
+  if (!layout)
+    return propagate(layout);
+  if (!letterbox)
+    return propagate(letterbox);
+  params.box = *box;
+  params.score = *score;
+  params.layout = *layout;
+  params.letterbox = *letterbox;
+  params.classes = context.integer("num_classes");
+  params.inputHeight = context.integer("input_height");
+  params.inputWidth = context.integer("input_width");
+  params.partFields = context.optionalIntList("part_fields").value_or(Dims());
+  params.grids = context.optionalIntList("grids").value_or(Dims());
+  params.anchorCounts = context.optionalIntList("anchor_counts").value_or(Dims());
+  params.anchors = context.realList("anchors");
+  if (const std::vector<double> variances = context.realList("variances"); !variances.empty()) {
+    if (variances.size() != params.variances.size())
+      return context.error(std::to_string(variances.size()) + " variances", "four");
+    std::ranges::copy(variances, params.variances.begin());
+  }
+  params.bins = context.integer("bins");
+  params.extra = context.integer("extra");
+  params.keyPoints = context.integer("key_points");
+  params.objectness = context.flag("objectness");
+  params.labelled = context.flag("labelled");
+  params.boxesActivated = context.flag("boxes_activated");
+  params.normalized = context.flag("normalized");
+  params.swapXy = context.flag("swap_xy");
+  params.scaleXy = context.real("scale_xy");
+  params.background = context.integer("background");
+  params.scoreThreshold = context.real("score_threshold");
+  params.nmsThreshold = context.real("nms_threshold");
+  params.topK = context.integer("top_k");
+  params.keep = context.integer("keep_topk");
+  params.agnostic = context.flag("agnostic");
+  params.multiLabel = context.flag("multi_label");
+  params.only = context.optionalIntList("classes");
+  params.picture = context.optionalIntList("picture").value_or(Dims());
+  if (const std::string fault = kernels::objectParamsFault(params); !fault.empty())
+    return context.error(fault);
+  return params;
+}
+
+static Expected<void> evaluateObjectDetection(OpContext &context) {
+  Expected<kernels::ObjectParams> params = objectParams(context);
+  if (!params)
+    return propagate(params);
+  if (context.numOperands() == 0)
+    return context.error("no tensors", "one at least");
+  const Shape &first = context.operand(0).shape();
+  const int64_t items = first.rank() > 0 ? first[0] : 0;
+  std::vector<int64_t> sizes;
+  for (unsigned index = 0; index < context.numOperands(); ++index) {
+    const Shape &shape = context.operand(index).shape();
+    if (shape.rank() == 0 || shape[0] != items || items == 0)
+      return context.error("tensor " + std::to_string(index) + " has shape " + shape.str(),
+                           "as many items as the others first, one at least");
+    sizes.push_back(context.operand(index).numElements() / items);
+  }
+  auto levels = kernels::objectLevels(*params, sizes);
+  if (!levels)
+    return context.error(levels.error().found, levels.error().expected);
+  const Count rows = Count(items) * params->keep;
+  const bool wantsExtras = params->extra > 0 && context.wants(1);
+  Expected<Tensor> extras =
+      Tensor::create(DataType::F32, Dims{wantsExtras ? rows : Count(0), params->extra}, "extras");
+  if (!extras)
+    return located(context, extras.error());
+  Expected<void> done = makeRows(context, Dims{1, 1, rows, 7}, [&](std::span<float> found) {
+    kernels::detectObjects(operandsInF32(context), *params, *levels, items, found,
+                           extras->mutableData<float>());
+  });
+  if (done && wantsExtras)
+    context.set(1, convert(*extras, context.operand(0).type()));
+  return done;
+}
+
 std::span<const OpEvaluator> ops::detectionOps() {
   static constexpr OpEvaluator kOps[] = {
       {"DetectionOutput", evaluateDetectionOutput},
       {"FrcnDetection", evaluateFrcnDetection},
+      {"ObjectDetection", evaluateObjectDetection},
       {"Proposal", evaluateProposal},
       {"RetinaFaceDetection", evaluateRetinaFaceDetection},
       {"RoiPool", evaluateRoiPool},

@@ -1,0 +1,200 @@
+//===- ObjectDetectionTest.cpp - Objects from the heads of detectors ------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "unittests/Elementwise/OpRunner.h"
+
+#include <gtest/gtest.h>
+
+using namespace tpuc;
+
+namespace {
+
+const std::string kDecoded = "box_code = \"CENTER\", layout = \"ANCHORS\", num_classes = 2 : i64, "
+                             "input_height = 64 : i64, input_width = 64 : i64, "
+                             "keep_topk = 3 : i64";
+const std::string kGrid = "input_height = 64 : i64, input_width = 64 : i64, keep_topk = 1 : i64, "
+                          "num_classes = 1 : i64, score_threshold = 0.1, ";
+
+/// Rows x, y, w, h, scores of two classes.
+Tensor rows(const std::vector<double> &numbers) {
+  return f32({1, static_cast<int64_t>(numbers.size() / 6), 6}, numbers);
+}
+
+class ObjectDetectionTest : public testing::Test {
+protected:
+  std::string detect(const std::string &attributes,
+                     const std::vector<std::optional<Tensor>> &inputs) {
+    return run("ObjectDetection", attributes, inputs, {true, false});
+  }
+  OpRunner run;
+};
+
+} // namespace
+
+TEST_F(ObjectDetectionTest, KeepsTheBestBoxesOfEachClass) {
+  const Tensor three = rows({10, 10, 8, 8, .5, .25, 11, 10, 8, 8, .75, 0, 10, 10, 8, 8, 0, .625});
+  EXPECT_EQ(detect(kDecoded, {three}), "1x1x3x7xf32: 0 0 0.75 11 10 8 8 0 1 0.625 10 10 8 8 0 0 0 "
+                                       "0 0 0 0");
+  // Of any class together; above the overlap of 7/9 that the first two have.
+  EXPECT_EQ(detect(kDecoded + ", agnostic = true", {three}),
+            "1x1x3x7xf32: 0 0 0.75 11 10 8 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+  EXPECT_EQ(detect(kDecoded + ", nms_threshold = 0.8", {three}),
+            "1x1x3x7xf32: 0 0 0.75 11 10 8 8 0 1 0.625 10 10 8 8 0 0 0.5 10 10 8 8");
+  EXPECT_EQ(detect(kDecoded + ", classes = [1]", {three}),
+            "1x1x3x7xf32: 0 1 0.625 10 10 8 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+  EXPECT_EQ(detect(kDecoded + ", nms_threshold = 1.0, top_k = 1 : i64, agnostic = true", {three}),
+            "1x1x3x7xf32: 0 0 0.75 11 10 8 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+  // Each class of a place.
+  EXPECT_EQ(detect(kDecoded + ", multi_label = true, score_threshold = 0.2", {three}),
+            "1x1x3x7xf32: 0 0 0.75 11 10 8 8 0 1 0.625 10 10 8 8 0 0 0 0 0 0 0");
+  EXPECT_EQ(detect(kDecoded + ", background = 0 : i64, score_threshold = 0.2", {three}),
+            "1x1x3x7xf32: 0 1 0.625 10 10 8 8 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+}
+
+TEST_F(ObjectDetectionTest, TiesAreKeptInTheirOrder) {
+  EXPECT_EQ(
+      detect(kDecoded, {rows({10, 10, 4, 4, .5, 0, 30, 10, 4, 4, .5, 0, 20, 20, 4, 4, 0, .5})}),
+      "1x1x3x7xf32: 0 0 0.5 10 10 4 4 0 0 0.5 30 10 4 4 0 1 0.5 20 20 4 4");
+  // The threshold itself is not above it, and a place of two equal classes is of the first one.
+  EXPECT_EQ(detect(kDecoded + ", score_threshold = 0.5",
+                   {rows({10, 10, 4, 4, .5, 0, 30, 10, 4, 4, .75, .75})}),
+            "1x1x3x7xf32: 0 0 0.75 30 10 4 4 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+}
+
+TEST_F(ObjectDetectionTest, LeavesOutWhatIsNoNumber) {
+  EXPECT_EQ(
+      detect(kDecoded, {rows({kNaN, 10, 4, 4, .5, 0, 30, kInf, 4, 4, .5, 0, 2, 2, 4, 4, kNaN, 0})}),
+      "1x1x3x7xf32: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0");
+}
+
+TEST_F(ObjectDetectionTest, DecodesEachCode) {
+  // A grid of 2 by 1 in 64 by 64 pixels: strides of 64 and 32; the object is in the second row.
+  const auto plane = [](const std::vector<double> &record) {
+    std::vector<double> numbers;
+    for (double each : record)
+      numbers.insert(numbers.end(), {-30, each});
+    return f32({1, static_cast<int64_t>(record.size()), 2, 1}, numbers);
+  };
+  const std::string grid = kGrid + "grids = [2, 1], score_code = \"SIGMOID\", ";
+  const std::string anchored = "anchors = [10.0, 20.0], objectness = true";
+  // s(0) = 1/2; both scores are 1/2, too.
+  EXPECT_EQ(detect(grid + anchored + ", box_code = \"ANCHOR_EXP\"", {plane({0, 0, 0, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.25 32 48 10 20");
+  EXPECT_EQ(detect(grid + anchored + ", box_code = \"ANCHOR_SQUARE\"", {plane({0, 0, 0, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.25 32 48 10 20");
+  EXPECT_EQ(detect(grid + anchored + ", box_code = \"ANCHOR_SQUARE\", boxes_activated = true",
+                   {plane({1, 0.25, 1, 0.5, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.25 96 32 40 20");
+  EXPECT_EQ(detect(grid + anchored +
+                       ", box_code = \"ANCHOR_EXP\", scale_xy = 2.0, "
+                       "boxes_activated = true",
+                   {plane({1, 0.25, 0, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.25 96 32 10 20");
+  EXPECT_EQ(detect(grid + "box_code = \"GRID_EXP\"", {plane({0.5, -0.5, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.5 32 16 64 32");
+  EXPECT_EQ(detect(grid + "box_code = \"DISTANCES\"", {plane({0.25, 0.5, 0.25, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.5 32 40 32 16");
+  // Equal bins have their mean in the middle, and one that is large has it there.
+  EXPECT_EQ(detect(grid + "box_code = \"DISTANCES\", bins = 3 : i64",
+                   {plane({99, 0, 0, 0, 0, 99, 0, 99, 0, 0, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.5 64 32 64 96");
+  EXPECT_EQ(detect(grid + "box_code = \"PRIOR\", anchors = [10.0, 20.0], variances = [0.1, 0.2, "
+                          "0.2, 0.2], swap_xy = true",
+                   {plane({1, 2, 0, 0, 0})}),
+            "1x1x1x7xf32: 0 0 0.5 34 52 10 20");
+}
+
+TEST_F(ObjectDetectionTest, ReadsEachLayout) {
+  // Two anchors at two pixels; the second anchor has an object at the second pixel.
+  const std::string common = kGrid + "box_code = \"PRIOR\", grids = [1, 2], anchor_counts = [2], "
+                                     "anchors = [1.0, 2.0, 3.0, 4.0], layout = ";
+  const std::vector<double> object = {0, 0, 0, 0, 0.5};
+  const auto place = [&](int64_t first, int64_t step) {
+    std::vector<double> numbers(20, 0);
+    for (size_t field = 0; field < 5; ++field)
+      numbers[static_cast<size_t>(first) + field * static_cast<size_t>(step)] = object[field];
+    return numbers;
+  };
+  const std::string found = "1x1x1x7xf32: 0 0 0.5 48 32 3 4";
+  EXPECT_EQ(detect(common + "\"PLANES\"", {f32({1, 10, 1, 2}, place(11, 2))}), found);
+  EXPECT_EQ(detect(common + "\"ANCHORS\"", {f32({1, 2, 2, 5}, place(15, 1))}), found);
+  EXPECT_EQ(detect(common + "\"PIXELS\"", {f32({1, 2, 2, 5}, place(15, 1))}), found);
+  // The second anchor of the first pixel is record 2 of ANCHORS and record 1 of PIXELS.
+  EXPECT_EQ(detect(common + "\"ANCHORS\"", {f32({1, 2, 2, 5}, place(10, 1))}),
+            "1x1x1x7xf32: 0 0 0.5 16 32 3 4");
+  EXPECT_EQ(detect(common + "\"PIXELS\"", {f32({1, 2, 2, 5}, place(5, 1))}),
+            "1x1x1x7xf32: 0 0 0.5 16 32 3 4");
+  EXPECT_EQ(
+      detect(common + "\"PLANES\", part_fields = [4, 1]",
+             {f32({1, 8, 1, 2}, std::vector<double>(16, 0)), f32({1, 2, 1, 2}, {0, 0, 0, .5})}),
+      found);
+}
+
+TEST_F(ObjectDetectionTest, JoinsLevels) {
+  const std::string levels = kGrid + "box_code = \"DISTANCES\", grids = [1, 1, 1, 2], layout = ";
+  const std::string found = "1x1x1x7xf32: 0 0 0.5 48 32 32 64";
+  const std::vector<double> box = {0.5, 0.5, 0.5, 0.5, 0.5};
+  std::vector<double> records(15, 0);
+  std::ranges::copy(box, records.begin() + 10);
+  EXPECT_EQ(detect(levels + "\"PIXELS\"", {f32({1, 3, 5}, records)}), found);
+  std::vector<double> planes(15, 0);
+  for (size_t field = 0; field < 5; ++field)
+    planes[field * 3 + 2] = box[field];
+  EXPECT_EQ(detect(levels + "\"PLANES\"", {f32({1, 5, 3}, planes)}), found);
+  EXPECT_EQ(detect(levels + "\"PLANES\"", {f32({1, 5, 1, 1}, {0, 0, 0, 0, 0}),
+                                           f32({1, 5, 1, 2}, {0, .5, 0, .5, 0, .5, 0, .5, 0, .5})}),
+            found);
+}
+
+TEST_F(ObjectDetectionTest, MovesBoxesAndPointsToThePicture) {
+  // A picture of 128 by 32 pixels was halved, and lies 24 pixels below the top.
+  const std::string points = "box_code = \"CENTER\", layout = \"ANCHORS\", num_classes = 1 : i64, "
+                             "input_height = 64 : i64, input_width = 64 : i64, extra = 3 : i64, "
+                             "keep_topk = 1 : i64, key_points = 1 : i64, picture = [32, 128]";
+  const Tensor one = f32({1, 1, 8}, {10, 32, 8, 20, .5, 12, 34, .75});
+  EXPECT_EQ(run("ObjectDetection", points + ", letterbox = \"CENTER\"", {one}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 20 16 16 32 | 1x3xf32: 24 20 0.75");
+  EXPECT_EQ(run("ObjectDetection", points, {one}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 20 16 16 10 | 1x3xf32: 24 17 0.75");
+  EXPECT_EQ(run("ObjectDetection", points + ", letterbox = \"NORMAL\"", {one}, {true, true}),
+            "1x1x1x7xf32: 0 0 0.5 20 32 16 0 | 1x3xf32: 24 68 0.75");
+}
+
+TEST_F(ObjectDetectionTest, ItemsFollowEachOther) {
+  EXPECT_EQ(detect(kDecoded, {f32({2, 1, 6}, {1, 1, 2, 2, 0.25, 0, 3, 3, 2, 2, 0, 0.5})}),
+            "1x1x6x7xf32: 1 1 0.5 3 3 2 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
+            "0 0 0 0 0 0 0");
+  // A class stands in the record.
+  EXPECT_EQ(detect("box_code = \"CORNERS\", layout = \"ANCHORS\", labelled = true, num_classes = 9 "
+                   ": i64, input_height = 64 : i64, input_width = 64 : i64, keep_topk = 1 : i64, "
+                   "normalized = true",
+                   {f32({1, 2, 6}, {0, 0, .5, .25, .5, 7, 0, 0, 1, 1, .75, 9})}),
+            "1x1x1x7xf32: 0 7 0.5 16 8 32 16");
+}
+
+TEST_F(ObjectDetectionTest, RefusesWhatDoesNotFit) {
+  const auto refuses = [&](const std::string &found, const std::string &expected) {
+    EXPECT_NE(found.find(expected), std::string::npos) << found;
+  };
+  const Tensor none = rows({0, 0, 0, 0, 0, 0});
+  refuses(detect(kDecoded + ", grids = [1, 1]", {none}), "has box_code CENTER with grids");
+  refuses(detect(kGrid + "box_code = \"GRID_EXP\"", {none}), "box_code GRID_EXP without grids");
+  refuses(detect(kGrid + "box_code = \"EDGES\"", {none}), "box_code");
+  refuses(detect(kDecoded + ", nms_threshold = -0.5", {none}), "nms_threshold is -");
+  refuses(detect(kDecoded + ", variances = [1.0]", {none}), "has 1 variances");
+  refuses(detect(kDecoded + ", picture = [1]", {none}), "picture has 1 extents");
+  refuses(detect(kDecoded + ", part_fields = [4, 3]", {none, none}),
+          "part_fields has 7 fields, not 6");
+  refuses(detect(kDecoded, {f32({1, 1, 7}, {0, 0, 0, 0, 0, 0, 0})}),
+          "7 numbers for each item; expected 1 records of 6");
+  refuses(
+      detect(kGrid + "box_code = \"ANCHOR_EXP\", grids = [1, 1]", {f32({1, 5}, {0, 0, 0, 0, 0})}),
+      "has 0 extents of anchors, not 2");
+  refuses(detect(kGrid + "box_code = \"GRID_EXP\", grids = [1]", {f32({1, 5}, {0, 0, 0, 0, 0})}),
+          "grids is no list of heights and widths");
+}
