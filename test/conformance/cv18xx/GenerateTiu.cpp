@@ -35,6 +35,9 @@ uint32_t multiplierFor(Random &random) {
   return random.oneIn(3) ? 1u << 30 : from(random, 1u << 30, (1u << 31) - 1);
 }
 
+/// Shifts that leave something of the sums, and at times any.
+uint32_t shiftFor(Random &random) { return from(random, 0, random.oneIn(4) ? 31 : 12); }
+
 struct Window {
   Extents in, out;
   uint32_t kernelH, kernelW;
@@ -112,7 +115,7 @@ void setParameters(const Chip &chip, Random &random, Maker &maker, uint32_t chan
   if (isBf16)
     maker.set(Field::Opd2Narrow, 0).set(Field::Opd2StrB, slots * 2);
   else if (random.oneIn(3))
-    maker.set(Field::Shift, from(random, 0, 12))
+    maker.set(Field::Shift, shiftFor(random))
         .set(Field::Opd2Narrow, 0)
         .set(Field::Opd2StrB, slots);
   else
@@ -136,7 +139,7 @@ Command makeConv(const Chip &chip, Random &random, bool isBf16) {
   maker.set(Field::Res0Layout, static_cast<uint64_t>(Layout::Strides));
   maker.set(Field::Opd1Layout, static_cast<uint64_t>(Layout::Compact));
   maker.set(Field::Opd1N, window.in[1]).set(Field::Opd1C, channels);
-  const unsigned partial = random.oneIn(5) ? from(random, 1, 3) : 0;
+  const unsigned partial = random.oneIn(4) ? from(random, 1, 3) : 0;
   const bool stores = (partial & 2) != 0;
   const unsigned numOperands = stores ? 2 : from(random, 2, 3);
   maker.set(Field::Partial, partial).set(Field::Relu, !stores && half(random) ? 1 : 0);
@@ -187,7 +190,7 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   if (isAverage) {
     maker.set(Field::Opd1Const, 1)
         .set(Field::Opd1Addr, isBf16 ? randomBf16(random) : from(random, 0, 255));
-    maker.set(Field::Shift, isBf16 ? 0 : from(random, 0, 12)).set(Field::Opd1Sign, 0);
+    maker.set(Field::Shift, isBf16 ? 0 : shiftFor(random)).set(Field::Opd1Sign, 0);
   }
   if (isDepthwise) {
     maker.strides(Field::Opd0StrN, in).strides(Field::Res0StrN, out);
@@ -239,13 +242,13 @@ Command makeMatrix(const Chip &chip, Random &random, bool isBf16) {
     return maker.command();
   }
   if (!stores)
-    maker.set(Field::Shift, from(random, 0, 12));
+    maker.set(Field::Shift, shiftFor(random));
   if (partial == 0 && random.oneIn(3)) {
     maker.set(Field::Requant, 1);
     maker.set(Field::Multiplier, multiplierFor(random));
   } else if (partial == 0 && random.oneIn(3)) {
     maker.set(Field::Res0Narrow, 0).set(Field::Relu, 0);
-    maker.set(Field::Accumulate, random.below(2)).set(Field::LeftShift, from(random, 0, 5));
+    maker.set(Field::Accumulate, random.below(2)).set(Field::LeftShift, shiftFor(random));
   }
   setSigns(maker, half(random), half(random), numOperands == 2 || half(random), numOperands);
   return maker.command();
@@ -295,7 +298,7 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16) {
       maker.set(Field::Res0Narrow, 0).set(Field::Round, 0);
     if (isRounded) {
       const bool isNarrow = half(random);
-      maker.set(Field::Shift, from(random, 0, 9)).set(Field::Res0Narrow, isNarrow);
+      maker.set(Field::Shift, shiftFor(random)).set(Field::Res0Narrow, isNarrow);
       maker.set(Field::Relu, isNarrow && isSigned ? random.below(2) : 0);
     }
     if (name == "mul" && random.oneIn(3))
@@ -303,7 +306,7 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16) {
           .set(Field::Res0Narrow, 1)
           .set(Field::Multiplier, multiplierFor(random));
     if (name == "mac")
-      maker.set(Field::LeftShift, from(random, 0, 6));
+      maker.set(Field::LeftShift, shiftFor(random));
   }
   if (isShift)
     maker.set(Field::Opd1Const, 1)

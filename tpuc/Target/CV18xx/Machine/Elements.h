@@ -45,8 +45,8 @@ std::vector<ChannelParameters> readChannels(Memory &memory, const TiuCommand &co
                                             const Planes &planes, uint32_t channels);
 
 /// The last steps of an integer result that has no packed parameters: multiplier or shift, relu,
-/// saturation.
-int32_t finishInteger(const TiuCommand &command, int64_t sum);
+/// saturation. `sum` has wrapped at 32 bits.
+int32_t finishInteger(const TiuCommand &command, int32_t sum);
 
 } // namespace tpuc::cv18xx
 

@@ -109,7 +109,7 @@ void integers(Memory &memory, const TiuCommand &command, const TiuViews &views) 
   for (size_t i = 0; i < count; ++i) {
     const int64_t value = integerResult(command, a[i], b[i], results[i]);
     if (isRounded(command.function))
-      results[i] = finishInteger(command, value);
+      results[i] = finishInteger(command, static_cast<int32_t>(value));
     else if (command.function == Function::Max || command.function == Function::Min)
       results[i] = static_cast<int32_t>(saturate(value, 8, command.res0.isSigned));
     else

@@ -42,13 +42,12 @@ void matrixIntegers(Memory &memory, const TiuCommand &command, const TiuViews &v
     old = readIntegers(memory, views.res0, command.res0.isSigned);
   const std::vector<int32_t> biases = readIntegers(memory, views.opd2, command.opd2.isSigned);
   for (size_t i = 0; i < sums.size(); ++i) {
-    int64_t value =
-        command.res0.isSigned ? int64_t{sums[i]} : int64_t{static_cast<uint32_t>(sums[i])};
+    auto value = static_cast<uint32_t>(sums[i]);
     if (!old.empty())
-      value += int64_t{old[i]} << command.leftShift;
+      value += static_cast<uint32_t>(old[i]) << command.leftShift;
     if (!biases.empty())
-      value += biases[i % shape.columns];
-    sums[i] = finishInteger(command, value);
+      value += static_cast<uint32_t>(biases[i % shape.columns]);
+    sums[i] = finishInteger(command, static_cast<int32_t>(value));
   }
   Planes result = views.res0;
   result.count = command.res0.isNarrow ? 1 : 2;

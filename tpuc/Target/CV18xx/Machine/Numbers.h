@@ -94,9 +94,16 @@ inline void addScaled(std::span<float> sums, const float *values, float factor,
 /// max(value, 0); what is no number stays.
 inline float reluOf(float value) { return value > 0 || !std::isfinite(value) ? value : 0.0f; }
 
-/// value / 2^shift, half up or down.
-inline int64_t shiftRight(int64_t value, unsigned shift, bool round) {
-  return shift == 0 ? value : (value + (round ? int64_t{1} << (shift - 1) : 0)) >> shift;
+/// value / 2^shift, half up or down, as the chip has it in 32 bits: unsigned sums shift zeros in,
+/// but are signed where nothing shifts them. What is added to round can wrap. `shift` is below 32.
+inline int32_t shiftRight(int32_t value, unsigned shift, bool round, bool isSigned) {
+  if (shift == 0)
+    return value;
+  const auto by = [isSigned](uint32_t bits, unsigned count) {
+    return isSigned ? static_cast<uint32_t>(static_cast<int32_t>(bits) >> count) : bits >> count;
+  };
+  const auto bits = static_cast<uint32_t>(value);
+  return static_cast<int32_t>(round ? by(by(bits, shift - 1) + 1, 1) : by(bits, shift));
 }
 
 /// value / 2^shift, half away from zero.

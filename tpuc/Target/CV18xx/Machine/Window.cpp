@@ -100,16 +100,14 @@ void addProducts(std::span<float> sums, const float *taps, const float *weights,
 
 /// The result of a sum, which wrapped at 32 bits.
 int32_t finishChannel(const TiuCommand &command, int32_t sum, const ChannelParameters &channel) {
-  const bool isSigned = command.res0.isSigned;
   const auto wrapped =
       static_cast<int32_t>(static_cast<uint32_t>(sum) + static_cast<uint32_t>(channel.bias));
   if (!command.hasRequant)
-    return finishInteger(command,
-                         isSigned ? int64_t{wrapped} : int64_t{static_cast<uint32_t>(wrapped)});
+    return finishInteger(command, wrapped);
   int64_t value = requantize(wrapped, channel.multiplier, channel.shift);
   if (command.hasRelu)
     value = std::max<int64_t>(value, 0);
-  return static_cast<int32_t>(saturate(value, 8, isSigned));
+  return static_cast<int32_t>(saturate(value, 8, command.res0.isSigned));
 }
 
 float finishFloat(const TiuCommand &command, float sum, bool hasBias, float bias) {
