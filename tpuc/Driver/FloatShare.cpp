@@ -102,7 +102,7 @@ int64_t tpuc::excessCycles(ModuleOp lowered, const ModelFileReport &file,
     if (auto cast = dyn_cast<tpu::CastOp>(op); cast && servesFloats(cast, isInFloats))
       excess += cycles.of(cast);
     else if (isInFloats(&op))
-      excess += std::max<int64_t>(0, cycles.of(&op) - before.of(&op));
+      excess += cycles.of(&op) - before.of(&op);
   return excess;
 }
 
@@ -209,8 +209,8 @@ std::string FloatShare::text() const {
     text += fmt::format(" and, with their casts, {:.1f} % of the estimated cycles of layers{}",
                         100 * *share, mostExpensive(layers, *allCycles));
   if (excessCycles && allCycles && *allCycles > 0)
-    text += fmt::format("; {:.1f} % are what they take more than on integers",
-                        100 * double(*excessCycles) / double(*allCycles));
+    text += fmt::format("; on integers they would take {:.1f} %",
+                        100 * double(ownCycles() - *excessCycles) / double(*allCycles));
   if (cost)
     text += fmt::format("; {:.1f} % {} cycles than with --strict_int8", 100 * std::abs(*cost),
                         *cost < 0 ? "fewer" : "more");

@@ -53,8 +53,8 @@ struct FloatShare {
   std::optional<double> cost;
   /// At most that much, by the cycles of the layers and casts alone. None without a model file.
   std::optional<double> mostCost() const;
-  /// The cycles of layers that take more than on integers, less those, and of the casts. None where
-  /// they were not compared.
+  /// What they and their casts take more than on integers (tpuc::excessCycles). None where they
+  /// were not compared.
   std::optional<int64_t> excessCycles;
   /// What is on integers all the same, as it would cost too much.
   std::vector<FloatStep> leftOut;
@@ -77,9 +77,9 @@ struct FloatShare {
 std::optional<FloatShare> floatShare(mlir::ModuleOp lowered, mlir::ModuleOp top,
                                      const ModelFileReport *file);
 
-/// The cycles that the layers on floats by need of `lowered` take more than on integers, and those
-/// of their casts; of layers that take less nothing counts. `file` and `strict` are what was found
-/// of the model files of it and of the network with --strict_int8.
+/// The cycles that the layers on floats by need of `lowered` and their casts take more than the
+/// same layers on integers; below 0 where they take less. `file` and `strict` are what was found of
+/// the model files of it and of the network with --strict_int8.
 int64_t excessCycles(mlir::ModuleOp lowered, const ModelFileReport &file,
                      const ModelFileReport &strict);
 

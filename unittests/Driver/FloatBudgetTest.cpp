@@ -154,4 +154,21 @@ TEST(FloatBudget, WhatSparesLittleMayNotMakeTheRunLonger) {
   EXPECT_EQ(givenUp(10, 80), (Layers{"strong", "slight"}));
 }
 
+TEST(FloatBudget, ComparesFloatsWithTheSameLayersOnIntegers) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> lowered = network(context, {});
+  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, {"slight", "strong"});
+  ModelFileReport file, strict;
+  file.layers = {{"slight", 500, 100}, {"strong", 20, 300}};
+  // A layer of the file whose name goes on belongs to the one before.
+  strict.layers = {{"slight", 400, 0}, {"strong", 10, 350}, {"strong_f32", 50, 150}};
+  EXPECT_EQ(excessCycles(*lowered, file, strict), 500 + 300 - 400 - 350 - 150);
+  std::optional<FloatShare> share = floatShare(*lowered, *source, &file);
+  ASSERT_TRUE(share);
+  share->excessCycles = -100;
+  EXPECT_NE(share->text().find("100.0 % of the estimated cycles"), std::string::npos);
+  EXPECT_NE(share->text().find("on integers they would take 112.5 %"), std::string::npos);
+}
+
 } // namespace
