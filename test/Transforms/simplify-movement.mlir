@@ -256,3 +256,87 @@ func.func @where_of_a_constant(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %y = "top.Relu"(%w) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
 }
+
+// The heads of detectors: boxes and scores of each level are joined, then the levels, then boxes and
+// scores are split again.
+// CHECK-LABEL: func.func @split_again
+// CHECK: %[[A:.*]] = "top.Reshape"(%arg0
+// CHECK: %[[B:.*]] = "top.Reshape"(%arg2
+// CHECK: %[[BOXES:.*]] = "top.Concat"(%[[A]], %[[B]]) {axis = -1 {{.*}} -> tensor<1x2x10xf32> loc("boxes")
+// CHECK: %[[C:.*]] = "top.Reshape"(%arg1
+// CHECK: %[[D:.*]] = "top.Reshape"(%arg3
+// CHECK: %[[SCORES:.*]] = "top.Concat"(%[[C]], %[[D]]) {axis = -1 {{.*}} -> tensor<1x3x10xf32> loc("scores")
+// CHECK-NOT: top.Split
+// CHECK: return %[[BOXES]], %[[SCORES]]
+func.func @split_again(%a: tensor<1x2x2x4xf32>, %b: tensor<1x3x2x4xf32>, %c: tensor<1x2x1x2xf32>, %d: tensor<1x3x1x2xf32>) -> (tensor<1x2x10xf32>, tensor<1x3x10xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x2x4xf32>, tensor<1x3x2x4xf32>) -> tensor<1x5x2x4xf32>
+  %1 = "top.Reshape"(%0, %none) {shape = [0, 5, -1]} : (tensor<1x5x2x4xf32>, none) -> tensor<1x5x8xf32>
+  %2 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x2x1x2xf32>, tensor<1x3x1x2xf32>) -> tensor<1x5x1x2xf32>
+  %3 = "top.Reshape"(%2, %none) {shape = [0, 5, -1]} : (tensor<1x5x1x2xf32>, none) -> tensor<1x5x2xf32>
+  %4 = "top.Concat"(%1, %3) {axis = -1 : i64} : (tensor<1x5x8xf32>, tensor<1x5x2xf32>) -> tensor<1x5x10xf32>
+  %5:2 = "top.Split"(%4, %none) {axis = 1 : i64, split_size = [2, 3]} : (tensor<1x5x10xf32>, none) -> (tensor<1x2x10xf32>, tensor<1x3x10xf32>) loc(fused["boxes", "scores"])
+  return %5#0, %5#1 : tensor<1x2x10xf32>, tensor<1x3x10xf32>
+}
+
+// Slices may take one part alone.
+// CHECK-LABEL: func.func @slice_again
+// CHECK: "top.Concat"(%arg1, %arg3) {{.*}} loc("scores")
+// CHECK-NEXT: return
+func.func @slice_again(%a: tensor<1x2x4xf32>, %b: tensor<1x3x4xf32>, %c: tensor<1x2x6xf32>, %d: tensor<1x3x6xf32>) -> tensor<1x3x10xf32> {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x4xf32>, tensor<1x3x4xf32>) -> tensor<1x5x4xf32>
+  %1 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x2x6xf32>, tensor<1x3x6xf32>) -> tensor<1x5x6xf32>
+  %2 = "top.Concat"(%0, %1) {axis = 2 : i64} : (tensor<1x5x4xf32>, tensor<1x5x6xf32>) -> tensor<1x5x10xf32>
+  %3 = "top.Slice"(%2, %none, %none, %none, %none) {offset = [2], ends = [5], axes = [1], steps = [1]} : (tensor<1x5x10xf32>, none, none, none, none) -> tensor<1x3x10xf32> loc("scores")
+  return %3 : tensor<1x3x10xf32>
+}
+
+// CHECK-LABEL: func.func @split_elsewhere
+// CHECK: "top.Split"
+func.func @split_elsewhere(%a: tensor<1x2x4xf32>, %b: tensor<1x3x4xf32>, %c: tensor<1x2x6xf32>, %d: tensor<1x3x6xf32>) -> (tensor<1x3x10xf32>, tensor<1x2x10xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x4xf32>, tensor<1x3x4xf32>) -> tensor<1x5x4xf32>
+  %1 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x2x6xf32>, tensor<1x3x6xf32>) -> tensor<1x5x6xf32>
+  %2 = "top.Concat"(%0, %1) {axis = 2 : i64} : (tensor<1x5x4xf32>, tensor<1x5x6xf32>) -> tensor<1x5x10xf32>
+  %3:2 = "top.Split"(%2, %none) {axis = 1 : i64, split_size = [3, 2]} : (tensor<1x5x10xf32>, none) -> (tensor<1x3x10xf32>, tensor<1x2x10xf32>)
+  return %3#0, %3#1 : tensor<1x3x10xf32>, tensor<1x2x10xf32>
+}
+
+// One level is joined in another order.
+// CHECK-LABEL: func.func @split_of_another_order
+// CHECK: "top.Split"
+func.func @split_of_another_order(%a: tensor<1x2x4xf32>, %b: tensor<1x3x4xf32>, %c: tensor<1x3x6xf32>, %d: tensor<1x2x6xf32>) -> (tensor<1x2x10xf32>, tensor<1x3x10xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x4xf32>, tensor<1x3x4xf32>) -> tensor<1x5x4xf32>
+  %1 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x3x6xf32>, tensor<1x2x6xf32>) -> tensor<1x5x6xf32>
+  %2 = "top.Concat"(%0, %1) {axis = 2 : i64} : (tensor<1x5x4xf32>, tensor<1x5x6xf32>) -> tensor<1x5x10xf32>
+  %3:2 = "top.Split"(%2, %none) {axis = 1 : i64, split_size = [2, 3]} : (tensor<1x5x10xf32>, none) -> (tensor<1x2x10xf32>, tensor<1x3x10xf32>)
+  return %3#0, %3#1 : tensor<1x2x10xf32>, tensor<1x3x10xf32>
+}
+
+// The whole is read, too.
+// CHECK-LABEL: func.func @split_and_read
+// CHECK: "top.Split"
+func.func @split_and_read(%a: tensor<1x2x4xf32>, %b: tensor<1x3x4xf32>, %c: tensor<1x2x6xf32>, %d: tensor<1x3x6xf32>) -> (tensor<1x2x10xf32>, tensor<1x5x10xf32>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x4xf32>, tensor<1x3x4xf32>) -> tensor<1x5x4xf32>
+  %1 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x2x6xf32>, tensor<1x3x6xf32>) -> tensor<1x5x6xf32>
+  %2 = "top.Concat"(%0, %1) {axis = 2 : i64} : (tensor<1x5x4xf32>, tensor<1x5x6xf32>) -> tensor<1x5x10xf32>
+  %3:2 = "top.Split"(%2, %none) {axis = 1 : i64, split_size = [2, 3]} : (tensor<1x5x10xf32>, none) -> (tensor<1x2x10xf32>, tensor<1x3x10xf32>)
+  return %3#0, %2 : tensor<1x2x10xf32>, tensor<1x5x10xf32>
+}
+
+// Integers of one part have a scale of their own.
+// CHECK-LABEL: func.func @split_of_other_integers
+// CHECK: "top.Split"
+!q = !quant.uniform<i8:f32, 5.000000e-01>
+!r = !quant.uniform<i8:f32, 2.500000e-01>
+func.func @split_of_other_integers(%a: tensor<1x2x4x!r>, %b: tensor<1x3x4x!q>, %c: tensor<1x2x6x!q>, %d: tensor<1x3x6x!q>) -> (tensor<1x2x10x!q>, tensor<1x3x10x!q>) {
+  %none = "top.None"() : () -> none
+  %0 = "top.Concat"(%a, %b) {axis = 1 : i64} : (tensor<1x2x4x!r>, tensor<1x3x4x!q>) -> tensor<1x5x4x!q>
+  %1 = "top.Concat"(%c, %d) {axis = 1 : i64} : (tensor<1x2x6x!q>, tensor<1x3x6x!q>) -> tensor<1x5x6x!q>
+  %2 = "top.Concat"(%0, %1) {axis = 2 : i64} : (tensor<1x5x4x!q>, tensor<1x5x6x!q>) -> tensor<1x5x10x!q>
+  %3:2 = "top.Split"(%2, %none) {axis = 1 : i64, split_size = [2, 3]} : (tensor<1x5x10x!q>, none) -> (tensor<1x2x10x!q>, tensor<1x3x10x!q>)
+  return %3#0, %3#1 : tensor<1x2x10x!q>, tensor<1x3x10x!q>
+}
