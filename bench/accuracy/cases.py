@@ -49,8 +49,10 @@ class Cases:
             raise RuntimeError(f"{script} failed")
 
     def run(self, tool, *arguments):
+        # model_transform compares with ONNX Runtime where the first python3 of the path has it.
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
         done = subprocess.run([f"{self.tools}/{tool}", *arguments], cwd=self.work, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, check=False)
+                              stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, "PATH": path})
         return done.returncode, done.stdout
 
     def must(self, tool, *arguments):

@@ -189,6 +189,7 @@ def measure_vendor(build, vendor, data, network, onnx, count, modes):
 
 def measure_onnxruntime(data, network, onnx, count, modes):
     """mode: (of the network that ONNX Runtime quantizes,), with products on integers and all else in float."""
+    import onnx as formats
     import onnxruntime
     from onnxruntime import quantization as quant
     _, key, keep, compare, _, _ = NETWORKS[network]
@@ -210,10 +211,14 @@ def measure_onnxruntime(data, network, onnx, count, modes):
 
     rows, wanted = {}, run(onnx)
     with tempfile.TemporaryDirectory() as folder:
+        model = formats.load(onnx)
+        # Scales of channels came with opset 13.
+        if max(opset.version for opset in model.opset_import if opset.domain == "") < 13:
+            model = formats.version_converter.convert_version(model, 13)
         for mode in modes:
             is_symmetric = mode == "INT8"
             quant.quantize_static(
-                onnx, f"{folder}/{mode}.onnx", Samples(), op_types_to_quantize=["Conv", "MatMul", "Gemm"],
+                model, f"{folder}/{mode}.onnx", Samples(), op_types_to_quantize=["Conv", "MatMul", "Gemm"],
                 per_channel=True, weight_type=quant.QuantType.QInt8,
                 activation_type=quant.QuantType.QInt8 if is_symmetric else quant.QuantType.QUInt8,
                 extra_options={"ActivationSymmetric": is_symmetric})
