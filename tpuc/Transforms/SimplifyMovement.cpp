@@ -8,7 +8,6 @@
 
 #include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
-#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
 #include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
@@ -18,10 +17,8 @@
 #include "tpuc/Transforms/Matching.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <fmt/format.h>
 #include <limits>
 
 using namespace mlir;
@@ -266,148 +263,6 @@ static LogicalResult joinSlices(ConcatOp concat, PatternRewriter &rewriter) {
   return success();
 }
 
-namespace {
-
-/// What is taken of a tensor along one axis, from `begin` on.
-struct Piece {
-  Value value;
-  int64_t begin;
-};
-
-} // namespace
-
-/// `axis`, which may count from the end, of `value`, counted from the front.
-static int64_t frontAxis(int64_t axis, Value value) {
-  return axis < 0 ? axis + rankOf(value) : axis;
-}
-
-/// The extents, all of which are known; none if one is not.
-static std::optional<Dims> staticDims(Value value) {
-  std::optional<Dims> dims = dimsOf(value);
-  return dims && !llvm::is_contained(*dims, kDynamic) ? dims : std::nullopt;
-}
-
-/// The pieces of `value` along one axis that its readers take; none if one takes anything else.
-static std::optional<SmallVector<Piece>> piecesOf(Value value, int64_t axis) {
-  SmallVector<Piece> pieces;
-  for (Operation *user : value.getUsers()) {
-    if (auto split = dyn_cast<SplitOp>(user);
-        split && frontAxis(static_cast<int64_t>(split.getAxis()), value) == axis) {
-      int64_t begin = 0;
-      for (Value output : split.getOutputs()) {
-        std::optional<Dims> dims = staticDims(output);
-        if (!dims)
-          return std::nullopt;
-        pieces.push_back({output, begin});
-        begin += (*dims)[static_cast<size_t>(axis)];
-      }
-      continue;
-    }
-    std::optional<Range> range =
-        isa<SliceOp>(user) ? rangeOf(user->getResult(0)) : std::optional<Range>();
-    if (!range || range->source != value || range->axis != axis)
-      return std::nullopt;
-    pieces.push_back({user->getResult(0), range->begin});
-  }
-  return pieces;
-}
-
-/// The tensors that `value` joins along `axis` for `reader` alone, perhaps under another shape
-/// behind that axis; none if it is made in another way.
-static std::optional<OperandRange> partsOf(Value value, int64_t axis, ConcatOp outer) {
-  std::optional<Dims> dims = staticDims(value);
-  const Value whole = outer.getOutput();
-  Operation *reader = outer;
-  if (Operation *reshape = value.getDefiningOp(); isReshape(reshape) && value.hasOneUse()) {
-    value = reshape->getOperand(0);
-    reader = reshape;
-  }
-  auto joined = producerFor<ConcatOp>(value, reader);
-  std::optional<Dims> inner = staticDims(value);
-  const auto count = static_cast<size_t>(axis) + 1;
-  if (!joined || !dims || !inner || inner->size() < count || dims->size() < count ||
-      frontAxis(static_cast<int64_t>(joined.getAxis()), value) != axis ||
-      ArrayRef(*inner).take_front(count) != ArrayRef(*dims).take_front(count) ||
-      !llvm::all_of(joined.getInputs(), staticDims))
-    return std::nullopt;
-  // What is joined may be requantized for it.
-  const Type element = elementTypeOf(whole);
-  if (elementTypeOf(value) != element ||
-      !llvm::all_of(joined.getInputs(), [&](Value part) { return elementTypeOf(part) == element; }))
-    return std::nullopt;
-  return joined.getInputs();
-}
-
-/// Which of `parts` has the elements of `piece` along `axis`; none if they lie otherwise.
-static std::optional<size_t> partAt(OperandRange parts, const Piece &piece, int64_t axis) {
-  std::optional<Dims> wanted = staticDims(piece.value);
-  int64_t begin = 0;
-  for (auto [index, part] : llvm::enumerate(parts)) {
-    const int64_t extent = (*dimsOf(part))[static_cast<size_t>(axis)];
-    if (begin == piece.begin)
-      return wanted && extent == (*wanted)[static_cast<size_t>(axis)] ? std::optional(index)
-                                                                      : std::nullopt;
-    begin += extent;
-  }
-  return std::nullopt;
-}
-
-/// Makes each piece of what it is made of in `joined`, in place of what the readers of `concat`
-/// take.
-static void joinPieces(ConcatOp concat, ArrayRef<OperandRange> joined, ArrayRef<Piece> pieces,
-                       int64_t axis, PatternRewriter &rewriter) {
-  llvm::MapVector<Operation *, SmallVector<Value>> made;
-  for (auto [number, piece] : llvm::enumerate(pieces)) {
-    Operation *reader = piece.value.getDefiningOp();
-    rewriter.setInsertionPoint(reader);
-    SmallVector<Value> inputs;
-    for (auto [index, input] : llvm::enumerate(concat.getInputs())) {
-      const OperandRange parts = joined[index];
-      Value part = parts[*partAt(parts, piece, axis)];
-      Dims dims = *dimsOf(input);
-      dims[static_cast<size_t>(axis)] = (*dimsOf(piece.value))[static_cast<size_t>(axis)];
-      inputs.push_back(reshaped(
-          rewriter, locWith(rewriter, concat, fmt::format("_{}_{}", number, index)), part, dims));
-    }
-    const auto result = cast<OpResult>(piece.value).getResultNumber();
-    made[reader].push_back(
-        rewriter.create<ConcatOp>(NameLoc::get(rewriter.getStringAttr(tensorNames(reader)[result])),
-                                  piece.value.getType(), inputs, concat->getAttrs()));
-  }
-  for (auto &[reader, values] : made)
-    rewriter.replaceOp(reader, values);
-}
-
-/// Split(Concat(Concat(x, y)...)) -> Concat(x...), Concat(y...), where what is split was joined
-/// along the same axis, and reshaped behind it or not
-static LogicalResult splitBeforeConcat(ConcatOp concat, PatternRewriter &rewriter) {
-  if (!isPlain(concat) || concat.getOutput().use_empty())
-    return failure();
-  SmallVector<OperandRange> joined;
-  std::optional<SmallVector<Piece>> pieces;
-  const int64_t along = frontAxis(static_cast<int64_t>(concat.getAxis()), concat.getOutput());
-  for (int64_t axis = 0; !pieces && axis < rankOf(concat.getOutput()); ++axis) {
-    joined.clear();
-    for (Value input : concat.getInputs())
-      if (std::optional<OperandRange> parts = partsOf(input, axis, concat); parts && axis != along)
-        joined.push_back(*parts);
-    if (joined.size() == concat.getInputs().size())
-      pieces = piecesOf(concat.getOutput(), axis);
-    const auto isAPart = [&](const Piece &piece) {
-      const std::optional<size_t> part = partAt(joined.front(), piece, axis);
-      return part && elementTypeOf(piece.value) == elementTypeOf(concat.getOutput()) &&
-             llvm::all_of(joined,
-                          [&](OperandRange parts) { return partAt(parts, piece, axis) == part; });
-    };
-    if (pieces && llvm::all_of(*pieces, isAPart)) {
-      joinPieces(concat, joined, *pieces, axis, rewriter);
-      return success();
-    }
-    pieces.reset();
-  }
-  return failure();
-}
-
 //===----------------------------------------------------------------------===//
 // What is computed twice
 //===----------------------------------------------------------------------===//
@@ -456,8 +311,7 @@ ArrayRef<Fusion> tpuc::movementFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<removeNoOp>("remove-no-op"),      fusion<mergePermutes>("merge-permutes"),
       fusion<mergeReshapes>("merge-reshapes"), fusion<permuteToReshape>("permute-to-reshape"),
-      fusion<joinSlices>("join-slices"),       fusion<splitBeforeConcat>("split-before-concat"),
-      fusion<shareEqual>("share-equal"),
+      fusion<joinSlices>("join-slices"),       fusion<shareEqual>("share-equal"),
   };
   return kFusions;
 }
