@@ -474,6 +474,18 @@ const std::vector<Layer> kLayers = {
     {"GRU", [](Sketch &s) { drawCell(s, "GRU", 3, {"n"}, ", linear_before_reset = true"); }, true},
     {"GRUThatResetsTheState", [](Sketch &s) { drawCell(s, "GRU", 3, {"h"}, ""); }, true},
     {"RNN", [](Sketch &s) { drawCell(s, "RNN", 1, {"n"}, ""); }, true},
+    {"ReduceSequences",
+     [](Sketch &s) {
+       // In the group of what makes the sequences, which lie over channels.
+       const int64_t outputs = s.among({40, 130});
+       s.input("x", {2, 24, 203});
+       s.op("c", "Conv", {"x", s.weight("w", {outputs, 24, 1}), s.weight("b", {outputs})},
+            "kernel_shape = [1], pads = [0, 0]");
+       s.op("r", "Reduce", {"c", "n"},
+            fmt::format("axes = [2], mode = \"{}\", keepdims = false",
+                        s.among({0, 1}) == 0 ? "ReduceMax" : "ReduceMean"));
+     },
+     true},
     {"ReduceApart",
      [](Sketch &s) {
        s.input("x", {3, s.channels(), 5, 6});

@@ -189,6 +189,22 @@ TEST(TileModel, PicturesAreReducedAsTheyLieInCompany) {
   EXPECT_EQ(input[kAxisH], (Range{0, 40}));
 }
 
+TEST(TileModel, SequencesAreReducedAsTheyLieInCompany) {
+  Network network(R"(
+    func.func @main(%0: tensor<2x256x777xf32>) -> (tensor<2x256xf32>, tensor<2x777xf32>) {
+      %1 = "top.None"() : () -> none
+      %2 = "tpu.Reduce"(%0, %1) {mode = "ReduceMax", axes = [2], keepdims = false} : (tensor<2x256x777xf32>, none) -> tensor<2x256xf32> loc("along")
+      %3 = "tpu.Reduce"(%0, %1) {mode = "ReduceMax", axes = [1], keepdims = false} : (tensor<2x256x777xf32>, none) -> tensor<2x777xf32> loc("across")
+      return %2, %3 : tensor<2x256xf32>, tensor<2x777xf32>
+    })");
+  Expected<TileModel> along = tileModel(network.layer("along"), target(), TileLayout::NCHW);
+  ASSERT_TRUE(along);
+  EXPECT_EQ(along->operands[0].extents, (AxisExtents{2, 256, 1, 1, 777}));
+  EXPECT_EQ(along->result, (AxisExtents{2, 256, 1, 1, 1}));
+  Expected<TileModel> across = tileModel(network.layer("across"), target(), TileLayout::NCHW);
+  EXPECT_TRUE(!across || across->result != (AxisExtents{2, 256, 1, 1, 1}));
+}
+
 TEST(TileModel, ColumnsOfAProductNeedAllRowsOfTheRightMatrix) {
   Network network(kModelled);
   Expected<TileModel> model = tileModel(network.layer("product"), target());

@@ -58,11 +58,12 @@ Expected<AxisSpan> reducedSpan(tpu::ReduceOp op) {
   return isReduced ? spanOver(dimsOf(op.getInput()), *isReduced) : propagate(isReduced);
 }
 
-/// Whether whole pictures are reduced: the last two of four dimensions.
+/// Whether whole pictures or sequences are reduced: all but the first two of three or four
+/// dimensions.
 bool reducesPictures(tpu::ReduceOp op) {
   Expected<llvm::SmallBitVector> isReduced = reducedDims(op);
-  return isReduced && isReduced->size() == 4 && isReduced->count() == 2 && isReduced->test(2) &&
-         isReduced->test(3);
+  return isReduced && (isReduced->size() == 3 || isReduced->size() == 4) &&
+         isReduced->count() == isReduced->size() - 2 && !isReduced->test(0) && !isReduced->test(1);
 }
 
 } // namespace
