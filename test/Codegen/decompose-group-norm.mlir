@@ -5,13 +5,13 @@
 // RUN: tpuc-opt %t --subnet-divide | FileCheck %s --check-prefix=CHIP
 // CHIP-NOT: subnet_reason
 
-// CHECK: "tpu.Reduce"{{.*}}mode = "ReduceMean"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_mean")
-// CHECK: "tpu.Reduce"{{.*}}mode = "ReduceMean"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_variance")
-// CHECK: "tpu.Conv"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_group_mean")
-// CHECK: "tpu.Conv"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_group_variance")
+// CHECK: "tpu.Reduce"{{.*}}mode = "ReduceMean"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_f16_mean")
+// CHECK: "tpu.Reduce"{{.*}}mode = "ReduceMean"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_f16_variance")
+// CHECK: "tpu.Conv"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_f16_group_mean")
+// CHECK: "tpu.Conv"{{.*}} -> tensor<1x8x1x1xf32> loc("wide_f16_group_variance")
 // CHECK: "tpu.Rsqrt"{{.*}} -> tensor<1x8x1x1xf32>
-// CHECK-NOT: "wide_norms"
-// CHECK: "tpu.LayerNorm"{{.*}} -> tensor<4x8xf32> loc("narrow_norms")
+// CHECK-NOT: "wide_f16_norms"
+// CHECK: "tpu.LayerNorm"{{.*}} -> (tensor<4x8xf32>{{.*}} loc("narrow_f16_norms")
 module attributes {module.name = "net"} {
   func.func @main(%arg0: tensor<1x8x16x16xf32>, %arg1: tensor<1x8x2x2xf32>) -> (tensor<1x8x16x16xf32>, tensor<1x8x2x2xf32>) {
     %none = "top.None"() : () -> none

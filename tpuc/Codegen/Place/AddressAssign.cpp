@@ -14,6 +14,7 @@
 #include "tpuc/Codegen/Passes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
 #include "tpuc/Dialect/Top/Phase.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
@@ -148,6 +149,33 @@ void Neurons::collect() {
     need(value, time);
 }
 
+/// The first element of a slice whose elements follow each other in its input; none for others.
+static std::optional<int64_t> contiguousStart(tpu::SliceOp op) {
+  const ArrayRef<int64_t> from = cast<RankedTensorType>(op.getInput().getType()).getShape();
+  const ArrayRef<int64_t> to = cast<RankedTensorType>(op.getOutput().getType()).getShape();
+  const auto offsets = top::intsOf(op.getOffset(), op.getOffsetTensor());
+  const auto steps = top::intsOf(op.getSteps(), op.getStepsTensor());
+  auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  const bool areComputed = (!steps && !isa<NoneType>(op.getStepsTensor().getType())) ||
+                           (!axes && !isa<NoneType>(op.getAxesTensor().getType()));
+  if (!offsets || areComputed || (steps && llvm::any_of(*steps, [](int64_t s) { return s != 1; })))
+    return std::nullopt;
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(offsets->size())));
+  const auto *cut = std::mismatch(from.begin(), from.end(), to.begin(), to.end()).first;
+  const auto dim = cut - from.begin();
+  // One dimension is cut, and nothing is repeated in front of it.
+  if (from.size() != to.size() || cut == from.end() ||
+      from.drop_front(dim + 1) != to.drop_front(dim + 1) ||
+      llvm::any_of(from.take_front(dim), [](int64_t extent) { return extent != 1; }))
+    return std::nullopt;
+  for (auto [axis, offset] : llvm::zip_equal(*axes, *offsets))
+    if (axis + (axis < 0 ? std::ssize(from) : 0) == dim)
+      return std::clamp<int64_t>(offset < 0 ? offset + *cut : offset, 0, *cut - to[dim]) *
+             ShapedType::getNumElements(from.drop_front(dim + 1));
+  return std::nullopt;
+}
+
 /// Puts `inner` at `offset` bytes of `outer`, unless one of them is an input, or `inner` is a part
 /// of something else. A tensor that is a part of itself is none.
 void Neurons::contain(Value inner, Value outer, int64_t offset) {
@@ -192,6 +220,12 @@ void Neurons::containParts() {
         contain(output, split.getInput(), offset);
         offset += globalBytes(output.getType());
       }
+    } else if (auto slice = dyn_cast<tpu::SliceOp>(op)) {
+      const std::optional<int64_t> start = contiguousStart(slice);
+      const auto part = cast<RankedTensorType>(slice.getOutput().getType());
+      if (start)
+        contain(slice.getOutput(), slice.getInput(),
+                *start * (globalBytes(part) / part.getNumElements()));
     }
   }
 }
