@@ -96,8 +96,8 @@ module attributes {module.name = "net", module.chip = "bm1684x"} {
 
 // -----
 
-// expected-error@+1 {{module: there is no code generator for cv183x}}
-module attributes {module.name = "net", module.chip = "cv183x"} {
+// expected-error@+1 {{module: there is no code generator for bm1684}}
+module attributes {module.name = "net", module.chip = "bm1684"} {
   func.func @main() {
     return
   }

@@ -83,6 +83,9 @@ Expected<void> DeployRun::checkTarget() {
   if (compilesWhole())
     if (Expected<void> checked = checkWhole(); !checked)
       return checked;
+  // What would be F32 at both ends is stored otherwise: the runtime converts.
+  if (!compilesWhole() && !hasScheme(*target, schemes::kF32))
+    lowering.quantInput = lowering.quantOutput = true;
   if (!options.array.empty() && !compilesWhole())
     return makeError("--array",
                      fmt::format("is of no use with --chip {}, which has one size", target->name));

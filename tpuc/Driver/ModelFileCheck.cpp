@@ -16,6 +16,7 @@
 #include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/RoundingNoise.h"
 #include "tpuc/Driver/Validation.h"
+#include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Compare.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Counted.h"
@@ -122,6 +123,16 @@ struct CheckedOutput {
   int64_t numLost = 0;
 };
 
+/// The numbers that a stored output stands for, as the lowered network gives it.
+Tensor numbersOf(Tensor made, const model::TensorInfo &info, int numThreads) {
+  if (isFloat(made.type()) || (info.scale == 1 && info.zeroPoint == 0))
+    return made;
+  Tensor numbers(DataType::F32, made.shape());
+  ThreadPool threads(numThreads);
+  kernels::dequantizeStored(made, {info.scale, info.zeroPoint}, numbers, threads);
+  return numbers;
+}
+
 /// Runs the file on `inputs`; the outputs in their order.
 Expected<std::vector<CheckedOutput>> fileOutputs(std::shared_ptr<const runtime::LoadedModel> model,
                                                  const ModelFileRequest &request) {
@@ -133,7 +144,11 @@ Expected<std::vector<CheckedOutput>> fileOutputs(std::shared_ptr<const runtime::
     auto given = request.inputs.find(stage.inputs[i].name);
     if (given == request.inputs.end())
       return makeError("--test_input", "no tensor '" + stage.inputs[i].name + "'");
-    if (Expected<void> set = (*session)->setInput(i, given->second); !set)
+    // Rounded as the lowered network has it; the runtime truncates, as the vendors' do.
+    const bool isRounded = stage.inputs[i].type == DataType::BF16;
+    if (Expected<void> set = (*session)->setInput(
+            i, isRounded ? convert(given->second, DataType::BF16) : given->second);
+        !set)
       return propagate(set);
   }
   if (Expected<void> run = (*session)->run(); !run)
@@ -143,7 +158,9 @@ Expected<std::vector<CheckedOutput>> fileOutputs(std::shared_ptr<const runtime::
     Expected<Tensor> made = (*session)->output(i);
     if (!made)
       return propagate(made);
-    outputs.push_back({.name = stage.outputs[i].name, .made = std::move(*made)});
+    const model::TensorInfo &info = stage.outputs[i];
+    outputs.push_back(
+        {.name = info.name, .made = numbersOf(std::move(*made), info, request.numThreads)});
   }
   return outputs;
 }

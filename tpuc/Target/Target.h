@@ -156,9 +156,12 @@ struct RequantInfo {
   /// take. `None` has neither.
   EnumSet<RoundingMode> roundings;
   std::optional<RoundingMode> rounding;
-  /// With `InConvolution`, the product is rounded after dropping this many bits, and again after
-  /// the rest of the shift; else 0: rounded once.
+  /// With `InConvolution`, the product is rounded after dropping this many bits, and again, half
+  /// away from zero, after the rest of the shift; else 0: rounded once. Factors of other ops shift
+  /// by no more.
   uint32_t firstShiftBits = 0;
+  /// With sign: of the numbers by which element-wise sums multiply their operands.
+  uint32_t sumMultiplierBits = 16;
   /// With `OwnCommand`, the product may also be rounded half up after dropping 31 bits, and half
   /// away from zero after the rest of the shift, as some sources state it.
   bool canRoundTwice = false;

@@ -27,13 +27,16 @@
 
 namespace tpuc::codegen {
 
-std::vector<std::string> compiledChips() {
+static std::vector<std::string> chipsWithBackend(bool hasF32) {
   std::vector<std::string> chips;
   for (const TargetInfo *target : knownTargets())
-    if (backendOf(*target))
+    if (hasScheme(*target, schemes::kF32) == hasF32 && backendOf(*target))
       chips.emplace_back(target->name);
   return chips;
 }
+
+std::vector<std::string> compiledChips() { return chipsWithBackend(true); }
+std::vector<std::string> compiledChipsWithoutF32() { return chipsWithBackend(false); }
 
 CompiledNetworks::CompiledNetworks() : context(mlir::MLIRContext::Threading::DISABLED) {
   context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect,
@@ -134,7 +137,12 @@ void CompiledNetworks::check(const Sketch &sketch, const Compilation &compilatio
   const Mode &mode = compilation.mode;
   ASSERT_NO_FATAL_FAILURE(transform(*module, [&](mlir::OpPassManager &passes) {
     // Strict: the layers under test stay in the mode's integers, whatever they would lose in them.
-    addLowering(passes, {.chip = compilation.chip, .scheme = mode.scheme, .strict = true});
+    const bool hasF32 = hasScheme(**lookupTarget(compilation.chip), schemes::kF32);
+    addLowering(passes, {.chip = compilation.chip,
+                         .scheme = mode.scheme,
+                         .strict = true,
+                         .quantInput = !hasF32,
+                         .quantOutput = !hasF32});
   }));
   mlir::OwningOpRef<mlir::ModuleOp> compiled(module->clone());
   Expected<std::unique_ptr<codegen::Backend>> backend = codegen::backendOf(*compiled);

@@ -30,8 +30,10 @@ inline constexpr Mode kModes[] = {{"F32", schemes::kF32},
                                   {"INT8", schemes::kInt8},
                                   {"INT8_asymmetric", schemes::kInt8Asymmetric}};
 
-/// The chips that have a code generator, as `--chip` spells them.
+/// The chips that have a code generator and F32, as `--chip` spells them.
 std::vector<std::string> compiledChips();
+/// Those without F32: their networks begin and end with what is stored.
+std::vector<std::string> compiledChipsWithoutF32();
 
 /// How a network is compiled, and what is expected of it.
 struct Compilation {

@@ -405,7 +405,7 @@ INSTANTIATE_TEST_SUITE_P(
     Layers, IntegerLowering,
     testing::Combine(testing::ValuesIn(kLayers),
                      testing::Values(Chip{"bm1684x", false, 1}, Chip{"bm1684x", true, 1},
-                                     Chip{"cv183x", false, 1}, Chip{"bm1684", false, 8})),
+                                     Chip{"cv183x", false, 3}, Chip{"bm1684", false, 8})),
     nameOf);
 
 //===----------------------------------------------------------------------===//

@@ -135,7 +135,7 @@ TEST(CV18xx, FactsOfEachChip) {
     EXPECT_EQ(t.compute().clockHz, e.clockHz);
     EXPECT_EQ(t.global.base, e.globalBase);
     EXPECT_EQ(t.window.maxStrideH, e.maxStride);
-    EXPECT_EQ(t.containerChip, e.name);
+    EXPECT_EQ(t.containerChip, "CV18xx");
   }
 }
 
@@ -147,8 +147,9 @@ TEST(CV18xx, CommonFacts) {
     EXPECT_EQ(t.requant.strategy, RequantStrategy::InConvolution);
     EXPECT_EQ(t.requant.multiplierBits, 32u);
     EXPECT_TRUE(t.requant.perChannel);
-    EXPECT_EQ(t.requant.rounding, RoundingMode::HalfAwayFromZero);
+    EXPECT_EQ(t.requant.rounding, RoundingMode::HalfUp);
     EXPECT_EQ(t.requant.firstShiftBits, 31u);
+    EXPECT_EQ(t.requant.sumMultiplierBits, 8u);
     EXPECT_EQ(t.requant.shiftRounding, RoundingMode::HalfUp);
     EXPECT_EQ(t.requant.biasType, DataType::I32);
     EXPECT_EQ(t.floatSumRounding, RoundingMode::TowardZero);
@@ -186,5 +187,7 @@ TEST(Null, HasEverythingButAChip) {
 
 TEST(Chips, CodeGenerators) {
   for (const TargetInfo *t : knownTargets())
-    EXPECT_EQ(t->hasCodeGenerator, t->name == "bm1684x" || t->family == "DNNWeaver") << t->name;
+    EXPECT_EQ(t->hasCodeGenerator,
+              t->name == "bm1684x" || t->family == "DNNWeaver" || t->family == "CV18xx")
+        << t->name;
 }

@@ -16,7 +16,7 @@
 // RUN: sed 's/0.5 : f32/0.5e6 : f32/' %s > %t.mlir && not tpuc-opt %t.mlir --shape-infer --import-calibration-table=file=%S/Inputs/chips.cali --chip-assign=chip=cv183x --convert-top-to-tpu=mode=INT8 2>&1 | FileCheck %s --check-prefix=LARGE
 
 // Both roundings inside the convolution; 31 bits are shifted before `rshift` counts.
-// CV183X: "tpu.Conv"{{.*}}multiplier = [1442928645], {{.*}}quant_mode = "QDM", {{.*}}round_mode = "HalfAwayFromZero", rshift = [7]}
+// CV183X: "tpu.Conv"{{.*}}multiplier = [1442928645], {{.*}}quant_mode = "TFLite", {{.*}}round_mode = "HalfUp", rshift = [7]}
 // The chip has no f32.
 // CV183X: "tpu.Exp"{{.*}}storage_reason = "top.Exp has no form on integers"{{.*}} -> tensor<1x3x4x4xbf16>
 // A filter whose integers hold all but a power of two.

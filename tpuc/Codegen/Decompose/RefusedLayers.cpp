@@ -78,12 +78,14 @@ codegen::layersRefusedOnIntegers(ModuleOp lowered, const std::set<std::string> &
   Expected<func::FuncOp> main = top::mainFunction(*divided);
   if (!main)
     return propagate(main);
+  const QuantScheme widest =
+      hasScheme((*backend)->info(), schemes::kF32) ? schemes::kF32 : schemes::kBF16;
   std::map<std::string, QuantScheme> refused;
   for (Operation &op : main->front().without_terminator())
     if (isLayer(&op) && isOnIntegers(&op) && !fittingPlaceOf(&op, **backend) && !checkCpuForm(&op))
       if (std::optional<std::string> name = wholeOf(layerName(&op), layers))
         if (const bool isNarrow = hasScheme((*backend)->info(), schemes::kF16) && fitsF16(&op);
             !isNarrow || !refused.contains(*name))
-          refused[*name] = isNarrow ? schemes::kF16 : schemes::kF32;
+          refused[*name] = isNarrow ? schemes::kF16 : widest;
   return refused;
 }

@@ -153,8 +153,9 @@ Expected<void> tpuc::lowerAddSub(Operation *op, Lowering &lowering) {
       factor *= cast<FloatAttr>(coeff[index]).getValueAsDouble();
     factors.push_back(index > 0 && isa<top::SubOp>(op) ? -factor : factor);
   }
-  // Multipliers of 16 bits: the sum has 32. Chips with 8-bit ones say so.
-  const unsigned bits = std::min(lowering.multiplierBits(), 16U);
+  // Of 16 bits or fewer: the sum has 32.
+  const unsigned bits =
+      std::min(lowering.multiplierBits(), lowering.target.requant.sumMultiplierBits);
   const int shift = sumShift(factors, *operands, bits, lowering.plan.integers().accumulator);
   SmallVector<int64_t> multipliers;
   int64_t offset = 0;

@@ -126,7 +126,10 @@ static Expected<void> setProductFactors(Operation *op, Operation *made, Lowering
                                     requantModeName(kernels::fixedPointMode(hasLeft))));
   }
   if (strategy == RequantStrategy::InConvolution)
-    made->setAttr("quant_mode", lowering.builder.getStringAttr("QDM"));
+    made->setAttr("quant_mode", lowering.builder.getStringAttr(requantModeName(
+                                    lowering.target.requant.rounding == RoundingMode::HalfUp
+                                        ? kernels::fixedPointMode(/*shiftsLeft=*/false)
+                                        : RequantMode::QDM)));
   if (strategy == RequantStrategy::SharedShift)
     made->setAttr("quant_mode", lowering.builder.getStringAttr("OnlyShift"));
   return {};

@@ -337,6 +337,10 @@ Expected<MultiplierShift> Lowering::factor(double scale, Operation *op) const {
   MultiplierLimits limits;
   if (bits < 32)
     limits = MultiplierLimits::ofBits(bits);
+  // Behind that many bits it would be rounded again.
+  const bool isProduct = op->hasTrait<traits::Product>();
+  if (const uint32_t most = target.requant.firstShiftBits; most != 0 && !isProduct)
+    limits.maxShift = static_cast<int32_t>(most);
   return quantizeMultiplier(scale, limits, "layer '" + layerName(op) + "'");
 }
 

@@ -28,8 +28,8 @@ public:
 
 private:
   Expected<const Tensor *> find(const Program &program, const std::string &name) const;
-  Expected<std::vector<model::TensorInfo>>
-  tensors(const Program &program, const std::vector<std::string> &names, bool areInputs) const;
+  Expected<std::vector<model::TensorInfo>> tensors(const Program &program,
+                                                   const std::vector<std::string> &names) const;
   Expected<model::SubNet> chipPart(const Program &program, const Routine &routine) const;
   Expected<void> addHostPart(const Program &program, const Routine &routine, model::Stage &stage,
                              model::SubNet &subNet) const;
@@ -40,7 +40,7 @@ private:
   const std::string &path;
 };
 
-model::TensorInfo infoOf(const Tensor &tensor, bool isInput) {
+model::TensorInfo infoOf(const Tensor &tensor) {
   model::TensorInfo info;
   info.name = tensor.name;
   if (tensor.type)
@@ -49,7 +49,8 @@ model::TensorInfo infoOf(const Tensor &tensor, bool isInput) {
     info.typeName = fmt::format("type {}", tensor.typeNumber);
   info.shape.assign(tensor.shape.begin(), tensor.shape.end());
   info.address = tensor.address;
-  info.scale = isInput && tensor.scale != 0 ? 1 / tensor.scale : tensor.scale;
+  // An input states what numbers are multiplied with, as the model has it.
+  info.scale = tensor.scale;
   return info;
 }
 
@@ -60,15 +61,14 @@ Expected<const Tensor *> Converter::find(const Program &program, const std::stri
                    "one of the program");
 }
 
-Expected<std::vector<model::TensorInfo>> Converter::tensors(const Program &program,
-                                                            const std::vector<std::string> &names,
-                                                            bool areInputs) const {
+Expected<std::vector<model::TensorInfo>>
+Converter::tensors(const Program &program, const std::vector<std::string> &names) const {
   std::vector<model::TensorInfo> made;
   for (const std::string &name : names) {
     const Expected<const Tensor *> tensor = find(program, name);
     if (!tensor)
       return tl::unexpected(tensor.error());
-    made.push_back(infoOf(**tensor, areInputs));
+    made.push_back(infoOf(**tensor));
   }
   return made;
 }
@@ -202,8 +202,8 @@ model::Section Converter::constants() const {
 
 Expected<model::Stage> Converter::stage(const Program &program) const {
   model::Stage made;
-  auto inputs = tensors(program, program.inputs, true);
-  auto outputs = tensors(program, program.outputs, false);
+  auto inputs = tensors(program, program.inputs);
+  auto outputs = tensors(program, program.outputs);
   if (!inputs || !outputs)
     return propagate(inputs ? outputs : inputs);
   made.inputs = std::move(*inputs);
@@ -221,8 +221,8 @@ Expected<model::Stage> Converter::stage(const Program &program) const {
         return propagate(part);
       subNet = std::move(*part);
     }
-    auto read = tensors(program, routine.inputs, false);
-    auto written = tensors(program, routine.outputs, false);
+    auto read = tensors(program, routine.inputs);
+    auto written = tensors(program, routine.outputs);
     if (!read || !written)
       return propagate(read ? written : read);
     subNet.inputs = std::move(*read);
@@ -250,7 +250,7 @@ Expected<model::CompiledModel> Converter::convert() {
 
 //===--- The reverse -------------------------------------------------------===//
 
-Expected<Tensor> tensorOf(const model::TensorInfo &info, bool isInput, const std::string &path) {
+Expected<Tensor> tensorOf(const model::TensorInfo &info, const std::string &path) {
   const Expected<DataType> type = info.knownType(path);
   if (!type)
     return tl::unexpected(type.error());
@@ -266,18 +266,17 @@ Expected<Tensor> tensorOf(const model::TensorInfo &info, bool isInput, const std
   made.type = *type;
   made.typeNumber = static_cast<uint8_t>(number - kTypes.begin());
   made.shape.assign(info.shape.begin(), info.shape.end());
-  made.scale = isInput ? 1 / info.scale : info.scale;
+  made.scale = info.scale;
   return made;
 }
 
-Expected<void> addTensors(const std::vector<model::TensorInfo> &infos, bool areInputs,
-                          Program &program, std::vector<std::string> &names,
-                          const std::string &path) {
+Expected<void> addTensors(const std::vector<model::TensorInfo> &infos, Program &program,
+                          std::vector<std::string> &names, const std::string &path) {
   for (const model::TensorInfo &info : infos) {
     names.push_back(info.name);
     if (program.find(info.name))
       continue;
-    Expected<Tensor> tensor = tensorOf(info, areInputs, path);
+    Expected<Tensor> tensor = tensorOf(info, path);
     if (!tensor)
       return propagate(tensor);
     program.tensors.push_back(std::move(*tensor));
@@ -303,8 +302,8 @@ Expected<void> addRoutines(const model::Stage &stage, Program &program, File &fi
       Routine &routine = program.routines.emplace_back();
       routine.name = fmt::format("commands_{}", file.sections.size());
       file.sections.push_back({SectionKind::Commands, routine.name, stream.code});
-      auto read = addTensors(subNet.inputs, false, program, routine.inputs, path);
-      auto written = addTensors(subNet.outputs, false, program, routine.outputs, path);
+      auto read = addTensors(subNet.inputs, program, routine.inputs, path);
+      auto written = addTensors(subNet.outputs, program, routine.outputs, path);
       if (!read || !written)
         return read ? written : read;
     }
@@ -344,8 +343,8 @@ Expected<File> fromCompiled(const model::CompiledModel &model, const std::string
       for (const model::Section::Location &location : section.locations)
         file.weights.push_back({location.name, section.address + location.offset, location.size});
     }
-    auto inputs = addTensors(stage.inputs, true, program, program.inputs, path);
-    auto outputs = addTensors(stage.outputs, false, program, program.outputs, path);
+    auto inputs = addTensors(stage.inputs, program, program.inputs, path);
+    auto outputs = addTensors(stage.outputs, program, program.outputs, path);
     if (!inputs || !outputs)
       return propagate(inputs ? outputs : inputs);
     if (auto done = addRoutines(stage, program, file, path); !done)

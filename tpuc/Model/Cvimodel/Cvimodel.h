@@ -44,7 +44,8 @@ struct Tensor {
   std::optional<DataType> type;
   uint8_t typeNumber = 0;
   std::vector<int64_t> shape;
-  /// What the vendor's files call qscale: real = stored * scale; 1 where there is none.
+  /// What the vendor's files call qscale: of an input of the network stored = real * scale, of
+  /// others real = stored * scale; 1 where there is none.
   float scale = 1;
 };
 

@@ -89,6 +89,8 @@ Expected<Tensor> FileReader::readTensor(const fb::Tensor &from) const {
   made.shape.resize(sizeOf(dims));
   if (!made.shape.empty())
     std::memcpy(made.shape.data(), dims->Data(), made.shape.size() * sizeof(int64_t));
+  if (dims && from.shape()->rank() != 0)
+    made.shape.resize(std::min<size_t>(made.shape.size(), from.shape()->rank()));
   if (std::ranges::any_of(made.shape, [](int64_t extent) { return extent < 0; }))
     return makeError(path, fmt::format("'{}' with a negative extent", made.name), "0 and more");
   if (from.quantization() && from.quantization()->scale() != 0)

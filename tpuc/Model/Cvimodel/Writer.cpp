@@ -40,7 +40,13 @@ private:
 
 Offset<fb::Tensor> TableWriter::add(const Tensor &tensor) {
   const auto name = builder.CreateString(tensor.name);
-  const auto shape = fb::CreateExtents(builder, builder.CreateVector(tensor.shape));
+  // The vendor's runtime reads four extents.
+  constexpr size_t kLeastDims = 4;
+  std::vector<int64_t> dims = tensor.shape;
+  dims.resize(std::max(dims.size(), kLeastDims), 1);
+  const auto rank =
+      static_cast<uint8_t>(dims.size() == tensor.shape.size() ? 0 : tensor.shape.size());
+  const auto shape = fb::CreateExtents(builder, builder.CreateVector(dims), rank);
   const auto quantization = fb::CreateQuantization(builder, 0, 0, 0, 0, tensor.scale);
   uint64_t bytes = tensor.type ? bitWidth(*tensor.type) / 8 : 0;
   for (const int64_t extent : tensor.shape)

@@ -19,8 +19,10 @@ namespace tpuc::CV18xx {
 
 namespace {
 
-// Wider values are planes of these: int16 two, int32 four, float32 two of BF16.
-constexpr DataTypeSet kTypes = {DataType::I8, DataType::U8, DataType::BF16};
+// Wider values are planes of these: int16 two, int32 four, float32 two of BF16. [V] A result has a
+// sign where an operand has one, as filters do; so the TIU's integers have signs.
+constexpr DataTypeSet kTypes = {DataType::I8, DataType::BF16};
+constexpr DataTypeSet kMovedTypes = {DataType::I8, DataType::U8, DataType::BF16};
 
 /// What the four chips do not share.
 struct Variant {
@@ -48,9 +50,11 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   t.requant.strategy = RequantStrategy::InConvolution;
   t.requant.perChannel = true;
   t.requant.multiplierBits = 32;
-  t.requant.roundings = {RoundingMode::HalfAwayFromZero};
-  t.requant.rounding = RoundingMode::HalfAwayFromZero;
+  t.requant.roundings = {RoundingMode::HalfUp};
+  t.requant.rounding = RoundingMode::HalfUp;
   t.requant.firstShiftBits = 31;
+  // [V] Sums of two tensors multiply each by a number of 8 bits.
+  t.requant.sumMultiplierBits = 8;
   t.requant.shiftRounding = RoundingMode::HalfUp;
   t.requant.biasType = DataType::I32;
   // [V] Sums of BF16 products are float32 and truncate at each addition, the bias's too.
@@ -67,7 +71,7 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
                 .maxExtent = {4095, 4095, 4095, 4095}},
                {.name = "DMA",
                 .role = EngineRole::Transfer,
-                .types = kTypes,
+                .types = kMovedTypes,
                 .clockHz = std::nullopt,
                 .minCommandBytes = 64,
                 .maxCommandBytes = 64,
@@ -112,7 +116,9 @@ constexpr TargetInfo makeTarget(const Variant &variant) {
   // Peak rates are not known. The times of Machine/Timing.cpp are those of the public cycle model,
   // with parameters that others fitted to one board.
   t.container = "cvimodel";
-  t.containerChip = variant.name;
+  // The header names the chip; one driver serves all.
+  t.containerChip = t.family;
+  t.hasCodeGenerator = true;
   return t;
 }
 

@@ -1,0 +1,143 @@
+//===- CV18xxEmitter.cpp - Commands of networks ---------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/CV18xxEmitter.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Target/CV18xx/Codegen/Moves.h"
+#include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
+#include "tpuc/Target/CV18xx/Machine/Timing.h"
+#include "tpuc/Target/Common/Stream.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::cv18xx::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// `done`, with the layer's name where the error has none.
+static Expected<void> named(Operation *op, Expected<void> done) {
+  if (!done && done.error().where.empty())
+    done.error().where = "layer '" + layerName(op) + "'";
+  return done;
+}
+
+void CV18xxEmitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
+
+Expected<void> CV18xxEmitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
+  return named(tiled.op, loadOperand(builder, tiled, index, global));
+}
+
+Expected<void> CV18xxEmitter::compute(const TiledOp &tiled) {
+  return named(tiled.op, emitOp(builder, tiled));
+}
+
+Expected<void> CV18xxEmitter::store(const TiledOp &tiled, int64_t global) {
+  return named(tiled.op, storeResult(builder, tiled, global));
+}
+
+Expected<void> CV18xxEmitter::loadPool(unsigned, int64_t, int64_t, int64_t) {
+  return makeError("module", "resident constants", "none on this chip");
+}
+
+Expected<void> CV18xxEmitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
+
+void CV18xxEmitter::endLayer(Operation *op) {
+  const auto names = tensorNames(op);
+  for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
+    const std::optional<int64_t> address = codegen::addressOf(result.getType());
+    const std::optional<DataType> type = storageDataType(result.getType());
+    const size_t done = builder.numCommands(Engine::Tiu) + builder.numCommands(Engine::Dma);
+    if (!address || !type || done == 0)
+      continue;
+    model::InnerTensor inner;
+    inner.subNet = static_cast<uint32_t>(streams.size());
+    inner.after = static_cast<uint32_t>(done);
+    inner.tensor.name = name;
+    inner.tensor.setType(*type);
+    const auto dims = cast<RankedTensorType>(result.getType()).getShape();
+    inner.tensor.shape.assign(dims.begin(), dims.end());
+    inner.tensor.address = static_cast<uint64_t>(*address);
+    tensors.push_back(std::move(inner));
+  }
+}
+
+Expected<void> CV18xxEmitter::endSubNet() {
+  streams.push_back(builder.finish());
+  return {};
+}
+
+codegen::Cost CV18xxEmitter::cost() {
+  const Chip &chip = builder.chip();
+  const CommandStream made = builder.finish();
+  const TimingParameters parameters = timingSets(chip).front();
+  std::array<double, 2> nanoseconds = {};
+  for (const Command &command : made.commands)
+    nanoseconds[command.engine().index()] += nanosecondsOf(chip, command, parameters);
+  codegen::Cost sum;
+  for (size_t i = 0; i < nanoseconds.size(); ++i)
+    sum.cycles[i] = std::llround(nanoseconds[i]);
+  return sum;
+}
+
+SmallVector<int64_t> CV18xxEmitter::runCycles() const {
+  const Chip &chip = builder.chip();
+  SmallVector<int64_t> sums;
+  for (const TimingParameters &parameters : timingSets(chip)) {
+    double end = 0;
+    for (const CommandStream &stream : streams) {
+      std::vector<double> lengths;
+      for (const Command &command : stream.commands)
+        lengths.push_back(nanosecondsOf(chip, command, parameters));
+      double last = 0;
+      for (const TimeSpan &span : scheduleOf(stream.commands, lengths))
+        last = std::max(last, span.start + span.length);
+      end += last;
+    }
+    sums.push_back(std::llround(end));
+  }
+  return sums;
+}
+
+/// Where each layer's commands begin, for layers that are counted from `first` on.
+static std::vector<model::LayerRun> runsOf(const std::vector<uint32_t> &layers, uint32_t first) {
+  std::vector<model::LayerRun> runs;
+  for (uint32_t i = 0; i < layers.size(); ++i)
+    if (i == 0 || layers[i - 1] != layers[i])
+      runs.push_back({i, layers[i] + first});
+  return runs;
+}
+
+Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
+  const Chip &chip = builder.chip();
+  model::Stage &stage = model.nets.front().stages.front();
+  // Those of the chip are counted among themselves until here.
+  const std::vector<uint32_t> numbers = stage.chipOrder();
+  for (size_t i = 0; i < streams.size(); ++i) {
+    const CommandStream &commands = streams[i];
+    auto code =
+        std::make_shared<std::vector<uint8_t>>(mc::encodeStream(streamOf(chip), commands.commands));
+    const auto first = static_cast<uint32_t>(model.layers.size());
+    stage.subNets[numbers[i]].groups.emplace_back().streams.push_back(
+        {std::string(chip.name), std::as_bytes(std::span(*code)),
+         static_cast<uint32_t>(commands.commands.size()), runsOf(commands.layerOf, first)});
+    model.owners.push_back(std::move(code));
+    llvm::append_range(model.layers, commands.layers);
+  }
+  for (model::InnerTensor &tensor : tensors)
+    tensor.subNet = numbers[tensor.subNet];
+  stage.innerTensors = std::move(tensors);
+  return {};
+}
+
+} // namespace tpuc::cv18xx::backend

@@ -1,0 +1,272 @@
+//===- Moves.cpp - Ops that only move data in global memory ---------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/Moves.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/OpTable.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/MovementOps.h"
+#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
+
+using namespace mlir;
+
+namespace tpuc::cv18xx::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// Elements from one tensor to another, any number of dimensions; offsets and strides count them.
+struct Copy {
+  Value from, to;
+  int64_t fromOffset = 0, toOffset = 0;
+  SmallVector<int64_t> dims, fromStrides, toStrides;
+};
+using Copies = Expected<std::vector<Copy>>;
+
+ArrayRef<int64_t> extentsIn(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+SmallVector<int64_t> rowMajor(ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> strides(dims.size(), 1);
+  for (size_t i = dims.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+/// All of `dims` from where both tensors begin.
+Copy copyOf(Value from, Value to, ArrayRef<int64_t> dims) {
+  return {.from = from,
+          .to = to,
+          .dims = SmallVector<int64_t>(dims),
+          .fromStrides = rowMajor(extentsIn(from)),
+          .toStrides = rowMajor(extentsIn(to))};
+}
+
+size_t frontAxis(int64_t axis, Value value) {
+  return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(extentsIn(value).size())
+                                      : axis);
+}
+
+Copies copiesOf(tpu::ConcatOp op) {
+  if (op.getDoRelu())
+    return makeError("", "a concatenation with a ReLU");
+  std::vector<Copy> copies;
+  const size_t axis = frontAxis(op.getAxis(), op.getOutput());
+  int64_t first = 0;
+  for (Value input : op.getInputs()) {
+    Copy copy = copyOf(input, op.getOutput(), extentsIn(input));
+    copy.toOffset = first * copy.toStrides[axis];
+    first += extentsIn(input)[axis];
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+Copies copiesOf(tpu::SplitOp op) {
+  std::vector<Copy> copies;
+  const size_t axis = frontAxis(op.getAxis(), op.getInput());
+  int64_t first = 0;
+  for (Value output : op.getOutputs()) {
+    if (isa<NoneType>(output.getType()))
+      return makeError("", "a part that is left out");
+    Copy copy = copyOf(op.getInput(), output, extentsIn(output));
+    copy.fromOffset = first * copy.fromStrides[axis];
+    first += extentsIn(output)[axis];
+    copies.push_back(std::move(copy));
+  }
+  return copies;
+}
+
+Copies copiesOf(tpu::PermuteOp op) {
+  Copy copy = copyOf(op.getInput(), op.getOutput(), extentsIn(op.getOutput()));
+  const SmallVector<int64_t> strides = copy.fromStrides;
+  for (auto [index, source] : llvm::enumerate(top::toInts(op.getOrder())))
+    copy.fromStrides[index] = strides[static_cast<size_t>(source)];
+  return std::vector<Copy>{copy};
+}
+
+Copies copiesOf(tpu::SliceOp op) {
+  const auto offset = top::intsOf(op.getOffset(), op.getOffsetTensor());
+  const auto steps = top::intsOf(op.getSteps(), op.getStepsTensor());
+  auto axes = top::intsOf(op.getAxes(), op.getAxesTensor());
+  if (!offset || (!steps && !isa<NoneType>(op.getStepsTensor().getType())) ||
+      (!axes && !isa<NoneType>(op.getAxesTensor().getType())))
+    return makeError("", "offsets that are computed", "constants");
+  if (!axes)
+    axes = llvm::to_vector(llvm::seq<int64_t>(static_cast<int64_t>(offset->size())));
+  Copy copy = copyOf(op.getInput(), op.getOutput(), extentsIn(op.getOutput()));
+  for (auto [index, axis] : llvm::enumerate(*axes)) {
+    const size_t dim = frontAxis(axis, op.getInput());
+    const int64_t extent = extentsIn(op.getInput())[dim];
+    const int64_t step = steps ? (*steps)[index] : 1;
+    if (step < 0)
+      return makeError("", "a step of " + std::to_string(step), "one forwards");
+    const int64_t given = (*offset)[index];
+    copy.fromOffset +=
+        std::clamp<int64_t>(given < 0 ? given + extent : given, 0, extent) * copy.fromStrides[dim];
+    copy.fromStrides[dim] *= step;
+  }
+  return std::vector<Copy>{copy};
+}
+
+const OpFunctions<Copies()> &copyFunctions() {
+  static const auto kFunctions =
+      OpFunctions<Copies()>().add<tpu::ConcatOp, tpu::SplitOp, tpu::PermuteOp, tpu::SliceOp>(
+          [](auto op) { return copiesOf(op); });
+  return kFunctions;
+}
+
+Copies copiesOf(Operation *op) {
+  for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()),
+                                         SmallVector<Value>(op->getResults()))) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (isa<NoneType>(value.getType()))
+      continue;
+    if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+      return makeError("", "a tensor whose extents are not known, or 0", "static shapes");
+  }
+  if (const auto copies = copyFunctions().find(op))
+    return copies(op);
+  return makeError("", "there is no transfer for it");
+}
+
+/// Bytes instead of elements: the last dimension is what one element takes.
+void countBytes(Copy &copy, int64_t bytes) {
+  for (int64_t *offset : {&copy.fromOffset, &copy.toOffset})
+    *offset *= bytes;
+  for (auto *strides : {&copy.fromStrides, &copy.toStrides}) {
+    for (int64_t &stride : *strides)
+      stride *= bytes;
+    strides->push_back(1);
+  }
+  copy.dims.push_back(bytes);
+}
+
+/// The same bytes with as few dimensions as possible, four at least and none longer than a field
+/// has it.
+void simplify(Copy &copy) {
+  constexpr int64_t kMost = 65535, kStep = 32768;
+  Copy merged = copy;
+  merged.dims.clear();
+  merged.fromStrides.clear();
+  merged.toStrides.clear();
+  for (size_t i = 0; i < copy.dims.size(); ++i) {
+    if (copy.dims[i] == 1 && i + 1 != copy.dims.size())
+      continue;
+    const bool continues = !merged.dims.empty() &&
+                           merged.fromStrides.back() == copy.fromStrides[i] * copy.dims[i] &&
+                           merged.toStrides.back() == copy.toStrides[i] * copy.dims[i];
+    const int64_t extent = continues ? merged.dims.back() * copy.dims[i] : copy.dims[i];
+    if (continues && extent <= kMost) {
+      merged.dims.back() = extent;
+      merged.fromStrides.back() = copy.fromStrides[i];
+      merged.toStrides.back() = copy.toStrides[i];
+      continue;
+    }
+    if (copy.dims[i] > kMost && copy.dims[i] % kStep == 0) {
+      merged.dims.push_back(copy.dims[i] / kStep);
+      merged.fromStrides.push_back(copy.fromStrides[i] * kStep);
+      merged.toStrides.push_back(copy.toStrides[i] * kStep);
+    }
+    merged.dims.push_back(copy.dims[i] > kMost && copy.dims[i] % kStep == 0 ? kStep : copy.dims[i]);
+    merged.fromStrides.push_back(copy.fromStrides[i]);
+    merged.toStrides.push_back(copy.toStrides[i]);
+  }
+  while (merged.dims.size() < 4) {
+    merged.dims.insert(merged.dims.begin(), 1);
+    merged.fromStrides.insert(merged.fromStrides.begin(), 0);
+    merged.toStrides.insert(merged.toStrides.begin(), 0);
+  }
+  copy = std::move(merged);
+}
+
+/// The last four dimensions by one transfer, those in front one after the other. Dimensions that
+/// are too long are cut.
+Expected<void> emitCopy(Builder &builder, const Copy &copy, int64_t from, int64_t to) {
+  constexpr int64_t kMost = 65535;
+  for (size_t axis = 0; axis < copy.dims.size(); ++axis) {
+    const bool isOuter = axis + 4 < copy.dims.size();
+    if (!isOuter && copy.dims[axis] <= kMost)
+      continue;
+    const int64_t step = isOuter ? 1 : kMost;
+    for (int64_t begin = 0; begin < copy.dims[axis]; begin += step) {
+      Copy part = copy;
+      part.dims[axis] = std::min(step, copy.dims[axis] - begin);
+      if (isOuter)
+        for (auto *list : {&part.dims, &part.fromStrides, &part.toStrides})
+          list->erase(list->begin() + static_cast<std::ptrdiff_t>(axis));
+      if (Expected<void> done = emitCopy(builder, part, from + begin * copy.fromStrides[axis],
+                                         to + begin * copy.toStrides[axis]);
+          !done)
+        return done;
+    }
+    return {};
+  }
+  GlobalTensor source = placeOf(from);
+  GlobalTensor target = placeOf(to);
+  for (size_t i = 0; i < 4; ++i) {
+    source.shape[i] = target.shape[i] = static_cast<uint32_t>(copy.dims[i]);
+    if (i == 3)
+      break;
+    source.strides[i] = static_cast<uint64_t>(copy.fromStrides[i]);
+    target.strides[i] = static_cast<uint64_t>(copy.toStrides[i]);
+  }
+  return emitMove(builder, source, target);
+}
+
+std::optional<int64_t> bytesOf(Value value) {
+  const std::optional<DataType> type = storageDataType(value.getType());
+  if (!type || bitWidth(*type) % 8 != 0)
+    return std::nullopt;
+  return bitWidth(*type) / 8;
+}
+
+} // namespace
+
+bool isMove(Operation *op) { return static_cast<bool>(copyFunctions().find(op)); }
+
+Expected<void> checkMove(Operation *op) {
+  if (!bytesOf(op->getResult(0)))
+    return makeError("", "elements that are no whole bytes", "bytes");
+  for (auto [operand, index] : llvm::zip(op->getOperands(), llvm::seq<unsigned>(0, 99)))
+    if (index == 0 && constantOf(operand))
+      return makeError("", "a constant that is moved", "one that is computed");
+  Copies copies = copiesOf(op);
+  if (!copies)
+    return propagate(copies);
+  return {};
+}
+
+Expected<void> emitMove(Builder &builder, Operation *op) {
+  Copies copies = copiesOf(op);
+  if (!copies)
+    return propagate(copies);
+  for (Copy &copy : *copies) {
+    const std::optional<int64_t> from = codegen::addressOf(copy.from.getType());
+    const std::optional<int64_t> to = codegen::addressOf(copy.to.getType());
+    const std::optional<int64_t> bytes = bytesOf(copy.to);
+    if (!from || !to || !bytes)
+      return makeError("", "a tensor without an address", "--address-assign first");
+    countBytes(copy, *bytes);
+    // A part that is where it belongs.
+    if (*from + copy.fromOffset == *to + copy.toOffset && copy.fromStrides == copy.toStrides)
+      continue;
+    const int64_t begin = *from + copy.fromOffset;
+    const int64_t target = *to + copy.toOffset;
+    simplify(copy);
+    if (Expected<void> done = emitCopy(builder, copy, begin, target); !done)
+      return done;
+  }
+  return {};
+}
+
+} // namespace tpuc::cv18xx::backend

@@ -1,0 +1,111 @@
+//===- Passes.cpp - What only these chips gain by -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/Passes.h"
+#include "tpuc/Codegen/Backends.h"
+#include "tpuc/Codegen/Decompose/OpMaker.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/TpuDialect.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::cv18xx::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+namespace {
+
+/// The shift that a convolution has behind its multiplier.
+constexpr int64_t kFirstShift = 31;
+
+/// The factor of averages that all have as many elements; none for others.
+std::optional<int64_t> onlyFactor(tpu::AvgPoolOp op) {
+  const auto type = tpu::quantizedType(op.getInput());
+  const auto multipliers = op->getAttrOfType<ArrayAttr>("multiplier");
+  const auto shifts = op->getAttrOfType<ArrayAttr>("rshift");
+  if (!type || type.getStorage().width != 8 || !tpu::isQuantized(op.getOutput()) || !multipliers ||
+      !shifts || multipliers.size() != shifts.size() || op.getKernelShape().size() != 2 ||
+      op.getAutoPad() != "NOTSET" || op.getCeilMode())
+    return std::nullopt;
+  const bool isPadded = op.getPads() && llvm::any_of(top::toInts(*op.getPads()),
+                                                     [](int64_t pad) { return pad != 0; });
+  if (isPadded && !op.getCountIncludePad())
+    return std::nullopt;
+  if (top::toInts(shifts).back() != kFirstShift)
+    return std::nullopt;
+  // Of several the last is that of whole windows.
+  return top::toInts(multipliers).back();
+}
+
+Expected<void> averageToConv(tpu::AvgPoolOp op, const Backend &backend) {
+  OpMaker maker(op, backend);
+  const int64_t channels = OpMaker::dimsOf(op.getInput())[1];
+  const SmallVector<int64_t> kernel = top::toInts(op.getKernelShape());
+  Tensor ones(DataType::I8, Shape{channels, 1, kernel[0], kernel[1]});
+  std::ranges::fill(ones.mutableData<int8_t>(), int8_t{1});
+  NamedAttrList attributes;
+  for (const char *name : {"kernel_shape", "strides", "pads", "dilations", "do_relu", "relu_limit"})
+    if (Attribute value = op->getAttr(name))
+      attributes.set(name, value);
+  OpBuilder &builder = maker.builder;
+  attributes.set("group", builder.getI64IntegerAttr(channels));
+  attributes.set("multiplier", builder.getI64ArrayAttr(*onlyFactor(op)));
+  attributes.set("rshift", builder.getI64ArrayAttr(0));
+  attributes.set("quant_mode",
+                 builder.getStringAttr(requantModeName(kernels::fixedPointMode(false))));
+  const Value made =
+      maker.make(tpu::ConvOp::getOperationName(), "sum", op.getOutput().getType(),
+                 {op.getInput(), maker.weight(ones, "ones"), maker.none()}, attributes);
+  maker.replace(0, made);
+  op.erase();
+  return {};
+}
+
+struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AverageToConv)
+
+  StringRef getArgument() const override { return "average-to-conv"; }
+  StringRef getDescription() const override {
+    return "Compute averages of integers as depthwise convolutions";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<top::TopDialect, tpu::TpuDialect>();
+  }
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    const std::unique_ptr<Backend> backend = backendOrEmit(module);
+    if (!backend)
+      return signalPassFailure();
+    const auto wants = [](tpu::AvgPoolOp op, const Backend &) {
+      return onlyFactor(op).has_value();
+    };
+    const auto done = rewriteOps<tpu::AvgPoolOp>(module, *backend, wants, averageToConv);
+    if (!done) {
+      module.emitError(done.error().message());
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+
+ArrayRef<OptionalPass> ownPasses() {
+  static constexpr OptionalPass kPasses[] = {
+      {Stage::Divide, []() -> std::unique_ptr<Pass> { return std::make_unique<AverageToConv>(); }},
+  };
+  return kPasses;
+}
+
+} // namespace tpuc::cv18xx::backend

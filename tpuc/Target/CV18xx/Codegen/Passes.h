@@ -1,0 +1,25 @@
+//===- Passes.h - What only these chips gain by --------------- -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_CV18XX_CODEGEN_PASSES_H
+#define TPUC_TARGET_CV18XX_CODEGEN_PASSES_H
+
+#include "tpuc/Codegen/Backend.h"
+
+namespace tpuc::cv18xx::backend {
+
+/// The passes of this folder, in the order in which they run:
+///
+/// * average-to-conv: an average of integers over windows of one size becomes a depthwise
+///   convolution with a filter of ones, which has the multiplier of the average. The chip's own
+///   average multiplies by 8 bits.
+llvm::ArrayRef<codegen::OptionalPass> ownPasses();
+
+} // namespace tpuc::cv18xx::backend
+
+#endif // TPUC_TARGET_CV18XX_CODEGEN_PASSES_H

@@ -1,0 +1,369 @@
+//===- TensorLayout.cpp - How tensors lie in both memories ----------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Support/Convert.h"
+#include "tpuc/Target/CV18xx/Kernels/Windows.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::cv18xx::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// Bits of an address behind its tag.
+static constexpr unsigned kTagShift = 40;
+
+static int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static ArrayRef<int64_t> dimsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+top::WeightOp constantOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto weight = dyn_cast<top::WeightOp>(op))
+      return weight;
+    if (!isa<tpu::UnpackOp, tpu::LoadOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return {};
+}
+
+Value tensorOf(Operation *op, unsigned index) {
+  return index < op->getNumOperands() ? op->getOperand(index) : givenResult(op);
+}
+
+std::optional<double> numberOf(Operation *op, unsigned index) {
+  if (index >= op->getNumOperands())
+    return std::nullopt;
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(index).getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() != 1)
+    return std::nullopt;
+  top::WeightOp weight = constantOf(op->getOperand(index));
+  if (!weight)
+    return std::nullopt;
+  Expected<std::vector<float>> values = weight.read_as_float();
+  return values ? std::optional<double>(values->front()) : std::nullopt;
+}
+
+bool hasConstantMatrix(Operation *op) {
+  auto product = dyn_cast<tpu::MatMulOp>(op);
+  return product && constantOf(product.getRight()) && dimsOf(product.getRight()).size() == 2 &&
+         !product.getLeftTranspose();
+}
+
+//===--- Filters ------------------------------------------------------------===//
+
+int64_t FilterLayout::carriedRows() const {
+  return ceilDiv(channels * carried, row * elementBytes());
+}
+
+int64_t FilterLayout::rowBytes(const Chip &chip, int64_t count) const {
+  const int64_t bytes = row * elementBytes();
+  return ceilDiv(count, chip.lanes) * (isDepthwise ? alignedTo(bytes, kEuBytes) : bytes);
+}
+
+int64_t FilterLayout::carriedBytes(const Chip &chip, int64_t count) const {
+  return ceilDiv(count, chip.lanes) * carried;
+}
+
+static FilterLayout filterOf(Operation *op) {
+  FilterLayout layout;
+  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
+  if (auto conv = dyn_cast<tpu::ConvOp>(op)) {
+    layout.channels = dims[0];
+    layout.row = ShapedType::getNumElements(dims.drop_front());
+    layout.isDepthwise =
+        conv.getGroup() != 1 && static_cast<int64_t>(conv.getGroup()) == dims[0] && dims[1] == 1;
+  } else {
+    layout.isMatrix = true;
+    const bool isTurned = cast<tpu::MatMulOp>(op).getRightTranspose();
+    layout.channels = dims[isTurned ? 0 : 1];
+    layout.row = dims[isTurned ? 1 : 0];
+  }
+  const auto type = storageDataType(op->getOperand(1).getType());
+  layout.isBf16 = type == DataType::BF16;
+  const bool hasBias = !isa<NoneType>(op->getOperand(2).getType());
+  layout.carried = !layout.isBf16 ? kRequantBytes : hasBias ? 4 : 0;
+  return layout;
+}
+
+//===--- Tensors ------------------------------------------------------------===//
+
+/// Whether an operand is a number in a command.
+static bool isNumber(Operation *op, unsigned index) {
+  return index == 1 && isa<tpu::AddOp, tpu::SubOp, tpu::MulOp, tpu::MaxOp, tpu::MinOp>(op) &&
+         numberOf(op, index) && storageDataType(op->getOperand(0).getType()) == DataType::BF16;
+}
+
+static Form formOf(Operation *op, unsigned index, const TileModel &model) {
+  const bool isResult = index == op->getNumOperands();
+  const Value value = tensorOf(op, index);
+  if (isa<NoneType>(value.getType()) || (!isResult && !model.operands[index].isPresent) ||
+      isNumber(op, index))
+    return Form::Absent;
+  const bool isProduct = hasConstantMatrix(op);
+  if (isProduct || isa<tpu::ConvOp>(op)) {
+    if (index == 1)
+      return Form::Filter;
+    if (index == 2)
+      return Form::Absent;
+    return isProduct ? Form::Columns : Form::Plain;
+  }
+  if (isa<tpu::LutOp>(op) && index == 1)
+    return Form::Table;
+  const bool isRepeated =
+      !isResult && model.operands[index].extents[kAxisC] == 1 && model.result[kAxisC] != 1;
+  return isRepeated ? Form::EveryLane : Form::Plain;
+}
+
+CV18xxLayout::CV18xxLayout(const Chip &chip, Operation *op, const TileModel &model) : chip(chip) {
+  for (unsigned index = 0; index <= op->getNumOperands(); ++index) {
+    const bool isResult = index == op->getNumOperands();
+    TensorLayout &tensor = tensors.emplace_back();
+    tensor.form = formOf(op, index, model);
+    tensor.isLoaded = tensor.form != Form::Absent;
+    tensor.type = storageDataType(tensorOf(op, index).getType()).value_or(DataType::F32);
+    tensor.isBf16 = tensor.type == DataType::BF16;
+    tensor.extents = isResult ? model.result : model.operands[index].extents;
+    if (tensor.form == Form::Filter)
+      tensor.filter = filterOf(op);
+    if (tensor.form == Form::Plain || tensor.form == Form::Columns)
+      tensor.likeness = static_cast<uint8_t>(tensor.form);
+  }
+}
+
+/// A tile as [n, channels over lanes, rows, elements of a row].
+static Extents shapeOf(Form form, const Tile &tile) {
+  const auto size = [&](unsigned axis) { return static_cast<uint32_t>(tile[axis].size); };
+  if (form == Form::Columns)
+    return {size(kAxisN), size(kAxisW), size(kAxisC), 1};
+  return {size(kAxisN), size(kAxisC), size(kAxisD) * size(kAxisH), size(kAxisW)};
+}
+
+int64_t CV18xxLayout::bytes(unsigned index, const Tile &tile) const {
+  const TensorLayout &tensor = tensors[index];
+  switch (tensor.form) {
+  case Form::Absent:
+    return 0;
+  case Form::Table:
+    return 256 * (tensor.isBf16 ? 2 : 1);
+  case Form::Filter: {
+    const int64_t count = tensor.channels(tile).size;
+    return alignedTo(tensor.filter.rowBytes(chip, count), kEuBytes) +
+           alignedTo(tensor.filter.carriedBytes(chip, count), kEuBytes);
+  }
+  default: {
+    Extents shape = shapeOf(tensor.form, tile);
+    if (tensor.form == Form::EveryLane)
+      shape[1] = 1;
+    return alignedBytes(chip, shape, tensor.isBf16);
+  }
+  }
+}
+
+Range TensorLayout::channels(const Tile &tile) const {
+  return tile[filter.isMatrix ? kAxisW : kAxisC];
+}
+
+Expected<LocalTensor> TensorLayout::local(const Chip &chip, const LocalTile &tile) const {
+  const Tile &held = tile.held.value_or(tile.tile);
+  LocalTensor tensor =
+      alignedTensor(chip, static_cast<uint32_t>(tile.address), shapeOf(form, held), isBf16);
+  if (form == Form::EveryLane)
+    tensor.strides[1] = 0;
+  if (!tile.held || *tile.held == tile.tile)
+    return tensor;
+  const auto lead = [&](unsigned axis) { return tile.tile[axis].begin - held[axis].begin; };
+  const unsigned lanesAxis = form == Form::Columns ? kAxisW : kAxisC;
+  if (lead(lanesAxis) % int64_t{chip.lanes} != 0)
+    return makeError("", "a part that begins in another lane", "whole rounds of lanes");
+  const bool hasPlanes = held[kAxisD].size != 1;
+  if (hasPlanes && tile.tile[kAxisH] != held[kAxisH])
+    return makeError("", "a part of planes", "whole ones");
+  const int64_t rows =
+      form == Form::Columns ? lead(kAxisC) : lead(kAxisD) * held[kAxisH].size + lead(kAxisH);
+  const int64_t columns = form == Form::Columns ? 0 : lead(kAxisW);
+  tensor.address += static_cast<uint32_t>(
+      lead(kAxisN) * tensor.strides[0] + lead(lanesAxis) / int64_t{chip.lanes} * tensor.strides[1] +
+      rows * tensor.strides[2] + columns * tensor.strides[3]);
+  tensor.shape = shapeOf(form, tile.tile);
+  return tensor;
+}
+
+GlobalTensor placeOf(int64_t address) {
+  GlobalTensor tensor;
+  tensor.base = static_cast<unsigned>(address >> kTagShift);
+  tensor.offset = static_cast<uint64_t>(address & ((int64_t{1} << kTagShift) - 1));
+  return tensor;
+}
+
+Expected<GlobalTensor> TensorLayout::global(const Tile &tile, int64_t address) const {
+  GlobalTensor tensor = placeOf(address);
+  tensor.isBf16 = isBf16;
+  tensor.shape = shapeOf(form, tile);
+  const uint64_t element = isBf16 ? 2 : 1;
+  std::array<uint64_t, kNumAxes> strides{};
+  uint64_t stride = element;
+  for (unsigned axis = kNumAxes; axis-- > 0; stride *= static_cast<uint64_t>(extents[axis]))
+    strides[axis] = stride;
+  for (unsigned axis = 0; axis < kNumAxes; ++axis)
+    tensor.offset += static_cast<uint64_t>(tile[axis].begin) * strides[axis];
+  if (form == Form::Columns) {
+    tensor.strides = {strides[kAxisN], strides[kAxisW], strides[kAxisC]};
+    return tensor;
+  }
+  tensor.strides = {strides[kAxisN], strides[kAxisC], strides[kAxisH]};
+  const bool hasPlanes = tile[kAxisD].size != 1;
+  if (hasPlanes && tile[kAxisH].size == 1)
+    tensor.strides[2] = strides[kAxisD];
+  else if (hasPlanes && tile[kAxisH].size != extents[kAxisH])
+    return makeError("", "a part of planes", "whole ones");
+  return tensor;
+}
+
+//===--- Packed constants ---------------------------------------------------===//
+
+/// Multiplier and shift of each channel, with the bias in front.
+static Expected<std::vector<uint8_t>> requantBytes(Operation *op, const FilterLayout &filter,
+                                                   ArrayRef<int32_t> biases) {
+  const auto mode = op->getAttrOfType<StringAttr>("quant_mode");
+  const auto multipliers = op->getAttrOfType<ArrayAttr>("multiplier");
+  const auto shifts = op->getAttrOfType<ArrayAttr>("rshift");
+  const StringRef twice = requantModeName(kernels::fixedPointMode(false));
+  if (!mode || mode.getValue() != twice || !multipliers || !shifts || multipliers.empty() ||
+      multipliers.size() != shifts.size())
+    return makeError("", "sums that are not scaled by multiplier and shift",
+                     "quant_mode " + twice.str());
+  const auto factor = [](ArrayAttr factors, int64_t channel) {
+    const auto at = factors.size() == 1 ? 0 : static_cast<unsigned>(channel);
+    return cast<IntegerAttr>(factors[at]).getInt();
+  };
+  if (multipliers.size() != 1 && static_cast<int64_t>(multipliers.size()) != filter.channels)
+    return makeError("", std::to_string(multipliers.size()) + " factors",
+                     "one for each of " + std::to_string(filter.channels) + " channels");
+  std::vector<uint8_t> bytes;
+  for (int64_t channel = 0; channel < filter.channels; ++channel) {
+    const int64_t multiplier = factor(multipliers, channel);
+    const int64_t shift = factor(shifts, channel);
+    if (multiplier < 0 || shift < 0 || shift > 63)
+      return makeError("",
+                       "a factor of " + std::to_string(multiplier) + " >> " + std::to_string(shift),
+                       "one that is not negative");
+    const int32_t bias = biases.empty() ? 0 : biases[static_cast<size_t>(channel)];
+    for (const auto word : {static_cast<uint32_t>(bias), static_cast<uint32_t>(multiplier)})
+      for (unsigned byte = 0; byte < 4; ++byte)
+        bytes.push_back(static_cast<uint8_t>(word >> 8 * byte));
+    bytes.push_back(static_cast<uint8_t>(shift));
+  }
+  return bytes;
+}
+
+/// The upper halves of all biases, then the lower ones.
+static std::vector<uint8_t> biasHalves(ArrayRef<float> biases) {
+  std::vector<uint8_t> bytes;
+  for (const unsigned half : {16U, 0U})
+    for (const float bias : biases) {
+      const uint32_t bits = std::bit_cast<uint32_t>(bias) >> half;
+      bytes.push_back(static_cast<uint8_t>(bits));
+      bytes.push_back(static_cast<uint8_t>(bits >> 8));
+    }
+  return bytes;
+}
+
+static Expected<std::vector<uint8_t>> carriedBytes(Operation *op, const FilterLayout &filter) {
+  std::optional<Tensor> bias;
+  if (!isa<NoneType>(op->getOperand(2).getType())) {
+    top::WeightOp weight = constantOf(op->getOperand(2));
+    if (!weight)
+      return makeError("", "a bias that is computed", "a constant");
+    Expected<Tensor> read = weight.read();
+    if (!read)
+      return propagate(read);
+    bias = std::move(*read);
+  }
+  const auto spread = [&](auto values) {
+    using Value = std::remove_const_t<typename decltype(values)::element_type>;
+    std::vector<Value> made(values.begin(), values.end());
+    if (made.size() == 1)
+      made.assign(static_cast<size_t>(filter.channels), Value(values[0]));
+    return made;
+  };
+  if (filter.isBf16) {
+    const Tensor numbers = convert(*bias, DataType::F32);
+    return biasHalves(spread(numbers.data<float>()));
+  }
+  std::vector<int32_t> biases;
+  if (bias && bias->type() != DataType::I32)
+    return makeError("", "a bias of another type", "i32");
+  if (bias)
+    biases = spread(bias->data<int32_t>());
+  if (bias && static_cast<int64_t>(biases.size()) != filter.channels)
+    return makeError("", std::to_string(biases.size()) + " biases", "one for each channel");
+  return requantBytes(op, filter, biases);
+}
+
+/// [rows, kh, kw, ic] for [oc, ic, kh, kw]; matrices as rows of the shared dimension.
+static PackedLayout rowsLayout(Operation *op, const FilterLayout &filter, int64_t rows) {
+  const ArrayRef<int64_t> dims = dimsOf(op->getOperand(1));
+  PackedLayout layout;
+  layout.shape = {rows, filter.row};
+  if (isa<tpu::ConvOp>(op)) {
+    layout.blocks = {rows};
+    llvm::append_range(layout.blocks, dims.drop_front(2));
+    layout.blocks.push_back(dims[1]);
+    layout.order = {0, static_cast<int64_t>(dims.size()) - 1};
+    for (int64_t axis = 1; axis + 1 < std::ssize(dims); ++axis)
+      layout.order.push_back(axis);
+    layout.padded = SmallVector<int64_t>(dims);
+    layout.padded[0] = rows;
+    return layout;
+  }
+  const bool isTurned = cast<tpu::MatMulOp>(op).getRightTranspose();
+  layout.blocks = {rows, filter.row};
+  layout.order = isTurned ? SmallVector<int64_t>{0, 1} : SmallVector<int64_t>{1, 0};
+  layout.padded =
+      isTurned ? SmallVector<int64_t>{rows, filter.row} : SmallVector<int64_t>{filter.row, rows};
+  return layout;
+}
+
+Expected<std::optional<PackedLayout>> packedLayout(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  const bool isFilter = operand.getOperandNumber() == 1 &&
+                        (isa<tpu::ConvOp>(op) || hasConstantMatrix(op)) &&
+                        constantOf(operand.get());
+  if (!isFilter)
+    return std::optional<PackedLayout>();
+  const FilterLayout filter = filterOf(op);
+  PackedLayout layout = rowsLayout(op, filter, filter.channels + filter.carriedRows());
+  if (filter.carried != 0) {
+    Expected<std::vector<uint8_t>> bytes = carriedBytes(op, filter);
+    if (!bytes)
+      return propagate(bytes);
+    layout.parameters.push_back(
+        {filter.channels * filter.row * filter.elementBytes(), std::move(*bytes)});
+  }
+  return std::optional(std::move(layout));
+}
+
+} // namespace tpuc::cv18xx::backend

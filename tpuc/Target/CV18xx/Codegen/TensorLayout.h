@@ -1,0 +1,101 @@
+//===- TensorLayout.h - How tensors lie in both memories ------ -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_CV18XX_CODEGEN_TENSORLAYOUT_H
+#define TPUC_TARGET_CV18XX_CODEGEN_TENSORLAYOUT_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Target/CV18xx/Kernels/LocalTensor.h"
+
+namespace tpuc::cv18xx::backend {
+
+/// How an operand of an op, or its result, lies in memory.
+enum class Form : uint8_t {
+  Absent,    ///< Not loaded: left out, part of another operand or of a command.
+  Plain,     ///< Row-major in the order n, c, d, h, w; c over lanes.
+  Columns,   ///< Matrices: columns over lanes, the rows of each behind each other.
+  EveryLane, ///< Like Plain with one channel, which every lane has.
+  Filter,    ///< A row for each output channel, and what `FilterLayout` adds.
+  Table,     ///< 256 entries, the same in every lane.
+};
+
+/// The constant that `value` is, whatever stands between; null if it is computed.
+top::WeightOp constantOf(mlir::Value value);
+/// Of operand `index` of `op`, or of its result (`index` = number of operands).
+mlir::Value tensorOf(mlir::Operation *op, unsigned index);
+/// The number that all elements of a constant operand are; none unless it has one element.
+std::optional<double> numberOf(mlir::Operation *op, unsigned index);
+/// A product of computed rows and a constant matrix.
+bool hasConstantMatrix(mlir::Operation *op);
+
+/// Filters of convolutions and constant matrices, packed as [rows and parameters, elements of a
+/// row]: the rows of all output channels, each [kh, kw, ic], then what the channels carry.
+struct FilterLayout {
+  int64_t channels = 0;
+  /// Elements of a row.
+  int64_t row = 0;
+  bool isDepthwise = false;
+  /// Of a matrix, whose columns are the channels.
+  bool isMatrix = false;
+  bool isBf16 = false;
+  /// Bytes that each channel carries: packed parameters of integers, halves of a float32 bias.
+  int64_t carried = 0;
+
+  int64_t elementBytes() const { return isBf16 ? 2 : 1; }
+  /// Rows that stand for what is carried, behind those of the channels.
+  int64_t carriedRows() const;
+  /// In each lane: rows of `count` channels, and what these carry.
+  int64_t rowBytes(const Chip &chip, int64_t count) const;
+  int64_t carriedBytes(const Chip &chip, int64_t count) const;
+};
+
+/// How an operand or a result lies in both memories.
+struct TensorLayout : codegen::OperandLayout {
+  Form form = Form::Absent;
+  /// Of the whole tensor, as its model sees it.
+  codegen::AxisExtents extents{};
+  bool isBf16 = false;
+  /// Of Filter.
+  FilterLayout filter = {};
+
+  /// A tile in local memory as commands see it, [n, c, d * h, w] or [n, columns, rows, 1]. Errors
+  /// (without `where`): parts of a larger tile that no strides reach.
+  Expected<LocalTensor> local(const Chip &chip, const codegen::LocalTile &tile) const;
+  /// The same tile in the tensor that begins at `address` of global memory. Errors: parts along
+  /// two axes between c and w.
+  Expected<GlobalTensor> global(const codegen::Tile &tile, int64_t address) const;
+  /// The output channels of a Filter that a tile has.
+  codegen::Range channels(const codegen::Tile &tile) const;
+};
+
+/// Those of an op.
+class CV18xxLayout : public codegen::OpLayout {
+public:
+  CV18xxLayout(const Chip &chip, mlir::Operation *op, const codegen::TileModel &model);
+  const TensorLayout &operand(unsigned index) const override { return tensors[index]; }
+  int64_t bytes(unsigned index, const codegen::Tile &tile) const override;
+
+private:
+  const Chip &chip;
+  llvm::SmallVector<TensorLayout, 4> tensors;
+};
+
+inline const TensorLayout &layoutOf(const codegen::TiledOp &tiled, unsigned index) {
+  return static_cast<const TensorLayout &>(tiled.model->layoutOf(index));
+}
+
+/// An address with a tag in global memory.
+GlobalTensor placeOf(int64_t address);
+
+/// How a constant operand is packed; none: as it is. Errors: constants that cannot be read.
+Expected<std::optional<codegen::PackedLayout>> packedLayout(mlir::OpOperand &operand);
+
+} // namespace tpuc::cv18xx::backend
+
+#endif // TPUC_TARGET_CV18XX_CODEGEN_TENSORLAYOUT_H

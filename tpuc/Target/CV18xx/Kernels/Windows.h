@@ -1,0 +1,53 @@
+//===- Windows.h - Convolutions and pools --------------------- -*- C++ -*-===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_CV18XX_KERNELS_WINDOWS_H
+#define TPUC_TARGET_CV18XX_KERNELS_WINDOWS_H
+
+#include "tpuc/Target/CV18xx/Kernels/LocalTensor.h"
+
+namespace tpuc::cv18xx {
+
+/// A window over pictures, along h and w.
+struct Window {
+  std::array<uint32_t, 2> kernel = {1, 1}, stride = {1, 1}, dilation = {1, 1};
+  std::array<uint32_t, 2> padBegin = {}, padEnd = {};
+};
+
+/// Bytes of what the channels of integers carry: bias (i32), multiplier (u32), shift (u8).
+inline constexpr uint32_t kRequantBytes = 9;
+
+/// A convolution or depthwise convolution of tensors of one type. Filters lie without gaps as [oc,
+/// kh, kw, ic], those of depthwise ones aligned as [c, kh, kw]. Integers are signed; each channel
+/// has `kRequantBytes` at `parameters`: y = saturate(relu((sum + bias) * multiplier / 2^31, half
+/// up, / 2^shift, half away from zero)). BF16: `parameters` has the upper halves of float32 biases,
+/// and slot after slot behind them the lower ones; none: no bias.
+struct Convolution {
+  LocalTensor input, result;
+  Window window;
+  uint32_t filter = 0;
+  std::optional<uint32_t> parameters;
+  bool isDepthwise = false;
+  bool hasRelu = false;
+};
+
+// Errors (without `where`): what the chip refuses, as inputs with gaps.
+Expected<void> emitConvolution(Builder &builder, const Convolution &convolution);
+
+struct Pool {
+  LocalTensor input, result;
+  Window window;
+};
+/// Padding never wins.
+Expected<void> emitMaxPool(Builder &builder, const Pool &pool);
+/// BF16: sums of products with `factor`, whose bits it is; padding counts as 0.
+Expected<void> emitAveragePool(Builder &builder, const Pool &pool, uint16_t factor);
+
+} // namespace tpuc::cv18xx
+
+#endif // TPUC_TARGET_CV18XX_KERNELS_WINDOWS_H
