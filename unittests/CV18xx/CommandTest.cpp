@@ -131,6 +131,9 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
                                   "opd1_const=1 opd1_addr=17 res0=[n1 c1 h1 w1] opd0_narrow=0 "
                                   "res0_narrow=0"),
               HasSubstr("a shift by 17; expected -16 to 16"));
+  EXPECT_THAT(messageOf("cv181x", "mul #1 operands=2 res0_sign=1 opd0_sign=1 shift=40 "
+                                  "res0=[n1 c1 h1 w1]"),
+              HasSubstr("a shift by 40; expected at most 31 without a multiplier"));
   EXPECT_THAT(messageOf("cv181x", "dma.load #1 transpose_mode=3 src=[n1 c1 h1 w1] "
                                   "dst=[c1 h1 w1]"),
               HasSubstr("transpose mode 3; expected 0, as the chip's rule is not known"));

@@ -48,9 +48,14 @@ TEST(Golden, BothMemoriesAreTheVendorsModels) {
 }
 
 TEST(Numbers, TwoRoundingsOfRightShifts) {
-  EXPECT_EQ(shiftRight(5, 1, true), 3);
-  EXPECT_EQ(shiftRight(-5, 1, true), -2);
-  EXPECT_EQ(shiftRight(-5, 1, false), -3);
+  EXPECT_EQ(shiftRight(5, 1, true, true), 3);
+  EXPECT_EQ(shiftRight(-5, 1, true, true), -2);
+  EXPECT_EQ(shiftRight(-5, 1, false, true), -3);
+  EXPECT_EQ(shiftRight(-5, 0, true, false), -5);
+  EXPECT_EQ(shiftRight(-1, 1, true, false), 0);
+  EXPECT_EQ(shiftRight(-1, 4, true, false), 1 << 28);
+  EXPECT_EQ(shiftRight(-1, 31, false, false), 1);
+  EXPECT_EQ(shiftRight(std::numeric_limits<int32_t>::max(), 1, true, true), -(1 << 30));
   EXPECT_EQ(shiftAway(5, 1), 3);
   EXPECT_EQ(shiftAway(-5, 1), -3);
   EXPECT_EQ(requantize(3, 1u << 30, 0), 2);
@@ -66,6 +71,11 @@ TEST(Numbers, SumsTruncateExactly) {
   EXPECT_EQ(addTruncating(1.0f, 0x1p-60f, 0x1p-10f), 1.0f);
   EXPECT_EQ(addTruncating(-1.0f, 0x1p-60f, 0x1p-10f), std::nextafter(-1.0f, 0.0f));
   EXPECT_FALSE(std::isfinite(addTruncating(0x1.fffffep127f, 0x1p127f, 1.0f)));
+  // The largest number is what is left of sums beyond it.
+  EXPECT_FALSE(std::isfinite(addTruncating(-kLargest, -1.0f, 1.0f)));
+  EXPECT_EQ(addTruncating(kLargest, -1.0f, 1.0f), std::nextafter(kLargest, 0.0f));
+  EXPECT_EQ(reluOf(-kLargest), -kLargest);
+  EXPECT_EQ(reluOf(-0x1.feffffp127f), 0.0f);
   EXPECT_EQ(addTruncating(0x1.8p-126f, -0x1p-126f, 1.0f), 0.0f);
   EXPECT_EQ(toBf16(-std::numeric_limits<float>::infinity()), 0x7F7F);
   EXPECT_EQ(toBf16(1.00390625f), 0x3F80);

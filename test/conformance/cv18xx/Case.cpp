@@ -19,11 +19,15 @@ namespace tpuc::cv18xx::conformance {
 
 namespace {
 
-constexpr std::string_view kContents[] = {"bits", "floats", "special"};
+constexpr std::string_view kContents[] = {"bits", "floats", "special", "large"};
 
 uint16_t randomFloat(uint64_t bits, Content content) {
   if (content == Content::Special && bits >> 60 == 0)
     return static_cast<uint16_t>(bits);
+  if (content == Content::Large && bits >> 62 == 3)
+    return static_cast<uint16_t>((bits & 0x807F) | (251 + (bits >> 40) % 5) << 7);
+  if (content == Content::Large && bits >> 60 == 11)
+    return static_cast<uint16_t>((bits & 0x8000) | 0x7F80);
   if (bits >> 58 == 1)
     return 0;
   const auto exponent = static_cast<uint16_t>(119 + (bits >> 32 & 15) + (bits >> 36 & 1));
@@ -148,7 +152,7 @@ Expected<Case> parseCase(std::string_view text, const std::string &where) {
   const std::string_view content = word();
   const auto *found = std::ranges::find(kContents, content);
   if (found == std::end(kContents))
-    return makeError(where, fmt::format("content '{}'", content), "bits, floats or special");
+    return makeError(where, fmt::format("content '{}'", content), "bits, floats, special or large");
   Expected<Command> command = mc::assemble(commandTable(*chip), text, where);
   if (!command)
     return propagate(command);

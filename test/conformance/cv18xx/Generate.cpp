@@ -52,7 +52,9 @@ std::vector<Recipe> allRecipes() {
                     const bool isBf16 = random.oneIn(2);
                     Case one{&chip, make(chip, random, isBf16), random.next() >> 24, Content::Bits};
                     if (isBf16 || random.oneIn(4))
-                      one.content = random.oneIn(3) ? Content::Special : Content::Floats;
+                      one.content = random.oneIn(3)   ? Content::Special
+                                    : random.oneIn(4) ? Content::Large
+                                                      : Content::Floats;
                     return one;
                   }};
   };

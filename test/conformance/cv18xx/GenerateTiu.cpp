@@ -115,9 +115,7 @@ void setParameters(const Chip &chip, Random &random, Maker &maker, uint32_t chan
   if (isBf16)
     maker.set(Field::Opd2Narrow, 0).set(Field::Opd2StrB, slots * 2);
   else if (random.oneIn(3))
-    maker.set(Field::Shift, shiftFor(random))
-        .set(Field::Opd2Narrow, 0)
-        .set(Field::Opd2StrB, slots);
+    maker.set(Field::Shift, shiftFor(random)).set(Field::Opd2Narrow, 0).set(Field::Opd2StrB, slots);
   else
     maker.set(Field::Requant, 1);
 }

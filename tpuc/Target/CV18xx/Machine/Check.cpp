@@ -272,6 +272,9 @@ std::optional<Error> Checker::tiu(const TiuCommand &command) {
   }
   if (command.type != tiu::kElementwise)
     checkPartials(command);
+  // What the model makes of larger ones depends on where in a row a value lies.
+  require(command.isBf16 || command.hasRequant || command.shift < 32,
+          fmt::format("a shift by {}", command.shift), "at most 31 without a multiplier");
   if (problem)
     return problem;
   const TiuViews views = viewsOf(chip, command);

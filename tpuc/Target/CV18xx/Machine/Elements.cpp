@@ -130,14 +130,16 @@ std::vector<ChannelParameters> readChannels(Memory &memory, const TiuCommand &co
 }
 
 int32_t finishInteger(const TiuCommand &command, int32_t sum) {
-  int64_t value = command.hasRequant ? requantize(sum, command.multiplier, command.shift)
-                                     : int64_t{shiftRight(sum, command.shift, command.roundsUp,
-                                                          command.res0.isSigned)};
+  int64_t value =
+      command.hasRequant
+          ? requantize(sum, command.multiplier, command.shift)
+          : int64_t{shiftRight(sum, command.shift, command.roundsUp, command.res0.isSigned)};
   // The subtraction has no relu.
   const bool isSubtraction = command.type == tiu::kElementwise && command.function == Function::Sub;
   if (command.hasRelu && !isSubtraction)
     value = std::max<int64_t>(value, 0);
-  return static_cast<int32_t>(saturate(value, command.res0.isNarrow ? 8 : 16, command.res0.isSigned));
+  return static_cast<int32_t>(
+      saturate(value, command.res0.isNarrow ? 8 : 16, command.res0.isSigned));
 }
 
 } // namespace tpuc::cv18xx

@@ -26,13 +26,15 @@ inline float flushed(float value) {
 
 inline float fromBf16(uint16_t bits) { return flushed(std::bit_cast<float>(uint32_t{bits} << 16)); }
 
+inline constexpr uint16_t kLargestBf16 = 0x7F7F;
+
 /// To the nearest, ties to even. What would be infinite or no number, of either sign, becomes the
 /// largest positive number.
 inline uint16_t toBf16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto rounded = static_cast<uint16_t>((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
   const bool isFinite = (bits & 0x7F800000) != 0x7F800000 && (rounded & 0x7F80) != 0x7F80;
-  return isFinite ? rounded : 0x7F7F;
+  return isFinite ? rounded : kLargestBf16;
 }
 
 /// The float32 next to `value` towards zero, or `value` itself.
@@ -43,8 +45,10 @@ inline float truncated(double value) {
 }
 
 inline constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+inline constexpr float kLargest = std::numeric_limits<float>::max();
 
-/// The exact sum of two numbers, cut to float32. A sum beyond float32 is no number, and stays so.
+/// The exact sum of two numbers, cut to float32. What is cut to the largest number, of either sign,
+/// counts as a sum beyond float32: it is no number, and stays so.
 /// Where float64 rounded the sum to a float32, what it lost says whether the sum lies below.
 inline float truncatedSum(double a, double b) {
   const double sum = a + b;
@@ -54,7 +58,7 @@ inline float truncatedSum(double a, double b) {
   const bool isBelow =
       static_cast<double>(cut) == sum && ((sum > 0 && lost < 0) || (sum < 0 && lost > 0));
   const float made = std::bit_cast<float>(std::bit_cast<uint32_t>(cut) - (isBelow ? 1u : 0u));
-  return std::fabs(sum) < 0x1p128 ? flushed(made) : kNoNumber;
+  return std::fabs(made) < kLargest ? flushed(made) : kNoNumber;
 }
 
 /// Sums of BF16 products: float32 that truncates at each addition. The product is exact, or 0 where
@@ -67,7 +71,7 @@ inline float addTruncating(float sum, float a) {
 }
 
 /// `truncatedSum` of two float32 values whose sum is one of them: what the sum to the nearest lost
-/// says whether it is too large. Beyond that, the result is not finite.
+/// says whether it is too large. Beyond that, the result is the largest number or not finite.
 inline float truncatedNear(float a, float b) {
   const float sum = a + b;
   const float part = sum - a;
@@ -82,7 +86,7 @@ inline void addScaled(std::span<float> sums, const float *values, float factor,
   bool isFinite = true;
   for (size_t i = 0; i < sums.size(); ++i) {
     scratch[i] = truncatedNear(sums[i], flushed(values[i] * factor));
-    isFinite &= std::fabs(scratch[i]) <= std::numeric_limits<float>::max();
+    isFinite &= std::fabs(scratch[i]) < kLargest;
   }
   if (isFinite)
     std::copy(scratch.begin(), scratch.end(), sums.begin());
@@ -91,8 +95,11 @@ inline void addScaled(std::span<float> sums, const float *values, float factor,
       sums[i] = addTruncating(sums[i], values[i], factor);
 }
 
-/// max(value, 0); what is no number stays.
-inline float reluOf(float value) { return value > 0 || !std::isfinite(value) ? value : 0.0f; }
+/// max(value, 0) of a result in BF16. Where its rounding makes it the largest number, it stays
+/// that, also from below 0.
+inline float reluOf(float value) {
+  return value > 0 || toBf16(value) == kLargestBf16 ? value : 0.0f;
+}
 
 /// value / 2^shift, half up or down, as the chip has it in 32 bits: unsigned sums shift zeros in,
 /// but are signed where nothing shifts them. What is added to round can wrap. `shift` is below 32.

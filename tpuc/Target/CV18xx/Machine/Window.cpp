@@ -179,7 +179,7 @@ void convFloats(Memory &memory, const TiuCommand &command, const TiuViews &views
     sums = readFloats(memory, views.res0);
   // A stored sum that is no number counts as the largest one.
   for (float &sum : sums)
-    sum = std::isfinite(sum) ? sum : std::numeric_limits<float>::max();
+    sum = std::isfinite(sum) ? sum : kLargest;
   WindowRows<float> windows(command, input, fromBf16(command.insertValue), shape.perGroup);
   if (views.opd1.count == 0)
     weights.assign(windows.taps() * shape.channels, floatImmediate(command.opd1));
