@@ -1,7 +1,8 @@
 // RUN: tpuc-opt %s --shape-infer --top-fuse --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
-// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=to-depth2space,to-shufflechannel,slices-to-depth | FileCheck %s --check-prefix=OFF
+// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=to-depth2space,to-shufflechannel,slices-to-depth,sides-into-batch | FileCheck %s --check-prefix=OFF
 
 // OFF-NOT: "top.{{Depth2Space|ShuffleChannel}}"
+// OFF-NOT: -> tensor<4x16x1x64xf32>
 // CHECK-LABEL: func.func @crd
 // CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = false} {{.*}} loc("y")
 // CHECK-NEXT: return
@@ -157,4 +158,67 @@ func.func @a_slice_twice(%x: tensor<1x3x8x6xf32>) -> tensor<1x12x4x3xf32> {
   %s3 = "top.Slice"(%x, %none, %none, %none, %none) {offset = [1, 1], ends = [9999, 9999], axes = [-2, -1], steps = [2, 2]} : (tensor<1x3x8x6xf32>, none, none, none, none) -> tensor<1x3x4x3xf32>
   %c = "top.Concat"(%s0, %s1, %s2, %s3) {axis = 1 : i64} : (tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>, tensor<1x3x4x3xf32>) -> tensor<1x12x4x3xf32> loc("c")
   return %c : tensor<1x12x4x3xf32>
+}
+
+// Means of bins, as in the heads of detectors.
+// CHECK-LABEL: func.func @sides
+// CHECK: %[[X:.*]] = "top.Reshape"(%arg0, {{.*}}shape = [4, 16, 1, 64]{{.*}} loc("t_sides")
+// CHECK: %[[S:.*]] = "top.Softmax"(%[[X]]) {axis = 1 {{.*}} -> tensor<4x16x1x64xf32> loc("s_sides")
+// CHECK: %[[C:.*]] = "top.Conv"(%[[S]], {{.*}} -> tensor<4x1x1x64xf32> loc("c_sides")
+// CHECK: "top.Reshape"(%[[C]], {{.*}} -> tensor<1x1x4x64xf32> loc("c")
+// CHECK-NOT: "top.Permute"
+// CHECK: return
+func.func @sides(%x: tensor<1x4x16x64xf32>) -> tensor<1x1x4x64xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x16x1x1xf32>
+  %t = "top.Permute"(%x) {order = [0, 2, 1, 3]} : (tensor<1x4x16x64xf32>) -> tensor<1x16x4x64xf32> loc("t")
+  %s = "top.Softmax"(%t) {axis = 1 : i64} : (tensor<1x16x4x64xf32>) -> tensor<1x16x4x64xf32> loc("s")
+  %c = "top.Conv"(%s, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x16x4x64xf32>, tensor<1x16x1x1xf32>, none) -> tensor<1x1x4x64xf32> loc("c")
+  return %c : tensor<1x1x4x64xf32>
+}
+
+// CHECK-LABEL: func.func @short_rows
+// CHECK: "top.Permute"
+func.func @short_rows(%x: tensor<1x4x16x63xf32>) -> tensor<1x1x4x63xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x16x1x1xf32>
+  %t = "top.Permute"(%x) {order = [0, 2, 1, 3]} : (tensor<1x4x16x63xf32>) -> tensor<1x16x4x63xf32>
+  %s = "top.Softmax"(%t) {axis = 1 : i64} : (tensor<1x16x4x63xf32>) -> tensor<1x16x4x63xf32>
+  %c = "top.Conv"(%s, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x16x4x63xf32>, tensor<1x16x1x1xf32>, none) -> tensor<1x1x4x63xf32>
+  return %c : tensor<1x1x4x63xf32>
+}
+
+// A softmax over the sides, and windows of two of them.
+// CHECK-LABEL: func.func @over_sides
+// CHECK: "top.Permute"
+func.func @over_sides(%x: tensor<1x4x16x64xf32>) -> tensor<1x1x4x64xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x16x1x1xf32>
+  %t = "top.Permute"(%x) {order = [0, 2, 1, 3]} : (tensor<1x4x16x64xf32>) -> tensor<1x16x4x64xf32>
+  %s = "top.Softmax"(%t) {axis = 2 : i64} : (tensor<1x16x4x64xf32>) -> tensor<1x16x4x64xf32>
+  %c = "top.Conv"(%s, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x16x4x64xf32>, tensor<1x16x1x1xf32>, none) -> tensor<1x1x4x64xf32>
+  return %c : tensor<1x1x4x64xf32>
+}
+
+// CHECK-LABEL: func.func @windows_of_sides
+// CHECK: "top.Permute"
+func.func @windows_of_sides(%x: tensor<1x4x16x64xf32>) -> tensor<1x1x4x64xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x16x3x1xf32>
+  %t = "top.Permute"(%x) {order = [0, 2, 1, 3]} : (tensor<1x4x16x64xf32>) -> tensor<1x16x4x64xf32>
+  %s = "top.Softmax"(%t) {axis = 1 : i64} : (tensor<1x16x4x64xf32>) -> tensor<1x16x4x64xf32>
+  %c = "top.Conv"(%s, %w, %none) {kernel_shape = [3, 1], pads = [1, 0, 1, 0]} : (tensor<1x16x4x64xf32>, tensor<1x16x3x1xf32>, none) -> tensor<1x1x4x64xf32>
+  return %c : tensor<1x1x4x64xf32>
+}
+
+// The network gives the weights, too.
+// CHECK-LABEL: func.func @weights_are_given
+// CHECK: "top.Permute"
+func.func @weights_are_given(%x: tensor<1x4x16x64xf32>) -> (tensor<1x16x4x64xf32>, tensor<1x1x4x64xf32>) {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x16x1x1xf32>
+  %t = "top.Permute"(%x) {order = [0, 2, 1, 3]} : (tensor<1x4x16x64xf32>) -> tensor<1x16x4x64xf32>
+  %s = "top.Softmax"(%t) {axis = 1 : i64} : (tensor<1x16x4x64xf32>) -> tensor<1x16x4x64xf32>
+  %c = "top.Conv"(%s, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x16x4x64xf32>, tensor<1x16x1x1xf32>, none) -> tensor<1x1x4x64xf32>
+  return %s, %c : tensor<1x16x4x64xf32>, tensor<1x1x4x64xf32>
 }

@@ -8,10 +8,14 @@
 
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
+#include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
+#include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Transforms/Fusions.h"
 #include "tpuc/Transforms/Matching.h"
+
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace tpuc;
@@ -250,12 +254,65 @@ static LogicalResult slicesIntoConv(ConvOp conv, PatternRewriter &rewriter) {
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Means of bins
+//===----------------------------------------------------------------------===//
+
+/// Fewer elements than these in a row would leave parts of wide units idle, once for each side.
+static constexpr int64_t kLeastRow = 64;
+
+/// Whether `conv` sums up channels only, into one.
+static bool isSumOfChannels(ConvOp conv) {
+  const auto areAll = [](std::optional<ArrayAttr> numbers, int64_t wanted) {
+    return !numbers ||
+           llvm::all_of(toInts(*numbers), [&](int64_t number) { return number == wanted; });
+  };
+  std::optional<Dims> filter = dimsOf(conv.getFilter());
+  return conv.getFilter().getDefiningOp<WeightOp>() && filter && filter->size() == 4 &&
+         (*filter)[0] == 1 && (*filter)[2] == 1 && (*filter)[3] == 1 && conv.getGroup() == 1 &&
+         !conv.getInserts() && !conv.getPadValue() && areAll(conv.getStrides(), 1) &&
+         areAll(conv.getPads(), 0);
+}
+
+/// Conv(Softmax(Permute(x))) to one channel, of x [1, sides, bins, n] with bins as channels ->
+/// Reshape(Conv(Softmax(Reshape(x)))) with sides as the batch, so that nothing changes places;
+/// where n is `kLeastRow` at least
+static LogicalResult sidesIntoBatch(ConvOp conv, PatternRewriter &rewriter) {
+  auto softmax = producerFor<SoftmaxOp>(conv.getInput(), conv);
+  auto permute = softmax ? producerFor<PermuteOp>(softmax.getInput(), softmax) : PermuteOp();
+  if (!permute || !isPlain(conv) || !isSumOfChannels(conv) || softmax.getLog() ||
+      toInts(permute.getOrder()) != Dims{0, 2, 1, 3} || !isF32(permute.getInput()) ||
+      !isF32(conv.getOutput()))
+    return failure();
+  std::optional<Dims> dims = dimsOf(permute.getInput());
+  std::optional<Dims> result = dimsOf(conv.getOutput());
+  const auto axis = static_cast<int64_t>(softmax.getAxis());
+  if (!dims || !result || llvm::is_contained(*dims, kDynamic) || (*dims)[0] != 1 ||
+      (*dims)[3] < kLeastRow || *result != Dims{1, 1, (*dims)[1], (*dims)[3]} ||
+      (axis != 1 && axis != -3))
+    return failure();
+  const int64_t sides = (*dims)[1], bins = (*dims)[2], count = (*dims)[3];
+  const auto typeOf = [&](int64_t channels) {
+    return RankedTensorType::get({sides, channels, 1, count}, elementTypeOf(conv.getOutput()));
+  };
+  Value rows = reshaped(rewriter, locWith(rewriter, permute, "_sides"), permute.getInput(),
+                        {sides, bins, 1, count});
+  auto weights = rewriter.create<SoftmaxOp>(locWith(rewriter, softmax, "_sides"), typeOf(bins),
+                                            rows, softmax->getAttrs());
+  IRMapping mapping;
+  mapping.map(conv.getInput(), weights.getOutput());
+  Operation *means = rewriter.clone(*conv, mapping);
+  means->setLoc(locWith(rewriter, conv, "_sides"));
+  means->getResult(0).setType(typeOf(1));
+  rewriter.replaceOp(conv, reshaped(rewriter, conv.getLoc(), means->getResult(0), *result));
+  return success();
+}
+
 ArrayRef<Fusion> tpuc::rearrangeFusions() {
   static constexpr Fusion kFusions[] = {
-      fusion<toDepth2Space>("to-depth2space"),
-      fusion<toShuffleChannel>("to-shufflechannel"),
-      fusion<slicesToDepth>("slices-to-depth"),
-      fusion<slicesIntoConv>("slices-to-depth"),
+      fusion<toDepth2Space>("to-depth2space"),    fusion<toShuffleChannel>("to-shufflechannel"),
+      fusion<slicesToDepth>("slices-to-depth"),   fusion<slicesIntoConv>("slices-to-depth"),
+      fusion<sidesIntoBatch>("sides-into-batch"),
   };
   return kFusions;
 }
