@@ -1,8 +1,9 @@
 // RUN: tpuc-opt %s --shape-infer --top-fuse --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
-// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=to-depth2space,to-shufflechannel,slices-to-depth,sides-into-batch | FileCheck %s --check-prefix=OFF
+// RUN: tpuc-opt %s --shape-infer --top-fuse=disable=to-depth2space,to-shufflechannel,slices-to-depth,sides-into-batch,bins-to-conv | FileCheck %s --check-prefix=OFF
 
 // OFF-NOT: "top.{{Depth2Space|ShuffleChannel}}"
 // OFF-NOT: -> tensor<4x16x1x64xf32>
+// OFF-NOT: _means
 // CHECK-LABEL: func.func @crd
 // CHECK: "top.Depth2Space"(%arg0) {block_h = 2 : i64, block_w = 3 : i64, is_CRD = true, is_inversed = false} {{.*}} loc("y")
 // CHECK-NEXT: return
@@ -221,4 +222,38 @@ func.func @weights_are_given(%x: tensor<1x4x16x64xf32>) -> (tensor<1x16x4x64xf32
   %s = "top.Softmax"(%t) {axis = 1 : i64} : (tensor<1x16x4x64xf32>) -> tensor<1x16x4x64xf32>
   %c = "top.Conv"(%s, %w, %none) {kernel_shape = [1, 1]} : (tensor<1x16x4x64xf32>, tensor<1x16x1x1xf32>, none) -> tensor<1x1x4x64xf32>
   return %s, %c : tensor<1x16x4x64xf32>, tensor<1x1x4x64xf32>
+}
+
+// Another form of the same.
+// CHECK-LABEL: func.func @sums_of_bins
+// CHECK: %[[S:.*]] = "top.Softmax"(%arg0)
+// CHECK: %[[W:.*]] = "top.Weight"() : () -> tensor<1x3x1x1xf32> loc("r_bins")
+// CHECK: %[[C:.*]] = "top.Conv"(%[[S]], %[[W]], {{.*}}kernel_shape = [1, 1]{{.*}} -> tensor<2x1x5x7xf32> loc("r_means")
+// CHECK: "top.Reshape"(%[[C]], {{.*}} -> tensor<2x5x7xf32> loc("r")
+// CHECK-NOT: "top.Reduce"
+// CHECK: return
+func.func @sums_of_bins(%x: tensor<2x3x5x7xf32>) -> tensor<2x5x7xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [3, 1, 1], value = 2.0 : f32} : (none) -> tensor<3x1x1xf32>
+  %s = "top.Softmax"(%x) {axis = 1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %p = "top.Mul"(%w, %s) : (tensor<3x1x1xf32>, tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %r = "top.Reduce"(%p, %none) {axes = [1], mode = "ReduceSum", keepdims = false} : (tensor<2x3x5x7xf32>, none) -> tensor<2x5x7xf32> loc("r")
+  return %r : tensor<2x5x7xf32>
+}
+
+// A number for each row is no filter, and a mean of rows is none of channels.
+// CHECK-LABEL: func.func @sums_of_rows
+// CHECK: "top.Reduce"
+// CHECK: "top.Reduce"
+func.func @sums_of_rows(%x: tensor<2x3x5x7xf32>) -> (tensor<2x5x7xf32>, tensor<2x3x7xf32>) {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<1x1x5x1xf32>
+  %v = "top.Weight"() : () -> tensor<1x3x1x1xf32>
+  %s = "top.Softmax"(%x) {axis = 1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %p = "top.Mul"(%s, %w) : (tensor<2x3x5x7xf32>, tensor<1x1x5x1xf32>) -> tensor<2x3x5x7xf32>
+  %r = "top.Reduce"(%p, %none) {axes = [1], mode = "ReduceSum", keepdims = false} : (tensor<2x3x5x7xf32>, none) -> tensor<2x5x7xf32>
+  %t = "top.Softmax"(%p) {axis = 1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %q = "top.Mul"(%t, %v) : (tensor<2x3x5x7xf32>, tensor<1x3x1x1xf32>) -> tensor<2x3x5x7xf32>
+  %y = "top.Reduce"(%q, %none) {axes = [2], mode = "ReduceSum", keepdims = false} : (tensor<2x3x5x7xf32>, none) -> tensor<2x3x7xf32>
+  return %r, %y : tensor<2x5x7xf32>, tensor<2x3x7xf32>
 }

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/NormOps.h"
 #include "tpuc/Dialect/Top/OpChecks.h"
+#include "tpuc/Dialect/Top/ReduceOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Interpreter/Evaluate.h"
 #include "tpuc/Transforms/Fusions.h"
@@ -258,6 +260,12 @@ static LogicalResult slicesIntoConv(ConvOp conv, PatternRewriter &rewriter) {
 // Means of bins
 //===----------------------------------------------------------------------===//
 
+/// The extents, all of which are known; none if one is not.
+static std::optional<Dims> staticDimsOf(Value value) {
+  std::optional<Dims> dims = dimsOf(value);
+  return dims && !llvm::is_contained(*dims, kDynamic) ? dims : std::nullopt;
+}
+
 /// Fewer elements than these in a row would leave parts of wide units idle, once for each side.
 static constexpr int64_t kLeastRow = 64;
 
@@ -284,12 +292,11 @@ static LogicalResult sidesIntoBatch(ConvOp conv, PatternRewriter &rewriter) {
       toInts(permute.getOrder()) != Dims{0, 2, 1, 3} || !isF32(permute.getInput()) ||
       !isF32(conv.getOutput()))
     return failure();
-  std::optional<Dims> dims = dimsOf(permute.getInput());
-  std::optional<Dims> result = dimsOf(conv.getOutput());
+  std::optional<Dims> dims = staticDimsOf(permute.getInput());
+  std::optional<Dims> result = staticDimsOf(conv.getOutput());
   const auto axis = static_cast<int64_t>(softmax.getAxis());
-  if (!dims || !result || llvm::is_contained(*dims, kDynamic) || (*dims)[0] != 1 ||
-      (*dims)[3] < kLeastRow || *result != Dims{1, 1, (*dims)[1], (*dims)[3]} ||
-      (axis != 1 && axis != -3))
+  if (!dims || !result || (*dims)[0] != 1 || (*dims)[3] < kLeastRow ||
+      *result != Dims{1, 1, (*dims)[1], (*dims)[3]} || (axis != 1 && axis != -3))
     return failure();
   const int64_t sides = (*dims)[1], bins = (*dims)[2], count = (*dims)[3];
   const auto typeOf = [&](int64_t channels) {
@@ -308,11 +315,48 @@ static LogicalResult sidesIntoBatch(ConvOp conv, PatternRewriter &rewriter) {
   return success();
 }
 
+/// ReduceSum(Softmax(x) * c) over channels, of which c has one number each ->
+/// Reshape(Conv(Softmax(x)))
+static LogicalResult binsToConv(ReduceOp reduce, PatternRewriter &rewriter) {
+  Interior inside(reduce);
+  std::optional<Reduction> sum = inside.takeReduction(reduce.getOutput(), "ReduceSum");
+  auto product = sum ? producerFor<MulOp>(sum->input, reduce) : MulOp();
+  std::optional<Dims> dims = product ? staticDimsOf(product.getOutput()) : std::nullopt;
+  std::optional<Dims> result = staticDimsOf(reduce.getOutput());
+  if (!dims || dims->size() != 4 || !result || sum->axes != Dims{1} ||
+      product.getInputs().size() != 2 || !isF32(product.getOutput()))
+    return failure();
+  for (auto [weights, numbers] : {std::pair(product.getInputs()[0], product.getInputs()[1]),
+                                  std::pair(product.getInputs()[1], product.getInputs()[0])}) {
+    auto softmax = producerFor<SoftmaxOp>(weights, product);
+    const int64_t axis = softmax ? static_cast<int64_t>(softmax.getAxis()) : 0;
+    if ((axis != 1 && axis != -3) || dimsOf(weights) != dims)
+      continue;
+    std::optional<Doubles> filter = constantAlong(numbers, 1, 4, (*dims)[1]);
+    if (!filter)
+      continue;
+    Value means =
+        rewriter
+            .create<ConvOp>(
+                locWith(rewriter, reduce, "_means"),
+                RankedTensorType::get({(*dims)[0], 1, (*dims)[2], (*dims)[3]},
+                                      elementTypeOf(weights)),
+                ValueRange{weights,
+                           makeWeight(rewriter, reduce, "_bins", {1, (*dims)[1], 1, 1}, *filter),
+                           makeNone(rewriter, reduce.getLoc())},
+                rewriter.getNamedAttr("kernel_shape", rewriter.getI64ArrayAttr({1, 1})))
+            .getOutput();
+    rewriter.replaceOp(reduce, reshaped(rewriter, reduce.getLoc(), means, *result));
+    return success();
+  }
+  return failure();
+}
+
 ArrayRef<Fusion> tpuc::rearrangeFusions() {
   static constexpr Fusion kFusions[] = {
       fusion<toDepth2Space>("to-depth2space"),    fusion<toShuffleChannel>("to-shufflechannel"),
       fusion<slicesToDepth>("slices-to-depth"),   fusion<slicesIntoConv>("slices-to-depth"),
-      fusion<sidesIntoBatch>("sides-into-batch"),
+      fusion<sidesIntoBatch>("sides-into-batch"), fusion<binsToConv>("bins-to-conv"),
   };
   return kFusions;
 }
