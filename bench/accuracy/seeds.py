@@ -215,11 +215,13 @@ def measure_onnxruntime(data, network, onnx, count, modes):
         # Scales of channels came with opset 13.
         if max(opset.version for opset in model.opset_import if opset.domain == "") < 13:
             model = formats.version_converter.convert_version(model, 13)
+        formats.save(model, f"{folder}/float.onnx")
         for mode in modes:
             is_symmetric = mode == "INT8"
             quant.quantize_static(
-                model, f"{folder}/{mode}.onnx", Samples(), op_types_to_quantize=["Conv", "MatMul", "Gemm"],
-                per_channel=True, weight_type=quant.QuantType.QInt8,
+                f"{folder}/float.onnx", f"{folder}/{mode}.onnx", Samples(),
+                op_types_to_quantize=["Conv", "MatMul", "Gemm"], per_channel=True,
+                weight_type=quant.QuantType.QInt8,
                 activation_type=quant.QuantType.QInt8 if is_symmetric else quant.QuantType.QUInt8,
                 extra_options={"ActivationSymmetric": is_symmetric})
             rows[mode] = [compare(run(f"{folder}/{mode}.onnx"), wanted)]
