@@ -24,21 +24,28 @@ static Expected<void> evaluatePackRows(tpu::PackRowsOp op, EvalContext &context)
     return propagate(output);
   const Shape &from = input.shape();
   const Shape &to = (*output)->shape();
-  const auto rowBytes = static_cast<size_t>(byteSize(type, from[3]));
+  // Rows, or planes of pictures that follow each other.
+  const bool hasPlanes = from.rank() == 5;
+  const int64_t count = hasPlanes ? to[0] / from[0] : to[2];
+  const int64_t elements = hasPlanes ? from[3] * from[4] : from[3];
+  const auto rowBytes = static_cast<size_t>(byteSize(type, elements));
   std::byte *row = (*output)->mutableBytes().data();
-  for (int64_t n = 0; n < to[0]; ++n)
-    for (int64_t channel = 0; channel < to[1]; ++channel)
-      for (int64_t h = 0; h < to[2]; ++h, row += rowBytes) {
-        const int64_t source = h * static_cast<int64_t>(op.getStride()) -
-                               static_cast<int64_t>(op.getPad()) + channel / from[1];
-        if (source < 0 || source >= from[2]) {
-          // Zero points other than 0 are those of bytes.
-          std::memset(row, static_cast<int>(tpu::zeroPointOf(op.getInput())), rowBytes);
-          continue;
-        }
-        const int64_t first = ((n * from[1] + channel % from[1]) * from[2] + source) * from[3];
-        std::memcpy(row, input.rawBytes().data() + byteSize(type, first), rowBytes);
-      }
+  const auto copy = [&](int64_t n, int64_t channel, int64_t index) {
+    const int64_t source = index * static_cast<int64_t>(op.getStride()) -
+                           static_cast<int64_t>(op.getPad()) + channel / from[1];
+    if (source < 0 || source >= from[2]) {
+      // Zero points other than 0 are those of bytes.
+      std::memset(row, static_cast<int>(tpu::zeroPointOf(op.getInput())), rowBytes);
+    } else {
+      const int64_t first = ((n * from[1] + channel % from[1]) * from[2] + source) * elements;
+      std::memcpy(row, input.rawBytes().data() + byteSize(type, first), rowBytes);
+    }
+    row += rowBytes;
+  };
+  for (int64_t n = 0; n < from[0]; ++n)
+    for (int64_t outer = 0; outer < (hasPlanes ? count : to[1]); ++outer)
+      for (int64_t inner = 0; inner < (hasPlanes ? to[1] : count); ++inner)
+        copy(n, hasPlanes ? inner : outer, hasPlanes ? outer : inner);
   return {};
 }
 

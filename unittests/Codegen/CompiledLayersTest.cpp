@@ -795,6 +795,41 @@ const std::vector<Layer> kLayers = {
                         depth, channels));
      },
      true, 3, true},
+    {"Conv3dOverDepths",
+     [](Sketch &s) {
+       s.input("x", {2, 5, 7, 6, 9});
+       s.op("r", "Conv", {"x", s.weight("w", {10, 5, 3, 1, 1}), s.weight("b", {10})},
+            fmt::format("kernel_shape = [3, 1, 1], strides = [{}, 1, 1], pads = [1, 0, 0, 2, 0, 0], "
+                        "dilations = [{}, 1, 1], do_relu = true",
+                        s.between(1, 2), s.between(1, 2)));
+     },
+     true, 3, true},
+    {"Conv3dOverPlanes",
+     [](Sketch &s) {
+       const int64_t group = s.among({1, 2});
+       s.input("x", {2, 6, s.between(1, 5), 6, 7});
+       s.op("r", "Conv", {"x", s.weight("w", {10, 6 / group, 1, 3, 2}), s.weight("b", {10})},
+            fmt::format("kernel_shape = [1, 3, 2], strides = [{}, 1, 2], pads = [0, 1, 0, 0, 1, 1], "
+                        "group = {} : i64",
+                        s.between(1, 2), group));
+     },
+     true, 4, true},
+    {"Deconv3d",
+     [](Sketch &s) {
+       const int64_t depth = s.between(1, 3);
+       s.input("x", {2, 5, 4, 6, 7});
+       s.op("r", "Deconv",
+            {"x", s.weight("w", {5, 9, depth, 2, 3}), s.between(0, 1) == 1 ? s.weight("b", {9}) : "n"},
+            fmt::format("kernel_shape = [{0}, 2, 3], strides = [{0}, 2, 2], pads = [0, 1, 0, 0, 0, 1]",
+                        depth));
+     },
+     true, 4, true},
+    {"InstanceNorm3d",
+     [](Sketch &s) {
+       s.input("x", {2, 6, 4, 5, 7});
+       s.op("r", "InstanceNorm", {"x", s.weight("w", {6}), s.weight("b", {6})});
+     },
+     true, 2, true},
     {"ConvWithComputedFilter",
      [](Sketch &s) {
        const int64_t group = s.between(1, 2);

@@ -203,6 +203,24 @@ bool codegen::decomposeGroupNorm(OpMaker &maker) {
   return true;
 }
 
+bool codegen::decomposeInstanceNorm(OpMaker &maker) {
+  auto op = dyn_cast<tpu::InstanceNormOp>(maker.op);
+  const SmallVector<int64_t> dims(op ? OpMaker::dimsOf(op.getInput()) : ArrayRef<int64_t>());
+  if (dims.size() < 5)
+    return false;
+  const int64_t planes = dims[0] * dims[1] * dims[2];
+  SmallVector<Value> operands(op->getOperands());
+  operands[0] = maker.reshaped(
+      op.getInput(),
+      {dims[0], dims[1], dims[2], OpMaker::typeOf(op.getInput()).getNumElements() / planes},
+      "rows");
+  const Type type = OpMaker::typeOf(op.getOutput()).clone(OpMaker::dimsOf(operands[0]));
+  const Value norm = maker.make(tpu::InstanceNormOp::getOperationName(), "norms", type, operands,
+                                NamedAttrList(op->getAttrDictionary()));
+  maker.replace(0, maker.reshaped(norm, dims, "shaped"));
+  return true;
+}
+
 namespace {
 
 /// The sums of neighbours that a local response norm divides by. All values are F32.

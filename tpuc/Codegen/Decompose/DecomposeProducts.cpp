@@ -7,11 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
+#include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Codegen/Tile/Tiling.h"
+#include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
@@ -165,6 +168,22 @@ SmallVector<Value> planesOfTaps(OpMaker &maker, Value padded, const top::Window 
   return taps;
 }
 
+/// The planes under windows over depths, as channels of pictures that follow each other. Null
+/// where the chip cannot load them so.
+Value packedPlanes(OpMaker &maker, Value input, int64_t depths, int64_t kernel, int64_t stride,
+                   int64_t pad) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(input);
+  const SmallVector<int64_t> pictures = {dims[0] * depths, kernel * dims[1], dims[3], dims[4]};
+  auto packed = maker.builder.create<tpu::PackRowsOp>(
+      NameLoc::get(maker.builder.getStringAttr(tensorNames(maker.op)[0] + "_planes")),
+      OpMaker::typeOf(input).clone(pictures), input, kernel, stride, pad);
+  const Expected<Place> place = maker.backend.placeOf(packed);
+  if (place && *place == Place::Alias)
+    return packed.getOutput();
+  packed->erase();
+  return {};
+}
+
 /// Taps along the depth become input channels of a convolution over planes, those of each group
 /// together.
 Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, const Tensor &filter,
@@ -183,6 +202,50 @@ Value convolvedChannels(OpMaker &maker, tpu::ConvOp op, ArrayRef<Value> taps, co
   return maker.make<tpu::ConvOp>(
       "of_planes", outDims, {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()},
       attributes);
+}
+
+/// A convolution whose window has one row and one column of a plane: one over depths, whose rows
+/// are whole planes. Null for others.
+Value convolvedDepths(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
+                      const top::Window &window) {
+  for (size_t axis : {1, 2})
+    if (window.kernel[axis] != 1 || window.strides[axis] != 1 || window.padsBegin[axis] != 0 ||
+        window.padsEnd[axis] != 0)
+      return {};
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  const auto &out = window.output;
+  const auto taps = filter.shape().dims();
+  const std::array<int64_t, 4> flat = {taps[0], taps[1], taps[2], 1};
+  NamedAttrList attributes = withoutWindow(op);
+  setWindow(maker, attributes, window, {0});
+  const Value rows =
+      maker.reshaped(op.getInput(), {dims[0], dims[1], dims[2], dims[3] * dims[4]}, "rows");
+  return maker.make<tpu::ConvOp>(
+      "of_depths", {out[0], out[1], out[2], out[3] * out[4]},
+      {rows, maker.weight(filter.reshaped(Shape(std::span(flat))), "flat_filter"), op.getBias()},
+      attributes);
+}
+
+/// The same as `convolvedChannels` gives, of planes that are loaded where they are channels,
+/// [N * D', O, H', W']. Null where the chip cannot load them so.
+Value convolvedPlanes(OpMaker &maker, tpu::ConvOp op, const Tensor &filter,
+                      const top::Window &window, const NamedAttrList &attributes) {
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  const auto &out = window.output;
+  if (window.dilations[0] != 1 || (op.getGroup() != 1 && window.kernel[0] != 1) ||
+      OpMaker::constantOf(op.getInput()))
+    return {};
+  const Value planes = packedPlanes(maker, op.getInput(), out[2], window.kernel[0],
+                                    window.strides[0], window.padsBegin[0]);
+  if (!planes)
+    return {};
+  const Value made = maker.make<tpu::ConvOp>(
+      "of_planes", {out[0] * out[2], out[1], out[3], out[4]},
+      {planes, maker.weight(flatFilter(filter), "flat_filter"), op.getBias()}, attributes);
+  if (maker.isLocal(made))
+    return made;
+  eraseUnused(made.getDefiningOp());
+  return {};
 }
 
 /// The sum of a depthwise convolution for each tap along the depth, in F32.
@@ -270,17 +333,97 @@ bool codegen::decomposeConv3d(OpMaker &maker) {
   if (!window)
     return false;
   const auto &out = window->output;
+  if (Value depths = convolvedDepths(maker, op, *filter, *window)) {
+    maker.replace(0, maker.finished(depths, 0));
+    return true;
+  }
   const auto group = static_cast<int64_t>(op.getGroup());
   const bool sumsTaps =
       window->kernel[0] > 1 && group > 1 && group == out[1] && filter->shape()[1] == 1;
   NamedAttrList attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {1, 2});
-  const Value input = sumsTaps ? maker.widened(op.getInput()) : op.getInput();
-  const Value planes =
-      paddedPlanes(maker, maker.permuted(input, {0, 2, 1, 3, 4}, "planes"), *window);
-  const SmallVector<int64_t> flat = {out[0] * out[2], out[1], out[3], out[4]};
-  Value value = (sumsTaps ? summedTaps : convolvedChannels)(
-      maker, op, planesOfTaps(maker, planes, *window), *filter, attributes, flat);
+  Value value = convolvedPlanes(maker, op, *filter, *window, attributes);
+  if (!value) {
+    const Value input = sumsTaps ? maker.widened(op.getInput()) : op.getInput();
+    const Value planes =
+        paddedPlanes(maker, maker.permuted(input, {0, 2, 1, 3, 4}, "planes"), *window);
+    const SmallVector<int64_t> flat = {out[0] * out[2], out[1], out[3], out[4]};
+    value = (sumsTaps ? summedTaps : convolvedChannels)(
+        maker, op, planesOfTaps(maker, planes, *window), *filter, attributes, flat);
+  }
+  value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
+  maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
+  return true;
+}
+
+/// A filter [C, O, D, H, W] as [C, D * O, H, W].
+static Tensor filterOfTaps(const Tensor &filter) {
+  const auto dims = filter.shape().dims();
+  const std::array<int64_t, 4> flatDims = {dims[0], dims[2] * dims[1], dims[3], dims[4]};
+  Tensor flat(filter.type(), Shape(std::span(flatDims)));
+  const auto plane = static_cast<size_t>(byteSize(filter.type(), dims[3] * dims[4]));
+  for (int64_t input = 0; input < dims[0]; ++input)
+    for (int64_t output = 0; output < dims[1]; ++output)
+      for (int64_t tap = 0; tap < dims[2]; ++tap) {
+        const auto source = static_cast<size_t>((input * dims[1] + output) * dims[2] + tap);
+        const auto target = static_cast<size_t>((input * dims[2] + tap) * dims[1] + output);
+        std::ranges::copy(filter.rawBytes().subspan(source * plane, plane),
+                          flat.mutableBytes().subspan(target * plane, plane).begin());
+      }
+  return flat;
+}
+
+/// Whether windows of a transposed convolution do not meet along the depth, and nothing is padded
+/// or left out there or elsewhere but by `pads`.
+static bool areDepthsApart(tpu::DeconvOp op, const top::Window &window) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  for (size_t axis = 0; axis < 3; ++axis)
+    if (window.output[axis + 2] != (dims[axis + 2] - 1) * window.strides[axis] +
+                                       (window.kernel[axis] - 1) * window.dilations[axis] + 1 -
+                                       window.padsBegin[axis] - window.padsEnd[axis])
+      return false;
+  return op.getGroup() == 1 && window.strides[0] == window.kernel[0] && window.dilations[0] == 1 &&
+         window.padsBegin[0] == 0 && window.padsEnd[0] == 0;
+}
+
+/// Each plane becomes as many as the window has, which are channels of a transposed convolution
+/// over planes, and then depths.
+bool codegen::decomposeDeconv3d(OpMaker &maker) {
+  auto op = dyn_cast<tpu::DeconvOp>(maker.op);
+  const std::optional<Tensor> filter =
+      op ? OpMaker::constantOf(op.getFilter()) : std::optional<Tensor>();
+  const std::optional<Tensor> bias =
+      op ? OpMaker::constantOf(op.getBias()) : std::optional<Tensor>();
+  if (!filter || filter->shape().rank() != 5 || (!isa<NoneType>(op.getBias().getType()) && !bias))
+    return false;
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(op.getInput()));
+  const Expected<top::Window> window =
+      top::transposedWindow(top::windowSpec(op), dims, OpMaker::dimsOf(op.getFilter()));
+  if (!window || !areDepthsApart(op, *window))
+    return false;
+  const auto &out = window->output;
+  const int64_t taps = window->kernel[0];
+  NamedAttrList attributes = withoutWindow(op);
+  for (StringRef name : {"output_padding", "output_shape"})
+    attributes.erase(name);
+  setWindow(maker, attributes, *window, {1, 2});
+  Value planes = packedPlanes(maker, op.getInput(), dims[2], 1, 1, 0);
+  if (!planes)
+    planes = maker.reshaped(maker.permuted(op.getInput(), {0, 2, 1, 3, 4}, "planes"),
+                            {dims[0] * dims[2], dims[1], dims[3], dims[4]}, "pictures");
+  Value addends = op.getBias();
+  if (bias) {
+    const std::array<int64_t, 1> length = {taps * out[1]};
+    Tensor repeated(bias->type(), Shape(std::span(length)));
+    for (int64_t tap = 0; tap < taps; ++tap)
+      std::ranges::copy(bias->rawBytes(),
+                        repeated.mutableBytes().begin() +
+                            tap * static_cast<ptrdiff_t>(bias->rawBytes().size()));
+    addends = maker.weight(repeated, "biases");
+  }
+  Value value = maker.make<tpu::DeconvOp>(
+      "of_planes", {dims[0] * dims[2], taps * out[1], out[3], out[4]},
+      {planes, maker.weight(filterOfTaps(*filter), "flat_filter"), addends}, attributes);
   value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
   maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
   return true;

@@ -102,9 +102,12 @@ bool decomposeScatter(OpMaker &maker);
 bool decomposeAttention(OpMaker &maker);
 /// Products with vectors, and of matrices whose batches are repeated.
 bool decomposeMatMul(OpMaker &maker);
-/// Pools and convolutions over three dimensions.
+/// Pools and convolutions over three dimensions; transposed ones whose windows do not meet.
 bool decomposePool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
+bool decomposeDeconv3d(OpMaker &maker);
+/// Norms of channels of more than two dimensions: planes become longer rows.
+bool decomposeInstanceNorm(OpMaker &maker);
 /// Convolutions with a filter or a bias that is computed.
 bool decomposeComputedFilter(OpMaker &maker);
 

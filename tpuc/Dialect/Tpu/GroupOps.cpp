@@ -96,11 +96,15 @@ LogicalResult tpu::PackRowsOp::verify() {
     return emitOpError("kernel, stride and pad are ")
            << kernel << ", " << static_cast<int64_t>(getStride()) << " and "
            << static_cast<int64_t>(getPad()) << "; expected at least 1, 1 and 0";
-  const bool fits = input.hasStaticShape() && output.hasStaticShape() && input.getRank() == 4 &&
-                    output.getRank() == 4 && input.getElementType() == output.getElementType() &&
-                    output.getDimSize(0) == input.getDimSize(0) &&
+  const bool areTensors = input.hasStaticShape() && output.hasStaticShape() &&
+                          (input.getRank() == 4 || input.getRank() == 5) && output.getRank() == 4;
+  const bool hasPlanes = input.getRank() == 5;
+  const bool fits = areTensors && input.getElementType() == output.getElementType() &&
                     output.getDimSize(1) == kernel * input.getDimSize(1) &&
-                    output.getDimSize(3) == input.getDimSize(3);
+                    output.getShape().back() == input.getShape().back() &&
+                    (hasPlanes ? output.getDimSize(0) % input.getDimSize(0) == 0 &&
+                                     output.getDimSize(2) == input.getDimSize(3)
+                               : output.getDimSize(0) == input.getDimSize(0));
   if (!fits)
     return emitOpError("makes ") << output << " of " << input << " with windows of " << kernel
                                  << " rows";

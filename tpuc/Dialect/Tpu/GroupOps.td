@@ -127,6 +127,10 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
 
         output[n, k * C + c, h, w] = input[n, c, h * stride - pad + k, w]
 
+    Of an input [N, C, D, H, W] it does so with planes, which become pictures of [N * D', ...]:
+
+        output[n * D' + d, k * C + c, h, w] = input[n, c, d * stride - pad + k, h, w]
+
     Where there is no such row, the output is 0 (of quantized elements the zero point). A device
     does not compute this: it loads the rows where its reader wants them. A convolution of few
     channels becomes one of many by it, with windows of one row.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/BM1684X/Codegen/Loads.h"
+#include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
@@ -70,44 +71,85 @@ static tpu::PackRowsOp packedRows(Operation *op, unsigned index) {
   return value.getDefiningOp<tpu::PackRowsOp>();
 }
 
-/// The rows of one place in their windows, which are the channels `to`, and zero points where there
-/// are none.
+/// What lies side by side of one picture of many, or of one sample of planes: the range of the
+/// result's dimension `axis` that is loaded, and where the input begins.
+struct PackedRange {
+  unsigned axis = 2;
+  Range range;
+  uint64_t address = 0;
+};
+
+/// The rows or planes of one place in their windows, which are the channels `to`, and zero points
+/// where there are none.
 static Expected<void> loadRow(Builder &builder, tpu::PackRowsOp rows, int64_t place,
-                              const Tile &tile, const LocalTensor &to, int64_t address) {
+                              const Tile &tile, const LocalTensor &to, const PackedRange &part) {
   const auto dims = cast<RankedTensorType>(rows.getInput().getType()).getShape();
+  const bool hasPlanes = dims.size() == 5;
   const auto stride = static_cast<int64_t>(rows.getStride());
   const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
-  const Range all = tile[kAxisH];
+  const Range all = part.range;
   const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
   const int64_t reach = dims[2] - 1 + before;
   const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
   const auto zero = static_cast<uint32_t>(tpu::zeroPointOf(rows.getInput()));
   for (const Range &outside : {Range{all.begin, first - all.begin}, Range{end, all.end() - end}})
     if (outside.size > 0)
-      if (Expected<void> filled =
-              emitLocalFill(builder, to.slice(2, outside.begin - all.begin, outside.size), zero);
+      if (Expected<void> filled = emitLocalFill(
+              builder, to.slice(part.axis, outside.begin - all.begin, outside.size), zero);
           !filled)
         return filled;
   if (first == end)
     return {};
-  const int64_t plane = dims[2] * dims[3];
-  const int64_t offset = tile[kAxisN].begin * dims[1] * plane +
-                         (first * stride - before) * dims[3] + tile[kAxisW].begin;
+  const int64_t row = dims.back();
+  const int64_t each = hasPlanes ? dims[3] * row : row;
+  const int64_t channel = dims[2] * each;
+  const int64_t offset =
+      (first * stride - before) * each + tile[kAxisW].begin +
+      (hasPlanes ? tile[kAxisH].begin * row : tile[kAxisN].begin * dims[1] * channel);
   GlobalTensor from =
-      globalTensor(to.type, Extents{tile[kAxisN].size, dims[1], end - first, tile[kAxisW].size},
-                   static_cast<uint64_t>(address + byteSize(to.type, offset)));
-  from.stride = Extents{dims[1] * plane, plane, stride * dims[3], 1};
-  return emitLoad(builder, from, to.slice(2, first - all.begin, end - first));
+      globalTensor(to.type,
+                   hasPlanes ? Extents{end - first, dims[1], tile[kAxisH].size, tile[kAxisW].size}
+                             : Extents{tile[kAxisN].size, dims[1], end - first, tile[kAxisW].size},
+                   part.address + static_cast<uint64_t>(byteSize(to.type, offset)));
+  from.stride = hasPlanes ? Extents{stride * each, channel, row, 1}
+                          : Extents{dims[1] * channel, channel, stride * each, 1};
+  return emitLoad(builder, from, to.slice(part.axis, first - all.begin, end - first));
+}
+
+/// The parts that one command loads for each place: all pictures, or the planes of one sample.
+static SmallVector<PackedRange> packedRanges(tpu::PackRowsOp rows, const Tile &tile,
+                                             uint64_t address) {
+  const auto type = cast<RankedTensorType>(rows.getInput().getType());
+  if (type.getRank() == 4)
+    return {{.axis = 2, .range = tile[kAxisH], .address = address}};
+  const int64_t planes =
+      cast<RankedTensorType>(rows.getOutput().getType()).getDimSize(0) / type.getDimSize(0);
+  const int64_t bytes = codegen::globalBytes(type) / type.getDimSize(0);
+  SmallVector<PackedRange> parts;
+  for (int64_t at = tile[kAxisN].begin; at < tile[kAxisN].end();) {
+    const int64_t sample = at / planes;
+    const int64_t end = std::min((sample + 1) * planes, tile[kAxisN].end());
+    parts.push_back({.axis = 0,
+                     .range = {at - sample * planes, end - at},
+                     .address = address + static_cast<uint64_t>(sample * bytes)});
+    at = end;
+  }
+  return parts;
 }
 
 static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
                                      const LocalTensor &to, int64_t address) {
   const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
-  for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
-    if (Expected<void> loaded =
-            loadRow(builder, rows, place, tile, to.slice(1, place * channels, channels), address);
-        !loaded)
-      return loaded;
+  int64_t done = 0;
+  for (const PackedRange &part : packedRanges(rows, tile, static_cast<uint64_t>(address))) {
+    const LocalTensor samples = part.axis == 0 ? to.slice(0, done, part.range.size) : to;
+    done += part.range.size;
+    for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
+      if (Expected<void> loaded = loadRow(builder, rows, place, tile,
+                                          samples.slice(1, place * channels, channels), part);
+          !loaded)
+        return loaded;
+  }
   return {};
 }
 

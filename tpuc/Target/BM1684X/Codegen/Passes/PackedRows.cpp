@@ -126,7 +126,9 @@ std::vector<RowChoice> PackedRows::choices() {
   const int64_t channels = OpMaker::dimsOf(op.getOutput())[1];
   tpu::UnpackRowsOp rows = unpacked();
   SmallVector<RowChoice> starts = {{}};
-  if (window->kernel > 1)
+  // What is packed already cannot be packed once more.
+  const bool mayStack = window->kernel > 1 && !op.getInput().getDefiningOp<tpu::PackRowsOp>();
+  if (mayStack)
     starts.push_back({.packing = {.isStacked = true}});
   if (window->kernel > 1 && castOfInput())
     starts.push_back({.packing = {.isStacked = true}, .isBeforeCast = true});
