@@ -20,7 +20,7 @@
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
 #include "tpuc/Interpreter/Kernels/Elementwise.h"
-#include "tpuc/Interpreter/Kernels/FixedPoint.h"
+#include "tpuc/Interpreter/Kernels/FixedPoint16.h"
 #include "tpuc/Interpreter/Kernels/IntegerConvolution.h"
 #include "tpuc/Interpreter/Kernels/IntegerMatrix.h"
 #include "tpuc/Interpreter/Kernels/Reduce.h"
@@ -120,7 +120,8 @@ template <typename Op> static FixedResult resultOf(Op op) {
 }
 
 /// The integers of a constant that states scales: one, or one for each channel, of which `inner`
-/// elements lie together (0: all of them); none where it states others.
+/// elements lie together (0: all of them); none where it states others, or its numbers need more
+/// than the bits of `type`: I8, I32 or I64.
 static std::optional<Tensor> integersOf(const Tensor &numbers, llvm::ArrayRef<double> scales,
                                         DataType type, int64_t inner = 0) {
   const int64_t count = numbers.numElements();
@@ -129,18 +130,18 @@ static std::optional<Tensor> integersOf(const Tensor &numbers, llvm::ArrayRef<do
     return std::nullopt;
   if (inner == 0)
     inner = std::max<int64_t>(count / channels, 1);
-  Tensor wide(DataType::I32, numbers.shape());
-  auto out = wide.mutableData<int32_t>();
+  Tensor wide(DataType::I64, numbers.shape());
+  auto out = wide.mutableData<int64_t>();
   const auto in = numbers.data<float>();
-  const double most = type == DataType::I8 ? 127 : 0x1p31 - 1;
+  const double most = type == DataType::I8 ? 127 : type == DataType::I32 ? 0x1p31 - 1 : 0x1p62;
   for (int64_t index = 0; index < count; ++index) {
     const double scale = scales[static_cast<size_t>(index / inner % channels)];
     const double whole = std::round(static_cast<double>(in[static_cast<size_t>(index)]) / scale);
     if (!(whole >= -most - 1 && whole <= most))
       return std::nullopt;
-    out[static_cast<size_t>(index)] = static_cast<int32_t>(whole);
+    out[static_cast<size_t>(index)] = static_cast<int64_t>(whole);
   }
-  return type == DataType::I8 ? convert(wide, type) : wide;
+  return convert(wide, type);
 }
 
 /// The scales that a constant states.
@@ -164,14 +165,15 @@ struct FixedProduct {
 
 } // namespace
 
-/// What `op` multiplies with; none where it is no product of 8-bit integers that states its scales.
+/// What `op` multiplies with; none where it is no product of integers of `width` bits that states
+/// its scales. Biases have 32 bits beside 8 and 64 beside 16.
 /// `channels`: of the output; `inner`: how many elements of one lie together in the filter; 0: all.
 template <typename Op>
-static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_t channels,
-                                             int64_t inner = 0) {
+static std::optional<FixedProduct> productOf(Op op, EvalContext &context, unsigned width,
+                                             int64_t channels, int64_t inner = 0) {
   UniformQuantizedType input = tpu::quantizedType(op->getOperand(0));
-  if (!input || !tpu::isQuantized(op->getResult(0)) || input.getStorage().width != 8 ||
-      tpu::quantizedType(op->getResult(0)).getStorage().width != 8)
+  if (!input || !tpu::isQuantized(op->getResult(0)) || input.getStorage().width != width ||
+      tpu::quantizedType(op->getResult(0)).getStorage().width != width)
     return std::nullopt;
   const std::vector<double> scales = scalesOf(op->getOperand(1));
   std::optional<Tensor> filter = integersOf(context.operand(1), scales, DataType::I8, inner);
@@ -180,7 +182,8 @@ static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_
     return std::nullopt;
   FixedProduct product{std::move(*filter), std::nullopt, {}};
   if (context.has(2)) {
-    product.bias = integersOf(context.operand(2), scalesOf(op->getOperand(2)), DataType::I32);
+    product.bias = integersOf(context.operand(2), scalesOf(op->getOperand(2)),
+                              width == 8 ? DataType::I32 : DataType::I64);
     if (!product.bias)
       return std::nullopt;
   }
@@ -192,6 +195,21 @@ static std::optional<FixedProduct> productOf(Op op, EvalContext &context, int64_
   product.requant.zeroPoint = static_cast<int32_t>(result.params.zeroPoint);
   product.requant.range = result.range;
   return product;
+}
+
+/// How many bits the integers of operand 0 have; 0 where it is no such.
+static unsigned widthOf(mlir::Operation *op) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  return type ? type.getStorage().width : 0;
+}
+
+/// How sums of 64 bits become results.
+static kernels::WideRequant wideOf(const kernels::RequantParams &params) {
+  return {params.factors, params.range};
+}
+
+static const Tensor *pointerTo(const std::optional<Tensor> &tensor) {
+  return tensor ? &*tensor : nullptr;
 }
 
 /// The bias less what the zero point of the input adds to each channel of the filter.
@@ -213,7 +231,9 @@ static Tensor foldedBias(const FixedProduct &product, int64_t inputZero) {
 }
 
 static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
-  std::optional<FixedProduct> product = productOf(op, context, context.operand(1).shape()[0]);
+  const bool isWide = widthOf(op) == 16;
+  std::optional<FixedProduct> product =
+      productOf(op, context, isWide ? 16 : 8, context.operand(1).shape()[0]);
   Expected<Window> window = ops::Window();
   if (product)
     window = convolutionWindow(ops::windowSpec(context), extents(context.operand(0)),
@@ -231,6 +251,12 @@ static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
   Expected<Tensor *> output = context.allocate(0, resultType(op), shape);
   if (!output)
     return propagate(output);
+  if (isWide) {
+    kernels::wideConvolve(context.operand(0), product->filter, pointerTo(product->bias),
+                          params.window, params.group, wideOf(product->requant), **output,
+                          context.threads());
+    return true;
+  }
   const Tensor bias = foldedBias(*product, params.inputZero);
   kernels::integerConvolve(context.operand(0), product->filter, &bias, params, **output,
                            context.threads(), nullptr);
@@ -239,10 +265,11 @@ static Expected<bool> fixedConv(ConvOp op, EvalContext &context) {
 
 static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
   const Shape &shape = context.operand(1).shape();
+  const bool isWide = widthOf(op) == 16;
   // The filter is [C, M, kernel...].
   std::optional<FixedProduct> product;
   if (op.getGroup() == 1 && shape.rank() > 2)
-    product = productOf(op, context, shape[1], shape.strides()[1]);
+    product = productOf(op, context, isWide ? 16 : 8, shape[1], shape.strides()[1]);
   if (!product)
     return false;
   Expected<Window> window = transposedWindow(ops::windowSpec(context), extents(context.operand(0)),
@@ -257,16 +284,53 @@ static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
       0, resultType(op), Shape(std::span(window->output.data(), window->output.size())));
   if (!output)
     return propagate(output);
-  kernels::integerDeconvolve(context.operand(0), product->filter,
-                             product->bias ? &*product->bias : nullptr, params, **output,
-                             context.threads(), nullptr);
+  if (isWide) {
+    kernels::wideDeconvolve(context.operand(0), product->filter, pointerTo(product->bias),
+                            params.window, wideOf(product->requant), **output, context.threads());
+    return true;
+  }
+  kernels::integerDeconvolve(context.operand(0), product->filter, pointerTo(product->bias), params,
+                             **output, context.threads(), nullptr);
+  return true;
+}
+
+/// The product of two tensors of stored integers, of 16 bits both.
+static Expected<bool> wideProduct(MatMulOp op, EvalContext &context) {
+  UniformQuantizedType left = tpu::quantizedType(op.getInput());
+  UniformQuantizedType right = tpu::quantizedType(op.getRight());
+  UniformQuantizedType made = tpu::quantizedType(op.getOutput());
+  const auto isWide = [](UniformQuantizedType type) {
+    return type && type.getStorage().width == 16 && type.getZeroPoint() == 0;
+  };
+  if (!isWide(left) || !isWide(right) || !isWide(made) || context.has(2) ||
+      context.operand(0).shape().rank() < 2 || context.operand(1).shape().rank() < 2)
+    return false;
+  Expected<shapes::Dims> shape =
+      shapes::matMulShape(extents(context.operand(0)), extents(context.operand(1)),
+                          op.getLeftTranspose(), op.getRightTranspose());
+  if (!shape)
+    return located(context, shape.error());
+  Expected<Tensor *> output =
+      context.allocate(0, resultType(op), Shape(std::span(shape->data(), shape->size())));
+  if (!output)
+    return propagate(output);
+  const FixedResult result = resultOf(op);
+  kernels::wideMatMul(
+      context.operand(0), context.operand(1), nullptr,
+      {op.getLeftTranspose(), op.getRightTranspose()},
+      {{kernels::fixedPoint(left.getScale() * right.getScale() / result.params.scale)},
+       result.range},
+      **output, context.threads());
   return true;
 }
 
 static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
+  if (tpu::isQuantized(op.getRight()))
+    return wideProduct(op, context);
+  const bool isWide = widthOf(op) == 16;
   std::optional<FixedProduct> product;
   if (context.operand(1).shape().rank() == 2)
-    product = productOf(op, context, context.operand(1).shape()[0]);
+    product = productOf(op, context, isWide ? 16 : 8, context.operand(1).shape()[0]);
   // Scales of channels are those of rows.
   if (!product || op.getLeftTranspose() || !op.getRightTranspose())
     return false;
@@ -287,9 +351,16 @@ static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
       context.allocate(0, resultType(op), Shape(std::span(shape->data(), shape->size())));
   if (!output)
     return propagate(output);
-  kernels::integerMatMul(context.operand(0), product->filter,
-                         product->bias ? &*product->bias : nullptr, params, **output,
-                         context.threads(), nullptr);
+  if (isWide) {
+    // Sums have the bits of the bias.
+    kernels::WideRequant requant = wideOf(product->requant);
+    requant.isNarrow = !product->bias;
+    kernels::wideMatMul(context.operand(0), product->filter, pointerTo(product->bias),
+                        {false, /*rightTransposed=*/true}, requant, **output, context.threads());
+    return true;
+  }
+  kernels::integerMatMul(context.operand(0), product->filter, pointerTo(product->bias), params,
+                         **output, context.threads(), nullptr);
   return true;
 }
 
@@ -401,21 +472,45 @@ static Expected<bool> fixedReduce(ReduceOp op, EvalContext &context) {
   return true;
 }
 
+/// Whether integers of 16 bits become those of a function within -1 and 1.
+static bool isWideFunction(UniformQuantizedType type, UniformQuantizedType made) {
+  return type && made && type.getStorage().width == 16 && type.getStorage() == made.getStorage() &&
+         type.getZeroPoint() == 0 && made.getZeroPoint() == 0 && made.getScale() == 0x1p-15;
+}
+
+template <typename Op>
+static Expected<bool> wideFunction(Op op, EvalContext &context,
+                                   void (*function)(const FixedOperand &, Tensor &, ThreadPool &)) {
+  UniformQuantizedType type = tpu::quantizedType(op->getOperand(0));
+  if (!isWideFunction(type, tpu::quantizedType(op->getResult(0))))
+    return false;
+  Expected<Tensor *> output = context.allocate(0, resultType(op), context.operand(0).shape());
+  if (!output)
+    return propagate(output);
+  function({context.operand(0), tpu::paramsOf(type)}, **output, context.threads());
+  return true;
+}
+
 static Expected<bool> fixedSoftmax(SoftmaxOp op, EvalContext &context) {
   UniformQuantizedType type = tpu::quantizedType(op.getInput());
   UniformQuantizedType made = tpu::quantizedType(op.getOutput());
-  if (!type || !made || op.getLog() || type.getStorage() != made.getStorage() ||
-      type.getStorage().width != 8)
+  if (!type || !made || op.getLog() || type.getStorage() != made.getStorage())
     return false;
+  const bool isWide = isWideFunction(type, made);
   const Tensor &input = context.operand(0);
   const auto rank = static_cast<int64_t>(input.shape().rank());
   int64_t axis = context.integer("axis");
   axis += axis < 0 ? rank : 0;
-  if (axis < 0 || axis >= rank)
+  if (axis < 0 || axis >= rank || (isWide ? axis != rank - 1 : type.getStorage().width != 8))
     return false;
   Expected<Tensor *> output = context.allocate(0, resultType(op), input.shape());
   if (!output)
     return propagate(output);
+  if (isWide) {
+    kernels::wideSoftmax({input, tpu::paramsOf(type)}, op.getBeta().convertToDouble(), **output,
+                         context.threads());
+    return true;
+  }
   kernels::fixedSoftmax({input, tpu::paramsOf(type)}, axis, op.getBeta().convertToDouble(),
                         resultOf(op), **output, context.threads());
   return true;
@@ -432,7 +527,7 @@ static Expected<bool> fixedResize(InterpOp op, EvalContext &context) {
   if (op.getCoordMode() == "asymmetric")
     how = kernels::FixedResize::Asymmetric;
   if (!type || type != tpu::quantizedType(op.getOutput()) || op.getMode() != "linear" || !how ||
-      !shape || !shape.hasStaticShape() || shape.getRank() != 4 || type.getStorage().width != 8 ||
+      !shape || !shape.hasStaticShape() || shape.getRank() != 4 || type.getStorage().width > 16 ||
       !op.getAxes() || toInts(*op.getAxes()) != llvm::SmallVector<int64_t>{2, 3})
     return false;
   Expected<Tensor *> output =
@@ -498,6 +593,13 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
           .Case([&](ReduceOp reduce) { return fixedReduce(reduce, context); })
           .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })
+          .Case([&](SigmoidOp sigmoid) {
+            const bool isPlain = !sigmoid.getLog() && sigmoid.getScale().convertToDouble() == 1 &&
+                                 sigmoid.getBias().convertToDouble() == 0;
+            return isPlain ? wideFunction(sigmoid, context, kernels::wideSigmoid)
+                           : Expected<bool>(false);
+          })
+          .Case([&](TanhOp tanh) { return wideFunction(tanh, context, kernels::wideTanh); })
           .Case([&](InterpOp resize) { return fixedResize(resize, context); })
           .Case([&](LeakyReluOp relu) { return fixedLeakyRelu(relu, context); })
           .Case([&](HardSwishOp swish) { return fixedHardSwish(swish, context); })

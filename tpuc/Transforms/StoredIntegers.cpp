@@ -26,7 +26,7 @@ using namespace tpuc;
 
 /// The types that `op` quantizes to or dequantizes from.
 template <typename Op> static quant::UniformQuantizedType storedTypeOf(Op op, Value integers) {
-  return top::storedType(op->getOperand(1), op->getOperand(2), integers.getType());
+  return top::storedType(op->getOperand(1), op->getOperand(2), integers.getType(), /*mostBits=*/16);
 }
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value.getType()); }

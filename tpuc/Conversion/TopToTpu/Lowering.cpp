@@ -21,8 +21,10 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
+#include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/MirroredOp.h"
+#include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/MappedFile.h"
 
@@ -108,7 +110,8 @@ Expected<void> Lowering::run() {
 
 Expected<void> Lowering::lower(Operation *op) {
   if (auto input = dyn_cast<top::InputOp>(op); input && !isPictureInput(input)) {
-    if (quant::UniformQuantizedType stated = tpu::quantizedType(input.getOutput()))
+    if (quant::UniformQuantizedType stated = tpu::quantizedType(input.getOutput());
+        stated && !isWide(stated))
       op->setAttr(kSourceType, TypeAttr::get(stated));
     input.getOutput().setType(cast<TensorType>(expressed(input.getOutput().getType())));
   }
@@ -390,6 +393,39 @@ void Lowering::replace(Operation *op, Operation *made) {
     // What a quantized source stores in integers is rounded and cut off as it says, on floats too.
     quant::UniformQuantizedType stated = tpu::quantizedType(old);
     if (stated && !tpu::isQuantized(result))
-      lowered[old] = cast(result, stated, nameOf(old));
+      lowered[old] = isWide(stated) ? roundedTo(stated, result, nameOf(old))
+                                    : cast(result, stated, nameOf(old));
   }
+}
+
+Value Lowering::roundedTo(quant::UniformQuantizedType type, Value value, const std::string &name) {
+  Operation *maker = value.getDefiningOp();
+  const Type element = getElementTypeOrSelf(value.getType());
+  // Elements that move are numbers of it.
+  if (!isa<FloatType>(element) || !maker || maker->hasTrait<traits::MovesElements>())
+    return value;
+  const auto step = [&](StringRef op, const std::string &own,
+                        std::initializer_list<std::pair<StringRef, double>> numbers) {
+    OperationState state(NameLoc::get(builder.getStringAttr(own)), op, value, value.getType());
+    for (auto [attribute, number] : numbers)
+      state.addAttribute(attribute, builder.getF64FloatAttr(number));
+    value = builder.create(state)->getResult(0);
+  };
+  const StringRef clip = tpu::ClipOp::getOperationName();
+  const StringRef times = tpu::MulConstOp::getOperationName();
+  const double scale = type.getScale();
+  const IntegerRange range = tpu::rangeOf(type);
+  const auto least = static_cast<double>(range.lowest);
+  const auto most = static_cast<double>(range.highest);
+  renameTensor(mlir::cast<OpResult>(value), name + "_real");
+  if (!element.isF32()) {
+    // Floats of 16 bits hold fewer steps than the source has.
+    step(clip, name, {{"min", least * scale}, {"max", most * scale}});
+    return value;
+  }
+  step(times, name + "_steps", {{"const_val", 1 / scale}});
+  step(tpu::RoundOp::getOperationName(), name + "_whole", {});
+  step(clip, name + "_within", {{"min", least}, {"max", most}});
+  step(times, name, {{"const_val", scale}});
+  return value;
 }

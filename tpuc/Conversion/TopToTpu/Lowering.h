@@ -75,6 +75,9 @@ private:
   mlir::Value narrowFilter(top::WeightOp filter, const ChannelOrder &order, mlir::Type type);
   mlir::Value castWeight(top::WeightOp weight, mlir::Type type);
   mlir::Value cast(mlir::Value stored, mlir::Type type, const std::string &name);
+  /// `value`, floats, as the nearest numbers that `type` can store.
+  mlir::Value roundedTo(quant::UniformQuantizedType type, mlir::Value value,
+                        const std::string &name);
 
   mlir::func::FuncOp main;
   llvm::DenseMap<mlir::Value, mlir::Value> lowered;

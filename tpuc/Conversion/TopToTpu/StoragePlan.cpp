@@ -136,7 +136,7 @@ StoragePlan::StoragePlan(func::FuncOp main, const TargetInfo &target, PlanOption
 quant::UniformQuantizedType StoragePlan::typeFor(Value value) const {
   // A network that was quantized before says itself how it is stored.
   if (quant::UniformQuantizedType stated = tpu::quantizedType(value))
-    return stated;
+    return isWide(stated) ? quant::UniformQuantizedType() : stated;
   const std::optional<quant::FloatRange> range = rangeOf(value);
   if (!range || !integerScheme)
     return {};

@@ -64,6 +64,10 @@ struct Decision {
   std::optional<DataType> result = {};
 };
 
+/// Whether a source stores a tensor in integers that layers do not compute with: of more than 8
+/// bits. Floats stand for these.
+inline bool isWide(quant::UniformQuantizedType type) { return type.getStorage().width > 8; }
+
 /// Whether `value` is a constant with an element that has no finite f16.
 bool isHugeConstant(mlir::Value value);
 /// Whether an operand is what an attention adds to its scores.

@@ -27,12 +27,14 @@ static std::optional<double> onlyNumber(Value value) {
   return convert(*tensor, DataType::F64).data<double>()[0];
 }
 
-quant::UniformQuantizedType top::storedType(Value scale, Value zeroPoint, Type integer) {
+quant::UniformQuantizedType top::storedType(Value scale, Value zeroPoint, Type integer,
+                                            unsigned mostBits) {
   const std::optional<double> value = onlyNumber(scale);
   const std::optional<double> zero =
       top::isPresent(zeroPoint) ? onlyNumber(zeroPoint) : std::optional(0.0);
   const std::optional<DataType> type = storageDataType(integer);
-  if (!value || !zero || (type != DataType::I8 && type != DataType::U8))
+  const bool isWide = type == DataType::I16 && mostBits >= 16 && zero == 0.0;
+  if (!value || !zero || (type != DataType::I8 && type != DataType::U8 && !isWide))
     return {};
   const auto storage = quant::StorageSpec::full(isSigned(*type), bitWidth(*type));
   const bool isScale = *value >= 0x1p-149 && *value <= std::numeric_limits<float>::max();

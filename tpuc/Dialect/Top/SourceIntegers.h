@@ -15,10 +15,11 @@
 
 namespace tpuc::top {
 
-/// The 8-bit integers of one scale and zero point that a quantization stores; null if it is
-/// another, or its numbers are none that a type can have.
-quant::UniformQuantizedType storedType(mlir::Value scale, mlir::Value zeroPoint,
-                                       mlir::Type integer);
+/// The integers of one scale and zero point that a quantization stores: of 8 bits, or up to
+/// `mostBits`, signed ones of 16 with the zero point 0. Null if it is another, or its numbers are
+/// none that a type can have.
+quant::UniformQuantizedType storedType(mlir::Value scale, mlir::Value zeroPoint, mlir::Type integer,
+                                       unsigned mostBits = 8);
 
 } // namespace tpuc::top
 

@@ -80,8 +80,8 @@ Expected<Tensor> tpuc::tflite::dequantized(const Tensor &tensor, const Quantizat
   Expected<Tensor> made = Tensor::create(DataType::F32, tensor.shape().dims(), place);
   if (!made)
     return made;
-  const Tensor whole = convert(tensor, DataType::I32);
-  std::span<const int32_t> from = whole.data<int32_t>();
+  const Tensor whole = convert(tensor, DataType::I64);
+  std::span<const int64_t> from = whole.data<int64_t>();
   std::span<float> to = made->mutableData<float>();
   // How many neighbours in memory have one scale.
   int64_t inner = 1;
