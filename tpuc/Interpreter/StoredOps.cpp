@@ -101,6 +101,17 @@ static Expected<void> evaluateByNumbers(mlir::Operation *op, EvalContext &contex
 // In fixed point
 //===----------------------------------------------------------------------===//
 
+/// Whether all of these are of the integers of the first: at most 8 bits, or 16 with the zero point
+/// 0. What is computed of them fits 32 bits.
+static bool areAlike(llvm::ArrayRef<UniformQuantizedType> types) {
+  const quant::StorageSpec first = types.front().getStorage();
+  return first.width <= 16 && llvm::all_of(types, [&](UniformQuantizedType type) {
+           const quant::StorageSpec own = type.getStorage();
+           return own.width == first.width && own.isSigned == first.isSigned &&
+                  (own.width <= 8 || type.getZeroPoint() == 0);
+         });
+}
+
 /// How result 0 is stored, with the op's ReLU.
 template <typename Op> static FixedResult resultOf(Op op) {
   UniformQuantizedType type = tpu::quantizedType(op->getResult(0));
@@ -205,7 +216,7 @@ static unsigned widthOf(mlir::Operation *op) {
 
 /// How sums of 64 bits become results.
 static kernels::WideRequant wideOf(const kernels::RequantParams &params) {
-  return {params.factors, params.range};
+  return {.factors = params.factors, .range = params.range};
 }
 
 static const Tensor *pointerTo(const std::optional<Tensor> &tensor) {
@@ -294,15 +305,12 @@ static Expected<bool> fixedDeconv(DeconvOp op, EvalContext &context) {
   return true;
 }
 
-/// The product of two tensors of stored integers, of 16 bits both.
-static Expected<bool> wideProduct(MatMulOp op, EvalContext &context) {
+/// The product of two tensors of stored integers, all of 8 bits or of 16 with the zero point 0.
+static Expected<bool> fixedProduct(MatMulOp op, EvalContext &context) {
   UniformQuantizedType left = tpu::quantizedType(op.getInput());
   UniformQuantizedType right = tpu::quantizedType(op.getRight());
   UniformQuantizedType made = tpu::quantizedType(op.getOutput());
-  const auto isWide = [](UniformQuantizedType type) {
-    return type && type.getStorage().width == 16 && type.getZeroPoint() == 0;
-  };
-  if (!isWide(left) || !isWide(right) || !isWide(made) || context.has(2) ||
+  if (!left || !right || !made || !areAlike({made, left, right}) || context.has(2) ||
       context.operand(0).shape().rank() < 2 || context.operand(1).shape().rank() < 2)
     return false;
   Expected<shapes::Dims> shape =
@@ -315,18 +323,22 @@ static Expected<bool> wideProduct(MatMulOp op, EvalContext &context) {
   if (!output)
     return propagate(output);
   const FixedResult result = resultOf(op);
-  kernels::wideMatMul(
-      context.operand(0), context.operand(1), nullptr,
-      {op.getLeftTranspose(), op.getRightTranspose()},
-      {{kernels::fixedPoint(left.getScale() * right.getScale() / result.params.scale)},
-       result.range},
-      **output, context.threads());
+  kernels::WideRequant requant;
+  requant.factors = {kernels::fixedPoint(left.getScale() * right.getScale() / result.params.scale)};
+  requant.range = result.range;
+  requant.zeroPoint = result.params.zeroPoint;
+  if (made.getStorage().width == 8)
+    requant.rounding = kernels::SumRounding::Twice;
+  kernels::wideMatMul({context.operand(0), tpu::paramsOf(left)},
+                      {context.operand(1), tpu::paramsOf(right)}, nullptr,
+                      {op.getLeftTranspose(), op.getRightTranspose()}, requant, **output,
+                      context.threads());
   return true;
 }
 
 static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
   if (tpu::isQuantized(op.getRight()))
-    return wideProduct(op, context);
+    return fixedProduct(op, context);
   const bool isWide = widthOf(op) == 16;
   std::optional<FixedProduct> product;
   if (context.operand(1).shape().rank() == 2)
@@ -354,8 +366,9 @@ static Expected<bool> fixedMatMul(MatMulOp op, EvalContext &context) {
   if (isWide) {
     // Sums have the bits of the bias.
     kernels::WideRequant requant = wideOf(product->requant);
-    requant.isNarrow = !product->bias;
-    kernels::wideMatMul(context.operand(0), product->filter, pointerTo(product->bias),
+    if (!product->bias)
+      requant.rounding = kernels::SumRounding::Once;
+    kernels::wideMatMul({context.operand(0), {}}, {product->filter, {}}, pointerTo(product->bias),
                         {false, /*rightTransposed=*/true}, requant, **output, context.threads());
     return true;
   }
@@ -397,17 +410,6 @@ private:
 
 } // namespace
 
-/// Whether all of these are of the integers of the first: at most 8 bits, or 16 with the zero point
-/// 0. What is computed of them fits 32 bits.
-static bool areAlike(llvm::ArrayRef<UniformQuantizedType> types) {
-  const quant::StorageSpec first = types.front().getStorage();
-  return first.width <= 16 && llvm::all_of(types, [&](UniformQuantizedType type) {
-           const quant::StorageSpec own = type.getStorage();
-           return own.width == first.width && own.isSigned == first.isSigned &&
-                  (own.width <= 8 || type.getZeroPoint() == 0);
-         });
-}
-
 template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &context) {
   if (op->getNumOperands() != 2 || !tpu::isQuantized(op->getResult(0)))
     return false;
@@ -429,7 +431,9 @@ template <typename Op> static Expected<bool> fixedBinary(Op op, EvalContext &con
   Expected<Tensor *> output = context.allocate(0, resultType(op), *shape);
   if (!output)
     return propagate(output);
-  if constexpr (std::is_same_v<Op, MulOp>)
+  if constexpr (std::is_same_v<Op, PReluOp>)
+    kernels::fixedPRelu(left, right, resultOf(op), **output, context.threads());
+  else if constexpr (std::is_same_v<Op, MulOp>)
     kernels::fixedMul(left, right, resultOf(op), **output, context.threads());
   else
     kernels::fixedAdd(left, right, std::is_same_v<Op, SubOp>, resultOf(op), **output,
@@ -589,7 +593,8 @@ Expected<void> tpuc::evaluateOnStoredNumbers(mlir::Operation *op, EvalContext &c
           .Case([&](ConvOp conv) { return fixedConv(conv, context); })
           .Case([&](DeconvOp conv) { return fixedDeconv(conv, context); })
           .Case([&](MatMulOp product) { return fixedMatMul(product, context); })
-          .Case<AddOp, SubOp, MulOp>([&](auto binary) { return fixedBinary(binary, context); })
+          .Case<AddOp, SubOp, MulOp, PReluOp>(
+              [&](auto binary) { return fixedBinary(binary, context); })
           .Case([&](AvgPoolOp pool) { return fixedPool(pool, context); })
           .Case([&](ReduceOp reduce) { return fixedReduce(reduce, context); })
           .Case([&](SoftmaxOp softmax) { return fixedSoftmax(softmax, context); })

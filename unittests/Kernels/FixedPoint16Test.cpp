@@ -34,7 +34,9 @@ Tensor everyInteger() {
   return all;
 }
 
-WideRequant requantOf(double scale) { return {{fixedPoint(scale)}, integerRange<int16_t>()}; }
+WideRequant requantOf(double scale) {
+  return {.factors = {fixedPoint(scale)}, .range = integerRange<int16_t>()};
+}
 
 } // namespace
 
@@ -86,7 +88,7 @@ TEST(FixedPoint16, ProductsOfTransposedMatrices) {
   Tensor output(DataType::I16, Shape({2, 3, 4, 6}));
   ThreadPool threads(2);
   const WideRequant requant = requantOf(0.0002);
-  wideMatMul(left, right, nullptr, {true, true}, requant, output, threads);
+  wideMatMul({left, {}}, {right, {}}, nullptr, {true, true}, requant, output, threads);
   for (size_t n = 0; n < 2; ++n)
     for (size_t b = 0; b < 3; ++b)
       for (size_t row = 0; row < 4; ++row)
@@ -98,6 +100,23 @@ TEST(FixedPoint16, ProductsOfTransposedMatrices) {
           ASSERT_EQ(output.data<int16_t>()[((n * 3 + b) * 4 + row) * 6 + column],
                     scaledWide(sum, requant.factors[0]));
         }
+}
+
+TEST(FixedPoint16, ProductsOfBytesAreRoundedTwice) {
+  const Tensor left = Tensor::of<int8_t>({1, 2}, {-100, 50});
+  const Tensor right = Tensor::of<int8_t>({2, 1}, {7, -9});
+  Tensor output(DataType::I8, Shape({1, 1}));
+  ThreadPool threads(1);
+  WideRequant requant{.factors = {fixedPoint(0.125)},
+                      .range = integerRange<int8_t>(),
+                      .rounding = SumRounding::Twice,
+                      .zeroPoint = 3};
+  wideMatMul({left, {1, 4}}, {right, {1, 1}}, nullptr, {}, requant, output, threads);
+  // -104 * 6 + 46 * -10 = -1084; an eighth is -135.5, away from zero -136, and 3 more.
+  EXPECT_EQ(output.data<int8_t>()[0], -128);
+  requant.factors = {fixedPoint(0.0625)};
+  wideMatMul({left, {1, 4}}, {right, {1, 1}}, nullptr, {}, requant, output, threads);
+  EXPECT_EQ(output.data<int8_t>()[0], -68 + 3);
 }
 
 // The tables are off by less than two steps of the result, and never run backwards.

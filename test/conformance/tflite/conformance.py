@@ -24,6 +24,7 @@ sys.path.insert(0, str(HERE.parent))
 import apart  # noqa: E402
 import cases  # noqa: E402
 import cases_int16  # noqa: E402, F401
+import cases_int8  # noqa: E402, F401
 import cases_recurrent  # noqa: E402, F401
 import cases_scatter  # noqa: E402, F401
 

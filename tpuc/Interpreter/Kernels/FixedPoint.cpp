@@ -158,6 +158,16 @@ void kernels::fixedLeakyRelu(const FixedOperand &input, double alpha, const Fixe
   });
 }
 
+void kernels::fixedPRelu(const FixedOperand &input, const FixedOperand &slope,
+                         const FixedResult &result, Tensor &output, ThreadPool &threads) {
+  const double scale = input.params.scale / result.params.scale;
+  const MultiplierShift positive = fixedPoint(scale);
+  const MultiplierShift negative = fixedPoint(scale * slope.params.scale);
+  forEachPair(input, slope, output, threads, [&](int32_t a, int32_t b) {
+    return stored(a >= 0 ? scaled(a, positive) : scaled(a * b, negative), result);
+  });
+}
+
 /// a * b / 2^15, rounded half up; only -2^15 * -2^15 saturates.
 static int16_t multiplyHigh16(int16_t a, int16_t b) {
   return saturateCast<int16_t>(roundingShiftRight(int32_t(a) * b, 15, RoundingMode::HalfUp));

@@ -56,6 +56,11 @@ void fixedMul(const FixedOperand &left, const FixedOperand &right, const FixedRe
 void fixedLeakyRelu(const FixedOperand &input, double alpha, const FixedResult &result,
                     Tensor &output, ThreadPool &threads);
 
+/// Numbers below 0 times the slope, which is broadcast, others as they are: each sign has a
+/// multiplier of its own.
+void fixedPRelu(const FixedOperand &input, const FixedOperand &slope, const FixedResult &result,
+                Tensor &output, ThreadPool &threads);
+
 /// x * min(max(x + 3, 0), 6) / 6 of 8-bit integers, in 16 bits: x by 2^7 and by the output's scale,
 /// the other factor in units of 3 / 2^15, their product cut off. Multipliers have 16 bits.
 void fixedHardSwish(const FixedOperand &input, const FixedResult &result, Tensor &output,

@@ -30,15 +30,33 @@ int64_t kernels::scaledWide(int64_t sum, MultiplierShift factor) {
 }
 
 static int16_t storedWide(int64_t sum, const WideRequant &requant, int64_t channel) {
-  const MultiplierShift factor =
+  const auto [multiplier, rshift] =
       requant.factors[requant.factors.size() == 1 ? 0 : static_cast<size_t>(channel)];
-  const int64_t value =
-      requant.isNarrow
-          ? static_cast<int64_t>(
-                multiplyShift(sum, factor.multiplier, factor.rshift + 31, RoundingMode::HalfUp))
-          : scaledWide(sum, factor);
-  return static_cast<int16_t>(std::clamp(value, requant.range.lowest,
+  int64_t value = 0;
+  switch (requant.rounding) {
+  case SumRounding::Wide:
+    value = scaledWide(sum, {multiplier, rshift});
+    break;
+  case SumRounding::Once:
+    value = static_cast<int64_t>(multiplyShift(sum, multiplier, rshift + 31, RoundingMode::HalfUp));
+    break;
+  case SumRounding::Twice:
+    value = multiplyShiftTFLite(static_cast<int32_t>(sum), multiplier, rshift);
+    break;
+  }
+  return static_cast<int16_t>(std::clamp(value + requant.zeroPoint, requant.range.lowest,
                                          static_cast<int64_t>(requant.range.highest)));
+}
+
+/// The integers less their zero point, in 16 bits.
+static Tensor centred(const FixedOperand &operand) {
+  Tensor made = convert(operand.integers, DataType::I16);
+  if (operand.params.zeroPoint == 0)
+    return made;
+  made = made.clone();
+  for (int16_t &value : made.mutableData<int16_t>())
+    value = static_cast<int16_t>(value - operand.params.zeroPoint);
+  return made;
 }
 
 static int64_t biasOf(const Tensor *bias, int64_t channel) {
@@ -122,28 +140,30 @@ static int64_t broadcastMatrix(const Shape &own, const Shape &shape, int64_t bat
   return place;
 }
 
-void kernels::wideMatMul(const Tensor &left, const Tensor &right, const Tensor *bias,
-                         const WideMatMul &params, const WideRequant &requant, Tensor &output,
-                         ThreadPool &threads) {
-  const Tensor other = convert(right, DataType::I16);
+void kernels::wideMatMul(const FixedOperand &leftOperand, const FixedOperand &rightOperand,
+                         const Tensor *bias, const WideMatMul &params, const WideRequant &requant,
+                         Tensor &output, ThreadPool &threads) {
+  const Tensor left = centred(leftOperand);
+  const Tensor right = centred(rightOperand);
   const Shape &shape = output.shape();
   const int64_t rows = shape[shape.rank() - 2];
   const int64_t columns = shape[shape.rank() - 1];
   const Shape &own = left.shape();
   const int64_t inner = own[own.rank() - (params.leftTransposed ? 2 : 1)];
   const int16_t *a = left.data<int16_t>().data();
-  const int16_t *b = other.data<int16_t>().data();
+  const int16_t *b = right.data<int16_t>().data();
   const int64_t aRow = params.leftTransposed ? 1 : inner;
   const int64_t aStep = params.leftTransposed ? rows : 1;
   const int64_t bColumn = params.rightTransposed ? inner : 1;
   const int64_t bStep = params.rightTransposed ? 1 : columns;
-  int16_t *out = output.mutableData<int16_t>().data();
+  Tensor wide = output.type() == DataType::I16 ? output : Tensor(DataType::I16, shape);
+  int16_t *out = wide.mutableData<int16_t>().data();
   const int64_t count = rows * columns == 0 ? 0 : shape.numElements() / columns;
   threads.parallelFor(count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
       const int16_t *from =
           a + broadcastMatrix(own, shape, row / rows) * rows * inner + row % rows * aRow;
-      const int16_t *to = b + broadcastMatrix(other.shape(), shape, row / rows) * inner * columns;
+      const int16_t *to = b + broadcastMatrix(right.shape(), shape, row / rows) * inner * columns;
       for (int64_t column = 0; column < columns; ++column) {
         int64_t sum = biasOf(bias, column);
         for (int64_t k = 0; k < inner; ++k)
@@ -152,6 +172,10 @@ void kernels::wideMatMul(const Tensor &left, const Tensor &right, const Tensor *
       }
     }
   });
+  if (output.type() != DataType::I16) {
+    const Tensor narrow = convert(wide, output.type());
+    std::ranges::copy(narrow.rawBytes(), output.mutableBytes().begin());
+  }
 }
 
 //===----------------------------------------------------------------------===//

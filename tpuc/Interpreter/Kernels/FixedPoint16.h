@@ -19,12 +19,16 @@
 
 namespace tpuc::kernels {
 
-/// How sums become results: one factor for all, or one for each channel, by `scaledWide`. Sums that
-/// are `isNarrow`, of 32 bits, take the whole multiplier; the product is rounded once, half up.
+/// Where sums of products are rounded: `scaledWide`; once, half up, by the whole multiplier; or
+/// twice, as other fixed-point ops.
+enum class SumRounding : uint8_t { Wide, Once, Twice };
+
+/// How sums become results: one factor for all, or one for each channel.
 struct WideRequant {
   std::vector<MultiplierShift> factors;
   IntegerRange range;
-  bool isNarrow = false;
+  SumRounding rounding = SumRounding::Wide;
+  int64_t zeroPoint = 0;
 };
 
 /// sum * factor, the multiplier rounded to 15 bits, the product rounded once.
@@ -44,9 +48,9 @@ void wideDeconvolve(const Tensor &input, const Tensor &filter, const Tensor *bia
 struct WideMatMul {
   bool leftTransposed = false, rightTransposed = false;
 };
-/// The product of the last two dimensions of `left` (i16) and `right` (i8 or i16); those in front
+/// The product of the last two dimensions of `left` and `right`, of 8 or 16 bits; those in front
 /// are broadcast. `bias` has one i64 for each column, or is null, as have the factors.
-void wideMatMul(const Tensor &left, const Tensor &right, const Tensor *bias,
+void wideMatMul(const FixedOperand &left, const FixedOperand &right, const Tensor *bias,
                 const WideMatMul &params, const WideRequant &requant, Tensor &output,
                 ThreadPool &threads);
 
