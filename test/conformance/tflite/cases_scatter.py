@@ -71,3 +71,10 @@ for padding, stride, bias in itertools.product((SAME, VALID), (1, 2), (False, Tr
         [ints(1, *size, 4), weights(3, 2, 2, 4, 3), Given((1, 2, 3, 4, 3)), *([weights(4)] if bias else [])],
         options="Conv3DOptions", padding=padding, strideD=stride, strideH=stride, strideW=stride,
         fusedActivationFunction=RELU if bias else 0)
+
+for count, overlap, least, most in itertools.product((1, 12, 30), (.1, .5), (.0, .6), (0, 3, 20)):
+    name = f"{count}.{overlap}.{least}.{most}"
+    boxes = [Given((count, 4), low=0, high=1), Given((count,), low=0, high=1), np.array(most, np.int32),
+             np.array(overlap, np.float32), np.array(least, np.float32)]
+    add(name, "NON_MAX_SUPPRESSION_V4", boxes, ["int32", "int32"])
+    add(name, "NON_MAX_SUPPRESSION_V5", [*boxes, np.array(0, np.float32)], ["int32", "float32", "int32"])

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/ReduceOps.h"
+#include "tpuc/Dialect/Top/ShapeOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/UnaryOps.h"
@@ -285,6 +286,71 @@ void unique(TFLiteLayer &layer) {
 }
 
 //===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+/// `value`, a vector of at most `count` elements, with zeros behind.
+Value zeroPadded(TFLiteLayer &layer, StringRef suffix, Value value, int64_t count, DataType type) {
+  Value all = layer.temp<top::ConcatOp>(
+      (suffix + "_and_zeros").str(),
+      {value, filledWith(layer, (suffix + "_zeros").str(), {count}, type, 0)},
+      layer.attrs().setInt("axis", 0));
+  Value first = layer.part((suffix + "_first").str(), all, 0, 0, count);
+  return layer.temp<top::ReshapeOp>((suffix + "_padded").str(), {first, layer.none()},
+                                    layer.attrs().setInts("shape", Ints{count}));
+}
+
+/// Inputs: boxes, their scores, how many are taken, the least overlap that is too much, the score
+/// that must be exceeded. Outputs: numbers of boxes, their scores where `givesScores`, and how many
+/// they are; zeros stand behind the last one.
+void nonMaxSuppression(TFLiteLayer &layer, bool givesScores) {
+  const Ints most = layer.needInts(2, "number of boxes");
+  const Ints boxes = layer.shape(0);
+  const Ints scores = layer.shape(1);
+  if (layer.failed())
+    return;
+  if (most.size() != 1 || most[0] < 0 || boxes.size() != 2 || boxes[1] != 4 || scores.size() != 1 ||
+      scores[0] != boxes[0])
+    return layer.fail("has boxes, scores or a number of boxes that do not fit",
+                      "[boxes, 4], [boxes], and 0 or more");
+  if (givesScores) {
+    const std::optional<Tensor> sigma = layer.needConstant(5, "sigma");
+    if (!sigma)
+      return;
+    if (sigma->numElements() != 1 || sigma->data<float>()[0] != 0)
+      return layer.fail("lowers the scores of boxes that overlap (sigma)",
+                        "a sigma of 0, as others are not supported");
+  }
+  const int64_t count = most[0];
+  Value limit = layer.intsWeight("most", Ints{count});
+  Value taken = layer.temp<top::NmsOp>(
+      "boxes",
+      {layer.reshaped("of_one", layer.in(0), {1, boxes[0], 4}),
+       layer.reshaped("of_one_class", layer.in(1), {1, 1, boxes[0]}), limit,
+       layer.reshaped("overlap", layer.in(3), {1}), layer.reshaped("least", layer.in(4), {1})});
+  Value places =
+      layer.temp<top::SqueezeOp>("places", {layer.part("column", taken, 1, 2, 3), layer.none()},
+                                 layer.attrs().setInts("axes", Ints{1}));
+  const auto put = [&](unsigned index, Value value) {
+    if (layer.wants(index))
+      layer.emitAs<top::CastOp>(
+          index, value, layer.attrs().setType("to", elementType(layer.context(), DataType::I32)));
+  };
+  put(0, zeroPadded(layer, "places", places, count, DataType::I64));
+  if (givesScores && layer.wants(1)) {
+    Value own =
+        layer.temp<top::GatherOp>("scores", {layer.in(1), places}, layer.attrs().setInt("axis", 0));
+    layer.emitAs<top::CopyOp>(1, zeroPadded(layer, "scores", own, count, typeOf(layer, 1)),
+                              layer.attrs());
+  }
+  Value extents = layer.temp<top::ShapeOp>("extents", taken);
+  put(givesScores ? 2 : 1, layer.reshaped("count", layer.part("rows", extents, 0, 0, 1), {}));
+}
+
+void nonMaxSuppressionV4(TFLiteLayer &layer) { nonMaxSuppression(layer, false); }
+void nonMaxSuppressionV5(TFLiteLayer &layer) { nonMaxSuppression(layer, true); }
+
+//===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
 
@@ -378,6 +444,9 @@ constexpr OpRow kScatterRows[] = {
      "Gather, Mul, ScatterND"},
     {BuiltinOperator::MATRIX_DIAG, 1, 1, matrixDiag, "Unsqueeze, Where"},
     {BuiltinOperator::MATRIX_SET_DIAG, 2, 2, matrixSetDiag, "Unsqueeze, Where"},
+    {BuiltinOperator::NON_MAX_SUPPRESSION_V4, 5, 5, nonMaxSuppressionV4, "Nms, Concat, Slice"},
+    {BuiltinOperator::NON_MAX_SUPPRESSION_V5, 6, 6, nonMaxSuppressionV5,
+     "Nms, Gather, Concat, Slice"},
     {BuiltinOperator::SEGMENT_SUM, 2, 2, segmentSum, "ScatterND"},
     {BuiltinOperator::SPARSE_TO_DENSE, 4, 4, sparseToDense, "Expand, ScatterND"},
     {BuiltinOperator::UNIQUE, 1, 1, unique, "Unique, Cast"},
