@@ -56,9 +56,9 @@ void declareOthers(CommandLine &cli) {
   cli.unavailable("--dynamic_shape_input_names", true, open);
   cli.unavailable("--not_inference", false, "without --test_input nothing is run");
   cli.unavailable("--onnx_sim", true, "--disable_patterns leaves optimizations out");
-  for (const char *name : {"--model_extern", "--add_postprocess", "--preprocess_list", "--yuv_type",
-                           "--shape_influencing_input_names", "--op_custom_shape", "--path_yaml",
-                           "--patterns_count", "--replace_topk_indices"})
+  for (const char *name :
+       {"--model_extern", "--preprocess_list", "--yuv_type", "--shape_influencing_input_names",
+        "--op_custom_shape", "--path_yaml", "--patterns_count", "--replace_topk_indices"})
     cli.unavailable(name, true);
   cli.unavailable("--enable_maskrcnn", false);
   cli.withoutEffect("--cache_skip", false, "each run compares anew");
@@ -97,6 +97,19 @@ Expected<int> transform(std::span<const std::string> arguments) {
   cli.option("--custom_shapes", options.customShapes,
              "The shapes of tensors that operators of yours make, such as Python layers of Caffe.");
   preprocess.declare(cli);
+  const std::string boxes = "Boxes";
+  cli.option("--add_postprocess", options.addPostprocess,
+             "Have the network give the objects that its heads see, as this detector means them: "
+             "[1,1,keep,7] with picture, class, score, centre x, centre y, width, height.")
+      .choices(detectorNames())
+      .group(boxes);
+  cli.option(
+         "--postprocess_options", options.postprocessOptions,
+         "What is known of these heads, as JSON or key=value,key=value: score_threshold (0.25), "
+         "nms_threshold (0.45), keep (200), top_k, agnostic, multi_label, classes, num_classes, "
+         "anchors, picture and letterbox for boxes in pixels of the picture, and others.")
+      .label("OPTIONS")
+      .group(boxes);
   const std::string validation = "Validation";
   cli.option("--test_input", options.testInput,
              "Run the network on this: an .npz with an array for each input, or for each input a "
@@ -139,6 +152,8 @@ Expected<int> transform(std::span<const std::string> arguments) {
       reportNote(kToolName, note);
     if (!summary->inputNote.empty())
       reportNote(kToolName, summary->inputNote);
+    if (!summary->headsNote.empty())
+      reportNote(kToolName, summary->headsNote);
     if (json != "-")
       print(options, *summary);
     if (!json.empty())

@@ -50,6 +50,7 @@ private:
   Expected<void> readTestInput();
   Expected<void> writeOrigin();
   Expected<void> optimize();
+  Expected<void> addPostprocess();
   Expected<void> writeOptimized();
   Expected<void> compare();
   Expected<void> commit();
@@ -80,6 +81,9 @@ private:
   /// The module before optimization, where it is needed for comparison.
   OwningOpRef<ModuleOp> origin;
   TensorMap inputs;
+  PostprocessOptions postprocessing;
+  /// The tensors that the source has, too.
+  std::set<std::string> comparable;
   std::vector<OutputFile> files;
 };
 
@@ -106,6 +110,12 @@ Expected<void> ModelTransform::checkOptions() {
       {"--test_result", !options.testResult.empty()},
       {"--test_reference", !options.testReference.empty()},
       {"--excepts", !options.validation.excepts.empty()}};
+  if (!options.postprocessOptions.empty() && options.addPostprocess.empty())
+    return makeError("--postprocess_options", "is of no use without --add_postprocess");
+  Expected<PostprocessOptions> read = parsePostprocessOptions(options.postprocessOptions);
+  if (!read)
+    return propagate(read);
+  postprocessing = std::move(*read);
   for (auto [option, given] : needInput)
     if (given && options.testInput.empty())
       return makeError(option, "is of no use without --test_input");
@@ -264,6 +274,39 @@ Expected<void> ModelTransform::optimize() {
   return {};
 }
 
+/// The tensors that `module` makes and numpy has a type for.
+static std::set<std::string> comparableTensors(ModuleOp module) {
+  std::set<std::string> names;
+  for (auto main : module.getOps<func::FuncOp>())
+    for (Operation &op : main.getOps())
+      for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults())) {
+        auto type = dyn_cast<TensorType>(result.getType());
+        std::optional<DataType> element = type ? storageDataType(type) : std::nullopt;
+        if (element && npyType(*element) == *element && !isa<top::WeightOp>(op))
+          names.insert(name);
+      }
+  return names;
+}
+
+Expected<void> ModelTransform::addPostprocess() {
+  comparable = comparableTensors(*module);
+  if (options.addPostprocess.empty())
+    return {};
+  Expected<std::string> found =
+      tpuc::addPostprocess(*module, options.addPostprocess, postprocessing);
+  if (!found)
+    return propagate(found);
+  summary.headsNote = *found;
+  if (Expected<void> done = runPasses(
+          *module, [](OpPassManager &manager) { manager.addPass(createExtraOptimize()); });
+      !done)
+    return done;
+  // What the source does not know is compared with nothing.
+  const std::set<std::string> left = comparableTensors(*module);
+  std::erase_if(comparable, [&](const std::string &tensor) { return !left.contains(tensor); });
+  return {};
+}
+
 void ModelTransform::count() {
   if (auto flops = (*module)->getAttrOfType<IntegerAttr>("module.FLOPs"))
     summary.flops = flops.getInt();
@@ -286,20 +329,6 @@ Expected<void> ModelTransform::writeOptimized() {
   return {};
 }
 
-/// The tensors that `module` makes and numpy has a type for.
-std::set<std::string> comparableTensors(ModuleOp module) {
-  std::set<std::string> names;
-  for (auto main : module.getOps<func::FuncOp>())
-    for (Operation &op : main.getOps())
-      for (auto [name, result] : llvm::zip(tensorNames(&op), op.getResults())) {
-        auto type = dyn_cast<TensorType>(result.getType());
-        std::optional<DataType> element = type ? storageDataType(type) : std::nullopt;
-        if (element && npyType(*element) == *element && !isa<top::WeightOp>(op))
-          names.insert(name);
-      }
-  return names;
-}
-
 Expected<OutputFile> ModelTransform::fromReference() {
   ReferenceRequest request;
   request.model = options.modelDef;
@@ -308,7 +337,7 @@ Expected<OutputFile> ModelTransform::fromReference() {
     request.model =
         finished(paths->optimizedSource(frontend->format().endings.front()), options.modelDef);
   request.inputs = finished(paths->testInput());
-  request.tensors = comparableTensors(*module);
+  request.tensors = comparable;
   request.numThreads = std::max(1U, options.validation.numThreads);
   request.python = options.python;
   request.scratch = paths->topOutputs();
@@ -369,9 +398,11 @@ Expected<void> ModelTransform::commit() {
 
 Expected<ModelTransformSummary> ModelTransform::run() {
   Expected<void> (ModelTransform::*const steps[])() = {
-      &ModelTransform::checkOptions, &ModelTransform::importModel, &ModelTransform::readTestInput,
-      &ModelTransform::writeOrigin,  &ModelTransform::optimize,    &ModelTransform::writeOptimized,
-      &ModelTransform::compare,      &ModelTransform::commit};
+      &ModelTransform::checkOptions,   &ModelTransform::importModel,
+      &ModelTransform::readTestInput,  &ModelTransform::writeOrigin,
+      &ModelTransform::optimize,       &ModelTransform::addPostprocess,
+      &ModelTransform::writeOptimized, &ModelTransform::compare,
+      &ModelTransform::commit};
   for (auto step : steps)
     if (Expected<void> done = (this->*step)(); !done)
       return propagate(done);
@@ -393,6 +424,8 @@ nlohmann::ordered_json ModelTransformSummary::toJson() const {
       {"ops", numOps},        {"flops", flops}, {"weight_bytes", weightBytes},
       {"patterns", patterns}, {"files", files}, {"reference", reference},
       {"note", note}};
+  if (!headsNote.empty())
+    json["heads"] = headsNote;
   json["comparison"] = report ? report->json() : nlohmann::ordered_json();
   return json;
 }

@@ -37,6 +37,10 @@ struct ModelTransformOptions {
   /// Where the caller writes the summary; empty: nowhere.
   std::string report;
   std::vector<std::string> disabledPatterns;
+  /// The detector whose boxes the network gives; empty: it gives what it gives.
+  std::string addPostprocess;
+  /// See PostprocessOptions.
+  std::string postprocessOptions;
   ValidationOptions validation;
   /// The Python that has the runtime of the reference; empty: see ReferenceRequest.
   std::string python;
@@ -61,6 +65,8 @@ struct ModelTransformSummary {
   std::string inputNote;
   /// What of the network was left out, a line each.
   std::vector<std::string> modelNotes;
+  /// Which heads of a detector were found, or nothing.
+  std::string headsNote;
   std::optional<ComparisonReport> report;
 
   nlohmann::ordered_json toJson() const;

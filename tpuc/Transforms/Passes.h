@@ -10,6 +10,7 @@
 #define TPUC_TRANSFORMS_PASSES_H
 
 #include "tpuc/Dialect/Top/TopDialect.h"
+#include "tpuc/Transforms/PostprocessOptions.h"
 
 #include "mlir/Pass/Pass.h"
 #include <map>
@@ -23,6 +24,14 @@ namespace tpuc {
 
 /// The names that `--top-fuse` knows its patterns by, in alphabetical order.
 std::vector<std::string> fusionNames();
+
+/// The detectors that `--add-postprocess` knows, in alphabetical order.
+std::vector<std::string> detectorNames();
+
+/// What --add-postprocess does. Gives a sentence on the heads that were found. Errors: as
+/// findHeads; no input that is a picture; outputs of open shapes; options that do not fit the heads.
+Expected<std::string> addPostprocess(mlir::ModuleOp module, const std::string &version,
+                                     const PostprocessOptions &options);
 
 /// How often each pattern of `--top-fuse` was applied, by its name.
 using FusionCounts = std::map<std::string, int64_t>;

@@ -117,4 +117,20 @@ def FusePreprocess : Pass<"fuse-preprocess", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::quant::QuantDialect"];
 }
 
+def AddPostprocess : Pass<"add-postprocess", "::mlir::ModuleOp"> {
+  let summary = "Have a detector give boxes";
+  let description = [{
+    Finds the heads of a detector at the outputs of `main`, by their shapes and by how they were
+    reshaped, permuted and joined. Its maps or decoded boxes become the operands of a
+    `top.ObjectDetection`, whose rows are what the network then gives, as `detections`. Key points,
+    angles or masks follow as a second output. Sigmoids of scores and means of distributions are ops
+    of their own before it, unless `options` say `decode=host`. A remark says what was found.
+  }];
+  let options = [Option<"version", "type", "std::string", /*default=*/"",
+      "yolov5, ssd or their like: which detector it is">,
+                 Option<"settings", "options", "std::string", /*default=*/"",
+      "What --postprocess_options of model_transform takes">];
+  let dependentDialects = ["::tpuc::top::TopDialect"];
+}
+
 #endif // TPUC_TRANSFORMS_PASSES

@@ -91,7 +91,7 @@ TEST_F(ObjectDetectionTest, DecodesEachCode) {
                    {plane({1, 0.25, 1, 0.5, 0, 0})}),
             "1x1x1x7xf32: 0 0 0.25 96 32 40 20");
   EXPECT_EQ(detect(grid + anchored +
-                       ", box_code = \"ANCHOR_EXP\", scale_xy = 2.0, "
+                       ", box_code = \"ANCHOR_EXP\", scale_xy = [2.0], "
                        "boxes_activated = true",
                    {plane({1, 0.25, 0, 0, 0, 0})}),
             "1x1x1x7xf32: 0 0 0.25 96 32 10 20");

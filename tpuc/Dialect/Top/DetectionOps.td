@@ -264,7 +264,7 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
     | --- | --- | --- |
     | CENTER | centre (a, b), size (c, d) | |
     | CORNERS | a, b, c, d | |
-    | ANCHOR_EXP | centre ((k s(a) - (k - 1) / 2 + x) u, (... b ... + y) v), k = `scale_xy`; size (pw e^c, ph e^d) | YOLOv3 (Redmon and Farhadi 2018, 2.1), YOLOv4 (Bochkovskiy et al. 2020, 3.4: k) |
+    | ANCHOR_EXP | centre ((k s(a) - (k - 1) / 2 + x) u, (... b ... + y) v), k = `scale_xy` of the level, or 1; size (pw e^c, ph e^d) | YOLOv3 (Redmon and Farhadi 2018, 2.1), YOLOv4 (Bochkovskiy et al. 2020, 3.4: k) |
     | ANCHOR_SQUARE | centre ((2 s(a) - 0.5 + x) u, (2 s(b) - 0.5 + y) v); size (pw (2 s(c))^2, ph (2 s(d))^2) | Scaled-YOLOv4 (Wang et al. 2021), YOLOv5, YOLOv7 |
     | GRID_EXP | centre ((a + x) u, (b + y) v); size (e^c u, e^d v) | YOLOX (Ge et al. 2021, 2.1) |
     | DISTANCES | from (x + 0.5, y + 0.5): a to the left, b up, c to the right, d down, times u and v | FCOS (Tian et al. 2019), YOLOv6, v8 to v11 |
@@ -320,7 +320,7 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
                        Top_False:$boxes_activated,
                        Top_False:$normalized,
                        Top_False:$swap_xy,
-                       Top_DefaultF64<"1.0">:$scale_xy,
+                       OptionalAttr<F64ArrayAttr>:$scale_xy,
                        Top_AtLeast<Top_DefaultI64<-1>, -1, 1048576>:$background,
                        Top_DefaultF64<"0.25">:$score_threshold,
                        Top_DefaultF64<"0.45">:$nms_threshold,

@@ -75,9 +75,13 @@ std::string objectParamsFault(const ObjectParams &params) {
   }
   if (!(params.scoreThreshold >= 0) || !(params.nmsThreshold >= 0))
     return "has a threshold below 0";
-  if (!std::isfinite(params.scaleXy) ||
-      !std::ranges::all_of(params.variances, [](double each) { return std::isfinite(each); }))
+  const auto isNumber = [](double each) { return std::isfinite(each); };
+  if (!std::ranges::all_of(params.scaleXy, isNumber) ||
+      !std::ranges::all_of(params.variances, isNumber))
     return "scale_xy or variances are not finite";
+  if (!params.scaleXy.empty() && params.scaleXy.size() * 2 != params.grids.size())
+    return "has " + std::to_string(params.scaleXy.size()) + " scale_xy for " +
+           std::to_string(params.grids.size() / 2) + " levels";
   if (!params.picture.empty() && params.picture.size() != 2)
     return "picture is no height and width";
   if (params.keyPoints > 0 &&
@@ -152,6 +156,16 @@ private:
   std::vector<Part> parts;
 };
 
+/// A box before its edges are rounded.
+struct Edges {
+  double top, left, bottom, right;
+
+  Box rounded() const {
+    return {static_cast<float>(top), static_cast<float>(left), static_cast<float>(bottom),
+            static_cast<float>(right)};
+  }
+};
+
 /// Where a record stands.
 struct Place {
   size_t level;
@@ -167,6 +181,12 @@ public:
 
   /// Of each kept box: its place is record * classes + class.
   std::vector<Candidate> run();
+  /// The box of the record `index`.
+  Edges box(int64_t index) {
+    const Place place = placeOf(index);
+    read(place);
+    return boxAt(place);
+  }
   /// The other fields of the record `index`.
   void copyExtras(int64_t index, std::span<float> extras);
 
@@ -179,7 +199,7 @@ private:
   Place placeOf(int64_t index) const;
   void read(const Place &place);
   std::array<double, 4> boxFields() const;
-  Box boxAt(const Place &place) const;
+  Edges boxAt(const Place &place) const;
   int64_t firstScore() const { return params.boxFields() + (params.objectness ? 1 : 0); }
   /// Scores as shares of those of the record, in `shares`.
   void readScores();
@@ -269,21 +289,19 @@ std::array<double, 4> RecordDetector::boxFields() const {
   return fields;
 }
 
-/// A box around (x, y), rounded once.
-Box centered(double x, double y, double width, double height) {
-  return {static_cast<float>(y - height / 2), static_cast<float>(x - width / 2),
-          static_cast<float>(y + height / 2), static_cast<float>(x + width / 2)};
+/// A box around (x, y).
+Edges centered(double x, double y, double width, double height) {
+  return {y - height / 2, x - width / 2, y + height / 2, x + width / 2};
 }
 
-Box RecordDetector::boxAt(const Place &place) const {
+Edges RecordDetector::boxAt(const Place &place) const {
   const auto [a, b, c, d] = boxFields();
   const double unitX = params.normalized ? static_cast<double>(params.inputWidth) : 1;
   const double unitY = params.normalized ? static_cast<double>(params.inputHeight) : 1;
   if (params.box == ObjectBox::Center)
     return centered(a * unitX, b * unitY, c * unitX, d * unitY);
   if (params.box == ObjectBox::Corners)
-    return {static_cast<float>(b * unitY), static_cast<float>(a * unitX),
-            static_cast<float>(d * unitY), static_cast<float>(c * unitX)};
+    return {b * unitY, a * unitX, d * unitY, c * unitX};
   const ObjectLevel &level = levels[place.level];
   const double strideX = static_cast<double>(params.inputWidth) / static_cast<double>(level.width);
   const double strideY =
@@ -294,9 +312,8 @@ Box RecordDetector::boxAt(const Place &place) const {
     return centered((a + x) * strideX, (b + y) * strideY, std::exp(c) * strideX,
                     std::exp(d) * strideY);
   if (params.box == ObjectBox::Distances)
-    return {
-        static_cast<float>((y + 0.5 - b) * strideY), static_cast<float>((x + 0.5 - a) * strideX),
-        static_cast<float>((y + 0.5 + d) * strideY), static_cast<float>((x + 0.5 + c) * strideX)};
+    return {(y + 0.5 - b) * strideY, (x + 0.5 - a) * strideX, (y + 0.5 + d) * strideY,
+            (x + 0.5 + c) * strideX};
   int64_t before = 0;
   for (size_t index = 0; index < place.level; ++index)
     before += levels[index].anchors;
@@ -312,9 +329,10 @@ Box RecordDetector::boxAt(const Place &place) const {
   if (params.box == ObjectBox::AnchorSquare)
     return centered((2 * share(a) - 0.5 + x) * strideX, (2 * share(b) - 0.5 + y) * strideY,
                     4 * share(c) * share(c) * width, 4 * share(d) * share(d) * height);
-  const double shift = (params.scaleXy - 1) / 2;
-  return centered((params.scaleXy * share(a) - shift + x) * strideX,
-                  (params.scaleXy * share(b) - shift + y) * strideY, std::exp(c) * width,
+  const double scale = params.scaleXy.empty() ? 1 : params.scaleXy[place.level];
+  const double shift = (scale - 1) / 2;
+  return centered((scale * share(a) - shift + x) * strideX,
+                  (scale * share(b) - shift + y) * strideY, std::exp(c) * width,
                   std::exp(d) * height);
 }
 
@@ -335,7 +353,7 @@ void RecordDetector::readScores() {
 }
 
 void RecordDetector::addCandidate(int64_t index, const Place &place, int64_t label, float score) {
-  const Box box = boxAt(place);
+  const Box box = boxAt(place).rounded();
   if (isFinite(box))
     candidates.push_back({box, score, params.agnostic ? 0 : label, index * params.classes + label});
 }
@@ -456,7 +474,7 @@ struct Projection {
 };
 
 /// Centre and size of `box`, in pixels of the picture where there is one.
-std::array<float, 4> centreAndSize(const Box &box, const ObjectParams &params) {
+std::array<float, 4> centreAndSize(const Edges &box, const ObjectParams &params) {
   std::array<double, 4> corners = {box.left, box.top, box.right, box.bottom};
   if (!params.picture.empty()) {
     const Projection toPicture(params);
@@ -512,7 +530,8 @@ void detectObjects(std::span<const Tensor> inputs, const ObjectParams &params,
   for (int64_t item = 0; item < items; ++item) {
     RecordDetector detector(inputs, params, levels, item);
     for (const Candidate &each : detector.run()) {
-      const std::array<float, 4> box = centreAndSize(each.box, params);
+      const std::array<float, 4> box =
+          centreAndSize(detector.box(each.place / params.classes), params);
       std::ranges::copy(std::array{static_cast<float>(item),
                                    static_cast<float>(each.place % params.classes), each.score,
                                    box[0], box[1], box[2], box[3]},

@@ -74,7 +74,7 @@ struct ObjectParams {
   bool boxesActivated = false;
   bool normalized = false;
   bool swapXy = false;
-  double scaleXy = 1;
+  std::vector<double> scaleXy; ///< For each level; empty: 1.
   int64_t background = -1;
   double scoreThreshold = 0.25;
   double nmsThreshold = 0.45;

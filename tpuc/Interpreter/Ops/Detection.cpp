@@ -308,7 +308,7 @@ static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
   params.boxesActivated = context.flag("boxes_activated");
   params.normalized = context.flag("normalized");
   params.swapXy = context.flag("swap_xy");
-  params.scaleXy = context.real("scale_xy");
+  params.scaleXy = context.realList("scale_xy");
   params.background = context.integer("background");
   params.scoreThreshold = context.real("score_threshold");
   params.nmsThreshold = context.real("nms_threshold");
