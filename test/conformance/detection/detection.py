@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Boxes of --add_postprocess against formulas in numpy.
 
-usage: detection.py --tools BIN --work FOLDER [--only TEXT] [--chip NAME]
+usage: detection.py --tools BIN --work FOLDER [--only TEXT] [--every N] [--chip NAME] [--cycles VERSION FILE.onnx]
 
 Each case is a detector of random weights in one form of export (networks.py), with the picture and options of one
 situation: usual ones, no box, more than 10,000 candidates, ties, other thresholds and rules. ONNX Runtime computes
@@ -81,7 +81,28 @@ class Bench:
             self.compare(net, form, maps, raw, options, self.outputs(folder / "net.bmodel", folder))
         return candidates, said.splitlines()[0].partition("heads: ")[2].partition(" at ")[0]
 
-    def raw_maps(self, net, folder, image):
+    def cycles(self, version, network):
+        """Cycles of the network with its own outputs, with its maps only, and with boxes."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        kinds = {"plain": [], "boxes, decoded on the host": ["--postprocess_options", "decode=host"], "boxes": []}
+        for mode in ("F32", "F16", "BF16"):
+            found = {}
+            for kind, options in kinds.items():
+                post = [] if kind == "plain" else ["--add_postprocess", version, *options]
+                self.run("model_transform", "--model_def", network, "--mlir", self.work / "net.mlir", "--model_name",
+                         "net", *post)
+                self.run("model_deploy", "--mlir", self.work / "net.mlir", "--quantize", mode, "--chip",
+                         self.chip or "bm1684x", "--model", self.work / "net.bmodel")
+                text = self.run("model_tool", "--profile", self.work / "net.bmodel")
+                line = next(each for each in text.splitlines() if each.startswith("total cycles"))
+                found[kind] = [int(each) for each in line.split()[2:]]
+            for kind, numbers in found.items():
+                ratios = ", ".join(f"{one / two:.3f}" for one, two in zip(numbers, found["plain"]))
+                print(f"{mode}: {kind}: {numbers}, over plain {ratios}")
+        return 0
+
+    @staticmethod
+    def raw_maps(net, folder, image):
         wanted = [name for level in net.raw for name in level] + ([net.protos] if net.protos else [])
         graph = b"".join(networks_field(0x62, networks_field(0x0A, each.encode())) for each in wanted)
         model = (folder / "net.onnx").read_bytes() + networks_field(0x3A, graph)
@@ -157,10 +178,15 @@ def main():
     parser.add_argument("--tools", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--only", default="", help="cases whose names hold this")
+    parser.add_argument("--every", type=int, default=1, help="one case of so many")
+    parser.add_argument("--cycles", nargs=2, metavar=("VERSION", "FILE.onnx"),
+                        help="print what boxes add to the cycles of a network instead")
     parser.add_argument("--chip", help="compile usual cases for this chip, too")
     arguments = parser.parse_args()
     bench = Bench(arguments)
-    most = 0
+    if arguments.cycles:
+        return bench.cycles(*arguments.cycles)
+    most = number = 0
     for version, (_, forms) in networks.FORMS.items():
         for form in forms:
             for situation in (*SITUATIONS, *((MANY,) if form in ("maps", "boxes", "apart", "logits") else ())):
@@ -171,6 +197,9 @@ def main():
                     continue
                 # The network has chosen by its own rules before.
                 if form == "chosen" and situation[0] not in ("usual", "none", "strict", "items"):
+                    continue
+                number += 1
+                if number % arguments.every:
                     continue
                 try:
                     candidates, heads = bench.case(version, form, situation)
