@@ -27,7 +27,7 @@ CONTAINER_FREE = re.compile(r"(tpuc|runtime|tools)/(?!Model/[^/]+/|Target/[^/]+/
 CONTAINER_NAME = re.compile(r"bmodel|cvimodel", re.I)
 
 # Components that build, test and run without MLIR.
-MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/([^/]+/(Machine|Runtime)|Common|BM168x)|runtime|"
+MLIR_FREE = re.compile(r"(tpuc/(Support|Preprocess|Model|Interpreter/(Kernels|Ops))|tpuc/Target/([^/]+/(Machine|Runtime)|Common|BM168x(?!/Codegen/))|runtime|"
                        r"tools/(common|npz_tool|model_tool|model_runner))/|tpuc/Target/([^/]+|[^/]+/TargetInfo\.\w+)$")
 MLIR_INCLUDE = re.compile(r'#include\s+[<"](mlir|llvm|llvm-c|mlir-c)/')
 

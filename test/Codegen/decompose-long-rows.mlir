@@ -1,5 +1,6 @@
 // Rows that no tile holds are cut into parts. What the parts give is put together in F32, and
 // rounded once, where the row is done. CompiledLayers compare the numbers.
+// UNSUPPORTED: chip-bm1684
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=%chip --convert-top-to-tpu=mode=F16 --decompose -o %t --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t
 // RUN: tpuc-opt %t --subnet-divide | FileCheck %s --check-prefix=CHIP

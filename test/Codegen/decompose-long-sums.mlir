@@ -1,5 +1,6 @@
 // Products with sums that local memory cannot hold the terms of are added up in parts, whose sums
 // are F32 until the last one.
+// UNSUPPORTED: chip-bm1684
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=%chip --convert-top-to-tpu=mode=F16 -o %t.dir/whole.mlir --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: tpuc-opt %t.dir/whole.mlir --decompose -o %t.dir/parts.mlir --mlir-print-debuginfo --mlir-print-local-scope

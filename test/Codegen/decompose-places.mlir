@@ -1,5 +1,6 @@
 // Places of extremes, and what is computed of them, are on the chip: quotients and rests by a
 // constant, tuples that are joined of them, and what tuples gather.
+// UNSUPPORTED: chip-bm1684
 // RUN: rm -rf %t.dir && mkdir -p %t.dir
 // RUN: sed s/bm1684x/%chip/ %s > %t.dir/net.mlir
 // RUN: %python %S/Inputs/ramp.py %t.dir/net.npz ten:all10= thirty:all30= one:all1=5,1 ends:all1=3,3

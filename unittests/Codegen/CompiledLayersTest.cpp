@@ -49,7 +49,25 @@ bool isTooLarge(const Layer &layer, const TargetInfo &target) {
 /// Whether `layer` has ops that the chip without kernels for them leaves to the host.
 bool isLeftToHost(const Layer &layer, const TargetInfo &target) {
   static const std::set<std::string_view> kOfNull = {"GRU", "GRUThatResetsTheState", "LSTM", "RNN"};
-  return layer.needsHost || (target.name == "null" && kOfNull.contains(layer.name));
+  static const std::set<std::string_view> kOfBM1684 = {"AttentionInWindows",
+                                                       "AttentionWithMask",
+                                                       "CastBooleans",
+                                                       "CastToIntegersAndBack",
+                                                       "CompareAndChoose",
+                                                       "CompareBetweenNumbers",
+                                                       "ConvOfPatches",
+                                                       "ExtremumOfLongRows",
+                                                       "GatherByManyConstants",
+                                                       "GRU",
+                                                       "GRUThatResetsTheState",
+                                                       "LRN",
+                                                       "LSTM",
+                                                       "RNN",
+                                                       "ScatterOfElements",
+                                                       "ScatterOfRows",
+                                                       "Triangle"};
+  return layer.needsHost || (target.name == "null" && kOfNull.contains(layer.name)) ||
+         (target.name == "bm1684" && kOfBM1684.contains(layer.name));
 }
 
 void drawConv(Sketch &sketch, int64_t group, const std::string &kind, const std::string &more) {
@@ -1140,7 +1158,7 @@ TEST_P(CompiledLayers, GiveWhatTheLoweredNetworkGives) {
   const TargetInfo &target = **lookupTarget(chip);
   if (isTooLarge(layer, target))
     GTEST_SKIP() << "too large for " << chip;
-  for (const Mode &mode : kModes) {
+  for (const Mode &mode : compiledModes(chip)) {
     if (layer.isOfFloats && mode.scheme.isQuantized())
       continue;
     SCOPED_TRACE(mode.name);

@@ -38,6 +38,15 @@ static std::vector<std::string> chipsWithBackend(bool hasF32) {
 std::vector<std::string> compiledChips() { return chipsWithBackend(true); }
 std::vector<std::string> compiledChipsWithoutF32() { return chipsWithBackend(false); }
 
+std::vector<Mode> compiledModes(const std::string &chip) {
+  std::vector<Mode> modes;
+  const SchemeSet schemes = backendOf(**lookupTarget(chip))->schemes();
+  for (const Mode &mode : kModes)
+    if (schemes.contains(mode.scheme))
+      modes.push_back(mode);
+  return modes;
+}
+
 CompiledNetworks::CompiledNetworks() : context(mlir::MLIRContext::Threading::DISABLED) {
   context.loadDialect<mlir::func::FuncDialect, top::TopDialect, quant::QuantDialect,
                       tpu::TpuDialect>();

@@ -46,6 +46,9 @@ struct Compilation {
   bool needsHost = false;
 };
 
+/// The modes in which the chip's back end compiles networks.
+std::vector<Mode> compiledModes(const std::string &chip);
+
 class CompiledNetworks : public testing::Test {
 protected:
   CompiledNetworks();

@@ -123,7 +123,7 @@ class DecomposedLayers
 TEST_P(DecomposedLayers, GiveWhatTheLoweredNetworkGives) {
   constexpr unsigned kNumDraws = 4;
   const auto &[chip, layer] = GetParam();
-  for (const Mode &mode : kModes) {
+  for (const Mode &mode : compiledModes(chip)) {
     if (layer.isOfFloats && mode.scheme.isQuantized())
       continue;
     SCOPED_TRACE(mode.name);

@@ -93,6 +93,8 @@ TEST(BM1684, Facts) {
   EXPECT_EQ(t.memory.sharedBytes, 4u << 20);
   EXPECT_EQ(t.global.base, uint64_t{1} << 32);
   EXPECT_EQ(t.global.modelBase, 0x105100000u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kF32), 2048u);
+  EXPECT_EQ(t.peakMacs.of(schemes::kInt8), 16384u);
   EXPECT_EQ(t.compute().clockHz, 550000000u);
   EXPECT_EQ(t.compute().minCommandBytes, 128u);
   EXPECT_EQ(t.compute().maxCommandBytes, 128u);
@@ -112,7 +114,6 @@ TEST(BM1684, Facts) {
   EXPECT_EQ(t.convChannelBlock(DataType::F32), 2u);
   EXPECT_EQ(t.convChannelBlock(DataType::F16), std::nullopt);
   EXPECT_FALSE(t.timing);
-  EXPECT_EQ(t.peakMacs.of(schemes::kInt8), std::nullopt);
   EXPECT_EQ(t.container, "bmodel");
   EXPECT_EQ(t.containerChip, "BM1684");
 }
@@ -188,6 +189,6 @@ TEST(Null, HasEverythingButAChip) {
 TEST(Chips, CodeGenerators) {
   for (const TargetInfo *t : knownTargets())
     EXPECT_EQ(t->hasCodeGenerator,
-              t->name == "bm1684x" || t->family == "DNNWeaver" || t->family == "CV18xx")
+              t->family == "BM168x" || t->family == "DNNWeaver" || t->family == "CV18xx")
         << t->name;
 }

@@ -94,10 +94,15 @@ constexpr TargetInfo makeTarget() {
   t.layout.convChannelBlock16 = 0; // An int16 convolution was never run.
   t.layout.convChannelBlock32 = 2;
 
+  // [V] Of the timing's formulas: 64 lanes of 16 pixels, pairs of channels (F32), or four channels
+  // and four images (INT8).
+  t.peakMacs = {.f32 = 2048, .int8 = 16384};
+
   // The formulas of the timing stand with the machine (Machine/TimingTiu.cpp, TimingGdma.cpp). They
   // have another form than the parameters here, which the cost model of a code generator evaluates.
   t.container = "bmodel";
   t.containerChip = "BM1684";
+  t.hasCodeGenerator = true;
   return t;
 }
 

@@ -18,4 +18,9 @@ namespace tpuc::BM1684 {
 std::span<const TargetInfo> describeTargets();
 } // namespace tpuc::BM1684
 
+namespace tpuc::bm1684 {
+/// The chip's table, for what is part of its folder.
+inline const TargetInfo &chipInfo() { return BM1684::describeTargets().front(); }
+} // namespace tpuc::bm1684
+
 #endif // TPUC_TARGET_BM1684_TARGETINFO_H

@@ -20,6 +20,7 @@
 #include "tpuc/Target/BM1684X/Machine/Streams.h"
 #include "tpuc/Target/BM1684X/Machine/Timing.h"
 #include "tpuc/Target/BM1684X/TargetInfo.h"
+#include "tpuc/Target/BM168x/Codegen/ModelFile.h"
 
 using namespace mlir;
 using namespace tpuc::codegen;
@@ -131,7 +132,7 @@ Expected<void> BM1684XEmitter::endSubNet() {
 }
 
 Expected<void> BM1684XEmitter::finish(model::CompiledModel &model) {
-  addCommands(streams, std::move(tensors), model);
+  bm168x::backend::addCommands(kCommandTable, streams, std::move(tensors), model);
   return {};
 }
 

@@ -40,11 +40,6 @@ private:
   std::vector<model::InnerTensor> tensors;
 };
 
-/// Puts the commands `streams`, one for each sub-network of the TPU, into `model`, and `tensors`
-/// for those who look into memory. The same input gives the same bytes.
-void addCommands(const std::vector<CommandStreams> &streams,
-                 std::vector<model::InnerTensor> tensors, model::CompiledModel &model);
-
 } // namespace tpuc::bm1684x::backend
 
 #endif // TPUC_TARGET_BM1684X_CODEGEN_BM1684XEMITTER_H

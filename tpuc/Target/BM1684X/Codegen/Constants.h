@@ -9,22 +9,14 @@
 #ifndef TPUC_TARGET_BM1684X_CODEGEN_CONSTANTS_H
 #define TPUC_TARGET_BM1684X_CODEGEN_CONSTANTS_H
 
-#include "tpuc/Dialect/Top/StructureOps.h"
-#include "tpuc/Support/Tensor.h"
+#include "tpuc/Target/BM168x/Codegen/Constants.h"
 
 namespace tpuc::bm1684x::backend {
 
-/// The constant that `value` is, whatever stands between; null if it is computed.
-top::WeightOp constantOf(mlir::Value value);
-
-/// Whether operand `index` is the same in every run.
-bool isConstantOperand(mlir::Operation *op, unsigned index);
-
-/// The elements of a constant operand as the network has them, before it is packed.
-Expected<Tensor> readConstant(mlir::Operation *op, unsigned index);
-
-/// The number that all elements of a constant operand are; none unless it has one element.
-std::optional<double> scalarOperand(mlir::Operation *op, unsigned index);
+using bm168x::backend::constantOf;
+using bm168x::backend::isConstantOperand;
+using bm168x::backend::readConstant;
+using bm168x::backend::scalarOperand;
 
 } // namespace tpuc::bm1684x::backend
 

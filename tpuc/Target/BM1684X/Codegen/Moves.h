@@ -10,15 +10,13 @@
 #define TPUC_TARGET_BM1684X_CODEGEN_MOVES_H
 
 #include "tpuc/Target/BM1684X/Kernels/Builder.h"
-
-#include "mlir/IR/Operation.h"
+#include "tpuc/Target/BM168x/Codegen/Moves.h"
 
 namespace tpuc::bm1684x::backend {
 
-/// Whether `op` changes the type of integers and no bit of them.
-bool keepsBits(mlir::Operation *op);
-/// Whether `op` copies elements from place to place and computes nothing.
-bool isMove(mlir::Operation *op);
+using bm168x::backend::isMove;
+using bm168x::backend::keepsBits;
+
 /// Errors (without `where`) say which form of the op is not known.
 Expected<void> checkMove(mlir::Operation *op);
 /// The transfers of `op`, whose tensors have addresses as encodings.

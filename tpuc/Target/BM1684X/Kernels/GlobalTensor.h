@@ -9,27 +9,12 @@
 #ifndef TPUC_TARGET_BM1684X_KERNELS_GLOBALTENSOR_H
 #define TPUC_TARGET_BM1684X_KERNELS_GLOBALTENSOR_H
 
-#include "tpuc/Support/DataType.h"
-#include "tpuc/Target/BM1684X/Machine/Operands.h"
+#include "tpuc/Target/BM168x/GlobalTensor.h"
 
 namespace tpuc::bm1684x {
 
-/// A tensor [n,c,h,w] at an absolute 40-bit address of global memory (or of L2). Strides count
-/// elements and may be 0 for a source that is repeated.
-struct GlobalTensor {
-  DataType type = DataType::F32;
-  uint64_t address = kGlobalBase;
-  Extents shape{1, 1, 1, 1};
-  Extents stride{1, 1, 1, 1};
-
-  /// Elements [first, first + count) of an axis.
-  GlobalTensor slice(unsigned axis, int64_t first, int64_t count) const;
-  /// Dimension i of the result is dimension axes[i] of this tensor.
-  GlobalTensor permuted(const std::array<unsigned, 4> &axes) const;
-};
-
-/// A dense, row-major tensor.
-GlobalTensor globalTensor(DataType type, const Extents &shape, uint64_t address);
+using bm168x::GlobalTensor;
+using bm168x::globalTensor;
 
 } // namespace tpuc::bm1684x
 

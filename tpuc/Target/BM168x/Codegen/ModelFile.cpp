@@ -1,4 +1,4 @@
-//===- ModelFile.cpp - The commands in a compiled network ---------------------- ===//
+//===- ModelFile.cpp - The commands in a compiled network -----------------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Codegen/BM1684XEmitter.h"
-#include "tpuc/Target/BM1684X/Machine/Streams.h"
+#include "tpuc/Target/BM168x/Codegen/ModelFile.h"
+#include "tpuc/Target/Common/Stream.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tpuc::bm1684x::backend {
+namespace tpuc::bm168x::backend {
 
 namespace {
 
@@ -24,17 +24,17 @@ std::vector<model::LayerRun> runsOf(const std::vector<uint32_t> &layers, uint32_
   return runs;
 }
 
-model::Stream streamOf(std::string_view engine, const std::vector<Command> &commands,
+model::Stream streamOf(const mc::StreamInfo &stream, const std::vector<mc::Command> &commands,
                        std::vector<model::LayerRun> runs, model::CompiledModel &model) {
-  auto code = std::make_shared<std::vector<uint8_t>>(encodeStream(commands));
+  auto code = std::make_shared<std::vector<uint8_t>>(mc::encodeStream(stream, commands));
   const model::Bytes bytes = std::as_bytes(std::span(*code));
   model.owners.push_back(std::move(code));
-  return {std::string(engine), bytes, static_cast<uint32_t>(commands.size()), std::move(runs)};
+  return {std::string(stream.name), bytes, static_cast<uint32_t>(commands.size()), std::move(runs)};
 }
 
 } // namespace
 
-void addCommands(const std::vector<CommandStreams> &streams,
+void addCommands(const mc::CommandTable &table, const std::vector<CommandStreams> &streams,
                  std::vector<model::InnerTensor> tensors, model::CompiledModel &model) {
   model::Stage &stage = model.nets.front().stages.front();
   // The sub-networks of the TPU are counted among themselves until here.
@@ -45,9 +45,9 @@ void addCommands(const std::vector<CommandStreams> &streams,
     const auto first = static_cast<uint32_t>(model.layers.size());
     model::CommandGroup &group = stage.subNets[numbers[i]].groups.emplace_back();
     group.streams.push_back(
-        streamOf(kTiuStream, commands.tiu, runsOf(commands.tiuLayers, first), model));
+        streamOf(table.streams[0], commands.tiu, runsOf(commands.tiuLayers, first), model));
     group.streams.push_back(
-        streamOf(kDmaStream, commands.gdma, runsOf(commands.gdmaLayers, first), model));
+        streamOf(table.streams[1], commands.gdma, runsOf(commands.gdmaLayers, first), model));
     llvm::append_range(model.layers, commands.layers);
   }
   for (model::InnerTensor &tensor : tensors)
@@ -55,4 +55,4 @@ void addCommands(const std::vector<CommandStreams> &streams,
   stage.innerTensors = std::move(tensors);
 }
 
-} // namespace tpuc::bm1684x::backend
+} // namespace tpuc::bm168x::backend

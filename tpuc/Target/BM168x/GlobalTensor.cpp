@@ -6,15 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Kernels/GlobalTensor.h"
-#include "tpuc/Target/BM1684X/Kernels/LocalTensor.h"
+#include "tpuc/Target/BM168x/GlobalTensor.h"
 
-namespace tpuc::bm1684x {
+namespace tpuc::bm168x {
 
 GlobalTensor GlobalTensor::slice(unsigned axis, int64_t first, int64_t count) const {
   GlobalTensor part = *this;
   part.shape[axis] = count;
-  part.address += static_cast<uint64_t>(first * stride[axis]) * precBytes(*precOf(type));
+  part.address += static_cast<uint64_t>(byteSize(type, first * stride[axis]));
   return part;
 }
 
@@ -31,4 +30,4 @@ GlobalTensor globalTensor(DataType type, const Extents &shape, uint64_t address)
   return {type, address, shape, {shape[1] * shape[2] * shape[3], shape[2] * shape[3], shape[3], 1}};
 }
 
-} // namespace tpuc::bm1684x
+} // namespace tpuc::bm168x

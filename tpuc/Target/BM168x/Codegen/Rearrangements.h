@@ -1,4 +1,4 @@
-//===- Rearrangements.h - Ops that take elements by dimension -----------*- C++ -*-===//
+//===- Rearrangements.h - Ops that take elements by dimension - -*- C++ -*-===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,15 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TPUC_TARGET_BM1684X_CODEGEN_REARRANGEMENTS_H
-#define TPUC_TARGET_BM1684X_CODEGEN_REARRANGEMENTS_H
+#ifndef TPUC_TARGET_BM168X_CODEGEN_REARRANGEMENTS_H
+#define TPUC_TARGET_BM168X_CODEGEN_REARRANGEMENTS_H
 
 #include "tpuc/Support/Error.h"
 
 #include "mlir/IR/Operation.h"
 #include <vector>
 
-namespace tpuc::bm1684x::backend {
+namespace tpuc::bm168x::backend {
 
 /// Elements of one dimension of a result: `count` ones from `to` on are those of the operand from
 /// `from` on, each `step` behind the one before; 0 repeats one.
@@ -36,6 +36,6 @@ bool isRearrangement(mlir::Operation *op);
 /// What it does. Errors (without `where`): parameters that are computed.
 Expected<Rearrangement> rearrangementOf(mlir::Operation *op);
 
-} // namespace tpuc::bm1684x::backend
+} // namespace tpuc::bm168x::backend
 
-#endif // TPUC_TARGET_BM1684X_CODEGEN_REARRANGEMENTS_H
+#endif // TPUC_TARGET_BM168X_CODEGEN_REARRANGEMENTS_H

@@ -6,15 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Codegen/Constants.h"
+#include "tpuc/Target/BM168x/Codegen/Constants.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 
 using namespace mlir;
 
-namespace tpuc::bm1684x::backend {
-
-// Not the machine's.
-using mlir::Operation;
+namespace tpuc::bm168x::backend {
 
 top::WeightOp constantOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
@@ -52,4 +49,4 @@ Expected<Tensor> readConstant(Operation *op, unsigned index) {
   return weight.read();
 }
 
-} // namespace tpuc::bm1684x::backend
+} // namespace tpuc::bm168x::backend

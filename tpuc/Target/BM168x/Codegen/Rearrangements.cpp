@@ -1,4 +1,4 @@
-//===- Rearrangements.cpp - Ops that take elements by dimension ---------------- ===//
+//===- Rearrangements.cpp - Ops that take elements by dimension -----------===//
 //
 // Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
 // See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tpuc/Target/BM1684X/Codegen/Rearrangements.h"
+#include "tpuc/Target/BM168x/Codegen/Rearrangements.h"
 #include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
@@ -17,10 +17,7 @@
 
 using namespace mlir;
 
-namespace tpuc::bm1684x::backend {
-
-// Not the machine's.
-using mlir::Operation;
+namespace tpuc::bm168x::backend {
 
 namespace {
 
@@ -183,4 +180,4 @@ Expected<Rearrangement> rearrangementOf(Operation *op) {
   return made;
 }
 
-} // namespace tpuc::bm1684x::backend
+} // namespace tpuc::bm168x::backend

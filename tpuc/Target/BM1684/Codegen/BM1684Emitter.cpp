@@ -1,0 +1,131 @@
+//===- BM1684Emitter.cpp - Commands of the BM1684 -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684/Codegen/BM1684Emitter.h"
+#include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Target/BM1684/Codegen/OpKernels.h"
+#include "tpuc/Target/BM1684/Codegen/Transfers.h"
+#include "tpuc/Target/BM1684/Kernels/DataMovement.h"
+#include "tpuc/Target/BM1684/Machine/Timing.h"
+#include "tpuc/Target/BM1684/TargetInfo.h"
+#include "tpuc/Target/BM168x/Codegen/ModelFile.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+/// `done`, with the layer's name where the error has none.
+static Expected<void> named(Operation *op, Expected<void> done) {
+  if (!done && done.error().where.empty())
+    done.error().where = "layer '" + layerName(op) + "'";
+  return done;
+}
+
+void BM1684Emitter::beginLayer(Operation *op) { builder.beginLayer(layerName(op)); }
+
+Expected<void> BM1684Emitter::load(const TiledOp &tiled, unsigned index, int64_t global) {
+  return named(tiled.op, loadOperand(builder, tiled, index, global));
+}
+
+Expected<void> BM1684Emitter::compute(const TiledOp &tiled) {
+  Kernels kernels = kernelsOf(tiled);
+  if (!kernels)
+    return named(tiled.op, propagate(kernels));
+  for (const Kernel &kernel : *kernels)
+    if (Expected<void> emitted = named(tiled.op, kernel.emit(builder)); !emitted)
+      return emitted;
+  return {};
+}
+
+Expected<void> BM1684Emitter::store(const TiledOp &tiled, int64_t global) {
+  return named(tiled.op, storeResult(builder, tiled, global));
+}
+
+Expected<void> BM1684Emitter::loadPool(unsigned /*space*/, int64_t global, int64_t local,
+                                       int64_t bytes) {
+  builder.beginLayer("");
+  constexpr int64_t kWord = 4;
+  const Extents rows = {1, kLanes, 1, bytes / kWord};
+  return emitLoad(builder, globalTensor(DataType::I32, rows, static_cast<uint64_t>(global)),
+                  localTensor(DataType::I32, rows, static_cast<uint32_t>(local), Layout::Compact));
+}
+
+Expected<codegen::Cost> BM1684Emitter::cost() {
+  Expected<CommandStreams> streams = builder.finish();
+  if (!streams)
+    return propagate(streams);
+  codegen::Cost sum;
+  for (auto [role, commands] : {std::pair(EngineRole::Compute, &streams->tiu),
+                                std::pair(EngineRole::Transfer, &streams->gdma)})
+    for (const Command &command : *commands) {
+      Expected<CommandCost> cost = commandCost(command, TimingModel::Vendor, "a command");
+      if (!cost)
+        return propagate(cost);
+      sum.cycles[*chipInfo().engineOf(role)] += cost->cycles;
+    }
+  return sum;
+}
+
+Expected<SmallVector<int64_t>> BM1684Emitter::runCycles() const {
+  int64_t vendor = 0;
+  int64_t conservative = 0;
+  for (const CommandStreams &stream : streams) {
+    Expected<TimingReports> reports = simulateTimings(stream.tiu, stream.gdma, "the commands");
+    if (!reports)
+      return propagate(reports);
+    vendor += reports->vendor.totalCycles;
+    conservative += reports->conservative.totalCycles;
+  }
+  return SmallVector<int64_t>{vendor, conservative};
+}
+
+Expected<void> BM1684Emitter::move(Operation *op) { return named(op, emitMove(builder, op)); }
+
+void BM1684Emitter::endLayer(Operation *op) {
+  // The place of the transfers' stream among those of a group.
+  constexpr uint32_t kDmaStreamNumber = 1;
+  const auto names = tensorNames(op);
+  for (auto [name, result] : llvm::zip_equal(names, op->getResults())) {
+    std::optional<int64_t> address = codegen::addressOf(result.getType());
+    std::optional<DataType> type = storageDataType(result.getType());
+    const auto transfers = static_cast<uint32_t>(builder.numCommands(Engine::Gdma));
+    if (!address || !type || transfers == 0)
+      continue;
+    model::InnerTensor inner;
+    inner.subNet = static_cast<uint32_t>(streams.size());
+    inner.stream = kDmaStreamNumber;
+    inner.after = transfers;
+    inner.tensor.name = name;
+    inner.tensor.setType(*type);
+    const auto dims = cast<RankedTensorType>(result.getType()).getShape();
+    inner.tensor.shape.assign(dims.begin(), dims.end());
+    inner.tensor.address = static_cast<uint64_t>(*address);
+    tensors.push_back(std::move(inner));
+  }
+}
+
+Expected<void> BM1684Emitter::endSubNet() {
+  Expected<CommandStreams> made = builder.finish();
+  if (!made)
+    return propagate(made);
+  streams.push_back(std::move(*made));
+  return {};
+}
+
+Expected<void> BM1684Emitter::finish(model::CompiledModel &model) {
+  bm168x::backend::addCommands(kCommandTable, streams, std::move(tensors), model);
+  return {};
+}
+
+} // namespace tpuc::bm1684::backend

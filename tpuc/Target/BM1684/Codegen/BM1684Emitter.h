@@ -1,0 +1,45 @@
+//===- BM1684Emitter.h - Commands of networks on the BM1684 ----*- C++ -*- ===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TPUC_TARGET_BM1684_CODEGEN_BM1684EMITTER_H
+#define TPUC_TARGET_BM1684_CODEGEN_BM1684EMITTER_H
+
+#include "tpuc/Codegen/Backend.h"
+#include "tpuc/Target/BM1684/Kernels/Commands.h"
+
+namespace tpuc::bm1684::backend {
+
+class BM1684Emitter : public codegen::Emitter {
+public:
+  void beginLayer(mlir::Operation *op) override;
+  Expected<void> load(const codegen::TiledOp &tiled, unsigned index, int64_t global) override;
+  Expected<void> compute(const codegen::TiledOp &tiled) override;
+  Expected<void> store(const codegen::TiledOp &tiled, int64_t global) override;
+  Expected<void> loadPool(unsigned space, int64_t global, int64_t local, int64_t bytes) override;
+  Expected<void> move(mlir::Operation *op) override;
+  void endLayer(mlir::Operation *op) override;
+  Expected<void> endSubNet() override;
+  Expected<void> finish(model::CompiledModel &model) override;
+
+  /// What the commands take, added up, by the vendor's parameters. Nothing may follow.
+  Expected<codegen::Cost> cost();
+
+  /// What the sub-networks that have ended take one after the other, by each set of parameters.
+  Expected<llvm::SmallVector<int64_t>> runCycles() const;
+
+private:
+  Builder builder;
+  /// The commands of the sub-networks that have ended.
+  std::vector<CommandStreams> streams;
+  /// Each with the number of its sub-network among those of the TPU.
+  std::vector<model::InnerTensor> tensors;
+};
+
+} // namespace tpuc::bm1684::backend
+
+#endif // TPUC_TARGET_BM1684_CODEGEN_BM1684EMITTER_H

@@ -1,0 +1,146 @@
+//===- BM1684Layout.cpp - Layouts of an op's tensors ----------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/BM1684/Codegen/BM1684Layout.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
+#include "tpuc/Dialect/Tpu/MatrixOps.h"
+#include "tpuc/Target/BM1684/Kernels/Windows.h"
+#include "tpuc/Target/BM1684/TargetInfo.h"
+#include "tpuc/Target/BM168x/Codegen/Constants.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::bm1684::backend {
+
+using bm168x::backend::constantOf;
+using bm168x::backend::isConstantOperand;
+using bm168x::backend::scalarOperand;
+
+static ArrayRef<int64_t> dimsOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+bool isDepthwise(mlir::Operation *op, const TileModel &model) {
+  const int64_t group = op->getAttrOfType<IntegerAttr>("group").getInt();
+  return group > 1 && group == model.result[kAxisC] && group == model.operands[0].extents[kAxisC];
+}
+
+/// Input channels of each group.
+static int64_t inputsOf(mlir::Operation *op) {
+  return dimsOf(op->getOperand(1))[isa<tpu::DeconvOp>(op) ? 0 : 1];
+}
+
+static ChannelRows channelRows(mlir::Operation *op, const TileModel &model, unsigned index) {
+  ChannelRows rows{.channels = model.result[kAxisC]};
+  if (index == 1) {
+    const int64_t taps = ShapedType::getNumElements(dimsOf(op->getOperand(1)).drop_front(2));
+    rows.row = isDepthwise(op, model) ? taps : filterRow(inputsOf(op), taps);
+  }
+  // Long rows of some channels need no rows that fill up the lanes.
+  constexpr int64_t kLongRow = 64;
+  rows.isByLane = rows.channels <= int64_t{kLanes} || rows.channels % int64_t{kLanes} == 0 ||
+                  rows.row < kLongRow;
+  return rows;
+}
+
+static TensorLayout tensorLayoutOf(mlir::Operation *op, const TileModel &model, unsigned index) {
+  TensorLayout tensor;
+  tensor.form = operandForm(op, index);
+  tensor.type = elementTypeOf(op, index);
+  tensor.extents = index == op->getNumOperands() ? model.result : model.operands[index].extents;
+  tensor.isLoaded = tensor.form != OperandForm::Absent;
+  if (!tensor.isLoaded) {
+    tensor.number = scalarOperand(op, index);
+    return tensor;
+  }
+  tensor.isAligned = tensor.form != OperandForm::PerChannel;
+  if (tensor.isAligned) {
+    tensor.likeness = static_cast<uint8_t>(tensor.form);
+    return tensor;
+  }
+  tensor.rows = channelRows(op, model, index);
+  if (tensor.rows.isByLane && isConstantOperand(op, index))
+    tensor.residentAlignment =
+        index == 1 && !isDepthwise(op, model) ? int64_t{kEuBytes} : int64_t{4};
+  return tensor;
+}
+
+BM1684Layout::BM1684Layout(mlir::Operation *op, const TileModel &model) {
+  for (unsigned index = 0; index <= op->getNumOperands(); ++index)
+    tensors.push_back(tensorLayoutOf(op, model, index));
+}
+
+/// Appends an extent to the packed order and returns its place there.
+static int64_t append(PackedLayout &layout, int64_t extent) {
+  layout.blocks.push_back(extent);
+  return static_cast<int64_t>(layout.blocks.size()) - 1;
+}
+
+/// The layout of a filter [output channels, input channels, taps...], or with the first two
+/// exchanged: lane, slot (or channel), taps, input channels.
+static PackedLayout filterLayout(const ChannelRows &rows, ArrayRef<int64_t> dims, bool isSwapped,
+                                 bool isDepthwise) {
+  PackedLayout layout;
+  SmallVector<int64_t> channels, inputs, taps;
+  if (rows.isByLane) {
+    const int64_t lane = append(layout, rows.lanes());
+    channels = {append(layout, rows.slots()), lane};
+  } else {
+    channels = {append(layout, rows.channels)};
+  }
+  for (int64_t extent : dims.drop_front(2))
+    taps.push_back(append(layout, extent));
+  const int64_t own = dims[isSwapped ? 0 : 1];
+  inputs = {append(layout, isDepthwise ? own : alignUp(own, 2))};
+  const int64_t numChannels = rows.isByLane ? rows.lanes() * rows.slots() : rows.channels;
+  layout.padded = {numChannels, layout.blocks.back()};
+  layout.order = isSwapped ? inputs : channels;
+  llvm::append_range(layout.order, isSwapped ? channels : inputs);
+  llvm::append_range(layout.order, taps);
+  if (isSwapped)
+    std::swap(layout.padded[0], layout.padded[1]);
+  llvm::append_range(layout.padded, dims.drop_front(2));
+  layout.shape = rows.isByLane ? SmallVector<int64_t>{rows.lanes(), rows.slots() * rows.row}
+                               : SmallVector<int64_t>{rows.channels, rows.row};
+  return layout;
+}
+
+/// One number for each channel.
+static PackedLayout biasLayout(const ChannelRows &rows) {
+  return {.shape = {rows.lanes(), rows.slots()},
+          .blocks = {rows.lanes(), rows.slots()},
+          .order = {1, 0},
+          .padded = {rows.lanes() * rows.slots()}};
+}
+
+std::optional<PackedLayout> packedLayoutOf(OpOperand &operand) {
+  mlir::Operation *op = operand.getOwner();
+  const unsigned index = operand.getOperandNumber();
+  if (!isa<tpu::ConvOp, tpu::DeconvOp, tpu::MatMulOp>(op) || !constantOf(operand.get()))
+    return std::nullopt;
+  const auto dims = dimsOf(operand.get());
+  if (auto product = dyn_cast<tpu::MatMulOp>(op)) {
+    if (index != 1 || dims.size() != 2 || !product.getRightTranspose())
+      return std::nullopt;
+    return PackedLayout{.shape = {dims[1], dims[0]},
+                        .blocks = {dims[1], dims[0]},
+                        .order = {1, 0},
+                        .padded = {dims[0], dims[1]}};
+  }
+  const Expected<TileModel> model = tileModel(op, chipInfo());
+  // What cannot be computed needs no layout.
+  if (!model || operandForm(op, index) != OperandForm::PerChannel)
+    return std::nullopt;
+  const ChannelRows rows = channelRows(op, *model, index);
+  if (index == 2)
+    return biasLayout(rows);
+  return filterLayout(rows, dims, isa<tpu::DeconvOp>(op), isDepthwise(op, *model));
+}
+
+} // namespace tpuc::bm1684::backend
