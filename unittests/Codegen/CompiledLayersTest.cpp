@@ -730,6 +730,17 @@ const std::vector<Layer> kLayers = {
                         s.between(1, 3), s.between(0, 1) == 1, s.between(0, 1) == 1));
      },
      true, 3},
+    {"PoolOfWindowsApart",
+     [](Sketch &s) {
+       // Strides that the chip does not have; rows that are left over, too.
+       const bool isMean = s.between(0, 1) == 1;
+       s.input("x", {2, 5, s.between(57, 62), 74});
+       s.op("m", "Neg", {"x"});
+       s.op("r", isMean ? "AvgPool" : "MaxPool", {"m"},
+            fmt::format("kernel_shape = [19, {}], strides = [19, {}], do_relu = {}",
+                        s.among({1, 15}), s.between(1, 15), s.between(0, 1) == 1));
+     },
+     true, 6},
     {"SoftmaxOfLongRows",
      [](Sketch &s) {
        const bool isInside = s.between(0, 1) == 1;

@@ -88,7 +88,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     };
     const bool hasPlace = backend.placeOf(op).has_value();
     if (apply(decomposeManyDimensions) || apply(decomposeColumnGather) ||
-        apply(decomposeNarrowConcat) || (!hasPlace && llvm::any_of(kOfAnyType, apply)))
+        apply(decomposeNarrowConcat) || apply(decomposePoolApart) ||
+        (!hasPlace && llvm::any_of(kOfAnyType, apply)))
       return true;
     if (!allTensors(op, std::not_fn(tpu::isQuantized)))
       return apply(decomposeStoredExtremum);

@@ -85,6 +85,69 @@ bool isInside(const top::Window &window, ArrayRef<int64_t> input) {
   return true;
 }
 
+/// A pool of pictures [N, C, H, W] whose windows follow each other along the rows: these become
+/// channels, [N, C * H', kernel, W]. `axis`: that of the window along the rows; `element`: the
+/// result's type. Null for others.
+template <typename Op>
+Value pooledBlocks(OpMaker &maker, StringRef what, ArrayRef<int64_t> out, Type element,
+                   Value pictures, NamedAttrList attributes, const top::Window &window,
+                   size_t axis) {
+  const int64_t kernel = window.kernel[axis];
+  if (window.strides[axis] != kernel || window.padsBegin[axis] != 0 || window.padsEnd[axis] != 0 ||
+      window.dilations[axis] != 1)
+    return {};
+  const SmallVector<int64_t> dims(OpMaker::dimsOf(pictures));
+  const Value covered = maker.part(pictures, 2, 0, out[2] * kernel, (what + "_covered").str());
+  const Value blocks = maker.reshaped(covered, {dims[0], dims[1] * out[2], kernel, dims[3]},
+                                      (what + "_blocks").str());
+  SmallVector<int64_t> strides = top::toInts(cast<ArrayAttr>(attributes.get("strides")));
+  strides.front() = 1;
+  attributes.set("strides", maker.builder.getI64ArrayAttr(strides));
+  const SmallVector<int64_t> made = {dims[0], dims[1] * out[2], 1, out[3]};
+  const Value pooled = maker.make(Op::getOperationName(), (what + "_apart").str(),
+                                  Type(RankedTensorType::get(made, element)), blocks, attributes);
+  return maker.reshaped(pooled, out, (what + "_joined").str());
+}
+
+/// A pool of pictures, by blocks where the chip refuses it otherwise.
+template <typename Op>
+Value pooledPictures(OpMaker &maker, StringRef what, ArrayRef<int64_t> out, Value pictures,
+                     const NamedAttrList &attributes, const top::Window &window, size_t axis) {
+  const Value plain = maker.make<Op>(what, out, pictures, attributes);
+  if (fittingPlaceOf(plain.getDefiningOp(), maker.backend))
+    return plain;
+  const Value blocks =
+      pooledBlocks<Op>(maker, what, out, OpMaker::typeOf(pictures).getElementType(), pictures,
+                       attributes, window, axis);
+  if (!blocks)
+    return plain;
+  plain.getDefiningOp()->erase();
+  return blocks;
+}
+
+/// A pool over two dimensions by blocks; false where that is not possible either.
+template <typename Op> bool poolApart(OpMaker &maker, Op op) {
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const Expected<top::Window> window = top::poolWindow(top::windowSpec(op), dims);
+  if (!window || dims.size() != 4 || !isInside(*window, dims))
+    return false;
+  NamedAttrList attributes = withoutWindow(op);
+  setWindow(maker, attributes, *window, {0, 1});
+  const SmallVector<int64_t> out(window->output.begin(), window->output.end());
+  const Value value =
+      pooledBlocks<Op>(maker, "rows", out, OpMaker::typeOf(op.getOutput()).getElementType(),
+                       op.getInput(), attributes, *window, 0);
+  if (!value)
+    return false;
+  Operation *made = value.getDefiningOp()->getOperand(0).getDefiningOp();
+  if (fittingPlaceOf(made, maker.backend)) {
+    maker.replace(0, value);
+    return true;
+  }
+  eraseUnused(value.getDefiningOp());
+  return false;
+}
+
 /// The window over all dimensions but the first one, and then over that. Averages are F32 in
 /// between.
 template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
@@ -101,13 +164,13 @@ template <typename Op> bool decomposePool(OpMaker &maker, Op op) {
       op.getInput(), {dims[0], dims[1] * dims[2], dims[3], hasPlanes ? dims[4] : 1}, "planes");
   if (isa<tpu::AvgPoolOp>(op))
     value = maker.widened(value);
-  value = maker.make<Op>("of_planes", {dims[0], dims[1] * dims[2], inner[0], inner[1]}, value,
-                         attributes);
+  value = pooledPictures<Op>(maker, "of_planes", {dims[0], dims[1] * dims[2], inner[0], inner[1]},
+                             value, attributes, *window, 1);
   value = maker.reshaped(value, {dims[0], dims[1], dims[2], inner[0] * inner[1]}, "depths");
   attributes = withoutWindow(op);
   setWindow(maker, attributes, *window, {0});
-  value = maker.make<Op>("of_depths", {dims[0], dims[1], out[2], inner[0] * inner[1]}, value,
-                         attributes);
+  value = pooledPictures<Op>(maker, "of_depths", {dims[0], dims[1], out[2], inner[0] * inner[1]},
+                             value, attributes, *window, 0);
   maker.replace(0, maker.finished(value, 0));
   return true;
 }
@@ -312,6 +375,13 @@ bool codegen::decomposeMatMul(OpMaker &maker) {
 
 bool codegen::decomposePool3d(OpMaker &maker) {
   return decomposePoolIf(maker, [](ArrayRef<int64_t> dims, ArrayAttr) { return dims.size() == 5; });
+}
+
+bool codegen::decomposePoolApart(OpMaker &maker) {
+  return llvm::TypeSwitch<Operation *, bool>(maker.op)
+      .Case<tpu::MaxPoolOp, tpu::AvgPoolOp>(
+          [&](auto pool) { return !fittingPlaceOf(pool, maker.backend) && poolApart(maker, pool); })
+      .Default([](Operation *) { return false; });
 }
 
 bool codegen::decomposeLargePool(OpMaker &maker) {

@@ -106,6 +106,8 @@ bool decomposeMatMul(OpMaker &maker);
 bool decomposePool3d(OpMaker &maker);
 bool decomposeConv3d(OpMaker &maker);
 bool decomposeDeconv3d(OpMaker &maker);
+/// Pools with strides that the chip does not have, whose windows follow each other.
+bool decomposePoolApart(OpMaker &maker);
 /// Norms of channels of more than two dimensions: planes become longer rows.
 bool decomposeInstanceNorm(OpMaker &maker);
 /// Convolutions with a filter or a bias that is computed.
