@@ -72,6 +72,8 @@ static ProductScales scalesOf(Operation *op, Lowering &lowering, Value filter, b
   if (const std::optional<DataType> bias = lowering.target.requant.biasType;
       bias && bitWidth(*bias) < bitWidth(scales.scheme.accumulator))
     scales.maxBias = static_cast<int64_t>(integerRange(*bias).highest);
+  if (lowering.target.requant.strategy == RequantStrategy::InConvolution)
+    scales.mostFactor = 1;
   scales.sharesShift = lowering.target.requant.strategy == RequantStrategy::SharedShift;
   return scales;
 }

@@ -181,7 +181,12 @@ double WeightQuantizer::scaleOf(int64_t channel, double largest, Elements elemen
   if (!scales.filter.empty())
     return scales.filter[scales.filter.size() == 1 ? 0 : static_cast<size_t>(channel)];
   const double inputs = std::abs(biasOf(channel)) / scales.input;
-  const double scale = std::max(largest > 0 ? largest / highest : 1.0, inputs / maxBias);
+  // Of zeros alone any scale does; with this one a bias is within 1/512 of a step.
+  constexpr double kSteps = 256;
+  const double ofZeros =
+      scales.mostFactor ? std::min(1.0, *scales.mostFactor * scales.output / scales.input / kSteps)
+                        : 1.0;
+  const double scale = std::max(largest > 0 ? largest / highest : ofZeros, inputs / maxBias);
   const auto maxInput = double(scales.maxInput.value_or(numSteps(scales.scheme.activation)));
   // |sum| <= sum of |w| / scale * maxInput + |bias| / (input scale * scale).
   const auto demandOf = [&](double sum) { return (sum * maxInput + inputs) / most; };

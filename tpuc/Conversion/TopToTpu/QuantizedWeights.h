@@ -78,6 +78,9 @@ struct ProductScales {
   /// The covariances of what the elements of an output channel are multiplied with, those of
   /// (0, 0), (1, 0), (1, 1), (2, 0), ...; empty: not known. With means only.
   std::vector<float> covariances = {};
+  /// What sums can be multiplied with is less, where that has an end: the scale of a filter of zeros
+  /// alone, whose bias counts, is then small enough.
+  std::optional<double> mostFactor = std::nullopt;
   /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
   /// without multipliers).
   bool sharesShift = false;

@@ -18,6 +18,8 @@ namespace {
 
 /// The name of the routine that makes integers of real numbers, and of its reverse.
 constexpr std::string_view kQuantize = "quant", kDequantize = "dequant";
+/// That of layers which this runtime computes, and no other: a program as its argument.
+constexpr std::string_view kOwnFunction = "tpuc";
 /// The header before each command of a stream, whose second byte is the length without it.
 constexpr size_t kCommandHeader = 8;
 
@@ -160,6 +162,13 @@ Expected<void> Converter::addHostPart(const Program &program, const Routine &rou
     if (!stage.refusal)
       stage.refusal = Error{path, std::move(found), "quant or dequant"};
   };
+  if (routine.name == kOwnFunction) {
+    auto made = cpu::parseProgram(routine.arguments, path);
+    if (!made)
+      return tl::unexpected(made.error());
+    subNet.host.push_back(std::move(*made));
+    return {};
+  }
   // A step for the host all the same: what it would compute is said by the refusal.
   subNet.host.emplace_back();
   if (routine.name != kQuantize && routine.name != kDequantize) {
@@ -284,13 +293,27 @@ Expected<void> addTensors(const std::vector<model::TensorInfo> &infos, Program &
   return {};
 }
 
+/// What a routine reads and makes.
+Expected<void> addPorts(const model::SubNet &subNet, Program &program, Routine &routine,
+                        const std::string &path) {
+  if (auto read = addTensors(subNet.inputs, program, routine.inputs, path); !read)
+    return read;
+  return addTensors(subNet.outputs, program, routine.outputs, path);
+}
+
 /// The routines of a stage, and their commands as sections.
 Expected<void> addRoutines(const model::Stage &stage, Program &program, File &file,
                            const std::string &path) {
   for (const uint32_t number : stage.order) {
     const model::SubNet &subNet = stage.subNets[number];
-    if (subNet.isHost())
-      return makeError(path, "layers for the host", "layers of the chip");
+    for (const cpu::Program &host : subNet.host) {
+      Routine &routine = program.routines.emplace_back();
+      routine.isHost = true;
+      routine.name = kOwnFunction;
+      routine.arguments = cpu::encodeProgram(host);
+      if (auto done = addPorts(subNet, program, routine, path); !done)
+        return done;
+    }
     for (const model::CommandGroup &group : subNet.groups) {
       if (group.streams.size() != 1)
         return makeError(path, fmt::format("{} streams in a group", group.streams.size()), "one");
@@ -302,10 +325,8 @@ Expected<void> addRoutines(const model::Stage &stage, Program &program, File &fi
       Routine &routine = program.routines.emplace_back();
       routine.name = fmt::format("commands_{}", file.sections.size());
       file.sections.push_back({SectionKind::Commands, routine.name, stream.code});
-      auto read = addTensors(subNet.inputs, program, routine.inputs, path);
-      auto written = addTensors(subNet.outputs, program, routine.outputs, path);
-      if (!read || !written)
-        return read ? written : read;
+      if (auto done = addPorts(subNet, program, routine, path); !done)
+        return done;
     }
   }
   return {};

@@ -59,6 +59,8 @@ struct Routine {
   std::vector<std::string> inputs, outputs;
   /// The section of the commands, or the function of the host.
   std::string name;
+  /// What the function of the host is told.
+  std::vector<std::byte> arguments = {};
 };
 
 struct Program {
@@ -100,8 +102,8 @@ Expected<std::vector<std::byte>> encodeFile(const File &file, const std::string 
 /// addresses outside of regions.
 Expected<model::CompiledModel> toCompiled(const File &file, const std::string &path);
 
-/// The reverse. Errors name `path`: models that
-/// such files cannot hold, as those with layers for the host.
+/// The reverse. Layers of the host become routines that only tpuc's runtime has. Errors name `path`:
+/// models that such files cannot hold.
 Expected<File> fromCompiled(const model::CompiledModel &model, const std::string &path);
 
 } // namespace tpuc::cvimodel

@@ -114,6 +114,10 @@ Expected<Routine> FileReader::readRoutine(const fb::Routine &from) const {
   if (made.isHost ? !from.host() : !from.chip())
     return makeError(path, "a routine without contents", "commands or a function");
   made.name = textOf(made.isHost ? from.host()->function() : from.chip()->commands());
+  if (made.isHost && from.host()->arguments()) {
+    const auto *begin = reinterpret_cast<const std::byte *>(from.host()->arguments()->data());
+    made.arguments.assign(begin, begin + from.host()->arguments()->size());
+  }
   // Files for hardware may have the linked form only.
   if (!made.isHost && made.name.empty())
     return makeError(path, "a routine without plain commands", "a section of commands");

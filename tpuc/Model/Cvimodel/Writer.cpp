@@ -65,8 +65,12 @@ Offset<fb::Routine> TableWriter::add(const Routine &routine) {
   const auto inputs = builder.CreateVectorOfStrings(routine.inputs);
   const auto outputs = builder.CreateVectorOfStrings(routine.outputs);
   const auto name = builder.CreateString(routine.name);
-  if (routine.isHost)
-    return fb::CreateRoutine(builder, 1, inputs, outputs, 0, fb::CreateHostPart(builder, name));
+  if (routine.isHost) {
+    const auto arguments = builder.CreateVector(
+        reinterpret_cast<const uint8_t *>(routine.arguments.data()), routine.arguments.size());
+    return fb::CreateRoutine(builder, 1, inputs, outputs, 0,
+                             fb::CreateHostPart(builder, name, arguments));
+  }
   return fb::CreateRoutine(builder, 0, inputs, outputs, fb::CreateChipPart(builder, name));
 }
 
