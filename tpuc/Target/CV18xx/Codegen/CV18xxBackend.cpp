@@ -11,6 +11,7 @@
 #include "tpuc/Codegen/Place/AddressPlan.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
@@ -45,7 +46,7 @@ static Expected<void> checkTypes(Operation *op, const TileModel &model) {
     if (!type || (*type != DataType::I8 && *type != DataType::BF16))
       return makeError("", fmt::format("elements of {}", type ? dataTypeName(*type) : "no number"),
                        "i8 or bf16");
-    if (first && *first != *type)
+    if (first && *first != *type && !isa<tpu::CastOp>(op))
       return makeError("", "elements of two types", "one");
     first = type;
   }

@@ -52,6 +52,39 @@ uint16_t bf16Of(double number) {
   return static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
 }
 
+/// Two BF16 numbers whose product is close to `factor`; the second is 1 where the first is.
+std::array<double, 2> factorsOf(double factor) {
+  constexpr double kClose = 0x1p-11;
+  constexpr int kMantissas = 128;
+  const auto nearest = [](double number) {
+    return static_cast<double>(decodeFloat<DataType::BF16>(bf16Of(number)));
+  };
+  const auto errorOf = [&](double a, double b) { return std::abs(a * b / factor - 1); };
+  std::array<double, 2> best = {nearest(factor), 1};
+  if (factor == 0 || errorOf(best[0], 1) <= kClose)
+    return best;
+  for (int mantissa = 0; mantissa < kMantissas; ++mantissa) {
+    const double second = 1 + static_cast<double>(mantissa) / kMantissas;
+    const double first = nearest(factor / second);
+    if (errorOf(first, second) < errorOf(best[0], best[1]))
+      best = {first, second};
+  }
+  return best;
+}
+
+/// left * factor of BF16, which is more exact than one command has it.
+Expected<void> emitScaled(const Site &site, const LocalTensor &result, const LocalTensor &left,
+                          double factor) {
+  const std::array<double, 2> factors = factorsOf(factor);
+  if (Expected<void> done = emitElements(
+          site.builder,
+          {.name = "mul", .result = result, .left = left, .right = bf16Of(factors[0])});
+      !done || factors[1] == 1)
+    return done;
+  return emitElements(
+      site.builder, {.name = "mul", .result = result, .left = result, .right = bf16Of(factors[1])});
+}
+
 /// The ReLU that an op ends with.
 struct Relu {
   bool is = false;
@@ -198,10 +231,16 @@ Expected<void> emitOf(tpu::AvgPoolOp op, const Site &site) {
   if (!op.getCountIncludePad() && (hasPad(kAxisH) || hasPad(kAxisW)))
     return makeError("", "an average that does not count its padding", "one that does, or none");
   const int64_t count = ShapedType::getNumElements(top::toInts(op.getKernelShape()));
-  if (Expected<void> done =
-          emitAveragePool(site.builder, *pool, bf16Of(1.0 / static_cast<double>(count)));
-      !done)
+  const std::array<double, 2> factors = factorsOf(1.0 / static_cast<double>(count));
+  if (Expected<void> done = emitAveragePool(site.builder, *pool, bf16Of(factors[0])); !done)
     return done;
+  if (factors[1] != 1)
+    if (Expected<void> done = emitElements(site.builder, {.name = "mul",
+                                                          .result = pool->result,
+                                                          .left = pool->result,
+                                                          .right = bf16Of(factors[1])});
+        !done)
+      return done;
   const Relu relu = reluOf(site.op());
   if (!relu.is)
     return {};
@@ -428,6 +467,32 @@ Expected<void> emitOf(tpu::RequantIntOp op, const Site &site) {
                                     .shift = top::toInts(shifts)[0]});
 }
 
+/// The scratch of a cast: BF16 values that become integers.
+LocalTensor castScratch(const Chip &chip, const TiledOp &tiled, const LocalTensor &input) {
+  return alignedTensor(chip, static_cast<uint32_t>(tiled.scratchAddress), input.shape, true);
+}
+
+/// Between integers and BF16: the transfer converts, and a command scales.
+Expected<void> emitOf(tpu::CastOp op, const Site &site) {
+  Expected<LocalTensor> result = site.result();
+  Expected<LocalTensor> input = site.operand(0);
+  if (!result || !input)
+    return result ? propagate(input) : propagate(result);
+  const auto from = tpu::quantizedType(op.getInput());
+  const auto to = tpu::quantizedType(op.getOutput());
+  if (input->isBf16 == result->isBf16 || !(from || to) || (from && to))
+    return makeError("", "a cast between other types", "one between stored integers and bf16");
+  if (from) {
+    if (Expected<void> done = emitConversion(site.builder, *input, *result); !done)
+      return done;
+    return emitScaled(site, *result, *result, from.getScale());
+  }
+  const LocalTensor scaled = castScratch(site.chip(), site.tiled, *input);
+  if (Expected<void> done = emitScaled(site, scaled, *input, 1 / to.getScale()); !done)
+    return done;
+  return emitConversion(site.builder, scaled, *result);
+}
+
 using Emit = Expected<void>(const Site &);
 
 template <typename Op> void addRow(OpFunctions<Emit> &table) {
@@ -444,7 +509,8 @@ const OpFunctions<Emit> &kernels() {
   static const auto kTable =
       tableOf<tpu::ConvOp, tpu::MatMulOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::AddOp, tpu::SubOp,
               tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp, tpu::MaxConstOp,
-              tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp>();
+              tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp,
+              tpu::CastOp>();
   return kTable;
 }
 
@@ -454,10 +520,14 @@ bool hasKernel(Operation *op) { return static_cast<bool>(kernels().find(op)); }
 
 int64_t scratchOf(const Chip &chip, const TiledOp &tiled) {
   const TensorLayout &layout = layoutOf(tiled, tiled.op->getNumOperands());
-  if (!isa<tpu::AddOp, tpu::SubOp>(tiled.op) || layout.isBf16)
+  const bool isSum = isa<tpu::AddOp, tpu::SubOp>(tiled.op);
+  if (layout.isBf16 || !(isSum || isa<tpu::CastOp>(tiled.op)))
     return 0;
   Expected<LocalTensor> result = layout.local(chip, {tiled.result.tile});
-  return result ? int64_t{sumScratch(chip, *result)} : 0;
+  if (!result)
+    return 0;
+  return isSum ? int64_t{sumScratch(chip, *result)}
+               : int64_t{alignedBytes(chip, result->shape, /*isBf16=*/true)};
 }
 
 Expected<void> emitOp(Builder &builder, const TiledOp &tiled) {

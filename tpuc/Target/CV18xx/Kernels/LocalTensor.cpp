@@ -97,7 +97,7 @@ Expected<void> emitSides(Builder &builder, std::string_view name, Side from, Sid
     return {};
   }
   Command command = builder.make(name);
-  if (!from.isBf16)
+  if (!from.isBf16 || !to.isBf16)
     command.set(Field::Int8Signed, 1);
   setSource(command, from);
   setTarget(command, to);
@@ -138,6 +138,10 @@ Expected<void> emitStore(Builder &builder, const LocalTensor &from, const Global
 
 Expected<void> emitMove(Builder &builder, const GlobalTensor &from, const GlobalTensor &to) {
   return emitSides(builder, "dma.global", sideOf(builder.chip(), from), sideOf(builder.chip(), to));
+}
+
+Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to) {
+  return emitSides(builder, "dma.local", sideOf(from), sideOf(to));
 }
 
 } // namespace tpuc::cv18xx

@@ -49,6 +49,9 @@ struct GlobalTensor {
 Expected<void> emitLoad(Builder &builder, const GlobalTensor &from, const LocalTensor &to);
 Expected<void> emitStore(Builder &builder, const LocalTensor &from, const GlobalTensor &to);
 Expected<void> emitMove(Builder &builder, const GlobalTensor &from, const GlobalTensor &to);
+/// Within lanes, between tensors of the same shape. Integers with a sign become BF16 and the
+/// reverse: rounded to the nearest, ties to even, and saturated.
+Expected<void> emitConversion(Builder &builder, const LocalTensor &from, const LocalTensor &to);
 
 } // namespace tpuc::cv18xx
 
