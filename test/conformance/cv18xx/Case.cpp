@@ -24,12 +24,12 @@ constexpr std::string_view kContents[] = {"bits", "floats", "special", "large"};
 uint16_t randomFloat(uint64_t bits, Content content) {
   if (content == Content::Special && bits >> 60 == 0)
     return static_cast<uint16_t>(bits);
-  if (content == Content::Large && bits >> 62 == 3)
+  if (content == Content::Large && bits >> 59 == 3)
     return static_cast<uint16_t>((bits & 0x807F) | (251 + (bits >> 40) % 5) << 7);
-  if (content == Content::Large && bits >> 60 == 11)
+  if (content == Content::Large && bits >> 55 == 42)
     return static_cast<uint16_t>((bits & 0x8000) | 0x7F80);
   if (bits >> 58 == 1)
-    return 0;
+    return content == Content::Large ? static_cast<uint16_t>(bits & 0x8000) : uint16_t{0};
   const auto exponent = static_cast<uint16_t>(119 + (bits >> 32 & 15) + (bits >> 36 & 1));
   return static_cast<uint16_t>((bits & 0x807F) | exponent << 7);
 }

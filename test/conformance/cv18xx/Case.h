@@ -36,7 +36,7 @@ enum class Content : uint8_t {
   Bits,    ///< Any bytes.
   Floats,  ///< BF16 of magnitude 2^-8 to 2^8, some zeros.
   Special, ///< BF16 of any exponent, no number among them.
-  Large,   ///< BF16 near the largest number, infinite ones, and small ones beside them.
+  Large,   ///< BF16 near the largest number, infinite ones, zeros of both signs, and others.
 };
 
 struct Case {

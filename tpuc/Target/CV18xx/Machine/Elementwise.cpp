@@ -13,10 +13,6 @@ namespace tpuc::cv18xx {
 
 namespace {
 
-/// No number wins, as in a comparison that nothing passes.
-float larger(float a, float b) { return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b); }
-float smaller(float a, float b) { return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b); }
-
 float floatResult(Function function, float a, float b, float old) {
   switch (function) {
   case Function::Mul:
@@ -28,13 +24,13 @@ float floatResult(Function function, float a, float b, float old) {
   case Function::Sub:
     return a - b;
   case Function::Max:
-    return larger(a, b);
+    return largerOf(a, b);
   case Function::Min:
-    return smaller(a, b);
+    return smallerOf(a, b);
   case Function::Copy:
     return a;
   default:
-    return std::isnan(a) || std::isnan(b) ? NAN : a >= b ? 1.0f : 0.0f;
+    return !std::isfinite(a) || !std::isfinite(b) ? kNoNumber : a >= b ? 1.0f : 0.0f;
   }
 }
 

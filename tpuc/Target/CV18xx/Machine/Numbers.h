@@ -18,10 +18,9 @@
 
 namespace tpuc::cv18xx {
 
-/// Numbers too small for float32's normal form are +0. The zeros stay.
+/// Numbers too small for float32's normal form, and -0, are +0.
 inline float flushed(float value) {
-  const auto bits = std::bit_cast<uint32_t>(value);
-  return (bits & 0x7F800000) == 0 && (bits & 0x007FFFFF) != 0 ? 0.0f : value;
+  return (std::bit_cast<uint32_t>(value) & 0x7F800000) == 0 ? 0.0f : value;
 }
 
 inline float fromBf16(uint16_t bits) { return flushed(std::bit_cast<float>(uint32_t{bits} << 16)); }
@@ -93,6 +92,14 @@ inline void addScaled(std::span<float> sums, const float *values, float factor,
   else
     for (size_t i = 0; i < sums.size(); ++i)
       sums[i] = addTruncating(sums[i], values[i], factor);
+}
+
+/// The larger and the smaller of two numbers. What is infinite or no number, of either sign, wins.
+inline float largerOf(float a, float b) {
+  return std::isfinite(a) && std::isfinite(b) ? std::max(a, b) : kNoNumber;
+}
+inline float smallerOf(float a, float b) {
+  return std::isfinite(a) && std::isfinite(b) ? std::min(a, b) : kNoNumber;
 }
 
 /// max(value, 0) of a result in BF16. Where its rounding makes it the largest number, it stays

@@ -211,9 +211,9 @@ std::vector<T> extremes(const TiuCommand &command, std::span<const T> input, T f
   results.reserve(size_t{out[0]} * out[1] * out[2] * out[3]);
   const auto better = [&](T a, T b) {
     if constexpr (std::is_same_v<T, float>)
-      if (std::isnan(a) || std::isnan(b))
-        return std::isnan(a) ? a : b;
-    return command.pool == PoolFunction::Max ? std::max(a, b) : std::min(a, b);
+      return command.pool == PoolFunction::Max ? largerOf(a, b) : smallerOf(a, b);
+    else
+      return command.pool == PoolFunction::Max ? std::max(a, b) : std::min(a, b);
   };
   for (uint32_t n = 0; n < out[0]; ++n)
     for (uint32_t c = 0; c < out[1]; ++c)
