@@ -85,7 +85,7 @@ def flat(scores):
 NETWORKS = {
     "rec": ("[[1,3,48,320]]", "x", classes, reading, ("text", "all steps"), {
         "F16": (None, 97), "BF16": (None, 85), "INT8": (None, None), "INT8_ASYM": (None, None),
-        "INT8+F16": (None, None), "INT8_ASYM+F16": (96, 85)}),
+        "INT8+F16": (96, 85), "INT8_ASYM+F16": (96, 85)}),
     "cls": ("[[1,3,48,192]]", "x", flat, deciding, ("class", "cosine"), {
         "F16": (None, None), "BF16": (None, None), "INT8": (None, None), "INT8_ASYM": (None, None)}),
     "efficientnet_lite0": ("[[1,3,224,224]]", "input", flat, deciding, ("class", "cosine"), {
