@@ -1118,6 +1118,25 @@ const std::vector<Layer> kLayers = {
      },
      true, 4, true},
     // Runs of columns, of which some are taken again.
+    {"GathersByEntries",
+     [](Sketch &s) {
+       // Tables that are read by columns of the same indices, some counted from the end.
+       s.input("x", {6, 3});
+       s.input("y", {17, 5});
+       const std::string element = s.between(0, 1) == 1 ? "i64" : "i32";
+       s.op("h", "Clip", {"x"}, "min = -8.0, max = 8.0");
+       s.op("i", "Cast", {"h"}, "to = " + element, element);
+       std::vector<std::string> parts;
+       for (const int64_t column : {2, 0, -1}) {
+         const std::string name = fmt::format("{}", parts.size());
+         s.op("c" + name, "Gather", {"i", s.integers("n" + name, {column})}, "axis = 1 : i64",
+              element);
+         s.op("g" + name, "Gather", {"y", "c" + name}, "axis = 0 : i64");
+         parts.push_back("g" + name);
+       }
+       s.op("r", "Concat", parts, "axis = 1 : i64");
+     },
+     true, 4, true, true},
     {"GatherOfColumns",
      [](Sketch &s) {
        const int64_t rows = s.among({3, 16, 70});

@@ -9,7 +9,9 @@
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Codegen/Passes.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/IndexOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 
 namespace tpuc::codegen {
@@ -77,7 +79,8 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
       op = before ? before->getNextNode() : &main.front().front();
     }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(main.front())))
-      if ((isConstant(&op) || isa<tpu::CastOp>(op)) && op.use_empty())
+      if (op.use_empty() && (isConstant(&op) || isa<tpu::CastOp, tpu::GatherOp>(op) ||
+                             op.hasTrait<traits::ViewLike>()))
         op.erase();
   }
 

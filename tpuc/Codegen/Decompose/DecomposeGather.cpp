@@ -8,6 +8,8 @@
 
 #include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
+#include "tpuc/Dialect/Top/Names.h"
+#include "tpuc/Dialect/Top/OpTraits.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
@@ -57,6 +59,68 @@ Value computedFromFront(OpMaker &maker, Value indices, int64_t extent) {
   const Value chosen = chosenFromFront(maker, number, fromEnd);
   const Value whole = maker.converted(chosen, builder.getI32Type(), "whole");
   return maker.converted(whole, builder.getIntegerType(32, /*isSigned=*/false), "unsigned");
+}
+
+/// One entry along an axis of indices of several kinds.
+struct Entry {
+  Value all;
+  size_t axis = 0;
+  int64_t index = 0;
+};
+
+/// What indices are an entry of, where others read entries of the same axis; none for others.
+std::optional<Entry> entryOf(Value indices) {
+  const auto read = [](Operation *op) -> std::optional<Entry> {
+    auto gather = dyn_cast_or_null<tpu::GatherOp>(op);
+    const auto constants = gather ? top::constantInts(gather.getIndices()) : std::nullopt;
+    if (!constants || constants->size() != 1)
+      return std::nullopt;
+    const size_t axis = OpMaker::frontAxis(gather.getAxis(), gather.getInput());
+    const int64_t extent = OpMaker::dimsOf(gather.getInput())[axis];
+    const int64_t index = constants->front() + (constants->front() < 0 ? extent : 0);
+    if (index < 0 || index >= extent)
+      return std::nullopt;
+    return Entry{gather.getInput(), axis, index};
+  };
+  while (Operation *view = indices.getDefiningOp()) {
+    if (!view->hasTrait<traits::ViewLike>())
+      break;
+    indices = view->getOperand(0);
+  }
+  const std::optional<Entry> entry = read(indices.getDefiningOp());
+  if (!entry || !entry->all.getDefiningOp() || OpMaker::constantOf(entry->all))
+    return std::nullopt;
+  const auto isOther = [&](Operation *user) {
+    const std::optional<Entry> other = read(user);
+    return other && other->all == entry->all && other->axis == entry->axis;
+  };
+  return llvm::count_if(entry->all.getUsers(), isOther) > 1 ? entry : std::nullopt;
+}
+
+/// A value of this name that is there already; null if there is none.
+Value madeBefore(OpMaker &maker, const std::string &name) {
+  for (Operation *each = maker.op->getPrevNode(); each; each = each->getPrevNode())
+    if (each->getNumResults() == 1 && tensorNames(each)[0] == name)
+      return each->getResult(0);
+  return {};
+}
+
+/// The entry, counted from the front. All entries are counted at once, and turned so that each
+/// follows itself in memory.
+Value entryFromFront(OpMaker &maker, const Entry &entry, ArrayRef<int64_t> dims, int64_t extent) {
+  const std::string name = tensorNames(entry.all.getDefiningOp())[0] + "_of_axis" +
+                           std::to_string(entry.axis) + "_below" + std::to_string(extent);
+  Value turned = madeBefore(maker, name);
+  if (!turned) {
+    const Value counted = computedFromFront(maker, entry.all, extent);
+    SmallVector<int64_t> order =
+        llvm::to_vector(llvm::seq<int64_t>(OpMaker::typeOf(counted).getRank()));
+    std::rotate(order.begin(), order.begin() + static_cast<ptrdiff_t>(entry.axis),
+                order.begin() + static_cast<ptrdiff_t>(entry.axis) + 1);
+    turned = maker.permuted(counted, order, "turned");
+    turned.getDefiningOp()->setLoc(NameLoc::get(maker.builder.getStringAttr(name)));
+  }
+  return maker.reshaped(maker.part(turned, 0, entry.index, 1, "entry"), dims, "indices");
 }
 
 } // namespace
@@ -164,7 +228,9 @@ bool codegen::decomposeGather(OpMaker &maker) {
       return false;
     indices = maker.weight(*counted, "from_front");
   } else {
-    indices = computedFromFront(maker, op.getIndices(), extent);
+    const std::optional<Entry> entry = entryOf(op.getIndices());
+    indices = entry ? entryFromFront(maker, *entry, OpMaker::dimsOf(op.getIndices()), extent)
+                    : computedFromFront(maker, op.getIndices(), extent);
   }
   NamedAttrList attributes(op->getAttrs());
   maker.replace(0, maker.make(tpu::GatherOp::getOperationName(), "rows",

@@ -56,8 +56,9 @@ private:
   bool canRead(OpOperand &use);
   /// Only moves elements: of its first operand, to its only result.
   static bool isMove(Operation *op) {
-    return op->getNumResults() == 1 && (op->hasTrait<traits::ViewLike>() ||
-                                        isa<tpu::PermuteOp, tpu::SliceOp, tpu::ExpandOp>(op));
+    return op->getNumResults() == 1 &&
+           (op->hasTrait<traits::ViewLike>() ||
+            isa<tpu::PermuteOp, tpu::SliceOp, tpu::ExpandOp, tpu::GatherOp>(op));
   }
   static bool isShortConstant(Value value) {
     const std::optional<SmallVector<int64_t>> numbers = top::constantInts(value);
