@@ -275,7 +275,8 @@ std::optional<Shape> tpuc::staticShape(mlir::Value value) {
 MaybeCompiled tpuc::compileOp(mlir::Operation *op, const CompileContext &context) {
   return llvm::TypeSwitch<mlir::Operation *, MaybeCompiled>(op)
       .Case([&](ConvOp conv) {
-        return conv.getPadValue() ? MaybeCompiled() : compileConvolution(conv, context);
+        return conv.getPadValue() || conv.getPadValues() ? MaybeCompiled()
+                                                         : compileConvolution(conv, context);
       })
       .Case([&](DeconvOp deconv) { return compileConvolution(deconv, context); })
       .Case([&](MaxPoolOp pool) { return compileMaxPool(pool, context); })

@@ -6,14 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Interpreter/Attach.h"
 #include "tpuc/Interpreter/Evaluate.h"
+#include "tpuc/Interpreter/Kernels/Blocks.h"
 
 #include <cstring>
 
 using namespace tpuc;
+
+/// The row `count` times over that holds one number more than the zero point of `like`.
+static Tensor rowOf(double number, mlir::Value like, DataType type, int64_t count) {
+  Tensor row(type, Shape{count});
+  const std::vector<double> numbers(static_cast<size_t>(count),
+                                    number + static_cast<double>(tpu::zeroPointOf(like)));
+  kernels::storeBlock<double>(numbers, row, 0);
+  return row;
+}
 
 static Expected<void> evaluatePackRows(tpu::PackRowsOp op, EvalContext &context) {
   const Tensor &input = context.operand(0);
@@ -29,13 +40,21 @@ static Expected<void> evaluatePackRows(tpu::PackRowsOp op, EvalContext &context)
   const int64_t count = hasPlanes ? to[0] / from[0] : to[2];
   const int64_t elements = hasPlanes ? from[3] * from[4] : from[3];
   const auto rowBytes = static_cast<size_t>(byteSize(type, elements));
+  const Tensor none = rowOf(0, op.getInput(), type, elements);
+  const Tensor fill = rowOf(static_cast<double>(op.getFill()), op.getInput(), type, elements);
+  const llvm::SmallVector<int64_t> marks =
+      op.getMarks() ? top::toInts(*op.getMarks()) : llvm::SmallVector<int64_t>();
+  const int64_t channels = static_cast<int64_t>(op.getKernel()) * from[1];
   std::byte *row = (*output)->mutableBytes().data();
   const auto copy = [&](int64_t n, int64_t channel, int64_t index) {
-    const int64_t source = index * static_cast<int64_t>(op.getStride()) -
-                           static_cast<int64_t>(op.getPad()) + channel / from[1];
-    if (source < 0 || source >= from[2]) {
-      // Zero points other than 0 are those of bytes.
-      std::memset(row, static_cast<int>(tpu::zeroPointOf(op.getInput())), rowBytes);
+    const bool isMark = channel >= channels;
+    const int64_t place =
+        isMark ? marks[static_cast<size_t>(channel - channels)] : channel / from[1];
+    const int64_t source =
+        index * static_cast<int64_t>(op.getStride()) - static_cast<int64_t>(op.getPad()) + place;
+    const bool exists = (isMark && place < 0) || (source >= 0 && source < from[2]);
+    if (isMark || !exists) {
+      std::memcpy(row, (exists ? none : fill).rawBytes().data(), rowBytes);
     } else {
       const int64_t first = ((n * from[1] + channel % from[1]) * from[2] + source) * elements;
       std::memcpy(row, input.rawBytes().data() + byteSize(type, first), rowBytes);

@@ -4,7 +4,7 @@
 // DEFINE: %{fold} =
 // DEFINE: %{lower} = tpuc-opt %s --shape-infer --fuse-preprocess=customization_format=%{format} --chip-assign=chip=bm1684x
 // DEFINE: %{print} = --mlir-print-debuginfo --mlir-print-local-scope
-// RUN: %{lower} --fold-preprocess --convert-top-to-tpu=mode=F16 %{print} | FileCheck %s --check-prefix=F16
+// RUN: %{lower} --fold-preprocess --convert-top-to-tpu="mode=F16 keep-scale" %{print} | FileCheck %s --check-prefix=F16
 // F16: %[[IN:.*]] = "top.Input"(%arg0) {{.*}} loc("x_raw")
 // F16: %[[P:.*]] = "tpu.Permute"(%[[IN]]) {order = [0, 3, 1, 2]} : (tensor<1x10x12x3x!quant.uniform<u8:f32, 1.000000e+00>>) -> {{.*}} loc("x_bgr_planar")
 // F16: %[[S:.*]] = "tpu.Slice"(%[[P]], {{.*}}offset = [1, 2]{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>>
@@ -12,6 +12,13 @@
 // F16: %[[N:.*]] = "tpu.Conv"(%[[C]], %{{.*}}, %{{.*}}) {{{.*}}group = 1 : i64{{.*}} -> tensor<1x3x8x8xf32> loc("x_bgr")
 // F16: %[[H:.*]] = "tpu.Cast"(%[[N]]) : {{.*}} -> tensor<1x3x8x8xf16>
 // F16: "tpu.Conv"(%[[H]], {{.*}} loc("y{{.*}}")
+
+// Convolutions on floats take over mean and scale, too: bytes become floats, and outside of the
+// picture stand the means.
+// RUN: %{lower} --fold-preprocess --convert-top-to-tpu=mode=F16 %{print} | FileCheck %s --check-prefix=FOLD
+// FOLD: %[[S:.*]] = "tpu.Slice"
+// FOLD: %[[C:.*]] = "tpu.Cast"(%[[S]]) : {{.*}} -> tensor<1x3x8x8xf16> loc("x_bgr_bytes")
+// FOLD: "tpu.Conv"(%[[C]], {{.*}}pad_values = [103.5{{[0-9]*}}, 116.2{{[0-9]*}}, 123.6{{.*}} loc("y{{.*}}")
 
 // On integers a table, and no cast.
 // RUN: %{lower} --import-calibration-table=file=%t.table --fold-preprocess --convert-top-to-tpu=mode=INT8 %{print} | FileCheck %s --check-prefix=INT8
@@ -25,7 +32,7 @@
 // RUN: %{lower} --import-calibration-table=file=%t.table --fold-preprocess=without=fold-swap --convert-top-to-tpu=mode=INT8 %{print} | FileCheck %s --check-prefix=KEPT
 // KEPT: %[[J:.*]] = "tpu.Concat"{{.*}} loc("x_swapped")
 // KEPT: "tpu.ScaleLut"(%[[J]], {{.*}} loc("x")
-// RUN: %{lower} --fold-preprocess=without=fold-swap --convert-top-to-tpu=mode=F32 %{print} | FileCheck %s --check-prefix=MIXED
+// RUN: %{lower} --fold-preprocess=without=fold-swap --convert-top-to-tpu="mode=F32 keep-scale" %{print} | FileCheck %s --check-prefix=MIXED
 // MIXED: "tpu.Conv"{{.*}}group = 1 : i64{{.*}} loc("x")
 
 // A layer on integers in a network on floats has the table, one on floats among integers a cast.
@@ -35,21 +42,27 @@
 // TABLE: %[[N:.*]] = "tpu.ScaleLut"{{.*}} loc("x")
 // TABLE: "tpu.Conv"(%[[N]],
 // RUN: echo 'y F32' > %t.f32
-// RUN: %{lower} --import-calibration-table=file=%t.table --convert-top-to-tpu="mode=INT8 qtable=%t.f32" %{print} | FileCheck %s --check-prefix=CAST
+// RUN: %{lower} --import-calibration-table=file=%t.table --convert-top-to-tpu="mode=INT8 qtable=%t.f32 keep-scale" %{print} | FileCheck %s --check-prefix=CAST
 // CAST: %[[N:.*]] = "tpu.ScaleLut"{{.*}} loc("x")
 // CAST: %[[C:.*]] = "tpu.Cast"(%[[N]])
 // CAST: "tpu.Conv"(%[[C]],
 
+// A convolution on floats that takes over mean and scale reads bytes instead.
+// RUN: %{lower} --import-calibration-table=file=%t.table --convert-top-to-tpu="mode=INT8 qtable=%t.f32" %{print} | FileCheck %s --check-prefix=BYTES
+// BYTES-NOT: tpu.ScaleLut
+// BYTES: "tpu.Cast"{{.*}} -> tensor<1x3x8x8xf32> loc("x_bytes")
+// BYTES: "tpu.Conv"{{.*}}pad_values
+
 // Of YUV the colours are a product, limited to bytes.
 // REDEFINE: %{format} = YUV_NV21
 // RUN: %{lower} --convert-top-to-tpu=mode=F32 %{print} | FileCheck %s --check-prefix=YUV
-// YUV: "tpu.Slice"{{.*}} loc("x_luma")
+// YUV: "tpu.Slice"{{.*}} loc("x{{.*}}_luma")
 // YUV: "tpu.Reshape"{{.*}} -> tensor<1x5x6x2x
 // YUV: "tpu.Permute"
 // YUV: "tpu.Upsample"
 // YUV: "tpu.Concat"{{.*}} -> tensor<1x3x10x12x
-// YUV: "tpu.Conv"{{.*}} loc("x_sums")
-// YUV: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x_colours")
+// YUV: "tpu.Conv"{{.*}} loc("x{{.*}}_sums")
+// YUV: "tpu.Cast"{{.*}} -> tensor<1x3x8x8x!quant.uniform<u8:f32, 1.000000e+00>> loc("x{{.*}}_colours")
 module @net attributes {module.chip = "ALL", module.name = "n", module.platform = "ONNX", module.state = "TOP_F32"} {
   func.func @main(%arg0: tensor<1x3x8x8xf32>) -> tensor<1x2x8x8xf32> {
     %none = "top.None"() : () -> none

@@ -25,6 +25,22 @@ func.func @conv_pads(%x: tensor<1x3x4xf32>, %w: tensor<2x3x1xf32>, %none: none) 
 
 // -----
 
+func.func @conv_pad_values(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x3x3xf32>, %none: none) {
+  // expected-error @+1 {{pad_values has 2 numbers; expected one for each of the 3 channels of the input}}
+  %0 = "top.Conv"(%x, %w, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], pad_values = [1.0, 2.0]} : (tensor<1x3x4x4xf32>, tensor<2x3x3x3xf32>, none) -> tensor<*xf32>
+  return
+}
+
+// -----
+
+func.func @conv_pad_value_twice(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x3x3xf32>, %none: none) {
+  // expected-error @+1 {{has pad_value and pad_values; expected one of them}}
+  %0 = "top.Conv"(%x, %w, %none) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], pad_value = 1.0 : f64, pad_values = [1.0, 2.0, 3.0]} : (tensor<1x3x4x4xf32>, tensor<2x3x3x3xf32>, none) -> tensor<*xf32>
+  return
+}
+
+// -----
+
 func.func @conv_group(%x: tensor<1x3x4xf32>, %w: tensor<2x3x1xf32>, %none: none) {
   // expected-error @+1 {{group is -1; expected at least 1}}
   %0 = "top.Conv"(%x, %w, %none) {kernel_shape = [1], group = -1 : i64} : (tensor<1x3x4xf32>, tensor<2x3x1xf32>, none) -> tensor<*xf32>

@@ -305,6 +305,22 @@ func.func @windows_move_on(%arg0: tensor<1x3x8x8xi8>) {
 
 // -----
 
+func.func @marks_are_of_rows(%arg0: tensor<1x3x8x8xi8>) {
+  // expected-error @+1 {{marks row 3; expected -1 or a row of windows of 3 rows}}
+  %0 = "tpu.PackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64, marks = [3]} : (tensor<1x3x8x8xi8>) -> tensor<1x10x4x8xi8>
+  return
+}
+
+// -----
+
+func.func @fill_is_stored(%arg0: tensor<1x3x8x8x!quant.uniform<u8:f32, 1.0>>) {
+  // expected-error @+1 {{fill is 256; expected what}}
+  %0 = "tpu.PackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64, fill = 256 : i64} : (tensor<1x3x8x8x!quant.uniform<u8:f32, 1.0>>) -> tensor<1x9x4x8x!quant.uniform<u8:f32, 1.0>>
+  return
+}
+
+// -----
+
 func.func @unstacked_rows_are_as_many(%arg0: tensor<1x12x8x8xi8>) {
   // expected-error @+1 {{makes 'tensor<1x3x16x8xi8>' of 'tensor<1x12x8x8xi8>' with 4 rows side by side}}
   %0 = "tpu.UnpackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>

@@ -160,7 +160,8 @@ private:
 
 bool codegen::decomposeComputedFilter(OpMaker &maker) {
   auto op = dyn_cast<tpu::ConvOp>(maker.op);
-  if (!op || op.getInserts() || op.getPadValue() || OpMaker::dimsOf(op.getInput()).size() > 5)
+  if (!op || op.getInserts() || op.getPadValue() || op.getPadValues() ||
+      OpMaker::dimsOf(op.getInput()).size() > 5)
     return false;
   for (Value value : {op.getInput(), op.getFilter(), op.getOutput()})
     if (!OpMaker::isFloat(value))

@@ -52,16 +52,6 @@ bool isModerate(const Affine &affine) {
   return scale >= 1 / kMost && scale <= kMost && std::abs(affine.shift) <= kMost * scale;
 }
 
-std::optional<Tensor> constantOf(Value value) {
-  auto weight = value.getDefiningOp<top::WeightOp>();
-  if (!weight || weight.getWeightScale())
-    return std::nullopt;
-  Expected<Tensor> tensor = weight.read();
-  if (!tensor || tensor->type() != DataType::F32)
-    return std::nullopt;
-  return *tensor;
-}
-
 /// A convolution of constants whose input may become another.
 class Window {
 public:
@@ -82,9 +72,9 @@ private:
 };
 
 bool Window::takes() {
-  const std::optional<Tensor> filter = constantOf(conv.getFilter());
+  const std::optional<Tensor> filter = floatConstant(conv.getFilter());
   if (!filter || filter->shape().rank() != 4 || conv.getAutoPad() != "NOTSET" ||
-      conv.getInserts() || (top::isPresent(conv.getBias()) && !constantOf(conv.getBias())) ||
+      conv.getInserts() || (top::isPresent(conv.getBias()) && !floatConstant(conv.getBias())) ||
       !top::elementTypeOf(conv.getOutput()).isF32())
     return false;
   const Shape &shape = filter->shape();
@@ -92,10 +82,10 @@ bool Window::takes() {
 }
 
 void Window::take(Value input, const Affine &affine, OpBuilder &builder) {
-  Tensor filter = constantOf(conv.getFilter())->clone();
+  Tensor filter = floatConstant(conv.getFilter())->clone();
   const int64_t outputs = filter.shape()[0];
   Tensor bias(DataType::F32, Shape{outputs});
-  if (std::optional<Tensor> given = constantOf(conv.getBias()))
+  if (std::optional<Tensor> given = floatConstant(conv.getBias()))
     bias = given->clone();
   const std::span<float> elements = filter.mutableData<float>();
   const std::span<float> biases = bias.mutableData<float>();
@@ -127,6 +117,16 @@ void Window::take(Value input, const Affine &affine, OpBuilder &builder) {
 }
 
 } // namespace
+
+std::optional<Tensor> tpuc::floatConstant(Value value) {
+  auto weight = value.getDefiningOp<top::WeightOp>();
+  if (!weight || weight.getWeightScale())
+    return std::nullopt;
+  Expected<Tensor> tensor = weight.read();
+  if (!tensor || tensor->type() != DataType::F32)
+    return std::nullopt;
+  return *tensor;
+}
 
 void tpuc::foldIntoWindows(func::FuncOp main) {
   OpBuilder builder(main.getContext());

@@ -9,9 +9,16 @@
 #ifndef TPUC_CONVERSION_TOPTOTPU_FOLDINTOWINDOWS_H
 #define TPUC_CONVERSION_TOPTOTPU_FOLDINTOWINDOWS_H
 
+#include "tpuc/Support/Tensor.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
+
 namespace tpuc {
+
+/// The elements of a constant in f32; none of other values, or where they cannot be read.
+std::optional<Tensor> floatConstant(mlir::Value value);
 
 /// Takes away sums and products with a number that only convolutions read: filters and biases take
 /// the number over, and where windows reach beyond the input, `pad_value` does. In 16 bits each

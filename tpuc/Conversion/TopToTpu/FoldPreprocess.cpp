@@ -33,7 +33,7 @@ constexpr int64_t kColours = 3;
 /// The order of red, green and blue in the bytes; none where there is no order to change.
 std::optional<StringRef> orderOfBytes(top::PreprocessOp op) {
   const StringRef format = op.getCustomizationFormat();
-  if (format == "RGB_PLANAR" || format == "RGB_PACKED")
+  if (format == "RGB_PLANAR" || format == "RGB_PACKED" || format == "RGBA_PLANAR")
     return StringRef("rgb");
   if (format == "BGR_PLANAR" || format == "BGR_PACKED")
     return StringRef("bgr");
@@ -91,7 +91,7 @@ struct FoldPreprocessPass : tpuc::impl::FoldPreprocessBase<FoldPreprocessPass> {
   static Expected<void> foldSwap(top::PreprocessOp op) {
     const std::optional<StringRef> order = orderOfBytes(op);
     if (!order || *order == op.getPixelFormat() || op.getPixelFormat() == "gray" ||
-        op.getChannelFormat() != "nchw" || op->use_empty() ||
+        op.getPixelFormat() == "rgbd" || op.getChannelFormat() != "nchw" || op->use_empty() ||
         !llvm::all_of(op->getUses(), takesOrder))
       return {};
     for (Operation *user : llvm::to_vector(op->getUsers()))

@@ -20,6 +20,7 @@
 #include "tpuc/Support/PictureFormat.h"
 #include "tpuc/Support/ThreadPool.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -61,6 +62,7 @@ private:
   bool isPlain() const;
 
   Value coloursOf(Value yuv);
+  Type floatsOfReaders();
   Value onFloats(Value bytes);
   Value onIntegers(Value bytes);
   Value ordered(Value value);
@@ -268,12 +270,29 @@ Value PictureLowering::coloursOf(Value yuv) {
   return make(tpu::CastOp::getOperationName(), "colours", type.clone(dims), sums);
 }
 
+/// The floats in which all readers take bytes, which each of them holds exactly.
+Type PictureLowering::floatsOfReaders() {
+  std::optional<DataType> all;
+  for (Operation *user : op->getUsers()) {
+    const DataType each = user->hasTrait<OpTrait::IsTerminator>()
+                              ? DataType::F32
+                              : lowering.plan.of(user).scheme.activation;
+    if (!isFloat(each) || (all && *all != each))
+      return builder.getF32Type();
+    all = each;
+  }
+  return floatType(builder, all.value_or(DataType::F32));
+}
+
 Value PictureLowering::onFloats(Value bytes) {
+  if (isPlain()) {
+    const Value value = ordered(bytes);
+    return make(tpu::CastOp::getOperationName(), "floats", typeOf(value).clone(floatsOfReaders()),
+                value);
+  }
   SmallVector<int64_t> dims(typeOf(bytes).getShape());
   RankedTensorType type = typeOf(bytes).clone(Type(builder.getF32Type()));
   const Value value = make(tpu::CastOp::getOperationName(), "f32", type, bytes);
-  if (isPlain() && isInOrder())
-    return value;
   ChannelMix mix;
   for (auto [index, source] : llvm::enumerate(sources)) {
     const auto channel = static_cast<int64_t>(index);
@@ -297,6 +316,9 @@ Value PictureLowering::onFloats(Value bytes) {
 Value PictureLowering::ordered(Value value) {
   if (isInOrder())
     return value;
+  const auto isNext = [](int64_t left, int64_t right) { return right != left + 1; };
+  if (std::ranges::adjacent_find(sources, isNext) == sources.end())
+    return sliced(value, {1}, {sources[0]}, {static_cast<int64_t>(sources.size())}, "channels");
   SmallVector<Value> channels;
   for (auto [index, source] : llvm::enumerate(sources))
     channels.push_back(

@@ -23,6 +23,7 @@
 #include "tpuc/Dialect/Tpu/AttentionOps.h"
 #include "tpuc/Dialect/Tpu/BinaryOps.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
+#include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MirroredOp.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Convert.h"
@@ -181,11 +182,48 @@ Value Lowering::narrowFilter(top::WeightOp filter, const ChannelOrder &order, Ty
   return made;
 }
 
-/// The floats `type`: F32, F16 or BF16.
-static Type floatType(Builder &builder, DataType type) {
+Type tpuc::floatType(Builder &builder, DataType type) {
   if (type == DataType::F16)
     return builder.getF16Type();
   return type == DataType::BF16 ? Type(builder.getBF16Type()) : Type(builder.getF32Type());
+}
+
+/// The bias of a convolution of numbers around `pad_values`, which the bias takes away: the rounded
+/// filter `stored` takes them away, too.
+Value Lowering::biasBesideRounded(top::ConvOp conv, Value stored) {
+  auto filter = conv.getFilter().getDefiningOp<top::WeightOp>();
+  auto rounded = stored.getDefiningOp<top::WeightOp>();
+  auto bias = conv.getBias().getDefiningOp<top::WeightOp>();
+  if (!filter || !rounded || !bias || filter == rounded)
+    return conv.getBias();
+  Expected<Tensor> exact = filter.read();
+  Expected<Tensor> used = rounded.read();
+  Expected<Tensor> sums = bias.read();
+  if (!exact || !used || !sums) {
+    failure = !exact ? exact.error() : !used ? used.error() : sums.error();
+    return conv.getBias();
+  }
+  const Tensor of = convert(*exact, DataType::F32);
+  const Tensor by = convert(*used, DataType::F32);
+  Tensor made = convert(*sums, DataType::F32).clone();
+  const std::vector<double> around = toDoubles(conv.getPadValues());
+  const std::span<float> biases = made.mutableData<float>();
+  const size_t each = of.data<float>().size() / biases.size();
+  const size_t taps = each / around.size();
+  for (size_t i = 0; i < biases.size(); ++i) {
+    double shift = 0;
+    for (size_t k = 0; k < each; ++k)
+      shift += (static_cast<double>(of.data<float>()[i * each + k]) -
+                static_cast<double>(by.data<float>()[i * each + k])) *
+               around[k / taps];
+    biases[i] = static_cast<float>(static_cast<double>(biases[i]) + shift);
+  }
+  return weight(conv, "_bias_rounded", std::move(made));
+}
+
+static bool hasPads(tpu::ConvOp conv) {
+  return conv.getPads() &&
+         llvm::any_of(top::toInts(*conv.getPads()), [](int64_t pad) { return pad != 0; });
 }
 
 /// Says on a lowered op why it is stored as it is.
@@ -210,6 +248,8 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
   SmallVector<Value> operands;
   for (OpOperand &operand : op->getOpOperands())
     operands.push_back(floatOperand(operand, type));
+  if (auto conv = dyn_cast<top::ConvOp>(op); conv && conv.getPadValues())
+    operands[2] = biasBesideRounded(conv, operands[1]);
   SmallVector<Type> results;
   for (Type result : op->getResultTypes()) {
     const Type plain = expressed(result);
@@ -217,6 +257,8 @@ Expected<void> Lowering::lowerFloat(Operation *op) {
   }
   Operation *made = tpu::createMirrored(builder, op, *name, operands, results);
   sayWhy(made, decision);
+  if (auto conv = dyn_cast<tpu::ConvOp>(made); conv && conv.getPadValues() && !hasPads(conv))
+    conv.removePadValuesAttr();
   // Only its products are computed in 16 bits: a softmax that rounds each of its steps loses a
   // digit.
   if (auto attention = dyn_cast<tpu::ScaleDotProductAttentionOp>(made);

@@ -11,6 +11,7 @@
 
 #include "tpuc/Conversion/TopToTpu/QuantizedWeights.h"
 #include "tpuc/Conversion/TopToTpu/StoragePlan.h"
+#include "tpuc/Dialect/Top/ConvolutionOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Support/Requant.h"
@@ -21,6 +22,9 @@ namespace tpuc {
 
 /// The attribute of an input whose source says how it stores it: the type of its elements.
 inline constexpr const char *kSourceType = "source_type";
+
+/// The floats `type`: F32, F16 or BF16.
+mlir::Type floatType(mlir::Builder &builder, DataType type);
 
 /// Calls `tensor` `name`; the other tensors of its op keep their names.
 void renameTensor(mlir::OpResult tensor, llvm::StringRef name);
@@ -73,6 +77,7 @@ private:
   void lowerResults();
   mlir::Value floatOperand(mlir::OpOperand &operand, mlir::Type type);
   mlir::Value narrowFilter(top::WeightOp filter, const ChannelOrder &order, mlir::Type type);
+  mlir::Value biasBesideRounded(top::ConvOp conv, mlir::Value stored);
   mlir::Value castWeight(top::WeightOp weight, mlir::Type type);
   mlir::Value cast(mlir::Value stored, mlir::Type type, const std::string &name);
   /// `value`, floats, as the nearest numbers that `type` can store.

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Conversion/TopToTpu/Passes.h"
+#include "tpuc/Conversion/TopToTpu/FoldScale.h"
 #include "tpuc/Conversion/TopToTpu/IntegerFusion.h"
 #include "tpuc/Conversion/TopToTpu/Lowering.h"
 #include "tpuc/Conversion/TopToTpu/NarrowSums.h"
@@ -211,7 +212,9 @@ struct ConvertTopToTpuPass : tpuc::impl::ConvertTopToTpuBase<ConvertTopToTpuPass
             scaleChannels(main, **target, StoragePlan(main, **target, *options), *options);
         !scaled)
       return propagate(scaled);
-    const StoragePlan plan(main, **target, *options);
+    StoragePlan plan(main, **target, *options);
+    if (!keepScale)
+      foldScale(main, plan);
     if (Expected<void> renamed = renameWeights(module, *options, **target); !renamed)
       return renamed;
     if (Expected<void> lowered = Lowering(main, **target, plan).run(); !lowered)
@@ -351,7 +354,8 @@ void tpuc::addLowering(OpPassManager &manager, const LoweringOptions &options) {
   manager.addPass(createConvertTopToTpu(
       {schemeName(options.scheme), options.scheme.zeroPoint, options.quantizeTable,
        options.avoidF16Overflow, options.strict, options.onIntegers, options.fasterInF16,
-       options.fasterInF32, options.floatOutputs && !options.quantOutput}));
+       options.fasterInF32, options.floatOutputs && !options.quantOutput,
+       llvm::is_contained(options.withoutFolds, "fold-scale")}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createStripIoQuant({options.quantInput, options.quantOutput}));
   manager.addPass(createChipTpuOptimize());

@@ -20,8 +20,8 @@ namespace tpuc {
 #define GEN_PASS_DECL
 #include "tpuc/Conversion/TopToTpu/Passes.h.inc"
 
-/// What --fold-preprocess can be told to leave out.
-inline constexpr const char *kPreprocessFolds[] = {"fold-swap"};
+/// What --fold-preprocess and, of scales, --convert-top-to-tpu can be told to leave out.
+inline constexpr const char *kPreprocessFolds[] = {"fold-swap", "fold-scale"};
 
 /// What a network is to be lowered to.
 struct LoweringOptions {
@@ -42,7 +42,7 @@ struct LoweringOptions {
   /// Outputs that products on integers make are floats of their sums, unless `strict` or
   /// `quantOutput`.
   bool floatOutputs = false;
-  /// Rewritings of --fold-preprocess to leave out.
+  /// Of `kPreprocessFolds`, those to leave out.
   std::vector<std::string> withoutFolds = {};
   bool quantInput = false;
   bool quantOutput = false;

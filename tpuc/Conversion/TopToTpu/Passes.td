@@ -88,7 +88,8 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     First one storage type is decided for each tensor: by `mode`, by the exceptions in `qtable`, and
     by what the op and the module's chip can do. Then each top op becomes the tpu op of the same
     name, on integers where its tensors are stored so and both are calibrated, else on floats; where
-    a tensor is wanted in another type than it is stored in, a `tpu.Cast` stands between. An op that
+    a tensor is wanted in another type than it is stored in, a `tpu.Cast` stands between. Where
+    convolutions on floats alone read a picture, they take over its mean and scale. An op that
     is not stored as `mode` says has the attribute `storage_reason`. Inputs and outputs of `main`
     keep their types. `module.state` becomes TPU_LOWERED, `module.mode` and `module.asymmetric` say
     what was asked for, and the weights go to `module.weight_file` of the name
@@ -111,7 +112,9 @@ def ConvertTopToTpu : Pass<"convert-top-to-tpu", "::mlir::ModuleOp"> {
     ListOption<"fasterInF32", "faster-in-f32", "std::string",
       "The same of F32, and of a network in 16 bits">,
     Option<"floatOutputs", "float-outputs", "bool", /*default=*/"false",
-      "Outputs that products on integers make are floats of their sums, unless strict">];
+      "Outputs that products on integers make are floats of their sums, unless strict">,
+    Option<"keepScale", "keep-scale", "bool", /*default=*/"false",
+      "Convolutions do not take over mean and scale of pictures">];
   let dependentDialects = ["::tpuc::quant::QuantDialect", "::tpuc::tpu::TpuDialect"];
 }
 

@@ -427,6 +427,11 @@ void StoragePlan::decidePictures() {
   }
 }
 
+void StoragePlan::keepOnFloats(Operation *op) {
+  if (isInteger(op))
+    decisions[op] = {schemes::kF32, "what reads it is on floats"};
+}
+
 /// Products on integers that make outputs give these in floats, and reshapes behind them, which
 /// move nothing, are on floats.
 void StoragePlan::decideOutputs() {

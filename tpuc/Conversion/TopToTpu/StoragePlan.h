@@ -112,6 +112,8 @@ public:
   quant::UniformQuantizedType quantized(mlir::Value value) const { return types.lookup(value); }
   /// Whether `op` is a requantization that was made as such.
   bool rescales(mlir::Operation *op) const { return options.rescalings.contains(op); }
+  /// Has `op`, which only floats read, be on floats.
+  void keepOnFloats(mlir::Operation *op);
 
 private:
   void findGates();

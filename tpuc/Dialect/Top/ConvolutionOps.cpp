@@ -11,6 +11,8 @@
 #include "tpuc/Dialect/Top/WindowAttributes.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tpuc;
 using namespace tpuc::top;
@@ -33,29 +35,40 @@ template <typename Op> static void resolvePads(Op op, const Window &window) {
   setPads(op, window);
 }
 
-/// What computes with a number around the input.
-static LogicalResult verifyPadValue(ConvOp op) {
-  if (!op.getPadValue()->isFinite())
-    return op.emitOpError("pad_value is not finite; expected a number");
+/// What computes with numbers around the input.
+static LogicalResult verifyPadValues(ConvOp op) {
+  const bool isOne = op.getPadValue().has_value();
+  const StringRef name = isOne ? "pad_value" : "pad_values";
+  const std::vector<double> numbers = isOne
+                                          ? std::vector<double>{op.getPadValue()->convertToDouble()}
+                                          : toDoubles(op.getPadValues());
+  if (!llvm::all_of(numbers, [](double number) { return std::isfinite(number); }))
+    return op.emitOpError(name) << " is not finite; expected a number";
+  const std::optional<Dims> input = dimsOf(op.getInput());
+  if (isOne && op.getPadValues())
+    return op.emitOpError("has pad_value and pad_values; expected one of them");
+  if (!isOne && input && input->size() > 1 && (*input)[1] != kDynamic &&
+      (*input)[1] != static_cast<int64_t>(numbers.size()))
+    return op.emitOpError("pad_values has ")
+           << numbers.size() << " numbers; expected one for each of the " << (*input)[1]
+           << " channels of the input";
   const std::optional<Dims> filter = dimsOf(op.getFilter());
-  if (filter && (filter->size() != 4 || (*filter)[1] != 1 ||
-                 (*filter)[0] != static_cast<int64_t>(op.getGroup())))
-    return op.emitOpError("pad_value beside a filter of ")
-           << op.getFilter().getType() << " in " << op.getGroup()
-           << " groups; expected filters of one channel each over 2 dimensions";
+  if (filter && filter->size() != 4)
+    return op.emitOpError(name) << " beside a filter of " << op.getFilter().getType()
+                                << "; expected 2 spatial dimensions";
   if (op.getInserts())
-    return op.emitOpError("has pad_value and inserts; expected one of them");
+    return op.emitOpError("has ") << name << " and inserts; expected one of them";
   const std::optional<DataType> type = storageDataType(op.getInput().getType());
   if (type && !isFloat(*type))
-    return op.emitOpError("pad_value beside an input of ")
-           << op.getInput().getType() << "; expected floats";
+    return op.emitOpError(name) << " beside an input of " << op.getInput().getType()
+                                << "; expected floats";
   return success();
 }
 
 LogicalResult ConvOp::verify() {
   if (failed(verifyWindow(*this, toInts(getKernelShape()).size())))
     return failure();
-  if (getPadValue() && failed(verifyPadValue(*this)))
+  if ((getPadValue() || getPadValues()) && failed(verifyPadValues(*this)))
     return failure();
   return verifyEntries(*this, "inserts", getInserts(), getKernelShape().size());
 }

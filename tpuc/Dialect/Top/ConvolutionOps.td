@@ -20,7 +20,8 @@ def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
                           * input[n, g * C/group + c, o * stride + k * dilation - pad]
 
     where g is the group of m and elements outside of the input are `pad_value`, or 0 without one. A
-    `pad_value` needs floats and filters of one channel each. `pads` holds the beginnings of all
+    `pad_value` needs floats over 2 dimensions. `pad_values` are numbers outside by the input's
+    channels, in its place. `pads` holds the beginnings of all
     spatial dimensions, then the ends. `auto_pad` SAME_UPPER and SAME_LOWER ask for
     ceil(input / stride) elements with the odd element of padding behind or in front; shape
     inference replaces it by `pads` once the extents are known. `inserts` puts as many zeros between
@@ -40,6 +41,7 @@ def Top_ConvOp : Top_ComputeOp<"Conv", [Top_Product, Top_ComputesIntegers]> {
                        Top_Strides:$strides,
                        Top_Pads:$pads,
                        OptionalAttr<F64Attr>:$pad_value,
+                       OptionalAttr<F64ArrayAttr>:$pad_values,
                        Top_Group:$group,
                        Top_Dilations:$dilations,
                        Top_Inserts:$inserts,

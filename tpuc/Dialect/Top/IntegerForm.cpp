@@ -51,7 +51,7 @@ template <typename Op> static IntegerForm formOfConvolution(Op op) {
 }
 
 IntegerForm ConvOp::integerForm() {
-  return getPadValue() ? IntegerForm::None : formOfConvolution(*this);
+  return getPadValue() || getPadValues() ? IntegerForm::None : formOfConvolution(*this);
 }
 IntegerForm DeconvOp::integerForm() { return formOfConvolution(*this); }
 

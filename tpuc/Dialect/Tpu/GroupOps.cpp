@@ -8,7 +8,9 @@
 
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/ControlOps.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -96,15 +98,26 @@ LogicalResult tpu::PackRowsOp::verify() {
     return emitOpError("kernel, stride and pad are ")
            << kernel << ", " << static_cast<int64_t>(getStride()) << " and "
            << static_cast<int64_t>(getPad()) << "; expected at least 1, 1 and 0";
+  const SmallVector<int64_t> marks = getMarks() ? top::toInts(*getMarks()) : SmallVector<int64_t>();
+  for (int64_t mark : marks)
+    if (mark < -1 || mark >= kernel)
+      return emitOpError("marks row ")
+             << mark << "; expected -1 or a row of windows of " << kernel << " rows";
+  const auto fill = static_cast<int64_t>(getFill());
+  const int64_t stored = fill + tpu::zeroPointOf(getInput());
+  if (quant::UniformQuantizedType type = tpu::quantizedType(getInput());
+      type && (stored < type.getStorage().min || stored > type.getStorage().max))
+    return emitOpError("fill is ") << fill << "; expected what " << input << " can hold";
   const bool areTensors = input.hasStaticShape() && output.hasStaticShape() &&
                           (input.getRank() == 4 || input.getRank() == 5) && output.getRank() == 4;
   const bool hasPlanes = input.getRank() == 5;
-  const bool fits = areTensors && input.getElementType() == output.getElementType() &&
-                    output.getDimSize(1) == kernel * input.getDimSize(1) &&
-                    output.getShape().back() == input.getShape().back() &&
-                    (hasPlanes ? output.getDimSize(0) % input.getDimSize(0) == 0 &&
-                                     output.getDimSize(2) == input.getDimSize(3)
-                               : output.getDimSize(0) == input.getDimSize(0));
+  const bool fits =
+      areTensors && input.getElementType() == output.getElementType() &&
+      output.getDimSize(1) == kernel * input.getDimSize(1) + static_cast<int64_t>(marks.size()) &&
+      output.getShape().back() == input.getShape().back() &&
+      (hasPlanes ? output.getDimSize(0) % input.getDimSize(0) == 0 &&
+                       output.getDimSize(2) == input.getDimSize(3)
+                 : output.getDimSize(0) == input.getDimSize(0));
   if (!fits)
     return emitOpError("makes ") << output << " of " << input << " with windows of " << kernel
                                  << " rows";

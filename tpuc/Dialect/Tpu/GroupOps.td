@@ -131,9 +131,12 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
 
         output[n * D' + d, k * C + c, h, w] = input[n, c, d * stride - pad + k, h, w]
 
-    Where there is no such row, the output is 0 (of quantized elements the zero point). A device
-    does not compute this: it loads the rows where its reader wants them. A convolution of few
-    channels becomes one of many by it, with windows of one row.
+    Where there is no such row or plane, the output is `fill` (of quantized elements so much more
+    than the zero point). For each number k of `marks` there is one channel more behind these:
+    `fill` where row k of the window does not exist, else 0, and with k = -1 always 0. A filter's
+    weights for such a channel say what stands outside of the input in its place. A device does not
+    compute this: it loads the rows where its reader wants them. A convolution of few channels
+    becomes one of many by it, with windows of one row.
 
     Example:
 
@@ -144,13 +147,15 @@ def Tpu_PackRowsOp : Tpu_Op<"PackRows", [Pure, Tpu_SubNetInterface]> {
   let arguments = !con((ins AnyRankedTensor:$input,
                             I64Attr:$kernel,
                             I64Attr:$stride,
-                            I64Attr:$pad), Tpu_SubNetFacts);
+                            I64Attr:$pad,
+                            DefaultValuedOptionalAttr<I64Attr, "0">:$fill,
+                            OptionalAttr<I64ArrayAttr>:$marks), Tpu_SubNetFacts);
   let results = (outs AnyRankedTensor:$output);
   let builders = [OpBuilder<(ins "::mlir::Type":$output, "::mlir::Value":$input, "int64_t":$kernel,
                                  "int64_t":$stride, "int64_t":$pad), [{
     build($_builder, $_state, output, input, $_builder.getI64IntegerAttr(kernel),
           $_builder.getI64IntegerAttr(stride), $_builder.getI64IntegerAttr(pad),
-          /*subnet_id=*/nullptr, /*subnet_mode=*/nullptr, /*subnet_reason=*/nullptr);
+          /*fill=*/nullptr, /*marks=*/nullptr, /*subnet_id=*/nullptr, /*subnet_mode=*/nullptr, /*subnet_reason=*/nullptr);
   }]>];
   let hasVerifier = 1;
 }

@@ -13,6 +13,7 @@
 #include "tpuc/Interpreter/Ops/Windows.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tpuc;
 using namespace tpuc::ops;
@@ -35,8 +36,10 @@ static Expected<void> checkBias(OpContext &context, unsigned index, const Window
   return {};
 }
 
-/// The input with `value` where windows reach beyond it; these then reach no further.
-static Tensor padWith(const Tensor &input, Window &window, double value, ThreadPool &threads) {
+/// The input with `values` where windows reach beyond it, one for each channel or one for all;
+/// these then reach no further.
+static Tensor padWith(const Tensor &input, Window &window, std::span<const double> values,
+                      ThreadPool &threads) {
   const Shape &from = input.shape();
   std::vector<kernels::AxisSource> sources;
   std::vector<int64_t> dims;
@@ -47,12 +50,27 @@ static Tensor padWith(const Tensor &input, Window &window, double value, ThreadP
                                          kernels::PadMode::Constant));
     dims.push_back(std::ssize(sources.back()));
   }
-  Tensor number(input.type(), Shape{});
-  kernels::storeBlock<double>(std::span<const double>(&value, 1), number, 0);
-  Tensor padded(input.type(), Shape(std::span<const int64_t>(dims)));
-  kernels::remap(input, sources, &number, padded, threads);
   std::ranges::fill(window.padsBegin, 0);
   std::ranges::fill(window.padsEnd, 0);
+  const Shape to(std::span<const int64_t>{dims});
+  Tensor padded(input.type(), to);
+  // All channels with the number of one, of which that one is kept.
+  const int64_t plane = to.numElements() / std::max<int64_t>(1, to[0] * to[1]);
+  const auto planeBytes = static_cast<size_t>(byteSize(input.type(), plane));
+  for (size_t channel = 0; channel < values.size(); ++channel) {
+    Tensor number(input.type(), Shape{});
+    kernels::storeBlock<double>(values.subspan(channel, 1), number, 0);
+    if (values.size() == 1) {
+      kernels::remap(input, sources, &number, padded, threads);
+      break;
+    }
+    Tensor part(input.type(), to);
+    kernels::remap(input, sources, &number, part, threads);
+    for (int64_t n = 0; n < to[0]; ++n) {
+      const size_t at = (static_cast<size_t>(n * to[1]) + channel) * planeBytes;
+      std::memcpy(padded.mutableBytes().data() + at, part.rawBytes().data() + at, planeBytes);
+    }
+  }
   return padded;
 }
 
@@ -71,8 +89,14 @@ static Expected<void> evaluateConvolution(OpContext &context) {
   Tensor input = context.operand(0);
   if (std::optional<Dims> inserts = context.optionalIntList("inserts"))
     input = kernels::insertZeros(input, *inserts);
+  std::vector<double> outside = context.realList("pad_values");
   if (std::optional<double> number = context.optionalReal("pad_value"))
-    input = padWith(input, *window, *number, context.threads());
+    outside = {*number};
+  if (outside.size() > 1 && std::ssize(outside) != input.shape()[1])
+    return context.error(std::to_string(outside.size()) + " pad_values",
+                         "one for each of " + std::to_string(input.shape()[1]) + " channels");
+  if (!outside.empty())
+    input = padWith(input, *window, outside, context.threads());
   bool isConstant = !context.has(2) || context.cacheFor(2);
   kernel(input, context.operand(1), context.optional(2), convParams(context, *window), **output,
          context.threads(), isConstant ? context.cacheFor(1) : nullptr);

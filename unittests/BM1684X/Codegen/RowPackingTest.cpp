@@ -12,6 +12,7 @@
 #include <random>
 
 using namespace tpuc;
+using bm1684x::backend::RowMarks;
 using bm1684x::backend::RowPacking;
 using bm1684x::backend::RowWindows;
 
@@ -119,6 +120,81 @@ TEST(RowPacking, RefusesRowsThatCannotBeSharedOut) {
   EXPECT_TRUE(windows.packed({.results = 3}));
   // Windows that move on by less than the rows that lie side by side.
   EXPECT_FALSE(windows.packed({.inputs = 3}));
+}
+
+/// Stacked rows with what marks say outside, as tpu.PackRows makes them.
+Picture marked(Picture input, const RowMarks &marks, int64_t kernel, int64_t stride, int64_t pad,
+               int64_t rows) {
+  Picture result(kernel * input.channels + std::ssize(marks.rows), rows);
+  const auto fill = static_cast<float>(marks.fill);
+  for (int64_t channel = 0; channel < result.channels; ++channel)
+    for (int64_t row = 0; row < rows; ++row) {
+      const int64_t index = channel - kernel * input.channels;
+      const int64_t place =
+          index < 0 ? channel / input.channels : marks.rows[static_cast<size_t>(index)];
+      const int64_t source = row * stride - pad + place;
+      const bool exists = (index >= 0 && place < 0) || (source >= 0 && source < input.rows);
+      const float inside = index < 0 ? input.read(channel % input.channels, source) : 0;
+      result.at(channel, row) = exists ? inside : fill;
+    }
+  return result;
+}
+
+/// Windows along one column, of pictures around which each channel has a number of its own.
+TEST(RowPacking, MarksSayWhatIsOutside) {
+  std::mt19937 generator(27);
+  const auto number = [&] {
+    return static_cast<float>(static_cast<int>(generator() % 33) - 16) / 4;
+  };
+  int64_t numMarked = 0;
+  for (const std::vector<double> &outsides : {std::vector<double>{123.675, 116.28, 103.53},
+                                              {128, 128, 128},
+                                              {127.5, 127.5, 127.5},
+                                              {-3, 0, 400},
+                                              {0, 0, 0.25}})
+    for (int64_t kernel : {1, 2, 3, 5})
+      for (int64_t stride : {1, 2, 3})
+        for (int64_t padBegin : {0, 1, 2})
+          for (int64_t padEnd : {0, 1, 2})
+            for (int64_t results : {1, 2, 4}) {
+              constexpr int64_t kRows = 16;
+              const RowWindows windows = {.inputRows = kRows,
+                                          .resultRows =
+                                              (kRows + padBegin + padEnd - kernel) / stride + 1,
+                                          .kernel = kernel,
+                                          .stride = stride,
+                                          .padBegin = padBegin,
+                                          .padEnd = padEnd};
+              const RowPacking packing = {.results = results, .isStacked = true};
+              if (!windows.packed(packing))
+                continue;
+              Picture input(3, kRows);
+              std::ranges::generate(input.values, [&] { return float(generator() % 256); });
+              Tensor filter(DataType::F32, Shape{2, 3, kernel, 1});
+              std::ranges::generate(filter.mutableData<float>(), number);
+              const RowMarks marks = windows.marks(outsides, packing, /*hasColumns=*/false);
+              numMarked += marks.rows.empty() ? 0 : 1;
+              const Tensor packed = windows.markedFilter(filter, packing, marks, outsides);
+              Picture result =
+                  convolved(marked(input, marks, windows.reach(results), stride * results, padBegin,
+                                   windows.resultRows / results),
+                            packed, *windows.packed(packing));
+              const auto weights = filter.data<float>();
+              for (int64_t o = 0; o < 2; ++o)
+                for (int64_t row = 0; row < windows.resultRows; ++row) {
+                  double wanted = 0;
+                  for (int64_t c = 0; c < 3; ++c)
+                    for (int64_t tap = 0; tap < kernel; ++tap) {
+                      const int64_t source = row * stride - padBegin + tap;
+                      const double x = source < 0 || source >= kRows
+                                           ? outsides[static_cast<size_t>(c)]
+                                           : double(input.at(c, source));
+                      wanted += weights[static_cast<size_t>((o * 3 + c) * kernel + tap)] * x;
+                    }
+                  ASSERT_NEAR(result.at(row % results * 2 + o, row / results), wanted, 0.01);
+                }
+            }
+  EXPECT_GT(numMarked, 100);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684X/Codegen/LayerKernels.h"
 #include "tpuc/Codegen/Decompose/ResizeTaps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/CastOps.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
@@ -56,6 +57,10 @@ Convolution convolutionOf(const TiledOp &tiled) {
     conv.biasAddress = addressOf(tiled, 2);
   if (auto outside = tiled.op->getAttrOfType<FloatAttr>("pad_value"))
     conv.outside = outside.getValueAsDouble();
+  if (auto outsides = tiled.op->getAttrOfType<ArrayAttr>("pad_values"))
+    conv.outsides = toDoubles(outsides);
+  if (llvm::all_equal(conv.outsides) && !conv.outsides.empty())
+    conv.outside = std::exchange(conv.outsides, {}).front();
   return conv;
 }
 

@@ -8,6 +8,8 @@
 
 #include "tpuc/Target/BM1684X/Codegen/Loads.h"
 #include "tpuc/Codegen/Layers.h"
+#include "tpuc/Dialect/Top/ShapeInference.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/GroupOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/MovementOps.h"
@@ -79,7 +81,51 @@ struct PackedRange {
   uint64_t address = 0;
 };
 
-/// The rows or planes of one place in their windows, which are the channels `to`, and zero points
+/// The windows of `all` in which the row or plane at `place` exists.
+static Range windowsWithRow(tpu::PackRowsOp rows, int64_t place, Range all) {
+  const int64_t extent = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(2);
+  const auto stride = static_cast<int64_t>(rows.getStride());
+  const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
+  const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
+  const int64_t reach = extent - 1 + before;
+  const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
+  return {first, end - first};
+}
+
+/// What stands in the windows of `part`, which are those of `to`, outside of `inside`.
+static Expected<void> fillOutside(Builder &builder, tpu::PackRowsOp rows, const PackedRange &part,
+                                  Range inside, const LocalTensor &to) {
+  const Range all = part.range;
+  const auto fill = static_cast<int64_t>(rows.getFill());
+  const uint32_t bits = isFloat(to.type)
+                            ? immediateBits(to.type, static_cast<double>(fill))
+                            : static_cast<uint32_t>(fill + tpu::zeroPointOf(rows.getInput()));
+  for (const Range &outside :
+       {Range{all.begin, inside.begin - all.begin}, Range{inside.end(), all.end() - inside.end()}})
+    if (outside.size > 0)
+      if (Expected<void> filled = emitLocalFill(
+              builder, to.slice(part.axis, outside.begin - all.begin, outside.size), bits);
+          !filled)
+        return filled;
+  return {};
+}
+
+/// The channel `to` that marks where the row at `place` does not exist; of -1 it always does.
+static Expected<void> loadMark(Builder &builder, tpu::PackRowsOp rows, int64_t place,
+                               const LocalTensor &to, const PackedRange &part) {
+  const Range all = part.range;
+  const Range inside = place < 0 ? all : windowsWithRow(rows, place, all);
+  if (inside.size > 0) {
+    const auto zero = static_cast<uint32_t>(tpu::zeroPointOf(rows.getInput()));
+    if (Expected<void> filled = emitLocalFill(
+            builder, to.slice(part.axis, inside.begin - all.begin, inside.size), zero);
+        !filled)
+      return filled;
+  }
+  return fillOutside(builder, rows, part, inside, to);
+}
+
+/// The rows or planes of one place in their windows, which are the channels `to`, and what stands
 /// where there are none.
 static Expected<void> loadRow(Builder &builder, tpu::PackRowsOp rows, int64_t place,
                               const Tile &tile, const LocalTensor &to, const PackedRange &part) {
@@ -88,18 +134,12 @@ static Expected<void> loadRow(Builder &builder, tpu::PackRowsOp rows, int64_t pl
   const auto stride = static_cast<int64_t>(rows.getStride());
   const int64_t before = static_cast<int64_t>(rows.getPad()) - place;
   const Range all = part.range;
-  const int64_t first = std::clamp(before > 0 ? ceilDiv(before, stride) : 0, all.begin, all.end());
-  const int64_t reach = dims[2] - 1 + before;
-  const int64_t end = std::clamp(reach < 0 ? 0 : reach / stride + 1, first, all.end());
-  const auto zero = static_cast<uint32_t>(tpu::zeroPointOf(rows.getInput()));
-  for (const Range &outside : {Range{all.begin, first - all.begin}, Range{end, all.end() - end}})
-    if (outside.size > 0)
-      if (Expected<void> filled = emitLocalFill(
-              builder, to.slice(part.axis, outside.begin - all.begin, outside.size), zero);
-          !filled)
-        return filled;
-  if (first == end)
-    return {};
+  const Range inside = windowsWithRow(rows, place, all);
+  if (Expected<void> filled = fillOutside(builder, rows, part, inside, to);
+      !filled || inside.size == 0)
+    return filled;
+  const int64_t first = inside.begin;
+  const int64_t end = inside.end();
   const int64_t row = dims.back();
   const int64_t each = hasPlanes ? dims[3] * row : row;
   const int64_t channel = dims[2] * each;
@@ -140,13 +180,23 @@ static SmallVector<PackedRange> packedRanges(tpu::PackRowsOp rows, const Tile &t
 static Expected<void> loadPackedRows(Builder &builder, tpu::PackRowsOp rows, const Tile &tile,
                                      const LocalTensor &to, int64_t address) {
   const int64_t channels = cast<RankedTensorType>(rows.getInput().getType()).getDimSize(1);
+  const SmallVector<int64_t> marks =
+      rows.getMarks() ? top::toInts(*rows.getMarks()) : SmallVector<int64_t>();
   int64_t done = 0;
   for (const PackedRange &part : packedRanges(rows, tile, static_cast<uint64_t>(address))) {
     const LocalTensor samples = part.axis == 0 ? to.slice(0, done, part.range.size) : to;
     done += part.range.size;
-    for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place)
-      if (Expected<void> loaded = loadRow(builder, rows, place, tile,
-                                          samples.slice(1, place * channels, channels), part);
+    int64_t channel = 0;
+    for (int64_t place = 0; place < static_cast<int64_t>(rows.getKernel()); ++place) {
+      if (Expected<void> loaded =
+              loadRow(builder, rows, place, tile, samples.slice(1, channel, channels), part);
+          !loaded)
+        return loaded;
+      channel += channels;
+    }
+    for (int64_t place : marks)
+      if (Expected<void> loaded =
+              loadMark(builder, rows, place, samples.slice(1, channel++, 1), part);
           !loaded)
         return loaded;
   }

@@ -28,7 +28,10 @@ Command windowCommand(Builder &builder, unsigned opcode, const ConvCommand &conv
     command.set(Field::Opd2Addr, conv.bias->tiuAddress());
   else
     command.set(Field::Opd2Const, 1);
-  command.set(Field::Opd3Const, 1).set(Field::Opd3Addr, conv.outside);
+  if (conv.outsides)
+    command.set(Field::Opd3Addr, conv.outsides->tiuAddress());
+  else
+    command.set(Field::Opd3Const, 1).set(Field::Opd3Addr, conv.outside);
   return command;
 }
 

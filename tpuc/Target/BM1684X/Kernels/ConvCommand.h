@@ -31,6 +31,9 @@ struct ConvCommand {
   /// The bits of what lies around the image and between its elements; between them, depthwise
   /// integers have 0.
   uint32_t outside = 0;
+  /// The same of each input channel, [1, channels, 1, 2] Compact: around the image, and between its
+  /// elements. CONV only.
+  std::optional<LocalTensor> outsides = {};
 };
 
 void addConv(Builder &builder, const ConvCommand &conv);

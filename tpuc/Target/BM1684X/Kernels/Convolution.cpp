@@ -35,6 +35,12 @@ Expected<void> checkConvolution(const std::string &where, const Convolution &con
   if (conv.isDepthwise())
     if (Expected<void> fits = checkLayout(where, "input", conv.input, Layout::Aligned); !fits)
       return fits;
+  const auto numOutsides = static_cast<int64_t>(conv.outsides.size());
+  if (numOutsides > 0 && (conv.group != 1 || numOutsides != conv.input.shape[1]))
+    return makeError(where,
+                     fmt::format("{} numbers around {} channels in {} groups", numOutsides,
+                                 conv.input.shape[1], conv.group),
+                     "one for each of one group");
   return checkPlan(where, plan, conv.input, conv.output, conv.group, conv.isDepthwise());
 }
 
@@ -63,8 +69,15 @@ std::vector<Piece> piecesOf(const Convolution &conv, const GroupPart &part) {
   return pieces;
 }
 
+/// The numbers around each channel in scratch behind `bytes`, twice: none is inserted.
+LocalTensor outsidesOf(const Convolution &conv, uint32_t bytes) {
+  return localTensor(conv.input.type, {1, conv.input.shape[1], 1, 2},
+                     conv.scratch.address + alignUp(bytes, kEuBytes), Layout::Compact,
+                     conv.input.startLane);
+}
+
 /// Sums in F32, or places for an activation.
-uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
+uint32_t neededForSums(const Convolution &conv, const ConvolutionPlan &plan) {
   if (conv.isDepthwise())
     return depthwiseScratch(conv, plan);
   if (hasWideSums(conv, plan))
@@ -76,10 +89,19 @@ uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
   return conv.activation.limit < 0 ? bytes : 2 * bytes;
 }
 
+uint32_t neededScratch(const Convolution &conv, const ConvolutionPlan &plan) {
+  const uint32_t bytes = neededForSums(conv, plan);
+  if (conv.outsides.empty())
+    return bytes;
+  const LocalTensor outsides = outsidesOf(conv, bytes);
+  return outsides.address - conv.scratch.address +
+         laneBytes(outsides.type, outsides.shape, Layout::Compact, outsides.startLane);
+}
+
 /// The filters and biases of all output channels.
 struct DenseParameters {
   LocalTensor filters;
-  std::optional<LocalTensor> biases;
+  std::optional<LocalTensor> biases, outsides;
 };
 
 DenseParameters parametersOf(const Convolution &conv, const ConvolutionPlan &plan) {
@@ -93,6 +115,8 @@ DenseParameters parametersOf(const Convolution &conv, const ConvolutionPlan &pla
   if (conv.biasAddress)
     parameters.biases = localTensor(DataType::F32, {1, outputs, 1, 1}, *conv.biasAddress,
                                     Layout::Compact, conv.output.startLane);
+  if (!conv.outsides.empty())
+    parameters.outsides = outsidesOf(conv, neededForSums(conv, plan));
   return parameters;
 }
 
@@ -108,6 +132,7 @@ void addDensePiece(Builder &builder, const Convolution &conv, const ConvolutionP
     setPhase(command, plan, input, phase);
     command.accumulates = phase > 0;
     command.outside = immediateBits(conv.input.type, conv.outside);
+    command.outsides = parameters.outsides;
     if (phase == 0 && parameters.biases)
       command.bias = parameters.biases->slice(1, first, count);
     addConv(builder, command);
@@ -145,6 +170,10 @@ void addDense(Builder &builder, const Convolution &conv, const ConvolutionPlan &
                                              Layout::Aligned, conv.output.startLane)
                                : conv.output;
   const bool isActivated = hasRoomForActivation(conv, plan);
+  for (size_t channel = 0; channel < conv.outsides.size(); ++channel)
+    addUnaryArith(builder, ArithOp::Copy,
+                  parameters.outsides->slice(1, static_cast<int64_t>(channel), 1),
+                  immediate(conv.input.type, conv.outsides[channel]));
   for (const GroupPart &part : groupParts(conv.input, sums, conv.group))
     if (isActivated)
       addActivated(builder, conv, plan, parameters, part);

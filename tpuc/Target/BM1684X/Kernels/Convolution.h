@@ -43,8 +43,8 @@ struct Activation {
 /// Depthwise (one input and one output channel in each group, more than one group): `input` is
 /// Aligned, too, the filter is Compact [1,c,kh,kw], the bias has `depthwiseBiasType`, the output
 /// the type of the input, and sums are rounded to that type at each step; those of BF16, and of F16
-/// with up to 9 taps, are computed in F32 (scratch), unless F16 has `narrowSums`. Around its input
-/// stands `outside`.
+/// with up to 9 taps, are computed in F32 (scratch), unless F16 has `narrowSums`. Around the input
+/// stands `outside`, or of several channels in one group their `outsides` (scratch).
 struct Convolution {
   LocalTensor input;
   LocalTensor output;
@@ -53,6 +53,7 @@ struct Convolution {
   Window2d window;
   int64_t group = 1;
   double outside = 0;
+  std::vector<double> outsides = {};
   bool narrowSums = false;
   Activation activation;
   Scratch scratch;

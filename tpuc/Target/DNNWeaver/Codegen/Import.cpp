@@ -217,7 +217,8 @@ bool hasRank(Value value, int64_t rank) {
 
 Expected<void> Importer::addConv(top::ConvOp op) {
   if (!hasRank(op.getInput(), 4) || op.getGroup() != 1 || !isOnes(op.getDilations()) ||
-      op.getInserts().value_or(ArrayAttr()) || op.getPadValue() || op.getAutoPad() != "NOTSET")
+      op.getInserts().value_or(ArrayAttr()) || op.getPadValue() || op.getPadValues() ||
+      op.getAutoPad() != "NOTSET")
     return refusal(op,
                    op.getGroup() != 1 ? fmt::format("{} groups", op.getGroup())
                                       : "dilations, zeros in the input or pads of another number",

@@ -29,8 +29,8 @@ namespace {
 
 /// Whether a convolution has groups, and a constant filter that may be filled up with zeros.
 bool hasGroups(tpu::ConvOp op) {
-  return op.getGroup() > 1 && !op.getPadValue() && staticType(op.getInput()) &&
-         staticType(op.getFilter()) && staticType(op.getOutput()) &&
+  return op.getGroup() > 1 && !op.getPadValue() && !op.getPadValues() &&
+         staticType(op.getInput()) && staticType(op.getFilter()) && staticType(op.getOutput()) &&
          op.getFilter().getDefiningOp<top::WeightOp>() && tpu::zeroPointOf(op.getFilter()) == 0;
 }
 

@@ -15,7 +15,9 @@
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
+#include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Top/WindowShapes.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Target/BM1684X/Codegen/OperandForm.h"
 #include "tpuc/Target/BM1684X/Kernels/Convolution.h"
 
@@ -114,12 +116,29 @@ PackedRows::PackedRows(tpu::ConvOp op, const Backend &backend) : op(op), backend
   }
 }
 
-/// A conversion of an input of the network that only this convolution reads.
+/// Whether `value` holds bytes that are numbers themselves, as pictures are.
+static bool holdsBytes(Value value) {
+  const quant::UniformQuantizedType type = tpu::quantizedType(value);
+  return type && type.getStorage() == quant::StorageSpec::full(/*isSigned=*/false, 8) &&
+         type.getScale() == 1 && type.getZeroPoint() == 0;
+}
+
+/// A conversion of an input of the network, or of a picture made of one, that only this convolution
+/// reads.
 tpu::CastOp PackedRows::castOfInput() {
   auto cast = op.getInput().getDefiningOp<tpu::CastOp>();
-  const bool isOwn = cast && cast->hasOneUse() && isPointwise(cast, backend.info()) &&
-                     cast->getOperand(0).getDefiningOp<top::InputOp>();
+  const bool isOwn =
+      cast && cast->hasOneUse() && isPointwise(cast, backend.info()) &&
+      (cast->getOperand(0).getDefiningOp<top::InputOp>() || holdsBytes(cast->getOperand(0)));
   return isOwn ? cast : tpu::CastOp();
+}
+
+std::vector<double> PackedRows::outsides() { return toDoubles(op.getPadValues()); }
+
+std::optional<RowMarks> PackedRows::marksFor(const RowPacking &how) {
+  if (!how.isStacked || !op.getPadValues())
+    return std::nullopt;
+  return window->marks(outsides(), how, padLeft > 0 || padRight > 0);
 }
 
 std::vector<RowChoice> PackedRows::choices() {
@@ -130,9 +149,11 @@ std::vector<RowChoice> PackedRows::choices() {
   const bool mayStack = window->kernel > 1 && !op.getInput().getDefiningOp<tpu::PackRowsOp>();
   if (mayStack)
     starts.push_back({.packing = {.isStacked = true}});
-  if (window->kernel > 1 && castOfInput())
+  tpu::CastOp own = castOfInput();
+  // Rows of bytes can hold what stands outside.
+  if (window->kernel > 1 && own && (!op.getPadValues() || holdsBytes(own->getOperand(0))))
     starts.push_back({.packing = {.isStacked = true}, .isBeforeCast = true});
-  if (rows && rows->hasOneUse())
+  if (rows && rows->hasOneUse() && !op.getPadValues())
     starts.push_back({.packing = {.inputs = static_cast<int64_t>(rows.getRows())}});
   std::vector<RowChoice> found;
   for (RowChoice each : starts)
@@ -150,8 +171,10 @@ std::optional<int64_t> PackedRows::computeCycles(const RowPacking &packing) {
     return std::nullopt;
   const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
   const ArrayRef<int64_t> output = OpMaker::dimsOf(op.getOutput());
-  const int64_t channels =
+  int64_t channels =
       (packing.isStacked ? window->reach(packing.results) : packing.inputs) * filter[1];
+  if (const std::optional<RowMarks> marks = marksFor(packing))
+    channels += std::ssize(marks->rows);
   return convolutionCycles(
       op, {filter[0] * packing.results, channels, windows->kernel, filter[3]},
       {output[0], output[1] * packing.results, output[2] / packing.results, output[3]});
@@ -266,11 +289,17 @@ Value PackedRows::packedInput(OpBuilder &builder) {
   const Value source = cast ? Value(cast->getOperand(0)) : Value(op.getInput());
   const ArrayRef<int64_t> dims = OpMaker::dimsOf(source);
   const int64_t kernel = window->reach(packing.results);
-  const SmallVector<int64_t> stacked = {dims[0], kernel * dims[1],
+  const std::optional<RowMarks> marks = marksFor(packing);
+  const int64_t numMarks = marks ? std::ssize(marks->rows) : 0;
+  const SmallVector<int64_t> stacked = {dims[0], kernel * dims[1] + numMarks,
                                         window->resultRows / packing.results, dims[3]};
   auto rows = builder.create<tpu::PackRowsOp>(
       nameOf(op, "_windows"), OpMaker::typeOf(source).clone(stacked), source, kernel,
       window->stride * packing.results, window->padBegin);
+  if (marks)
+    rows.setFill(static_cast<uint64_t>(marks->fill));
+  if (numMarks > 0)
+    rows.setMarksAttr(builder.getI64ArrayAttr(marks->rows));
   made.push_back(rows);
   if (!cast)
     return rows.getOutput();
@@ -314,6 +343,11 @@ bool PackedRows::apply(const RowChoice &choice) {
   packed->setAttr("pads",
                   builder.getI64ArrayAttr({windows->padBegin, padLeft, windows->padEnd, padRight}));
   packed->setAttr("auto_pad", builder.getStringAttr("NOTSET"));
+  if (const std::optional<RowMarks> marks = marksFor(packing)) {
+    packed.removePadValuesAttr();
+    if (padLeft > 0 || padRight > 0)
+      packed.setPadValueAttr(builder.getF64FloatAttr(static_cast<double>(marks->fill)));
+  }
   for (StringRef name : {"multiplier", "rshift", "dequant_scale"})
     if (auto each = op->getAttrOfType<ArrayAttr>(name);
         each && static_cast<int64_t>(each.size()) == filter[0]) {
@@ -374,7 +408,11 @@ Expected<void> PackedRows::commit() {
   if (!filter)
     return propagate(filter);
   packed->setOperand(1, op.getFilter());
-  replaceWeight(packed.getFilterMutable(), window->packedFilter(*filter, packing), "_rows");
+  const std::optional<RowMarks> marks = marksFor(packing);
+  replaceWeight(packed.getFilterMutable(),
+                marks ? window->markedFilter(*filter, packing, *marks, outsides())
+                      : window->packedFilter(*filter, packing),
+                "_rows");
   if (!isa<NoneType>(op.getBias().getType()) && packing.results > 1) {
     Expected<Tensor> bias = op.getBias().getDefiningOp<top::WeightOp>().read();
     if (!bias)

@@ -72,6 +72,9 @@ private:
   tpu::CastOp castOfInput();
   /// The conversion that is of stacked rows; null for none.
   tpu::CastOp movedCast() { return isBeforeCast ? castOfInput() : tpu::CastOp(); }
+  /// What stands outside of the pictures in stacked rows; none: zeros.
+  std::optional<RowMarks> marksFor(const RowPacking &how);
+  std::vector<double> outsides();
   mlir::Value packedInput(mlir::OpBuilder &builder);
   mlir::Operation *packedClone(mlir::Operation *from, mlir::Value input, mlir::OpBuilder &builder);
   mlir::Value emptyWeight(mlir::Value like, llvm::ArrayRef<int64_t> dims, mlir::OpBuilder &builder);

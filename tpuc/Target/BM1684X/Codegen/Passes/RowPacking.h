@@ -12,6 +12,8 @@
 #include "tpuc/Support/Tensor.h"
 
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace tpuc::bm1684x::backend {
 
@@ -27,6 +29,13 @@ struct RowPacking {
   bool operator==(const RowPacking &) const = default;
 };
 
+/// What stands outside of pictures whose stacked rows a convolution reads: `fill` in all channels,
+/// and one channel more for each entry of `rows`, as `tpu.PackRows` has them.
+struct RowMarks {
+  int64_t fill = 0;
+  std::vector<int64_t> rows = {};
+};
+
 /// The windows of a convolution along its rows. With the rows packed it is a convolution, too: of
 /// more channels, with other windows and zeros in its filter where channels do not meet.
 struct RowWindows {
@@ -39,6 +48,14 @@ struct RowWindows {
   std::optional<RowWindows> packed(const RowPacking &packing) const;
   /// The filter [O, C, H, W] on packed rows: [results * O, channels, kernel, W].
   Tensor packedFilter(const Tensor &filter, const RowPacking &packing) const;
+
+  /// What has stacked rows mean `outsides`, one number for each channel, outside of the pictures,
+  /// which hold bytes' numbers; `hasColumns` says whether windows also reach beyond columns.
+  RowMarks marks(std::span<const double> outsides, const RowPacking &packing,
+                 bool hasColumns) const;
+  /// The same filter on stacked rows with channels for marks behind them.
+  Tensor markedFilter(const Tensor &filter, const RowPacking &packing, const RowMarks &marks,
+                      std::span<const double> outsides) const;
 };
 
 } // namespace tpuc::bm1684x::backend
