@@ -23,10 +23,13 @@ using namespace tpuc;
 DetectionOutputs tpuc::detectionOutputs(mlir::ModuleOp lowered) {
   DetectionOutputs outputs;
   auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main)
+    return outputs;
   for (mlir::Value value : main.front().getTerminator()->getOperands())
-    if (auto result = mlir::dyn_cast<mlir::OpResult>(value))
+    if (auto result = mlir::dyn_cast<mlir::OpResult>(value);
+        result && result.getResultNumber() == 0)
       if (auto rows = tpu::detectionRowsOf(result.getOwner()))
-        outputs.emplace(tensorNames(result.getOwner())[result.getResultNumber()], *rows);
+        outputs.emplace(tensorNames(result.getOwner()).front(), *rows);
   return outputs;
 }
 

@@ -10,6 +10,7 @@
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Driver/DetectionSets.h"
 #include "tpuc/Driver/ModuleFile.h"
 #include "tpuc/Interpreter/Kernels/StoredCast.h"
 #include "tpuc/Support/Convert.h"
@@ -142,6 +143,7 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
                               ComparisonReport &report, NpzWriter *dump) {
   const std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
   const std::map<std::string, mlir::Type> stored = storedTypes(module);
+  const DetectionOutputs detections = detectionOutputs(module);
   std::set<std::string> names;
   ThreadPool threads(options.numThreads);
   auto compare = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
@@ -164,7 +166,11 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     const auto type = stored.find(name);
     if (type != stored.end())
       *expected = expressed(std::move(*expected), type->second, threads);
-    TensorComparison made = compareTensors(tensor, *expected, &threads);
+    const auto rows = detections.find(name);
+    const std::optional<MatchedDetections> matched =
+        rows == detections.end() ? std::nullopt
+                                 : std::optional(matchDetections(tensor, *expected, rows->second));
+    TensorComparison made = compareTensors(matched ? matched->rows : tensor, *expected, &threads);
     if (type != stored.end())
       made.targetType = *storageDataType(type->second);
     report.add(wanted, std::move(made), counts, std::nullopt,

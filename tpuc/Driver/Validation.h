@@ -45,9 +45,10 @@ Expected<void> runNetwork(mlir::ModuleOp module, const TensorMap &inputs, unsign
 Expected<OutputFile> dumpTensors(mlir::ModuleOp module, const TensorMap &inputs,
                                  const std::string &path, unsigned numThreads);
 
-/// Compares what `module` makes of `inputs` with the tensors of the same name in `reference`, and
-/// writes it to `dump` where there is one. Errors: none has the name of another (both sides are
-/// listed); a name in `excepts` that the network has not.
+/// Compares what `module` makes of `inputs` with the tensors of the same name in `reference`, rows
+/// of detections where the reference has them (matchDetections), and writes it to `dump` where
+/// there is one. Errors: none has the name of another (both sides are listed); a name in `excepts`
+/// that the network has not.
 Expected<void> validate(mlir::ModuleOp module, const TensorMap &inputs, const NpzReader &reference,
                         const ValidationOptions &options, ComparisonReport &report,
                         NpzWriter *dump = nullptr);
