@@ -33,6 +33,20 @@ DetectionOutputs tpuc::detectionOutputs(mlir::ModuleOp lowered) {
   return outputs;
 }
 
+std::map<std::string, std::string> tpuc::detectionExtras(mlir::ModuleOp lowered) {
+  std::map<std::string, std::string> extras;
+  auto main = lowered.lookupSymbol<mlir::func::FuncOp>("main");
+  if (!main)
+    return extras;
+  for (mlir::Value value : main.front().getTerminator()->getOperands())
+    if (auto result = mlir::dyn_cast<mlir::OpResult>(value);
+        result && result.getResultNumber() == 1 && tpu::detectionRowsOf(result.getOwner())) {
+      const llvm::SmallVector<std::string> names = tensorNames(result.getOwner());
+      extras.emplace(names[1], names[0]);
+    }
+  return extras;
+}
+
 namespace {
 
 struct Detection {
@@ -122,6 +136,8 @@ public:
 
   MatchedDetections run() {
     result.rows = Tensor(DataType::F32, reference.shape());
+    result.places.assign(static_cast<size_t>(reference.numElements()) / rowOf(reference, 0).size(),
+                         MatchedDetections::kNowhere);
     result.numReference = static_cast<int64_t>(wanted.size());
     for (size_t i = 0; i < wanted.size(); ++i)
       match(i);
@@ -136,8 +152,10 @@ private:
     return tensor.data<float>().subspan(static_cast<size_t>(row) * width, width);
   }
 
-  void put(std::span<const float> row, int64_t place) {
+  /// `row` stands at `from` in what was made, or it is the reference's.
+  void put(std::span<const float> row, int64_t place, int64_t from) {
     const auto width = row.size();
+    result.places[static_cast<size_t>(place)] = from;
     std::ranges::copy(row, result.rows.mutableData<float>().begin() +
                                static_cast<ptrdiff_t>(static_cast<size_t>(place) * width));
   }
@@ -161,7 +179,7 @@ private:
     ++result.numFound;
     moved = std::max(moved, std::abs(found[best].score - one.score));
     result.isAnyMoved |= found[best].row != one.row;
-    put(rowOf(made, found[best].row), one.row);
+    put(rowOf(made, found[best].row), one.row, found[best].row);
   }
 
   /// Which of equally good detections is the last one that is kept, roundings decide.
@@ -180,7 +198,7 @@ private:
             std::abs(found[j].score - one.score) <= 2 * moved) {
           isUsed[j] = isKnown[i] = true;
           ++result.numAtCutoff;
-          put(rowOf(reference, one.row), one.row);
+          put(rowOf(reference, one.row), one.row, MatchedDetections::kFromReference);
           break;
         }
     }
@@ -201,7 +219,7 @@ private:
       if (place == isTaken.size())
         return;
       isTaken[place] = true;
-      put(rowOf(made, found[i].row), static_cast<int64_t>(place));
+      put(rowOf(made, found[i].row), static_cast<int64_t>(place), found[i].row);
     }
   }
 
@@ -225,6 +243,29 @@ MatchedDetections tpuc::matchDetections(const Tensor &made, const Tensor &refere
   return Matcher(convert(made, DataType::F32), convert(reference, DataType::F32), layout).run();
 }
 
+Tensor MatchedDetections::extrasOf(const Tensor &made, const Tensor &reference) const {
+  const auto count = std::ssize(places);
+  if (made.shape() != reference.shape() || made.shape().rank() == 0 || count == 0 ||
+      made.shape()[0] != count)
+    return made.clone();
+  const Tensor from = convert(made, DataType::F32);
+  const Tensor wanted = convert(reference, DataType::F32);
+  Tensor moved(DataType::F32, made.shape());
+  const auto width = static_cast<ptrdiff_t>(made.numElements() / count);
+  auto to = moved.mutableData<float>().begin();
+  for (int64_t place : places) {
+    if (place == kNowhere)
+      std::fill_n(to, width, 0.0F);
+    else if (place == kFromReference)
+      std::copy_n(wanted.data<float>().begin() + (to - moved.mutableData<float>().begin()), width,
+                  to);
+    else
+      std::copy_n(from.data<float>().begin() + place * width, width, to);
+    to += width;
+  }
+  return moved;
+}
+
 std::string MatchedDetections::sentence(const std::string &name) const {
   std::string text =
       fmt::format("the rows of '{}' are compared as a set: {} of {} found again by item, class and "
@@ -234,4 +275,22 @@ std::string MatchedDetections::sentence(const std::string &name) const {
   if (numAtCutoff > 0)
     text += fmt::format(", and {} with about the least score are another one's", numAtCutoff);
   return text;
+}
+
+std::optional<Tensor> DetectionMatcher::matched(const std::string &name, const Tensor &made,
+                                                const Tensor &reference) {
+  if (const auto rows = outputs.find(name); rows != outputs.end()) {
+    MatchedDetections matched = matchDetections(made, reference, rows->second);
+    Tensor moved = matched.rows.clone();
+    done.insert_or_assign(name, std::move(matched));
+    return moved;
+  }
+  const auto extra = extras.find(name);
+  const MatchedDetections *rows = extra == extras.end() ? nullptr : find(extra->second);
+  return rows ? std::optional(rows->extrasOf(made, reference)) : std::nullopt;
+}
+
+const MatchedDetections *DetectionMatcher::find(const std::string &name) const {
+  const auto found = done.find(name);
+  return found == done.end() ? nullptr : &found->second;
 }

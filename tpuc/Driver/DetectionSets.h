@@ -27,6 +27,10 @@ namespace tpuc {
 using DetectionOutputs = std::map<std::string, tpu::DetectionRows>;
 DetectionOutputs detectionOutputs(mlir::ModuleOp lowered);
 
+/// The outputs of `main` that say more of detections, such as key points, row by row: the names of
+/// these detections, by their own.
+std::map<std::string, std::string> detectionExtras(mlir::ModuleOp lowered);
+
 /// Rows of one tensor in the places of those of another one.
 struct MatchedDetections {
   /// The overlap, area of the intersection over that of the union, from which two boxes are one.
@@ -35,6 +39,11 @@ struct MatchedDetections {
   /// F32: each detection of `made` where the reference has it. Those without a match fill the
   /// places that are left.
   Tensor rows;
+  /// Where each row of `rows` stood in `made`. kFromReference: it is the reference's, kNowhere: it
+  /// is left over.
+  std::vector<int64_t> places;
+  static constexpr int64_t kFromReference = -1;
+  static constexpr int64_t kNowhere = -2;
   int64_t numReference = 0;
   int64_t numFound = 0;
   /// Detections of the reference without a match that another one has the place of, where both have
@@ -44,6 +53,10 @@ struct MatchedDetections {
   int64_t numLost() const { return numReference - numFound - numAtCutoff; }
 
   bool isAnyMoved = false; ///< Whether any row stands elsewhere than in `made`.
+
+  /// What `made` says of each of these rows, one for each of its first dimension, in F32. Tensors
+  /// of another shape than the reference's, or of other rows, are left as they are.
+  Tensor extrasOf(const Tensor &made, const Tensor &reference) const;
 
   /// A sentence for users about the output `name`.
   std::string sentence(const std::string &name) const;
@@ -57,6 +70,25 @@ struct MatchedDetections {
 /// than `layout` has columns for, are left as they are.
 MatchedDetections matchDetections(const Tensor &made, const Tensor &reference,
                                   const tpu::DetectionRows &layout);
+
+/// Puts the outputs of a detector in the order of a reference, one after the other.
+class DetectionMatcher {
+public:
+  explicit DetectionMatcher(mlir::ModuleOp lowered)
+      : outputs(detectionOutputs(lowered)), extras(detectionExtras(lowered)) {}
+
+  /// `made` with the rows of detections where `reference` has them; what more is said of these goes
+  /// with them, if they came before. Nothing for other tensors.
+  std::optional<Tensor> matched(const std::string &name, const Tensor &made,
+                                const Tensor &reference);
+  /// How the detections `name` were matched; null if they were not.
+  const MatchedDetections *find(const std::string &name) const;
+
+private:
+  DetectionOutputs outputs;
+  std::map<std::string, std::string> extras;
+  std::map<std::string, MatchedDetections> done;
+};
 
 } // namespace tpuc
 

@@ -181,7 +181,7 @@ class OutputCheck {
 public:
   OutputCheck(const ModelFileRequest &request, std::vector<CheckedOutput> outputs)
       : request(request), outputs(std::move(outputs)), exact(exactOutputs(request.lowered)),
-        detections(detectionOutputs(request.lowered)) {}
+        detections(request.lowered) {}
 
   Expected<void> run(ModelFileReport &report);
 
@@ -194,7 +194,7 @@ private:
   std::vector<CheckedOutput> outputs;
   /// The outputs that integers alone decide.
   std::set<std::string> exact;
-  DetectionOutputs detections;
+  DetectionMatcher detections;
   /// What the lowered network gives of those that may be rounded.
   TensorMap plain;
   std::optional<RoundingNoise> noise;
@@ -204,12 +204,13 @@ void OutputCheck::compare(const std::string &name, const Tensor &expected) {
   for (CheckedOutput &output : outputs) {
     if (output.name != name)
       continue;
-    if (auto rows = detections.find(name); rows != detections.end()) {
-      MatchedDetections matched = matchDetections(output.made, expected, rows->second);
-      if (matched.isAnyMoved || matched.numFound < matched.numReference)
-        output.remark = matched.sentence(name);
-      output.numLost = matched.numLost();
-      output.made = convert(matched.rows, output.made.type());
+    if (std::optional<Tensor> moved = detections.matched(name, output.made, expected)) {
+      if (const MatchedDetections *matched = detections.find(name)) {
+        if (matched->isAnyMoved || matched->numFound < matched->numReference)
+          output.remark = matched->sentence(name);
+        output.numLost = matched->numLost();
+      }
+      output.made = convert(*moved, output.made.type());
     }
     output.comparison = compareTensors(output.made, expected);
     output.mayBeRounded = !output.comparison->isEqual && !exact.contains(name);

@@ -143,7 +143,7 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
                               ComparisonReport &report, NpzWriter *dump) {
   const std::set<std::string> excepts(options.excepts.begin(), options.excepts.end());
   const std::map<std::string, mlir::Type> stored = storedTypes(module);
-  const DetectionOutputs detections = detectionOutputs(module);
+  DetectionMatcher detections(module);
   std::set<std::string> names;
   ThreadPool threads(options.numThreads);
   auto compare = [&](const std::string &name, const Tensor &tensor) -> Expected<void> {
@@ -166,11 +166,8 @@ Expected<void> tpuc::validate(mlir::ModuleOp module, const TensorMap &inputs,
     const auto type = stored.find(name);
     if (type != stored.end())
       *expected = expressed(std::move(*expected), type->second, threads);
-    const auto rows = detections.find(name);
-    const std::optional<MatchedDetections> matched =
-        rows == detections.end() ? std::nullopt
-                                 : std::optional(matchDetections(tensor, *expected, rows->second));
-    TensorComparison made = compareTensors(matched ? matched->rows : tensor, *expected, &threads);
+    const std::optional<Tensor> matched = detections.matched(name, tensor, *expected);
+    TensorComparison made = compareTensors(matched ? *matched : tensor, *expected, &threads);
     if (type != stored.end())
       made.targetType = *storageDataType(type->second);
     report.add(wanted, std::move(made), counts, std::nullopt,

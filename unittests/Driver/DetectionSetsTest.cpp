@@ -156,4 +156,37 @@ TEST(DetectionSets, OutputsOfDetectorsAreKnown) {
   EXPECT_EQ(outputs.begin()->second.score, 2);
 }
 
+TEST(DetectionSets, WhatIsSaidOfDetectionsGoesWithThem) {
+  const auto context = makeContext();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+  #points = loc(fused["boxes", "points"])
+  func.func @main(%0: tensor<1x2x8xf32>) -> (tensor<1x1x3x7xf32>, tensor<3x3xf32>) {
+    %1 = "top.Input"(%0) : (tensor<1x2x8xf32>) -> tensor<1x2x8xf32> loc("rows")
+    %2:2 = "tpu.ObjectDetection"(%1) {box_code = "CORNERS", layout = "ANCHORS", num_classes = 1 : i64, extra = 3 : i64, key_points = 1 : i64, keep_topk = 3 : i64, input_height = 8 : i64, input_width = 8 : i64} : (tensor<1x2x8xf32>) -> (tensor<1x1x3x7xf32>, tensor<3x3xf32>) loc(#points)
+    return %2#0, %2#1 : tensor<1x1x3x7xf32>, tensor<3x3xf32>
+  })",
+                                                        context.get());
+  ASSERT_TRUE(module);
+  DetectionMatcher matcher(*module);
+  const auto points = [](const std::vector<float> &numbers) {
+    return Tensor::of<float>(Shape{3, 3}, numbers);
+  };
+  const Tensor plain = points(std::vector<float>(9));
+  // Centre and size: the boxes do not overlap.
+  const Row one = {0, 0, 0.5F, 2, 2, 2, 2};
+  const Row other = {0, 0, 0.5F, 6, 6, 2, 2};
+  EXPECT_FALSE(matcher.matched("rows", plain, plain).has_value());
+  const auto rows =
+      matcher.matched("boxes", tensorOf({other, one, kNone}), tensorOf({one, other, kNone}));
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(rowsOf(*rows), (std::vector<Row>{one, other, kNone}));
+  ASSERT_NE(matcher.find("boxes"), nullptr);
+  EXPECT_TRUE(matcher.find("boxes")->isAnyMoved);
+  const Tensor reference = points({1, 2, 3, 4, 5, 6, 0, 0, 0});
+  const auto moved = matcher.matched("points", points({4, 5, 6, 1, 2, 3, 9, 9, 9}), reference);
+  ASSERT_TRUE(moved);
+  EXPECT_THAT(std::vector<float>(moved->data<float>().begin(), moved->data<float>().end()),
+              testing::ElementsAre(1, 2, 3, 4, 5, 6, 0, 0, 0));
+}
+
 } // namespace
