@@ -71,6 +71,18 @@ void drawSum(Sketch &sketch) {
   sketch.op("r", "Add", {"x", "y"}, sketch.between(0, 1) == 1 ? "do_relu = true" : "");
 }
 
+void drawMeanOfPictures(Sketch &sketch) {
+  sketch.input("x", {1, sketch.channels(), sketch.between(4, 9), 7});
+  sketch.op("r", "Reduce", {"x", "n"},
+            fmt::format("axes = [2, 3], mode = \"ReduceMean\", keepdims = {}",
+                        sketch.between(0, 1) == 1));
+}
+
+void drawHardSwish(Sketch &sketch) {
+  sketch.input("x", {1, sketch.channels(), 7, sketch.between(3, 12)});
+  sketch.op("r", sketch.between(0, 1) == 1 ? "HardSwish" : "HardSigmoid", {"x"});
+}
+
 void drawLargest(Sketch &sketch) {
   sketch.input("x", {1, 17, 7, 5});
   sketch.input("y", {1, 17, 7, 5});
@@ -114,6 +126,8 @@ constexpr Network kNetworks[] = {
     {"Product", drawProduct},
     {"MaxPool", drawMaxPool},
     {"AveragePool", drawAveragePool},
+    {"MeanOfPictures", drawMeanOfPictures},
+    {"HardSwish", drawHardSwish},
     {"Sum", drawSum},
     {"Largest", drawLargest},
     {"ScaledChannels", drawScaledChannels},

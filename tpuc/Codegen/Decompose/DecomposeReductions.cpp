@@ -79,6 +79,9 @@ Value reducedBy(OpMaker &maker, StringRef mode, RowReduction &rows) {
   return rows.reduce(matrix, mode);
 }
 
+/// Whether the chip has what is wider than stored integers and floats of 16 bits.
+bool hasF32(const OpMaker &maker) { return hasScheme(maker.backend.info(), schemes::kF32); }
+
 } // namespace
 
 std::optional<llvm::SmallBitVector> codegen::dimsReducedBy(tpu::ReduceOp op) {
@@ -101,7 +104,7 @@ bool codegen::decomposeStoredExtremum(OpMaker &maker) {
       reduce ? reduce.getMode() == "ReduceMax" || reduce.getMode() == "ReduceMin"
              // The limit may be no number of the scale.
              : pool && (!pool.getDoRelu() || pool.getReluLimit().convertToDouble() < 0);
-  if (!isExtremum || fittingPlaceOf(maker.op, maker.backend))
+  if (!isExtremum || !hasF32(maker) || fittingPlaceOf(maker.op, maker.backend))
     return false;
   RankedTensorType from = OpMaker::typeOf(maker.op->getOperand(0));
   RankedTensorType to = OpMaker::typeOf(maker.op->getResult(0));
@@ -120,7 +123,7 @@ bool codegen::decomposeStoredExtremum(OpMaker &maker) {
 
 bool codegen::decomposeReduce(OpMaker &maker) {
   auto op = dyn_cast<tpu::ReduceOp>(maker.op);
-  if (!op || op.getMode() == "ReduceProd" || !OpMaker::isFloat(op.getInput()))
+  if (!op || op.getMode() == "ReduceProd" || !hasF32(maker) || !OpMaker::isFloat(op.getInput()))
     return false;
   const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
   if (!reduced)

@@ -439,6 +439,80 @@ Expected<void> emitOf(tpu::ClipOp op, const Site &site) {
                                      .right = bf16Of(op.getMax().convertToDouble())});
 }
 
+/// Input and result of an op on BF16.
+Expected<std::array<LocalTensor, 2>> floatsOf(const Site &site) {
+  if (!site.isBf16() || !layoutOf(site.tiled, 0).isBf16)
+    return makeError("", "a function of integers", "a table");
+  Expected<LocalTensor> result = site.result();
+  Expected<LocalTensor> input = site.operand(0);
+  if (!result || !input)
+    return result ? propagate(input) : propagate(result);
+  return std::array{*input, *result};
+}
+
+/// One command after the other, each on what the one before has made.
+Expected<void> emitSteps(Builder &builder, std::span<const ElementCommand> steps) {
+  for (const ElementCommand &step : steps)
+    if (Expected<void> done = emitElements(builder, step); !done)
+      return done;
+  return {};
+}
+
+/// min(max(alpha * x + beta, 0), 1)
+std::array<ElementCommand, 3> hardSigmoid(const LocalTensor &input, const LocalTensor &result,
+                                          double alpha, double beta) {
+  return {
+      {{.name = "mul", .result = result, .left = input, .right = bf16Of(alpha)},
+       {.name = "add", .result = result, .left = result, .right = bf16Of(beta), .hasRelu = true},
+       {.name = "min", .result = result, .left = result, .right = bf16Of(1)}}};
+}
+
+Expected<void> emitOf(tpu::HardSigmoidOp op, const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  return emitSteps(site.builder,
+                   hardSigmoid((*tensors)[0], (*tensors)[1], op.getAlpha().convertToDouble(),
+                               op.getBeta().convertToDouble()));
+}
+
+Expected<void> emitOf(tpu::HardSwishOp, const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  if (Expected<void> done = emitSteps(site.builder, hardSigmoid(input, result, 1.0 / 6, 0.5));
+      !done)
+    return done;
+  return emitElements(site.builder,
+                      {.name = "mul", .result = result, .left = result, .right = input});
+}
+
+Expected<void> emitOf(tpu::AbsOp, const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  const std::array<ElementCommand, 2> steps = {
+      {{.name = "mul", .result = result, .left = input, .right = bf16Of(-1)},
+       {.name = "max", .result = result, .left = result, .right = input}}};
+  return emitSteps(site.builder, steps);
+}
+
+Expected<void> emitOf(tpu::NegOp, const Site &site) { return emitNumber(site, "mul", -1); }
+
+Expected<void> emitOf(tpu::LeakyReluOp op, const Site &site) {
+  Expected<std::array<LocalTensor, 2>> tensors = floatsOf(site);
+  if (!tensors)
+    return propagate(tensors);
+  const auto &[input, result] = *tensors;
+  const double alpha = op.getAlpha().convertToDouble();
+  const std::array<ElementCommand, 2> steps = {
+      {{.name = "mul", .result = result, .left = input, .right = bf16Of(alpha)},
+       {.name = alpha <= 1 ? "max" : "min", .result = result, .left = result, .right = input}}};
+  return emitSteps(site.builder, steps);
+}
+
 Expected<void> emitOf(tpu::LutOp, const Site &site) {
   if (site.isBf16() || layoutOf(site.tiled, 0).isBf16)
     return makeError("", "a table of BF16", "one of integers");
@@ -509,8 +583,8 @@ const OpFunctions<Emit> &kernels() {
   static const auto kTable =
       tableOf<tpu::ConvOp, tpu::MatMulOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::AddOp, tpu::SubOp,
               tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp, tpu::MaxConstOp,
-              tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp,
-              tpu::CastOp>();
+              tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp, tpu::CastOp,
+              tpu::HardSigmoidOp, tpu::HardSwishOp, tpu::AbsOp, tpu::NegOp, tpu::LeakyReluOp>();
   return kTable;
 }
 

@@ -8,11 +8,13 @@
 
 #include "tpuc/Target/CV18xx/Codegen/Passes.h"
 #include "tpuc/Codegen/Backends.h"
+#include "tpuc/Codegen/Decompose/Decompositions.h"
 #include "tpuc/Codegen/Decompose/OpMaker.h"
 #include "tpuc/Codegen/Decompose/RewriteOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/ReduceOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/TpuDialect.h"
 #include "tpuc/Interpreter/Kernels/FixedPoint.h"
@@ -73,6 +75,33 @@ Expected<void> averageToConv(tpu::AvgPoolOp op, const Backend &backend) {
   return {};
 }
 
+/// Whether a reduction is the mean of whole pictures.
+bool isMeanOfPictures(tpu::ReduceOp op, const Backend &) {
+  const std::optional<llvm::SmallBitVector> reduced = dimsReducedBy(op);
+  if (op.getMode() != "ReduceMean" || !reduced || reduced->size() != 4 || reduced->count() != 2 ||
+      !reduced->test(2) || !reduced->test(3))
+    return false;
+  return OpMaker::isFloat(op.getInput()) || tpu::isQuantized(op.getInput());
+}
+
+/// The pool of everything, which says the same.
+Expected<void> meanToPool(tpu::ReduceOp op, const Backend &backend) {
+  OpMaker maker(op, backend);
+  const ArrayRef<int64_t> dims = OpMaker::dimsOf(op.getInput());
+  const RankedTensorType type = OpMaker::typeOf(op.getOutput());
+  NamedAttrList attributes;
+  attributes.set("kernel_shape", maker.builder.getI64ArrayAttr(dims.drop_front(2)));
+  for (const char *name : {"multiplier", "rshift", "round_mode"})
+    if (Attribute value = op->getAttr(name))
+      attributes.set(name, value);
+  const Value pool = maker.make(tpu::AvgPoolOp::getOperationName(), "mean",
+                                Type(type.clone(ArrayRef<int64_t>{dims[0], dims[1], 1, 1})),
+                                op.getInput(), attributes);
+  maker.replace(0, type.getRank() == 4 ? pool : maker.reshaped(pool, type.getShape(), "rows"));
+  op.erase();
+  return {};
+}
+
 struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(AverageToConv)
 
@@ -91,7 +120,9 @@ struct AverageToConv : PassWrapper<AverageToConv, OperationPass<ModuleOp>> {
     const auto wants = [](tpu::AvgPoolOp op, const Backend &) {
       return onlyFactor(op).has_value();
     };
-    const auto done = rewriteOps<tpu::AvgPoolOp>(module, *backend, wants, averageToConv);
+    Expected<void> done = rewriteOps<tpu::ReduceOp>(module, *backend, isMeanOfPictures, meanToPool);
+    if (done)
+      done = rewriteOps<tpu::AvgPoolOp>(module, *backend, wants, averageToConv);
     if (!done) {
       module.emitError(done.error().message());
       signalPassFailure();

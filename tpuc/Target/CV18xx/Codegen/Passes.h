@@ -17,7 +17,7 @@ namespace tpuc::cv18xx::backend {
 ///
 /// * average-to-conv: an average of integers over windows of one size becomes a depthwise
 ///   convolution with a filter of ones, which has the multiplier of the average. The chip's own
-///   average multiplies by 8 bits.
+///   average multiplies by 8 bits. The mean of whole pictures is one of them.
 llvm::ArrayRef<codegen::OptionalPass> ownPasses();
 
 } // namespace tpuc::cv18xx::backend
