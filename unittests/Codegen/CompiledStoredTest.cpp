@@ -83,6 +83,12 @@ void drawHardSwish(Sketch &sketch) {
   sketch.op("r", sketch.between(0, 1) == 1 ? "HardSwish" : "HardSigmoid", {"x"});
 }
 
+void drawRepeatedPixels(Sketch &sketch) {
+  sketch.input("x", {1, sketch.channels(), 7, sketch.between(3, 12)});
+  sketch.op("r", "Upsample", {"x"},
+            fmt::format("scale_h = {} : i64, scale_w = 2 : i64", sketch.between(1, 3)));
+}
+
 void drawLargest(Sketch &sketch) {
   sketch.input("x", {1, 17, 7, 5});
   sketch.input("y", {1, 17, 7, 5});
@@ -100,7 +106,8 @@ void drawScaledChannels(Sketch &sketch) {
 void drawConcat(Sketch &sketch) {
   sketch.input("x", {1, 5, 7, 6});
   sketch.input("y", {1, 9, 7, 6});
-  sketch.op("c", "Concat", {"x", "y"}, "axis = 1 : i64");
+  sketch.op("l", "MaxPool", {"x"}, "kernel_shape = [1, 1]");
+  sketch.op("c", "Concat", {"l", "y"}, "axis = 1 : i64");
   sketch.op("r", "Permute", {"c"}, "order = [0, 2, 3, 1]");
 }
 
@@ -128,6 +135,7 @@ constexpr Network kNetworks[] = {
     {"AveragePool", drawAveragePool},
     {"MeanOfPictures", drawMeanOfPictures},
     {"HardSwish", drawHardSwish},
+    {"RepeatedPixels", drawRepeatedPixels},
     {"Sum", drawSum},
     {"Largest", drawLargest},
     {"ScaledChannels", drawScaledChannels},

@@ -257,12 +257,12 @@ Expected<void> emitMove(Builder &builder, Operation *op) {
     if (!from || !to || !bytes)
       return makeError("", "a tensor without an address", "--address-assign first");
     countBytes(copy, *bytes);
+    simplify(copy);
     // A part that is where it belongs.
     if (*from + copy.fromOffset == *to + copy.toOffset && copy.fromStrides == copy.toStrides)
       continue;
     const int64_t begin = *from + copy.fromOffset;
     const int64_t target = *to + copy.toOffset;
-    simplify(copy);
     if (Expected<void> done = emitCopy(builder, copy, begin, target); !done)
       return done;
   }

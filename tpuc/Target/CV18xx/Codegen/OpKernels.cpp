@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
+#include "tpuc/Codegen/Decompose/ResizeTaps.h"
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/OpTable.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
@@ -15,6 +16,7 @@
 #include "tpuc/Dialect/Tpu/ConvolutionOps.h"
 #include "tpuc/Dialect/Tpu/MatrixOps.h"
 #include "tpuc/Dialect/Tpu/PoolOps.h"
+#include "tpuc/Dialect/Tpu/ResizeOps.h"
 #include "tpuc/Dialect/Tpu/StoredType.h"
 #include "tpuc/Dialect/Tpu/UnaryOps.h"
 #include "tpuc/Support/Float.h"
@@ -513,6 +515,42 @@ Expected<void> emitOf(tpu::LeakyReluOp op, const Site &site) {
   return emitSteps(site.builder, steps);
 }
 
+/// Each pixel again and again: one copy for each place in the blocks that they become.
+Expected<void> repeatPixels(const Site &site) {
+  Expected<LocalTensor> result = site.result();
+  Expected<LocalTensor> input = site.operand(0);
+  if (!result || !input)
+    return result ? propagate(input) : propagate(result);
+  const uint32_t tall = result->shape[2] / input->shape[2];
+  const uint32_t wide = result->shape[3] / input->shape[3];
+  if (input->shape[2] * tall != result->shape[2] || input->shape[3] * wide != result->shape[3])
+    return makeError("", "a part of a repeated pixel", "whole ones");
+  LocalTensor places = *result;
+  places.shape = input->shape;
+  places.strides[2] = tall * result->strides[2];
+  places.strides[3] = wide * result->strides[3];
+  for (uint32_t y = 0; y < tall; ++y)
+    for (uint32_t x = 0; x < wide; ++x) {
+      LocalTensor one = places;
+      one.address += y * result->strides[2] + x * result->strides[3];
+      if (Expected<void> done =
+              emitElements(site.builder, {.name = "copy", .result = one, .left = *input});
+          !done)
+        return done;
+    }
+  return {};
+}
+
+Expected<void> emitOf(tpu::InterpOp op, const Site &site) {
+  if (!repeatsPixels(op))
+    return makeError("", "a resize by other steps", "pixels that are repeated");
+  return repeatPixels(site);
+}
+Expected<void> emitOf(tpu::UpsampleOp op, const Site &site) {
+  return reluOf(op).is ? makeError("", "a ReLU behind repeated pixels", "none")
+                       : repeatPixels(site);
+}
+
 Expected<void> emitOf(tpu::LutOp, const Site &site) {
   if (site.isBf16() || layoutOf(site.tiled, 0).isBf16)
     return makeError("", "a table of BF16", "one of integers");
@@ -584,7 +622,8 @@ const OpFunctions<Emit> &kernels() {
       tableOf<tpu::ConvOp, tpu::MatMulOp, tpu::MaxPoolOp, tpu::AvgPoolOp, tpu::AddOp, tpu::SubOp,
               tpu::MaxOp, tpu::MinOp, tpu::MulOp, tpu::AddConstOp, tpu::MulConstOp, tpu::MaxConstOp,
               tpu::MinConstOp, tpu::ReluOp, tpu::ClipOp, tpu::LutOp, tpu::RequantIntOp, tpu::CastOp,
-              tpu::HardSigmoidOp, tpu::HardSwishOp, tpu::AbsOp, tpu::NegOp, tpu::LeakyReluOp>();
+              tpu::InterpOp, tpu::UpsampleOp, tpu::HardSigmoidOp, tpu::HardSwishOp, tpu::AbsOp,
+              tpu::NegOp, tpu::LeakyReluOp>();
   return kTable;
 }
 
