@@ -136,7 +136,19 @@ TEST(Check, WhatTheModelAssertsIsRefusedByName) {
               HasSubstr("a shift by 40; expected at most 31 without a multiplier"));
   EXPECT_THAT(messageOf("cv181x", "dma.load #1 transpose_mode=3 src=[n1 c1 h1 w1] "
                                   "dst=[c1 h1 w1]"),
-              HasSubstr("transpose mode 3; expected 0, as the chip's rule is not known"));
+              HasSubstr("transpose_mode=3 of a copy"));
+  EXPECT_THAT(messageOf("cv181x", "dma.load_transpose #1 transpose_mode=3 src=[n1 c2 h1 w1] "
+                                  "dst=[c1 h1 w2]"),
+              HasSubstr("a transpose of c and w; expected a store"));
+  EXPECT_THAT(messageOf("cv181x", "dma.load_transpose #1 transpose_mode=1 src=[n1 c4 h1 w1] "
+                                  "dst=[c4 h1 w1] dst_str_h=1"),
+              HasSubstr("packed pixels; expected a load of 3 channels"));
+  EXPECT_THAT(messageOf("cv181x", "pool.max #1 operands=1 res0_sign=1 opd0_sign=1 ins_y=1 "
+                                  "res0=[n1 c1 h3 w1] opd0=[n1 c1 h2 w1] opd1=[n1 c1 h1 w1]"),
+              HasSubstr("values inserted into a maximum"));
+  EXPECT_THAT(messageOf("cv181x", "pool.max #1 operands=1 res0_sign=1 opd0_sign=1 dil=[h1 w0] "
+                                  "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
+              HasSubstr("a dilated pool"));
   EXPECT_THAT(messageOf("cv181x", "depthwise #1 operands=2 res0_sign=1 requant=1 dil=[h1 w0] "
                                   "res0=[n1 c1 h1 w1] opd0=[n1 c1 h3 w1] opd1=[n1 c1 h2 w1]"),
               HasSubstr("a dilated window of integers with multipliers"));

@@ -97,7 +97,16 @@ TEST(Dma, IndicesOfTablesAreExponents) {
   ASSERT_TRUE(runCommand(memory, *command, "here"));
   const uint8_t expected[] = {0, 0, 63, 63, 65, 65};
   EXPECT_TRUE(std::equal(expected, expected + 6, memory.local().begin() + 0x100));
-  memory.local()[1] = 0xBF;
+  // What the vendor's model makes of -2, of the smallest number and of infinite ones.
+  const uint16_t others[][2] = {{0xC000, 0xC0}, {0x0001, 0xBA}, {0x8001, 0x3A},
+                                {0x7F80, 0x3F}, {0xFF80, 0xBF}, {0x8000, 0}};
+  for (const auto &[bits, index] : others) {
+    std::memcpy(memory.local().data(), &bits, 2);
+    ASSERT_TRUE(runCommand(memory, *command, "here"));
+    EXPECT_EQ(memory.local()[0x100], index) << bits;
+  }
+  memory.local()[0] = 0xC0;
+  memory.local()[1] = 0x7F;
   const auto refused = runCommand(memory, *command, "here");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message(), HasSubstr("as the index of a table"));

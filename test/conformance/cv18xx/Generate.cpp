@@ -66,7 +66,12 @@ std::vector<Recipe> allRecipes() {
           recipe("move", detail::makeMove),
           recipe("conversion", detail::makeConversion),
           recipe("matrix move", detail::makeMatrixMove),
-          recipe("compressed", detail::makeCompressed)};
+          recipe("compressed", detail::makeCompressed),
+          recipe("image move", detail::makeImageMove),
+          {"table index", [](const Chip &chip, Random &random) {
+             return Case{&chip, detail::makeTableIndex(chip, random, true), random.next() >> 24,
+                         Content::Floats};
+           }}};
 }
 
 } // namespace tpuc::cv18xx::conformance

@@ -57,6 +57,8 @@ Command makeElementwise(const Chip &chip, Random &random, bool isBf16);
 Command makeLookup(const Chip &chip, Random &random, bool isBf16);
 Command makeMove(const Chip &chip, Random &random, bool isBf16);
 Command makeConversion(const Chip &chip, Random &random, bool isBf16);
+Command makeImageMove(const Chip &chip, Random &random, bool isBf16);
+Command makeTableIndex(const Chip &chip, Random &random, bool isBf16);
 Command makeMatrixMove(const Chip &chip, Random &random, bool isBf16);
 Command makeCompressed(const Chip &chip, Random &random, bool isBf16);
 

@@ -103,6 +103,47 @@ Command makeMove(const Chip &chip, Random &random, bool isBf16) {
   return maker.command();
 }
 
+/// Bytes whose c and w are exchanged while they are stored, or packed pixels that are loaded.
+Command makeImageMove(const Chip &chip, Random &random, bool) {
+  const unsigned mode = from(random, 1, 3);
+  Extents shape = anyShape(chip, random);
+  if (mode == 3) {
+    Maker maker(chip, "dma.store_transpose");
+    const Extents result = {shape[0], shape[3], shape[2], shape[1]};
+    setKinds(maker, false, false);
+    setShapes(maker, shape, result);
+    place(chip, random, maker, kSrc, true, shape, 1, 0);
+    place(chip, random, maker, kDst, false, result, 1, 0x4000);
+    maker.set(Field::TransposeMode, mode).set(Field::Int8Signed, random.below(2));
+    return maker.command();
+  }
+  shape[1] = mode + 2;
+  Maker maker(chip, "dma.load_transpose");
+  setKinds(maker, false, false);
+  setShapes(maker, shape, shape);
+  place(chip, random, maker, kSrc, false, {shape[0], shape[1], shape[2], shape[3] * shape[1]}, 1,
+        0);
+  if (random.oneIn(2))
+    setStrides(maker, kSrc, uint64_t{shape[1]} * shape[2] * shape[3], 1, shape[1] * shape[3]);
+  const View view = viewOf(chip, 0, shape, 1, Layout::Aligned);
+  setStrides(maker, kDst, view.strides[0], view.strides[1], view.strides[2]);
+  setAddress(chip, maker, kDst, true, from(random, 0, chip.lanes - 1) * kLaneBytes + 0x4000);
+  maker.set(Field::TransposeMode, mode).set(Field::Int8Signed, random.below(2));
+  return maker.command();
+}
+
+/// Indices of a table from values that are numbers.
+Command makeTableIndex(const Chip &chip, Random &random, bool) {
+  Maker maker(chip, "dma.local");
+  const Extents shape = anyShape(chip, random);
+  setKinds(maker, true, true);
+  setShapes(maker, shape, shape);
+  maker.set(Field::LutIndex, 1);
+  place(chip, random, maker, kSrc, true, shape, 2, 0);
+  place(chip, random, maker, kDst, true, shape, 2, 0x4000);
+  return maker.command();
+}
+
 Command makeConversion(const Chip &chip, Random &random, bool) {
   const size_t choice = random.below(5);
   constexpr std::string_view kNames[] = {"dma.load", "dma.store", "dma.local", "dma.local",

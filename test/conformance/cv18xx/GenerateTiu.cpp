@@ -169,7 +169,8 @@ Command makePool(const Chip &chip, Random &random, bool isBf16) {
   const bool isDepthwise = choice == "depthwise";
   const bool isAverage = choice == "pool.avg";
   Maker maker(chip, choice);
-  const Window window = makeWindow(chip, random, maker, true, isDepthwise, isDepthwise);
+  const Window window =
+      makeWindow(chip, random, maker, true, isDepthwise, isDepthwise || isAverage);
   const uint32_t bytes = isBf16 ? 2 : 1;
   const bool isSigned = half(random);
   // A lane makes its channels of its own input.

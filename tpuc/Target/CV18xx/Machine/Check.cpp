@@ -44,6 +44,7 @@ private:
   void checkSide(const DmaCommand &command, const DmaCommand::Side &side, std::string_view name);
   void checkCompressed(const DmaCommand &command);
   void checkCounts(const DmaCommand &command);
+  void checkTranspose(const DmaCommand &command);
 
   const Chip &chip;
   const std::string &where;
@@ -162,18 +163,20 @@ void Checker::checkPool(const TiuCommand &command) {
           fmt::format("{} and {} channels", command.opd0.shape[1], command.res0.shape[1]),
           "as many");
   checkBias(command);
-  require(command.pool == PoolFunction::Depthwise ||
-              (command.insertY == 0 && command.insertX == 0 && command.insertLastY == 0 &&
-               command.insertLastX == 0),
-          "values inserted into a pool", "none, as the chip's rule is not known");
+  const bool isExtreme = command.pool == PoolFunction::Max || command.pool == PoolFunction::Min;
+  // The functional model then reads the input as if it had the values that are to be inserted.
+  require(!isExtreme || (command.insertY == 0 && command.insertX == 0 && command.insertLastY == 0 &&
+                         command.insertLastX == 0),
+          "values inserted into a maximum or minimum", "none, as the chip reads beyond its input");
   const bool isDilated = command.dilationY != 1 || command.dilationX != 1;
   // The functional model then computes without the dilation.
+  require(!isDilated || command.pool == PoolFunction::Depthwise, "a dilated pool",
+          "no dilation, which the chip ignores");
   require(!isDilated || command.isBf16 || !command.hasRequant || chip.is183x,
-          "a dilated window of integers with multipliers", "a shift");
-  require(
-      !command.isBf16 || command.insertValue == 0 ||
-          (!isDilated && (command.pool == PoolFunction::Max || command.pool == PoolFunction::Min)),
-      "a value beside those of BF16", "0");
+          "a dilated window of integers with multipliers",
+          "a shift, as the chip ignores the dilation");
+  require(!command.isBf16 || command.insertValue == 0 || isExtreme, "a value beside those of BF16",
+          "0");
   require(command.pool != PoolFunction::Average || (!command.opd1.isSigned && command.opd1.isConst),
           "an average whose factor is signed or no immediate", "opd1_sign=0, opd1_const=1");
   require(!command.addsPartial && !command.storesPartial, "partial sums of a pool", "none");
@@ -372,9 +375,31 @@ void Checker::checkCounts(const DmaCommand &command) {
   if (command.move == Move::Fill)
     return;
   require(count(src) == moved, fmt::format("{} elements for {}", count(src), moved), "as many");
-  if (command.move == Move::Transpose)
-    require(src[1] == dst[0] && src[0] == dst[1] && src[2] == dst[2] && src[3] == dst[3],
-            "a transpose to another shape", "n and c exchanged");
+}
+
+/// Other transposes than that of n and c move bytes only, each in one direction.
+void Checker::checkTranspose(const DmaCommand &command) {
+  const Extents &src = command.src.shape;
+  const Extents &dst = command.dst.shape;
+  if (command.move != Move::Transpose)
+    return require(
+        command.transpose == Transpose::NC,
+        fmt::format("transpose_mode={} of a copy", static_cast<unsigned>(command.transpose)), "0");
+  if (command.transpose == Transpose::NC)
+    return require(src[1] == dst[0] && src[0] == dst[1] && src[2] == dst[2] && src[3] == dst[3],
+                   "a transpose to another shape", "n and c exchanged");
+  require(!command.srcBf16 && !command.dstBf16, "a transpose of BF16 within its images",
+          "integers, or n and c exchanged");
+  if (command.transpose == Transpose::CW)
+    return require(command.direction == Direction::Store && src[1] == dst[3] && src[2] == dst[2] &&
+                       src[3] == dst[1],
+                   "a transpose of c and w", "a store with c and w exchanged");
+  const uint32_t channels = command.transpose == Transpose::Packed3 ? 3 : 4;
+  require(command.direction == Direction::Load && dst[1] == channels && src == dst &&
+              command.dst.strideH == dst[3] && command.dst.strideC % kEuBytes == 0 &&
+              command.dst.strideN % kEuBytes == 0,
+          "packed pixels",
+          fmt::format("a load of {} channels with dense rows and aligned channels", channels));
 }
 
 std::optional<Error> Checker::dma(const DmaCommand &command) {
@@ -387,8 +412,7 @@ std::optional<Error> Checker::dma(const DmaCommand &command) {
     checkSide(command, command.dst, "dst");
     return problem;
   }
-  require(command.transposeMode == 0, fmt::format("transpose mode {}", command.transposeMode),
-          "0, as the chip's rule is not known");
+  checkTranspose(command);
   require(!command.isMatrix || command.move == Move::Copy, "a matrix that is no copy", "a copy");
   const bool hasTable = command.lutIndex || command.lutBase;
   require(!hasTable || (command.direction == Direction::Local && command.srcBf16 &&

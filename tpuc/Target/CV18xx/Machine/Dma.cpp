@@ -81,7 +81,7 @@ Expected<void> Mover::linear() {
   return {};
 }
 
-/// Elements in the order n, c, h, w, or c, n, h, w.
+/// Elements in the order n, c, h, w, or that of the result of a transpose.
 template <typename F> void Mover::forEach(const DmaCommand::Side &side, bool swaps, F visit) {
   const std::span<uint8_t> bytes = bytesOf(side);
   const uint64_t first = begin(side);
@@ -93,12 +93,22 @@ template <typename F> void Mover::forEach(const DmaCommand::Side &side, bool swa
     return channel % lanes * kLaneBytes + first % kLaneBytes + n * side.strideN +
            channel / lanes * side.strideC + h * side.strideH;
   };
-  for (uint32_t i = 0; i < side.shape[swaps ? 1 : 0]; ++i)
-    for (uint32_t j = 0; j < side.shape[swaps ? 0 : 1]; ++j)
-      for (uint32_t h = 0; h < side.shape[2]; ++h) {
+  const Extents &shape = side.shape;
+  if (swaps && command.transpose == Transpose::CW) {
+    for (uint32_t n = 0; n < shape[0]; ++n)
+      for (uint32_t w = 0; w < shape[3]; ++w)
+        for (uint32_t h = 0; h < shape[2]; ++h)
+          for (uint32_t c = 0; c < shape[1]; ++c)
+            visit(&bytes[row(n, c, h) + uint64_t{w} * side.step]);
+    return;
+  }
+  swaps &= command.transpose == Transpose::NC;
+  for (uint32_t i = 0; i < shape[swaps ? 1 : 0]; ++i)
+    for (uint32_t j = 0; j < shape[swaps ? 0 : 1]; ++j)
+      for (uint32_t h = 0; h < shape[2]; ++h) {
         uint8_t *at = &bytes[swaps ? row(j, i, h) : row(i, j, h)];
-        for (uint32_t w = 0; w < side.shape[3]; ++w, at += side.bytes)
-          visit(at);
+        for (uint32_t w = 0; w < shape[3]; ++w)
+          visit(at + size_t{w} * side.step);
       }
 }
 
@@ -161,17 +171,24 @@ uint16_t toInteger(const Chip &chip, uint16_t bits, bool truncates, bool isSigne
   return static_cast<uint16_t>(static_cast<int>(std::clamp(value, least, most)) & 0xFF);
 }
 
+/// The exponent of 2, and 63 more, in both bytes. A sign is the highest bit; small numbers keep
+/// their exponents, and infinite ones have that of 1.
+Expected<uint16_t> indexOfTable(uint16_t bits, const std::string &where) {
+  const float number = std::fabs(std::bit_cast<float>(uint32_t{bits} << 16));
+  if (std::isnan(number))
+    return makeError(where, "what is no number as the index of a table", "a number");
+  if (number == 0)
+    return uint16_t{0};
+  const int exponent = std::isinf(number) ? 0 : std::ilogb(number);
+  const int index = (exponent + 63 + ((bits & 0x8000) != 0 ? 128 : 0)) & 0xFF;
+  return static_cast<uint16_t>(index | index << 8);
+}
+
 Expected<uint16_t> Mover::converted(uint16_t value) const {
   if (command.lutBase)
     return static_cast<uint16_t>(value & 0xFF80);
-  if (command.lutIndex) {
-    const float number = fromBf16(value);
-    if (number < 0)
-      return makeError(where, fmt::format("{} as the index of a table", number), "0 and more");
-    // The exponent of 2, and 63 more, in both bytes.
-    const int index = number > 0 ? (std::ilogb(number) + 63) & 0xFF : 0;
-    return static_cast<uint16_t>(index | index << 8);
-  }
+  if (command.lutIndex)
+    return indexOfTable(value, where);
   if (!command.srcBf16 && command.dstBf16)
     return toBf16(command.int8Signed ? static_cast<float>(static_cast<int8_t>(value))
                                      : static_cast<float>(value & 0xFF));
@@ -237,7 +254,7 @@ uint64_t globalBytes(const DmaCommand &command, const DmaCommand::Side &side) {
     return static_cast<unsigned __int128>(extent == 0 ? 0 : extent - 1) * stride;
   };
   const Extents &shape = side.shape;
-  unsigned __int128 end = reach(shape[1], side.strideC) + uint64_t{shape[3]} * side.bytes;
+  unsigned __int128 end = reach(shape[1], side.strideC) + reach(shape[3], side.step) + side.bytes;
   if (!command.isMatrix)
     end += reach(shape[0], side.strideN) + reach(shape[2], side.strideH);
   return static_cast<uint64_t>(std::min<unsigned __int128>(end, ~uint64_t{0}));

@@ -133,7 +133,7 @@ DmaCommand readDma(const Chip &chip, const Command &command) {
   made.isGeneral = flag(Field::General);
   made.isMatrix = flag(Field::Matrix);
   made.isCompressed = flag(Field::Compressed);
-  made.transposeMode = value(command, Field::TransposeMode);
+  made.transpose = command.as<Transpose>(Field::TransposeMode);
   made.srcBf16 = value(command, Field::SrcKind) == 2;
   made.dstBf16 = value(command, Field::DstKind) == 2;
   made.int8Signed = flag(Field::Int8Signed);
@@ -155,18 +155,23 @@ DmaCommand readDma(const Chip &chip, const Command &command) {
   src.strideC = command.get(Field::SrcStrCLow) | command.get(Field::SrcStrCHigh) << 16;
   src.strideH = command.get(Field::SrcStrH);
   src.bytes = made.srcBf16 ? 2 : 1;
+  src.step = src.bytes;
+  if (made.move == Move::Transpose && made.transpose == Transpose::Packed3)
+    src.step = 3;
+  else if (made.move == Move::Transpose && made.transpose == Transpose::Packed4)
+    src.step = 4;
   DmaCommand::Side &dst = made.dst;
   dst.isLocal = made.direction == Direction::Load || made.direction == Direction::Local;
   dst.base = value(command, Field::DstBase);
   dst.address = command.address(Field::DstAddrLow, Field::DstAddrHigh);
   // The result has no extent of its own for n.
-  const bool swaps = made.move == Move::Transpose && made.transposeMode == 0;
+  const bool swaps = made.move == Move::Transpose && made.transpose == Transpose::NC;
   dst.shape = {swaps ? src.shape[1] : src.shape[0], value(command, Field::DstC),
                value(command, Field::DstH), value(command, Field::DstW)};
   dst.strideN = command.get(Field::DstStrN);
   dst.strideC = command.get(Field::DstStrCLow) | command.get(Field::DstStrCHigh) << 16;
   dst.strideH = command.get(Field::DstStrH);
-  dst.bytes = made.dstBf16 ? 2 : 1;
+  dst.bytes = dst.step = made.dstBf16 ? 2 : 1;
   for (DmaCommand::Side *side : {&src, &dst})
     if (!side->isLocal)
       side->address -= chip.globalBase;

@@ -67,12 +67,16 @@ struct TiuCommand {
   }
 };
 
+/// What a transposing move exchanges. Packed pixels have their 3 or 4 channels side by side: a
+/// row's values lie that many bytes apart.
+enum class Transpose : uint8_t { NC = 0, Packed3 = 1, Packed4 = 2, CW = 3 };
+
 /// A command of the DMA engine. A side is global memory (with base register) or local memory.
 struct DmaCommand {
   Direction direction = Direction::Load;
   Move move = Move::Copy;
   bool isGeneral = false, isMatrix = false, isCompressed = false;
-  unsigned transposeMode = 0;
+  Transpose transpose = Transpose::NC;
   bool srcBf16 = false, dstBf16 = false, int8Signed = false, truncates = false;
   bool lutIndex = false, lutBase = false;
   uint16_t value = 0;
@@ -83,6 +87,7 @@ struct DmaCommand {
     Extents shape = {};
     uint64_t strideN = 0, strideC = 0, strideH = 0;
     uint32_t bytes = 1;
+    uint32_t step = 1; ///< Bytes from one value of a row to the next.
   };
   Side src, dst;
   bool compressSigned = false, zeroGuard = false;
@@ -115,8 +120,8 @@ struct TiuViews {
 TiuViews viewsOf(const Chip &chip, const TiuCommand &command);
 
 /// What one command's own bits can show: values of fields, rules that the chip's functional model
-/// asserts, operands that leave local memory, and what is not known of the chip: insertion into
-/// pools, dilated integer depthwise convolutions, transposes other than of n and c. Errors name
+/// asserts, operands that leave local memory, and what the model computes otherwise than the fields
+/// say: dilated pools and integer depthwise convolutions, values inserted into maxima. Errors name
 /// `where`.
 std::optional<Error> checkCommand(const Chip &chip, const Command &command,
                                   const std::string &where);
