@@ -219,14 +219,21 @@ struct IntConv : ConvJob<IntSums> {
                });
   }
   void storeItems(uint8_t *at, const int32_t *values, int64_t items) const {
-    if (plan.result.prec == Prec::I8)
-      for (int64_t i = 0; i < items; ++i)
-        at[i] = static_cast<uint8_t>(values[i]);
-    else
-      for (int64_t i = 0; i < items; ++i) {
-        const auto bits = static_cast<uint16_t>(values[i]);
-        std::memcpy(at + i * 2, &bits, 2);
-      }
+    if (plan.result.prec == Prec::I8) {
+      const uint32_t word = (values[0] & 0xFF) | (values[1] & 0xFF) << 8 |
+                            (values[2] & 0xFF) << 16 | static_cast<uint32_t>(values[3]) << 24;
+      if (items == kItems)
+        std::memcpy(at, &word, 4);
+      else if (items == 1)
+        *at = static_cast<uint8_t>(word);
+      else
+        std::memcpy(at, &word, static_cast<size_t>(items));
+      return;
+    }
+    for (int64_t i = 0; i < items; ++i) {
+      const auto bits = static_cast<uint16_t>(values[i]);
+      std::memcpy(at + i * 2, &bits, 2);
+    }
   }
 };
 

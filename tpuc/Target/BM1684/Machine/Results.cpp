@@ -8,11 +8,29 @@
 
 #include "tpuc/Target/BM1684/Machine/Results.h"
 
+#include <limits>
+
 namespace tpuc::bm1684 {
 
 void IntFinish::apply(int64_t count, const int32_t *sums, int32_t added, int32_t *out) const {
+  // Sums that 32 bits hold after each step are the rule; loops of 32 bits become vectors.
+  uint32_t magnitudes = static_cast<uint32_t>(added ^ (added >> 31));
   for (int64_t i = 0; i < count; ++i)
-    out[i] = (*this)(int64_t{sums[i]} + added);
+    magnitudes |= static_cast<uint32_t>(sums[i] ^ (sums[i] >> 31));
+  if (magnitudes >= 1u << 29 || shift > 31) {
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = (*this)(int64_t{sums[i]} + added);
+    return;
+  }
+  const int32_t floor = hasRelu ? 0 : std::numeric_limits<int32_t>::min();
+  const auto lower = static_cast<int32_t>(least), upper = static_cast<int32_t>(most);
+  if (shift == 0) {
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = std::clamp(std::max(sums[i] + added, floor), lower, upper);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = std::clamp(((std::max(sums[i] + added, floor) >> (shift - 1)) + 1) >> 1, lower, upper);
 }
 
 IntFinish intFinishOf(const Decoded &decoded, bool isSigned) {
