@@ -11,11 +11,14 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <new>
+#include <sys/mman.h>
 
 namespace tpuc::bm168x {
 
 namespace {
-constexpr std::align_val_t kPage{4096};
+/// A large page of the processor, which saves thousands of faults when local memory is filled.
+constexpr size_t kPageBytes = 2 << 20;
+constexpr std::align_val_t kPage{kPageBytes};
 } // namespace
 
 void Memory::Free::operator()(uint8_t *bytes) const { ::operator delete(bytes, kPage); }
@@ -27,6 +30,8 @@ Memory::Memory(const LocalMemory &lanes, std::span<const ChipMemory> others, uin
   // In variables of their own, so that the loop is one of vectors.
   uint8_t *const begin = localBytes.get();
   const size_t size = lanes.bytes();
+  // Where the system has no large pages, small ones do.
+  ::madvise(begin, size, MADV_HUGEPAGE);
   for (size_t i = 0; i < size; i += sizeof kPattern)
     std::memcpy(begin + i, kPattern, sizeof kPattern);
   for (const ChipMemory &memory : others)
