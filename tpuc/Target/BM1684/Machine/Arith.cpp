@@ -71,47 +71,50 @@ void floatRow(const Kernels &k, const ArithPlan &plan, const Rows<3> &row) {
 
 float asFloat(uint32_t bits) { return __builtin_bit_cast(float, bits); }
 
-/// Operations that copy the bits of an operand, or combine bits.
-uint32_t combine(const ArithPlan &plan, uint32_t a, uint32_t b) {
-  switch (plan.sub) {
-  case sub::kMax: {
-    // Unlike the smaller one, the larger one of two numbers goes through the arithmetic unit.
-    const uint32_t larger = asFloat(a) > asFloat(b) ? a : b;
-    return (larger & 0x7f800000) == 0 ? larger & 0x80000000 : larger;
-  }
-  case sub::kMin:
-    return asFloat(a) <= asFloat(b) ? a : b;
-  case sub::kAnd:
-    return a & b;
-  case sub::kOr:
-    return a | b;
-  case sub::kXor:
-    return a ^ b;
-  case sub::kSelectGt:
-    return asFloat(a) > asFloat(b) ? plan.selected : 0;
-  case sub::kSelectEq:
-    return a == b ? plan.selected : 0;
-  case sub::kShift: {
-    // Six bits with a sign; the machine shifts by five of them.
-    const int amount = static_cast<int>(b << 26) >> 26;
-    if (amount > 0)
-      return a << amount;
-    const unsigned right = static_cast<unsigned>(-amount) & 31;
-    return plan.isArithmeticShift ? static_cast<uint32_t>(static_cast<int32_t>(a) >> right)
-                                  : a >> right;
-  }
-  default:
-    return a;
-  }
+/// The bits of an operand, shifted by six bits with a sign; the machine shifts by five of them.
+uint32_t shiftedBits(uint32_t a, uint32_t b, bool isArithmetic) {
+  const int amount = static_cast<int>(b << 26) >> 26;
+  if (amount > 0)
+    return a << amount;
+  const unsigned right = static_cast<unsigned>(-amount) & 31;
+  return isArithmetic ? static_cast<uint32_t>(static_cast<int32_t>(a) >> right) : a >> right;
 }
 
+/// Operations that copy the bits of an operand, or combine bits; each has a loop of its own.
 void bitsRow(const ArithPlan &plan, const Rows<3> &row) {
-  for (int64_t i = 0; i < row.count; ++i) {
-    uint32_t a, b;
-    std::memcpy(&a, row.at[1] + i * row.stride[1] * 4, 4);
-    std::memcpy(&b, row.at[2] + i * row.stride[2] * 4, 4);
-    a = combine(plan, a, b);
-    std::memcpy(row.at[0] + i * row.stride[0] * 4, &a, 4);
+  const auto each = [&](auto combine) {
+    for (int64_t i = 0; i < row.count; ++i) {
+      uint32_t a, b;
+      std::memcpy(&a, row.at[1] + i * row.stride[1] * 4, 4);
+      std::memcpy(&b, row.at[2] + i * row.stride[2] * 4, 4);
+      a = combine(a, b);
+      std::memcpy(row.at[0] + i * row.stride[0] * 4, &a, 4);
+    }
+  };
+  switch (plan.sub) {
+  case sub::kMax:
+    return each([](uint32_t a, uint32_t b) {
+      // Unlike the smaller one, the larger one of two numbers goes through the arithmetic unit.
+      const uint32_t larger = asFloat(a) > asFloat(b) ? a : b;
+      return (larger & 0x7f800000) == 0 ? larger & 0x80000000 : larger;
+    });
+  case sub::kMin:
+    return each([](uint32_t a, uint32_t b) { return asFloat(a) <= asFloat(b) ? a : b; });
+  case sub::kAnd:
+    return each([](uint32_t a, uint32_t b) { return a & b; });
+  case sub::kOr:
+    return each([](uint32_t a, uint32_t b) { return a | b; });
+  case sub::kXor:
+    return each([](uint32_t a, uint32_t b) { return a ^ b; });
+  case sub::kSelectGt:
+    return each(
+        [&](uint32_t a, uint32_t b) { return asFloat(a) > asFloat(b) ? plan.selected : 0; });
+  case sub::kSelectEq:
+    return each([&](uint32_t a, uint32_t b) { return a == b ? plan.selected : 0; });
+  case sub::kShift:
+    return each([&](uint32_t a, uint32_t b) { return shiftedBits(a, b, plan.isArithmeticShift); });
+  default:
+    return each([](uint32_t a, uint32_t) { return a; });
   }
 }
 
@@ -122,33 +125,44 @@ int64_t roundedShift(int64_t value, int shift) {
   return shift == 0 ? value : ((value >> (shift - 1)) + 1) >> 1;
 }
 
-int64_t combineInts(const ArithPlan &plan, int64_t old, int64_t a, int64_t b) {
+/// a[i] becomes what the operation makes of a[i] and b[i], and of the result's old value where it
+/// adds to it. Each operation has a loop of its own.
+void combineInts(const ArithPlan &plan, int64_t count, const int64_t *old, int64_t *a,
+                 const int64_t *b) {
+  const auto each = [&](auto combine) {
+    for (int64_t i = 0; i < count; ++i)
+      a[i] = combine(a[i], b[i]);
+  };
   switch (plan.sub) {
   case sub::kMul:
-    return a * b;
+    return each([](int64_t x, int64_t y) { return x * y; });
   case sub::kMac:
-    return static_cast<int64_t>(static_cast<uint64_t>(old) << plan.leftShift) + a * b;
+    each([](int64_t x, int64_t y) { return x * y; });
+    for (int64_t i = 0; i < count; ++i)
+      a[i] += static_cast<int64_t>(static_cast<uint64_t>(old[i]) << plan.leftShift);
+    return;
   case sub::kAdd:
-    return a + b;
+    return each([](int64_t x, int64_t y) { return x + y; });
   case sub::kSub:
-    return a - b;
+    return each([](int64_t x, int64_t y) { return x - y; });
   case sub::kMax:
-    return std::max(a, b);
+    return each([](int64_t x, int64_t y) { return std::max(x, y); });
   case sub::kMin:
-    return std::min(a, b);
+    return each([](int64_t x, int64_t y) { return std::min(x, y); });
   case sub::kAnd:
-    return a & b;
+    return each([](int64_t x, int64_t y) { return x & y; });
   case sub::kOr:
-    return a | b;
+    return each([](int64_t x, int64_t y) { return x | y; });
   case sub::kXor:
-    return a ^ b;
-  default: {
-    // The low byte, as far as it makes a difference.
-    const int amount = std::clamp<int>(static_cast<int8_t>(b), -16, 16);
-    if (amount > 0)
-      return a * (int64_t{1} << amount);
-    return (plan.isArithmeticShift ? a : a & 0xffff) >> -amount;
-  }
+    return each([](int64_t x, int64_t y) { return x ^ y; });
+  default:
+    return each([&](int64_t x, int64_t y) {
+      // The low byte, as far as it makes a difference.
+      const int amount = std::clamp<int>(static_cast<int8_t>(y), -16, 16);
+      if (amount > 0)
+        return x * (int64_t{1} << amount);
+      return (plan.isArithmeticShift ? x : x & 0xffff) >> -amount;
+    });
   }
 }
 
@@ -163,11 +177,10 @@ void intRow(const Kernels &k, const ArithPlan &plan, const Rows<3> &row) {
   const Prec prec = plan.result.prec;
   if (plan.sub == sub::kMac)
     k.loadInt64(prec, plan.resultSigned, row.at[0], row.stride[0], row.count, old);
-  for (int64_t i = 0; i < row.count; ++i) {
-    a[i] = combineInts(plan, old[i], a[i], b[i]);
-    if (rounds(plan.sub))
+  combineInts(plan, row.count, old, a, b);
+  if (rounds(plan.sub) && plan.rightShift != 0)
+    for (int64_t i = 0; i < row.count; ++i)
       a[i] = roundedShift(a[i], plan.rightShift);
-  }
   k.storeInt64(prec, plan.resultSigned, rounds(plan.sub), row.at[0], row.stride[0], row.count, a);
 }
 
