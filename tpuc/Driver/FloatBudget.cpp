@@ -43,6 +43,18 @@ std::optional<size_t> tpuc::stepToMiss(ArrayRef<TriedStep> steps) {
   return best;
 }
 
+/// Those of slight gain as one step, so that one trial run tells what they cost; none if there are
+/// none.
+static std::vector<FloatStep> slightOnes(std::vector<FloatStep> steps) {
+  std::erase_if(steps, [](const FloatStep &step) { return !isSlightGain(step.gain); });
+  for (size_t i = 1; i < steps.size(); ++i) {
+    llvm::append_range(steps.front().layers, steps[i].layers);
+    steps.front().gain = std::max(steps.front().gain, steps[i].gain);
+  }
+  steps.resize(std::min<size_t>(steps.size(), 1));
+  return steps;
+}
+
 /// The step of `stepToMiss`, by the cycles of the network without it; perhaps only of slight gain.
 Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
                                                             const LoweringOptions &lowering,
@@ -50,7 +62,7 @@ Expected<std::optional<FloatStep>> FloatBudget::leastMissed(ModuleOp lowered,
                                                             double percent, bool onlySlight) const {
   std::vector<FloatStep> steps = dispensableSteps(lowered, request.top, made, *strict);
   if (onlySlight)
-    std::erase_if(steps, [](const FloatStep &step) { return !isSlightGain(step.gain); });
+    steps = slightOnes(std::move(steps));
   steps.resize(std::min(steps.size(), kMostTriedSteps));
   std::vector<TriedStep> tried;
   for (FloatStep &step : steps) {
@@ -95,9 +107,11 @@ Expected<std::optional<FloatStep>> FloatBudget::stepToGiveUp(ModuleOp lowered,
   excess = excessCycles(lowered, *made, *strict);
   if (!share || 100 * *cost <= unquestioned)
     return std::nullopt;
-  const bool isOver = 100 * *cost > percent;
-  Expected<std::optional<FloatStep>> step =
-      leastMissed(lowered, lowering, *made, isOver ? percent : 0, !isOver);
+  Expected<std::optional<FloatStep>> step = std::optional<FloatStep>();
+  if (hasSlightGains(lowered))
+    step = leastMissed(lowered, lowering, *made, percent, true);
+  if (step && !*step && 100 * *cost > percent)
+    step = leastMissed(lowered, lowering, *made, percent, false);
   if (step && *step)
     leftOut.push_back(**step);
   return step;

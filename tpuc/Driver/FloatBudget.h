@@ -33,8 +33,8 @@ std::optional<size_t> stepToMiss(llvm::ArrayRef<TriedStep> steps);
 
 /// Keeps what floats by need cost within a part of the cycles of the network on integers. Those of
 /// them that spare the least error for their cycles are given up until that is so, but for those
-/// that outputs would be lost without. Those of slight gain are given up, too, where they cost
-/// anything in a network that takes more cycles than on integers.
+/// that outputs would be lost without. Those of slight gain are given up first, together, where
+/// they cost anything in a network that takes more cycles than on integers.
 class FloatBudget {
 public:
   struct Request {

@@ -75,8 +75,10 @@ TEST(FloatBudget, KnowsFloatsThatOnlyGiveOutputs) {
   EXPECT_FALSE(areOnlyForOutputs(output, "by need: it adds places"));
 }
 
-/// A network of two layers, `slight` and `strong`, that are on floats for first layers' sake unless
-/// `integers` has them.
+const std::set<std::string> kLayers = {"slight", "slighter", "strong"};
+
+/// A network of three layers, `slight`, `slighter` and `strong`, that are on floats for first
+/// layers' sake unless `integers` has them.
 mlir::OwningOpRef<mlir::ModuleOp> network(mlir::MLIRContext &context,
                                           const std::set<std::string> &integers) {
   const auto layer = [&](const std::string &name, const std::string &from,
@@ -90,23 +92,21 @@ mlir::OwningOpRef<mlir::ModuleOp> network(mlir::MLIRContext &context,
   };
   return mlir::parseSourceString<mlir::ModuleOp>(
       "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n" + layer("slight", "x", "3.0") +
-          layer("strong", "slight", "9.0") + "return %strong : tensor<4xf32> }",
+          layer("slighter", "slight", "2.5") + layer("strong", "slighter", "9.0") +
+          "return %strong : tensor<4xf32> }",
       &context);
 }
 
-/// The layers that go back to integers, one after the other, where floats of the two layers cost so
-/// many cycles beside 1,000 of the network on integers and 5 % are allowed.
-std::vector<std::string> givenUp(int64_t slightCost, int64_t strongCost) {
+/// The layers that go back to integers, one after the other, where floats of each cost so many
+/// cycles beside 1,000 of the network on integers and 5 % are allowed.
+std::vector<std::string> givenUp(std::map<std::string, int64_t> costs) {
   const auto modelFileOf = [&](mlir::ModuleOp module) {
     ModelFileReport report;
     report.cycles = 1000;
     module.walk([&](mlir::Operation *op) {
-      if (op->hasAttr("storage_step")) {
-        report.cycles += op->getAttrOfType<mlir::StringAttr>("storage_step") == "slight"
-                             ? slightCost
-                             : strongCost;
-        report.layers.push_back(
-            {op->getAttrOfType<mlir::StringAttr>("storage_step").str(), 500, 0});
+      if (auto step = op->getAttrOfType<mlir::StringAttr>("storage_step")) {
+        report.cycles += costs.at(step.str());
+        report.layers.push_back({step.str(), 500, 0});
       }
     });
     return report;
@@ -114,22 +114,22 @@ std::vector<std::string> givenUp(int64_t slightCost, int64_t strongCost) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
   LoweringOptions lowering;
-  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, {"slight", "strong"});
-  FloatBudget budget({.percent = 5,
-                      .top = *source,
-                      .lower = [](const LoweringOptions &wanted) -> Expected<Network> {
-                        Network made;
-                        made.context->loadDialect<mlir::func::FuncDialect, tpu::TpuDialect>();
-                        made.module =
-                            network(*made.context,
-                                    wanted.strict ? std::set<std::string>{"slight", "strong"}
-                                                  : std::set<std::string>(wanted.onIntegers.begin(),
-                                                                          wanted.onIntegers.end()));
-                        return made;
-                      },
-                      .measure = [&](mlir::ModuleOp module) -> Expected<ModelFileReport> {
-                        return modelFileOf(module);
-                      }});
+  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, kLayers);
+  FloatBudget budget(
+      {.percent = 5,
+       .top = *source,
+       .lower = [](const LoweringOptions &wanted) -> Expected<Network> {
+         Network made;
+         made.context->loadDialect<mlir::func::FuncDialect, tpu::TpuDialect>();
+         const auto &given = wanted.onIntegers;
+         made.module =
+             network(*made.context,
+                     wanted.strict ? kLayers : std::set<std::string>(given.begin(), given.end()));
+         return made;
+       },
+       .measure = [&](mlir::ModuleOp module) -> Expected<ModelFileReport> {
+         return modelFileOf(module);
+       }});
   while (true) {
     mlir::OwningOpRef<mlir::ModuleOp> lowered =
         network(context, {lowering.onIntegers.begin(), lowering.onIntegers.end()});
@@ -144,21 +144,25 @@ std::vector<std::string> givenUp(int64_t slightCost, int64_t strongCost) {
 
 TEST(FloatBudget, WhatSparesLittleMayNotMakeTheRunLonger) {
   using Layers = std::vector<std::string>;
-  EXPECT_EQ(givenUp(10, 20), Layers{"slight"});
+  const Layers slight = {"slight", "slighter"};
+  EXPECT_EQ(givenUp({{"slight", 10}, {"slighter", 5}, {"strong", 20}}), slight);
+  // One trial run tells what all of them cost.
+  EXPECT_EQ(givenUp({{"slight", 10}, {"slighter", -5}, {"strong", 20}}), slight);
+  EXPECT_EQ(givenUp({{"slight", 10}, {"slighter", -10}, {"strong", 20}}), Layers{});
   // The run is as long as on integers, or shorter.
-  EXPECT_EQ(givenUp(10, -10), Layers{});
-  EXPECT_EQ(givenUp(-5, 0), Layers{});
+  EXPECT_EQ(givenUp({{"slight", 10}, {"slighter", 5}, {"strong", -15}}), Layers{});
+  EXPECT_EQ(givenUp({{"slight", -5}, {"slighter", 0}, {"strong", 0}}), Layers{});
   // The budget is there for what spares much.
-  EXPECT_EQ(givenUp(0, 49), Layers{});
-  // Without the dearer one the budget is kept, but the run is still longer.
-  EXPECT_EQ(givenUp(10, 80), (Layers{"strong", "slight"}));
+  EXPECT_EQ(givenUp({{"slight", 0}, {"slighter", 0}, {"strong", 49}}), Layers{});
+  EXPECT_EQ(givenUp({{"slight", 10}, {"slighter", 5}, {"strong", 80}}),
+            (Layers{"slight", "slighter", "strong"}));
 }
 
 TEST(FloatBudget, ComparesFloatsWithTheSameLayersOnIntegers) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<mlir::func::FuncDialect, top::TopDialect, tpu::TpuDialect>();
   mlir::OwningOpRef<mlir::ModuleOp> lowered = network(context, {});
-  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, {"slight", "strong"});
+  mlir::OwningOpRef<mlir::ModuleOp> source = network(context, kLayers);
   ModelFileReport file, strict;
   file.layers = {{"slight", 500, 100}, {"strong", 20, 300}};
   // A layer of the file whose name goes on belongs to the one before.
