@@ -119,3 +119,30 @@ func.func @grouped(%x: tensor<1x32x8x8xf32>) -> (tensor<1x2x8x8xf32>, tensor<1x4
   %b = "top.Conv"(%x, %wb, %none) {kernel_shape = [1, 1], group = 2 : i64} : (tensor<1x32x8x8xf32>, tensor<4x16x1x1xf32>, none) -> tensor<1x4x8x8xf32> loc("b")
   return %a, %b : tensor<1x2x8x8xf32>, tensor<1x4x8x8xf32>
 }
+
+// Numbers for input channels go to the input, those for output channels to the result.
+// CHECK-LABEL: func.func @modulated
+// CHECK-DAG: %[[W:.*]] = "top.Weight"() : () -> tensor<6x4x3x3xf32>
+// CHECK-DAG: %[[X:.*]] = "top.Mul"(%arg0, {{.*}} : (tensor<2x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<2x4x8x8xf32> loc("y_scaled0")
+// CHECK: %[[C:.*]] = "top.Conv"(%[[X]], %[[W]], {{.*}} loc("y_convolved")
+// CHECK: "top.Mul"(%[[C]], {{.*}} : (tensor<2x6x6x6xf32>, tensor<1x6x1x1xf32>) -> tensor<2x6x6x6xf32> loc("y")
+// OFF-LABEL: func.func @modulated
+func.func @modulated(%x: tensor<2x4x8x8xf32>, %s: tensor<1x4x1x1xf32>, %d: tensor<6x1x1x1xf32>) -> tensor<2x6x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<6x4x3x3xf32> loc("modulated_w")
+  %1 = "top.Mul"(%w, %s) : (tensor<6x4x3x3xf32>, tensor<1x4x1x1xf32>) -> tensor<6x4x3x3xf32> loc("1")
+  %2 = "top.Mul"(%1, %d) : (tensor<6x4x3x3xf32>, tensor<6x1x1x1xf32>) -> tensor<6x4x3x3xf32> loc("2")
+  %y = "top.Conv"(%x, %2, %none) {kernel_shape = [3, 3]} : (tensor<2x4x8x8xf32>, tensor<6x4x3x3xf32>, none) -> tensor<2x6x6x6xf32> loc("y")
+  return %y : tensor<2x6x6x6xf32>
+}
+
+// With numbers for each tap the filter stays computed.
+// CHECK-LABEL: func.func @of_taps
+// CHECK: "top.Conv"(%arg0, %{{.*}} loc("z")
+func.func @of_taps(%x: tensor<2x4x8x8xf32>, %s: tensor<1x1x3x1xf32>) -> tensor<2x6x6x6xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.Weight"() : () -> tensor<6x4x3x3xf32> loc("taps_w")
+  %1 = "top.Mul"(%w, %s) : (tensor<6x4x3x3xf32>, tensor<1x1x3x1xf32>) -> tensor<6x4x3x3xf32> loc("1")
+  %z = "top.Conv"(%x, %1, %none) {kernel_shape = [3, 3]} : (tensor<2x4x8x8xf32>, tensor<6x4x3x3xf32>, none) -> tensor<2x6x6x6xf32> loc("z")
+  return %z : tensor<2x6x6x6xf32>
+}

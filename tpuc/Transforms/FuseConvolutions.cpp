@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Dialect/Top/BinaryOps.h"
 #include "tpuc/Dialect/Top/ConvolutionOps.h"
+#include "tpuc/Dialect/Top/IndexOps.h"
 #include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Transforms/Fusions.h"
@@ -243,9 +245,108 @@ static LogicalResult mergeConvs(ConvOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+namespace {
+
+/// A filter [O, I, H, W] that is a constant times numbers for input and for output channels.
+struct ModulatedFilter {
+  Value constant;
+  SmallVector<Value> ofInputs, ofOutputs;
+};
+
+} // namespace
+
+/// Whether `dims` are those of a filter behind dimensions of one element.
+static bool endsLike(ArrayRef<int64_t> dims, ArrayRef<int64_t> filter) {
+  return dims.size() >= filter.size() && dims.take_back(filter.size()) == filter &&
+         llvm::all_of(dims.drop_back(filter.size()), [](int64_t extent) { return extent == 1; });
+}
+
+/// Whether `value` broadcasts along one dimension, the `fromEnd`-th one from the end.
+static bool isAlong(Value value, size_t fromEnd) {
+  const std::optional<Dims> dims = dimsOf(value);
+  if (!dims || dims->size() < fromEnd)
+    return false;
+  const int64_t extent = (*dims)[dims->size() - fromEnd];
+  return extent > 1 && staticElements(value) == extent;
+}
+
+/// What gives the same elements as `value` in other dimensions; null for others.
+static Value sameElements(Value value) {
+  Operation *op = value.getDefiningOp();
+  const bool isEntry = isa_and_nonnull<GatherOp>(op) &&
+                       staticElements(op->getOperand(0)) == staticElements(value) &&
+                       op->getOperand(1).getDefiningOp<WeightOp>();
+  return isReshape(op) || (isEntry && staticElements(value) > 0) ? op->getOperand(0) : Value();
+}
+
+static std::optional<ModulatedFilter> modulatedFilter(Value value, ArrayRef<int64_t> filter) {
+  ModulatedFilter found;
+  while (!value.getDefiningOp<WeightOp>()) {
+    if (const Value same = sameElements(value)) {
+      value = same;
+      continue;
+    }
+    auto product = value.getDefiningOp<MulOp>();
+    const std::optional<Dims> dims = product ? dimsOf(product.getOutput()) : std::nullopt;
+    if (!dims || !isPlain(product) || product.getInputs().size() != 2 || !endsLike(*dims, filter))
+      return std::nullopt;
+    const bool isFirst = haveSameType(product.getInputs()[0], product.getOutput());
+    const Value factor = product.getInputs()[isFirst ? 1 : 0];
+    value = product.getInputs()[isFirst ? 0 : 1];
+    if (!haveSameType(value, product.getOutput()))
+      return std::nullopt;
+    if (isAlong(factor, 3))
+      found.ofInputs.push_back(factor);
+    else if (isAlong(factor, 4))
+      found.ofOutputs.push_back(factor);
+    else
+      return std::nullopt;
+  }
+  found.constant = value;
+  if (!isWeight(value) || found.ofInputs.size() + found.ofOutputs.size() == 0)
+    return std::nullopt;
+  return found;
+}
+
+/// The channels of a picture times numbers.
+static Value scaledChannels(PatternRewriter &rewriter, Location loc, Value picture, Value factor) {
+  const Value factors = reshaped(rewriter, loc, factor, {1, staticElements(factor), 1, 1});
+  return rewriter.create<MulOp>(loc, TypeRange{picture.getType()}, ValueRange{picture, factors})
+      .getOutput();
+}
+
+/// Conv(x, w * s * d) -> d * Conv(s * x, w), numbers s for input and d for output channels
+static LogicalResult takeModulationOut(ConvOp op, PatternRewriter &rewriter) {
+  const std::optional<Dims> filter = dimsOf(op.getFilter());
+  if (!filter || filter->size() != 4 || op.getGroup() != 1 || isPresent(op.getBias()) ||
+      !isPlain(op) || staticElements(op.getInput()) <= 0 || staticElements(op.getOutput()) <= 0)
+    return failure();
+  const std::optional<ModulatedFilter> parts = modulatedFilter(op.getFilter(), *filter);
+  if (!parts)
+    return failure();
+  Value value = op.getInput();
+  for (auto [index, factor] : llvm::enumerate(parts->ofInputs))
+    value = scaledChannels(rewriter, locWith(rewriter, op, "_scaled" + std::to_string(index)),
+                           value, factor);
+  const Location loc = locWith(rewriter, op, "_convolved");
+  const Value constant = reshaped(rewriter, loc, parts->constant, *filter);
+  Operation *conv = rewriter.clone(*op);
+  conv->setLoc(loc);
+  conv->setOperand(0, value);
+  conv->setOperand(1, constant);
+  value = conv->getResult(0);
+  for (auto [index, factor] : llvm::enumerate(parts->ofOutputs))
+    value = scaledChannels(rewriter, locWith(rewriter, op, "_factor" + std::to_string(index)),
+                           value, factor);
+  value.getDefiningOp()->setLoc(op.getLoc());
+  rewriter.replaceOp(op, value);
+  return success();
+}
+
 ArrayRef<Fusion> tpuc::convolutionFusions() {
-  // Last: before, each may take in what is around it.
+  // The last one comes at the end: before, each may take in what is around it.
   static constexpr Fusion kFusions[] = {
+      fusion<takeModulationOut>("modulation-out-of-filter"),
       fusion<mergeConvs>("merge-convs", FusionStage::Finish),
   };
   return kFusions;

@@ -83,6 +83,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     | `slices-to-depth` | `Concat(Slice(x)...)` of every n-th pixel; in any order before a convolution with a constant filter | `Depth2Space(x)` with `is_inversed` |
     | `bins-to-conv` | `ReduceSum(Softmax(x) * c)` over channels, of which `c` has one number each | `Reshape(Conv(Softmax(x)))` |
     | `sides-into-batch` | `Conv(Softmax(Permute(x)))` to one channel, of `x` [1, a, b, n] with `b` as channels: means of bins | `Reshape(Conv(Softmax(Reshape(x))))` with `a` as the batch |
+    | `modulation-out-of-filter` | `Conv(x, w * s * d)`, a constant filter times numbers for input and output channels | `d * Conv(s * x, w)` |
     | `merge-convs` | `Conv(x)`, `Conv(x)` of one window, not grouped, with one activation function, whose results are fewer than the elements of `x` that are read again, or concatenated | `Slice(Conv(x))`, `Slice(...)`, or `Conv(x)` in the concatenation |
     | `share-equal` | two equal ops | one of them |
 

@@ -114,6 +114,31 @@ TEST(FusionTest, AddIntoConv) {
                      -> tensor<1x6x3x3xf32> loc("y"))");
 }
 
+TEST(FusionTest, ModulationOutOfFilter) {
+  Weights weights = {{"w", {1, 6, 4, 3, 2}}};
+  expectSame(R"(
+    func.func @main(%0: tensor<2x4x5x5xf32>) -> tensor<2x6x3x4xf32> {
+      %none = "top.None"() : () -> none
+      %w = "top.Weight"() : () -> tensor<1x6x4x3x2xf32> loc("w")
+      %m = "top.Reduce"(%0, %none) {axes = [0, 2, 3], mode = "ReduceMean", keepdims = true}
+           : (tensor<2x4x5x5xf32>, none) -> tensor<1x4x1x1xf32> loc("m")
+      %s = "top.Reshape"(%m, %none) {shape = [1, 1, 4, 1, 1]} : (tensor<1x4x1x1xf32>, none)
+           -> tensor<1x1x4x1x1xf32> loc("s")
+      %1 = "top.Mul"(%w, %s) : (tensor<1x6x4x3x2xf32>, tensor<1x1x4x1x1xf32>)
+           -> tensor<1x6x4x3x2xf32> loc("1")
+      %d = "top.Reduce"(%1, %none) {axes = [2, 3, 4], mode = "ReduceL2", keepdims = true}
+           : (tensor<1x6x4x3x2xf32>, none) -> tensor<1x6x1x1x1xf32> loc("d")
+      %2 = "top.Mul"(%d, %1) : (tensor<1x6x1x1x1xf32>, tensor<1x6x4x3x2xf32>)
+           -> tensor<1x6x4x3x2xf32> loc("2")
+      %f = "top.Reshape"(%2, %none) {shape = [6, 4, 3, 2]} : (tensor<1x6x4x3x2xf32>, none)
+           -> tensor<6x4x3x2xf32> loc("f")
+      %y = "top.Conv"(%0, %f, %none) {kernel_shape = [3, 2], strides = [1, 1]}
+           : (tensor<2x4x5x5xf32>, tensor<6x4x3x2xf32>, none) -> tensor<2x6x3x4xf32> loc("y")
+      return %y : tensor<2x6x3x4xf32>
+    })",
+             weights, {2, 4, 5, 5}, "top.Mul", {});
+}
+
 TEST(FusionTest, AddIntoMatMul) {
   expectSame(R"(
     func.func @main(%0: tensor<2x3x4xf32>) -> tensor<2x3x5xf32> {
