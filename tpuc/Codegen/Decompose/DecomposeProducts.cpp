@@ -185,7 +185,7 @@ template <typename Predicate> bool decomposePoolIf(OpMaker &maker, Predicate hol
       .Default([](Operation *) { return false; });
 }
 
-/// A filter [O, C, D, H, W] as [O, D * C, H, W].
+/// A filter [O, C, D, H, W] as [O, D * C, H, W]; a transposed one's are [C, O, ...].
 Tensor flatFilter(const Tensor &filter) {
   const auto dims = filter.shape().dims();
   const std::array<int64_t, 4> flatDims = {dims[0], dims[2] * dims[1], dims[3], dims[4]};
@@ -426,23 +426,6 @@ bool codegen::decomposeConv3d(OpMaker &maker) {
   return true;
 }
 
-/// A filter [C, O, D, H, W] as [C, D * O, H, W].
-static Tensor filterOfTaps(const Tensor &filter) {
-  const auto dims = filter.shape().dims();
-  const std::array<int64_t, 4> flatDims = {dims[0], dims[2] * dims[1], dims[3], dims[4]};
-  Tensor flat(filter.type(), Shape(std::span(flatDims)));
-  const auto plane = static_cast<size_t>(byteSize(filter.type(), dims[3] * dims[4]));
-  for (int64_t input = 0; input < dims[0]; ++input)
-    for (int64_t output = 0; output < dims[1]; ++output)
-      for (int64_t tap = 0; tap < dims[2]; ++tap) {
-        const auto source = static_cast<size_t>((input * dims[1] + output) * dims[2] + tap);
-        const auto target = static_cast<size_t>((input * dims[2] + tap) * dims[1] + output);
-        std::ranges::copy(filter.rawBytes().subspan(source * plane, plane),
-                          flat.mutableBytes().subspan(target * plane, plane).begin());
-      }
-  return flat;
-}
-
 /// Whether windows of a transposed convolution do not meet along the depth, and nothing is padded
 /// or left out there or elsewhere but by `pads`.
 static bool areDepthsApart(tpu::DeconvOp op, const top::Window &window) {
@@ -493,7 +476,7 @@ bool codegen::decomposeDeconv3d(OpMaker &maker) {
   }
   Value value = maker.make<tpu::DeconvOp>(
       "of_planes", {dims[0] * dims[2], taps * out[1], out[3], out[4]},
-      {planes, maker.weight(filterOfTaps(*filter), "flat_filter"), addends}, attributes);
+      {planes, maker.weight(flatFilter(*filter), "flat_filter"), addends}, attributes);
   value = maker.reshaped(value, {out[0], out[2], out[1], out[3], out[4]}, "depths");
   maker.replace(0, maker.finished(maker.permuted(value, {0, 2, 1, 3, 4}, "turned"), 0));
   return true;
