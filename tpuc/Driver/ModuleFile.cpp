@@ -167,6 +167,34 @@ static Expected<OutputFile> writeWeights(ModuleOp module, const std::string &pat
   return file;
 }
 
+namespace {
+
+/// Writes to a file what it gets, in pieces. The first error ends it.
+class FileStream : public llvm::raw_ostream {
+public:
+  explicit FileStream(OutputFile &file) : file(file) { SetBufferSize(1 << 16); }
+  ~FileStream() override { flush(); }
+
+  Expected<void> finish() {
+    flush();
+    return result;
+  }
+
+private:
+  void write_impl(const char *text, size_t size) override {
+    if (result)
+      result = file.write(std::string_view(text, size));
+    written += size;
+  }
+  uint64_t current_pos() const override { return written; }
+
+  OutputFile &file;
+  Expected<void> result;
+  uint64_t written = 0;
+};
+
+} // namespace
+
 Expected<std::vector<OutputFile>> tpuc::writeModule(ModuleOp module, const std::string &path) {
   std::vector<OutputFile> files;
   Expected<OutputFile> text = OutputFile::create(path);
@@ -178,12 +206,14 @@ Expected<std::vector<OutputFile>> tpuc::writeModule(ModuleOp module, const std::
       return propagate(weights);
     files.push_back(std::move(*weights));
   }
-  std::string buffer;
-  llvm::raw_string_ostream stream(buffer);
-  module.print(stream, OpPrintingFlags().enableDebugInfo().useLocalScope());
-  stream << '\n';
-  if (Expected<void> written = text->write(buffer); !written)
-    return propagate(written);
+  {
+    // The text of a large network is long.
+    FileStream stream(*text);
+    module.print(stream, OpPrintingFlags().enableDebugInfo().useLocalScope());
+    stream << '\n';
+    if (Expected<void> written = stream.finish(); !written)
+      return propagate(written);
+  }
   if (Expected<void> finished = text->finish(); !finished)
     return propagate(finished);
   files.push_back(std::move(*text));

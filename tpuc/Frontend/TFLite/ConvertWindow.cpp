@@ -104,7 +104,7 @@ void conv2D(TFLiteLayer &layer) {
   Attrs attributes = windowAttrs(layer, window2D(options, filter), true);
   if (!setGroups(layer, attributes, (*layer.knownDims(0))[3], filter[3]))
     return;
-  Value weights = layer.transposed("filter", layer.in(1), frontOrder(4));
+  Value weights = layer.turned("filter", 1, frontOrder(4));
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
 }
@@ -122,7 +122,7 @@ void depthwiseConv2D(TFLiteLayer &layer) {
         fmt::format("its filter is {} x {} x {} x {}", filter[0], filter[1], filter[2], filter[3]),
         fmt::format("1 in front, and a multiple of {} channels", channels));
   attributes.setInt("group", channels);
-  Value weights = layer.transposed("filter", layer.in(1), {3, 0, 1, 2});
+  Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
 }
@@ -141,7 +141,7 @@ void conv3D(TFLiteLayer &layer) {
   Attrs attributes = windowAttrs(layer, window, true);
   if (!setGroups(layer, attributes, (*layer.knownDims(0))[4], filter[3]))
     return;
-  Value weights = layer.transposed("filter", layer.in(1), {4, 3, 0, 1, 2});
+  Value weights = layer.turned("filter", 1, {4, 3, 0, 1, 2});
   layer.putActivated<top::ConvOp>(kFront, options.fused_activation_function(),
                                   {layer.in(0, kFront), weights, biasOf(layer, 2)}, attributes);
 }
@@ -185,7 +185,7 @@ void transposeConv(TFLiteLayer &layer) {
           .setInts("kernel_shape", window.kernel)
           .setInts("strides", window.strides)
           .setInts("pads", transposedPads({input[1], input[2]}, {output[1], output[2]}, window));
-  Value weights = layer.transposed("filter", layer.in(1), {3, 0, 1, 2});
+  Value weights = layer.turned("filter", 1, {3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
                                     {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
 }
@@ -218,7 +218,7 @@ void conv3DTranspose(TFLiteLayer &layer) {
                          .setInts("strides", window.strides)
                          .setInts("dilations", window.dilations)
                          .setInts("pads", transposedPads(inner(input), inner(output), window));
-  Value weights = layer.transposed("filter", layer.in(1), {4, 3, 0, 1, 2});
+  Value weights = layer.turned("filter", 1, {4, 3, 0, 1, 2});
   layer.putActivated<top::DeconvOp>(kFront, options.fused_activation_function(),
                                     {layer.in(2, kFront), weights, biasOf(layer, 3)}, attributes);
 }

@@ -31,7 +31,9 @@ public:
 
   Expected<OwningOpRef<ModuleOp>> import(MLIRContext &context,
                                          const ImportOptions &options) const override {
-    return importTFLite(context, model, options);
+    Expected<OwningOpRef<ModuleOp>> made = importTFLite(context, model, options);
+    model.release();
+    return made;
   }
 
   std::vector<std::string> notes() const override { return model.notes(); }

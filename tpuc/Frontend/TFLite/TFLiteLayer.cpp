@@ -253,6 +253,13 @@ Value TFLiteLayer::transposed(StringRef suffix, Value value, ArrayRef<int64_t> o
   return temp<top::PermuteOp>(suffix, value, attrs().setInts("order", Ints(order)));
 }
 
+Value TFLiteLayer::turned(StringRef suffix, unsigned index, ArrayRef<int64_t> order) {
+  if (failed() || !has(index) || !tensor(index).isConstant)
+    return transposed(suffix, in(index), order);
+  return orNone(state.values.movedConstant(op.inputs[index], order,
+                                           state.module.freeName(baseName() + "_" + suffix.str())));
+}
+
 Value TFLiteLayer::cast(StringRef suffix, Value value, DataType type) {
   Type wanted = tpuc::elementType(context(), type);
   if (failed() || elementType(value) == wanted)

@@ -108,6 +108,9 @@ public:
   // ---- ops on the way
   mlir::Value reshaped(llvm::StringRef suffix, mlir::Value value, llvm::ArrayRef<int64_t> dims);
   mlir::Value transposed(llvm::StringRef suffix, mlir::Value value, llvm::ArrayRef<int64_t> order);
+  /// The numbers of input `index` with dimension `order[i]` as dimension `i`. Of a constant, there
+  /// is no other form.
+  mlir::Value turned(llvm::StringRef suffix, unsigned index, llvm::ArrayRef<int64_t> order);
   mlir::Value cast(llvm::StringRef suffix, mlir::Value value, DataType type);
   mlir::Value filled(llvm::StringRef suffix, llvm::ArrayRef<int64_t> dims, float value);
   /// The constant elements of input `index` as floats; an error where it is no constant.

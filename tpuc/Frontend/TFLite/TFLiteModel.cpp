@@ -392,3 +392,5 @@ Expected<Tensor> TFLiteModel::read(int index) const {
     return tensorOfSparse(*sparsity, bytes, *type, tensor.dims, place);
   return tensorOfBytes(bytes, *type, tensor.dims, state->owner, place);
 }
+
+void TFLiteModel::release() const { releaseMapped(state->bytes); }

@@ -90,6 +90,8 @@ public:
   /// aligned in it. Sparse ones are spread out. Errors: it is no constant; a type that tpuc has
   /// not; fewer or more bytes than its shape needs; sparse indices that are out of range.
   Expected<Tensor> read(int index) const;
+  /// Lets the pages of a mapped file leave the memory until they are read again.
+  void release() const;
 
 private:
   struct State;

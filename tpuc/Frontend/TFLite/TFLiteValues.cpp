@@ -12,6 +12,7 @@
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Support/Convert.h"
+#include "tpuc/Support/MappedFile.h"
 
 #include <cstring>
 #include <fmt/format.h>
@@ -80,8 +81,6 @@ Expected<Tensor> tpuc::tflite::dequantized(const Tensor &tensor, const Quantizat
   Expected<Tensor> made = Tensor::create(DataType::F32, tensor.shape().dims(), place);
   if (!made)
     return made;
-  const Tensor whole = convert(tensor, DataType::I64);
-  std::span<const int64_t> from = whole.data<int64_t>();
   std::span<float> to = made->mutableData<float>();
   // How many neighbours in memory have one scale.
   int64_t inner = 1;
@@ -90,11 +89,22 @@ Expected<Tensor> tpuc::tflite::dequantized(const Tensor &tensor, const Quantizat
     for (size_t axis = static_cast<size_t>(quantization.axis) + 1; axis < tensor.shape().rank();
          ++axis)
       inner *= tensor.shape()[axis];
-  for (size_t index = 0; index < from.size(); ++index) {
-    const size_t pair = count > 1 ? index / static_cast<size_t>(inner) % count : 0;
-    to[index] =
-        quantization.scale[pair] * static_cast<float>(from[index] - quantization.zeroPoint[pair]);
-  }
+  // Of large tensors there are no wider copies.
+  const size_t run = count > 1 ? static_cast<size_t>(inner) : to.size();
+  const auto spread = [&](const auto *from) {
+    for (size_t begin = 0, pair = 0; begin < to.size(); begin += run, pair = (pair + 1) % count) {
+      const float scale = quantization.scale[pair];
+      const int64_t zero = quantization.zeroPoint[pair];
+      for (size_t index = begin; index < begin + run; ++index)
+        to[index] = scale * static_cast<float>(int64_t(from[index]) - zero);
+    }
+  };
+  if (tensor.type() == DataType::I8)
+    spread(tensor.data<int8_t>().data());
+  else if (tensor.type() == DataType::U8)
+    spread(tensor.data<uint8_t>().data());
+  else
+    spread(convert(tensor, DataType::I64).data<int64_t>().data());
   return made;
 }
 
@@ -218,7 +228,23 @@ Expected<void> TFLiteValues::set(int index, Layout layout, Value value) {
   return {};
 }
 
+Expected<Value> TFLiteValues::movedConstant(int index, ArrayRef<int64_t> order,
+                                            const std::string &name) {
+  return makeConstant(index, order, name, true);
+}
+
 Expected<Value> TFLiteValues::makeConstant(int index, Layout layout, bool real) {
+  std::string name = nameIn(index, layout);
+  if (exists(index, layout))
+    name = module.freeName(name + "_real");
+  Ints order;
+  if (layout == Layout::ChannelsFirst)
+    order = frontOrder(static_cast<int64_t>(tensor(index).dims.size()));
+  return makeConstant(index, order, name, real);
+}
+
+Expected<Value> TFLiteValues::makeConstant(int index, ArrayRef<int64_t> order,
+                                           const std::string &name, bool real) {
   const NetTensor &declared = tensor(index);
   std::string place = fmt::format("{}: tensor '{}'", model.where(), declared.name);
   Expected<Tensor> elements = tl::unexpected(Error{});
@@ -230,18 +256,25 @@ Expected<Value> TFLiteValues::makeConstant(int index, Layout layout, bool real) 
     elements = Tensor::create(*type, declared.dims, place);
   else
     elements = makeError(place, "is read, but nothing makes it", "an op, an input or elements");
-  if (elements && real && isQuantized(index))
-    elements = dequantized(*elements, *declared.quantization, place);
   if (!elements)
     return propagate(elements);
-  // Elements of less than a byte have no transposed form.
-  if (layout == Layout::ChannelsFirst)
+  const Tensor source = *elements;
+  // Integers are moved before they become wider. Those of less than a byte have no moved form.
+  const bool isMoved = !order.empty() && order.size() == source.shape().rank();
+  if (isMoved)
     elements =
-        permuted(bitWidth(elements->type()) < 8 ? convert(*elements, DataType::I8) : *elements,
-                 frontOrder(static_cast<int64_t>(elements->shape().rank())));
-  std::string name = nameIn(index, layout);
-  if (exists(index, layout))
-    name = module.freeName(name + "_real");
+        permuted(bitWidth(source.type()) < 8 ? convert(source, DataType::I8) : source, order);
+  if (real && isQuantized(index)) {
+    Quantization quantization = *declared.quantization;
+    if (isMoved)
+      quantization.axis = std::ranges::find(order, int64_t(quantization.axis)) - order.begin();
+    elements = dequantized(*elements, quantization, place);
+  }
+  if (!elements)
+    return propagate(elements);
+  // What was copied out of the file does not stay in memory.
+  if (elements->rawBytes().data() != source.rawBytes().data())
+    releaseMapped(source.rawBytes());
   Value made = module.makeWeight(name, std::move(*elements));
   // The integers follow from the numbers and these scales.
   if (real && isQuantized(index)) {

@@ -61,6 +61,11 @@ public:
   /// Its elements as in the source.
   Expected<mlir::Value> stored(int index, Layout layout = Layout::Source);
 
+  /// The numbers of the constant `index` with dimension `order[i]` as dimension `i`, as a constant
+  /// of its own. Errors: as TFLiteModel::read.
+  Expected<mlir::Value> movedConstant(int index, llvm::ArrayRef<int64_t> order,
+                                      const std::string &name);
+
   /// Whether its elements are integers that stand for numbers.
   bool isQuantized(int index) const;
   /// Whether an op made it in that layout, or it was asked for so.
@@ -85,6 +90,9 @@ private:
   /// The name of tensor `index` as it is stored in `layout`.
   std::string nameIn(int index, Layout layout);
   Expected<mlir::Value> makeConstant(int index, Layout layout, bool real);
+  /// The constant with dimension `order[i]` as dimension `i` (all as they are where it is empty).
+  Expected<mlir::Value> makeConstant(int index, llvm::ArrayRef<int64_t> order,
+                                     const std::string &name, bool real);
   Expected<mlir::Value> make(llvm::StringRef op, const std::string &name, mlir::ValueRange operands,
                              const Attrs &attributes);
   Expected<mlir::Value> moved(mlir::Value value, llvm::ArrayRef<int64_t> order,
