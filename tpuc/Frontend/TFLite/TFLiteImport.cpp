@@ -30,8 +30,8 @@ ArrayRef<OpRow> tpuc::tflite::opTable() {
   static const std::vector<OpRow> kRows = [] {
     std::vector<OpRow> rows;
     for (ArrayRef<OpRow> family :
-         {blockRows(), elementwiseRows(), indexRows(), lstmRows(), movementRows(), recurrentRows(),
-          reduceRows(), scatterRows(), windowRows()})
+         {blockRows(), customRows(), elementwiseRows(), indexRows(), lstmRows(), movementRows(),
+          recurrentRows(), reduceRows(), scatterRows(), windowRows()})
       rows.insert(rows.end(), family.begin(), family.end());
     std::ranges::sort(rows, {}, nameOf);
     return rows;

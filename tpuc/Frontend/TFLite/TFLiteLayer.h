@@ -149,6 +149,7 @@ const OpRow *findRow(const NetOp &op);
 
 // Each family's rows; the files Convert*.cpp.
 llvm::ArrayRef<OpRow> blockRows();
+llvm::ArrayRef<OpRow> customRows();
 llvm::ArrayRef<OpRow> elementwiseRows();
 llvm::ArrayRef<OpRow> indexRows();
 llvm::ArrayRef<OpRow> lstmRows();
