@@ -260,6 +260,11 @@ Expected<int> run(std::span<const std::string> arguments) {
                          fmt::join(kPictureFormatNames, ", ")))
       .label("FORMAT")
       .shownDefault("the closest to what the input says");
+  cli.option("--fuse_resize", options.fuseResize,
+             "With --fuse_preprocess, height and width of pictures that the network itself scales, "
+             "and pads where it keeps their aspect ratio.")
+      .label("H,W")
+      .shownDefault("those of the preprocessing");
   cli.option("--yuv_range", options.yuvRange,
              "Of such bytes that are YUV: video, where Y is from 16 to 235, or full.")
       .label("RANGE");

@@ -89,8 +89,8 @@ tpuc::writeWithWeights(ModuleOp module, const std::string &weights, const std::s
 /// The pass that has the network take pictures, where that is asked for.
 void DeployRun::addFusion(OpPassManager &manager) const {
   if (options.fusePreprocess)
-    manager.addPass(
-        createFusePreprocess({options.customizationFormat, options.yuvRange == "video"}));
+    manager.addPass(createFusePreprocess({options.customizationFormat, options.yuvRange == "video",
+                                          llvm::to_vector(options.fuseResize)}));
 }
 
 Expected<Network> DeployRun::lowerAs(const LoweringOptions &wanted,

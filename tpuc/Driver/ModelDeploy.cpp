@@ -121,6 +121,8 @@ Expected<void> DeployRun::checkOptions() {
 Expected<void> DeployRun::checkFusion() const {
   if (!options.customizationFormat.empty() && !options.fusePreprocess)
     return makeError("--customization_format", "is of no use without --fuse_preprocess");
+  if (!options.fuseResize.empty() && !options.fusePreprocess)
+    return makeError("--fuse_resize", "is of no use without --fuse_preprocess");
   if (options.yuvRange != "video" && options.yuvRange != "full")
     return makeError("--yuv_range", "'" + options.yuvRange + "'", "video or full");
   if (!options.customizationFormat.empty() && !parsePictureFormat(options.customizationFormat))

@@ -8,8 +8,10 @@
 
 #include "tpuc/Dialect/Quant/QuantTypes.h"
 #include "tpuc/Dialect/Top/MainFunction.h"
+#include "tpuc/Dialect/Top/MovementOps.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/PreprocessOps.h"
+#include "tpuc/Dialect/Top/ResizeOps.h"
 #include "tpuc/Dialect/Top/ShapeInference.h"
 #include "tpuc/Dialect/Top/StructureOps.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
@@ -32,6 +34,88 @@ using namespace mlir;
 using namespace tpuc;
 
 namespace {
+
+/// Where a picture that is scaled lies in the network's one, before its centre is cut out.
+struct Placement {
+  int64_t height, width; ///< Of the scaled picture.
+  int64_t top, left;     ///< Negative: so much is cut off.
+};
+
+/// How a picture of `from` (height, width) becomes one of `canvas`, as calibration does it: the
+/// extents are cut to whole pixels.
+Placement placementOf(top::InputOp input, ArrayRef<int64_t> from, ArrayRef<int64_t> canvas) {
+  if (!input.getKeepAspectRatio().value_or(false))
+    return {canvas[0], canvas[1], 0, 0};
+  const bool fills = input.getKeepRatioMode().value_or("letterbox") == "short_side_scale";
+  const double ofHeight = static_cast<double>(canvas[0]) / static_cast<double>(from[0]);
+  const double ofWidth = static_cast<double>(canvas[1]) / static_cast<double>(from[1]);
+  const double factor = fills ? std::max(ofHeight, ofWidth) : std::min(ofHeight, ofWidth);
+  const auto scaled = [&](size_t side) {
+    const auto extent = static_cast<int64_t>(static_cast<double>(from[side]) * factor);
+    return std::max(extent, fills ? canvas[side] : 1);
+  };
+  Placement made = {scaled(0), scaled(1), 0, 0};
+  if (fills || input.getPadType().value_or("center") == "center") {
+    made.top = (canvas[0] - made.height) / 2;
+    made.left = (canvas[1] - made.width) / 2;
+  }
+  return made;
+}
+
+/// Makes ops on a picture's bytes, one behind the other, named NAME_what.
+class PictureOps {
+public:
+  PictureOps(top::PreprocessOp picture, StringRef name)
+      : builder(picture->getContext()), name(name), value(picture.getOutput()) {
+    builder.setInsertionPointAfter(picture);
+    none = builder.create<top::NoneOp>(picture.getLoc(), builder.getNoneType());
+  }
+
+  void resize(int64_t height, int64_t width) {
+    SmallVector<int64_t> to = dims();
+    to[2] = height;
+    to[3] = width;
+    NamedAttrList what;
+    what.set("mode", builder.getStringAttr("linear"));
+    what.set("sizes", builder.getI64ArrayAttr(to));
+    add(top::InterpOp::getOperationName(), "resized", to, {none, none, none}, what);
+  }
+
+  /// Rows and columns from (top, left) on; `outside` around the picture.
+  void place(int64_t top, int64_t left, int64_t height, int64_t width, int64_t outside) {
+    SmallVector<int64_t> to = dims();
+    const int64_t below = height - top - to[2];
+    const int64_t right = width - left - to[3];
+    if (top == 0 && left == 0 && below == 0 && right == 0)
+      return;
+    to[2] = height;
+    to[3] = width;
+    NamedAttrList what;
+    what.set("paddings", builder.getI64ArrayAttr({0, 0, top, left, 0, 0, below, right}));
+    what.set("val", builder.getF64FloatAttr(static_cast<double>(outside)));
+    add(top::PadOp::getOperationName(), "placed", to, {none, none, none}, what);
+  }
+
+  Value result() const { return value; }
+
+private:
+  SmallVector<int64_t> dims() const {
+    return SmallVector<int64_t>(cast<RankedTensorType>(value.getType()).getShape());
+  }
+  void add(StringRef opName, StringRef what, ArrayRef<int64_t> to, ValueRange others,
+           const NamedAttrList &attributes) {
+    SmallVector<Value> operands = {value};
+    llvm::append_range(operands, others);
+    OperationState state(NameLoc::get(builder.getStringAttr(name + "_" + what.str())), opName,
+                         operands, Type(cast<RankedTensorType>(value.getType()).clone(to)),
+                         attributes.getAttrs());
+    value = builder.create(state)->getResult(0);
+  }
+
+  OpBuilder builder;
+  std::string name;
+  Value value, none;
+};
 
 struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
   using Base::Base;
@@ -80,6 +164,29 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
                                             Float32Type::get(context), {1.0, 0});
   }
 
+  /// The planes of a picture of `given` extents as bytes of `canvas`, scaled and placed there.
+  static Value resized(top::InputOp input, const NamedAttrList &what, ArrayRef<int64_t> given,
+                       ArrayRef<int64_t> canvas) {
+    const auto type = cast<RankedTensorType>(input.getOutput().getType());
+    const int64_t channels = numChannels(std::string_view(input.getPixelFormat().value_or("bgr")));
+    const auto planes = RankedTensorType::get({type.getDimSize(0), channels, given[0], given[1]},
+                                              byteType(input.getContext()));
+    OpBuilder builder(input.getContext());
+    builder.setInsertionPointAfter(input);
+    const std::string name = layerName(input);
+    auto picture = builder.create<top::PreprocessOp>(
+        NameLoc::get(builder.getStringAttr(name + "_planes")), TypeRange(planes),
+        ValueRange(input.getOutput()), what.getAttrs());
+    const Placement at = placementOf(input, given, canvas);
+    PictureOps ops(picture, name);
+    if (at.height != given[0] || at.width != given[1])
+      ops.resize(at.height, at.width);
+    ops.place(at.top, at.left, canvas[0], canvas[1],
+              static_cast<int64_t>(input.getPadValue().value_or(0)));
+    input.setKeepAspectRatio(false);
+    return ops.result();
+  }
+
   Expected<void> fuse(top::InputOp input) {
     Builder attributes(&getContext());
     const auto type = cast<RankedTensorType>(input.getOutput().getType());
@@ -94,38 +201,51 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
     SmallVector<int64_t> extents = crop;
     if (input.getResizeDims())
       extents = top::toInts(*input.getResizeDims());
-    Expected<std::vector<int64_t>> bytes = pictureDims(*format, {dims[0], extents[0], extents[1]});
+    const SmallVector<int64_t> given =
+        fuseResize.empty() ? extents : SmallVector<int64_t>(fuseResize.begin(), fuseResize.end());
+    Expected<std::vector<int64_t>> bytes = pictureDims(*format, {dims[0], given[0], given[1]});
     if (!bytes)
       return makeError("--customization_format",
                        "input '" + layerName(input) + "' has " + bytes.error().found,
                        bytes.error().expected);
-    NamedAttrList what;
     const auto formatName = attributes.getStringAttr(StringRef(pictureFormatName(*format)));
+    NamedAttrList what;
     what.set("customization_format", formatName);
     what.set("pixel_format", attributes.getStringAttr(pixelFormat));
-    what.set("channel_format", attributes.getStringAttr(channelFormat));
-    if (crop != extents)
-      what.set("crop_dims", attributes.getI64ArrayAttr(crop));
-    if (ArrayAttr mean = perChannel(input.getMeanAttr(), pixelFormat == "gray"))
-      what.set("mean", mean);
-    if (ArrayAttr scale = perChannel(input.getScaleAttr(), pixelFormat == "gray"))
-      what.set("scale", scale);
     if (isYuv(*format) && videoRange)
       what.set("video_range", attributes.getBoolAttr(true));
+    NamedAttrList numbers;
+    numbers.set("channel_format", attributes.getStringAttr(channelFormat));
+    if (crop != extents)
+      numbers.set("crop_dims", attributes.getI64ArrayAttr(crop));
+    if (ArrayAttr mean = perChannel(input.getMeanAttr(), pixelFormat == "gray"))
+      numbers.set("mean", mean);
+    if (ArrayAttr scale = perChannel(input.getScaleAttr(), pixelFormat == "gray"))
+      numbers.set("scale", scale);
 
     const Location name = input.getLoc();
     const auto raw = RankedTensorType::get(*bytes, byteType(&getContext()));
     OpBuilder builder(&getContext());
     builder.setInsertionPointAfter(input);
-    auto made = builder.create<top::PreprocessOp>(name, TypeRange(type),
-                                                  ValueRange(input.getOutput()), what.getAttrs());
-    input.getOutput().replaceAllUsesExcept(made.getOutput(), made);
+    Value picture = input.getOutput();
+    if (given != extents) {
+      picture = resized(input, what, given, extents);
+      what.set("customization_format", attributes.getStringAttr(StringRef(pictureFormatName(
+                                           *ownFormat(pixelFormat, /*isPacked=*/false)))));
+      what.erase("video_range");
+      builder.setInsertionPointAfterValue(picture);
+    }
+    what.append(numbers);
+    auto made = builder.create<top::PreprocessOp>(name, TypeRange(type), ValueRange(picture),
+                                                  what.getAttrs());
+    input.getOutput().replaceUsesWithIf(
+        made.getOutput(), [&](OpOperand &use) { return !isa<top::PreprocessOp>(use.getOwner()); });
     input->setLoc(NameLoc::get(attributes.getStringAttr(layerName(input) + "_raw")));
     input.getInput().setType(raw);
     input.getOutput().setType(raw);
     for (StringRef attribute : {"mean", "scale", "pixel_format", "channel_format"})
       input->removeAttr(attribute);
-    input.setResizeDimsAttr(attributes.getI64ArrayAttr(extents));
+    input.setResizeDimsAttr(attributes.getI64ArrayAttr(given));
     input->setAttr("customization_format", formatName);
     if (isYuv(*format))
       input->setAttr("video_range", attributes.getBoolAttr(videoRange));
@@ -133,6 +253,9 @@ struct FusePreprocessPass : tpuc::impl::FusePreprocessBase<FusePreprocessPass> {
   }
 
   Expected<void> run(ModuleOp module) {
+    if (!fuseResize.empty() && (fuseResize.size() != 2 || fuseResize[0] < 1 || fuseResize[1] < 1))
+      return makeError("--fuse_resize", fmt::format("{}", fmt::join(fuseResize, ",")),
+                       "height and width, 1 at least");
     Expected<func::FuncOp> main = top::mainFunction(module);
     if (!main)
       return propagate(main);

@@ -110,11 +110,17 @@ def FusePreprocess : Pass<"fuse-preprocess", "::mlir::ModuleOp"> {
     type `!quant.uniform<u8:f32, 1.0>` and the extents of `resize_dims`, named NAME_raw. A
     `top.Preprocess` behind it computes the former input and has its name: it crops, orders the
     channels and normalizes. The bytes are ordered as `customization_format` says.
+
+    With `fuse_resize`, the picture has these extents instead. Its planes of bytes are scaled to
+    those of `resize_dims`: linearly, rounded to bytes, with `keep_aspect_ratio` between rows or
+    columns of `pad_value`. A second `top.Preprocess` computes the former input of them.
   }];
   let options = [Option<"customizationFormat", "customization_format", "std::string", /*default=*/"",
       "RGB_PLANAR, YUV_NV12 or their like; without it, the closest to what the input says">,
                  Option<"videoRange", "video_range", "bool", /*default=*/"true",
-      "Y of YUV is from 16 to 235, else from 0 to 255">];
+      "Y of YUV is from 16 to 235, else from 0 to 255">,
+                 ListOption<"fuseResize", "fuse_resize", "int64_t",
+      "Height and width of the picture, which the network scales">];
   let dependentDialects = ["::tpuc::top::TopDialect", "::tpuc::quant::QuantDialect"];
 }
 

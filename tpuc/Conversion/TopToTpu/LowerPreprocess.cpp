@@ -76,6 +76,8 @@ private:
   std::string name;
   PictureFormat format;
   PictureExtents extents;
+  /// The bytes of the picture.
+  Value input;
   bool isNchw;
   std::vector<double> mean, scale;
   /// By channels of the network: the channel of the format.
@@ -86,6 +88,7 @@ PictureLowering::PictureLowering(top::PreprocessOp op, Lowering &lowering)
     : op(op), lowering(lowering), builder(lowering.builder), name(layerName(op)),
       format(*parsePictureFormat(std::string_view(op.getCustomizationFormat()))),
       extents(*pictureExtents(format, typeOf(op.getInput()).getShape())),
+      input(lowering.as(op.getInput(), typeOf(op.getInput()).getElementType())),
       isNchw(op.getChannelFormat() == "nchw"), mean(toDoubles(op.getMean())),
       scale(toDoubles(op.getScale())) {
   const ArrayRef<int64_t> dims = typeOf(op.getOutput()).getShape();
@@ -173,7 +176,7 @@ Value PictureLowering::joined(ValueRange values, StringRef what) {
 /// [N, 3, H, W] of Y and what stands behind it, in the order of the bytes.
 Value PictureLowering::planesOfYuv() {
   const auto [batch, height, width] = extents;
-  const Value picture = op.getInput();
+  const Value picture = input;
   const Value luma = sliced(picture, {2}, {0}, {height}, "luma");
   Value chroma = sliced(picture, {2}, {height}, {height / 2}, "chroma");
   const bool isPlanar = format == PictureFormat::Yuv420Planar;
@@ -196,7 +199,7 @@ Value PictureLowering::planesOfYuv() {
 
 /// The bytes as [N, C, height, width] of the network's extents.
 Value PictureLowering::planes() {
-  Value value = op.getInput();
+  Value value = input;
   if (isYuv(format))
     value = planesOfYuv();
   else if (isPacked(format))
