@@ -278,7 +278,7 @@ bool codegen::decomposeLongMatMul(OpMaker &maker) {
 
 bool codegen::decomposeLongConv(OpMaker &maker) {
   auto op = dyn_cast<tpu::ConvOp>(maker.op);
-  if (!op || op.getInserts() || !OpMaker::constantOf(op.getFilter()))
+  if (!op || op.getInserts() || op.getPadValues() || !OpMaker::constantOf(op.getFilter()))
     return false;
   const ArrayRef<int64_t> filter = OpMaker::dimsOf(op.getFilter());
   const int64_t terms = ShapedType::getNumElements(filter.drop_front());

@@ -110,7 +110,8 @@ bool foldDilation(OpMaker &maker, tpu::ConvOp op, const top::Window &window) {
 
 bool codegen::decomposeWideConv(OpMaker &maker) {
   auto op = dyn_cast<tpu::ConvOp>(maker.op);
-  if (!op || op.getInserts())
+  // Pads that are no zeros would have to be filled channel by channel.
+  if (!op || op.getInserts() || op.getPadValue() || op.getPadValues())
     return false;
   const Expected<top::Window> window = top::convolutionWindow(
       top::windowSpec(op), OpMaker::dimsOf(op.getInput()), OpMaker::dimsOf(op.getFilter()));
