@@ -18,13 +18,13 @@ Each row compares, for all pictures together, outputs of the fused network for b
 the plain one for floats. Both come from the same picture: OpenCV decodes, scales and converts it,
 and numpy crops and normalizes. Of YUV the plain one reads what OpenCV makes of the same bytes.
 Columns: the least cosine of an output, in floats of 16 bits also the mean of the fused and of the
-plain network's to those of the plain one in F32, how many outputs have the same bytes, by how much colours of
-YUV differ from OpenCV's at most, the cycles of the fused file and their ratio to those of the plain
-one, and the cosine between the file on the simulator and the lowered module.
+plain network's to those of the plain one in F32, how many outputs have the same bytes, by how much
+colours of YUV differ from OpenCV's at most, the cycles of the fused file and their ratio to those of
+the plain one, and the cosine between the file on the simulator and the lowered module.
 
-Bounds: a cosine of 0.9999, on floats of YUV 0.999, or where the plain network is further from
-F32 than that for a picture, the fused one in the mean at most twice as far as the plain one; the same outputs on integers, but for those that
-are unsigned as there is no mean; colours within one.
+Bounds: a cosine of 0.9999, on floats of YUV 0.999, or where the plain network is further from F32
+than that for a picture, the fused one in the mean at most twice as far as the plain one; the same
+outputs on integers, but for those that are unsigned as there is no mean; colours within one.
 Outputs on integers of YUV have no bound: colours that differ by one may bring any change of a network.
 Networks on integers are strict, as cycles decide which layers may be on floats otherwise.
 """
