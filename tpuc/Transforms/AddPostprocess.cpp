@@ -195,6 +195,7 @@ NamedAttrList PostprocessBuilder::attributes(int64_t inputHeight, int64_t inputW
   integer("keep_topk", options.keep.value_or(kUsualKeep));
   flag("agnostic", options.agnostic.value_or(false));
   flag("multi_label", options.multiLabel.value_or(heads.multiLabel));
+  flag("rotated", heads.rotated);
   if (options.classes)
     list.set("classes", getI64ArrayAttr(*options.classes));
   integers("picture", options.picture);

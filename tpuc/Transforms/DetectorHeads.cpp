@@ -431,7 +431,8 @@ HeadFinder::Found HeadFinder::decodedWithExtras() {
       heads.extra = fields - options.numClasses.value_or(1);
       heads.keyPoints = heads.extra / (heads.extra % 3 == 0 ? 3 : 2);
     }
-    if (version.task == Task::Angle)
+    heads.rotated = version.task == Task::Angle;
+    if (heads.rotated)
       heads.extra = 1;
     heads.numClasses = fields - heads.extra;
     if (heads.numClasses < 1 || (version.task != Task::Boxes && heads.extra < 1) ||

@@ -38,6 +38,7 @@ struct DetectorHeads {
   bool boxesActivated = false;
   bool normalized = false;
   bool multiLabel = false;
+  bool rotated = false;
   /// Where the authors' programs suppress no boxes, this is 1.
   double nmsThreshold = 0.45;
   /// [N, extra, height, width]: what masks are sums of; null without them.

@@ -165,6 +165,21 @@ TEST_F(ObjectDetectionTest, MovesBoxesAndPointsToThePicture) {
             "1x1x1x7xf32: 0 0 0.5 20 32 16 0 | 1x3xf32: 24 68 0.75");
 }
 
+TEST_F(ObjectDetectionTest, ComparesRotatedBoxesByTheirGaussians) {
+  const std::string rotated = "box_code = \"CENTER\", layout = \"ANCHORS\", num_classes = 1 : i64, "
+                              "input_height = 64 : i64, input_width = 64 : i64, extra = 1 : i64, "
+                              "keep_topk = 2 : i64, rotated = true";
+  // Two bars that cross: as they lie they are one, turned by a right angle they share little.
+  const double right = 1.5707963267948966;
+  const Tensor same = f32({1, 2, 6}, {10, 10, 20, 2, .75, 0, 10, 10, 20, 2, .5, 0});
+  const Tensor crossed = f32({1, 2, 6}, {10, 10, 20, 2, .75, 0, 10, 10, 20, 2, .5, right});
+  EXPECT_EQ(detect(rotated, {same}), "1x1x2x7xf32: 0 0 0.75 10 10 20 2 0 0 0 0 0 0 0");
+  EXPECT_EQ(detect(rotated, {crossed}), "1x1x2x7xf32: 0 0 0.75 10 10 20 2 0 0 0.5 10 10 20 2");
+  // A box without an area overlaps none.
+  const Tensor flat = f32({1, 2, 6}, {10, 10, 0, 2, .75, 0, 10, 10, 0, 2, .5, 0});
+  EXPECT_EQ(detect(rotated, {flat}), "1x1x2x7xf32: 0 0 0.75 10 10 0 2 0 0 0.5 10 10 0 2");
+}
+
 TEST_F(ObjectDetectionTest, ItemsFollowEachOther) {
   EXPECT_EQ(detect(kDecoded, {f32({2, 1, 6}, {1, 1, 2, 2, 0.25, 0, 3, 3, 2, 2, 0, 0.5})}),
             "1x1x6x7xf32: 1 1 0.5 3 3 2 2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 "
@@ -195,6 +210,7 @@ TEST_F(ObjectDetectionTest, RefusesWhatDoesNotFit) {
   refuses(
       detect(kGrid + "box_code = \"ANCHOR_EXP\", grids = [1, 1]", {f32({1, 5}, {0, 0, 0, 0, 0})}),
       "has 0 extents of anchors, not 2");
+  refuses(detect(kDecoded + ", rotated = true", {none}), "has rotated boxes without an angle");
   refuses(detect(kGrid + "box_code = \"GRID_EXP\", grids = [1]", {f32({1, 5}, {0, 0, 0, 0, 0})}),
           "grids is no list of heights and widths");
 }

@@ -132,6 +132,24 @@ def overlaps(box, others):
     return np.where(union > 0, common / np.where(union > 0, union, 1), 0)
 
 
+def covariances(box, angle):
+    """[..., 2, 2] of the Gaussian of rotated boxes; Llerena et al. 2021."""
+    size = np.zeros((*box.shape[:-1], 2, 2))
+    size[..., 0, 0], size[..., 1, 1] = (box[..., 2] - box[..., 0]) ** 2 / 12, (box[..., 3] - box[..., 1]) ** 2 / 12
+    turn = np.stack([np.stack([np.cos(angle), -np.sin(angle)], -1), np.stack([np.sin(angle), np.cos(angle)], -1)], -2)
+    return turn @ size @ np.swapaxes(turn, -1, -2)
+
+
+def rotated_overlaps(box, angle, others, angles):
+    """1 less the Hellinger distance of the Gaussians."""
+    mean = (covariances(box, angle) + covariances(others, angles)) / 2
+    move = ((box[:2] + box[2:]) - (others[:, :2] + others[:, 2:])) / 2
+    distance = np.einsum("ni,nij,nj->n", move, np.linalg.inv(mean), move) / 8
+    areas = np.linalg.det(covariances(box, angle)) * np.linalg.det(covariances(others, angles))
+    distance += np.log(np.linalg.det(mean) / np.sqrt(areas)) / 2
+    return 1 - np.sqrt(1 - np.exp(-np.maximum(distance, 0)))
+
+
 DECODE = {"yolov6": distances, "yolox": exponential, "ssd": priors,
           **{name: anchored for name in ("yolov3", "yolov3_tiny", "yolov4", "yolov5", "yolov7")}}
 
@@ -158,15 +176,19 @@ def detect(net, maps, item, options):
     group = np.zeros_like(label) if options.get("agnostic") else label
     seen = dict.fromkeys(range(net.classes), 0)
     kept, candidates = [], 0
+    angles = extras(net, maps, item)[:, 0] if net.version.endswith("obb") else None
     for index in order:
         seen[group[index]] += 1
         if seen[group[index]] > options.get("top_k", 1 << 30):
             continue
         candidates += 1
         same = [each for each in kept if group[each] == group[index]]
+        if len(same) > 0 and angles is not None:
+            shares = rotated_overlaps(boxes[place[index]], angles[place[index]], boxes[place[same]], angles[place[same]])
+        elif len(same) > 0:
+            shares = overlaps(boxes[place[index]], boxes[place[same]])
         if len(kept) < options.get("keep", 200) and (
-                not same or overlaps(boxes[place[index]], boxes[place[same]]).max()
-                <= options.get("nms_threshold", 1 if net.version == "yolov10" else 0.45)):
+                not same or shares.max() <= options.get("nms_threshold", 1 if net.version == "yolov10" else 0.45)):
             kept.append(index)
     rows = [(label[each], score[each], *boxes[place[each]], place[each]) for each in kept]
     return np.array(rows, float).reshape(-1, 7), candidates

@@ -282,11 +282,13 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
     they come in memory, those of PLANES by anchor, pixel, class. Left out are those that overlap a
     kept one of their class, or of any with `agnostic`, by more than `nms_threshold`: the area of
     the intersection divided by that of the union. An item keeps at most `keep_topk`. Boxes that are
-    not finite are none.
+    not finite are none. With `rotated`, the first of the `extra` numbers is the angle of the box around
+    its centre, in radians from x to y, and boxes overlap by 1 less the Hellinger distance of their
+    Gaussians (Llerena et al. 2021, 3.2), which have the variances w^2 / 12 and h^2 / 12.
 
     `output` is [1, 1, N * `keep_topk`, 7]: item, class, score, centre x, centre y, width, height,
     in pixels of the input. With `picture` (height, width), they are in pixels of the picture that
-    became the input, and clipped to it: stretched (`letterbox` NONE), or scaled by one factor and
+    became the input, and clipped to it unless they are rotated: stretched (`letterbox` NONE), or scaled by one factor and
     padded around (CENTER, half of the rest rounded down on the left and top) or below and on the
     right (NORMAL). Rows that are left over come last and hold 0.
 
@@ -328,6 +330,7 @@ def Top_ObjectDetectionOp : Top_ComputeOp<"ObjectDetection", [Top_ComputesInF32]
                        Top_AtLeast<Top_DefaultI64<200>, 1, 1048576>:$keep_topk,
                        Top_False:$agnostic,
                        Top_False:$multi_label,
+                       Top_False:$rotated,
                        Top_AtLeast<OptionalAttr<I64ArrayAttr>, 0, 1048576>:$classes,
                        Top_AtLeast<OptionalAttr<I64ArrayAttr>, 1, 1048576>:$picture,
                        DefaultValuedStrAttr<StrAttr, "NONE">:$letterbox);

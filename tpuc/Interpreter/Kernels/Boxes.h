@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <vector>
 
 namespace tpuc::kernels {
@@ -53,7 +54,8 @@ struct Candidate {
 };
 
 /// The best of `candidates`, at most `keep`, in descending order of their scores and equal ones as
-/// they come: without those for which `overlaps` says so of one before with the same label.
+/// they come: without those for which `overlaps`, of boxes or candidates, says so of one before
+/// with the same label.
 template <typename Overlaps>
 std::vector<Candidate> bestOf(std::vector<Candidate> candidates, int64_t keep,
                               const Overlaps &overlaps) {
@@ -63,7 +65,12 @@ std::vector<Candidate> bestOf(std::vector<Candidate> candidates, int64_t keep,
     if (std::ssize(kept) == keep)
       break;
     if (std::ranges::none_of(kept, [&](const Candidate &other) {
-          return other.label == candidate.label && overlaps(other.box, candidate.box);
+          if (other.label != candidate.label)
+            return false;
+          if constexpr (std::is_invocable_v<Overlaps, const Candidate &, const Candidate &>)
+            return overlaps(other, candidate);
+          else
+            return overlaps(other.box, candidate.box);
         }))
       kept.push_back(candidate);
   }

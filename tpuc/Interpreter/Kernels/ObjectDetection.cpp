@@ -84,6 +84,8 @@ std::string objectParamsFault(const ObjectParams &params) {
            std::to_string(params.grids.size() / 2) + " levels";
   if (!params.picture.empty() && params.picture.size() != 2)
     return "picture is no height and width";
+  if (params.rotated && params.extra == 0)
+    return "has rotated boxes without an angle";
   if (params.keyPoints > 0 &&
       (params.extra % params.keyPoints != 0 || params.extra / params.keyPoints < 2))
     return "has " + std::to_string(params.extra) + " numbers for " +
@@ -166,6 +168,36 @@ struct Edges {
   }
 };
 
+/// A rotated box as a Gaussian: its mean and its covariances.
+struct Gaussian {
+  double x, y, xx, yy, xy;
+
+  double determinant() const { return std::max(xx * yy - xy * xy, 0.0); }
+};
+
+Gaussian gaussianOf(const Edges &box, double angle) {
+  const double along = (box.right - box.left) * (box.right - box.left) / 12;
+  const double across = (box.bottom - box.top) * (box.bottom - box.top) / 12;
+  const double cosine = std::cos(angle);
+  const double sine = std::sin(angle);
+  return {(box.left + box.right) / 2, (box.top + box.bottom) / 2,
+          along * cosine * cosine + across * sine * sine,
+          along * sine * sine + across * cosine * cosine, (along - across) * cosine * sine};
+}
+
+/// 1 less the Hellinger distance; 0 where a box has no area.
+double overlap(const Gaussian &a, const Gaussian &b) {
+  const Gaussian sum = {a.x - b.x, a.y - b.y, a.xx + b.xx, a.yy + b.yy, a.xy + b.xy};
+  const double areas = std::sqrt(a.determinant() * b.determinant());
+  if (!(areas > 0 && sum.determinant() > 0))
+    return 0;
+  const double apart =
+      (sum.xx * sum.y * sum.y + sum.yy * sum.x * sum.x - 2 * sum.xy * sum.x * sum.y) /
+          sum.determinant() / 4 +
+      std::log(sum.determinant() / (4 * areas)) / 2;
+  return 1 - std::sqrt(1 - std::exp(-std::max(apart, 0.0)));
+}
+
 /// Where a record stands.
 struct Place {
   size_t level;
@@ -186,6 +218,10 @@ public:
     const Place place = placeOf(index);
     read(place);
     return boxAt(place);
+  }
+  Gaussian gaussian(const Candidate &candidate) {
+    const Edges edges = box(candidate.place / params.classes);
+    return gaussianOf(edges, record[params.fields() - params.extra]);
   }
   /// The other fields of the record `index`.
   void copyExtras(int64_t index, std::span<float> extras);
@@ -433,6 +469,10 @@ std::vector<Candidate> RecordDetector::run() {
       addCandidates(index, placeOf(index));
   if (params.topK >= 0)
     keepBestOfClasses();
+  if (params.rotated)
+    return bestOf(std::move(candidates), params.keep, [&](const Candidate &a, const Candidate &b) {
+      return overlap(gaussian(a), gaussian(b)) > params.nmsThreshold;
+    });
   return bestOf(std::move(candidates), params.keep, [&](const Box &a, const Box &b) {
     return overlap(a, b) > static_cast<float>(params.nmsThreshold);
   });
@@ -480,10 +520,11 @@ std::array<float, 4> centreAndSize(const Edges &box, const ObjectParams &params)
     const Projection toPicture(params);
     const auto height = static_cast<double>(params.picture[0]);
     const auto width = static_cast<double>(params.picture[1]);
-    corners = {std::clamp(toPicture.x(corners[0]), 0.0, width),
-               std::clamp(toPicture.y(corners[1]), 0.0, height),
-               std::clamp(toPicture.x(corners[2]), 0.0, width),
-               std::clamp(toPicture.y(corners[3]), 0.0, height)};
+    corners = {toPicture.x(corners[0]), toPicture.y(corners[1]), toPicture.x(corners[2]),
+               toPicture.y(corners[3])};
+    if (!params.rotated)
+      corners = {std::clamp(corners[0], 0.0, width), std::clamp(corners[1], 0.0, height),
+                 std::clamp(corners[2], 0.0, width), std::clamp(corners[3], 0.0, height)};
   }
   return {static_cast<float>((corners[0] + corners[2]) / 2),
           static_cast<float>((corners[1] + corners[3]) / 2),

@@ -82,6 +82,7 @@ struct ObjectParams {
   int64_t keep = 200;
   bool agnostic = false;
   bool multiLabel = false;
+  bool rotated = false;                     ///< The first extra number is the angle.
   std::optional<std::vector<int64_t>> only; ///< Classes that are reported.
   std::vector<int64_t> picture;             ///< Height and width; empty: the input's pixels.
   Letterbox letterbox = Letterbox::None;

@@ -316,6 +316,7 @@ static Expected<kernels::ObjectParams> objectParams(const OpContext &context) {
   params.keep = context.integer("keep_topk");
   params.agnostic = context.flag("agnostic");
   params.multiLabel = context.flag("multi_label");
+  params.rotated = context.flag("rotated");
   params.only = context.optionalIntList("classes");
   params.picture = context.optionalIntList("picture").value_or(Dims());
   if (const std::string fault = kernels::objectParamsFault(params); !fault.empty())
