@@ -55,7 +55,6 @@ bool isLeftToHost(const Layer &layer, const TargetInfo &target) {
                                                        "CastToIntegersAndBack",
                                                        "CompareAndChoose",
                                                        "CompareBetweenNumbers",
-                                                       "ConvOfPatches",
                                                        "ExtremumOfLongRows",
                                                        "GatherByManyConstants",
                                                        "GRU",

@@ -8,6 +8,7 @@
 
 #include "tpuc/Target/BM1684/Kernels/WindowCommands.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,6 +76,7 @@ void addConv(Builder &builder, const ConvCommand &conv) {
   // Sums go on over input channels that no field holds.
   const int64_t channels = conv.input.shape[1];
   const int64_t taps = conv.window.kernel[0] * conv.window.kernel[1];
+  const int64_t width = conv.filterWidth == 0 ? conv.window.kernel[1] : conv.filterWidth;
   if (channels > kMostChannels && taps > 1)
     return builder.fail(fmt::format("{} input channels", channels),
                         fmt::format("{} at most", kMostChannels));
@@ -96,8 +98,8 @@ void addConv(Builder &builder, const ConvCommand &conv) {
                 {{Field::Opd0C, count},
                  {Field::Opd1NStr, 1},
                  {Field::Opd1CStr, slot / 2},
-                 {Field::Opd1HStr, conv.window.kernel[1] * pairs},
-                 {Field::Opd1WStr, pairs}});
+                 {Field::Opd1HStr, conv.tapStep[0] * width * pairs},
+                 {Field::Opd1WStr, conv.tapStep[1] * pairs}});
       command.set(Field::ResAdd, accumulates).set(Field::KernelRotate, conv.isTurned);
       if (conv.bias && first == 0)
         command.set(Field::OpdNum, 3)
@@ -147,6 +149,22 @@ std::pair<Window2d, std::array<int64_t, 2>> commandWindow(const Convolution &con
   return {window, {conv.window.stride[0] - 1, conv.window.stride[1] - 1}};
 }
 
+/// The least factor by which elements of the image are taken apart so that a command can do the
+/// rest of the stride; 0 where there is none.
+int64_t strideFactor(int64_t stride) {
+  for (int64_t factor = 1; factor <= stride; ++factor)
+    if (stride % factor == 0 && stride / factor <= kMostStride)
+      return factor;
+  return 0;
+}
+
+/// Whether several commands share windows whose strides are too large, each of which sees every
+/// few rows and columns of the image.
+bool isShared(const Convolution &conv) {
+  return !conv.isTransposed && !conv.isDepthwise() &&
+         std::ranges::max(conv.window.stride) > kMostStride;
+}
+
 Expected<void> check(const std::string &where, const Convolution &conv) {
   if (Expected<void> fits = checkRegular(where, "output", conv.output); !fits)
     return fits;
@@ -160,7 +178,14 @@ Expected<void> check(const std::string &where, const Convolution &conv) {
   if (inputs > kMostChannels && window.kernel != std::array<int64_t, 2>{1, 1})
     return makeError(where, fmt::format("{} input channels", inputs),
                      fmt::format("{} at most", kMostChannels));
-  return checkWindow(where, window, conv.input.shape, conv.output.shape, insert);
+  if (!isShared(conv))
+    return checkWindow(where, window, conv.input.shape, conv.output.shape, insert);
+  constexpr std::array<int64_t, 2> kOne{1, 1}, kNone{0, 0};
+  if (window.dilation != kOne || window.padBegin != kNone || window.padEnd != kNone ||
+      strideFactor(window.stride[0]) == 0 || strideFactor(window.stride[1]) == 0)
+    return makeError(where, fmt::format("strides of {}", fmt::join(window.stride, "x")),
+                     fmt::format("at most {}, or windows without padding or holes", kMostStride));
+  return {};
 }
 
 void addDepthwise(Builder &builder, const Convolution &conv) {
@@ -191,6 +216,31 @@ bool fillsUp(const Convolution &conv) {
   return input.shape[1] == 3 && conv.group == 1 && input.startLane + 4 <= kLanes;
 }
 
+/// Each part of `command` that sees the elements of one phase, added up.
+void addPhases(Builder &builder, const ConvCommand &command, int64_t inputs) {
+  const std::array<int64_t, 2> factors = {strideFactor(command.window.stride[0]),
+                                          strideFactor(command.window.stride[1])};
+  ConvCommand part = command;
+  part.filterWidth = command.window.kernel[1];
+  part.tapStep = factors;
+  for (int64_t y = 0; y < std::min(factors[0], command.window.kernel[0]); ++y)
+    for (int64_t x = 0; x < std::min(factors[1], command.window.kernel[1]); ++x) {
+      part.input = command.input;
+      const std::array<int64_t, 2> first = {y, x};
+      for (unsigned i = 0; i < 2; ++i) {
+        part.window.stride[i] = command.window.stride[i] / factors[i];
+        part.window.kernel[i] = ceilDiv(command.window.kernel[i] - first[i], factors[i]);
+        part.input = part.input.every(i + 2, first[i], factors[i],
+                                      ceilDiv(command.input.shape[i + 2] - first[i], factors[i]));
+      }
+      part.filter = command.filter +
+                    static_cast<uint64_t>((y * part.filterWidth + x) * alignUp(inputs, 2) * 4);
+      addConv(builder, part);
+      part.accumulates = true;
+      part.bias.reset();
+    }
+}
+
 /// Group by group, as their channels lie in lanes of their own.
 void addDense(Builder &builder, const Convolution &conv) {
   const auto &[window, insert] = commandWindow(conv);
@@ -218,7 +268,10 @@ void addDense(Builder &builder, const Convolution &conv) {
     if (conv.biasAddress)
       command.bias =
           command.output.at(*conv.biasAddress + static_cast<uint32_t>(slot * 4)).commandAddress();
-    addConv(builder, command);
+    if (isShared(conv))
+      addPhases(builder, command, ic);
+    else
+      addConv(builder, command);
   }
 }
 

@@ -30,6 +30,10 @@ struct ConvCommand {
   int64_t slotStride = 0;
   bool accumulates = false;
   bool isTurned = false;
+  /// Taps of the whole kernel in a row of it, and how far apart the ones are that are taken, along
+  /// both axes: `filter` is the first of them. None: those of the window.
+  int64_t filterWidth = 0;
+  std::array<int64_t, 2> tapStep = {1, 1};
 };
 /// Of more channels than a command takes several ones; of input channels for windows of one tap.
 void addConv(Builder &builder, const ConvCommand &conv);
