@@ -10,6 +10,7 @@
 #include "tpuc/Codegen/Layers.h"
 #include "tpuc/Dialect/Top/Names.h"
 #include "tpuc/Dialect/Top/TypeUtils.h"
+#include "tpuc/Target/CV18xx/Codegen/Compression.h"
 #include "tpuc/Target/CV18xx/Codegen/Moves.h"
 #include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
 #include "tpuc/Target/CV18xx/Machine/Timing.h"
@@ -121,6 +122,16 @@ static std::vector<model::LayerRun> runsOf(const std::vector<uint32_t> &layers, 
 Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
   const Chip &chip = builder.chip();
   model::Stage &stage = model.nets.front().stages.front();
+  if (stage.constants.size() == 1) {
+    model::Section &constants = stage.constants.front();
+    constexpr unsigned kRegionShift = 40;
+    const auto *begin = reinterpret_cast<const uint8_t *>(constants.data.data());
+    auto bytes = std::make_shared<std::vector<uint8_t>>(begin, begin + constants.data.size());
+    compressConstants(chip, streams, stage,
+                      static_cast<unsigned>(constants.address >> kRegionShift), *bytes);
+    constants.data = std::as_bytes(std::span(*bytes));
+    model.owners.push_back(std::move(bytes));
+  }
   // Those of the chip are counted among themselves until here.
   const std::vector<uint32_t> numbers = stage.chipOrder();
   for (size_t i = 0; i < streams.size(); ++i) {
