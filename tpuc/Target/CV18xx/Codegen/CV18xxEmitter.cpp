@@ -123,13 +123,8 @@ Expected<void> CV18xxEmitter::finish(model::CompiledModel &model) {
   const Chip &chip = builder.chip();
   model::Stage &stage = model.nets.front().stages.front();
   if (stage.constants.size() == 1) {
-    model::Section &constants = stage.constants.front();
-    constexpr unsigned kRegionShift = 40;
-    const auto *begin = reinterpret_cast<const uint8_t *>(constants.data.data());
-    auto bytes = std::make_shared<std::vector<uint8_t>>(begin, begin + constants.data.size());
-    compressConstants(chip, streams, stage,
-                      static_cast<unsigned>(constants.address >> kRegionShift), *bytes);
-    constants.data = std::as_bytes(std::span(*bytes));
+    auto bytes = std::make_shared<std::vector<uint8_t>>(repackConstants(chip, streams, stage));
+    stage.constants.front().data = std::as_bytes(std::span(*bytes));
     model.owners.push_back(std::move(bytes));
   }
   // Those of the chip are counted among themselves until here.

@@ -16,6 +16,10 @@ namespace tpuc::cv18xx::backend {
 
 namespace {
 
+/// Addresses have the number of a region above these bits.
+constexpr unsigned kRegionShift = 40;
+constexpr uint64_t kOffsetMask = (uint64_t{1} << kRegionShift) - 1;
+
 /// Bytes that something reads.
 struct Reading {
   uint64_t begin = 0, end = 0;
@@ -24,8 +28,6 @@ struct Reading {
   std::vector<Command *> loads = {};
 };
 
-/// Streams begin at multiples of this, as those of the vendor's files.
-constexpr uint64_t kStreamAlignment = 16;
 /// Short transfers take as long as they do without.
 constexpr uint64_t kLeastBytes = 1024;
 
@@ -61,8 +63,6 @@ std::vector<Reading> readingsOf(const Chip &chip, std::span<CommandStream> strea
       reading.isBf16 = dma.srcBf16;
       reading.loads.push_back(&command);
     }
-  constexpr unsigned kRegionShift = 40;
-  constexpr uint64_t kOffsetMask = (uint64_t{1} << kRegionShift) - 1;
   for (const model::SubNet &subNet : stage.subNets)
     for (const cpu::Program &program : subNet.host)
       for (const cpu::Value &value : program.values)
@@ -86,43 +86,134 @@ std::vector<uint16_t> valuesOf(std::span<const uint8_t> bytes, bool isBf16) {
   return values;
 }
 
-void compress(const Reading &reading, std::span<uint8_t> bytes) {
+/// The stream, if it is taken; the commands then say so.
+std::optional<std::vector<uint8_t>> compress(const Reading &reading,
+                                             std::span<const uint8_t> bytes) {
   const std::vector<uint16_t> values = valuesOf(bytes, reading.isBf16);
   const VlcParameters parameters = estimateVlc(values, reading.isBf16, !reading.isBf16);
   const std::vector<uint8_t> stream = encodeVlc(values, parameters);
   // Less than a tenth would not be worth the other way through the engine.
   if (stream.size() * 10 > bytes.size() * 9)
-    return;
+    return std::nullopt;
   // What the zero guard makes 0 would be another number.
   const auto decoded = decodeVlc(stream, values.size(), "");
   if (!decoded || decoded->values != values)
-    return;
-  std::ranges::fill(bytes, uint8_t{0});
-  std::ranges::copy(stream, bytes.begin());
+    return std::nullopt;
   for (Command *load : reading.loads)
     load->set(Field::Compressed, 1)
         .set(Field::CompressSigned, parameters.isSigned)
         .set(Field::ZeroGuard, parameters.zeroGuard)
         .set(Field::Bias0, parameters.bias0)
         .set(Field::Bias1, parameters.bias1);
+  return stream;
 }
+
+/// Bytes that are moved as one: readings that overlap.
+struct Piece {
+  uint64_t begin = 0, end = 0, place = 0, stored = 0;
+};
+
+class Repacking {
+public:
+  Repacking(const Chip &chip, std::span<CommandStream> streams, model::Stage &stage)
+      : chip(chip), streams(streams), stage(stage),
+        base(static_cast<unsigned>(stage.constants.front().address >> kRegionShift)),
+        old(reinterpret_cast<const uint8_t *>(stage.constants.front().data.data()),
+            stage.constants.front().data.size()) {}
+
+  std::vector<uint8_t> run() {
+    const std::vector<Reading> readings = readingsOf(chip, streams, stage, base);
+    for (size_t first = 0; first < readings.size();) {
+      uint64_t end = readings[first].end;
+      size_t next = first + 1;
+      for (; next < readings.size() && readings[next].begin < end; ++next)
+        end = std::max(end, readings[next].end);
+      add(std::span(readings).subspan(first, next - first), std::min<uint64_t>(end, old.size()));
+      first = next;
+    }
+    moveCommands();
+    moveHostWeights();
+    moveLocations();
+    return std::move(made);
+  }
+
+private:
+  void add(std::span<const Reading> readings, uint64_t end) {
+    const uint64_t begin = readings.front().begin;
+    const auto bytes = old.subspan(begin, end - begin);
+    std::optional<std::vector<uint8_t>> stream;
+    if (readings.size() == 1 && !readings[0].loads.empty() && bytes.size() >= kLeastBytes)
+      stream = compress(readings[0], bytes);
+    made.resize((made.size() + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment);
+    pieces.push_back({begin, end, made.size(), stream ? stream->size() : bytes.size()});
+    if (stream)
+      made.insert(made.end(), stream->begin(), stream->end());
+    else
+      made.insert(made.end(), bytes.begin(), bytes.end());
+  }
+
+  /// The piece that has the byte at `offset`; null if nothing reads it.
+  const Piece *pieceAt(uint64_t offset) const {
+    auto next = std::ranges::upper_bound(pieces, offset, {}, &Piece::begin);
+    if (next == pieces.begin() || offset >= std::prev(next)->end)
+      return nullptr;
+    return &*std::prev(next);
+  }
+
+  void moveCommands() {
+    for (CommandStream &stream : streams)
+      for (Command &command : stream.commands) {
+        if (command.engine() != Engine::Dma)
+          continue;
+        const DmaCommand dma = readDma(chip, command);
+        const Piece *piece = pieceAt(dma.src.address);
+        if (dma.src.isLocal || dma.move == Move::Fill || dma.src.base != base || !piece)
+          continue;
+        const uint64_t address = chip.globalBase + dma.src.address - piece->begin + piece->place;
+        command.set(Field::SrcAddrLow, address & 0xFFFFFFFF).set(Field::SrcAddrHigh, address >> 32);
+      }
+  }
+  void moveHostWeights() {
+    for (model::SubNet &subNet : stage.subNets)
+      for (cpu::Program &program : subNet.host)
+        for (cpu::Value &value : program.values)
+          if (const Piece *piece =
+                  value.home == cpu::Home::Weight ? pieceAt(value.address & kOffsetMask) : nullptr)
+            value.address += piece->place - piece->begin;
+  }
+  /// A weight may be several pieces, which stay in their order.
+  void moveLocations() {
+    std::vector<model::Section::Location> moved;
+    for (const model::Section::Location &location : stage.constants.front().locations) {
+      const auto isBehind = [&](const Piece &piece) { return piece.end > location.offset; };
+      const auto first = std::ranges::find_if(pieces, isBehind);
+      const uint64_t end = location.offset + location.size;
+      auto last = first;
+      while (last != pieces.end() && last->begin < end)
+        ++last;
+      if (first == last)
+        continue;
+      const Piece &final = *std::prev(last);
+      moved.push_back({location.name, first->place, final.place + final.stored - first->place});
+    }
+    stage.constants.front().locations = std::move(moved);
+  }
+
+  static constexpr uint64_t kPieceAlignment = 64;
+  const Chip &chip;
+  std::span<CommandStream> streams;
+  model::Stage &stage;
+  unsigned base;
+  std::span<const uint8_t> old;
+  std::vector<uint8_t> made;
+  std::vector<Piece> pieces;
+};
 
 } // namespace
 
-void compressConstants(const Chip &chip, std::span<CommandStream> streams,
-                       const model::Stage &stage, unsigned base, std::span<uint8_t> bytes) {
-  const std::vector<Reading> readings = readingsOf(chip, streams, stage, base);
-  uint64_t reached = 0;
-  for (size_t i = 0; i < readings.size(); ++i) {
-    const Reading &reading = readings[i];
-    const bool isAlone = reading.begin >= reached &&
-                         (i + 1 == readings.size() || readings[i + 1].begin >= reading.end);
-    reached = std::max(reached, reading.end);
-    const uint64_t size = reading.end - reading.begin;
-    if (isAlone && !reading.loads.empty() && reading.begin % kStreamAlignment == 0 &&
-        size >= kLeastBytes && reading.end <= bytes.size())
-      compress(reading, bytes.subspan(reading.begin, size));
-  }
+std::vector<uint8_t> repackConstants(const Chip &chip, std::span<CommandStream> streams,
+                                     model::Stage &stage) {
+  return Repacking(chip, streams, stage).run();
 }
 
 } // namespace tpuc::cv18xx::backend

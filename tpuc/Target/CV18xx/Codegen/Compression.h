@@ -14,12 +14,12 @@
 
 namespace tpuc::cv18xx::backend {
 
-/// Puts compressed streams in the place of constants of `stage` where that makes their transfers
-/// shorter, and marks the commands that load them. A constant is left as it is where commands see
-/// parts of it in several ways, or the host reads it. Bytes behind a stream are 0. `bytes` are
-/// those of the stage's only area of constants, in region `base`.
-void compressConstants(const Chip &chip, std::span<CommandStream> streams,
-                       const model::Stage &stage, unsigned base, std::span<uint8_t> bytes);
+/// The constants of `stage` anew, which has one area of them: what nothing reads is left out, and
+/// compressed streams stand for what takes a shorter transfer so. Commands, host programs and
+/// locations say the new places. A constant stays as it is where commands see parts of it in
+/// several ways, or the host reads it.
+std::vector<uint8_t> repackConstants(const Chip &chip, std::span<CommandStream> streams,
+                                     model::Stage &stage);
 
 } // namespace tpuc::cv18xx::backend
 
