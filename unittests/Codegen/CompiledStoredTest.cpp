@@ -16,6 +16,8 @@ namespace {
 struct Network {
   const char *name;
   void (*draw)(Sketch &);
+  /// Some of it is computed by the host in BF16.
+  bool needsHost = false;
 };
 
 std::string conv(Sketch &sketch, const std::string &name, const std::string &input, int64_t in,
@@ -89,6 +91,13 @@ void drawRepeatedPixels(Sketch &sketch) {
             fmt::format("scale_h = {} : i64, scale_w = 2 : i64", sketch.between(1, 3)));
 }
 
+/// A table in integers; the host computes it in BF16.
+void drawFunction(Sketch &sketch) {
+  const int64_t channels = sketch.channels();
+  sketch.input("x", {sketch.between(1, 2), channels, 7, sketch.between(3, 12)});
+  sketch.op("r", "Sigmoid", {"x"});
+}
+
 void drawLargest(Sketch &sketch) {
   sketch.input("x", {1, 17, 7, 5});
   sketch.input("y", {1, 17, 7, 5});
@@ -135,6 +144,7 @@ constexpr Network kNetworks[] = {
     {"AveragePool", drawAveragePool},
     {"MeanOfPictures", drawMeanOfPictures},
     {"HardSwish", drawHardSwish},
+    {"Function", drawFunction, true},
     {"RepeatedPixels", drawRepeatedPixels},
     {"Sum", drawSum},
     {"Largest", drawLargest},
@@ -158,7 +168,8 @@ TEST_P(CompiledStored, AreAsLowered) {
       check(sketch, {.chip = chip,
                      .mode = mode,
                      .opt = static_cast<int>(seed % 2),
-                     .isExact = mode.scheme.isQuantized()});
+                     .isExact = mode.scheme.isQuantized(),
+                     .needsHost = network.needsHost && !mode.scheme.isQuantized()});
     }
   }
 }

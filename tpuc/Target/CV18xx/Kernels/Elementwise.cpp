@@ -207,24 +207,58 @@ Expected<void> emitRescale(Builder &builder, const Rescale &rescale) {
                                 .multiplier = static_cast<uint32_t>(rescale.multiplier)});
 }
 
+namespace {
+
+/// As many rows of equal length as a command takes; none where `count` has no such divisors.
+std::optional<std::array<uint32_t, 2>> rowsOf(uint32_t count) {
+  for (uint32_t width = std::min(count, kMost); width >= 1 && count / width <= kMost; --width)
+    if (count % width == 0)
+      return std::array{count / width, width};
+  return std::nullopt;
+}
+
+Expected<void> emitLookupPart(Builder &builder, const LocalTensor &result, const LocalTensor &input,
+                              uint32_t table) {
+  Command command = builder.make("lookup");
+  FieldSetter fields(command);
+  const bool isBf16 = result.isBf16;
+  fields.set(Field::Operands, 2).set(Field::Kind, isBf16).set(Field::ShiftSigned, 0);
+  fields.set(Field::Opd1Sign, 0).set(Field::Opd1Addr, table);
+  fields.set(Field::Res0Addr, result.address).shape(kRes0Shape, result.shape);
+  fields.set(Field::Opd0Addr, input.address).shape(kOpd0Shape, input.shape);
+  fields.shape(kOpd1Shape, {1, builder.chip().lanes, isBf16 ? 32U : 16U, isBf16 ? 8U : 16U});
+  if (isBf16)
+    fields.allSigned();
+  if (Expected<void> done = fields.done(); !done)
+    return done;
+  return builder.add(command);
+}
+
+} // namespace
+
+/// The functional model wants both tensors without gaps, and none of their strides.
 Expected<void> emitLookup(Builder &builder, const LocalTensor &result, const LocalTensor &input,
                           uint32_t table) {
   const Chip &chip = builder.chip();
-  const Cutter::Emit emit = [&](const Tensors &tensors) -> Expected<void> {
-    Command command = builder.make("lookup");
-    FieldSetter fields(command);
-    setTensors(fields, tensors);
-    const bool isBf16 = result.isBf16;
-    fields.set(Field::Operands, 2).set(Field::Kind, isBf16).set(Field::ShiftSigned, 0);
-    fields.set(Field::Opd1Sign, 0).set(Field::Opd1Addr, table);
-    fields.shape(kOpd1Shape, {1, chip.lanes, isBf16 ? 32U : 16U, isBf16 ? 8U : 16U});
-    if (isBf16)
-      fields.allSigned();
-    if (Expected<void> done = fields.done(); !done)
-      return done;
-    return builder.add(command);
-  };
-  return Cutter(chip, emit).cut({result, input, result});
+  const Extents &shape = result.shape;
+  const auto rows = rowsOf(shape[2] * shape[3]);
+  if (!result.isAligned(chip) || !input.isAligned(chip))
+    return makeError("", "a part of a tensor in local memory", "a whole one");
+  if (!rows)
+    return makeError("", fmt::format("{} elements of a channel", shape[2] * shape[3]),
+                     fmt::format("a product of two numbers up to {}", kMost));
+  const uint32_t step = kMost / chip.lanes * chip.lanes;
+  for (uint32_t n = 0; n < shape[0]; ++n)
+    for (uint32_t c = 0; c < shape[1]; c += step) {
+      const auto part = [&](LocalTensor tensor) {
+        tensor.address += n * tensor.strides[0] + c / chip.lanes * tensor.strides[1];
+        tensor.shape = {1, std::min(step, shape[1] - c), (*rows)[0], (*rows)[1]};
+        return tensor;
+      };
+      if (Expected<void> done = emitLookupPart(builder, part(result), part(input), table); !done)
+        return done;
+    }
+  return {};
 }
 
 } // namespace tpuc::cv18xx
