@@ -63,7 +63,7 @@ private:
   Vendor vendor;
   Memory memory;
   std::vector<uint8_t> global;
-  ThreadPool pool;
+  ThreadPool pool{1};
   Step step;
 };
 
