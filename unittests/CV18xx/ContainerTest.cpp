@@ -8,11 +8,14 @@
 
 #include "runtime/Session.h"
 #include "test/conformance/cv18xx/Example.h"
+#include "tpuc/Model/Bmodel/Compiled.h"
 #include "tpuc/Model/Cvimodel/Cvimodel.h"
+#include "unittests/Runtime/AddModel.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace tpuc;
 using cvimodel::encodeFile;
@@ -49,29 +52,81 @@ TEST(Cvimodel, FilesComeBackAsTheSameBytes) {
   }
 }
 
-TEST(Cvimodel, FilesRunOnTheSimulatedChips) {
-  for (const cv18xx::Chip &chip : cv18xx::allChips()) {
-    const std::vector<std::byte> bytes = exampleFile(chip.name);
-    auto compiled = toCompiled(*readFile(bytes, "file"), "file");
-    ASSERT_TRUE(compiled) << compiled.error().message();
-    const auto loaded = runtime::LoadedModel::create(std::move(*compiled), "file");
-    ASSERT_TRUE(loaded) << loaded.error().message();
-    auto session = runtime::Session::create(*loaded, {0, 0}, 1);
-    ASSERT_TRUE(session) << session.error().message();
-    Tensor input(DataType::I8, Shape({1, 5, 3, 4}));
-    const auto values = input.mutableData<int8_t>();
+/// Runs the example's file of a chip a few times; the first thing that is wrong.
+std::string runExample(std::string_view chip, int numRuns) {
+  const std::vector<std::byte> bytes = exampleFile(chip);
+  auto compiled = toCompiled(*readFile(bytes, "file"), "file");
+  if (!compiled)
+    return compiled.error().message();
+  const auto loaded = runtime::LoadedModel::create(std::move(*compiled), "file");
+  if (!loaded)
+    return loaded.error().message();
+  auto session = runtime::Session::create(*loaded, {0, 0}, 1);
+  if (!session)
+    return session.error().message();
+  Tensor input(DataType::I8, Shape({1, 5, 3, 4}));
+  const auto values = input.mutableData<int8_t>();
+  for (int run = 0; run < numRuns; ++run) {
     for (size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<int8_t>(i * 5 - 128);
-    ASSERT_TRUE((*session)->setInput(0, input));
-    const auto done = (*session)->run({});
-    ASSERT_TRUE(done) << done.error().message();
+      values[i] = static_cast<int8_t>(i * 5 - 128 + static_cast<size_t>(run));
+    if (!(*session)->setInput(0, input))
+      return "the input is not taken";
+    if (const auto done = (*session)->run({}); !done)
+      return done.error().message();
     const auto output = (*session)->output(0);
-    ASSERT_TRUE(output) << output.error().message();
+    if (!output)
+      return output.error().message();
     for (size_t i = 0; i < values.size(); ++i) {
       const int sum = values[i] * cv18xx::conformance::exampleWeight(i) + 4;
-      EXPECT_EQ(output->data<int8_t>()[i], std::clamp(sum >> 3, -128, 127)) << chip.name << i;
+      if (output->data<int8_t>()[i] != std::clamp(sum >> 3, -128, 127))
+        return "element " + std::to_string(i) + " of run " + std::to_string(run);
     }
   }
+  return "";
+}
+
+TEST(Cvimodel, FilesRunOnTheSimulatedChips) {
+  for (const cv18xx::Chip &chip : cv18xx::allChips())
+    EXPECT_EQ(runExample(chip.name, 1), "") << chip.name;
+}
+
+/// Adds 1.5 to a ramp on a chip of another family.
+std::string runAddition(int numRuns) {
+  const auto loaded = runtime::LoadedModel::create(
+      bmodel::toCompiled(runtime::addModel(), "add.bmodel"), "add.bmodel");
+  if (!loaded)
+    return loaded.error().message();
+  auto session = runtime::Session::create(*loaded, {}, 1);
+  if (!session)
+    return session.error().message();
+  for (int run = 0; run < numRuns; ++run) {
+    Tensor input(DataType::F32, Shape({1, 3, 4, 5}));
+    float next = static_cast<float>(run);
+    for (float &value : input.mutableData<float>())
+      value = next++;
+    if (!(*session)->setInput(0, input) || !(*session)->run())
+      return "a run fails";
+    const auto output = (*session)->output(0);
+    if (!output)
+      return output.error().message();
+    for (size_t i = 0; i < 60; ++i)
+      if (output->data<float>()[i] != static_cast<float>(run) + static_cast<float>(i) + 1.5F)
+        return "element " + std::to_string(i) + " of run " + std::to_string(run);
+  }
+  return "";
+}
+
+TEST(Cvimodel, SeveralChipsRunBesideEachOther) {
+  constexpr int kRuns = 20;
+  const std::span<const cv18xx::Chip> chips = cv18xx::allChips();
+  std::vector<std::string> wrong(chips.size() + 1, "not run");
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] { wrong.back() = runAddition(kRuns); });
+  for (size_t i = 0; i < chips.size(); ++i)
+    threads.emplace_back([&, i] { wrong[i] = runExample(chips[i].name, kRuns); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_THAT(wrong, testing::Each(""));
 }
 
 TEST(Cvimodel, TimesHaveThreeSets) {
