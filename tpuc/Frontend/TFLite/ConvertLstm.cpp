@@ -46,6 +46,9 @@ struct CellInput {
   bool timeMajor = true;
 };
 
+/// How many steps become ops one by one.
+constexpr int64_t kMostSteps = 4096;
+
 /// The gates of a cell in the order of the format.
 enum Gate : unsigned { kIn, kForget, kCell, kOut };
 
@@ -288,7 +291,13 @@ std::optional<CellInput> sequence(TFLiteLayer &layer, unsigned index, bool timeM
     layer.fail(fmt::format("has an input of {} dimensions", dims.size()), "3 of 1 or more");
     return std::nullopt;
   }
-  return CellInput{layer.in(index), {}, dims[timeMajor ? 0 : 1], timeMajor};
+  const int64_t steps = dims[timeMajor ? 0 : 1];
+  if (steps > kMostSteps) {
+    layer.fail(fmt::format("has {} steps, each of which takes ops of its own", steps),
+               fmt::format("at most {}", kMostSteps));
+    return std::nullopt;
+  }
+  return CellInput{layer.in(index), {}, steps, timeMajor};
 }
 
 //===----------------------------------------------------------------------===//
