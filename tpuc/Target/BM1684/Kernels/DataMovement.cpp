@@ -127,6 +127,9 @@ Expected<void> copy(Builder &builder, Side from, Side to) {
                                  fmt::join(from.shape, ","), from.bytes, fmt::join(to.shape, ","),
                                  to.bytes),
                      "equal shapes and sizes of elements, extents of at least 1");
+  // A single column needs no stride, and it may be too long for the engine.
+  if (from.shape[3] == 1)
+    from.stride[3] = to.stride[3] = 1;
   useRows(from, to);
   if (from.shape[3] > 1 && (from.stride[3] != 1 || to.stride[3] != 1))
     return copyColumns(builder, from, to);
