@@ -1,0 +1,84 @@
+//===- Site.cpp - What the kernels of ops work on -------------------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/Site.h"
+#include "tpuc/Dialect/Tpu/StoredType.h"
+#include "tpuc/Support/Float.h"
+#include "tpuc/Target/CV18xx/Kernels/Elementwise.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::cv18xx::backend {
+
+// Not the machine's.
+using mlir::Operation;
+
+uint16_t bf16Of(double number) {
+  return static_cast<uint16_t>(encodeFloat<DataType::BF16>(static_cast<float>(number)));
+}
+
+std::array<double, 2> factorsOf(double factor) {
+  constexpr double kClose = 0x1p-11;
+  constexpr int kMantissas = 128;
+  const auto nearest = [](double number) {
+    return static_cast<double>(decodeFloat<DataType::BF16>(bf16Of(number)));
+  };
+  const auto errorOf = [&](double a, double b) { return std::abs(a * b / factor - 1); };
+  std::array<double, 2> best = {nearest(factor), 1};
+  if (factor == 0 || errorOf(best[0], 1) <= kClose)
+    return best;
+  for (int mantissa = 0; mantissa < kMantissas; ++mantissa) {
+    const double second = 1 + static_cast<double>(mantissa) / kMantissas;
+    const double first = nearest(factor / second);
+    if (errorOf(first, second) < errorOf(best[0], best[1]))
+      best = {first, second};
+  }
+  return best;
+}
+
+Expected<void> emitScaled(const Site &site, const LocalTensor &result, const LocalTensor &left,
+                          double factor) {
+  const std::array<double, 2> factors = factorsOf(factor);
+  if (Expected<void> done = emitElements(
+          site.builder,
+          {.name = "mul", .result = result, .left = left, .right = bf16Of(factors[0])});
+      !done || factors[1] == 1)
+    return done;
+  return emitElements(
+      site.builder, {.name = "mul", .result = result, .left = result, .right = bf16Of(factors[1])});
+}
+
+Relu reluOf(Operation *op) {
+  const auto given = op->getAttrOfType<BoolAttr>("do_relu");
+  Relu relu;
+  relu.is = given && given.getValue();
+  const auto limit = op->getAttrOfType<FloatAttr>("relu_limit");
+  if (!relu.is || !limit || limit.getValueAsDouble() < 0)
+    return relu;
+  const Value result = givenResult(op);
+  if (auto type = tpu::quantizedType(result)) {
+    const tpu::StoredRange range = tpu::reluRange(type, true, limit.getValueAsDouble());
+    if (range.high < 127)
+      relu.limit = static_cast<uint16_t>(range.high);
+  } else {
+    relu.limit = bf16Of(limit.getValueAsDouble());
+  }
+  return relu;
+}
+
+Expected<void> limitResult(const Site &site, const LocalTensor &result, const Relu &relu) {
+  if (!relu.limit)
+    return {};
+  return emitElements(site.builder,
+                      {.name = "min", .result = result, .left = result, .right = *relu.limit});
+}
+
+} // namespace tpuc::cv18xx::backend

@@ -1,0 +1,97 @@
+//===- Transfers.cpp - Tiles between global and local memory --------------===//
+//
+// Part of tpuc, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tpuc/Target/CV18xx/Codegen/OpKernels.h"
+#include "tpuc/Target/CV18xx/Codegen/TensorLayout.h"
+#include "tpuc/Target/CV18xx/Kernels/Windows.h"
+
+using namespace mlir;
+using namespace tpuc::codegen;
+
+namespace tpuc::cv18xx::backend {
+
+/// Rows of output channels, and what they carry, to where kernels look for them.
+static Expected<void> loadFilter(Builder &builder, const TiledOp &tiled, int64_t address) {
+  const Chip &chip = builder.chip();
+  const TensorLayout &layout = layoutOf(tiled, 1);
+  const FilterLayout &filter = layout.filter;
+  const LocalTile &tile = tiled.operands[1];
+  const Range channels = layout.channels(tile.tile);
+  const auto count = static_cast<uint32_t>(channels.size);
+  const int64_t row = filter.row * filter.elementBytes();
+  const auto part = [&](int64_t begin, int64_t stride, uint32_t elements, bool isBf16) {
+    GlobalTensor from = placeOf(address + begin);
+    from.shape = {1, count, 1, elements};
+    from.strides = {0, static_cast<uint64_t>(stride), 0};
+    from.isBf16 = isBf16;
+    return from;
+  };
+  const Extents rows = {1, count, 1, static_cast<uint32_t>(filter.row)};
+  const auto at = static_cast<uint32_t>(tile.address);
+  if (Expected<void> done =
+          emitLoad(builder, part(channels.begin * row, row, rows[3], filter.isBf16),
+                   filter.isDepthwise ? alignedTensor(chip, at, rows, filter.isBf16)
+                                      : compactTensor(chip, at, rows, filter.isBf16));
+      !done)
+    return done;
+  if (filter.carried == 0)
+    return {};
+  const auto behind =
+      static_cast<uint32_t>(alignedTo(filter.rowBytes(chip, channels.size), kEuBytes));
+  const int64_t begin = filter.channels * row;
+  if (!filter.isBf16)
+    return emitLoad(
+        builder, part(begin + channels.begin * kRequantBytes, kRequantBytes, kRequantBytes, false),
+        compactTensor(chip, at + behind, {1, count, 1, kRequantBytes}, false));
+  // The upper halves of all channels, then the lower ones.
+  const auto slots = static_cast<uint32_t>((channels.size + chip.lanes - 1) / chip.lanes);
+  for (uint32_t half = 0; half < 2; ++half)
+    if (Expected<void> done = emitLoad(
+            builder, part(begin + 2 * (half * filter.channels + channels.begin), 2, 1, true),
+            compactTensor(chip, at + behind + half * slots * 2, {1, count, 1, 1}, true));
+        !done)
+      return done;
+  return {};
+}
+
+Expected<void> loadOperand(Builder &builder, const TiledOp &tiled, unsigned index,
+                           int64_t address) {
+  const Chip &chip = builder.chip();
+  const TensorLayout &layout = layoutOf(tiled, index);
+  if (layout.form == Form::Filter)
+    return loadFilter(builder, tiled, address);
+  const LocalTile &tile = tiled.operands[index];
+  if (layout.form == Form::Table) {
+    GlobalTensor from = placeOf(address);
+    from.isBf16 = layout.isBf16;
+    from.shape = {1, chip.lanes, 1, 256};
+    return emitLoad(
+        builder, from,
+        compactTensor(chip, static_cast<uint32_t>(tile.address), from.shape, layout.isBf16));
+  }
+  Expected<LocalTensor> to = layout.local(chip, tile);
+  Expected<GlobalTensor> from = layout.global(tile.tile, address);
+  if (!to || !from)
+    return to ? propagate(from) : propagate(to);
+  if (layout.form == Form::EveryLane) {
+    to->shape[1] = from->shape[1] = chip.lanes;
+    from->strides[1] = 0;
+  }
+  return emitLoad(builder, *from, *to);
+}
+
+Expected<void> storeResult(Builder &builder, const TiledOp &tiled, int64_t address) {
+  const TensorLayout &layout = layoutOf(tiled, tiled.op->getNumOperands());
+  Expected<LocalTensor> from = layout.local(builder.chip(), tiled.result);
+  Expected<GlobalTensor> to = layout.global(tiled.result.tile, address);
+  if (!to || !from)
+    return to ? propagate(from) : propagate(to);
+  return emitStore(builder, *from, *to);
+}
+
+} // namespace tpuc::cv18xx::backend
