@@ -78,8 +78,8 @@ struct ProductScales {
   /// The covariances of what the elements of an output channel are multiplied with, those of
   /// (0, 0), (1, 0), (1, 1), (2, 0), ...; empty: not known. With means only.
   std::vector<float> covariances = {};
-  /// What sums can be multiplied with is less, where that has an end: the scale of a filter of zeros
-  /// alone, whose bias counts, is then small enough.
+  /// What sums can be multiplied with is less, where that has an end: the scale of a filter of
+  /// zeros alone, whose bias counts, is then small enough.
   std::optional<double> mostFactor = std::nullopt;
   /// The filter's integers hold the whole scaling but a shift, which all channels share (chips
   /// without multipliers).
@@ -96,8 +96,8 @@ struct QuantizedWeights {
 /// Rounds a filter (f32) and a bias (f32, may be null) to the scheme's integers: the filter of
 /// channel c by its largest magnitude over the largest integer, which is 127 in 8 bits, the bias by
 /// input scale * filter scale. A channel whose sums could leave the accumulator, or whose bias is
-/// too large, gets a larger scale. Channels of zeros have a scale of 1. Per tensor, the largest of
-/// these scales is that of all channels.
+/// too large, gets a larger scale. Channels of zeros have a scale of 1, or less where `mostFactor`
+/// asks for it. Per tensor, the largest of these scales is that of all channels.
 ///
 /// Rounding keeps sums: those of the taps that meet one input channel, or where there is one tap
 /// only, those of the whole output channel, are off by at most half an integer. The elements
