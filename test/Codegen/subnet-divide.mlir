@@ -96,8 +96,8 @@ module attributes {module.name = "net", module.chip = "bm1684x"} {
 
 // -----
 
-// expected-error@+1 {{module: there is no code generator for bm1684}}
-module attributes {module.name = "net", module.chip = "bm1684"} {
+// expected-error@+1 {{module: there is no code generator of layer groups for dnnweaver}}
+module attributes {module.name = "net", module.chip = "dnnweaver"} {
   func.func @main() {
     return
   }

@@ -57,7 +57,8 @@ Expected<std::unique_ptr<Backend>> codegen::backendOf(ModuleOp module) {
     return propagate(target);
   if (std::unique_ptr<Backend> backend = backendOf(**target))
     return backend;
-  return makeError("module", "there is no code generator for " + std::string((*target)->name));
+  return makeError("module", "there is no code generator of layer groups for " +
+                                 std::string((*target)->name));
 }
 
 std::unique_ptr<Backend> codegen::backendOrEmit(ModuleOp module) {
