@@ -1,5 +1,6 @@
 // Where a matrix over channels costs less than the elements, groups are put together from channels:
 // elements keep their places, and all is local. Else groups become rows.
+// UNSUPPORTED: chip-bm1684
 // RUN: tpuc-opt %s --shape-infer --chip-assign=chip=%chip --convert-top-to-tpu=mode=F16 --decompose -o %t --mlir-print-debuginfo --mlir-print-local-scope
 // RUN: FileCheck %s --input-file %t
 // RUN: tpuc-opt %t --subnet-divide | FileCheck %s --check-prefix=CHIP

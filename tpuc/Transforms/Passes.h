@@ -29,7 +29,8 @@ std::vector<std::string> fusionNames();
 std::vector<std::string> detectorNames();
 
 /// What --add-postprocess does. Gives a sentence on the heads that were found. Errors: as
-/// findHeads; no input that is a picture; outputs of open shapes; options that do not fit the heads.
+/// findHeads; no input that is a picture; outputs of open shapes; options that do not fit the
+/// heads.
 Expected<std::string> addPostprocess(mlir::ModuleOp module, const std::string &version,
                                      const PostprocessOptions &options);
 

@@ -102,8 +102,8 @@ Expected<std::vector<std::byte>> encodeFile(const File &file, const std::string 
 /// addresses outside of regions.
 Expected<model::CompiledModel> toCompiled(const File &file, const std::string &path);
 
-/// The reverse. Layers of the host become routines that only tpuc's runtime has. Errors name `path`:
-/// models that such files cannot hold.
+/// The reverse. Layers of the host become routines that only tpuc's runtime has. Errors name
+/// `path`: models that such files cannot hold.
 Expected<File> fromCompiled(const model::CompiledModel &model, const std::string &path);
 
 } // namespace tpuc::cvimodel
