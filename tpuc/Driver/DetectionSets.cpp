@@ -239,7 +239,7 @@ private:
 MatchedDetections tpuc::matchDetections(const Tensor &made, const Tensor &reference,
                                         const tpu::DetectionRows &layout) {
   if (made.shape() != reference.shape() || !fits(made, layout))
-    return {.rows = made.clone()};
+    return {.rows = made.clone(), .places = {}};
   return Matcher(convert(made, DataType::F32), convert(reference, DataType::F32), layout).run();
 }
 

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tpuc/Target/Registry.h"
 #include "unittests/Codegen/CompiledNetworks.h"
 
 namespace tpuc::codegen::stored {

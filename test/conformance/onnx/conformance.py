@@ -10,6 +10,11 @@ A case counts as eligible unless it needs what a network of numeric tensors does
 sequences, optionals, 2-bit integers, f4E2M1, f8E8M0, operators of other domains, random numbers,
 training, pictures. The exit status is 0 if at least 97 % of the eligible cases pass and nothing
 fails or differs that known.txt does not explain.
+
+With --deploy CHIP:MODE, what passes is compiled, too, and the model file is run on the chip's
+simulator. Where the file is refused or wrong, it is tried again with integers of one dimension as
+constants: shapes, axes and lengths, which compiled networks do not take as data. The exit status is
+0 if at least 95 % pass as they are or with constants, and no tool fails.
 """
 
 import argparse
@@ -134,6 +139,58 @@ def run_tool(tool, arguments, folder):
     return "fails", f"exit status {done.returncode}: {lines[-1] if lines else 'no message'}"
 
 
+def without_shapes(model, inputs, given):
+    """The model with its inputs of shapes and axes as constants, and the arrays of the others."""
+    constant = onnx.ModelProto()
+    constant.CopyFrom(model)
+    kept = {}
+    for name, array in zip(inputs, given):
+        if array.dtype.kind in "iu" and array.ndim <= 1 and array.dtype.itemsize >= 4:
+            constant.graph.initializer.append(numpy_helper.from_array(array, name))
+        else:
+            kept[name] = array
+    values = [value for value in constant.graph.input if value.name in kept]
+    del constant.graph.input[:]
+    constant.graph.input.extend(values)
+    return constant, kept
+
+
+def run_file(mode, tools, folder, expected):
+    """Compiles m.mlir for a (chip, mode), and compares what the file gives of in.npz."""
+    chip, precision = mode
+    outcome = run_tool(tools / "model_deploy", ["--mlir", "m.mlir", "--chip", chip, "--quantize", precision,
+                                                "--model", "m.bin"], folder)
+    if outcome[0]:
+        return outcome
+    outcome = run_tool(tools / "model_runner", ["--model", "m.bin", "--input", "in.npz", "--output", "out.npz"], folder)
+    if outcome[0]:
+        return "fails", outcome[1]
+    with numpy.load(folder / "out.npz") as found:
+        difference = compare(found, expected)
+    return ("differs", difference) if difference else ("passes", "")
+
+
+def deploy_case(case, tools, folder, mode):
+    """As run_case, of the model file; "constants" where shapes and axes must be."""
+    outcome = run_case(case, tools, folder)
+    if outcome[0] != "passes":
+        return "not imported", outcome[1]
+    weights = {weight.name for weight in case.model.graph.initializer}
+    inputs = [value.name for value in case.model.graph.input if value.name not in weights]
+    given, expected = ([archived(array) for array in row] for row in case.arrays)
+    wanted = [pair for pair in zip([value.name for value in case.model.graph.output], expected) if pair[0]]
+    outcome = run_file(mode, tools, folder, wanted)
+    model, kept = without_shapes(case.model, inputs, given)
+    if outcome[0] == "passes" or len(kept) in (0, len(inputs)):
+        return outcome
+    onnx.save(model, folder / "m.onnx")
+    numpy.savez(folder / "in.npz", **kept)
+    again = run_tool(tools / "model_transform", ["--model_def", "m.onnx", "--mlir", "m.mlir"], folder)
+    if not again[0]:
+        again = run_file(mode, tools, folder, wanted)
+    return ("constants", outcome[1]) if again[0] == "passes" else outcome
+
+
 def run_case(case, tools, folder):
     onnx.save(case.model, folder / "m.onnx")
     outcome = run_tool(tools / "model_transform", ["--model_def", "m.onnx", "--mlir", "m.mlir"], folder)
@@ -156,10 +213,11 @@ def run_case(case, tools, folder):
     return ("differs", difference) if difference else ("passes", "")
 
 
-def evaluate(case, tools):
+def evaluate(case, tools, mode=None):
     opset = max((each.version for each in case.model.opset_import if each.domain in ("", "ai.onnx")), default=0)
     with tempfile.TemporaryDirectory() as folder:
-        outcome, reason = run_case(case, tools, pathlib.Path(folder))
+        folder = pathlib.Path(folder)
+        outcome, reason = deploy_case(case, tools, folder, mode) if mode else run_case(case, tools, folder)
     return Result(case.suite, case.name, opset, is_eligible(case.model), outcome, reason)
 
 
@@ -205,21 +263,44 @@ def page(results, known):
     return "\n".join(lines) + "\n", share
 
 
+def report_files(results):
+    """Prints what became of the model files; the exit status."""
+    count = collections.Counter(result.outcome for result in results)
+    taken = len(results) - count["not imported"]
+    if not taken:
+        sys.exit("no network was imported; expected a --filter that leaves some")
+    for result in sorted(results):
+        if result.outcome in ("refused", "differs", "fails"):
+            print(f"{result.name}: {result.outcome}: {result.reason}")
+    share = [100 * number / taken for number in (count["passes"], count["passes"] + count["constants"])]
+    print(f"{taken} networks: {count['passes']} pass as they are ({share[0]:.1f} %), {count['constants']} more with "
+          f"constants, in all {share[1]:.1f} %; {count['refused']} are refused, {count['differs']} differ, "
+          f"{count['fails']} fail")
+    return 0 if share[1] >= 95 and not count["fails"] else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tools", type=pathlib.Path, required=True, help="the folder of the programs")
     parser.add_argument("--filter", default="", help="only cases whose name matches this regular expression")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--result", help="a file for one line per case")
+    parser.add_argument("--deploy", metavar="CHIP:MODE", help="compile each network, such as bm1684x:F32; "
+                        "the page is not written")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     tools = arguments.tools.resolve()
+    mode = tuple(arguments.deploy.split(":")) if arguments.deploy else None
+    if mode and len(mode) != 2:
+        sys.exit(f"--deploy: is '{arguments.deploy}'; expected a chip and a mode, such as bm1684x:F32")
     cases = [case for case in all_cases() if re.search(arguments.filter, case.name)]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda case: evaluate(case, tools), cases))
+        results = list(pool.map(lambda case: evaluate(case, tools, mode), cases))
     if arguments.result:
         with open(arguments.result, "w") as file:
             file.writelines("\t".join(map(str, result)) + "\n" for result in results)
+    if mode:
+        return report_files(results)
     known = read_known()
     text, share = page(results, known)
     bad = [r for r in results if r.outcome == "fails" or r.outcome == "differs" and r.name not in known]

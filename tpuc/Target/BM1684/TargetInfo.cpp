@@ -96,7 +96,8 @@ constexpr TargetInfo makeTarget() {
 
   // [V] Of the timing's formulas: 64 lanes of 16 pixels, pairs of channels (F32), or four channels
   // and four images (INT8).
-  t.peakMacs = {.f32 = 2048, .int8 = 16384};
+  t.peakMacs.f32 = 2048;
+  t.peakMacs.int8 = 16384;
 
   // The formulas of the timing stand with the machine (Machine/TimingTiu.cpp, TimingGdma.cpp). They
   // have another form than the parameters here, which the cost model of a code generator evaluates.
