@@ -12,6 +12,7 @@
 #include "unittests/BM168x/Replay.h"
 
 #include <cstring>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,6 +109,60 @@ TEST(Check, FormsWithoutAMeaningAreRefusedByName) {
                              "src_addr=0x100000000 dst_addr=0x100000000"),
               HasSubstr("as many on both sides"));
   EXPECT_THAT(prepareMessage("conv #1 window_stride=[h0 w1]"), HasSubstr("res_op_y_str=0"));
+}
+
+TEST(Check, PoolsHaveTheStridesOfAlignedTensors) {
+  // 66 channels of 2 x 3 words lie in two slots of 32 words each.
+  const auto message = [](std::string_view which, std::string_view rest) {
+    return prepareMessage(
+        fmt::format("{} #1 window_stride=[h1 w1] res0=[n2 c66 h2 w3] opd0=[n2 c66 h2 w3] "
+                    "opd1=[n1 c66 h1 w1] res0_prec=f32 opd0_prec=f32 opd1_prec=f32 "
+                    "res0_addr=0x8000000 opd0_addr=0x8001000 opd1_addr=0x8002000 {}",
+                    which, rest)
+            .c_str());
+  };
+  for (const char *which : {"depthwise", "pool.max"}) {
+    EXPECT_EQ(message(which, "opd0_str=3 opd0_stride=[n64 c32 h3 w1]"), "prepared");
+    EXPECT_EQ(message(which, "res0_str=3 res0_stride=[n64 c32 h3 w1]"), "prepared");
+    EXPECT_THAT(message(which, "opd0_str=3 opd0_stride=[n64 c6 h3 w1]"),
+                HasSubstr("opd0_c_str 6; expected 32, as in an aligned tensor"));
+    EXPECT_THAT(message(which, "res0_str=3 res0_stride=[n64 c6 h3 w1]"), HasSubstr("res0_c_str 6"));
+    EXPECT_THAT(message(which, "opd0_str=3 opd0_stride=[n96 c32 h3 w1]"), HasSubstr("opd0_n_str"));
+    EXPECT_THAT(message(which, "opd0_str=3 opd0_stride=[n64 c32 h4 w1]"), HasSubstr("opd0_h_str"));
+    EXPECT_THAT(message(which, "opd0_str=3 opd0_stride=[n64 c32 h3 w2]"), HasSubstr("opd0_w_str"));
+    // A single slot and a single batch item have no strides.
+    EXPECT_EQ(message(which, "opd0_str=3 opd0_stride=[n7 c7 h3 w1] res0=[n1 c64 h2 w3]"),
+              "prepared");
+  }
+}
+
+TEST(Check, TablesTakeIndicesThatAreNamedFloats) {
+  const auto message = [](const char *prec) {
+    return prepareMessage(fmt::format("lut #1 res0=[n1 c1 h1 w1] opd1=[n1 c1 h8 w1] res0_prec=i32 "
+                                      "opd0_prec={} res0_addr=0x8000000 opd0_addr=0x8000080",
+                                      prec)
+                              .c_str());
+  };
+  EXPECT_EQ(message("f32"), "prepared");
+  for (const char *prec : {"i8", "i16", "i32"})
+    EXPECT_THAT(message(prec), HasSubstr(fmt::format("lut: opd0_prec={}; expected f32", prec)));
+}
+
+TEST(Check, ColumnsOfASourceAreNear) {
+  const auto message = [](std::string_view name, std::string_view rest) {
+    return prepareMessage(
+        fmt::format("{} #1 stride_enable=1 direction=l2l src=[n1 c1 h1 w1] dst=[n1 c1 h1 w1] "
+                    "src_addr=0x8000000 dst_addr=0x8000080 {}",
+                    name, rest)
+            .c_str());
+  };
+  for (const char *name : {"dma.copy", "dma.nc_transpose", "dma.fill"}) {
+    EXPECT_EQ(message(name, "src_stride=[n1 c1 h1 w4095]"), "prepared");
+    EXPECT_THAT(message(name, "src_stride=[n1 c1 h1 w4096]"),
+                HasSubstr("src_wstride 4096; expected at most 4095"));
+    // The result's may be longer.
+    EXPECT_EQ(message(name, "src_stride=[n1 c1 h1 w1] dst_stride=[n1 c1 h1 w4096]"), "prepared");
+  }
 }
 
 TEST(Run, BatchItemsBesideTheResultStay) {

@@ -18,6 +18,9 @@ namespace {
 
 using bm168x::Transfer;
 
+/// The longest step between columns of a source, in elements; the field has room for more.
+constexpr uint64_t kMostSourceColumnStride = 4095;
+
 /// Refuses what transfers of a matrix cannot be: the rows and columns outside, the pieces in lanes.
 std::optional<Error> checkMatrix(const Command &command, const View &outside, const View &lanes,
                                  const std::string &where) {
@@ -64,6 +67,11 @@ Expected<OperandList> gdmaOperands(const Command &command, const std::string &wh
                             Field::SrcHshift, Field::SrcWshift, Field::DstHshift, Field::DstWshift})
     if (command.get(field) != 0)
       return wrong(fmt::format("{} {}", bm168x::fieldName(field), command.get(field)), "0");
+  // Even a single column, and a fill without a source, may not have more.
+  const uint64_t columnStride = command.get(Field::SrcWstride);
+  if (command.get(Field::StrideEnable) != 0 && !isMatrix && columnStride > kMostSourceColumnStride)
+    return wrong(fmt::format("{} {}", bm168x::fieldName(Field::SrcWstride), columnStride),
+                 fmt::format("at most {}", kMostSourceColumnStride));
   Transfer transfer = bm168x::transferOf(command);
   if (command.get(Field::StrideEnable) == 0) {
     transfer.srcStride =

@@ -90,6 +90,9 @@ private:
   Expected<uint64_t> offsetOf(Field address) const;
   /// A tensor of packed words in the layout that the command names.
   Expected<Tensor> packed(const OperandFields &fields, const Extents &shape);
+  /// The same for windows of one channel each, which find elements where an aligned tensor has
+  /// them; refuses other strides.
+  Expected<Tensor> packedAsAligned(const OperandFields &fields, const Extents &shape);
   /// The same, aligned whatever the command names.
   Expected<Tensor> aligned(Field address, Prec prec, const Extents &shape);
   /// One value per channel, of `unit` bytes.
@@ -164,6 +167,22 @@ Expected<Tensor> Reader::packed(const OperandFields &fields, const Extents &shap
   if (layout != Layout::Aligned)
     for (size_t i = 0; i < 4; ++i)
       tensor->stride[i] = get(fields.stride[i]);
+  return tensor;
+}
+
+Expected<Tensor> Reader::packedAsAligned(const OperandFields &fields, const Extents &shape) {
+  Expected<Tensor> tensor = packed(fields, shape);
+  const Expected<Tensor> regular = aligned(fields.address, prec(fields.prec), shape);
+  if (!tensor || !regular)
+    return tensor;
+  const Extents steps = {ceilDiv(shape[0], tensor->items),
+                         ceilDiv(int64_t{tensor->startLane()} + shape[1], kLanes), shape[2],
+                         shape[3]};
+  for (size_t axis = 0; axis < 4; ++axis)
+    if (steps[axis] > 1 && tensor->stride[axis] != regular->stride[axis])
+      return wrong(
+          fmt::format("{} {}", bm168x::fieldName(fields.stride[axis]), tensor->stride[axis]),
+          fmt::format("{}, as in an aligned tensor", regular->stride[axis]));
   return tensor;
 }
 
@@ -257,7 +276,7 @@ Expected<void> Reader::poolOrDepthwise() {
     return wrong(fmt::format("{} to {}", precName(type), precName(result)),
                  "f32 or i8 to the same, or i8 to i16 in a depthwise convolution");
   const Extents shape = resultShape(command);
-  Expected<Tensor> to = packed(kRes0, shape);
+  Expected<Tensor> to = packedAsAligned(kRes0, shape);
   if (to && toWide) {
     to->unit = 8;
     to->items = 4;
@@ -267,7 +286,7 @@ Expected<void> Reader::poolOrDepthwise() {
   if (auto ok = add(Role::Res0, to, true, true); !ok)
     return ok;
   const Extents input = {shape[0], shape[1], get(Field::Opd0H), get(Field::Opd0W)};
-  if (auto ok = add(Role::Opd0, packed(kOpd0, input), false, has(Field::Opd0Sign)); !ok)
+  if (auto ok = add(Role::Opd0, packedAsAligned(kOpd0, input), false, has(Field::Opd0Sign)); !ok)
     return ok;
   if (isMax)
     return {};
@@ -333,6 +352,9 @@ Expected<void> Reader::arith() {
 }
 
 Expected<void> Reader::lut() {
+  // Indices are words, and the machine takes them by another path where they have another name.
+  if (prec(Field::Opd0Prec) != Prec::F32)
+    return wrong(fmt::format("opd0_prec={}", precName(prec(Field::Opd0Prec))), "f32");
   const Extents shape = resultShape(command);
   if (auto ok = add(Role::Res0, aligned(Field::Res0Addr, Prec::I32, shape), true, true); !ok)
     return ok;
