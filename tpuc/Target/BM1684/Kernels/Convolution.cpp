@@ -174,6 +174,9 @@ Expected<void> check(const std::string &where, const Convolution &conv) {
   const auto &[window, insert] = commandWindow(conv);
   if (conv.isDepthwise() && conv.isTransposed)
     return makeError(where, "a transposed depthwise convolution");
+  // The command finds elements where an aligned tensor has them.
+  if (conv.isDepthwise() && !conv.input.liesAs(Layout::Aligned))
+    return makeError(where, "a depthwise convolution of an input with gaps", "an aligned tensor");
   const int64_t inputs = conv.input.shape[1] / conv.group;
   if (inputs > kMostChannels && window.kernel != std::array<int64_t, 2>{1, 1})
     return makeError(where, fmt::format("{} input channels", inputs),
