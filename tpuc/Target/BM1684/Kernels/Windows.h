@@ -42,7 +42,8 @@ constexpr int64_t filterRow(int64_t inputs, int64_t taps) { return taps * alignU
 
 /// output[n,m,y,x] = bias[m] + sum of filter[m,i,ky,kx] * input[n, g*ic + i, y*stride + ..., ...].
 ///
-/// F32. `input` has any layout, `output` is regular and overlaps no operand. `filterAddress` holds
+/// F32. `input` has any layout, of a depthwise one that of an aligned tensor. `output` is regular
+/// and overlaps no operand. `filterAddress` holds
 /// for each output channel `filterRow` words in the order ky, kx, i; `biasAddress` a word for each.
 /// Both begin in the output's lane.
 ///
