@@ -133,6 +133,10 @@ private:
     const Ints projection = projected ? layer.shape(places.projection) : Ints{units, units};
     if (layer.failed())
       return false;
+    if (projection.size() != 2) {
+      layer.fail(fmt::format("has a projection of {} dimensions", projection.size()), "2");
+      return false;
+    }
     outputs = projection[0];
     filter = joined("filter", places.filter, shape[1]);
     recurrence = joined("recurrence", places.recurrence, outputs);
@@ -319,6 +323,10 @@ void basicLstm(TFLiteLayer &layer) {
     return layer.fail("has a filter that does not fit its input, or other than 4 outputs",
                       "[4 units, elements of the input and units], and 4 outputs");
   const int64_t units = filter[0] / 4;
+  const Ints state = {dims[0], units};
+  if (layer.shape(1) != state || layer.shape(4) != state || layer.shape(3) != Ints{filter[0]})
+    return layer.fail("has states or a bias that do not fit its filter",
+                      "states [samples, units] and a bias [4 units]");
   Value joined = layer.temp<top::ConcatOp>("joined", {layer.in(0), layer.in(1)},
                                            layer.attrs().setInt("axis", 1));
   Value gates = layer.temp<top::MatMulOp>("gates", {joined, layer.in(2), layer.in(3)},
@@ -372,7 +380,7 @@ void bidirectionalLstm(TFLiteLayer &layer) {
   const bool crossed = layer.has(kAuxiliary + 2);
   if (layer.has(kAuxiliary)) {
     std::optional<CellInput> other = sequence(layer, kAuxiliary, timeMajor);
-    if (!other)
+    if (!other || !haveSameSteps(layer, 0, kAuxiliary))
       return;
     if (crossed)
       input->auxiliary = back.auxiliary = other->value;

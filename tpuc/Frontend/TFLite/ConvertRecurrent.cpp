@@ -44,6 +44,18 @@ std::optional<Tensor> tpuc::tflite::joinedConstants(TFLiteLayer &layer, ArrayRef
   return all;
 }
 
+bool tpuc::tflite::haveSameSteps(TFLiteLayer &layer, unsigned first, unsigned second) {
+  const Ints own = layer.shape(first);
+  const Ints other = layer.shape(second);
+  if (layer.failed())
+    return false;
+  if (own.size() == 3 && other.size() == 3 && own[0] == other[0] && own[1] == other[1])
+    return true;
+  layer.fail("has an auxiliary input that does not fit its input",
+             "3 dimensions, with as many steps and samples as the input");
+  return false;
+}
+
 void tpuc::tflite::putBothDirections(TFLiteLayer &layer, Value forward, Value backward,
                                      bool merged) {
   if (merged) {
@@ -222,6 +234,8 @@ void bidirectionalRnn(TFLiteLayer &layer) {
   constexpr unsigned kAuxiliary = 9;
   SimpleCell ahead{1, options.fused_activation_function(), options.time_major()};
   SimpleCell behind{5, options.fused_activation_function(), options.time_major(), true};
+  if (layer.has(kAuxiliary) && !haveSameSteps(layer, 0, kAuxiliary))
+    return;
   Value input = layer.in(0);
   Value back = input;
   if (layer.has(kAuxiliary) && layer.has(kAuxiliary + 1)) {

@@ -94,8 +94,10 @@ void matrixSetDiag(TFLiteLayer &layer) {
   if (layer.failed())
     return;
   if (dims.size() < 2 || diagonal.size() + 1 != dims.size() ||
+      !std::equal(diagonal.begin(), diagonal.end() - 1, dims.begin()) ||
       diagonal.back() != std::min(dims.back(), dims[dims.size() - 2]))
-    return layer.fail("has a diagonal that does not fit", "one number for each row and column");
+    return layer.fail("has a diagonal that does not fit",
+                      "one for each matrix, with a number for each row that has a column");
   Value row = layer.in(1);
   const auto last = static_cast<int64_t>(diagonal.size()) - 1;
   if (const int64_t missing = dims.back() - diagonal.back(); missing > 0) {
@@ -111,6 +113,9 @@ void matrixSetDiag(TFLiteLayer &layer) {
 //===----------------------------------------------------------------------===//
 // Segments
 //===----------------------------------------------------------------------===//
+
+/// How many segments there may be: as many as the format's integers count.
+constexpr int64_t kMostSegments = std::numeric_limits<int32_t>::max();
 
 /// `combined` by `reduction`: row i of the data goes to row ids[i] of the result, of which there
 /// are `count`. Those of negative numbers are left out where `dropsNegative`.
@@ -151,8 +156,9 @@ void segmentSum(TFLiteLayer &layer) {
   const Ints ids = layer.needInts(1, "segments");
   if (layer.failed())
     return;
-  if (!llvm::is_sorted(ids) || (!ids.empty() && ids.front() < 0))
-    return layer.fail("has segments that are not in order", "0 or more, in ascending order");
+  if (!llvm::is_sorted(ids) || (!ids.empty() && (ids.front() < 0 || ids.back() >= kMostSegments)))
+    return layer.fail("has segments that are not in order, or too large",
+                      fmt::format("0 or more, below {}, in ascending order", kMostSegments));
   segments(layer, ids.empty() ? 0 : ids.back() + 1, "add", Tensor::of<double>({}, {0}), false);
 }
 
@@ -160,8 +166,9 @@ void unsortedSegments(TFLiteLayer &layer, StringRef reduction, const Tensor &beg
   const Ints count = layer.needInts(2, "number of segments");
   if (layer.failed())
     return;
-  if (count.size() != 1 || count[0] < 0)
-    return layer.fail("has a number of segments of other than one number", "0 or more");
+  if (count.size() != 1 || count[0] < 0 || count[0] > kMostSegments)
+    return layer.fail("has a number of segments that is none, or too large",
+                      fmt::format("one from 0 to {}", kMostSegments));
   segments(layer, count[0], reduction, begin, true);
 }
 
@@ -406,15 +413,15 @@ void dynamicUpdateSlice(TFLiteLayer &layer) {
 void dilate(TFLiteLayer &layer) {
   Ints dims = layer.shape(0);
   const Ints factors = layer.needInts(1, "dilations");
-  std::optional<Tensor> between = layer.failed() ? std::nullopt : layer.constant(2);
+  std::optional<Tensor> filling = layer.failed() ? std::nullopt : layer.constant(2);
   if (layer.failed())
     return;
-  if (factors.size() != dims.size() || !between || between->numElements() != 1 ||
+  if (factors.size() != dims.size() || !filling || filling->numElements() != 1 ||
       llvm::any_of(factors, [](int64_t factor) { return factor < 1; }))
     return layer.fail("has dilations or a padding value that do not fit",
                       "a number of 1 or more for each dimension, and one constant value");
   Value value = layer.in(0);
-  const Tensor scalar = between->reshaped(Shape());
+  Value padding = filledWith(layer, "padding", {}, typeOf(layer, 0), filling->reshaped(Shape()));
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (factors[axis] == 1 || dims[axis] == 0)
       continue;
@@ -424,11 +431,11 @@ void dilate(TFLiteLayer &layer) {
     split.insert(split.begin() + behind, 1);
     Ints gaps = split;
     gaps[axis + 1] = factors[axis] - 1;
-    Value spread =
-        layer.temp<top::ConcatOp>(name("spread"),
-                                  {layer.reshaped(name("split"), value, split),
-                                   filledWith(layer, name("gaps"), gaps, typeOf(layer, 0), scalar)},
-                                  layer.attrs().setInt("axis", behind));
+    Value between = layer.temp<top::ExpandOp>(
+        name("gaps"), {padding, layer.intsWeight(name("gaps_shape"), gaps)});
+    Value spread = layer.temp<top::ConcatOp>(name("spread"),
+                                             {layer.reshaped(name("split"), value, split), between},
+                                             layer.attrs().setInt("axis", behind));
     dims[axis] *= factors[axis];
     value = layer.reshaped(name("joined"), spread, dims);
     dims[axis] -= factors[axis] - 1;

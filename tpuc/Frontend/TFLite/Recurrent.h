@@ -18,6 +18,10 @@ namespace tpuc::tflite {
 std::optional<Tensor> joinedConstants(TFLiteLayer &layer, llvm::ArrayRef<unsigned> indices,
                                       const Ints &dims, const Shape &shape, llvm::StringRef what);
 
+/// Whether the sequences `first` and `second` among the inputs have as many steps and samples; an
+/// error of the layer where they have not.
+bool haveSameSteps(TFLiteLayer &layer, unsigned first, unsigned second);
+
 /// Outputs 0 and 1 as the steps of both directions, or output 0 as both behind each other where
 /// they are `merged`.
 void putBothDirections(TFLiteLayer &layer, mlir::Value forward, mlir::Value backward, bool merged);
