@@ -50,6 +50,9 @@ for op, table in (("ADD", "AddOptions"), ("SUB", "SubOptions"), ("MUL", "MulOpti
         more = {"potScaleInt16": False} if op != "MUL" else {}
         add16(f"{act}.{len(other)}.{other[-2:-1]}", op, [(PICTURE, .001), (other, .0007)], .0015, table,
               2 if op == "MUL" else 3, fusedActivationFunction=act, **more)
+    for name, shape in (("all", PICTURE), ("row", (3,))):
+        constant = np.random.default_rng(6).integers(-32768, 32768, shape).astype(np.int16)
+        add16(f"constant.{name}", op, [(PICTURE, .001), (constant, .0007)], .0015, table, 2 if op == "MUL" else 3)
 for op in ("ADD", "SUB"):
     add16("powers", op, [(PICTURE, 2. ** -10), (PICTURE, 2. ** -11)], 2. ** -9, f"{op.capitalize()}Options", 3,
           potScaleInt16=True)

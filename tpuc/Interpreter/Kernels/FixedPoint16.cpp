@@ -213,12 +213,17 @@ struct TableStep {
     double factor = scale * 4096 * 3;
     for (; factor <= 32767.0 / 2 && shift <= 30; ++shift)
       factor *= 2;
-    multiplier = static_cast<int32_t>(factor);
+    multiplier = static_cast<int32_t>(std::min(factor, kBeyond));
   }
   int32_t operator()(int16_t value) const {
     const int64_t half = shift > 0 ? int64_t(1) << (shift - 1) : 0;
-    return static_cast<int32_t>((int64_t(value) * multiplier + half) >> shift);
+    const int64_t steps = (int64_t(value) * multiplier + half) >> shift;
+    constexpr auto kMost = static_cast<int64_t>(kBeyond);
+    return static_cast<int32_t>(std::clamp(steps, -kMost, kMost));
   }
+
+  /// More steps than the tables have.
+  static constexpr double kBeyond = 0x1p17;
 
   int32_t multiplier = 0;
   int32_t shift = 0;

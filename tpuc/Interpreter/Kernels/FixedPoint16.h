@@ -59,6 +59,9 @@ void wideMatMul(const FixedOperand &left, const FixedOperand &right, const Tenso
 void wideSigmoid(const FixedOperand &input, Tensor &output, ThreadPool &threads);
 void wideTanh(const FixedOperand &input, Tensor &output, ThreadPool &threads);
 
+/// How many elements a row of `wideSoftmax` may have: as many as a sum of 31 bits holds.
+inline constexpr int64_t kMostWideShares = 65536;
+
 /// Softmax of beta * input along the last dimension; the output has the scale 2^-15. Tables hold
 /// e^x from -10 to 0, and 1 / (1 + x) from 0 to 1.
 void wideSoftmax(const FixedOperand &input, double beta, Tensor &output, ThreadPool &threads);
