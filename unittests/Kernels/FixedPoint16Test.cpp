@@ -123,7 +123,7 @@ TEST(FixedPoint16, ProductsOfBytesAreRoundedTwice) {
 TEST(FixedPoint16, FunctionsAreNear) {
   const Tensor all = everyInteger();
   ThreadPool threads(2);
-  for (double scale : {0x1p-12, 0x1p-11, 0.0004, 0.0011}) {
+  for (double scale : {0x1p-12, 0x1p-11, 0.0004, 0.0011, 3.0, 1e9}) {
     Tensor sigmoid(DataType::I16, all.shape());
     Tensor tanh(DataType::I16, all.shape());
     wideSigmoid({all, {scale, 0}}, sigmoid, threads);
@@ -151,4 +151,16 @@ TEST(FixedPoint16, SharesAddUp) {
       ASSERT_NEAR(output.data<int16_t>()[row * 11 + i],
                   32768 * std::exp(0.00015 * input.data<int16_t>()[row * 11 + i]) / sum, 12);
   }
+}
+
+// The longest row whose sum has 31 bits: all elements are alike, so each has half a step.
+TEST(FixedPoint16, LongestRowOfShares) {
+  const Tensor input(DataType::I16, Shape({1, kMostWideShares}));
+  Tensor output(DataType::I16, input.shape());
+  ThreadPool threads(2);
+  wideSoftmax({input, {0.0003, 0}}, 1, output, threads);
+  for (int16_t share : output.data<int16_t>())
+    ASSERT_EQ(share, output.data<int16_t>()[0]);
+  EXPECT_LE(output.data<int16_t>()[0], 1);
+  EXPECT_GE(output.data<int16_t>()[0], 0);
 }
