@@ -321,6 +321,22 @@ func.func @fill_is_stored(%arg0: tensor<1x3x8x8x!quant.uniform<u8:f32, 1.0>>) {
 
 // -----
 
+func.func @planes_of_no_picture(%arg0: tensor<0x3x4x5x6xf32>) {
+  // expected-error@+1 {{makes 'tensor<0x3x5x6xf32>' of 'tensor<0x3x4x5x6xf32>' with windows of 1 rows}}
+  %0 = "tpu.PackRows"(%arg0) {kernel = 1 : i64, stride = 1 : i64, pad = 0 : i64} : (tensor<0x3x4x5x6xf32>) -> tensor<0x3x5x6xf32>
+  return
+}
+
+// -----
+
+func.func @fill_beyond_integers(%arg0: tensor<1x3x8x8x!quant.uniform<u8:f32, 1.0:3>>) {
+  // expected-error@+1 {{fill is 9223372036854775807; expected what}}
+  %0 = "tpu.PackRows"(%arg0) {kernel = 3 : i64, stride = 2 : i64, pad = 1 : i64, fill = 9223372036854775807 : i64} : (tensor<1x3x8x8x!quant.uniform<u8:f32, 1.0:3>>) -> tensor<1x9x4x8x!quant.uniform<u8:f32, 1.0:3>>
+  return
+}
+
+// -----
+
 func.func @unstacked_rows_are_as_many(%arg0: tensor<1x12x8x8xi8>) {
   // expected-error @+1 {{makes 'tensor<1x3x16x8xi8>' of 'tensor<1x12x8x8xi8>' with 4 rows side by side}}
   %0 = "tpu.UnpackRows"(%arg0) {rows = 4 : i64} : (tensor<1x12x8x8xi8>) -> tensor<1x3x16x8xi8>

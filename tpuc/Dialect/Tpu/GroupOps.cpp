@@ -104,9 +104,9 @@ LogicalResult tpu::PackRowsOp::verify() {
       return emitOpError("marks row ")
              << mark << "; expected -1 or a row of windows of " << kernel << " rows";
   const auto fill = static_cast<int64_t>(getFill());
-  const int64_t stored = fill + tpu::zeroPointOf(getInput());
+  const int64_t zero = tpu::zeroPointOf(getInput());
   if (quant::UniformQuantizedType type = tpu::quantizedType(getInput());
-      type && (stored < type.getStorage().min || stored > type.getStorage().max))
+      type && (fill < type.getStorage().min - zero || fill > type.getStorage().max - zero))
     return emitOpError("fill is ") << fill << "; expected what " << input << " can hold";
   const bool areTensors = input.hasStaticShape() && output.hasStaticShape() &&
                           (input.getRank() == 4 || input.getRank() == 5) && output.getRank() == 4;
@@ -115,7 +115,7 @@ LogicalResult tpu::PackRowsOp::verify() {
       areTensors && input.getElementType() == output.getElementType() &&
       output.getDimSize(1) == kernel * input.getDimSize(1) + static_cast<int64_t>(marks.size()) &&
       output.getShape().back() == input.getShape().back() &&
-      (hasPlanes ? output.getDimSize(0) % input.getDimSize(0) == 0 &&
+      (hasPlanes ? input.getDimSize(0) > 0 && output.getDimSize(0) % input.getDimSize(0) == 0 &&
                        output.getDimSize(2) == input.getDimSize(3)
                  : output.getDimSize(0) == input.getDimSize(0));
   if (!fits)
