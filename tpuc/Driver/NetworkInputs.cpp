@@ -99,11 +99,11 @@ Expected<std::vector<InputSpec>> tpuc::networkInputs(ModuleOp module, bool expre
 }
 
 Expected<void> tpuc::checkExtents(std::span<const InputSpec> inputs, const std::string &path) {
-  for (const InputSpec &input : inputs)
-    if (llvm::is_contained(input.dims, 0))
-      return makeError(path + ": input '" + input.name + "'",
-                       "shape " + Shape(input.dims).str() + " holds no element",
-                       "extents of 1 at least");
+  const auto isEmpty = [](const InputSpec &input) { return llvm::is_contained(input.dims, 0); };
+  if (!inputs.empty() && llvm::all_of(inputs, isEmpty))
+    return makeError(path + ": input '" + inputs.front().name + "'",
+                     "shape " + Shape(inputs.front().dims).str() + " holds no element",
+                     "extents of 1 at least");
   return {};
 }
 

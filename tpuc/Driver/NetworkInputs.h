@@ -21,7 +21,8 @@ namespace tpuc {
 /// preprocessing that there is not.
 Expected<std::vector<InputSpec>> networkInputs(mlir::ModuleOp module, bool expressed = false);
 
-/// Errors: an input of the network in the file `path` with an extent of zero, which holds nothing.
+/// Errors: all inputs of the network in the file `path` have an extent of zero and hold nothing.
+/// One among others may: no axes, or a tensor whose type alone counts.
 Expected<void> checkExtents(std::span<const InputSpec> inputs, const std::string &path);
 
 /// Has every input that can be a picture (rank 3 or 4) made from pictures by `options`. Errors: as
