@@ -241,6 +241,20 @@ func.func @sums_of_bins(%x: tensor<2x3x5x7xf32>) -> tensor<2x5x7xf32> {
   return %r : tensor<2x5x7xf32>
 }
 
+// Where the sums keep the axis, the convolution has their name.
+// CHECK-LABEL: func.func @kept_sums_of_bins
+// CHECK: "top.Conv"({{.*}} -> tensor<2x1x5x7xf32> loc("r")
+// CHECK-NOT: "top.Reshape"
+// CHECK: return
+func.func @kept_sums_of_bins(%x: tensor<2x3x5x7xf32>) -> tensor<2x1x5x7xf32> {
+  %none = "top.None"() : () -> none
+  %w = "top.ConstantFill"(%none) {shape = [3, 1, 1], value = 2.0 : f32} : (none) -> tensor<3x1x1xf32>
+  %s = "top.Softmax"(%x) {axis = 1 : i64} : (tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %p = "top.Mul"(%w, %s) : (tensor<3x1x1xf32>, tensor<2x3x5x7xf32>) -> tensor<2x3x5x7xf32>
+  %r = "top.Reduce"(%p, %none) {axes = [1], mode = "ReduceSum", keepdims = true} : (tensor<2x3x5x7xf32>, none) -> tensor<2x1x5x7xf32> loc("r")
+  return %r : tensor<2x1x5x7xf32>
+}
+
 // A number for each row is no filter, and a mean of rows is none of channels.
 // CHECK-LABEL: func.func @sums_of_rows
 // CHECK: "top.Reduce"

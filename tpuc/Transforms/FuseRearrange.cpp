@@ -309,7 +309,8 @@ static LogicalResult sidesIntoBatch(ConvOp conv, PatternRewriter &rewriter) {
   IRMapping mapping;
   mapping.map(conv.getInput(), weights.getOutput());
   Operation *means = rewriter.clone(*conv, mapping);
-  means->setLoc(locWith(rewriter, conv, "_sides"));
+  // Of one side the means have the places of the result, and its name.
+  means->setLoc(sides == 1 ? conv.getLoc() : locWith(rewriter, conv, "_sides"));
   means->getResult(0).setType(typeOf(1));
   rewriter.replaceOp(conv, reshaped(rewriter, conv.getLoc(), means->getResult(0), *result));
   return success();
@@ -335,12 +336,12 @@ static LogicalResult binsToConv(ReduceOp reduce, PatternRewriter &rewriter) {
     std::optional<Doubles> filter = constantAlong(numbers, 1, 4, (*dims)[1]);
     if (!filter)
       continue;
+    const Dims sums = {(*dims)[0], 1, (*dims)[2], (*dims)[3]};
     Value means =
         rewriter
             .create<ConvOp>(
-                locWith(rewriter, reduce, "_means"),
-                RankedTensorType::get({(*dims)[0], 1, (*dims)[2], (*dims)[3]},
-                                      elementTypeOf(weights)),
+                *result == sums ? reduce.getLoc() : locWith(rewriter, reduce, "_means"),
+                RankedTensorType::get(sums, elementTypeOf(weights)),
                 ValueRange{weights,
                            makeWeight(rewriter, reduce, "_bins", {1, (*dims)[1], 1, 1}, *filter),
                            makeNone(rewriter, reduce.getLoc())},
