@@ -74,7 +74,8 @@ private:
 bool Window::takes() {
   const std::optional<Tensor> filter = floatConstant(conv.getFilter());
   if (!filter || filter->shape().rank() != 4 || conv.getAutoPad() != "NOTSET" ||
-      conv.getInserts() || (top::isPresent(conv.getBias()) && !floatConstant(conv.getBias())) ||
+      conv.getInserts() || conv.getPadValues() ||
+      (top::isPresent(conv.getBias()) && !floatConstant(conv.getBias())) ||
       !top::elementTypeOf(conv.getOutput()).isF32())
     return false;
   const Shape &shape = filter->shape();
