@@ -68,17 +68,21 @@ double nearest(StringRef mode, double point) {
 bool codegen::repeatsPixels(tpu::InterpOp op) {
   if (op.getMode() != "nearest")
     return false;
+  const StringRef coordinates = op.getCoordMode();
+  const StringRef rounding = op.getNearestMode();
   for (unsigned index = 0; index < 2; ++index) {
     const Resampling r = resamplingOf(op, index);
     const double times = r.output / r.input;
     if (times != std::floor(times) || times < 1)
       return false;
-    for (double x = 0; x < r.output; ++x) {
-      std::optional<double> point = pointOf(op.getCoordMode(), x, r);
-      if (!point || std::clamp(nearest(op.getNearestMode(), *point), 0.0, r.input - 1) !=
-                        std::floor(x / times))
+    const auto isFrom = [&](double x, double position) {
+      const std::optional<double> point = pointOf(coordinates, x, r);
+      return point && std::clamp(nearest(rounding, *point), 0.0, r.input - 1) == position;
+    };
+    // Points do not fall, so those between the ends of a run are of the same element.
+    for (double position = 0; position < r.input; ++position)
+      if (!isFrom(position * times, position) || !isFrom((position + 1) * times - 1, position))
         return false;
-    }
   }
   return true;
 }
