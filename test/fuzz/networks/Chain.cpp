@@ -17,10 +17,14 @@
 #include "tpuc/Interpreter/Interpreter.h"
 #include "tpuc/Support/Convert.h"
 #include "tpuc/Support/Npz.h"
+#include "tpuc/Target/Target.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 #include <random>
+#include <vector>
 
 namespace tpuc::fuzz {
 
@@ -40,13 +44,23 @@ struct Mode {
   const char *name;
   QuantScheme scheme;
 };
-constexpr Mode kModes[] = {
-    {"F32", schemes::kF32}, {"F16", schemes::kF16}, {"INT8", schemes::kInt8}};
+
+/// F32, floats of 16 bits and INT8, where the chip has them.
+std::vector<Mode> modesOf(const TargetInfo &target) {
+  const bool hasF16 = target.schemes.contains(schemes::kF16);
+  const Mode all[] = {{"F32", schemes::kF32},
+                      hasF16 ? Mode{"F16", schemes::kF16} : Mode{"BF16", schemes::kBF16},
+                      {"INT8", schemes::kInt8}};
+  std::vector<Mode> modes;
+  std::ranges::copy_if(all, std::back_inserter(modes),
+                       [&](const Mode &mode) { return target.schemes.contains(mode.scheme); });
+  return modes;
+}
 
 class Chain {
 public:
-  Chain(const std::string &folder, std::string chip, uint64_t seed, const Notes &notes)
-      : folder(folder + "/"), chip(std::move(chip)), seed(seed), notes(notes) {}
+  Chain(const std::string &folder, const TargetInfo &target, uint64_t seed, const Notes &notes)
+      : folder(folder + "/"), chip(target.name), modes(modesOf(target)), seed(seed), notes(notes) {}
 
   void run() {
     std::filesystem::create_directory(folder + "samples");
@@ -55,13 +69,13 @@ public:
     if (!step("inputs", [&] { return writeInputs(); })) {
       // What can be said without a run.
       input.clear();
-      deploy(kModes[0]);
+      deploy(modes.front());
       return;
     }
     if (!step("run", [&] { return interpret(); }))
       return;
     const bool isCalibrated = step("calibrate", [&] { return calibrate(); });
-    for (const Mode &mode : kModes)
+    for (const Mode &mode : modes)
       if (isCalibrated || !mode.scheme.isQuantized())
         deploy(mode);
   }
@@ -221,6 +235,7 @@ private:
   }
 
   std::string folder, chip;
+  std::vector<Mode> modes;
   uint64_t seed;
   const Notes &notes;
   int64_t largest = 0;
@@ -230,9 +245,9 @@ private:
 
 } // namespace
 
-void runChain(const std::string &folder, const std::string &chip, uint64_t seed,
+void runChain(const std::string &folder, const TargetInfo &target, uint64_t seed,
               const Notes &notes) {
-  Chain(folder, chip, seed, notes).run();
+  Chain(folder, target, seed, notes).run();
 }
 
 } // namespace tpuc::fuzz

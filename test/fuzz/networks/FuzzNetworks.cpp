@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // fuzz-networks [--seeds FILE|FOLDER ...] [--cases N] [--seconds S] [--seed N] [--jobs N]
-//               [--known FILE] [--findings FOLDER] [--report FILE]
+//               [--chip NAME] [--known FILE] [--findings FOLDER] [--report FILE]
 //
 // Takes networks, changes up to three things of each (Mutations.h), and has all tools work on what
 // comes of it (Chain.h). Each case has a process of its own with limits of time and memory. It may
@@ -23,6 +23,7 @@
 #include "test/fuzz/networks/Chain.h"
 #include "test/fuzz/networks/Mutations.h"
 #include "test/fuzz/networks/Seeds.h"
+#include "tpuc/Target/Registry.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -44,7 +45,8 @@ constexpr uint64_t kMostSlow = 10;
 
 struct Options {
   std::vector<std::string> seeds;
-  std::string known, findings, report, chip = "bm1684x";
+  std::string known, findings, report;
+  const TargetInfo *target = nullptr;
   uint64_t cases = 0, seed = 1;
   unsigned seconds = 0, jobs = std::max(1U, std::thread::hardware_concurrency());
   Limits limits;
@@ -137,7 +139,7 @@ void Fuzzer::start(uint64_t number, const Case &which) {
   std::ofstream(folder / "net.onnx", std::ios::binary) << model.SerializeAsString();
   const uint64_t seed = options.seed;
   guard.start(number, [folder, seed, this](const Notes &notes) {
-    runChain(folder, options.chip, seed, notes);
+    runChain(folder, *options.target, seed, notes);
   });
 }
 
@@ -292,7 +294,8 @@ int main(int argc, char **argv) {
   app.add_option("--seconds", options.seconds, "0: until all cases are done");
   app.add_option("--seed", options.seed, "another one gives other cases");
   app.add_option("--jobs", options.jobs, "processes at a time");
-  app.add_option("--chip", options.chip);
+  std::string chip = "bm1684x";
+  app.add_option("--chip", chip, "whose simulator runs the files");
   app.add_option("--limit", options.limits.seconds, "seconds that a case may take");
   app.add_option("--known", options.known, "a file of findings that are no error");
   app.add_option("--findings", options.findings, "where the networks of findings go");
@@ -302,6 +305,12 @@ int main(int argc, char **argv) {
     fmt::print(stderr, "fuzz-networks: expected --cases or --seconds\n");
     return 2;
   }
+  Expected<const TargetInfo *> target = lookupTarget(chip);
+  if (!target) {
+    fmt::print(stderr, "fuzz-networks: {}\n", target.error().message());
+    return 2;
+  }
+  options.target = *target;
   bool isClean = false;
   if (Expected<void> done = runFuzzer(options, isClean); !done) {
     fmt::print(stderr, "fuzz-networks: {}\n", done.error().message());

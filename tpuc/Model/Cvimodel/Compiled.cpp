@@ -209,6 +209,16 @@ model::Section Converter::constants() const {
   return made;
 }
 
+/// Outputs whose shape only the data show stay where the host computes them: the tables know of
+/// regions only.
+void keepResultsOnHost(model::Stage &stage) {
+  for (const model::SubNet &subNet : stage.subNets)
+    for (const cpu::Program &program : subNet.host)
+      for (const cpu::Value &value : program.values)
+        if (value.home == cpu::Home::Result && value.address < stage.outputs.size())
+          stage.outputs[value.address].isOnHost = true;
+}
+
 Expected<model::Stage> Converter::stage(const Program &program) const {
   model::Stage made;
   auto inputs = tensors(program, program.inputs);
@@ -240,6 +250,7 @@ Expected<model::Stage> Converter::stage(const Program &program) const {
     made.order.push_back(static_cast<uint32_t>(made.subNets.size()));
     made.subNets.push_back(std::move(subNet));
   }
+  keepResultsOnHost(made);
   return made;
 }
 
