@@ -43,6 +43,8 @@ public:
   virtual std::string_view name() const = 0;
   /// Whether a file that begins with these bytes (up to 4096) is one of its own.
   virtual bool accepts(Bytes beginning) const = 0;
+  /// Whether a file can say of an input or an output that its elements are of this type.
+  virtual bool states(DataType) const { return true; }
   /// What the runtime needs of a file. The file may come from anywhere: everything is checked
   /// except the commands, which are the chip's business. Errors name the file.
   virtual Expected<CompiledModel> read(const ModelFile &file) const = 0;

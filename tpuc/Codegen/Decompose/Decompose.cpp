@@ -67,6 +67,7 @@ struct DecomposePass : codegen::impl::DecomposeBase<DecomposePass> {
     if (!main || main.isExternal())
       return;
     narrowInputs(main, *backend);
+    useStatedTypes(main, *backend);
     computeBoundedIntegers(main, *backend);
     // What is made stands in front of the op, and may be decomposed in turn.
     for (Operation *op = &main.front().front(); op;) {

@@ -59,6 +59,11 @@ bool decomposeScaleLut(OpMaker &maker);
 /// Gives inputs of 64-bit integers 32 bits, where all that reads them can have that: casts,
 /// comparisons, indices, moves and the host's layers. A model file refuses other numbers there.
 void narrowInputs(mlir::func::FuncOp main, const Backend &backend);
+/// Gives inputs and outputs of types that the chip's container cannot state (`Container::states`)
+/// the closest ones that it can: integers and floats of 64 bits 32, truth values bytes. Behind such
+/// inputs and in front of such outputs a `tpu.DtypeCast` converts. Types without a close one stay;
+/// the container refuses them by name.
+void useStatedTypes(mlir::func::FuncOp main, const Backend &backend);
 /// Sums, differences, products and running sums of 32- and 64-bit integers that the chip has no
 /// kernel for: in F32, where operands and results are known to be integers that F32 has. So are
 /// quotients and rests of numbers of 0 and more by a constant, and places of extremes of floats.

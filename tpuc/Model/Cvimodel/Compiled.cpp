@@ -304,12 +304,18 @@ Expected<void> addTensors(const std::vector<model::TensorInfo> &infos, Program &
   return {};
 }
 
-/// What a routine reads and makes.
+/// What a routine reads and makes. Of types that such files do not state there is nothing to say:
+/// only the host's own routines use such tensors, and know where they are.
 Expected<void> addPorts(const model::SubNet &subNet, Program &program, Routine &routine,
                         const std::string &path) {
-  if (auto read = addTensors(subNet.inputs, program, routine.inputs, path); !read)
+  const auto stated = [](std::vector<model::TensorInfo> infos) {
+    std::erase_if(
+        infos, [](const model::TensorInfo &info) { return info.type && !statesType(*info.type); });
+    return infos;
+  };
+  if (auto read = addTensors(stated(subNet.inputs), program, routine.inputs, path); !read)
     return read;
-  return addTensors(subNet.outputs, program, routine.outputs, path);
+  return addTensors(stated(subNet.outputs), program, routine.outputs, path);
 }
 
 /// The routines of a stage, and their commands as sections.

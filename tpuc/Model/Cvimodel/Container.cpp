@@ -8,6 +8,7 @@
 
 #include "tpuc/Model/Container.h"
 #include "tpuc/Model/Cvimodel/Cvimodel.h"
+#include "tpuc/Model/Cvimodel/Format.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -22,6 +23,7 @@ class CvimodelContainer : public model::Container {
 public:
   std::string_view name() const override { return "cvimodel"; }
   bool accepts(Bytes beginning) const override { return hasMagic(beginning); }
+  bool states(DataType type) const override { return statesType(type); }
   Expected<model::CompiledModel> read(const model::ModelFile &file) const override;
   Expected<OutputFile> write(const model::CompiledModel &model,
                              const std::string &path) const override;

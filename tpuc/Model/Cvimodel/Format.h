@@ -11,6 +11,7 @@
 
 #include "tpuc/Model/Cvimodel/Cvimodel.h"
 
+#include <algorithm>
 #include <array>
 
 namespace tpuc::cvimodel {
@@ -19,6 +20,9 @@ inline constexpr std::string_view kMagic = "CviModel";
 /// The types of tensors, by their number.
 inline constexpr std::array kTypes = {DataType::F32, DataType::I32, DataType::U32, DataType::BF16,
                                       DataType::I16, DataType::U16, DataType::I8,  DataType::U8};
+
+/// Whether there is a number for it.
+constexpr bool statesType(DataType type) { return std::ranges::find(kTypes, type) != kTypes.end(); }
 
 inline constexpr size_t kMd5Bytes = 16;
 /// Errors name `where`: libcrypto cannot.
